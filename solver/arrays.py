@@ -1,0 +1,45 @@
+"""Shape checks shared by the value classes: what enters a value is checked once and cannot change after."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .errors import InvalidValue
+
+
+def frozen(name: str, array: object, shape: tuple[int | None, ...], *, finite: bool = True) -> np.ndarray:
+    """Read-only float copy of ``array``; ``None`` in ``shape`` stands for any length.
+
+    Raises:
+        InvalidValue: wrong number of axes, wrong length, or (if ``finite``) NaN or infinity, naming the first place.
+    """
+    result = np.array(array, dtype=float)
+    _check_shape(name, result.shape, shape)
+    if finite and not np.isfinite(result).all():
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(result))[0])
+        raise InvalidValue(f"{name} holds a value that is not finite at index {place}")
+    result.setflags(write=False)
+    return result
+
+
+def frozen_mask(name: str, array: object, shape: tuple[int | None, ...]) -> np.ndarray:
+    """Read-only boolean copy of ``array``."""
+    result = np.array(array, dtype=bool)
+    _check_shape(name, result.shape, shape)
+    result.setflags(write=False)
+    return result
+
+
+def frozen_times(times: object) -> np.ndarray:
+    """Read-only, finite, strictly increasing time stamps (N,) [s]."""
+    result = frozen("times", times, (None,))
+    if np.any(np.diff(result) <= 0):
+        frame = int(np.argmax(np.diff(result) <= 0)) + 1
+        raise InvalidValue(f"times must increase; frame {frame} at {result[frame]:g} s does not follow its predecessor")
+    return result
+
+
+def _check_shape(name: str, got: tuple[int, ...], want: tuple[int | None, ...]) -> None:
+    if len(got) != len(want) or any(w is not None and g != w for g, w in zip(got, want)):
+        wanted = "(" + ", ".join("any" if w is None else str(w) for w in want) + ")"
+        raise InvalidValue(f"{name} has shape {got}, expected {wanted}")

@@ -1,0 +1,32 @@
+"""Where a rig may touch the world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .arrays import frozen
+
+
+@dataclass(frozen=True, slots=True)
+class ContactPolygon:
+    """A flat contact patch on a link, such as a sole.
+
+    Attributes:
+        name: of the patch, ``"right_sole"``.
+        link: that carries it.
+        vertices: (V, 3) [m] in the link frame, counter-clockwise seen from outside the body (from below a sole).
+    """
+
+    name: str
+    link: str
+    vertices: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "vertices", frozen("contact vertices", self.vertices, (None, 3)))
+
+    @property
+    def centroid(self) -> np.ndarray:
+        """Mean of the vertices (3,) [m], link frame."""
+        return self.vertices.mean(axis=0)

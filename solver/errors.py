@@ -1,0 +1,84 @@
+"""Every error the package raises on purpose, one base class above all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+SHOWN_CHOICES = 12
+
+
+class SolverError(Exception):
+    """Base of all errors of this package; its text is one sentence a user can act on."""
+
+
+class InputError(SolverError):
+    """A file is missing, malformed or contradicts itself.
+
+    Args:
+        path: the file at fault.
+        problem: what is wrong, in one clause.
+        place: where in the file (``"line 12"``, ``"element <link name='hand'>"``), or None for the whole file.
+        remedy: what the user can do about it.
+    """
+
+    def __init__(self, path: str | Path, problem: str, *, place: str | None = None, remedy: str = "") -> None:
+        self.path = Path(path)
+        self.problem = problem
+        self.place = place
+        self.remedy = remedy
+        where = f"{self.path}" + (f", {place}" if place else "")
+        super().__init__(f"{where}: {problem}." + (f" {remedy.rstrip('.')}." if remedy else ""))
+
+
+class InvalidValue(SolverError, ValueError):
+    """A value object was given arrays of the wrong shape, order or content."""
+
+
+class UnknownName(SolverError, KeyError):
+    """A name was asked for that does not exist; the message lists the names that do."""
+
+    kind = "name"
+
+    def __init__(self, name: str, choices: Iterable[str]) -> None:
+        self.name = name
+        self.choices = tuple(choices)
+        near = get_close_matches(name, self.choices, n=1)
+        shown = ", ".join(self.choices[:SHOWN_CHOICES]) + (", ..." if len(self.choices) > SHOWN_CHOICES else "")
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        self.message = f"unknown {self.kind} {name!r}.{hint} Known: {shown}"
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class UnknownLink(UnknownName):
+    """No link of that name on the rig."""
+
+    kind = "link"
+
+
+class UnknownMarker(UnknownName):
+    """No marker of that name in the recording or marker set."""
+
+    kind = "marker"
+
+
+class UnknownPreset(UnknownName):
+    """No preset (filter, marker set, rig, method) of that name."""
+
+    kind = "preset"
+
+
+class BackendError(SolverError):
+    """A numerical backend failed; the message names the backend and its own words."""
+
+
+class MissingDependency(SolverError):
+    """A library the capability needs is not installed."""
+
+
+class Cancelled(SolverError):
+    """The user cancelled the job; nothing was written."""

@@ -1,0 +1,175 @@
+"""Inertial parameters of links: mass, first moment, rotational inertia, and what makes them physical."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .arrays import frozen
+from .errors import InvalidValue, UnknownLink
+from .pinocchio_loader import pin
+
+PARAMETERS = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+"""One link's parameters in Pinocchio's order; h = m c [kg m], I about the link origin [kg m^2]."""
+PER_LINK = len(PARAMETERS)
+MASS = 0
+FIRST_MOMENT = slice(1, 4)
+INERTIA = slice(4, 10)
+DIAGONAL = (4, 6, 9)
+"""Columns of Ixx, Iyy, Izz."""
+_ROWS, _COLUMNS = (0, 0, 1, 0, 1, 2), (0, 1, 1, 2, 2, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class InertialParameters:
+    """Inertial parameters of every link.
+
+    Attributes:
+        links: names, in the rig's order.
+        values: (L, 10), columns as `PARAMETERS`, link frame, SI units. The values need not be physical:
+            what identification found is kept as found, and `rotational_margin` and `consistency_margin` tell.
+    """
+
+    links: tuple[str, ...]
+    values: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "links", tuple(self.links))
+        object.__setattr__(self, "values", frozen("inertial parameters", self.values, (len(self.links), PER_LINK)))
+
+    @staticmethod
+    def from_vector(links: Sequence[str], vector: np.ndarray) -> InertialParameters:
+        """Parameters from the stacked vector phi (10 L,)."""
+        return InertialParameters(tuple(links), np.reshape(vector, (len(links), PER_LINK)))
+
+    @staticmethod
+    def from_com(
+        links: Sequence[str], masses: np.ndarray, coms: np.ndarray, inertias_at_com: np.ndarray
+    ) -> InertialParameters:
+        """Parameters from masses (L,), centres of mass (L, 3) and inertias about them (L, 3, 3), link axes."""
+        masses, coms, inertias = (np.asarray(x, float) for x in (masses, coms, inertias_at_com))
+        about_origin = inertias + masses[:, None, None] * steiner(coms)
+        values = np.concatenate([masses[:, None], masses[:, None] * coms, about_origin[:, _ROWS, _COLUMNS]], axis=1)
+        return InertialParameters(tuple(links), values)
+
+    @property
+    def vector(self) -> np.ndarray:
+        """phi (10 L,)."""
+        return self.values.reshape(-1)
+
+    @property
+    def masses(self) -> np.ndarray:
+        """(L,) [kg]."""
+        return self.values[:, MASS]
+
+    @property
+    def total_mass(self) -> float:
+        """Sum of the masses [kg]."""
+        return float(self.masses.sum())
+
+    @property
+    def coms(self) -> np.ndarray:
+        """Centres of mass (L, 3) [m], link frame; NaN where the mass is zero."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.masses[:, None] != 0.0, self.values[:, FIRST_MOMENT] / self.masses[:, None], np.nan)
+
+    @property
+    def inertias(self) -> np.ndarray:
+        """Rotational inertias about the link origins (L, 3, 3) [kg m^2]."""
+        return symmetric(self.values[:, INERTIA])
+
+    @property
+    def inertias_at_com(self) -> np.ndarray:
+        """Rotational inertias about the centres of mass (L, 3, 3) [kg m^2]."""
+        coms = np.nan_to_num(self.coms)
+        return self.inertias - self.masses[:, None, None] * steiner(coms)
+
+    @property
+    def pseudo_inertias(self) -> np.ndarray:
+        """(L, 4, 4): [[0.5 tr(I) 1 - I, h], [h', m]]; positive semi-definite if and only if a body like that exists."""
+        inertias = self.inertias
+        result = np.zeros((len(self.links), 4, 4))
+        half_trace = 0.5 * np.trace(inertias, axis1=1, axis2=2)
+        result[:, :3, :3] = half_trace[:, None, None] * np.eye(3) - inertias
+        result[:, :3, 3] = result[:, 3, :3] = self.values[:, FIRST_MOMENT]
+        result[:, 3, 3] = self.masses
+        return result
+
+    @property
+    def rotational_margin(self) -> np.ndarray:
+        """Smallest eigenvalue of the inertia about the link origin (L,) [kg m^2]; positive: jovic2016 (12) holds."""
+        return np.linalg.eigvalsh(self.inertias)[:, 0]
+
+    @property
+    def consistency_margin(self) -> np.ndarray:
+        """Smallest eigenvalue of the pseudo-inertia (L,), mixed units; not negative: physically consistent."""
+        return np.linalg.eigvalsh(self.pseudo_inertias)[:, 0]
+
+    def index(self, link: str) -> int:
+        """Row of a link.
+
+        Raises:
+            UnknownLink: no such link.
+        """
+        try:
+            return self.links.index(link)
+        except ValueError:
+            raise UnknownLink(link, self.links) from None
+
+    def link(self, name: str) -> np.ndarray:
+        """The ten parameters of one link (10,)."""
+        return self.values[self.index(name)]
+
+    def scaled(self, total_mass: float) -> InertialParameters:
+        """The same body shape at another total mass [kg]: every parameter times the same factor."""
+        if not total_mass > 0.0 or not self.total_mass > 0.0:
+            raise InvalidValue(f"cannot scale a mass of {self.total_mass:g} kg to {total_mass:g} kg")
+        return InertialParameters(self.links, self.values * (total_mass / self.total_mass))
+
+    def replaced(self, link: str, parameters: np.ndarray) -> InertialParameters:
+        """A copy with the ten parameters of one link replaced."""
+        values = self.values.copy()
+        values[self.index(link)] = parameters
+        return InertialParameters(self.links, values)
+
+    def applied_to(self, model: pin.Model) -> pin.Model:
+        """A copy of a Pinocchio model (links in joint order) that carries these parameters.
+
+        Raises:
+            InvalidValue: a link has no positive mass, which Pinocchio's (mass, lever) form cannot hold.
+        """
+        result = pin.Model(model)
+        for name, row, joint in zip(self.links, self.values, range(1, model.njoints), strict=True):
+            if not row[MASS] > 0.0:
+                raise InvalidValue(f"link {name!r} has mass {row[MASS]:g} kg; a dynamic model needs a positive mass")
+            result.inertias[joint] = pin.Inertia.FromDynamicParameters(np.array(row))
+        return result
+
+    @staticmethod
+    def of_model(links: Sequence[str], model: pin.Model) -> InertialParameters:
+        """The parameters a Pinocchio model carries, link k supported by joint k + 1."""
+        values = [model.inertias[joint].toDynamicParameters() for joint in range(1, model.njoints)]
+        return InertialParameters(tuple(links), np.array(values).reshape(-1, PER_LINK))
+
+
+def symmetric(six: np.ndarray) -> np.ndarray:
+    """Symmetric matrices (..., 3, 3) from (xx, xy, yy, xz, yz, zz) (..., 6)."""
+    six = np.asarray(six, float)
+    result = np.empty((*six.shape[:-1], 3, 3))
+    result[..., _ROWS, _COLUMNS] = six
+    result[..., _COLUMNS, _ROWS] = six
+    return result
+
+
+def six_of(matrices: np.ndarray) -> np.ndarray:
+    """(xx, xy, yy, xz, yz, zz) (..., 6) of symmetric matrices (..., 3, 3)."""
+    return np.asarray(matrices, float)[..., _ROWS, _COLUMNS]
+
+
+def steiner(points: np.ndarray) -> np.ndarray:
+    """(c'c) 1 - c c' (..., 3, 3): what a unit mass at c adds to the inertia about the origin."""
+    points = np.asarray(points, float)
+    squares = np.einsum("...i,...i->...", points, points)
+    return squares[..., None, None] * np.eye(3) - points[..., :, None] * points[..., None, :]

@@ -1,0 +1,122 @@
+"""What moved: trajectories of a rig and of markers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .arrays import frozen, frozen_times
+from .errors import InvalidValue, UnknownMarker
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """A trajectory on a rig's configuration manifold.
+
+    Attributes:
+        times: (N,) [s], increasing.
+        q: (N, nq) configurations, Pinocchio's layout: root position [m] in the world, root quaternion xyzw, joints.
+        v: (N, nv) velocities in the tangent space (root: linear and angular in root axes) [m/s, rad/s].
+        a: (N, nv) accelerations in the tangent space [m/s^2, rad/s^2].
+    """
+
+    times: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times", frozen_times(self.times))
+        frames = len(self.times)
+        object.__setattr__(self, "q", frozen("q", self.q, (frames, None)))
+        object.__setattr__(self, "v", frozen("v", self.v, (frames, None)))
+        object.__setattr__(self, "a", frozen("a", self.a, (frames, self.v.shape[1])))
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def rate(self) -> float:
+        """Frames per second, from the median step."""
+        return rate_of(self.times)
+
+    def part(self, start: int, stop: int) -> Motion:
+        """Frames start..stop-1."""
+        cut = slice(start, stop)
+        return Motion(self.times[cut], self.q[cut], self.v[cut], self.a[cut])
+
+
+@dataclass(frozen=True, slots=True)
+class Markers:
+    """Marker trajectories in the world (z up).
+
+    Attributes:
+        times: (N,) [s].
+        names: M marker names, unique.
+        positions: (N, M, 3) [m]; NaN where a marker was not seen (all three coordinates or none).
+    """
+
+    times: np.ndarray
+    names: tuple[str, ...]
+    positions: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times", frozen_times(self.times))
+        object.__setattr__(self, "names", tuple(self.names))
+        twice = {name for name in self.names if self.names.count(name) > 1}
+        if twice:
+            raise InvalidValue(f"marker names must be unique; twice: {', '.join(sorted(twice))}")
+        positions = np.array(self.positions, dtype=float)
+        if positions.ndim == 3:
+            positions[~np.isfinite(positions).all(axis=2)] = np.nan
+        shape = (len(self.times), len(self.names), 3)
+        object.__setattr__(self, "positions", frozen("marker positions", positions, shape, finite=False))
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def rate(self) -> float:
+        """Frames per second, from the median step."""
+        return rate_of(self.times)
+
+    @property
+    def seen(self) -> np.ndarray:
+        """(N, M) True where the marker was seen."""
+        return np.isfinite(self.positions[:, :, 0])
+
+    def index(self, name: str) -> int:
+        """Column of a marker.
+
+        Raises:
+            UnknownMarker: no such marker.
+        """
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise UnknownMarker(name, self.names) from None
+
+    def of(self, name: str) -> np.ndarray:
+        """One marker's trajectory (N, 3) [m]."""
+        return self.positions[:, self.index(name)]
+
+    def select(self, names: Sequence[str]) -> Markers:
+        """Only these markers, in this order."""
+        return Markers(self.times, tuple(names), self.positions[:, [self.index(name) for name in names]])
+
+    def part(self, start: int, stop: int) -> Markers:
+        """Frames start..stop-1."""
+        return Markers(self.times[start:stop], self.names, self.positions[start:stop])
+
+
+def rate_of(times: np.ndarray) -> float:
+    """Samples per second of time stamps that may be rounded: (N - 1) steps over the whole span.
+
+    Raises:
+        InvalidValue: fewer than two samples.
+    """
+    if len(times) < 2:
+        raise InvalidValue("a rate needs at least two samples")
+    return float((len(times) - 1) / (times[-1] - times[0]))

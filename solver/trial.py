@@ -1,0 +1,46 @@
+"""One recorded trial, before and after tracking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .arrays import frozen_mask
+from .errors import InvalidValue
+from .motion import Markers, Motion
+from .wrenches import Wrenches
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A trial as it came from files: markers, forces, or both, each at its own rate."""
+
+    name: str
+    markers: Markers | None = None
+    wrenches: Wrenches | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A trial ready for identification: motion and wrenches on the same clock and through the same filter.
+
+    Attributes:
+        name: of the trial.
+        motion: N frames.
+        wrenches: N samples at the motion's times.
+        counted: (N,) True where every contact with the world is measured (flight counts: nothing touches).
+        excluded: why frames do not count: (reason, number of frames), for the report.
+    """
+
+    name: str
+    motion: Motion
+    wrenches: Wrenches
+    counted: np.ndarray
+    excluded: tuple[tuple[str, int], ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "counted", frozen_mask("counted", self.counted, (len(self.motion),)))
+        if len(self.wrenches) != len(self.motion) or not np.allclose(self.wrenches.times, self.motion.times, atol=1e-9):
+            raise InvalidValue(f"trial {self.name!r}: motion and wrenches must share their times")

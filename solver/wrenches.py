@@ -1,0 +1,76 @@
+"""What pushed: measured external forces and moments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .arrays import frozen, frozen_mask, frozen_times
+from .errors import InvalidValue
+from .motion import rate_of
+
+
+@dataclass(frozen=True, slots=True)
+class Wrenches:
+    """Measured external wrenches on the body.
+
+    Attributes:
+        times: (N,) [s].
+        frames: K names of plates or sensors.
+        values: (N, K, 6) force [N] then moment [N m], world axes (z up), moment about the world origin.
+            NaN where the sensor delivered nothing.
+        measured: (N, 6) True where that component of the total is measured (a recording without moments has
+            False in the last three columns); all True by default.
+    """
+
+    times: np.ndarray
+    frames: tuple[str, ...]
+    values: np.ndarray
+    measured: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times", frozen_times(self.times))
+        object.__setattr__(self, "frames", tuple(self.frames))
+        count = len(self.times)
+        object.__setattr__(self, "values", frozen("wrenches", self.values, (count, len(self.frames), 6), finite=False))
+        measured = np.ones((count, 6), bool) if self.measured is None else self.measured
+        object.__setattr__(self, "measured", frozen_mask("measured", measured, (count, 6)))
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def rate(self) -> float:
+        """Samples per second."""
+        return rate_of(self.times)
+
+    @property
+    def total(self) -> np.ndarray:
+        """Sum over the sensors (N, 6), world axes, about the world origin [N, N m]; NaN where one is missing."""
+        return self.values.sum(axis=1)
+
+    def about(self, points: np.ndarray) -> np.ndarray:
+        """The total with the moment about other points.
+
+        Args:
+            points: (3,) or (N, 3) [m], world.
+
+        Returns:
+            (N, 6) force then moment, world axes.
+        """
+        total = self.total.copy()
+        total[:, 3:] -= np.cross(np.broadcast_to(points, (len(self), 3)), total[:, :3])
+        return total
+
+    def minus(self, bias: np.ndarray) -> Wrenches:
+        """A copy with a constant wrench (6,) taken off each frame's total, split evenly over the sensors."""
+        bias = np.asarray(bias, float)
+        if bias.shape != (6,):
+            raise InvalidValue(f"a bias wrench has shape (6,), got {bias.shape}")
+        return Wrenches(self.times, self.frames, self.values - bias / len(self.frames), self.measured)
+
+    def part(self, start: int, stop: int) -> Wrenches:
+        """Samples start..stop-1."""
+        assert self.measured is not None
+        return Wrenches(self.times[start:stop], self.frames, self.values[start:stop], self.measured[start:stop])
