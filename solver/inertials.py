@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .arrays import frozen
 from .errors import InvalidValue, UnknownLink
-from .pinocchio_loader import pin
+
+if TYPE_CHECKING:
+    from .pinocchio_loader import pin
 
 PARAMETERS = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 """One link's parameters in Pinocchio's order; h = m c [kg m], I about the link origin [kg m^2]."""
@@ -137,14 +140,22 @@ class InertialParameters:
     def applied_to(self, model: pin.Model) -> pin.Model:
         """A copy of a Pinocchio model (links in joint order) that carries these parameters.
 
+        A link may have neither mass nor first moment (an in-between axis of a joint); its inertia is kept.
+
         Raises:
-            InvalidValue: a link has no positive mass, which Pinocchio's (mass, lever) form cannot hold.
+            InvalidValue: a link has negative mass, or a first moment without mass, which Pinocchio's (mass, lever)
+                form cannot hold.
         """
+        from .pinocchio_loader import pin  # here, so that these values serve where Pinocchio is not installed
+
         result = pin.Model(model)
         for name, row, joint in zip(self.links, self.values, range(1, model.njoints), strict=True):
-            if not row[MASS] > 0.0:
+            if row[MASS] > 0.0:
+                result.inertias[joint] = pin.Inertia.FromDynamicParameters(np.array(row))
+            elif row[MASS] == 0.0 and not row[FIRST_MOMENT].any():
+                result.inertias[joint] = pin.Inertia(0.0, np.zeros(3), symmetric(row[INERTIA]))
+            else:
                 raise InvalidValue(f"link {name!r} has mass {row[MASS]:g} kg; a dynamic model needs a positive mass")
-            result.inertias[joint] = pin.Inertia.FromDynamicParameters(np.array(row))
         return result
 
     @staticmethod

@@ -1,0 +1,168 @@
+"""Regression tables of body segment inertial parameters, scaled to a person's segments.
+
+Dumas et al. 2007 (three-dimensional, with products of inertia) and de Leva 1996 (on the segment axes). Both give
+masses as fractions of the body mass; rounding makes them sum to 0.999 ... 1.002, and `human` divides by the sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..inertials import InertialParameters, steiner
+from .assets import read_asset
+from .solids import rotation_to
+
+TABLES = ("dumas", "deleva")
+DUMAS_TO_LINK = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+"""Table axes (X anterior, Y up, Z right) to link axes (x forward, y left, z up)."""
+MIRROR = np.diag([1.0, 1.0, -1.0])
+"""Right to left in table axes."""
+SMALLEST_SECOND_MOMENT = 0.02
+"""An inconsistent table row is projected to principal second moments of at least this fraction of their sum."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A segment of a person, measured.
+
+    Attributes:
+        name: ``"thigh"``; the row of the tables.
+        side: ``"right"``, ``"left"`` or ``""``.
+        end: (3,) [m] far end from the link origin: next joint centre, finger tip, vertex; of the foot the middle of
+            the metatarsal heads 1 and 5 as seen from above; of the pelvis the middle of the hip centres.
+    """
+
+    name: str
+    side: str
+    end: np.ndarray
+
+    @property
+    def length(self) -> float:
+        """[m]."""
+        return float(np.linalg.norm(self.end))
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentInertia:
+    """Mass [kg or fraction], centre of mass (3,) [m] and inertia about it (3, 3), link axes."""
+
+    mass: float
+    com: np.ndarray
+    inertia: np.ndarray
+    projected: bool = False
+
+    def plus(self, other: SegmentInertia, offset: np.ndarray) -> SegmentInertia:
+        """Both bodies as one, the other's link origin at ``offset`` (3,) in parallel axes."""
+        mass = self.mass + other.mass
+        second = other.com + np.asarray(offset, float)
+        com = (self.mass * self.com + other.mass * second) / mass
+        apart = [m * steiner(c - com) for m, c in ((self.mass, self.com), (other.mass, second))]
+        return SegmentInertia(mass, com, self.inertia + other.inertia + sum(apart), self.projected or other.projected)
+
+
+def segment_inertia(table: str, sex: str, segment: Segment, body: Mapping[str, float]) -> SegmentInertia:
+    """One segment from a table, its mass as the fraction of the body mass.
+
+    Args:
+        table: ``"dumas"`` or ``"deleva"``.
+        sex: ``"male"`` or ``"female"``.
+        segment: with the person's own length and direction.
+        body: lengths [m] the segment alone does not tell: torso, pelvis_height, ankle_height, foot, heel.
+    """
+    if table == "dumas":
+        return _dumas(sex, segment)
+    return _deleva(sex, segment, body)
+
+
+def consistent(inertia: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Nearest inertia about the centre of mass that some body has (Frobenius norm of the second moments).
+
+    The second moments 0.5 tr(I) 1 - I must have no negative eigenvalue. Where one is negative, eigenvalues are raised
+    to `SMALLEST_SECOND_MOMENT` of the trace, since a flat body (zero) would sit on the border of every cone program.
+
+    Returns:
+        (3, 3) inertia, and whether it had to change.
+    """
+    second = 0.5 * np.trace(inertia) * np.eye(3) - inertia
+    values, vectors = np.linalg.eigh(second)
+    if values[0] >= 0.0:
+        return inertia, False
+    raised = np.maximum(values, SMALLEST_SECOND_MOMENT * values.sum())
+    second = (vectors * raised) @ vectors.T
+    return np.trace(second) * np.eye(3) - second, True
+
+
+def _dumas(sex: str, segment: Segment) -> SegmentInertia:
+    row = read_asset("human_dumas")["segments"][segment.name][sex]
+    length = segment.length
+    com = length * np.array(row["com"])
+    inertia = np.diag(np.array(row["radii"]) ** 2)
+    xy, xz, yz = (np.sign(r) * r**2 for r in row["products"])
+    inertia += np.array([[0, xy, xz], [xy, 0, yz], [xz, yz, 0]])
+    inertia, projected = consistent(row["mass"] * length**2 * inertia)
+    if segment.side == "left":
+        com, inertia = MIRROR @ com, MIRROR @ inertia @ MIRROR
+    if segment.name == "torso":  # the table counts down from C7T1, the link starts at L5S1
+        com = com + length * np.array([0.0, 1.0, 0.0])
+    turn = _alignment(segment) @ DUMAS_TO_LINK
+    return SegmentInertia(row["mass"], turn @ com, turn @ inertia @ turn.T, projected)
+
+
+def _deleva(sex: str, segment: Segment, body: Mapping[str, float]) -> SegmentInertia:
+    if segment.name in ("torso", "pelvis"):
+        return _deleva_trunk(sex, segment, body)
+    row = read_asset("human_deleva")["segments"][segment.name][sex]
+    sagittal, transverse, longitudinal = row["radii"]
+    if segment.name == "foot":  # its long axis points forwards, and it is measured from the heel
+        length = body["foot"]
+        com = np.array([row["com"] * length - body["heel"], 0.0, -0.5 * body["ankle_height"]])
+        radii = np.array([longitudinal, transverse, sagittal])
+        return SegmentInertia(row["mass"], com, row["mass"] * length**2 * np.diag(radii**2))
+    length = segment.length
+    share = 1.0 - row["com"] if segment.name == "head" else row["com"]
+    turn = _alignment(segment)
+    inertia = row["mass"] * length**2 * np.diag(np.array([sagittal, transverse, longitudinal]) ** 2)
+    return SegmentInertia(row["mass"], share * segment.end, turn @ inertia @ turn.T)
+
+
+def _deleva_trunk(sex: str, segment: Segment, body: Mapping[str, float]) -> SegmentInertia:
+    """Torso = upper and middle trunk, pelvis = lower trunk: the parts stacked from C7T1 to the hips' height."""
+    rows = read_asset("human_deleva")["segments"]
+    names = ("upper_trunk", "middle_trunk", "lower_trunk")
+    scale = (body["torso"] + body["pelvis_height"]) / sum(rows[name][sex]["length"] for name in names)
+    top = body["torso"]
+    parts = {}
+    for name in names:
+        row = rows[name][sex]
+        length = scale * row["length"]
+        com = np.array([0.0, 0.0, top - row["com"] * length])
+        parts[name] = SegmentInertia(row["mass"], com, row["mass"] * length**2 * np.diag(np.array(row["radii"]) ** 2))
+        top -= length
+    if segment.name == "pelvis":
+        return parts["lower_trunk"]
+    torso = parts["upper_trunk"].plus(parts["middle_trunk"], np.zeros(3))
+    turn = _alignment(segment)
+    return SegmentInertia(torso.mass, turn @ torso.com, turn @ torso.inertia @ turn.T)
+
+
+def _alignment(segment: Segment) -> np.ndarray:
+    """Turns the table's long axis onto the line between the segment's joint centres (identity at the defaults)."""
+    if segment.name in ("torso", "head"):
+        return rotation_to(segment.end)
+    if segment.name in ("pelvis", "foot"):
+        return np.eye(3)
+    return rotation_to(-segment.end)
+
+
+def stacked(links: tuple[str, ...], segments: list[SegmentInertia], mass: float) -> InertialParameters:
+    """Inertial parameters of links whose mass fractions are scaled to sum to ``mass`` [kg]."""
+    factor = mass / sum(s.mass for s in segments)
+    return InertialParameters.from_com(
+        links,
+        np.array([s.mass for s in segments]) * factor,
+        np.array([s.com for s in segments]),
+        np.array([s.inertia for s in segments]) * factor,
+    )

@@ -1,0 +1,94 @@
+"""HRP-2, approximate: a stand-in authored from published dimensions, because no model file of the robot is public.
+
+1.54 m, 31 links, 30 joints. Lengths, joint order and joint ranges are published; the distribution of the masses
+(trunk and waist 46 %, a leg 17 %, an arm 8 %, head 3 %), the boxes, torques and speeds are plausible choices. Good for
+simulation and demonstration, not for controlling the robot; a laboratory with the robot's URDF imports that instead.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import InvalidValue
+from ..inertials import InertialParameters
+from ..pinocchio_loader import pin
+from ..rig import Rig
+from .assembly import assemble
+from .assets import read_asset
+from .robots import bodies, pairs, shapes, soles, tips, with_left
+from .solids import box_inertia
+
+CAD_MASS = 58.0
+"""Published total mass before the changes described by jovic2016 [kg]."""
+
+
+def hrp2(mass: float = CAD_MASS) -> Rig:
+    """The HRP-2 stand-in (approximate, from published dimensions).
+
+    Every link is a solid box. At zero the robot stands with straight legs and hanging arms and every link frame is
+    parallel to the base. ``parameters`` also hold ``base_link`` (the trunk, which carries the inertial sensors),
+    ``paper_segments`` (links in the segment order of jovic2016, Table II) and ``half_sitting`` (nq,), the posture
+    its motions start from, with the soles on the ground.
+
+    Args:
+        mass: of the whole robot [kg].
+
+    Raises:
+        InvalidValue: mass not positive.
+    """
+    if not (np.isfinite(mass) and mass > 0.0):
+        raise InvalidValue(f"HRP-2's mass must be positive, got {mass!r} kg")
+    asset = read_asset("hrp2")
+    records = with_left(asset["links"])
+    links = tuple(record["name"] for record in records)
+    boxes = np.array([record["box"] for record in records])
+    masses = mass * np.array([record["mass_share"] for record in records])
+    sides = boxes[:, 1] - boxes[:, 0]
+    inertias = np.array([box_inertia(m, s) for m, s in zip(masses, sides)])
+    prior = InertialParameters.from_com(links, masses, boxes.mean(axis=1), inertias)
+    model, limits = assemble("hrp2_approximate", bodies(records), prior)
+    right_boxes = [r for r in records if not r["name"].startswith("left_")]
+    contacts = soles(asset["sole"])
+    return Rig(
+        name=f"HRP-2 (approximate, from published dimensions), {mass:g} kg",
+        model=model,
+        links=links,
+        prior=prior,
+        boxes=boxes,
+        limits=limits,
+        contacts=contacts,
+        pairs=pairs(links),
+        shapes=shapes([[r["name"], "box", *r["box"]] for r in right_boxes]),
+        tips=tips(records),
+        notes=(asset["source"],),
+        parameters={
+            "kind": "hrp2",
+            "mass": float(mass),
+            "base_link": "chest",
+            "paper_segments": list(_paper_order(links)),
+            "half_sitting": [float(x) for x in _half_sitting(model, asset["half_sitting"], contacts[0].vertices)],
+        },
+    )
+
+
+def _paper_order(links: tuple[str, ...]) -> tuple[str, ...]:
+    """Segments 1 ... 31 of jovic2016: waist and trunk, right leg, left leg, neck and head, right arm, left arm."""
+    trunk, head = ("waist", "chest_yaw", "chest"), ("neck", "head")
+    legs = ("hip_yaw", "hip_roll", "thigh", "shank", "ankle", "foot")
+
+    def limb(side: str, leg: bool) -> tuple[str, ...]:
+        return tuple(n for n in links if n.startswith(side) and (n.removeprefix(f"{side}_") in legs) == leg)
+
+    return (*trunk, *limb("right", True), *limb("left", True), *head, *limb("right", False), *limb("left", False))
+
+
+def _half_sitting(model: pin.Model, degrees: dict[str, float], sole: np.ndarray) -> np.ndarray:
+    q = pin.neutral(model)
+    for name, angle in degrees.items():
+        for side, sign in (("right", 1.0), ("left", -1.0 if name.endswith("roll") else 1.0)):
+            q[model.joints[model.getJointId(f"{side}_{name}")].idx_q] = sign * np.radians(angle)
+    data = model.createData()
+    pin.forwardKinematics(model, data, q)
+    foot = data.oMi[model.getJointId("right_ankle_roll")]
+    q[2] = -(sole @ foot.rotation.T + foot.translation)[:, 2].min()
+    return q

@@ -1,0 +1,222 @@
+"""The human rig: fifteen segments and 34 joint degrees of freedom, or twelve and 23.
+
+``"34dof"`` is the body of jovic2016 (section V) and of ayusawa: ten spherical and four revolute joints (elbows,
+knees). ``"23dof"`` is that of bonnet2016 (section II.A): twelve segments. The paper does not list its joints; the
+count follows from lumbar 3, shoulders 3, elbows 1, hips 3, knees 1, ankles 2 (pitch, then roll): 3 + 2 (3 + 1) +
+2 (3 + 1 + 2) = 23, the head being part of the torso and the hands of the forearms. (The paper's optimisation lists 12
+joints of head, arms and trunk beside 12 of the legs, which is one more than its own 23.)
+
+Frames: at neutral (standing, arms hanging, palms and feet forwards) every link frame is parallel to the world, x
+forwards, y left, z up, with its origin in the proximal joint centre; the pelvis and torso both start at L5S1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidValue
+from ..pinocchio_loader import pin
+from ..rig import Rig, Shape
+from .anthropometry import TABLES, Segment, SegmentInertia, segment_inertia, stacked
+from .assembly import Body, assemble
+from .assets import read_asset
+from .human_shape import girth, segment_box, segment_shapes, soles
+from .skeleton import LATERAL, LINKS, SIDES, Skeleton, build_skeleton
+
+SEXES = ("male", "female")
+VARIANTS = ("34dof", "23dof")
+MERGED = {"34dof": (), "23dof": ("head", "right_hand", "left_hand")}
+"""Links that are part of their parent, by variant."""
+PITCH, ROLL = (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)
+SPHERICAL = (ROLL, PITCH, (0.0, 0.0, 1.0))
+ELBOW, KNEE = ((0.0, -1.0, 0.0),), (PITCH,)
+ANKLE = (PITCH, ROLL)
+ARMS_OUT = np.radians(15.0)
+"""Abduction of the shoulders in the standing posture: with the arms straight down, hands and hips overlap."""
+MIRRORED_AXES = np.array([True, False, True])
+"""Rotations about x and z change sign between right and left."""
+
+
+def human(
+    height: float,
+    mass: float,
+    sex: str,
+    *,
+    variant: str = "34dof",
+    table: str = "dumas",
+    lengths: Mapping[str, float] | None = None,
+    joints: Mapping[str, Sequence[float]] | None = None,
+) -> Rig:
+    """A person's rig from height, mass and sex, refined by whatever was measured.
+
+    The prior's mass fractions are divided by their sum, so that the links weigh exactly ``mass``. Joint limits are
+    boxes in the rotation vector, wide enough for healthy adults' ranges; limits, speeds and torques are rounded
+    values of the general literature on joint ranges and maximal voluntary strength (torques scaled by mass times
+    height), to be overridden where a person's own are known.
+
+    Args:
+        height: stature [m].
+        mass: [kg].
+        sex: ``"male"`` or ``"female"``: which column of the tables.
+        variant: ``"34dof"`` (15 links) or ``"23dof"`` (12 links).
+        table: inertial prior, ``"dumas"`` or ``"deleva"``.
+        lengths: segment lengths [m] that replace those from stature: pelvis_width (hip to hip), pelvis_height (L5S1
+            above the hips), torso (L5S1 to C7T1), shoulder_width, shoulder_drop (C7T1 above the shoulders), head
+            (C7T1 to vertex), upper_arm, forearm, hand (wrist to finger tip), thigh, shank, foot (heel to toe),
+            ankle_height; all but the first four and the head also one-sided as ``"right_thigh"``.
+        joints: joint centres (3,) [m] in the parent link's frame, by link; they override lengths. Inertials, boxes
+            and shapes follow the distance and direction between joint centres.
+
+    Returns:
+        Rig whose links are pelvis, torso, head, then upper arm, forearm, hand right and left, thigh, shank, foot
+        right and left (``"right_thigh"``). ``parameters["standing"]`` (nq,) is a posture with both soles on the ground
+        and the arms clear of the hips.
+
+    Raises:
+        InvalidValue: height or mass no person has, unknown sex, variant or table, bad lengths.
+        UnknownLength, UnknownLink: a name in ``lengths`` or ``joints`` that does not exist.
+    """
+    _check(height, mass, sex, variant, table)
+    lengths, joints = dict(lengths or {}), dict(joints or {})
+    skeleton = build_skeleton(height, sex, lengths, joints)
+    merged = MERGED[variant]
+    links = tuple(link for link in LINKS if link not in merged)
+    inertias = _inertias(skeleton, table)
+    for link in merged:
+        parent = Skeleton.parent(link)
+        assert parent is not None
+        inertias[parent] = inertias[parent].plus(inertias[link], skeleton.joints[link])
+    prior = stacked(links, [inertias[link] for link in links], mass)
+    strength = mass * height / np.prod(list(read_asset("human_body")["torque_reference"].values()))
+    bodies = [_body(skeleton, link, variant, float(strength)) for link in links]
+    model, limits = assemble("human", bodies, prior)
+    boxes, shapes = _geometry(skeleton, merged, girth(height, mass))
+    return Rig(
+        name=f"human, {sex}, {height:g} m, {mass:g} kg" + (", 23 DoF" if variant == "23dof" else ""),
+        model=model,
+        links=links,
+        prior=prior,
+        boxes=np.array([boxes[link] for link in links]),
+        limits=limits,
+        contacts=soles(skeleton),
+        pairs=tuple((f"left_{n}", f"right_{n}") for n in _sided(links)),
+        shapes=shapes,
+        tips=np.array([_tip(skeleton, link) for link in links]),
+        notes=_notes(table, sex, mass, inertias),
+        parameters={
+            "kind": "human",
+            "height": float(height),
+            "mass": float(mass),
+            "sex": sex,
+            "variant": variant,
+            "table": table,
+            "lengths": {name: float(value) for name, value in lengths.items()},
+            "joints": {name: [float(x) for x in position] for name, position in joints.items()},
+            "standing": [float(x) for x in _standing(model, skeleton)],
+        },
+    )
+
+
+def _check(height: float, mass: float, sex: str, variant: str, table: str) -> None:
+    for name, value, low, high, unit in (("height", height, 0.4, 2.8, "m"), ("mass", mass, 2.0, 500.0, "kg")):
+        if not (np.isfinite(value) and low <= value <= high):
+            raise InvalidValue(f"a person's {name} lies between {low:g} and {high:g} {unit}, got {value!r}")
+    for name, choice, choices in (("sex", sex, SEXES), ("variant", variant, VARIANTS), ("table", table, TABLES)):
+        if choice not in choices:
+            raise InvalidValue(f"{name} {choice!r} is none of {', '.join(choices)}")
+
+
+def _sided(links: Sequence[str]) -> list[str]:
+    return [Skeleton.segment(link) for link in links if Skeleton.side(link) == "right"]
+
+
+def _inertias(skeleton: Skeleton, table: str) -> dict[str, SegmentInertia]:
+    result = {}
+    for link in LINKS:
+        side = Skeleton.side(link)
+        foot = f"{side or 'right'}_foot"
+        body = {name: skeleton.lengths[name] for name in ("torso", "pelvis_height")}
+        body |= {"foot": skeleton.lengths[foot], "heel": skeleton.heel(foot)}
+        body["ankle_height"] = skeleton.lengths[f"{side or 'right'}_ankle_height"]
+        segment = Segment(Skeleton.segment(link), side, skeleton.ends[link])
+        result[link] = segment_inertia(table, skeleton.sex, segment, body)
+    return result
+
+
+def _body(skeleton: Skeleton, link: str, variant: str, strength: float) -> Body:
+    if link == "pelvis":
+        return Body("pelvis", None)
+    name = Skeleton.segment(link)
+    axes: tuple[tuple[float, float, float], ...] = {"forearm": ELBOW, "shank": KNEE}.get(name, SPHERICAL)
+    values: dict[str, Any] = {k: np.array(v, float) for k, v in read_asset("human_body")["joints"][name].items()}
+    lower, upper = np.radians(values["lower"]), np.radians(values["upper"])
+    if Skeleton.side(link) == "left" and len(lower) == 3:
+        lower, upper = np.where(MIRRORED_AXES, -upper, lower), np.where(MIRRORED_AXES, -lower, upper)
+    speed, torque = values["speed"], strength * values["torque"]
+    if name == "foot" and variant == "23dof":
+        axes, order = ANKLE, [1, 0]
+        lower, upper, speed, torque = lower[order], upper[order], speed[order], torque[order]
+    return Body(
+        link,
+        Skeleton.parent(link),
+        axes,
+        skeleton.joints[link],
+        lower=lower,
+        upper=upper,
+        speed=speed,
+        torque=torque,
+    )
+
+
+def _geometry(
+    skeleton: Skeleton, merged: Sequence[str], unit: float
+) -> tuple[dict[str, np.ndarray], tuple[Shape, ...]]:
+    boxes = {link: segment_box(skeleton, link, unit) for link in LINKS}
+    shapes: list[Shape] = []
+    for link in LINKS:
+        pieces = segment_shapes(skeleton, link, unit)
+        if link in merged:
+            parent, offset = Skeleton.parent(link), skeleton.joints[link]
+            assert parent is not None
+            moved = boxes[link] + offset
+            boxes[parent] = np.array([np.minimum(boxes[parent][0], moved[0]), np.maximum(boxes[parent][1], moved[1])])
+            pieces = tuple(Shape(parent, s.kind, s.size, s.rotation, s.centre + offset) for s in pieces)
+        shapes += pieces
+    return boxes, tuple(shapes)
+
+
+def _tip(skeleton: Skeleton, link: str) -> np.ndarray:
+    if Skeleton.segment(link) == "foot":
+        return np.array([skeleton.toe(link), 0.0, -skeleton.lengths[f"{Skeleton.side(link)}_ankle_height"]])
+    return skeleton.ends[link]
+
+
+def _standing(model: pin.Model, skeleton: Skeleton) -> np.ndarray:
+    """(nq,) standing with both soles at height zero and the arms clear of the hips."""
+    q = pin.neutral(model)
+    for side in SIDES:
+        first = model.joints[model.getJointId(f"{side}_upper_arm")].idx_q
+        q[first : first + 4] = [LATERAL[side] * np.sin(ARMS_OUT / 2), 0.0, 0.0, np.cos(ARMS_OUT / 2)]
+    data = model.createData()
+    pin.forwardKinematics(model, data, q)
+    ankle = [data.oMi[model.getJointId(f"{side}_foot")].translation[2] for side in SIDES]
+    q[2] = max(skeleton.lengths[f"{side}_ankle_height"] - z for side, z in zip(SIDES, ankle))
+    return q
+
+
+def _notes(table: str, sex: str, mass: float, inertias: Mapping[str, SegmentInertia]) -> tuple[str, ...]:
+    source = read_asset(f"human_{table}")["source"]
+    notes = [f"inertial prior: {source}, {sex}; mass fractions divided by their sum to total {mass:g} kg"]
+    changed = [link for link in LINKS if inertias[link].projected]
+    if changed:
+        notes.append(
+            f"{', '.join(changed)}: the table's inertia belongs to no body (negative pseudo-inertia); replaced by the "
+            "nearest that does, mass and centre of mass kept"
+        )
+    return tuple(notes)
+
+
+__all__ = ["SEXES", "VARIANTS", "human"]

@@ -1,0 +1,85 @@
+"""Mesh files of a URDF: where they are, and the convex hull of what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+
+from ..errors import BackendError, InputError, MissingDependency
+from ..rig import Shape
+
+SCHEMES = ("package://", "model://")
+
+
+def resolve(uri: str, urdf: Path, packages: Sequence[Path]) -> Path | None:
+    """The file a mesh URI means, or None.
+
+    ``package://name/rest`` is looked for as ``name/rest`` in every given folder, as ``rest`` where the folder itself is
+    called ``name``, and in the same two ways in the folders above the URDF; ``file://`` and plain paths as they are,
+    relative ones from the URDF's folder.
+    """
+    for scheme in SCHEMES:
+        if uri.startswith(scheme):
+            package, _, rest = uri.removeprefix(scheme).partition("/")
+            for folder in (*packages, *urdf.resolve().parents):
+                choices = [folder / package / rest] + ([folder / rest] if folder.name == package else [])
+                for choice in choices:
+                    if choice.is_file():
+                        return choice
+            return None
+    path = Path(uri.removeprefix("file://"))
+    path = path if path.is_absolute() else urdf.parent / path
+    return path if path.is_file() else None
+
+
+def load_hull(link: str, path: Path, scale: np.ndarray) -> Shape:
+    """Convex hull of a mesh file as a shape in the mesh's own frame (the caller places it).
+
+    Raises:
+        InputError: the file cannot be read or holds no solid.
+    """
+    try:
+        import coal
+    except ImportError as error:
+        raise MissingDependency("reading meshes needs coal: `pip install coal`") from error
+    try:
+        vertices = np.array(coal.MeshLoader().load(str(path), scale).vertices())
+    except (RuntimeError, ValueError, BackendError) as error:
+        raise InputError(path, f"is no mesh that can be read ({error})") from error
+    return hull(link, vertices, path)
+
+
+def hull(link: str, vertices: np.ndarray, path: Path) -> Shape:
+    """Convex hull of points (V, 3) [m], triangles facing outwards."""
+    try:
+        result = ConvexHull(vertices)
+    except (QhullError, ValueError) as error:
+        raise InputError(path, "the mesh is flat or empty") from error
+    corners = vertices[result.vertices]
+    renumbered = np.full(len(vertices), -1)
+    renumbered[result.vertices] = np.arange(len(corners))
+    faces = renumbered[result.simplices]
+    centre = corners.mean(axis=0)
+    normals = np.cross(corners[faces[:, 1]] - corners[faces[:, 0]], corners[faces[:, 2]] - corners[faces[:, 0]])
+    inwards = np.einsum("fi,fi->f", normals, corners[faces[:, 0]] - centre) < 0
+    faces[inwards] = faces[inwards][:, ::-1]
+    return Shape(link, "mesh", (1.0, 1.0, 1.0), np.eye(3), np.zeros(3), corners, faces)
+
+
+def cylinder(link: str, radius: float, length: float, sides: int = 24) -> Shape:
+    """A cylinder along z as a closed mesh (a capsule would be rounder than it at the ends)."""
+    angles = 2 * np.pi * np.arange(sides) / sides
+    ring = np.column_stack([radius * np.cos(angles), radius * np.sin(angles)])
+    low, high = (np.column_stack([ring, np.full(sides, z)]) for z in (-length / 2, length / 2))
+    vertices = np.vstack([low, high])
+    here, there = np.arange(sides), (np.arange(sides) + 1) % sides
+    wall = [np.column_stack([here, there, there + sides]), np.column_stack([here, there + sides, here + sides])]
+    inner = np.arange(1, sides - 1)
+    caps = [
+        np.column_stack([np.zeros_like(inner), inner + 1, inner]),
+        np.column_stack([np.full_like(inner, sides), inner + sides, inner + 1 + sides]),
+    ]
+    return Shape(link, "mesh", (1.0, 1.0, 1.0), np.eye(3), np.zeros(3), vertices, np.vstack([*wall, *caps]))

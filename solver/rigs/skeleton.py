@@ -1,0 +1,170 @@
+"""Joint centres of a person: default lengths from stature, single overrides, measured joint centres."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ..errors import InvalidValue, UnknownLink, UnknownName
+from .assets import read_asset
+
+CENTRAL_LENGTHS = ("pelvis_width", "pelvis_height", "torso", "shoulder_width", "head")
+SIDED_LENGTHS = ("shoulder_drop", "upper_arm", "forearm", "hand", "thigh", "shank", "foot", "ankle_height")
+SIDES = ("right", "left")
+CHAINS = (("upper_arm", "forearm", "hand"), ("thigh", "shank", "foot"))
+LINKS = ("pelvis", "torso", "head", *(f"{side}_{name}" for chain in CHAINS for side in SIDES for name in chain))
+"""The fifteen links, depth first."""
+LATERAL = {"right": -1.0, "left": 1.0}
+
+
+class UnknownLength(UnknownName):
+    """No segment length of that name."""
+
+    kind = "segment length"
+
+
+@dataclass(frozen=True, slots=True)
+class Skeleton:
+    """Joint centres of the fifteen links.
+
+    Attributes:
+        sex: ``"male"`` or ``"female"``.
+        lengths: [m] central ones by name, sided ones as ``"right_thigh"``; as measured between ``joints``.
+        joints: (3,) [m] joint centre of each link but the pelvis, in the parent link's frame.
+        ends: (3,) [m] far end of each link in its own frame; of the foot the middle of the metatarsal heads.
+    """
+
+    sex: str
+    lengths: Mapping[str, float]
+    joints: Mapping[str, np.ndarray]
+    ends: Mapping[str, np.ndarray]
+
+    @staticmethod
+    def segment(link: str) -> str:
+        """``"thigh"`` of ``"left_thigh"``."""
+        return link.removeprefix("right_").removeprefix("left_")
+
+    @staticmethod
+    def side(link: str) -> str:
+        """``"left"`` of ``"left_thigh"``, empty for a central link."""
+        return link.split("_")[0] if link.startswith(("right_", "left_")) else ""
+
+    @staticmethod
+    def parent(link: str) -> str | None:
+        """Parent link, None for the pelvis."""
+        if link == "pelvis":
+            return None
+        name, side = Skeleton.segment(link), Skeleton.side(link)
+        for chain, base in zip(CHAINS, ("torso", "pelvis")):
+            if name in chain:
+                place = chain.index(name)
+                return f"{side}_{chain[place - 1]}" if place else base
+        return {"torso": "pelvis", "head": "torso"}[link]
+
+    def heel(self, link: str) -> float:
+        """Horizontal distance [m] from the ankle back to the heel's end."""
+        return float(read_asset("human_body")["heel_share_of_foot"] * self.lengths[link])
+
+    def toe(self, link: str) -> float:
+        """Horizontal distance [m] from the ankle forwards to the toes' end."""
+        return float(self.lengths[link] - self.heel(link))
+
+
+def default_lengths(height: float, sex: str) -> dict[str, float]:
+    """Lengths [m] of `CENTRAL_LENGTHS` and `SIDED_LENGTHS` (without a side) of a person of that stature [m]."""
+    dumas, body = read_asset("human_dumas"), read_asset("human_body")
+    ratios = {
+        name: rows[sex]["length"] / dumas["stature"][sex]
+        for name, rows in dumas["segments"].items()
+        if name not in ("pelvis", "foot")
+    }
+    ratios |= body["stature_ratios"][sex]
+    return {name: height * ratios[name] for name in (*CENTRAL_LENGTHS, *SIDED_LENGTHS)}
+
+
+def build_skeleton(
+    height: float, sex: str, lengths: Mapping[str, float], joints: Mapping[str, Sequence[float]]
+) -> Skeleton:
+    """Skeleton of a person; see `solver.rigs.human.human` for the arguments.
+
+    Raises:
+        UnknownLength, UnknownLink: a name that does not exist.
+        InvalidValue: a length that is not positive, or a joint that is not three finite numbers.
+    """
+    resolved = _resolved_lengths(height, sex, lengths)
+    centres = _default_joints(height, sex, resolved)
+    for link, position in joints.items():
+        if link not in centres:
+            raise UnknownLink(link, centres)
+        centre = np.array(position, float)
+        if centre.shape != (3,) or not np.isfinite(centre).all():
+            raise InvalidValue(f"joint centre of {link!r} must be three finite numbers in metres, got {position!r}")
+        centres[link] = centre
+    ends = _ends(sex, resolved, centres)
+    for name, end in ends.items():
+        if np.linalg.norm(end) < 1e-3:
+            raise InvalidValue(f"link {name!r} has no length: its next joint centre lies in its origin")
+    return Skeleton(sex, _measured(resolved, centres, ends), centres, ends)
+
+
+def _resolved_lengths(height: float, sex: str, given: Mapping[str, float]) -> dict[str, float]:
+    defaults = default_lengths(height, sex)
+    sided = {f"{side}_{name}" for side in SIDES for name in SIDED_LENGTHS}
+    for name, value in given.items():
+        if name not in defaults and name not in sided:
+            raise UnknownLength(name, (*defaults, *sorted(sided)))
+        if not (np.isfinite(value) and value > 0.0):
+            raise InvalidValue(f"segment length {name!r} must be a positive number of metres, got {value!r}")
+    result = {name: float(given.get(name, defaults[name])) for name in CENTRAL_LENGTHS}
+    for side in SIDES:
+        for name in SIDED_LENGTHS:
+            result[f"{side}_{name}"] = float(given.get(f"{side}_{name}", given.get(name, defaults[name])))
+    return result
+
+
+def _default_joints(height: float, sex: str, lengths: Mapping[str, float]) -> dict[str, np.ndarray]:
+    body = read_asset("human_body")
+    ahead = body["hip_ahead_of_l5s1_per_pelvis_height"][sex] * lengths["pelvis_height"]
+    shoulder = body["shoulder_ahead_of_c7t1"] * height
+    joints = {"torso": np.zeros(3), "head": np.array([0.0, 0.0, lengths["torso"]])}
+    for side in SIDES:
+        out = 0.5 * LATERAL[side]
+        drop = lengths["torso"] - lengths[f"{side}_shoulder_drop"]
+        joints[f"{side}_upper_arm"] = np.array([shoulder, out * lengths["shoulder_width"], drop])
+        joints[f"{side}_thigh"] = np.array([ahead, out * lengths["pelvis_width"], -lengths["pelvis_height"]])
+        for chain in CHAINS:
+            for name, following in pairwise(chain):
+                joints[f"{side}_{following}"] = np.array([0.0, 0.0, -lengths[f"{side}_{name}"]])
+    return {link: joints[link] for link in LINKS if link != "pelvis"}
+
+
+def _ends(sex: str, lengths: Mapping[str, float], joints: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    hips = 0.5 * (joints["right_thigh"] + joints["left_thigh"])
+    ends = {"pelvis": np.array([hips[0], 0.0, hips[2]]), "torso": joints["head"]}
+    ends["head"] = np.array([0.0, 0.0, lengths["head"]])
+    metatarsals = read_asset("human_body")["ankle_to_metatarsals_share_of_foot"][sex]
+    for side in SIDES:
+        for chain in CHAINS:
+            for name, following in pairwise(chain):
+                ends[f"{side}_{name}"] = joints[f"{side}_{following}"]
+        ends[f"{side}_hand"] = np.array([0.0, 0.0, -lengths[f"{side}_hand"]])
+        ends[f"{side}_foot"] = np.array([metatarsals * lengths[f"{side}_foot"], 0.0, 0.0])
+    return {link: ends[link] for link in LINKS}
+
+
+def _measured(
+    lengths: Mapping[str, float], joints: Mapping[str, np.ndarray], ends: Mapping[str, np.ndarray]
+) -> dict[str, float]:
+    result = dict(lengths)
+    result["torso"] = float(np.linalg.norm(ends["torso"]))
+    result["pelvis_height"] = float(-ends["pelvis"][2])
+    result["pelvis_width"] = float(np.linalg.norm(joints["left_thigh"] - joints["right_thigh"]))
+    result["shoulder_width"] = float(np.linalg.norm(joints["left_upper_arm"] - joints["right_upper_arm"]))
+    for side in SIDES:
+        result[f"{side}_shoulder_drop"] = float(joints["head"][2] - joints[f"{side}_upper_arm"][2])
+        for name in ("upper_arm", "forearm", "thigh", "shank"):
+            result[f"{side}_{name}"] = float(np.linalg.norm(ends[f"{side}_{name}"]))
+    return result

@@ -1,0 +1,80 @@
+"""Simple solids: shapes on links, their volumes and inertias, boxes around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..rig import Shape
+
+
+def rotation_to(direction: np.ndarray, start: Sequence[float] | np.ndarray = (0.0, 0.0, 1.0)) -> np.ndarray:
+    """Smallest rotation (3, 3) that turns ``start`` into ``direction`` (both (3,), any length but zero)."""
+    a = np.asarray(start, float) / np.linalg.norm(start)
+    b = np.asarray(direction, float) / np.linalg.norm(direction)
+    cross, cosine = np.cross(a, b), float(a @ b)
+    if cosine < -1.0 + 1e-12:
+        across = np.cross(a, np.eye(3)[np.argmin(np.abs(a))])
+        across /= np.linalg.norm(across)
+        return 2.0 * np.outer(across, across) - np.eye(3)
+    skew = np.array([[0, -cross[2], cross[1]], [cross[2], 0, -cross[0]], [-cross[1], cross[0], 0]])
+    return np.eye(3) + skew + skew @ skew / (1.0 + cosine)
+
+
+def capsule(link: str, start: Sequence[float] | np.ndarray, end: Sequence[float] | np.ndarray, radius: float) -> Shape:
+    """Capsule whose ball centres lie at ``start`` and ``end`` (3,) [m]; a sphere where the two coincide."""
+    start, end = np.asarray(start, float), np.asarray(end, float)
+    length = float(np.linalg.norm(end - start))
+    if length < 1e-9:
+        return Shape(link, "sphere", (radius,), np.eye(3), start)
+    return Shape(link, "capsule", (radius, length / 2), rotation_to(end - start), (start + end) / 2)
+
+
+def box(link: str, lower: Sequence[float] | np.ndarray, upper: Sequence[float] | np.ndarray) -> Shape:
+    """Axis-aligned box between two corners (3,) [m]."""
+    lower, upper = np.asarray(lower, float), np.asarray(upper, float)
+    return Shape(link, "box", tuple((upper - lower) / 2), np.eye(3), (lower + upper) / 2)
+
+
+def ellipsoid(link: str, centre: Sequence[float] | np.ndarray, semi_axes: Sequence[float] | np.ndarray) -> Shape:
+    """Ellipsoid with its semi-axes (3,) [m] along the link axes."""
+    return Shape(link, "ellipsoid", tuple(np.asarray(semi_axes, float)), np.eye(3), np.asarray(centre, float))
+
+
+def volume(shape: Shape) -> float:
+    """Volume of a shape [m^3]; of a mesh the volume its triangles enclose."""
+    size = shape.size
+    if shape.kind == "capsule":
+        return float(np.pi * size[0] ** 2 * (2 * size[1] + 4 / 3 * size[0]))
+    if shape.kind == "box":
+        return float(8 * np.prod(size))
+    if shape.kind == "sphere":
+        return float(4 / 3 * np.pi * size[0] ** 3)
+    if shape.kind == "ellipsoid":
+        return float(4 / 3 * np.pi * np.prod(size))
+    corners = shape.vertices[np.asarray(shape.faces, int)]
+    signed = np.einsum("fi,fi->f", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
+    return float(abs(signed.sum()) / 6)
+
+
+def bounds(shape: Shape) -> np.ndarray:
+    """(2, 3) [m] lower and upper corner of a shape, link axes."""
+    rotation, size = shape.rotation, shape.size
+    if shape.kind == "mesh":
+        return np.array([shape.vertices.min(axis=0), shape.vertices.max(axis=0)])
+    if shape.kind == "sphere":
+        reach = np.full(3, size[0])
+    elif shape.kind == "capsule":
+        reach = np.abs(rotation[:, 2]) * size[1] + size[0]
+    elif shape.kind == "box":
+        reach = np.abs(rotation) @ np.array(size)
+    else:
+        reach = np.sqrt((rotation * np.array(size)) ** 2 @ np.ones(3))
+    return np.array([shape.centre - reach, shape.centre + reach])
+
+
+def box_inertia(mass: float, sides: Sequence[float] | np.ndarray) -> np.ndarray:
+    """(3, 3) [kg m^2] about the centre of a solid box with full sides (3,) [m]."""
+    squares = np.asarray(sides, float) ** 2
+    return np.diag(mass / 12.0 * (squares.sum() - squares))

@@ -1,0 +1,260 @@
+"""Shapes, bounding boxes, bone tips and soles of a robot read from URDF."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+
+from ..contacts import ContactPolygon
+from ..errors import InputError
+from ..inertials import InertialParameters
+from ..pinocchio_loader import pin
+from ..rig import Shape
+from .meshes import cylinder, load_hull, resolve
+from .solids import bounds
+from .urdf_document import UrdfDocument, numbers, origin
+
+MESH_POLICIES = ("found", "required", "none")
+SMALLEST_HALF_SIDE = 0.01
+"""A box without geometry is at least this share of the robot's extent thick, to each side."""
+SOLE_THICKNESS = 0.01
+"""Points of a foot within this height [m] of its lowest point belong to the sole."""
+STANDS_ON = 0.08
+"""Feet end within this share of the robot's height above its lowest point."""
+SIZES = {"box": (("size", 3),), "sphere": (("radius", 1),), "cylinder": (("radius", 1), ("length", 1))}
+"""Attributes of the simple solids and how many numbers each has."""
+SIZES["capsule"] = SIZES["cylinder"]
+FOOT = re.compile(r"foot(?!print)|feet|sole|toe", re.IGNORECASE)
+ANKLE = re.compile(r"ankle", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """Shapes on moving links and what went missing.
+
+    Attributes:
+        shapes: in the frames of the moving links.
+        missing: (link, mesh URI) that were not found.
+        unreadable: what was wrong with meshes that were found.
+    """
+
+    shapes: tuple[Shape, ...]
+    missing: tuple[tuple[str, str], ...]
+    unreadable: tuple[str, ...]
+
+
+def moved(shape: Shape, link: str, rotation: np.ndarray, position: np.ndarray) -> Shape:
+    """The shape carried by ``link``, in whose frame its old frame stands at ``rotation``, ``position``."""
+    if shape.kind == "mesh":
+        vertices = shape.vertices @ rotation.T + position
+        return Shape(link, "mesh", shape.size, shape.rotation, shape.centre, vertices, shape.faces)
+    return Shape(link, shape.kind, shape.size, rotation @ shape.rotation, rotation @ shape.centre + position)
+
+
+def read_geometry(
+    document: UrdfDocument, model: pin.Model, links: Sequence[str], packages: Sequence[Path], meshes: str
+) -> Geometry:
+    """Collision shapes of every link, or its visual ones where it has none; meshes as convex hulls.
+
+    Raises:
+        InputError: a size that is no number; with ``meshes="required"`` a mesh that is missing or unreadable.
+    """
+    shapes: list[Shape] = []
+    missing: list[tuple[str, str]] = []
+    unreadable: list[str] = []
+    for frame in model.frames:
+        if frame.type != pin.FrameType.BODY or frame.name not in document.links:
+            continue
+        carrier = links[frame.parentJoint - 1]
+        element = document.links[frame.name]
+        for piece in element.findall("collision") or element.findall("visual"):
+            place = f"link {frame.name!r}, <{piece.tag}>"
+            try:
+                shape = _shape(document.path, place, frame.name, piece, packages, meshes)
+            except InputError as error:
+                if error.path == document.path or meshes == "required":
+                    raise
+                unreadable.append(str(error))
+                continue
+            if isinstance(shape, str):
+                missing.append((frame.name, shape))
+            elif shape is not None:
+                xyz, rpy = origin(document.path, place, piece)
+                placement = frame.placement * pin.SE3(pin.rpy.rpyToMatrix(rpy), xyz)
+                shapes.append(moved(shape, carrier, placement.rotation, placement.translation))
+    if missing and meshes == "required":
+        link, uri = missing[0]
+        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        remedy = "Add the folder that holds the package to 'packages', or read the robot without meshes"
+        raise InputError(document.path, f"mesh {uri!r} was not found{more}", place=f"link {link!r}", remedy=remedy)
+    return Geometry(tuple(shapes), tuple(missing), tuple(unreadable))
+
+
+def _shape(
+    path: Path, place: str, link: str, piece: Element, packages: Sequence[Path], meshes: str
+) -> Shape | str | None:
+    """A shape in its own frame; the URI of a mesh that is not there; None for nothing to show."""
+    centre, axes = np.zeros(3), np.eye(3)
+    geometry = piece.find("geometry")
+    if geometry is None or len(geometry) == 0:
+        return None
+    solid = geometry[0]
+
+    def size(key: str, count: int) -> np.ndarray:
+        return numbers(path, f"{place}, <{solid.tag} {key}>", solid.get(key), count, [0.0] * count)
+
+    dimensions = np.concatenate([size(key, count) for key, count in SIZES.get(solid.tag, ())] or [np.zeros(0)])
+    if len(dimensions) and dimensions.min() <= 0.0:
+        return None
+    if solid.tag == "box":
+        return Shape(link, "box", tuple(dimensions / 2), axes, centre)
+    if solid.tag == "sphere":
+        return Shape(link, "sphere", tuple(dimensions), axes, centre)
+    if solid.tag == "cylinder":
+        return cylinder(link, *dimensions)
+    if solid.tag == "capsule":
+        return Shape(link, "capsule", tuple(dimensions * [1.0, 0.5]), axes, centre)
+    if solid.tag != "mesh" or meshes == "none":
+        return None
+    uri = solid.get("filename", "")
+    file = resolve(uri, path, packages)
+    if file is None:
+        return uri
+    return load_hull(link, file, numbers(path, f"{place}, <mesh scale>", solid.get("scale"), 3, (1, 1, 1)))
+
+
+def placements(model: pin.Model) -> list[pin.SE3]:
+    """Placements of the moving links in the root frame, every joint at zero."""
+    data = model.createData()
+    pin.forwardKinematics(model, data, pin.neutral(model))
+    return [pin.SE3(data.oMi[joint]) for joint in range(1, model.njoints)]
+
+
+def joint_positions(model: pin.Model) -> np.ndarray:
+    """(njoints - 1, 3) [m] joint origins in the root frame, every joint at zero."""
+    return np.array([placement.translation for placement in placements(model)])
+
+
+def boxes_and_tips(
+    model: pin.Model, links: Sequence[str], shapes: Sequence[Shape], prior: InertialParameters
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bounding boxes (L, 2, 3) [m] and far ends (L, 3) [m] of moving links.
+
+    A box holds the link's shapes; without any it holds the joints it carries and the solid box of the same mass and
+    inertia. It always holds the link's origin and, where there is one, its centre of mass.
+    """
+    positions = joint_positions(model)
+    extent = float(np.linalg.norm(np.ptp(positions, axis=0)))
+    smallest = SMALLEST_HALF_SIDE * (extent if extent > 0 else 1.0)
+    children: list[list[int]] = [[] for _ in links]
+    for joint in range(2, model.njoints):
+        children[model.parents[joint] - 1].append(joint)
+    boxes, tips = np.zeros((len(links), 2, 3)), np.zeros((len(links), 3))
+    for k, link in enumerate(links):
+        corners = [bounds(s) for s in shapes if s.link == link]
+        points = [np.zeros(3), *(c for pair in corners for c in pair)]
+        joints = [model.jointPlacements[j].translation for j in children[k]]
+        if not corners:
+            points += joints + _equivalent_box(prior, k)
+        elif prior.masses[k] > 0:
+            points.append(prior.coms[k])
+        boxes[k] = [np.min(points, axis=0), np.max(points, axis=0)]
+        thin = boxes[k, 1] - boxes[k, 0] < 2 * smallest
+        middle = boxes[k].mean(axis=0)
+        boxes[k] = np.where(thin, [middle - smallest, middle + smallest], boxes[k])
+        tips[k] = _tip(joints, boxes[k])
+    return boxes, tips
+
+
+def _equivalent_box(prior: InertialParameters, k: int) -> list[np.ndarray]:
+    mass = prior.masses[k]
+    if not mass > 0:
+        return []
+    inertia = prior.inertias_at_com[k]
+    second = 0.5 * np.trace(inertia) * np.eye(3) - inertia
+    half = np.sqrt(np.maximum(3.0 * np.diag(second) / mass, 0.0))
+    return [prior.coms[k] - half, prior.coms[k] + half]
+
+
+def _tip(joints: Sequence[np.ndarray], box: np.ndarray) -> np.ndarray:
+    far = max(joints, key=lambda p: float(np.linalg.norm(p)), default=np.zeros(3))
+    if np.linalg.norm(far) > 1e-4:
+        return far
+    reach = np.where(np.abs(box[1]) >= np.abs(box[0]), box[1], box[0])
+    axis = int(np.argmax(np.abs(reach)))
+    return np.where(np.arange(3) == axis, reach, 0.0)
+
+
+def find_feet(
+    model: pin.Model, links: Sequence[str], bodies: Mapping[str, Sequence[str]], shapes: Sequence[Shape]
+) -> list[str]:
+    """Moving links that look like feet: named so, with geometry, and lowest where the robot stands at zero.
+
+    Args:
+        bodies: names of all URDF links in each moving link.
+    """
+    places = placements(model)
+    clouds = {link: _points(link, shapes) for link in dict.fromkeys(s.link for s in shapes)}
+    lowest = {link: float(_raised(points, places[links.index(link)])[:, 2].min()) for link, points in clouds.items()}
+    if not lowest:
+        return []
+    origins = np.array([place.translation[2] for place in places])
+    floor = min(lowest.values())
+    reach = floor + STANDS_ON * (float(origins.max()) - floor)
+
+    def named(pattern: re.Pattern[str]) -> list[str]:
+        hits = [k for k in links if any(pattern.search(body) for body in bodies[k])]
+        return [k for k in hits if lowest.get(k, np.inf) <= reach]
+
+    return named(FOOT) or _ends(model, links, named(ANKLE))
+
+
+def _ends(model: pin.Model, links: Sequence[str], chosen: Sequence[str]) -> list[str]:
+    """Those of ``chosen`` that carry no other of them: of an ankle's two axes the one that holds the foot."""
+    above = set()
+    for link in chosen:
+        joint = model.parents[list(links).index(link) + 1]
+        while joint > 0:
+            above.add(links[joint - 1])
+            joint = model.parents[joint]
+    return [link for link in chosen if link not in above]
+
+
+def sole_of(model: pin.Model, link: str, links: Sequence[str], shapes: Sequence[Shape]) -> ContactPolygon | None:
+    """Convex hull of a link's lowest points at the zero posture; None where they span no area."""
+    points = _points(link, shapes)
+    if not len(points):
+        return None
+    rotation = placements(model)[links.index(link)].rotation
+    down = points @ rotation.T
+    low = down[down[:, 2] <= down[:, 2].min() + SOLE_THICKNESS]
+    try:
+        outline = low[ConvexHull(low[:, :2]).vertices]
+    except (QhullError, ValueError):
+        return None
+    flat = np.column_stack([outline[::-1, :2], np.full(len(outline), low[:, 2].min())])
+    return ContactPolygon(f"{link}_sole", link, flat @ rotation)
+
+
+def _points(link: str, shapes: Sequence[Shape]) -> np.ndarray:
+    signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T
+    result = [np.zeros((0, 3))]
+    for shape in (s for s in shapes if s.link == link):
+        if shape.kind == "mesh":
+            result.append(shape.vertices)
+        elif shape.kind == "box":
+            result.append(signs * shape.size @ shape.rotation.T + shape.centre)
+        else:
+            low, high = bounds(shape)
+            result.append((low + high) / 2 + signs * (high - low) / 2)
+    return np.vstack(result)
+
+
+def _raised(points: np.ndarray, placement: pin.SE3) -> np.ndarray:
+    return points @ placement.rotation.T + placement.translation

@@ -1,0 +1,303 @@
+"""Laws of the human rig."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.errors import InvalidValue, UnknownLink, UnknownName
+from solver.inertials import steiner
+from solver.pinocchio_loader import pin
+from solver.rig import Rig
+from solver.rigs.anthropometry import Segment, consistent, segment_inertia
+from solver.rigs.human import human
+from solver.rigs.skeleton import LINKS, Skeleton, default_lengths
+from solver.rigs.solids import volume
+
+MIRROR = np.diag([1.0, -1.0, 1.0])
+BODIES = [(1.77, 75.0, "male"), (1.61, 58.0, "female"), (1.95, 120.0, "male"), (1.10, 18.0, "female")]
+TABLES = ("dumas", "deleva")
+VARIANTS = ("34dof", "23dof")
+LENGTHS = {"torso": 0.52, "right_thigh": 0.36, "foot": 0.30, "left_upper_arm": 0.33}
+JOINTS = {"left_thigh": [0.03, 0.11, -0.12], "left_shank": [0.02, 0.01, -0.41], "head": [-0.04, 0.0, 0.46]}
+
+
+def tips_of(rig: Rig) -> np.ndarray:
+    """The rig's tips (L, 3), which every built rig has."""
+    assert rig.tips is not None
+    return rig.tips
+
+
+@pytest.mark.parametrize(("variant", "links", "dofs"), [("34dof", 15, 34), ("23dof", 12, 23)])
+def test_counts_are_the_papers(variant: str, links: int, dofs: int) -> None:
+    """jovic2016: 15 segments and 34 joint DoF; bonnet2016: 12 and 23; base link first."""
+    rig = human(1.75, 65.0, "female", variant=variant)
+    assert (len(rig.links), rig.model.nv - 6) == (links, dofs)
+    assert rig.links[0] == "pelvis"
+    spherical = [j for j in rig.model.joints if j.shortname() == "JointModelSpherical"]
+    assert len(spherical) == (10 if variant == "34dof" else 5)
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(("height", "mass", "sex"), BODIES)
+def test_links_weigh_the_body_and_every_link_is_a_body(
+    height: float, mass: float, sex: str, variant: str, table: str
+) -> None:
+    """The links sum to the given mass and every pseudo-inertia is positive definite, whatever is overridden."""
+    for extra in ({}, {"lengths": LENGTHS}, {"joints": JOINTS}):
+        rig = human(height, mass, sex, variant=variant, table=table, **extra)
+        assert rig.prior.total_mass == pytest.approx(mass, rel=1e-12)
+        assert pin.computeTotalMass(rig.model) == pytest.approx(mass, rel=1e-12)
+        assert rig.prior.consistency_margin.min() > 0.0
+        second = 0.5 * np.trace(rig.prior.inertias_at_com, axis1=1, axis2=2)[:, None] - np.linalg.eigvalsh(
+            rig.prior.inertias_at_com
+        )
+        assert second.min() > 0.0
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_pinocchio_feels_the_weight(variant: str) -> None:
+    """At rest in any posture the root must carry m g upwards, and the mass matrix starts with m times the identity."""
+    rig = human(1.8, 82.0, "male", variant=variant)
+    data = rig.model.createData()
+    generator = np.random.default_rng(1)
+    q = pin.integrate(rig.model, rig.neutral, 0.5 * generator.normal(size=rig.model.nv))
+    force = pin.rnea(rig.model, data, q, np.zeros(rig.model.nv), np.zeros(rig.model.nv))[:3]
+    rotation = pin.Quaternion(q[3:7]).matrix()
+    np.testing.assert_allclose(rotation @ force, [0.0, 0.0, 82.0 * 9.81], atol=1e-9)
+    np.testing.assert_allclose(pin.crba(rig.model, data, q)[:3, :3], 82.0 * np.eye(3), atol=1e-9)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_left_mirrors_right(table: str) -> None:
+    """Left links are the mirror image of right ones in mass, centre of mass, inertia, box, tip and joint limits."""
+    rig = human(1.7, 66.0, "female", table=table)
+    assert len(rig.pairs) == 6
+    for left, right in rig.pairs:
+        i, j = rig.index(left), rig.index(right)
+        assert rig.masses[i] == pytest.approx(rig.masses[j], rel=1e-12)
+        np.testing.assert_allclose(rig.prior.coms[i], MIRROR @ rig.prior.coms[j], atol=1e-12)
+        np.testing.assert_allclose(rig.prior.inertias[i], MIRROR @ rig.prior.inertias[j] @ MIRROR, atol=1e-12)
+        np.testing.assert_allclose(tips_of(rig)[i], MIRROR @ tips_of(rig)[j], atol=1e-12)
+        flipped = np.sort(rig.boxes[j] @ MIRROR, axis=0)
+        np.testing.assert_allclose(rig.boxes[i], flipped, atol=1e-12)
+        first, second = (rig.model.joints[rig.joint(n)] for n in (left, right))
+        a, b = (slice(x.idx_v - 6, x.idx_v - 6 + x.nv) for x in (first, second))
+        sign = np.array([-1.0, 1.0, -1.0]) if first.nv == 3 else np.ones(1)
+        low, high = sign * rig.limits.lower[b], sign * rig.limits.upper[b]
+        np.testing.assert_allclose(rig.limits.lower[a], np.minimum(low, high))
+        np.testing.assert_allclose(rig.limits.upper[a], np.maximum(low, high))
+    here, there = (
+        {tuple((flip @ v).round(12)) for v in sole.vertices} for sole, flip in zip(rig.contacts, (MIRROR, np.eye(3)))
+    )
+    assert here == there
+
+
+def test_flexion_is_positive_at_knee_and_elbow() -> None:
+    """Positive knee angles take the heel backwards, positive elbow angles the hand forwards."""
+    rig = human(1.75, 70.0, "male")
+    data = rig.model.createData()
+    for link, end, sign in (("right_shank", "right_foot", -1.0), ("left_forearm", "left_hand", 1.0)):
+        q = rig.neutral.copy()
+        q[rig.model.joints[rig.joint(link)].idx_q] = 1.0
+        pin.forwardKinematics(rig.model, data, q)
+        moved = data.oMi[rig.joint(end)].translation - data.oMi[rig.joint(link)].translation
+        assert sign * moved[0] > 0.1
+
+
+def test_neutral_stands_facing_x() -> None:
+    """At neutral all link frames are parallel to the world, head up, right side at negative y, toes ahead."""
+    rig = human(1.75, 70.0, "male")
+    data = rig.model.createData()
+    pin.forwardKinematics(rig.model, data, rig.neutral)
+    for joint in range(1, rig.model.njoints):
+        np.testing.assert_allclose(data.oMi[joint].rotation, np.eye(3), atol=1e-12)
+    place = {link: data.oMi[rig.joint(link)].translation for link in rig.links}
+    assert place["head"][2] > place["pelvis"][2] > place["right_foot"][2]
+    assert place["right_hand"][1] < 0 < place["left_hand"][1]
+    assert tips_of(rig)[rig.index("right_foot")][0] > 0.1
+    low = min(place[c.link][2] + c.vertices[:, 2].min() for c in rig.contacts)
+    top = place["head"][2] + tips_of(rig)[rig.index("head")][2]
+    assert top - low == pytest.approx(1.75, rel=0.02)
+
+
+def test_standing_posture_stands() -> None:
+    """In the standing posture both soles lie at height zero and the joints keep their limits."""
+    for variant in VARIANTS:
+        rig = human(1.75, 70.0, "male", variant=variant)
+        q = np.array(rig.parameters["standing"])
+        data = rig.model.createData()
+        pin.forwardKinematics(rig.model, data, q)
+        for polygon in rig.contacts:
+            placement = data.oMi[rig.joint(polygon.link)]
+            np.testing.assert_allclose([placement.act(p)[2] for p in polygon.vertices], 0.0, atol=1e-12)
+        assert (rig.limits.lower <= rig.coordinates(q)).all()
+        assert (rig.coordinates(q) <= rig.limits.upper).all()
+
+
+def test_soles_face_down() -> None:
+    """Sole vertices run counter-clockwise seen from below: the polygon's normal points down."""
+    for polygon in human(1.75, 70.0, "male").contacts:
+        p = polygon.vertices
+        normal = np.cross(p, np.roll(p, -1, axis=0)).sum(axis=0)
+        assert normal[2] < 0
+        assert np.ptp(p[:, 2]) == 0.0
+
+
+@pytest.mark.parametrize("link", [link for link in LINKS if link not in ("pelvis", "torso")])
+def test_joint_override_moves_the_joint_exactly(link: str) -> None:
+    """An overridden joint centre is where it was put, and no other joint placement changes."""
+    plain = human(1.75, 70.0, "male")
+    place = plain.model.jointPlacements[plain.joint(link)].translation + np.array([0.01, -0.02, -0.03])
+    rig = human(1.75, 70.0, "male", joints={link: place.tolist()})
+    for other in LINKS[1:]:
+        expected = place if other == link else plain.model.jointPlacements[plain.joint(other)].translation
+        np.testing.assert_array_equal(rig.model.jointPlacements[rig.joint(other)].translation, expected)
+
+
+def test_length_override_moves_one_side() -> None:
+    """A one-sided length moves that side's next joint by exactly that length, and the inertials follow its square."""
+    plain = human(1.75, 70.0, "male")
+    rig = human(1.75, 70.0, "male", lengths={"right_thigh": 0.5})
+    np.testing.assert_allclose(rig.model.jointPlacements[rig.joint("right_shank")].translation, [0, 0, -0.5])
+    left = plain.model.jointPlacements[plain.joint("left_shank")].translation
+    np.testing.assert_array_equal(rig.model.jointPlacements[rig.joint("left_shank")].translation, left)
+    ratio = 0.5 / default_lengths(1.75, "male")["thigh"]
+    k = rig.index("right_thigh")
+    np.testing.assert_allclose(rig.prior.coms[k], ratio * plain.prior.coms[k])
+    np.testing.assert_allclose(rig.prior.inertias[k], ratio**2 * plain.prior.inertias[k])
+    assert rig.boxes[k, 0, 2] < -0.5 <= tips_of(rig)[k, 2]
+
+
+def test_tilted_segment_carries_its_inertia_along() -> None:
+    """Turning a segment's line between joint centres turns centre of mass and inertia by the same rotation."""
+    straight = Segment("thigh", "right", np.array([0.0, 0.0, -0.4]))
+    angle = 0.3
+    turn = np.array([[np.cos(angle), 0, np.sin(angle)], [0, 1, 0], [-np.sin(angle), 0, np.cos(angle)]])
+    a = segment_inertia("dumas", "male", straight, {})
+    b = segment_inertia("dumas", "male", Segment("thigh", "right", turn @ straight.end), {})
+    np.testing.assert_allclose(b.com, turn @ a.com, atol=1e-12)
+    np.testing.assert_allclose(b.inertia, turn @ a.inertia @ turn.T, atol=1e-12)
+
+
+def test_dumas_thigh_by_hand() -> None:
+    """Male right thigh of the table at its reference length: 12.3 %, CoM (-0.041, -0.429, 0.033) L in ISB axes."""
+    inertia = segment_inertia("dumas", "male", Segment("thigh", "right", np.array([0.0, 0.0, -0.432])), {})
+    np.testing.assert_allclose(inertia.com, 0.432 * np.array([-0.041, -0.033, -0.429]), atol=1e-12)
+    square = 0.123 * 0.432**2
+    # link x = X, y = -Z, z = Y: Ixy = -I_XZ, Ixz = I_XY, Iyz = -I_ZY
+    expected = square * np.array(
+        [
+            [0.29**2, 0.02**2, 0.07**2],
+            [0.02**2, 0.30**2, 0.07**2],
+            [0.07**2, 0.07**2, 0.15**2],
+        ]
+    )
+    np.testing.assert_allclose(inertia.inertia, expected, atol=1e-12)
+
+
+def test_female_thorax_is_projected_and_told() -> None:
+    """Only the female torso of Dumas needs projection; mass and centre of mass stay, the note names it."""
+    changed = {sex: [n for n in human(1.7, 65.0, sex).notes if "belongs to no body" in n] for sex in ("male", "female")}
+    assert changed["male"] == []
+    assert len(changed["female"]) == 1
+    assert changed["female"][0].startswith("torso:")
+    torso = segment_inertia("dumas", "female", Segment("torso", "", np.array([0, 0, 0.429])), {})
+    np.testing.assert_allclose(torso.com, 0.429 * np.array([-0.016, 0.006, 1 - 0.436]), atol=1e-12)
+    assert torso.mass == 0.304
+
+
+def test_projection_is_nearest() -> None:
+    """No inertia above the same floor, among many tried, lies nearer in second moments than the projection."""
+    generator = np.random.default_rng(0)
+    basis = np.linalg.qr(generator.normal(size=(3, 3)))[0]
+    second = basis @ np.diag([-0.07, 0.4, 0.67]) @ basis.T
+    inertia = np.trace(second) * np.eye(3) - second
+    projected, changed = consistent(inertia)
+    assert changed
+    moments = 0.5 * np.trace(projected) * np.eye(3) - projected
+    distance = np.linalg.norm(moments - second)
+    assert np.linalg.eigvalsh(moments)[0] == pytest.approx(0.02 * 1.0, rel=1e-9)
+    for _ in range(500):
+        factor = np.linalg.cholesky(moments) + 0.05 * generator.normal(size=(3, 3))
+        other = factor @ factor.T
+        if np.linalg.eigvalsh(other)[0] >= 0.02:
+            assert np.linalg.norm(other - second) >= distance - 1e-9
+    unchanged, flag = consistent(projected)
+    assert not flag
+    assert unchanged is projected
+
+
+def test_tables_agree_on_the_whole_body() -> None:
+    """Both tables put the standing body's centre of mass within 3 % of the stature of each other, 52 to 60 % up."""
+    for height, mass, sex in BODIES:
+        levels = []
+        for table in TABLES:
+            rig = human(height, mass, sex, table=table)
+            sole = rig.contacts[0]
+            data = rig.model.createData()
+            pin.forwardKinematics(rig.model, data, rig.neutral)
+            ground = data.oMi[rig.joint(sole.link)].translation[2] + sole.vertices[0, 2]
+            levels.append((pin.centerOfMass(rig.model, data, rig.neutral)[2] - ground) / height)
+        assert abs(levels[0] - levels[1]) < 0.03
+        assert min(levels) > 0.52
+        assert max(levels) < 0.60
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("table", TABLES)
+def test_boxes_hold_centres_of_mass_and_shapes_the_volume(variant: str, table: str) -> None:
+    """Prior centres of mass lie inside their boxes; the shapes displace 0.85 to 1.25 times a body of 1000 kg/m^3."""
+    for height, mass, sex in BODIES:
+        rig = human(height, mass, sex, variant=variant, table=table)
+        assert (rig.prior.coms > rig.boxes[:, 0]).all()
+        assert (rig.prior.coms < rig.boxes[:, 1]).all()
+        assert 0.85 < 1000 * sum(volume(s) for s in rig.shapes) / mass < 1.25
+        assert {s.link for s in rig.shapes} == set(rig.links)
+
+
+def test_small_variant_is_the_large_one_frozen() -> None:
+    """Both variants are the same body: same total mass, centre of mass and inertia at neutral."""
+    bodies = []
+    for variant in VARIANTS:
+        rig = human(1.75, 65.0, "female", variant=variant)
+        data = rig.model.createData()
+        pin.ccrba(rig.model, data, rig.neutral, np.zeros(rig.model.nv))
+        com = pin.centerOfMass(rig.model, data, rig.neutral)
+        bodies.append((com, data.Ig.inertia + 65.0 * steiner(com)))
+    np.testing.assert_allclose(bodies[0][0], bodies[1][0], atol=1e-12)
+    np.testing.assert_allclose(bodies[0][1], bodies[1][1], atol=1e-10)
+
+
+def test_skeleton_parents_come_first() -> None:
+    """Every link follows its parent, and each branch is contiguous (depth first), as Pinocchio's subtrees need."""
+    rig = human(1.75, 65.0, "female")
+    for joint in range(2, rig.model.njoints):
+        assert rig.model.parents[joint] < joint
+        subtree = np.sort(np.array(list(rig.model.subtrees[joint])))
+        np.testing.assert_array_equal(subtree, np.arange(joint, joint + len(subtree)))
+    assert Skeleton.parent("left_hand") == "left_forearm"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"height": 177.0}, InvalidValue, "height"),
+        ({"height": float("nan")}, InvalidValue, "height"),
+        ({"mass": -3.0}, InvalidValue, "mass"),
+        ({"sex": "other"}, InvalidValue, "male, female"),
+        ({"variant": "48dof"}, InvalidValue, "34dof"),
+        ({"table": "zatsiorsky"}, InvalidValue, "deleva"),
+        ({"lengths": {"thy": 0.4}}, UnknownName, "thigh"),
+        ({"lengths": {"thigh": -0.4}}, InvalidValue, "thigh"),
+        ({"lengths": {"right_torso": 0.4}}, UnknownName, "torso"),
+        ({"joints": {"left_knee": [0, 0, 0]}}, UnknownLink, "right_thigh"),
+        ({"joints": {"left_shank": [0, 0]}}, InvalidValue, "three"),
+        ({"joints": {"left_shank": [0, 0, 0]}}, InvalidValue, "left_thigh"),
+    ],
+)
+def test_bad_arguments_name_the_culprit(arguments: dict, error: type[Exception], words: str) -> None:
+    """What no person has is refused with the argument's name or the choices."""
+    with pytest.raises(error, match=words):
+        human(**{"height": 1.75, "mass": 70.0, "sex": "male", **arguments})

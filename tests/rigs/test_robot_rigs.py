@@ -1,0 +1,251 @@
+"""Laws of the built-in robots, and of making any built-in rig again."""
+
+from __future__ import annotations
+
+import json
+
+import coal
+import numpy as np
+import pytest
+
+from solver.errors import InvalidValue, UnknownPreset
+from solver.pinocchio_loader import pin
+from solver.rig import Rig, Shape
+from solver.rigs import build, hoap3, hrp2
+from solver.rigs.human import human
+
+MIRROR = np.diag([1.0, -1.0, 1.0])
+RIGS = {
+    "human": lambda: human(1.75, 70.0, "male"),
+    "human, changed": lambda: human(
+        1.65,
+        60.0,
+        "female",
+        variant="23dof",
+        table="deleva",
+        lengths={"left_foot": 0.25},
+        joints={"head": [0, 0, 0.45]},
+    ),
+    "hoap3": hoap3,
+    "hoap3, light": lambda: hoap3("light"),
+    "hrp2": hrp2,
+    "hrp2, heavy": lambda: hrp2(63.0),
+}
+
+
+@pytest.fixture(params=RIGS)
+def rig(request: pytest.FixtureRequest) -> Rig:
+    """Every built-in rig."""
+    made: Rig = RIGS[request.param]()
+    return made
+
+
+def test_parameters_make_the_rig_again(rig: Rig) -> None:
+    """build(parameters), through JSON, gives the same model, prior, limits, boxes and shapes."""
+    again = build(json.loads(json.dumps(dict(rig.parameters))))
+    assert again.model == rig.model
+    assert again.links == rig.links
+    np.testing.assert_array_equal(again.prior.values, rig.prior.values)
+    np.testing.assert_array_equal(again.boxes, rig.boxes)
+    np.testing.assert_array_equal(again.limits.lower, rig.limits.lower)
+    assert dict(again.parameters) == dict(rig.parameters)
+    assert len(again.shapes) == len(rig.shapes)
+
+
+def test_model_carries_the_prior(rig: Rig) -> None:
+    """The model's inertias are the prior, all of them physical, and the regressor times the prior is the torque."""
+    assert rig.prior.consistency_margin.min() > 0.0
+    generator = np.random.default_rng(2)
+    q = pin.integrate(rig.model, rig.neutral, generator.normal(size=rig.model.nv))
+    v, a = generator.normal(size=(2, rig.model.nv))
+    data = rig.model.createData()
+    torque = pin.rnea(rig.model, data, q, v, a)
+    regressor = pin.computeJointTorqueRegressor(rig.model, data, q, v, a)
+    np.testing.assert_allclose(regressor @ rig.prior.vector, torque, atol=1e-9 * np.abs(torque).max())
+
+
+def test_model_and_limits_agree(rig: Rig) -> None:
+    """Zero lies within the limits, every limit is finite, and Pinocchio's one-coordinate joints have the same ones."""
+    limits = rig.limits
+    zero = rig.coordinates(rig.neutral)
+    assert (limits.lower <= zero).all()
+    assert (zero <= limits.upper).all()
+    assert np.isfinite([limits.lower, limits.upper, limits.speed, limits.torque]).all()
+    assert (limits.speed > 0).all()
+    assert (limits.torque > 0).all()
+    for joint in list(rig.model.joints)[2:]:
+        if joint.nq == 1:
+            assert rig.model.lowerPositionLimit[joint.idx_q] == limits.lower[joint.idx_v - 6]
+            assert rig.model.upperPositionLimit[joint.idx_q] == limits.upper[joint.idx_v - 6]
+
+
+def test_bones_have_length_and_boxes_hold_the_mass(rig: Rig) -> None:
+    """Every link has a tip away from its origin, a centre of mass inside its box, and a shape."""
+    assert np.linalg.norm(rig.tips, axis=1).min() > 1e-3
+    assert (rig.prior.coms >= rig.boxes[:, 0]).all()
+    assert (rig.prior.coms <= rig.boxes[:, 1]).all()
+    assert {s.link for s in rig.shapes} == set(rig.links)
+
+
+def test_two_soles_face_down(rig: Rig) -> None:
+    """Both soles lie at the lowest height of the body at zero and their vertices run counter-clockwise from below."""
+    data = rig.model.createData()
+    pin.forwardKinematics(rig.model, data, rig.neutral)
+    heights = []
+    for polygon in rig.contacts:
+        placement = data.oMi[rig.joint(polygon.link)]
+        points = polygon.vertices @ placement.rotation.T + placement.translation
+        assert sum(np.cross(a, b)[2] for a, b in zip(points, np.roll(points, -1, axis=0))) < 0
+        heights.append(points[:, 2])
+    assert len(heights) == 2
+    tops = [data.oMi[rig.joint(s.link)].act(s.centre)[2] for s in rig.shapes]
+    assert np.max(heights) <= min(tops)
+
+
+def test_distant_links_do_not_touch(rig: Rig) -> None:
+    """In the rig's standing posture only neighbours overlap: links with fewer than two joint centres between them."""
+    data = rig.model.createData()
+    standing = rig.parameters.get("standing", rig.parameters.get("half_sitting", rig.neutral))
+    pin.forwardKinematics(rig.model, data, np.array(standing))
+    centres = np.array([data.oMi[k + 1].translation for k in range(len(rig.links))])
+    touching = []
+    for i, first in enumerate(rig.shapes):
+        for second in rig.shapes[:i]:
+            a, b = rig.index(first.link), rig.index(second.link)
+            if a == b or _separate_joints(rig, centres, a, b) < 2:
+                continue
+            result = coal.DistanceResult()
+            coal.distance(
+                *_placed(first, data.oMi[a + 1]), *_placed(second, data.oMi[b + 1]), coal.DistanceRequest(), result
+            )
+            if result.min_distance < -1e-9:
+                touching.append(f"{first.link} and {second.link}: {result.min_distance:.4f} m")
+    assert touching == []
+
+
+def _separate_joints(rig: Rig, centres: np.ndarray, a: int, b: int) -> int:
+    """Distinct joint centres on the way from one link to another; several axes in one point count once."""
+    ways = []
+    for link in (a, b):
+        way = []
+        while link > 0:
+            way.append(link)
+            link = rig.parents[link]
+        ways.append(way)
+    return len({tuple(centres[link].round(6)) for link in set(ways[0]) ^ set(ways[1])})
+
+
+def _placed(shape: Shape, link: pin.SE3) -> tuple[object, object]:
+    size = shape.size
+    solid = {
+        "capsule": lambda: coal.Capsule(size[0], 2 * size[1]),
+        "box": lambda: coal.Box(*(2 * s for s in size)),
+        "sphere": lambda: coal.Sphere(size[0]),
+        "ellipsoid": lambda: coal.Ellipsoid(*size),
+    }[shape.kind]()
+    placement = link * pin.SE3(np.array(shape.rotation), np.array(shape.centre))
+    return solid, coal.Transform3s(placement.rotation, placement.translation)
+
+
+@pytest.mark.parametrize(("payload", "mass"), [("battery_radio", 8.8024), ("middle", 7.9424), ("light", 7.3424)])
+def test_hoap3_weighs_what_its_table_sums_to(payload: str, mass: float) -> None:
+    """The manufacturer's table sums to 8.80 kg with battery and radio; 22 moving bodies, 21 joints."""
+    rig = hoap3(payload)
+    assert rig.prior.total_mass == pytest.approx(mass, abs=1e-9)
+    assert (len(rig.links), rig.model.nv - 6) == (22, 21)
+    assert (rig.limits.speed == 1.0).all()
+
+
+def test_hoap3_left_mirrors_right() -> None:
+    """Left and right, tabulated separately in Denavit-Hartenberg axes, mirror within 0.2 mm and 1 % in link axes."""
+    rig = hoap3()
+    for left, right in rig.pairs:
+        i, j = rig.index(left), rig.index(right)
+        assert rig.masses[i] == rig.masses[j]
+        np.testing.assert_allclose(rig.prior.coms[i], MIRROR @ rig.prior.coms[j], atol=2e-4)
+        here, there = rig.prior.inertias_at_com[i], MIRROR @ rig.prior.inertias_at_com[j] @ MIRROR
+        assert np.abs(here - there).max() < 0.01 * np.abs(here).max()
+    assert abs(pin.centerOfMass(rig.model, rig.model.createData(), rig.neutral)[1]) < 1e-3
+
+
+def test_hoap3_stands_where_the_public_kinematics_stand(shared_data: object) -> None:
+    """Joint centres and axes agree with the public URDF of the robot at zero."""
+    path = shared_data.parent / "models" / "hoap3_kinematics.urdf"  # type: ignore[attr-defined]
+    if not path.is_file():
+        pytest.skip(f"the public kinematics are not at {path}")
+    other, rig = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer()), hoap3()
+    theirs, ours = other.createData(), rig.model.createData()
+    names = {"waist_pitch": "WAIST_CHEST_joint"}
+    leg = ("hip_yaw WAIST_{}_LR", "hip_roll {0}_LR_{0}_LAA", "hip_pitch {0}_LAA_{0}_LFE", "knee {0}_LFE_{0}_KN")
+    rest = ("ankle_pitch {0}_KN_{0}_AFE", "ankle_roll {0}_AFE_{0}_AAA", "shoulder CHEST_{}_SFE")
+    arm = ("upper_arm {0}_SFE_{0}_SAA", "elbow_yaw {0}_SAA_{0}_SHR", "elbow {0}_SHR_{0}_EB")
+    for side, letter in (("right", "R"), ("left", "L")):
+        for entry in (*leg, *rest, *arm):
+            mine, its = entry.split()
+            names[f"{side}_{mine}"] = its.format(letter) + "_joint"
+    assert len(names) == 21
+    generator = np.random.default_rng(3)
+    q, theirs_q = rig.neutral.copy(), pin.neutral(other)
+    for mine, its in names.items():
+        angle = generator.uniform(-0.5, 0.5)
+        q[rig.model.joints[rig.model.getJointId(mine)].idx_q] = angle
+        theirs_q[other.joints[other.getJointId(its)].idx_q] = angle
+    pin.forwardKinematics(rig.model, ours, q)
+    pin.forwardKinematics(other, theirs, theirs_q)
+    for mine, its in names.items():
+        here = ours.oMi[rig.model.getJointId(mine)].translation
+        np.testing.assert_allclose(here, theirs.oMi[other.getJointId(its)].translation, atol=1e-9)
+
+
+def test_unknown_payload_lists_the_choices() -> None:
+    """An unknown payload names the known ones."""
+    with pytest.raises(UnknownPreset, match="light"):
+        hoap3("heavy")
+
+
+def test_hrp2_is_the_published_robot_as_far_as_published() -> None:
+    """31 links, 30 joints, 58 kg, 1.54 m, the base link is the trunk, and its name admits the approximation."""
+    rig = hrp2()
+    assert (len(rig.links), rig.model.nv - 6) == (31, 30)
+    assert rig.prior.total_mass == pytest.approx(58.0)
+    assert "approximate" in rig.name
+    assert rig.parameters["base_link"] in rig.links
+    data = rig.model.createData()
+    pin.forwardKinematics(rig.model, data, rig.neutral)
+    head = data.oMi[rig.joint("head")].translation[2] + rig.boxes[rig.index("head"), 1, 2]
+    sole = data.oMi[rig.joint("right_foot")].translation[2] + rig.contacts[0].vertices[0, 2]
+    assert head - sole == pytest.approx(1.54)
+    shares = rig.masses / 58.0
+    leg = sum(s for n, s in zip(rig.links, shares) if n in ("right_thigh", "right_shank", "right_ankle", "right_foot"))
+    hip = shares[rig.index("right_hip_yaw")] + shares[rig.index("right_hip_roll")]
+    assert leg + hip == pytest.approx(0.17)
+    assert sorted(rig.parameters["paper_segments"]) == sorted(rig.links)  # type: ignore[call-overload]
+
+
+def test_hrp2_half_sitting_is_balanced() -> None:
+    """In the half-sitting posture the soles lie flat on the ground and the centre of mass stands over them."""
+    rig = hrp2()
+    q = np.array(rig.parameters["half_sitting"])
+    joints = rig.coordinates(q)
+    assert (rig.limits.lower <= joints).all()
+    assert (joints <= rig.limits.upper).all()
+    data = rig.model.createData()
+    com = pin.centerOfMass(rig.model, data, q)
+    corners = []
+    for polygon in rig.contacts:
+        placement = data.oMi[rig.joint(polygon.link)]
+        corners.append(polygon.vertices @ placement.rotation.T + placement.translation)
+    points = np.vstack(corners)
+    np.testing.assert_allclose(points[:, 2], 0.0, atol=1e-12)
+    assert points[:, 0].min() < com[0] < points[:, 0].max()
+    assert abs(com[1]) < 1e-9
+
+
+def test_build_refuses_what_it_cannot_make() -> None:
+    """No kind, an unknown kind and a missing argument are each named."""
+    with pytest.raises(InvalidValue, match="kind"):
+        build({})
+    with pytest.raises(UnknownPreset, match="hrp2"):
+        build({"kind": "hrp3"})
+    with pytest.raises(InvalidValue, match="mass, sex"):
+        build({"kind": "human", "height": 1.7})
