@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 
@@ -14,12 +16,25 @@ from .wrenches import Wrenches
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A trial as it came from files: markers, forces, or both, each at its own rate."""
+    """A trial as it came from files: markers, forces, or both, each at its own rate.
+
+    Attributes:
+        name: of the trial.
+        markers: or None where the files hold none.
+        wrenches: or None where the files hold none.
+        warnings: what reading went on past.
+        metadata: what the files say of the subject: ``mass`` [kg], ``height`` [m], ``sex``, ``subject``; absent where
+            they do not.
+    """
 
     name: str
     markers: Markers | None = None
     wrenches: Wrenches | None = None
     warnings: tuple[str, ...] = ()
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,197 @@
+"""NumPy archives: recordings in a plain layout, and our own motions and trials without loss.
+
+A recording's archive holds some of:
+
+- ``labels`` (M,) strings, ``positions`` (N, M, 3) [m] z up, and ``marker_times`` (N,) [s] or ``marker_rate`` [1/s];
+- ``force`` (K, 3) [N] z up, the total on the body, and ``force_times`` (K,) or ``force_rate``; no moment is known then;
+  or ``wrenches`` (K, P, 6) force and moment about the world origin, ``frames`` (P,) strings;
+- ``mass`` [kg], ``height`` [m], ``sex``, for the metadata.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError, InvalidValue
+from ..motion import Markers, Motion
+from ..trial import Recording, Trial
+from ..wrenches import Wrenches
+from .atomic import write_atomically
+from .axes import check_extent, check_up, settle_up, to_z_up, up_of_markers
+from .text import Warn, no_warning, read_bytes
+from .wrench_checks import check_forces, settle_force_up
+
+METADATA = ("mass", "height", "sex", "subject")
+REMEDY = "Write the archive again with the arrays that the documentation of the npz format names"
+
+
+def load_archive(path: str | Path) -> dict[str, np.ndarray]:
+    """All arrays of an archive; pickled objects are refused.
+
+    Raises:
+        InputError: missing, damaged, or holding objects.
+    """
+    read_bytes(path)
+    try:
+        with np.load(Path(path), allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except (ValueError, OSError, zipfile.BadZipFile, EOFError, KeyError, AttributeError) as error:
+        problem = f"is not a readable .npz archive: {' '.join(str(error).split())}"
+        raise InputError(path, problem, remedy="Write it again with numpy.savez, without objects") from error
+
+
+def read_npz(
+    path: str | Path, up: str = "auto", *, sign: int = 1, missing: str = "error", warn: Warn = no_warning
+) -> Recording:
+    """A recording from an archive as the module describes.
+
+    Raises:
+        InputError: unreadable, arrays missing or of the wrong shape, forces missing, or an axis, unit or sign that
+            contradicts the data.
+    """
+    check_up(up, path)
+    arrays = load_archive(path)
+    try:
+        markers = _markers(path, arrays, up)
+        wrenches = _wrenches(path, arrays, up, sign, missing, warn)
+    except (InvalidValue, ValueError, TypeError) as error:
+        raise InputError(path, str(error), remedy=REMEDY) from error
+    if markers is None and wrenches is None:
+        problem = f"holds neither positions nor forces, only {', '.join(sorted(arrays)) or 'nothing'}"
+        raise InputError(path, problem, remedy=REMEDY)
+    metadata = {name: arrays[name].reshape(-1)[0].item() for name in METADATA if arrays.get(name, np.zeros(0)).size}
+    return Recording(Path(path).stem, markers, wrenches, metadata=metadata)
+
+
+def write_recording_npz(path: str | Path, recording: Recording) -> None:
+    """A recording without loss, in the layout `read_npz` takes."""
+    arrays: dict[str, np.ndarray] = {
+        name: np.array(value) for name, value in recording.metadata.items() if name in METADATA
+    }
+    if recording.markers is not None:
+        arrays |= {"labels": np.array(recording.markers.names), "positions": recording.markers.positions,
+                   "marker_times": recording.markers.times}  # fmt: skip
+    if recording.wrenches is not None:
+        assert recording.wrenches.measured is not None
+        arrays |= {"wrenches": recording.wrenches.values, "frames": np.array(recording.wrenches.frames),
+                   "force_times": recording.wrenches.times, "measured": recording.wrenches.measured}  # fmt: skip
+    _save(path, arrays)
+
+
+def write_trial(path: str | Path, trial: Trial) -> None:
+    """A trial without loss."""
+    motion, wrenches = trial.motion, trial.wrenches
+    assert wrenches.measured is not None
+    arrays = {"name": np.array(trial.name), "times": motion.times, "q": motion.q, "v": motion.v, "a": motion.a,
+              "wrenches": wrenches.values, "frames": np.array(wrenches.frames), "measured": wrenches.measured,
+              "counted": trial.counted, "excluded_reasons": np.array([reason for reason, _ in trial.excluded], str),
+              "excluded_frames": np.array([count for _, count in trial.excluded], int)}  # fmt: skip
+    _save(path, arrays)
+
+
+def read_trial(path: str | Path) -> Trial:
+    """A trial as `write_trial` wrote it.
+
+    Raises:
+        InputError: not such an archive.
+    """
+    arrays = load_archive(path)
+    try:
+        motion = Motion(arrays["times"], arrays["q"], arrays["v"], arrays["a"])
+        frames = tuple(str(name) for name in arrays["frames"])
+        wrenches = Wrenches(arrays["times"], frames, arrays["wrenches"], arrays["measured"])
+        excluded = tuple((str(r), int(n)) for r, n in zip(arrays["excluded_reasons"], arrays["excluded_frames"]))
+        return Trial(str(arrays["name"]), motion, wrenches, arrays["counted"], excluded)
+    except KeyError as error:
+        raise InputError(path, f"is no trial: the array {error} is missing", remedy="Write the trial again") from error
+    except InvalidValue as error:
+        raise InputError(path, f"is no trial: {error}", remedy="Write the trial again") from error
+
+
+def write_motion(path: str | Path, motion: Motion) -> None:
+    """A motion without loss."""
+    _save(path, {"times": motion.times, "q": motion.q, "v": motion.v, "a": motion.a})
+
+
+def read_motion(path: str | Path) -> Motion:
+    """A motion as `write_motion` wrote it.
+
+    Raises:
+        InputError: not such an archive.
+    """
+    arrays = load_archive(path)
+    try:
+        return Motion(arrays["times"], arrays["q"], arrays["v"], arrays["a"])
+    except KeyError as error:
+        raise InputError(
+            path, f"is no motion: the array {error} is missing", remedy="Write the motion again"
+        ) from error
+    except InvalidValue as error:
+        raise InputError(path, f"is no motion: {error}", remedy="Write the motion again") from error
+
+
+def _markers(path: str | Path, arrays: dict[str, np.ndarray], up: str) -> Markers | None:
+    if "positions" not in arrays:
+        return None
+    positions = np.asarray(arrays["positions"], float)
+    names = tuple(str(label) for label in arrays.get("labels", ()))
+    if positions.ndim != 3 or positions.shape[1:] != (len(names), 3):
+        problem = f"positions has shape {positions.shape}, but there are {len(names)} labels"
+        raise InputError(path, problem, place="array positions", remedy=REMEDY)
+    times = _times(path, arrays, "marker", len(positions))
+    check_extent(positions, path, "m")
+    axis = settle_up(up, up_of_markers(names, positions), path)
+    return Markers(times, names, positions @ to_z_up(axis).T)
+
+
+def _wrenches(
+    path: str | Path, arrays: dict[str, np.ndarray], up: str, sign: int, missing: str, warn: Warn
+) -> Wrenches | None:
+    measured: np.ndarray | None = None
+    if "wrenches" in arrays:
+        values = sign * np.asarray(arrays["wrenches"], float)
+        frames = tuple(str(name) for name in arrays.get("frames", [f"plate_{k + 1}" for k in range(values.shape[1])]))
+        measured = arrays.get("measured")
+    elif "force" in arrays:
+        force = sign * np.asarray(arrays["force"], float)
+        if force.ndim != 2 or force.shape[1] != 3:
+            raise InputError(path, f"force has shape {force.shape}, not (N, 3)", place="array force", remedy=REMEDY)
+        values = np.concatenate([force, np.full_like(force, np.nan)], axis=1)[:, None, :]
+        frames, measured = ("total",), np.tile([True] * 3 + [False] * 3, (len(force), 1))
+        warn(f"{Path(path).name}: forces without moments: moments count as not measured")
+    else:
+        return None
+    gone = ~np.isfinite(values[:, :, :3]).all(axis=(1, 2))
+    if gone.any():
+        problem = f"{int(gone.sum())} of {len(gone)} force samples are missing"
+        if missing == "error":
+            place = f"force sample {int(np.argmax(gone))}"
+            remedy = "Write the forces again, or read with missing = keep to leave these samples out"
+            raise InputError(path, problem, place=place, remedy=remedy)
+        warn(f"{Path(path).name}: {problem} and left out")
+    rotation = to_z_up(settle_force_up(up, values[:, :, :3].sum(axis=1), path)).T
+    values = np.concatenate([values[:, :, :3] @ rotation, values[:, :, 3:] @ rotation], axis=2)
+    wrenches = Wrenches(_times(path, arrays, "force", len(values)), frames, values, measured)
+    check_forces(wrenches, path)
+    return wrenches
+
+
+def _times(path: str | Path, arrays: dict[str, np.ndarray], kind: str, count: int) -> np.ndarray:
+    """Time stamps of one kind of samples, given or from their rate."""
+    if f"{kind}_times" in arrays:
+        return np.asarray(arrays[f"{kind}_times"], float)
+    if f"{kind}_rate" not in arrays:
+        problem = f"neither {kind}_times nor {kind}_rate is there"
+        raise InputError(path, problem, remedy=REMEDY)
+    rate = float(arrays[f"{kind}_rate"].reshape(-1)[0])
+    if not rate > 0.0:
+        raise InputError(path, f"{kind}_rate is {rate:g}", place=f"array {kind}_rate", remedy="Give samples per second")
+    return np.arange(count) / rate
+
+
+def _save(path: str | Path, arrays: dict[str, np.ndarray]) -> None:
+    with write_atomically(path, binary=True) as stream:
+        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]

@@ -1,0 +1,188 @@
+"""Which way is up in a file, and in which unit of length: stated, found, and checked one against the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError
+
+UP_CHOICES = ("auto", "x", "y", "z", "-x", "-y", "-z")
+LENGTHS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3}
+LENGTH_STEMS = {"met": 1.0, "centi": 1e-2, "milli": 1e-3}
+"""Units of length in metres; words by their beginning, since C3D cuts them to four letters."""
+
+_TO_Z_UP = {
+    "z": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    "y": ((1, 0, 0), (0, 0, -1), (0, 1, 0)),
+    "x": ((0, 1, 0), (0, 0, 1), (1, 0, 0)),
+    "-z": ((1, 0, 0), (0, -1, 0), (0, 0, -1)),
+    "-y": ((1, 0, 0), (0, 0, 1), (0, -1, 0)),
+    "-x": ((0, 0, 1), (0, 1, 0), (-1, 0, 0)),
+}
+_LOW = re.compile(r"toe|hee|cal|ank|mal|5meta|mt\d|foot|mtp|hallux|met\d")
+_MIDDLE = re.compile(r"sacr|asi|psi|hip|pelv|waist|hjc|knee|kne")
+_HIGH = re.compile(r"head|fhd|bhd|c7|t1$|t2$|t8|t10|clav|ster|strn|sho|acr|ijug")
+DOMINANCE = 1.3
+"""An axis is taken for the vertical when the body extends along it this many times more than along the next one."""
+FORCE_DOMINANCE = 2.0
+"""The same for the mean force: over a whole recording it balances the weight."""
+PLAUSIBLE_EXTENT = (0.1, 6.0)
+"""[m] spread of the middle 80 % of a body's markers; outside it the unit is not the one stated."""
+PLAUSIBLE_MARKERS = 8
+"""Fewer markers than this may be a single foot or hand: their extent tells nothing about the unit."""
+FRAMES_LOOKED_AT = 200
+
+
+def to_z_up(up: str) -> np.ndarray:
+    """Proper rotation (3, 3) from axes with this one up to z up; y up maps (x, y, z) to (x, -z, y)."""
+    return np.array(_TO_Z_UP[up], float)
+
+
+def check_up(up: str, path: str | Path) -> None:
+    """Refuse an axis that is none of `UP_CHOICES`.
+
+    Raises:
+        InputError: naming the choices.
+    """
+    if up not in UP_CHOICES:
+        raise InputError(path, f"up axis {up!r} is unknown", remedy=f"Choose one of {', '.join(UP_CHOICES)}")
+
+
+def length_in_metres(unit: str, path: str | Path) -> float:
+    """Metres in a unit of length.
+
+    Raises:
+        InputError: an unknown unit.
+    """
+    plain = unit.strip().lower()
+    for stem, metres in LENGTH_STEMS.items():
+        if plain.startswith(stem):
+            return metres
+    try:
+        return LENGTHS[plain]
+    except KeyError:
+        remedy = "State the unit: m, cm or mm"
+        raise InputError(path, f"unit of length {unit!r} is unknown", remedy=remedy) from None
+
+
+def up_of_markers(names: Sequence[str], positions: np.ndarray) -> str | None:
+    """The axis along which the body stands, ``"y"``, ``"-z"`` ..., or None when the markers do not tell.
+
+    Args:
+        names: M marker names.
+        positions: (N, M, 3), any axes, any unit, NaN where unseen.
+    """
+    return up_of_named(names, positions) or up_of_extent(positions)
+
+
+def up_of_named(names: Sequence[str], positions: np.ndarray) -> str | None:
+    """The vertical from names: markers of the feet lie below those of head and shoulders, or of knees and pelvis."""
+    plain = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in names]
+    low = [i for i, name in enumerate(plain) if _LOW.search(name)]
+    sample = positions[:: max(1, len(positions) // FRAMES_LOOKED_AT)]
+    for pattern in (_HIGH, _MIDDLE):
+        high = [i for i, name in enumerate(plain) if pattern.search(name) and i not in low]
+        if not low or not high:
+            continue
+        body = _mean_seen(sample[:, high]) - _mean_seen(sample[:, low])
+        body = body[np.isfinite(body).all(axis=1)]
+        if len(body):
+            return _dominant(np.median(body, axis=0), DOMINANCE)
+    return None
+
+
+def up_of_extent(positions: np.ndarray) -> str | None:
+    """The vertical from shape alone: the axis with by far the largest extent, positive side up.
+
+    Args:
+        positions: (N, M, 3), any axes, any unit, NaN where unseen.
+    """
+    sample = positions[:: max(1, len(positions) // FRAMES_LOOKED_AT)]
+    extent = _extent(sample)
+    if extent is None:
+        return None
+    axis = _dominant(extent, DOMINANCE)
+    if axis is None:
+        return None
+    level = np.nanmedian(sample[:, :, "xyz".index(axis)])
+    return axis if level > 0.0 else f"-{axis}"
+
+
+def up_of_forces(forces: np.ndarray) -> str | None:
+    """The axis of the mean force, with its sign, or None where none dominates: on a body at rest it points up.
+
+    Args:
+        forces: (N, 3) total force, any axes, NaN allowed.
+    """
+    finite = forces[np.isfinite(forces).all(axis=1)]
+    return _dominant(finite.mean(axis=0), FORCE_DOMINANCE) if len(finite) else None
+
+
+def settle_up(stated: str, found: str | None, path: str | Path) -> str:
+    """The up axis to use: the stated one, or the one found in the data when ``stated`` is ``"auto"``.
+
+    Raises:
+        InputError: unknown axis, none stated and none found, or the data contradict the statement.
+    """
+    check_up(stated, path)
+    if stated == "auto":
+        if found is None:
+            problem = "the markers do not tell which axis is up"
+            raise InputError(path, problem, remedy="State it: up = x, y, z, -x, -y or -z")
+        return found
+    if found is not None and found != stated:
+        problem = f"{stated} is stated to be up, but the body stands along {found}"
+        raise InputError(path, problem, remedy=f"State up = {found}, or leave it to be found (auto)")
+    return stated
+
+
+def check_extent(positions: np.ndarray, path: str | Path, unit: str) -> None:
+    """The markers of a body lie some metres apart, neither millimetres nor a kilometre.
+
+    Args:
+        positions: (N, M, 3) [m] if the unit is right.
+        path: the file they came from.
+        unit: the unit they were read in.
+
+    Raises:
+        InputError: the unit must be another one.
+    """
+    if positions.shape[1] < PLAUSIBLE_MARKERS:
+        return
+    extent = _extent(positions[:: max(1, len(positions) // FRAMES_LOOKED_AT)])
+    if extent is None:
+        return
+    size, (low, high) = float(extent.max()), PLAUSIBLE_EXTENT
+    if not low <= size <= high:
+        problem = f"the unit is {unit}, but then the markers of one frame spread over {size:.3g} m"
+        raise InputError(path, problem, remedy="Correct the unit in the file or state units = m, cm or mm")
+
+
+def _mean_seen(positions: np.ndarray) -> np.ndarray:
+    """Mean over the markers seen (N, 3); NaN where none is."""
+    seen = np.isfinite(positions).all(axis=2)
+    count = seen.sum(axis=1)
+    total = np.where(seen[:, :, None], positions, 0.0).sum(axis=1)
+    return np.where(count[:, None] > 0, total / np.maximum(count, 1)[:, None], np.nan)
+
+
+def _extent(positions: np.ndarray) -> np.ndarray | None:
+    """Median over frames of the 10 to 90 % spread of the markers along each axis (3,); None without markers."""
+    seen = np.isfinite(positions).all(axis=2).sum(axis=1) >= 2
+    if not seen.any():
+        return None
+    spread = np.nanpercentile(positions[seen], 90, axis=1) - np.nanpercentile(positions[seen], 10, axis=1)
+    return np.median(spread, axis=0)
+
+
+def _dominant(vector: np.ndarray, ratio: float) -> str | None:
+    """Name of the axis whose component is ``ratio`` times larger than the others, with its sign."""
+    order = np.argsort(-np.abs(vector))
+    first, second = np.abs(vector[order[:2]])
+    if not first > ratio * second:
+        return None
+    return ("" if vector[order[0]] > 0.0 else "-") + "xyz"[order[0]]

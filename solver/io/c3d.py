@@ -1,0 +1,197 @@
+"""C3D files: markers, force plates and what the header says of the subject."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError, InvalidValue
+from ..motion import Markers
+from ..wrenches import Wrenches
+from .axes import check_extent, length_in_metres, settle_up, to_z_up, up_of_extent, up_of_named
+from .c3d_format import C3dData, Parameters, read_c3d_data
+from .c3d_plates import plate_wrenches, plates_of
+from .force_plates import ForcePlate
+from .text import Warn, no_warning
+
+MODEL_OUTPUTS = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
+"""POINT parameters that list points which are no positions but results of the recording software's own model."""
+BONE_SUFFIXES = "OALP"
+"""Plug-in Gait writes the axes of a segment as four points, origin, anterior, lateral and proximal."""
+SCREEN_UP = "Y_SCREEN"
+"""Parameter that holds the axis drawn upwards on the screen."""
+MILLIMETRES = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class C3d:
+    """Content of a C3D file.
+
+    Attributes:
+        markers: in metres, z up; None where the file holds no points.
+        wrenches: of the plates on the body about the world origin, z up; None where there are no samples.
+        plates: geometry, in the file's axes.
+        metadata: ``mass`` [kg], ``height`` [m], ``subject``; absent where the file does not say.
+        up: the file's vertical axis.
+    """
+
+    markers: Markers | None
+    wrenches: Wrenches | None
+    plates: tuple[ForcePlate, ...] = ()
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    up: str = "z"
+
+
+def read_c3d(
+    path: str | Path,
+    up: str = "auto",
+    units: str | None = None,
+    *,
+    sign: int | None = None,
+    missing: str = "error",
+    warn: Warn = no_warning,
+) -> C3d:
+    """Markers and plate forces of a C3D file.
+
+    Points that are results of the recording software's own model (angles, moments, segment axes) are left out.
+
+    Args:
+        path: the file.
+        up: the file's vertical axis, or ``"auto"``: from named markers, the header, the plates, or the extent.
+        units: of length, to overrule POINT:UNITS.
+        sign: 1 when the channels hold the force on the body, -1 when that on the plate, None to decide it for the
+            plates of each type by the mean vertical force, since a plate can only push a body up.
+        missing: ``"error"`` refuses forces that are not numbers, ``"keep"`` leaves them NaN.
+        warn: told about what was read past.
+
+    Raises:
+        InputError: not a C3D file, damaged, an unknown unit or plate type, an axis, unit or sign that contradicts the
+            data, or nothing usable in it.
+    """
+    content = read_c3d_data(path)
+    for oddity in content.oddities:
+        warn(f"{Path(path).name}: {oddity}")
+    parameters = content.parameters
+    metre = length_in_metres(units or _text(parameters, "POINT", "UNITS") or "mm", path)
+    names, positions, start, rate = _points(path, content, metre, warn)
+    plates = plates_of(path, parameters, metre)
+    axis = _settle_axis(path, up, names, positions, parameters, plates, warn)
+    markers = None
+    if names:
+        check_extent(positions, path, f"{1.0 / metre:g} a metre")
+        try:
+            markers = Markers(start + np.arange(len(positions)) / rate, names, positions @ to_z_up(axis).T)
+        except InvalidValue as error:
+            raise InputError(path, str(error), remedy="Correct the marker labels") from error
+    wrenches = plate_wrenches(path, content, plates, axis, metre, start, sign, missing, warn)
+    if markers is None and wrenches is None:
+        raise InputError(path, "holds neither markers nor plate forces", remedy="Export the trial again")
+    return C3d(markers, wrenches, plates, _metadata(parameters), axis)
+
+
+def _points(
+    path: str | Path, content: C3dData, metre: float, warn: Warn
+) -> tuple[tuple[str, ...], np.ndarray, float, float]:
+    """Names, positions (N, M, 3) [m] in the file's axes, first time [s] and rate [1/s] of the markers."""
+    parameters = content.parameters
+    rate = _number(parameters, "POINT", "RATE")
+    points = content.points * metre
+    if points.shape[1] and not rate > 0.0:
+        raise InputError(path, f"the frame rate is {rate:g}", place="POINT:RATE", remedy="Export the trial again")
+    start = (content.first_frame - 1) / rate if rate > 0.0 else 0.0
+    labels = _labels(parameters)
+    if len(labels) < points.shape[1]:
+        labels += [f"unnamed_{i + 1}" for i in range(len(labels), points.shape[1])]
+    outputs = {label for kind in MODEL_OUTPUTS for label in _list(parameters, "POINT", kind)}
+    outputs |= {label for label in labels if _is_bone(label, labels)}
+    kept = [i for i, label in enumerate(labels[: points.shape[1]]) if label not in outputs]
+    if len(kept) < points.shape[1]:
+        warn(f"{Path(path).name}: {points.shape[1] - len(kept)} points are results of a model, not markers; left out")
+    points = points[:, kept]
+    points[(points == 0.0).all(axis=2)] = np.nan
+    if kept and not np.isfinite(points).any():
+        remedy = "The file is damaged or was never labelled: export it again"
+        raise InputError(path, "none of its markers was ever seen", place="data section", remedy=remedy)
+    return _unprefixed([labels[i] for i in kept]), points, start, rate
+
+
+def _labels(parameters: Parameters) -> list[str]:
+    """Point labels; those beyond 255 stand in LABELS2, LABELS3 ..."""
+    labels, number = _list(parameters, "POINT", "LABELS"), 2
+    while more := _list(parameters, "POINT", f"LABELS{number}"):
+        labels, number = labels + more, number + 1
+    return [label.strip() for label in labels]
+
+
+def _is_bone(label: str, labels: Sequence[str]) -> bool:
+    """Whether a point is one of the four of a segment's axes."""
+    stem = label[:-1]
+    return len(stem) >= 3 and label[-1] in BONE_SUFFIXES and all(stem + suffix in labels for suffix in BONE_SUFFIXES)
+
+
+def _unprefixed(labels: Sequence[str]) -> tuple[str, ...]:
+    """Labels without ``subject:`` where all have the same one."""
+    prefixes = {label.rpartition(":")[0] for label in labels}
+    return tuple(label.rpartition(":")[2] for label in labels) if len(prefixes) == 1 else tuple(labels)
+
+
+def _settle_axis(
+    path: str | Path,
+    up: str,
+    names: tuple[str, ...],
+    positions: np.ndarray,
+    parameters: Parameters,
+    plates: Sequence[ForcePlate],
+    warn: Warn,
+) -> str:
+    """The file's vertical axis."""
+    by_name = up_of_named(names, positions) if names else None
+    screen = _text(parameters, "POINT", SCREEN_UP).lower().lstrip("+")
+    screen = screen if screen.lstrip("-") in ("x", "y", "z") and screen else ""
+    if by_name and screen and by_name != screen:
+        warn(f"{Path(path).name}: the header has {screen} up, but the body stands along {by_name}; that is taken")
+    found = by_name or screen or _up_of_plates(plates) or (up_of_extent(positions) if names else None)
+    return settle_up(up, found if up == "auto" else by_name, path)
+
+
+def _up_of_plates(plates: Sequence[ForcePlate]) -> str | None:
+    """The axis that plates which lie flat have in common; their z axis points down."""
+    normals = [-plate.rotation[:, 2] for plate in plates]
+    if not normals:
+        return None
+    mean = np.mean(normals, axis=0)
+    axis = int(np.argmax(np.abs(mean)))
+    return ("" if mean[axis] > 0.0 else "-") + "xyz"[axis] if abs(mean[axis]) > np.cos(np.radians(30.0)) else None
+
+
+def _metadata(parameters: Parameters) -> dict[str, object]:
+    """What the header says of the subject."""
+    found: dict[str, object] = {}
+    mass = _number(parameters, "PROCESSING", "BODYMASS")
+    height = _number(parameters, "PROCESSING", "HEIGHT") * MILLIMETRES
+    for key, value in (("mass", mass), ("height", height), ("subject", _text(parameters, "SUBJECTS", "NAMES"))):
+        if value:
+            found[key] = value
+    return found
+
+
+def _list(parameters: Parameters, group: str, name: str) -> list[str]:
+    """A parameter of strings, empty where absent."""
+    value = parameters.get(group, {}).get(name, ())
+    return list(value) if isinstance(value, tuple) else []
+
+
+def _text(parameters: Parameters, group: str, name: str) -> str:
+    """The first string of a parameter, empty where absent."""
+    values = _list(parameters, group, name)
+    return values[0].strip() if values else ""
+
+
+def _number(parameters: Parameters, group: str, name: str) -> float:
+    """The first number of a parameter, 0 where absent or no number."""
+    value = parameters.get(group, {}).get(name)
+    number = float(np.ravel(value)[0]) if isinstance(value, np.ndarray) and value.size else 0.0
+    return number if np.isfinite(number) else 0.0

@@ -1,0 +1,231 @@
+"""The C3D binary format: parameter records and the data section.
+
+Written here and not left to a native library: those available end the process on damaged files.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError
+from .text import read_bytes
+
+BLOCK = 512
+KEY = 0x50
+DEC = 85
+BYTE_ORDERS = {84: "<", DEC: "<", 86: ">"}
+"""By processor: Intel, DEC, MIPS."""
+TEXT, BYTE, INTEGER, REAL = -1, 1, 2, 4
+"""Type codes of parameters; their absolute values are sizes in bytes."""
+MOST_DIMENSIONS = 7
+FULL_COUNTER = 0xFFFF
+"""The header's frame counter is exhausted; longer trials count in TRIAL."""
+REMEDY = "The file is damaged: export or copy it again"
+
+Parameters = Mapping[str, Mapping[str, np.ndarray | tuple[str, ...]]]
+"""Values by group and name, both in capitals: arrays in the file's shape (first index fastest), or strings."""
+
+
+@dataclass(frozen=True, slots=True)
+class C3dData:
+    """A C3D file as stored.
+
+    Attributes:
+        parameters: by group and name.
+        points: (N, M, 3) in POINT:UNITS; NaN where the file marks a point as invalid.
+        analogs: (N r, C) in ANALOG:UNITS, r samples a frame.
+        first_frame: number of the first frame, from 1.
+        oddities: what is not as the format demands, yet harmless.
+    """
+
+    parameters: Parameters
+    points: np.ndarray
+    analogs: np.ndarray
+    first_frame: int
+    oddities: tuple[str, ...] = ()
+
+
+def read_c3d_data(path: str | Path) -> C3dData:
+    """The content of a C3D file (Intel, DEC or MIPS numbers; integer or real data).
+
+    Raises:
+        InputError: header, parameter records or data section do not fit into the file or into each other.
+    """
+    content = read_bytes(path)
+    if len(content) < 2 * BLOCK or content[1] != KEY or content[0] < 2:
+        raise InputError(path, "is not a C3D file", place="header", remedy="Check that its suffix tells its format")
+    start = (content[0] - 1) * BLOCK
+    if start + 4 > len(content):
+        raise InputError(path, "the parameter section lies beyond the end", place="header", remedy=REMEDY)
+    blocks, processor = content[start + 2], content[start + 3]
+    if processor not in BYTE_ORDERS:
+        raise InputError(path, f"processor type {processor} is unknown", place="parameter section", remedy=REMEDY)
+    order = BYTE_ORDERS[processor]
+    (data_block,) = struct.unpack(f"{order}H", content[16:18])
+    data = (data_block - 1) * BLOCK
+    if not start < data <= len(content):
+        problem = f"the data section begins at block {data_block}, outside the file"
+        raise InputError(path, problem, place="header", remedy=REMEDY)
+    parameters, end = _parameters(path, content, start + 4, data, processor)
+    oddities: tuple[str, ...] = ()
+    if blocks and end > start + blocks * BLOCK:
+        oddities = (f"the parameters are longer than the {blocks} blocks declared for them",)
+    points, analogs, first = _data(path, content, data, processor, parameters)
+    return C3dData(parameters, points, analogs, first, oddities)
+
+
+def reals(raw: bytes, processor: int) -> np.ndarray:
+    """Four-byte floating-point numbers of a processor; DEC's are IEEE's with swapped words, four times as large."""
+    if processor == DEC:
+        words = np.frombuffer(raw, "<u2").reshape(-1, 2)[:, ::-1]
+        return np.ascontiguousarray(words).view("<f4").reshape(-1).astype(float) / 4.0
+    return np.frombuffer(raw, f"{BYTE_ORDERS[processor]}f4").astype(float)
+
+
+def _parameters(path: str | Path, content: bytes, position: int, limit: int, processor: int) -> tuple[Parameters, int]:
+    """Follow the chain of group and parameter records from ``position``; where it ends, at most ``limit``."""
+    order = BYTE_ORDERS[processor]
+    groups: dict[int, str] = {}
+    found: dict[int, dict[str, np.ndarray | tuple[str, ...]]] = {}
+    while position + 2 <= limit:
+        length, group = struct.unpack("bb", content[position : position + 2])
+        after_name = position + 2 + abs(length)
+        if length == 0:
+            break
+        if after_name + 2 > limit or group == 0:
+            problem = "the parameter records run on without an end"
+            raise InputError(path, problem, place=f"byte {position}", remedy=REMEDY)
+        name = content[position + 2 : after_name].decode("latin-1").upper()
+        (offset,) = struct.unpack(f"{order}h", content[after_name : after_name + 2])
+        stop = after_name + offset if offset else limit
+        if not name.isprintable() or 0 != offset < 3 or stop > limit:
+            raise _broken(path, name, position)
+        if group > 0:
+            body = content[after_name + 2 : stop]
+            found.setdefault(group, {})[name] = _value(path, body, name, position, processor)
+        else:
+            groups[-group] = name
+        position = stop
+        if offset == 0:
+            break
+    return {groups[number]: values for number, values in found.items() if number in groups}, position
+
+
+def _value(path: str | Path, body: bytes, name: str, position: int, processor: int) -> np.ndarray | tuple[str, ...]:
+    """Value of one parameter, which must fit into its record."""
+    if len(body) < 2:
+        raise _broken(path, name, position)
+    kind, dimensions = struct.unpack("bb", body[:2])
+    if kind not in (TEXT, BYTE, INTEGER, REAL) or not 0 <= dimensions <= MOST_DIMENSIONS:
+        raise _broken(path, name, position)
+    shape = tuple(body[2 : 2 + dimensions])
+    raw = body[2 + dimensions : 2 + dimensions + abs(kind) * prod(shape)]
+    if len(shape) < dimensions or len(raw) < abs(kind) * prod(shape):
+        raise _broken(path, name, position)
+    if kind == TEXT:
+        width = shape[0] if shape else 1
+        texts = [raw[i * width : (i + 1) * width] for i in range(prod(shape[1:]) if width else 0)]
+        return tuple(_text(text) for text in texts)
+    order = BYTE_ORDERS[processor]
+    flat = reals(raw, processor) if kind == REAL else np.frombuffer(raw, "i1" if kind == BYTE else f"{order}i2")
+    return flat.reshape(shape or (1,), order="F")
+
+
+def _data(
+    path: str | Path, content: bytes, start: int, processor: int, parameters: Parameters
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Points (N, M, 3), analog samples (N r, C) and the first frame's number."""
+    order = BYTE_ORDERS[processor]
+    points, per_frame, first, last = struct.unpack(f"{order}4H", content[2:10])
+    point, analog = parameters.get("POINT", {}), parameters.get("ANALOG", {})
+    if last == FULL_COUNTER and "TRIAL" in parameters:
+        ends = [parameters["TRIAL"].get(f"ACTUAL_{end}_FIELD") for end in ("START", "END")]
+        first, last = (
+            int(np.asarray(end).astype("u2") @ [1, FULL_COUNTER + 1]) if end is not None and len(end) == 2 else old
+            for end, old in zip(ends, (first, last))
+        )
+    used = int(integer(path, point, "POINT:USED", points))
+    channels = int(integer(path, analog, "ANALOG:USED", 0)) if per_frame else 0
+    if used != points or (per_frame > 0) != (channels > 0) or (channels and per_frame % channels):
+        problem = (
+            f"the header counts {points} points and {per_frame} samples a frame, the parameters {used} and {channels}"
+        )
+        raise InputError(path, problem, place="header", remedy=REMEDY)
+    frames = last - first + 1 if points or per_frame else 0
+    width = 4 * points + per_frame
+    scale = np.ravel(_numeric(path, point, "POINT:SCALE", 1))[0] if points else np.ravel(_numeric(
+        path, analog, "ANALOG:GEN_SCALE", 1))[0] * _sign_in_header(content, processor)  # fmt: skip
+    size = 4 if scale < 0.0 else 2
+    needed = frames * width * size
+    if frames < 0 or start + needed > len(content):
+        problem = f"frames {first} to {last} need {max(needed, 0)} bytes, only {len(content) - start} are there"
+        raise InputError(path, problem, place=f"block {start // BLOCK + 1}", remedy=REMEDY)
+    raw = content[start : start + needed]
+    formats = analog.get("FORMAT", ())
+    unsigned = bool(len(formats)) and isinstance(formats[0], str) and formats[0].upper().startswith("U")
+    if size == 4:
+        table = reals(raw, processor).reshape(frames, width)
+        samples = table[:, 4 * points :]
+    else:
+        table = np.frombuffer(raw, f"{order}i2").reshape(frames, width)
+        samples = table[:, 4 * points :].astype("u2" if unsigned else "i2").astype(float)
+    coordinates = table[:, : 4 * points].reshape(frames, points, 4).astype(float)
+    positions = coordinates[:, :, :3] * (1.0 if size == 4 else scale)
+    positions[~(coordinates[:, :, 3] >= 0.0)] = np.nan
+    samples = samples.reshape(frames * (per_frame // channels), channels) if channels else np.zeros((0, 0))
+    return positions, _scaled(path, samples, analog, unsigned), first
+
+
+def _scaled(
+    path: str | Path, samples: np.ndarray, analog: Mapping[str, np.ndarray | tuple[str, ...]], unsigned: bool
+) -> np.ndarray:
+    """(raw - OFFSET) SCALE GEN_SCALE."""
+    channels = samples.shape[1]
+    if not channels:
+        return samples
+    offset = np.ravel(_numeric(path, analog, "ANALOG:OFFSET", channels))[:channels]
+    scale = np.ravel(_numeric(path, analog, "ANALOG:SCALE", channels))[:channels]
+    general = np.ravel(_numeric(path, analog, "ANALOG:GEN_SCALE", 1))[0]
+    if unsigned:
+        offset = offset.astype("i2").astype("u2")
+    return (samples - offset.astype(float)) * scale * general
+
+
+def integer(path: str | Path, group: Mapping[str, np.ndarray | tuple[str, ...]], name: str, otherwise: int) -> int:
+    """One count; C3D's integers are unsigned where a negative one would make no sense."""
+    if name.partition(":")[2] not in group:
+        return otherwise
+    return int(np.ravel(_numeric(path, group, name, 1))[0]) & FULL_COUNTER
+
+
+def _numeric(path: str | Path, group: Mapping[str, np.ndarray | tuple[str, ...]], name: str, count: int) -> np.ndarray:
+    """A parameter that must be there with at least ``count`` numbers."""
+    value = group.get(name.partition(":")[2])
+    if not isinstance(value, np.ndarray) or value.size < count or not np.isfinite(value).all():
+        problem = f"{name} does not hold {count} number{'s' if count > 1 else ''}"
+        raise InputError(path, problem, place="parameter section", remedy=REMEDY)
+    return value
+
+
+def _sign_in_header(content: bytes, processor: int) -> float:
+    """-1 when the header's point scale says that data are reals."""
+    return -1.0 if reals(content[12:16], processor)[0] < 0.0 else 1.0
+
+
+def _text(raw: bytes) -> str:
+    """UTF-8 where it is, otherwise Latin-1; padding off."""
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        text = raw.decode("latin-1")
+    return text.strip(" \0")
+
+
+def _broken(path: str | Path, name: str, record: int) -> InputError:
+    return InputError(path, f"the record of parameter {name!r} is inconsistent", place=f"byte {record}", remedy=REMEDY)

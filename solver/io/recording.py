@@ -1,0 +1,276 @@
+"""Recordings from files: the reader by the suffix, markers and forces of one trial together, and whether they agree."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError
+from ..motion import Markers
+from ..trial import Recording
+from ..wrenches import Wrenches
+from .arrays_npz import read_npz
+from .c3d import read_c3d
+from .storage import holds_forces, load_forces
+from .tables import kind_of_table, load_markers_csv, load_wrenches_csv
+from .trc import load_trc
+from .wrench_checks import centres_of_pressure
+
+WHOLE = (".c3d", ".npz")
+"""Files that may hold markers and forces."""
+SUFFIXES = (".trc", ".mot", ".sto", ".csv", *WHOLE)
+_FORCE_ENDING = re.compile(r"[_\-. ](grfs?|forces?|kinetics|ground_reaction|wrench(es)?|plates?|markers?)$", re.I)
+REACH = 0.5
+"""[m] a centre of pressure farther than this from the space the markers fill is not under that body."""
+LEAST_FRAMES = 2
+MARKERS, FORCES = "markers", "forces"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How files are read; the defaults find everything and refuse what contradicts itself.
+
+    Attributes:
+        up: vertical axis of the files, ``"x" "y" "z" "-x" "-y" "-z"``, or ``"auto"``.
+        force_up: that of the force files where it differs from the markers'; None demands the same.
+        units: of the markers' lengths, to overrule headers.
+        force_units: of the centres of pressure in storage files.
+        sign: 1 when forces act on the body, -1 when on the plates, None for the format's own convention.
+        missing: ``"error"`` refuses missing force samples, ``"keep"`` leaves them out.
+        ragged: take marker rows that end early.
+    """
+
+    up: str = "auto"
+    force_up: str | None = None
+    units: str | None = None
+    force_units: str = "m"
+    sign: int | None = None
+    missing: str = "error"
+    ragged: bool = False
+
+
+DEFAULT = ReadOptions()
+
+
+def read_recording(
+    paths: str | Path | Sequence[str | Path], options: ReadOptions = DEFAULT, *, name: str | None = None
+) -> Recording:
+    """One trial from one file (C3D, npz, or only markers, or only forces) or from a file of markers and one of forces.
+
+    Raises:
+        InputError: an unknown suffix, two files of the same kind, whatever the readers refuse, or markers and forces
+            that do not belong together: no common time, other axes, forces far from the body.
+    """
+    files = [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
+    if not files:
+        raise InputError("recording", "no file was named", remedy="Name a file of markers, of forces, or both")
+    warnings: list[str] = []
+    markers: Markers | None = None
+    wrenches: Wrenches | None = None
+    metadata: dict[str, object] = {}
+    sources: dict[str, tuple[Path, str]] = {}
+    # Markers first: they tell the vertical axis better than forces do.
+    for file in sorted(files, key=lambda f: kind_of(f) != MARKERS):
+        part, axes = _read_one(file, options, warnings, sources.get(MARKERS))
+        for kind, axis in axes.items():
+            if kind in sources:
+                problem = f"holds {kind}, and so does {sources[kind][0].name}"
+                raise InputError(file, problem, remedy="Name one file of markers and one of forces a trial")
+            sources[kind] = (file, axis)
+        markers, wrenches = part.markers or markers, part.wrenches or wrenches
+        metadata |= part.metadata
+    _check_length(markers, wrenches, sources)
+    if markers is not None and wrenches is not None:
+        _check_together(markers, wrenches, sources, warnings)
+    return Recording(name or _stem(files[0]), markers, wrenches, tuple(dict.fromkeys(warnings)), metadata)
+
+
+def find_recordings(paths: Sequence[str | Path], options: ReadOptions = DEFAULT) -> tuple[Recording, ...]:
+    """Every trial in files and folders (searched to any depth), markers and forces paired by their names.
+
+    ``walk.trc`` belongs to ``walk.mot``, ``walk_grf.mot`` or ``forces/walk.mot``. In folders, files that hold neither
+    markers nor forces (joint angles, tables of errors) are passed over; a file that is named must be readable.
+
+    Returns:
+        in order of their names.
+
+    Raises:
+        InputError: a path that does not exist, no trial found, or whatever `read_recording` refuses.
+    """
+    return tuple(read_recording(files, options, name=name) for name, files in pair_files(paths))
+
+
+def pair_files(paths: Sequence[str | Path]) -> list[tuple[str, tuple[Path, ...]]]:
+    """Names and files of the trials that `find_recordings` would read.
+
+    Raises:
+        InputError: a path that does not exist or an unknown suffix, or no trial found.
+    """
+    kinds: dict[Path, str] = {}
+    for given in map(Path, paths):
+        if given.is_dir():
+            found = {file: kind_in_folder(file) for file in sorted(given.rglob("*")) if _visible(file, given)}
+            kinds |= {file: kind for file, kind in found.items() if kind is not None}
+        else:
+            kinds[given] = kind_of(given)
+    if not kinds:
+        shown = ", ".join(str(path) for path in paths) or "no path"
+        remedy = f"Name files or folders with {', '.join(SUFFIXES)}"
+        raise InputError(shown, "holds no recording", remedy=remedy)
+    groups = _pairs(kinds)
+    stems = [_stem(group[0]) for group in groups]
+    base = Path(os.path.commonpath([file.absolute().parent for file in kinds]))
+    names = [
+        stem if stems.count(stem) == 1 else str(group[0].absolute().relative_to(base).with_suffix(""))
+        for stem, group in zip(stems, groups)
+    ]
+    return sorted(zip(names, groups))
+
+
+def kind_of(path: Path) -> str:
+    """``"markers"``, ``"forces"`` or ``"both"``, by suffix and, for CSV, by the titles of its columns.
+
+    Raises:
+        InputError: an unknown suffix, or a CSV file that holds neither.
+    """
+    suffix = path.suffix.lower()
+    if suffix == ".trc":
+        return MARKERS
+    if suffix in (".mot", ".sto"):
+        return FORCES
+    if suffix in WHOLE:
+        return "both"
+    if suffix == ".csv":
+        kind = kind_of_table(path)
+        if kind is None:
+            problem = "no column is titled NAME.x [m] (markers) or NAME.fx [N] (forces)"
+            raise InputError(path, problem, place="line 1", remedy="Give the table the documented header")
+        return kind
+    if not path.exists():
+        raise InputError(path, "the file does not exist", remedy="Check the path")
+    raise InputError(path, f"suffix {suffix!r} is no known format", remedy=f"Known: {', '.join(SUFFIXES)}")
+
+
+def kind_in_folder(path: Path) -> str | None:
+    """As `kind_of`, None for files that hold neither markers nor forces."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        return None
+    if suffix in (".mot", ".sto"):
+        return FORCES if holds_forces(path) else None
+    return kind_of_table(path) if suffix == ".csv" else kind_of(path)
+
+
+def _visible(file: Path, folder: Path) -> bool:
+    return file.is_file() and not any(part.startswith(".") for part in file.relative_to(folder).parts)
+
+
+def _stem(path: Path) -> str:
+    """Name of the trial a file belongs to."""
+    return _FORCE_ENDING.sub("", path.stem)
+
+
+def _pairs(kinds: dict[Path, str]) -> list[tuple[Path, ...]]:
+    """Files of markers, each with the file of forces of the same stem that lies nearest; then all others alone."""
+    forces = [file for file, kind in kinds.items() if kind == FORCES]
+    groups: list[tuple[Path, ...]] = []
+    for file, kind in kinds.items():
+        if kind == FORCES:
+            continue
+        same = [f for f in forces if kind == MARKERS and _stem(f).lower() == _stem(file).lower()]
+        nearest = max(same, key=partial(_shared_depth, file), default=None)
+        if nearest is not None:
+            forces.remove(nearest)
+        groups.append((file,) if nearest is None else (file, nearest))
+    return groups + [(file,) for file in forces]
+
+
+def _shared_depth(a: Path, b: Path) -> int:
+    return len(Path(os.path.commonpath([a.absolute(), b.absolute()])).parts)
+
+
+def _read_one(
+    path: Path, options: ReadOptions, warnings: list[str], known: tuple[Path, str] | None
+) -> tuple[Recording, dict[str, str]]:
+    """One file as a recording, and the vertical axis of each kind of content."""
+    kind, suffix, warn = kind_of(path), path.suffix.lower(), warnings.append
+    sign = 1 if options.sign is None else options.sign
+    if suffix == ".c3d":
+        content = read_c3d(path, options.up, options.units, sign=options.sign, missing=options.missing, warn=warn)
+        whole = Recording(path.stem, content.markers, content.wrenches, metadata=content.metadata)
+        return whole, dict.fromkeys(_kinds_in(whole), content.up)
+    if suffix == ".npz":
+        whole = read_npz(path, options.up, sign=sign, missing=options.missing, warn=warn)
+        return whole, dict.fromkeys(_kinds_in(whole), "z")
+    if kind == MARKERS:
+        if suffix == ".trc":
+            markers, axis = load_trc(path, options.up, options.units, ragged=options.ragged, warn=warn)
+        else:
+            markers, axis = load_markers_csv(path, options.up, warn=warn)
+        return Recording(path.stem, markers), {MARKERS: axis}
+    up, other, missing = options.force_up or options.up, None if known is None else known[1], options.missing
+    if suffix == ".csv":
+        wrenches, axis = load_wrenches_csv(path, up, sign=sign, missing=missing, otherwise=other, warn=warn)
+    else:
+        units = options.force_units
+        wrenches, axis = load_forces(path, up, units, sign=sign, missing=missing, otherwise=other, warn=warn)
+    if options.force_up is None and known is not None and axis != known[1]:
+        problem = f"its forces push along {axis}, but in {known[0].name} {known[1]} is up"
+        raise InputError(path, problem, remedy=f"Export both alike, or state up = {known[1]} and force up = {axis}")
+    return Recording(path.stem, None, wrenches), {FORCES: axis}
+
+
+def _kinds_in(recording: Recording) -> Iterable[str]:
+    return [k for k, v in ((MARKERS, recording.markers), (FORCES, recording.wrenches)) if v is not None]
+
+
+def _check_length(markers: Markers | None, wrenches: Wrenches | None, sources: dict[str, tuple[Path, str]]) -> None:
+    """A trial is more than one instant."""
+    for kind, value in ((MARKERS, markers), (FORCES, wrenches)):
+        if value is not None and len(value) < LEAST_FRAMES:
+            raise InputError(sources[kind][0], f"holds {len(value)} frame of {kind}", remedy="Export the whole trial")
+
+
+def _check_together(
+    markers: Markers, wrenches: Wrenches, sources: dict[str, tuple[Path, str]], warnings: list[str]
+) -> None:
+    """Markers and forces of one trial share time and place.
+
+    Raises:
+        InputError: they do not.
+    """
+    path, other = sources[FORCES][0], sources[MARKERS][0]
+    start = max(markers.times[0], wrenches.times[0])
+    stop = min(markers.times[-1], wrenches.times[-1])
+    spans = " s, the markers from ".join(f"{v.times[0]:g} to {v.times[-1]:g}" for v in (wrenches, markers)) + " s"
+    if not stop > start:
+        problem = f"its forces do not overlap the markers of {other.name} in time: they run from {spans}"
+        raise InputError(path, problem, remedy="Name the files of the same trial, with times on the same clock")
+    share = (stop - start) / (markers.times[-1] - markers.times[0])
+    if share < 0.5:
+        warnings.append(f"{path.name}: forces cover {100.0 * share:.0f} % of the markers' time; they run from {spans}")
+    distance = _distance_from_body(markers, wrenches)
+    if len(distance) and np.median(distance) > REACH:
+        problem = f"its forces act {np.median(distance):.2g} m outside the space that the markers of {other.name} fill"
+        remedy = "Check the unit of the centres of pressure (force_units = mm), the axes (force_up), and the trial"
+        raise InputError(path, problem, remedy=remedy)
+
+
+def _distance_from_body(markers: Markers, wrenches: Wrenches) -> np.ndarray:
+    """Horizontal distance [m] of each loaded plate's centre of pressure from the box around the markers, (any,)."""
+    inside = (wrenches.times >= markers.times[0]) & (wrenches.times <= markers.times[-1])
+    points = centres_of_pressure(wrenches)[inside, :, :2]
+    frames = np.clip(np.searchsorted(markers.times, wrenches.times[inside]), 0, len(markers) - 1)
+    seen = markers.seen.any(axis=1)
+    low, high = np.full((len(markers), 2), np.nan), np.full((len(markers), 2), np.nan)
+    low[seen] = np.nanmin(markers.positions[seen, :, :2], axis=1)
+    high[seen] = np.nanmax(markers.positions[seen, :, :2], axis=1)
+    outside = np.maximum(np.maximum(low[frames, None] - points, points - high[frames, None]), 0.0)
+    distance = np.linalg.norm(outside, axis=2)
+    return distance[np.isfinite(distance)]

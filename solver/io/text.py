@@ -1,0 +1,135 @@
+"""What every text reader needs: the lines of a file, numbers with their place, and time stamps freed of rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError
+
+Warn = Callable[[str], None]
+"""Takes one sentence about something odd that reading went on past."""
+MISSING = frozenset(
+    ["", "nan", "-nan", "na", "n/a", "none", "null", "-", "*", "1.#qnan", "-1.#ind", "1.#ind", "nan(ind)"]
+)
+"""Cells that stand for a missing sample, in lower case."""
+ROUNDING_SLACK = 1.02
+"""A rounded time stamp may be off by half its last digit; a little more for the binary representation."""
+
+
+def no_warning(message: str) -> None:
+    """Discard warnings."""
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """Content of a file.
+
+    Raises:
+        InputError: missing, a folder, unreadable or empty.
+    """
+    path = Path(path)
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(path, "the file does not exist", remedy="Check the path") from None
+    except IsADirectoryError:
+        raise InputError(path, "is a folder, not a file", remedy="Name one file in it") from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(path, f"cannot be read: {reason}", remedy="Check the path and its permissions") from None
+    if not content.strip():
+        raise InputError(path, "the file is empty", remedy="Export or copy it again")
+    return content
+
+
+def read_lines(path: str | Path) -> list[str]:
+    """Lines of a text file, without line ends.
+
+    Raises:
+        InputError: missing, unreadable, empty, or not text.
+    """
+    content = read_bytes(path)
+    if b"\0" in content:
+        raise InputError(path, "is not a text file", remedy="Check that its suffix tells its format")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def cells_of(line: str, separator: str | None = "\t") -> list[str]:
+    """Stripped cells of a line; any white space separates where the separator does not occur."""
+    parts = line.split(separator) if separator is not None and separator in line else line.split()
+    return [part.strip() for part in parts]
+
+
+def numbers(cells: Sequence[str], path: str | Path, line: int, columns: Sequence[str]) -> list[float]:
+    """Cells as numbers, NaN where missing.
+
+    Raises:
+        InputError: a cell is neither a number nor a sign for a missing one; names line and column.
+    """
+    try:
+        return [float(cell) for cell in cells]
+    except ValueError:
+        return [_number(cell, path, line, column) for cell, column in zip(cells, columns)]
+
+
+def _number(cell: str, path: str | Path, line: int, column: str) -> float:
+    if cell.lower() in MISSING:
+        return float("nan")
+    try:
+        return float(cell)
+    except ValueError:
+        place = f"line {line}, column {column!r}"
+        raise InputError(path, f"{cell!r} is not a number", place=place, remedy="Leave missing samples empty") from None
+
+
+def check_times(times: np.ndarray, lines: Sequence[int], path: str | Path) -> None:
+    """Time stamps must be finite and increase.
+
+    Raises:
+        InputError: naming the first line that does not.
+    """
+    if not np.isfinite(times).all():
+        line = lines[int(np.argmin(np.isfinite(times)))]
+        raise InputError(path, "the time is missing", place=f"line {line}", remedy="Give every row a time")
+    backwards = np.diff(times) <= 0.0
+    if backwards.any():
+        row = int(np.argmax(backwards)) + 1
+        problem = f"time {times[row]:g} s does not come after {times[row - 1]:g} s"
+        raise InputError(path, problem, place=f"line {lines[row]}", remedy="Rows must be in order of time, each once")
+
+
+def unrounded(times: np.ndarray, cells: Sequence[str], rate: float | None = None) -> np.ndarray:
+    """Time stamps that were rounded when written, put back on the regular clock they came from.
+
+    They are left alone unless a regular clock explains every one of them to within the rounding.
+
+    Args:
+        times: (N,) [s], increasing.
+        cells: the N time stamps as written, which show the number of decimals.
+        rate: of the clock [1/s]; None takes the mean rate, as a whole number where that fits.
+    """
+    if len(times) < 3:
+        return times
+    rounding = 0.5 * 10.0 ** -max(_decimals(cell) for cell in cells) * ROUNDING_SLACK
+    mean = (len(times) - 1) / (times[-1] - times[0])
+    for candidate in [rate] if rate else [float(round(mean)), mean]:
+        if not candidate or not candidate > 0.0:
+            continue
+        starts = times - np.arange(len(times)) / candidate
+        if starts.max() - starts.min() <= 2.0 * rounding:
+            start = round(0.5 * (starts.max() + starts.min()), 9)
+            return start + np.arange(len(times)) / candidate
+    return times
+
+
+def _decimals(cell: str) -> int:
+    """Digits after the decimal point, closing zeros left out, exponent counted."""
+    mantissa, _, exponent = cell.lower().partition("e")
+    digits = len(mantissa.partition(".")[2].rstrip("0"))
+    return digits - int(exponent) if exponent else digits

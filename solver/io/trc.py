@@ -1,0 +1,123 @@
+"""Marker trajectories in TRC text files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError, InvalidValue
+from ..motion import Markers
+from .axes import check_extent, length_in_metres, settle_up, to_z_up, up_of_markers
+from .text import MISSING, Warn, cells_of, check_times, no_warning, numbers, read_lines, unrounded
+
+HEADER_LINES = 5
+KEYS_LINE, VALUES_LINE, NAMES_LINE, AXES_LINE = 2, 3, 4, 5
+"""Line numbers, from 1."""
+LEADING = 2
+"""Columns before the first marker: frame number and time."""
+
+
+def read_trc(
+    path: str | Path, up: str = "auto", units: str | None = None, *, ragged: bool = False, warn: Warn = no_warning
+) -> Markers:
+    """Markers of a TRC file in metres, z up.
+
+    A sample is missing (NaN) where a coordinate's cell is empty or ``nan``, or all three are exactly zero. Rounded
+    time stamps are put back on the clock of the header's DataRate when it explains them.
+
+    Args:
+        path: the file.
+        up: the file's vertical axis (``"x" "y" "z" "-x" "-y" "-z"``), or ``"auto"`` to find it.
+        units: ``"mm"``, ``"cm"`` or ``"m"`` to overrule the header.
+        ragged: take rows that end early (their last markers count as missing) instead of refusing them.
+        warn: told about oddities that do no harm.
+
+    Raises:
+        InputError: not a TRC file, a short or long row, a cell that is no number, times out of order, an axis or unit
+            that contradicts the data, no frames.
+    """
+    return load_trc(path, up, units, ragged=ragged, warn=warn)[0]
+
+
+def load_trc(
+    path: str | Path, up: str = "auto", units: str | None = None, *, ragged: bool = False, warn: Warn = no_warning
+) -> tuple[Markers, str]:
+    """As `read_trc`, with the file's vertical axis."""
+    lines = read_lines(path)
+    if len(lines) < HEADER_LINES or not lines[0].lstrip().lower().startswith("pathfiletype"):
+        problem = "is not a TRC file: the first line must begin with PathFileType"
+        raise InputError(path, problem, place="line 1", remedy="Export the markers as TRC again")
+    header = dict(zip((k.lower() for k in lines[KEYS_LINE - 1].split()), lines[VALUES_LINE - 1].split()))
+    names = _names(path, lines[NAMES_LINE - 1], header, warn)
+    unit = units or header.get("units")
+    if unit is None:
+        raise InputError(path, "no Units in the header", place=f"line {KEYS_LINE}", remedy="State units = m, cm or mm")
+    metre = length_in_metres(unit, path)
+    times, values = _rows(path, lines, names, header, ragged, warn)
+    positions = values.reshape(len(times), len(names), 3) * metre
+    lost = (positions == 0.0).all(axis=2)
+    if lost.any():
+        warn(f"{Path(path).name}: {int(lost.sum())} marker samples at exactly (0, 0, 0) count as missing")
+        positions[lost] = np.nan
+    if not np.isfinite(positions).any():
+        raise InputError(path, "no marker was ever seen", remedy="Check the export; every position is empty or zero")
+    check_extent(positions, path, unit)
+    axis = settle_up(up, up_of_markers(names, positions), path)
+    try:
+        return Markers(times, names, positions @ to_z_up(axis).T), axis
+    except InvalidValue as error:
+        raise InputError(path, str(error), remedy="Correct the marker names or the rows") from error
+
+
+def _names(path: str | Path, line: str, header: dict[str, str], warn: Warn) -> tuple[str, ...]:
+    """Marker names of the fourth line, checked against the header's count."""
+    cells = cells_of(line)
+    names = tuple(name for name in cells[LEADING:] if name)
+    if not names:
+        problem = "the line of marker names holds none"
+        raise InputError(path, problem, place=f"line {NAMES_LINE}", remedy="Export the markers as TRC again")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        problem = f"marker names occur twice: {', '.join(twice)}"
+        raise InputError(path, problem, place=f"line {NAMES_LINE}", remedy="Give every marker its own name")
+    declared = header.get("nummarkers", "")
+    if declared.isdigit() and int(declared) != len(names):
+        warn(f"{Path(path).name}: the header says {declared} markers, {len(names)} are named; the names are taken")
+    return names
+
+
+def _rows(
+    path: str | Path, lines: list[str], names: tuple[str, ...], header: dict[str, str], ragged: bool, warn: Warn
+) -> tuple[np.ndarray, np.ndarray]:
+    """Times (N,) and coordinates (N, 3 M) as written, in the file's axes and unit."""
+    columns = ["Frame#", "Time", *(f"{name} {axis}" for name in names for axis in "XYZ")]
+    rows, numbers_of_lines, stamps = [], [], []
+    for number, line in enumerate(lines[HEADER_LINES:], HEADER_LINES + 1):
+        if not line.strip():
+            continue
+        cells = cells_of(line)
+        if len(cells) < len(columns):
+            if not ragged:
+                problem = f"the row has {len(cells)} of {len(columns)} cells and ends before {columns[len(cells)]!r}"
+                remedy = "Keep a missing sample as an empty cell, or read the file as ragged"
+                raise InputError(path, problem, place=f"line {number}", remedy=remedy)
+            cells += [""] * (len(columns) - len(cells))
+        if any(cell.lower() not in MISSING for cell in cells[len(columns) :]):
+            problem = f"the row has more cells than the {len(columns)} that the marker names need"
+            raise InputError(path, problem, place=f"line {number}", remedy="Name every marker once in line 4")
+        rows.append(numbers(cells[1 : len(columns)], path, number, columns[1:]))
+        numbers_of_lines.append(number)
+        stamps.append(cells[1])
+    if not rows:
+        raise InputError(path, "holds no frames", remedy="Export the trial again")
+    table = np.array(rows)
+    check_times(table[:, 0], numbers_of_lines, path)
+    declared = header.get("numframes", "")
+    if declared.isdigit() and int(declared) != len(rows):
+        warn(f"{Path(path).name}: the header says {declared} frames, {len(rows)} are there; all are taken")
+    try:
+        rate = float(header.get("datarate", "nan"))
+    except ValueError:
+        rate = float("nan")
+    return unrounded(table[:, 0], stamps, rate if rate > 0.0 else None), table[:, 1:]

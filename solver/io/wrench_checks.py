@@ -1,0 +1,86 @@
+"""What a file of forces must satisfy before anyone believes it, whatever its format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError
+from ..wrenches import Wrenches
+from .axes import check_up, up_of_forces
+
+LOADED = 0.2
+"""A plate counts as loaded above this share of its own largest vertical force."""
+FAR = 30.0
+"""[m] no laboratory measures a centre of pressure that far from its origin: the unit must be another one."""
+NEWTON_FLOOR = 1.0
+"""[N] below this mean a recording carries no load and tells neither axis nor sign."""
+
+
+def settle_force_up(stated: str, forces: np.ndarray, path: str | Path, otherwise: str | None = None) -> str:
+    """The vertical axis of total forces (N, 3), which must push the body up.
+
+    Args:
+        stated: the axis, or ``"auto"``.
+        forces: (N, 3) [N], the file's axes.
+        path: the file they came from.
+        otherwise: taken where forces that are zero throughout tell nothing.
+
+    Raises:
+        InputError: none stated and none found, contradiction, or the mean force points down.
+    """
+    check_up(stated, path)
+    found = up_of_forces(forces)
+    finite = forces[np.isfinite(forces).all(axis=1)]
+    if not len(finite) or np.abs(finite.mean(axis=0)).max() < NEWTON_FLOOR:
+        if stated == "auto" and otherwise is not None:
+            return otherwise
+        if stated == "auto":
+            problem = "the forces are zero throughout and do not tell which axis is up"
+            raise InputError(path, problem, remedy="State it: up = x, y or z, or check the export")
+        return stated
+    if found is None:
+        if stated == "auto":
+            raise InputError(path, "the mean force follows no axis", remedy="State up = x, y or z, or check the export")
+        return stated
+    if stated == "auto" and not found.startswith("-"):
+        return found
+    if stated == "auto" or (found.lstrip("-") == stated.lstrip("-") and found != stated):
+        problem = f"the mean force points to {found}, down: the sign is reversed"
+        remedy = "If the file holds the force on the plates, read it with sign = -1"
+        if stated == "auto":
+            remedy += f"; if {found} is up, state up = {found}"
+        raise InputError(path, problem, remedy=remedy)
+    if found != stated:
+        problem = f"{stated} is stated to be up, but the mean force points to {found}"
+        raise InputError(path, problem, remedy=f"State up = {found}, or leave it to be found (auto)")
+    return stated
+
+
+def centres_of_pressure(wrenches: Wrenches) -> np.ndarray:
+    """Where each plate's force pierces the floor z = 0, (N, K, 3) [m]; NaN where the plate is not loaded.
+
+    The free moment is taken to be vertical: x = -My / Fz, y = Mx / Fz.
+    """
+    force, moment = wrenches.values[:, :, :3], wrenches.values[:, :, 3:]
+    vertical = force[:, :, 2]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        peak = np.nanmax(np.where(np.isnan(vertical), 0.0, vertical), axis=0)
+        loaded = (vertical > LOADED * peak) & (peak > NEWTON_FLOOR)
+        points = np.stack([-moment[:, :, 1] / vertical, moment[:, :, 0] / vertical, np.zeros_like(vertical)], axis=2)
+    points[~loaded] = np.nan
+    return points
+
+
+def check_forces(wrenches: Wrenches, path: str | Path) -> None:
+    """Refuse centres of pressure outside any laboratory.
+
+    Raises:
+        InputError: the unit of the centres of pressure cannot be the one they were read in.
+    """
+    points = centres_of_pressure(wrenches)
+    distance = np.linalg.norm(points[np.isfinite(points).all(axis=2)], axis=1)
+    if len(distance) and np.median(distance) > FAR:
+        problem = f"the centre of pressure lies {np.median(distance):.0f} m from the origin: it is not in metres"
+        raise InputError(path, problem, remedy="Read the forces with force_units = mm")
