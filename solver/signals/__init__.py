@@ -1,0 +1,38 @@
+"""Signals: filters, derivatives on the manifold, resampling, gaps, counted windows and the plates' time lag.
+
+Both sides of Y phi = f must pass the same filter, or their difference is the filter's and not the body's.
+"""
+
+from .filters import PRESETS, FilterPreset, low_pass, preset_of, settling_time
+from .gaps import bridge, left_out, stretches
+from .lag import Lag, combined_lag, estimate_lag, shift
+from .manifold import smooth_motion
+from .resample import filter_wrenches, resample, uniform_times
+from .window_rules import GRAVITY, Proof, Reason, WindowRules
+from .windows import Windows, find_windows, windows_of
+
+__all__ = [
+    "GRAVITY",
+    "PRESETS",
+    "FilterPreset",
+    "Lag",
+    "Proof",
+    "Reason",
+    "WindowRules",
+    "Windows",
+    "bridge",
+    "combined_lag",
+    "estimate_lag",
+    "filter_wrenches",
+    "find_windows",
+    "left_out",
+    "low_pass",
+    "preset_of",
+    "resample",
+    "settling_time",
+    "shift",
+    "smooth_motion",
+    "stretches",
+    "uniform_times",
+    "windows_of",
+]

@@ -1,0 +1,167 @@
+"""Zero-phase low-pass Butterworth filters, order and cut-off as named presets of the papers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+
+import numpy as np
+from scipy.signal import butter, sosfilt, sosfilt_zi
+
+from ..errors import InvalidValue, UnknownPreset
+from .gaps import LONGEST_GAP, bridge, stretches
+
+SETTLED = 0.02
+"""The filter has settled when its step response stays within this share of the step."""
+_PAD_PERIODS = 6.0
+"""Padding at each end, in periods of the cut-off: what starting the recursion disturbs has died out to 1e-8 by then."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilterPreset:
+    """A low-pass Butterworth filter applied forwards and backwards.
+
+    Two passes double the attenuation: at the nominal cut-off the amplitude is 1/2, not 1/sqrt(2). The papers give the
+    nominal figure of one pass, so that is the default. With ``corrected`` the single pass is designed at
+    cutoff / (sqrt(2) - 1)^(1 / (2 order)), so that both passes together have 1/sqrt(2) at ``cutoff``.
+
+    Attributes:
+        name: of the preset.
+        order: of one pass.
+        cutoff: [Hz].
+        note: where the figures come from.
+        corrected: whether ``cutoff`` is that of both passes together.
+    """
+
+    name: str
+    order: int
+    cutoff: float
+    note: str = ""
+    corrected: bool = False
+
+    def __post_init__(self) -> None:
+        if self.order < 1 or not self.cutoff > 0.0:
+            raise InvalidValue(f"filter {self.name!r}: order {self.order} and cut-off {self.cutoff:g} must be positive")
+
+    @property
+    def design_cutoff(self) -> float:
+        """Cut-off of the single pass [Hz]."""
+        return self.cutoff / (np.sqrt(2.0) - 1.0) ** (0.5 / self.order) if self.corrected else self.cutoff
+
+
+PRESETS: Mapping[str, FilterPreset] = MappingProxyType(
+    {
+        preset.name: preset
+        for preset in (
+            FilterPreset("jovic_hrp2", 3, 20.0, "jovic2016 VI, sensors of HRP-2"),
+            FilterPreset("jovic_human", 3, 6.0, "jovic2016 VI, markers of the human; the wrench gets the same"),
+            FilterPreset("bonnet_hoap3", 5, 10.0, "bonnet2016 V.C, all data of HOAP-3, zero phase"),
+            FilterPreset("ayusawa", 3, 10.0, "ayusawa IV, thrown chain, forward and reverse"),
+            FilterPreset("human_8hz", 3, 8.0, "whole-body motion with landings; both sides of our comparison figures"),
+        )
+    }
+)
+"""Named filters. bonnet2016 states none for its human, bailly2019's are complementary ones, not low-passes of data."""
+
+
+def preset_of(name: str) -> FilterPreset:
+    """The preset of that name.
+
+    Raises:
+        UnknownPreset: none has it.
+    """
+    try:
+        return PRESETS[name]
+    except KeyError:
+        raise UnknownPreset(name, PRESETS) from None
+
+
+def low_pass(values: np.ndarray, rate: float, preset: FilterPreset, longest_gap: float = LONGEST_GAP) -> np.ndarray:
+    """Zero-phase low-pass along the first axis.
+
+    Gaps (NaN) no longer than ``longest_gap`` [s] are bridged by a spline; longer ones stay NaN, and each stretch
+    between them is filtered by itself.
+
+    Args:
+        values: (N, ...) samples, time first.
+        rate: samples per second.
+        preset: order and cut-off.
+        longest_gap: [s].
+
+    Returns:
+        (N, ...) filtered.
+
+    Raises:
+        InvalidValue: the cut-off is not below half the sample rate.
+    """
+    sections = _sections(preset, rate)
+    values = bridge(values, rate, longest_gap)
+    columns = values.reshape(len(values), -1)
+    known = np.isfinite(columns)
+    pad = padding(preset, rate)
+    patterns, member = np.unique(known, axis=1, return_inverse=True)
+    for index, pattern in enumerate(patterns.T):
+        of_pattern = np.flatnonzero(member.reshape(-1) == index)
+        for start, stop in stretches(pattern):
+            part = columns[start:stop, of_pattern]
+            extended, before = _extend(part, pad)
+            columns[start:stop, of_pattern] = _both_ways(sections, extended)[before : before + len(part)]
+    return columns.reshape(values.shape)
+
+
+def padding(preset: FilterPreset, rate: float) -> int:
+    """Samples of padding that let the filter settle before the data begin."""
+    return int(np.ceil(_PAD_PERIODS * rate / preset.cutoff))
+
+
+def filter_padded(padded: np.ndarray, rate: float, preset: FilterPreset) -> np.ndarray:
+    """Zero-phase filter of finite values (N, C) that the caller already padded."""
+    return _both_ways(_sections(preset, rate), padded)
+
+
+def settling_time(preset: FilterPreset) -> float:
+    """Time [s] on either side of a step after which the two-pass response stays within `SETTLED` of it.
+
+    An error that begins at some frame reaches this far beyond it, so frames nearer than this do not count.
+    """
+    return _settling_time(preset.order, preset.design_cutoff)
+
+
+@lru_cache(maxsize=32)
+def _settling_time(order: int, cutoff: float) -> float:
+    rate = 200.0 * cutoff
+    sections = butter(order, cutoff, fs=rate, output="sos")
+    half = 1000  # samples: five periods of the cut-off
+    step = np.concatenate([np.zeros((half, 1)), np.ones((half, 1))])
+    response = _both_ways(sections, step)[half:, 0]
+    unsettled = np.flatnonzero(np.abs(response - 1.0) > SETTLED)
+    return float((unsettled[-1] + 1) / rate)
+
+
+def _sections(preset: FilterPreset, rate: float) -> np.ndarray:
+    if not preset.design_cutoff < 0.5 * rate:
+        raise InvalidValue(
+            f"filter {preset.name!r} cuts off at {preset.design_cutoff:g} Hz, which is not below half the sample rate "
+            f"({0.5 * rate:g} Hz); choose a lower cut-off or data at a higher rate"
+        )
+    return butter(preset.order, preset.design_cutoff, fs=rate, output="sos")
+
+
+def _both_ways(sections: np.ndarray, values: np.ndarray) -> np.ndarray:
+    start = sosfilt_zi(sections)[:, :, None]
+    forward, _ = sosfilt(sections, values, axis=0, zi=start * values[:1])
+    backward, _ = sosfilt(sections, forward[::-1], axis=0, zi=start * forward[-1:])
+    return backward[::-1]
+
+
+def _extend(values: np.ndarray, pad: int) -> tuple[np.ndarray, int]:
+    """Odd reflection at both ends, repeated where the data are shorter than the padding; and samples put before."""
+    before = 0
+    while before < pad and len(values) > 1:
+        count = min(pad - before, len(values) - 1)
+        head, tail = 2.0 * values[:1] - values[count:0:-1], 2.0 * values[-1:] - values[-2 : -count - 2 : -1]
+        values = np.concatenate([head, values, tail])
+        before += count
+    return values, before

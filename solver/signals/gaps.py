@@ -1,0 +1,70 @@
+"""Gaps in recordings: bridged up to a stated length, otherwise left out."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from ..errors import InvalidValue
+
+LONGEST_GAP = 0.1
+"""Default longest bridged gap [s]: above it a spline invents motion that an 8 Hz filter would let through."""
+_NEIGHBOURS = 4
+"""Samples on each side that shape the bridge; more only adds ringing."""
+
+
+def stretches(mask: np.ndarray) -> list[tuple[int, int]]:
+    """Runs of True in a mask (N,), as (start, stop) with stop excluded."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], np.asarray(mask, bool), [False]]).astype(np.int8)))
+    return [(int(start), int(stop)) for start, stop in zip(edges[::2], edges[1::2])]
+
+
+def left_out(missing: np.ndarray, rate: float, longest: float = LONGEST_GAP) -> np.ndarray:
+    """Frames of gaps too long to bridge, and gaps at the ends, which have only one side.
+
+    Args:
+        missing: (N,) True where the sample is missing.
+        rate: samples per second.
+        longest: bridged gap [s].
+
+    Returns:
+        (N,) True where the frame must be left out.
+    """
+    missing = np.asarray(missing, bool)
+    result = np.zeros(len(missing), bool)
+    for start, stop in stretches(missing):
+        if start == 0 or stop == len(missing) or not bridgeable(stop - start, rate, longest):
+            result[start:stop] = True
+    return result
+
+
+def bridgeable(samples: int, rate: float, longest: float) -> bool:
+    """Whether a gap of so many missing samples is no longer than ``longest`` [s]."""
+    return samples / rate <= longest * (1.0 + 1e-9)
+
+
+def bridge(values: np.ndarray, rate: float, longest: float = LONGEST_GAP) -> np.ndarray:
+    """Values (N, ...) with short gaps (NaN) filled by a cubic spline through their neighbours; long gaps stay NaN.
+
+    Each column is bridged by itself. A gap at either end stays: there is nothing on its other side.
+
+    Raises:
+        InvalidValue: ``longest`` is negative.
+    """
+    if longest < 0.0:
+        raise InvalidValue(f"the longest bridged gap cannot be negative, got {longest:g} s")
+    values = np.array(values, float)
+    columns = values.reshape(len(values), -1)
+    for column in columns.T:
+        missing = ~np.isfinite(column)
+        if not missing.any():
+            continue
+        known = np.flatnonzero(~missing)
+        leave = left_out(missing, rate, longest)
+        for start, stop in stretches(missing & ~leave):
+            before, after = known[known < start][-_NEIGHBOURS:], known[known >= stop][:_NEIGHBOURS]
+            support = np.concatenate([before, after])
+            kind = "not-a-knot" if len(support) > 3 else "natural"
+            column[start:stop] = CubicSpline(support, column[support], bc_type=kind)(np.arange(start, stop))
+        column[leave] = np.nan
+    return columns.reshape(values.shape)

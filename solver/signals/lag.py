@@ -1,0 +1,182 @@
+"""Time lag between force plates and motion, from how the measured wrench follows the predicted one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import make_interp_spline
+
+from ..arrays import frozen
+from ..errors import InvalidValue
+from ..wrenches import Wrenches
+from .filters import FilterPreset
+from .gaps import stretches
+from .resample import filter_wrenches
+
+SEARCH = 0.05
+"""[s] Lags are sought within +- this; real acquisition chains lag by milliseconds."""
+STEP = 0.001
+BLOCK = 0.5
+"""[s] Residuals are correlated over some tenths of a second; blocks this long are nearly independent."""
+_LEAST_STD = 1e-4  # s: no trial knows its lag better than a tenth of a millisecond
+_MOST_BLOCKS = 40
+_LEAST_BLOCKS = 4
+"""Trials under 2 s are cut into shorter blocks: a rough standard deviation serves better than none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """How far the plates trail the motion.
+
+    Attributes:
+        seconds: positive when a force appears in the plates' record later than in the motion's.
+        std: standard deviation [s] by jackknife over blocks of `BLOCK`; infinite where nothing determines the lag.
+        gains: (k,) measured over predicted, each axis; 1 where model and plates agree in scale.
+        at_bound: the best lag is at the end of the search, so that it is not to be trusted.
+    """
+
+    seconds: float
+    std: float
+    gains: np.ndarray
+    at_bound: bool
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gains", frozen("gains", self.gains, (None,)))
+
+
+def estimate_lag(
+    times: np.ndarray,
+    predicted: np.ndarray,
+    wrenches: Wrenches,
+    *,
+    preset: FilterPreset | None = None,
+    counted: np.ndarray | None = None,
+    axes: Sequence[int] | None = None,
+    search: float = SEARCH,
+) -> Lag:
+    """Lag that makes measured(t + lag) = gain predicted(t) + constant fit best, each axis with gain and constant.
+
+    The likelihood of all axes together is profiled over the lag, so that a plate's offset and scale do not matter and
+    axes weigh by their own residual.
+
+    Args:
+        times: (N,) [s] of the motion.
+        predicted: (N, k) external wrench from the motion through ``preset``, world axes, about the world origin (or its
+            first k components).
+        wrenches: at their own rate, unfiltered if ``preset`` is given, otherwise already filtered.
+        preset: filter of the motion, applied to the wrenches here.
+        counted: (N,) frames to use.
+        axes: components of the wrench that ``predicted``'s columns are; by default the first k.
+        search: [s].
+
+    Raises:
+        InvalidValue: too few counted frames with forces, or shapes that do not match.
+    """
+    times = np.asarray(times, float)
+    predicted = np.asarray(predicted, float)
+    if predicted.ndim != 2 or len(predicted) != len(times):
+        raise InvalidValue(f"predicted has shape {predicted.shape}, expected ({len(times)}, k)")
+    axes = tuple(range(predicted.shape[1])) if axes is None else tuple(axes)
+    filtered = wrenches if preset is None else filter_wrenches(wrenches, preset)
+    total = filtered.total[:, list(axes)]
+    lags = np.arange(-round(search / STEP), round(search / STEP) + 1) * STEP
+    use = np.isfinite(predicted).all(axis=1) & (
+        np.ones(len(times), bool) if counted is None else np.asarray(counted, bool)
+    )
+    measured = np.full((len(lags), len(times), len(axes)), np.nan)
+    for start, stop in stretches(np.isfinite(total).all(axis=1)):
+        if stop - start < 6:
+            continue
+        spline = make_interp_spline(filtered.times[start:stop], total[start:stop], k=5)
+        inside = (times - search >= filtered.times[start]) & (times + search <= filtered.times[stop - 1])
+        measured[:, inside] = spline(times[inside][None, :] + lags[:, None])
+    use &= np.isfinite(measured[0]).all(axis=1)
+    if use.sum() < 4 * len(axes) + 4:
+        raise InvalidValue(
+            f"only {int(use.sum())} counted frames have forces within {search:g} s, too few for a time lag"
+        )
+    sums = np.stack([_sums(predicted[frames], measured[:, frames]) for frames in _blocks(times, use)])
+    whole = sums.sum(axis=0)
+    best, at_bound = _minimum(lags, _residuals(whole))
+    others = np.array([_minimum(lags, _residuals(whole - block))[0] for block in sums])
+    std = float("inf")
+    if len(sums) > 2:
+        std = float(np.sqrt((len(sums) - 1) / len(sums) * np.sum((others - others.mean()) ** 2)))
+    at = int(np.argmin(np.abs(lags - best)))
+    return Lag(best, float("inf") if at_bound else std, _gains(whole)[at], at_bound)
+
+
+def combined_lag(lags: Sequence[Lag]) -> Lag:
+    """One lag for several trials of one laboratory: the mean weighted by variance.
+
+    Its std [s] is inflated where trials scatter more than theirs promise. Lags at the bound of their search, or
+    undetermined, have no weight.
+
+    Raises:
+        InvalidValue: no lag is determined.
+    """
+    known = [lag for lag in lags if np.isfinite(lag.std) and not lag.at_bound]
+    if not known:
+        raise InvalidValue("no trial determines the time lag between plates and motion")
+    seconds = np.array([lag.seconds for lag in known])
+    weights = np.array([max(lag.std, _LEAST_STD) for lag in known]) ** -2.0
+    mean = float(weights @ seconds / weights.sum())
+    scatter = float(weights @ (seconds - mean) ** 2) / max(len(known) - 1, 1)
+    gains = np.average([lag.gains for lag in known], axis=0, weights=weights)
+    return Lag(mean, float(np.sqrt(max(scatter, 1.0) / weights.sum())), gains, False)
+
+
+def shift(wrenches: Wrenches, lag: float) -> Wrenches:
+    """Wrenches on the motion's clock: stamps earlier by ``lag`` [s], by which they trail."""
+    return Wrenches(wrenches.times - lag, wrenches.frames, wrenches.values, wrenches.measured)
+
+
+def _blocks(times: np.ndarray, use: np.ndarray) -> list[np.ndarray]:
+    """Frame indices of consecutive blocks of counted frames."""
+    frames = np.flatnonzero(use)
+    rate = (len(times) - 1) / (times[-1] - times[0])
+    count = int(np.clip(len(frames) / (BLOCK * rate), _LEAST_BLOCKS, _MOST_BLOCKS))
+    return [block for block in np.array_split(frames, count) if len(block)]
+
+
+def _sums(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """n, sums of x, y, xx, xy, yy over frames: (lags, 6, k)."""
+    ones = np.full((len(y), x.shape[1]), float(len(x)))
+    plain = np.broadcast_to(x.sum(axis=0), ones.shape)
+    square = np.broadcast_to((x**2).sum(axis=0), ones.shape)
+    cross = np.einsum("nk,lnk->lk", x, y)
+    return np.stack([ones, plain, y.sum(axis=1), square, cross, (y**2).sum(axis=1)], axis=1)
+
+
+def _moments(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n, x, y, xx, xy, yy = np.moveaxis(sums, 1, 0)
+    return xx - x * x / n, xy - x * y / n, yy - y * y / n
+
+
+def _residuals(sums: np.ndarray) -> np.ndarray:
+    """Sum of squared residuals of each lag and axis (lags, k) after the best gain and constant."""
+    sxx, sxy, syy = _moments(sums)
+    tiny = 1e-12 * np.maximum(syy.max(axis=0), 1e-300)
+    return np.maximum(syy - sxy**2 / np.maximum(sxx, 1e-300), tiny)
+
+
+def _gains(sums: np.ndarray) -> np.ndarray:
+    sxx, sxy, _ = _moments(sums)
+    return sxy / np.maximum(sxx, 1e-300)
+
+
+def _minimum(lags: np.ndarray, residuals: np.ndarray) -> tuple[float, bool]:
+    """Most likely lag, between grid points by a parabola; and whether it lies at the end of the search.
+
+    Axes weigh by their own residual: the profile likelihood is the product over axes of residual^(-n/2).
+    """
+    at = int(np.argmin(np.log(residuals).sum(axis=1)))
+    if at in (0, len(lags) - 1):
+        return float(lags[at]), True
+    near = residuals[at - 1 : at + 2]
+    left, middle, right = (near / near.mean(axis=0)).sum(axis=1)
+    curvature = left - 2.0 * middle + right
+    offset = 0.5 * (left - right) / curvature if curvature > 0.0 else 0.0
+    return float(lags[at] + offset * (lags[1] - lags[0])), False

@@ -1,0 +1,131 @@
+"""Bringing forces, at their own rate, to the motion's times without aliasing; and time stamps that were rounded."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.interpolate import make_interp_spline
+
+from ..errors import InvalidValue
+from ..wrenches import Wrenches
+from .filters import FilterPreset, low_pass
+from .gaps import LONGEST_GAP, stretches
+
+ROUNDING = 0.15
+"""Stamps within this share of a step of a uniform grid are that grid, rounded (1/600 s written as 0.0017)."""
+ANTI_ALIAS_ORDER = 4
+ANTI_ALIAS_CUTOFF = 0.4
+"""Cut-off of the anti-alias filter as a share of the new rate: two passes leave 2 % at the new Nyquist frequency."""
+_DEGREE = 5
+_EXACT = 1e-6
+"""Stamps this near (share of a step) to the grid are left as they are."""
+
+
+def uniform_times(times: np.ndarray) -> tuple[np.ndarray, bool]:
+    """A uniform grid for time stamps.
+
+    Args:
+        times: (N,) [s], increasing.
+
+    Returns:
+        (grid, same): if ``same``, sample k belongs to ``grid[k]`` (the stamps were uniform but for rounding);
+        otherwise the grid has the median step and values must be interpolated to it.
+    """
+    times = np.asarray(times, float)
+    if len(times) < 3:
+        return times, True
+    index = np.arange(len(times))
+    step, start = np.polyfit(index, times, 1)
+    grid = start + step * index
+    deviation = np.abs(times - grid).max()
+    if deviation <= ROUNDING * step:
+        return (times if deviation <= _EXACT * step else grid), True
+    step = float(np.median(np.diff(times)))
+    return times[0] + step * np.arange(int((times[-1] - times[0]) / step + 1e-6) + 1), False
+
+
+def rate_of_grid(times: np.ndarray) -> float:
+    """Samples per second over the whole record, which rounding of single stamps does not change."""
+    return (len(times) - 1) / float(times[-1] - times[0])
+
+
+def filter_wrenches(wrenches: Wrenches, preset: FilterPreset, longest_gap: float = LONGEST_GAP) -> Wrenches:
+    """Wrenches through a preset at their own rate.
+
+    Force and moment about the world origin are filtered: they are linear in the wrench, unlike a centre of pressure,
+    so that sums over plates and changes of reference point stay exact.
+
+    Raises:
+        InvalidValue: the cut-off is not below half the rate, or the stamps are not uniform.
+    """
+    grid, same = uniform_times(wrenches.times)
+    if not same:
+        raise InvalidValue(
+            "force samples are not evenly spaced in time, so they cannot be filtered; resample them first"
+        )
+    filtered = low_pass(wrenches.values, rate_of_grid(grid), preset, longest_gap)
+    return Wrenches(grid, wrenches.frames, filtered, wrenches.measured)
+
+
+def resample(
+    wrenches: Wrenches, times: np.ndarray, preset: FilterPreset | None = None, longest_gap: float = LONGEST_GAP
+) -> Wrenches:
+    """Wrenches at other times, low-passed first so that nothing above the new Nyquist frequency folds back.
+
+    Args:
+        wrenches: at their own rate.
+        times: (N,) [s].
+        preset: filter used at the native rate, the motion's own; None applies only an anti-alias filter, and that only
+            if the new rate is lower.
+        longest_gap: [s] of missing samples that are bridged.
+
+    Returns:
+        Wrenches at ``times``: NaN outside the recorded span and inside longer gaps.
+
+    Raises:
+        InvalidValue: no overlap in time, or the cut-off is above half of either rate.
+    """
+    times = np.asarray(times, float)
+    grid, same = uniform_times(wrenches.times)
+    if times[-1] < grid[0] or times[0] > grid[-1]:
+        raise InvalidValue(
+            f"forces ({grid[0]:g} to {grid[-1]:g} s) and motion ({times[0]:g} to {times[-1]:g} s) do not overlap"
+        )
+    assert wrenches.measured is not None
+    if not same:
+        values = _interpolate(wrenches.times, wrenches.values, grid, 1)
+        nearest = np.searchsorted(wrenches.times, grid).clip(0, len(wrenches) - 1)
+        wrenches = Wrenches(grid, wrenches.frames, values, wrenches.measured[nearest])
+    native, rate = rate_of_grid(grid), rate_of_grid(times) if len(times) > 1 else np.inf
+    if preset is None and rate < native * (1.0 - 1e-6):
+        preset = FilterPreset("anti-alias", ANTI_ALIAS_ORDER, ANTI_ALIAS_CUTOFF * rate)
+    elif preset is not None and preset.design_cutoff >= 0.5 * rate:
+        raise InvalidValue(
+            f"filter {preset.name!r} passes {preset.design_cutoff:g} Hz, too much for {rate:g} samples/s"
+        )
+    if preset is not None:
+        wrenches = filter_wrenches(wrenches, preset, longest_gap)
+    values = _interpolate(grid, wrenches.values, times, _DEGREE)
+    assert wrenches.measured is not None
+    nearest = np.abs(np.searchsorted(grid, times - 0.5 / native)).clip(0, len(grid) - 1)
+    return Wrenches(times, wrenches.frames, values, wrenches.measured[nearest])
+
+
+def _interpolate(old: np.ndarray, values: np.ndarray, new: np.ndarray, degree: int) -> np.ndarray:
+    """Spline through each finite stretch (N, ...), evaluated at ``new``; NaN elsewhere. Equal times copy values."""
+    if len(old) == len(new) and np.array_equal(old, new):
+        return np.array(values)
+    columns = values.reshape(len(old), -1)
+    result = np.full((len(new), columns.shape[1]), np.nan)
+    slack = 0.5 * (old[-1] - old[0]) / max(len(old) - 1, 1)  # rounded stamps may end half a step early
+    for start, stop in stretches(np.isfinite(columns).all(axis=1)):
+        inside = (new >= old[start] - slack) & (new <= old[stop - 1] + slack)
+        if not inside.any():
+            continue
+        if stop - start == 1:
+            result[inside] = columns[start]
+            continue
+        k = min(degree, stop - start - 1)
+        k -= (k + 1) % 2  # odd degrees only: even ones have their knots between samples
+        spline = make_interp_spline(old[start:stop], columns[start:stop], k=k)
+        result[inside] = spline(new[inside].clip(old[start], old[stop - 1]))
+    return result.reshape(len(new), *values.shape[1:])

@@ -1,0 +1,49 @@
+"""What an unmeasured support is: a box, a seat or the floor beside the plates, by where feet and root are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .window_rules import Reason, WindowRules
+
+
+@dataclass(frozen=True, slots=True)
+class Heights:
+    """Where feet and root are, against where they are while the plates carry the body."""
+
+    feet: np.ndarray  # (N, P) [m] above the floor
+    speed: np.ndarray  # (N, P) [m/s]
+    drop: np.ndarray | None  # (N,) [m] root below its highest measured place
+    root_speed: np.ndarray | None  # (N,) [m/s]
+
+    @staticmethod
+    def of(feet: np.ndarray, root: np.ndarray | None, rate: float, loaded: np.ndarray) -> Heights:
+        """Heights of feet (N, P, 3) and root (N, 3) [m]; ``loaded`` (N,): the plates carry the body."""
+        heights = feet[:, :, 2]
+        # Each point against its own lowest place: markers sit at different heights of a foot.
+        floor = np.nanquantile(heights[loaded] if loaded.any() else heights, 0.05, axis=0)
+        speed = np.linalg.norm(np.gradient(feet, 1.0 / rate, axis=0), axis=2)
+        if root is None:
+            return Heights(heights - floor, speed, None, None)
+        root = np.asarray(root, float)
+        top = np.nanmax(root[loaded, 2]) if loaded.any() else np.nanmax(root[:, 2])
+        return Heights(
+            heights - floor, speed, top - root[:, 2], np.linalg.norm(np.gradient(root, 1.0 / rate, axis=0), axis=1)
+        )
+
+
+def classify(frames: np.ndarray, heights: Heights | None, rules: WindowRules) -> Reason:
+    """What carried the body in these frames (indices), where something unmeasured did."""
+    if heights is None:
+        return Reason.OTHER_SUPPORT
+    lowest = np.nanmin(heights.feet[frames], axis=1)
+    if np.nanmedian(lowest) > rules.raised:
+        return Reason.RAISED_SUPPORT
+    if heights.drop is not None and heights.root_speed is not None:
+        still = heights.root_speed[frames] < rules.seat_speed
+        if np.mean(still & (heights.drop[frames] > rules.seat_drop)) > 0.5:
+            return Reason.SEAT
+    standing = (heights.speed[frames] < rules.slow) & (heights.feet[frames] < rules.raised)
+    return Reason.OFF_PLATES if np.mean(standing.any(axis=1)) > 0.5 else Reason.OTHER_SUPPORT

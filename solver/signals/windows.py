@@ -1,0 +1,245 @@
+"""Which frames count: those where every contact of the body with the world is measured.
+
+Newton's law for the whole body says what the world must push, m (a_com - g). What the plates miss of it, averaged over
+a time longer than the noise of a landing, is unmeasured support: a box, a chair, ground beside the plates. A flight
+needs no special case: nothing is measured and nothing is missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ..arrays import frozen, frozen_mask, frozen_times
+from ..errors import InvalidValue
+from ..motion import Motion
+from ..pinocchio_loader import pin
+from ..rig import Rig
+from ..wrenches import Wrenches
+from .filters import FilterPreset, settling_time
+from .gaps import stretches
+from .resample import rate_of_grid
+from .support import Heights, classify
+from .window_rules import COUNTED, GRAVITY, Proof, Reason, WindowRules
+
+SHOWN = 0.2
+"""[s] Averaging of the missing force that is reported, and that must be present where support is claimed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """Which frames of a trial count, and why the others do not.
+
+    Attributes:
+        times: (N,) [s].
+        counted: (N,) True where every contact is measured; flight counts.
+        reasons: (N,) integer codes of `Reason`.
+        missing: (N, 3) [N] averaged force that the plates miss (predicted less measured), world axes.
+    """
+
+    times: np.ndarray
+    counted: np.ndarray
+    reasons: np.ndarray
+    missing: np.ndarray
+
+    def __post_init__(self) -> None:
+        count = len(np.asarray(self.times))
+        object.__setattr__(self, "times", frozen_times(self.times))
+        object.__setattr__(self, "counted", frozen_mask("counted", self.counted, (count,)))
+        reasons = np.array(self.reasons, dtype=np.int8)
+        if reasons.shape != (count,):
+            raise InvalidValue(f"reasons has shape {reasons.shape}, expected ({count},)")
+        reasons.setflags(write=False)
+        object.__setattr__(self, "reasons", reasons)
+        object.__setattr__(self, "missing", frozen("missing", self.missing, (count, 3)))
+
+    @property
+    def flight(self) -> np.ndarray:
+        """(N,) True in counted frames where nothing touches."""
+        return self.reasons == Reason.FLIGHT
+
+    @property
+    def excluded(self) -> tuple[tuple[str, int], ...]:
+        """(reason, number of frames) of the frames left out, most frequent first."""
+        counts = [(reason.text, int(np.sum(self.reasons == reason))) for reason in Reason if reason not in COUNTED]
+        return tuple(sorted(((text, n) for text, n in counts if n), key=lambda item: -item[1]))
+
+    @property
+    def spans(self) -> tuple[tuple[Reason, float, float], ...]:
+        """(reason, first time, last time [s]) of every run of one reason, in order: what a timeline shows."""
+        edges = np.flatnonzero(np.diff(self.reasons)) + 1
+        bounds = [0, *edges.tolist(), len(self.reasons)]
+        return tuple(
+            (Reason(int(self.reasons[start])), float(self.times[start]), float(self.times[stop - 1]))
+            for start, stop in pairwise(bounds)
+        )
+
+
+def find_windows(
+    times: np.ndarray,
+    com_acceleration: np.ndarray,
+    force: np.ndarray,
+    mass: float,
+    *,
+    load: np.ndarray | None = None,
+    feet: np.ndarray | None = None,
+    root: np.ndarray | None = None,
+    usable: np.ndarray | None = None,
+    preset: FilterPreset | None = None,
+    rules: WindowRules | None = None,
+) -> Windows:
+    """Frames where every contact with the world is measured.
+
+    Args:
+        times: (N,) [s], evenly spaced.
+        com_acceleration: (N, 3) [m/s^2], world, from the kinematics of any reasonable body model.
+        force: (N, 3) [N] total measured force through the same filter as the motion; NaN where missing.
+        mass: [kg], right within some 6 %.
+        load: (N,) [N] unfiltered total vertical force, which shows short flights that the filter smears; by default
+            the filtered one.
+        feet: (N, P, 3) [m] points of the feet; without them a support is found but not told apart.
+        root: (N, 3) [m] pelvis or trunk, to know sitting.
+        usable: (N,) False where the motion itself is not to be trusted (long gaps).
+        preset: filter both sides went through: frames within its reach of excluded ones and of the trial's ends are
+            excluded too. None: no margin.
+        rules: thresholds.
+
+    Raises:
+        InvalidValue: wrong shapes or a mass that is not positive.
+    """
+    rules = rules or WindowRules()
+    count = len(times)
+    com_acceleration = frozen("com acceleration", com_acceleration, (count, 3))
+    force = frozen("force", force, (count, 3), finite=False)
+    if not mass > 0.0:
+        raise InvalidValue(f"the mass must be positive, got {mass:g} kg")
+    rate = rate_of_grid(np.asarray(times))
+    weight = mass * GRAVITY
+    predicted = mass * (com_acceleration + np.array([0.0, 0.0, GRAVITY]))
+    no_forces = ~np.isfinite(force).all(axis=1)
+    no_motion = np.zeros(count, bool) if usable is None else ~frozen_mask("usable", usable, (count,))
+    judged = ~(no_forces | no_motion)
+    known = np.nan_to_num(force)
+    gap = np.where(judged[:, None], predicted - known, 0.0)
+    scale = np.where(judged, np.maximum(np.linalg.norm(predicted, axis=1), np.linalg.norm(known, axis=1)), 0.0)
+
+    def exceeds(proof: Proof) -> np.ndarray:
+        average, share = _average(gap, judged, proof.seconds, rate)
+        acting, _ = _average(scale[:, None], judged, proof.seconds, rate)
+        # Cut short by the trial's ends or by gaps an average keeps more of the noise.
+        size = np.linalg.norm(average, axis=1) * np.sqrt(share)
+        return judged & (size > proof.of_weight * weight + proof.of_force * acting[:, 0])
+
+    local = exceeds(Proof(SHOWN, rules.released, rules.released_of_force))
+    proven = np.any([exceeds(proof) for proof in rules.proofs], axis=0) & local
+    suspect = exceeds(Proof(rules.released_seconds, rules.released, rules.released_of_force))
+    unmeasured = _follow(proven, suspect, round(rules.follow * rate))
+
+    reasons = np.full(count, Reason.MEASURED, np.int8)
+    loaded = judged & ~unmeasured & (known[:, 2] > 0.5 * weight)
+    heights = None if feet is None else Heights.of(np.asarray(feet, float), root, rate, loaded)
+    missing, _ = _average(gap, judged, SHOWN, rate)
+    size = np.linalg.norm(missing, axis=1)
+    for start, stop in stretches(unmeasured):
+        # Where most is missing the support is in full use; the rest is getting onto it and off.
+        heavy = start + np.flatnonzero(size[start:stop] >= np.median(size[start:stop]))
+        reasons[start:stop] = classify(heavy, heights, rules)
+    reasons[no_forces] = Reason.NO_FORCES
+    reasons[no_motion] = Reason.NO_MOTION
+
+    reach = 0 if preset is None else int(np.ceil(settling_time(preset) * rate))
+    bad = reasons != Reason.MEASURED
+    near = _widened(bad, reach) & ~bad
+    reasons[near] = Reason.NEAR_UNMEASURED
+    for end in (slice(0, reach), slice(count - reach, count)) if reach else ():
+        reasons[end] = np.where(reasons[end] == Reason.MEASURED, Reason.TRIAL_END, reasons[end])
+    if (reasons != Reason.MEASURED).any():
+        for start, stop in stretches(reasons == Reason.MEASURED):
+            if stop - start < rules.shortest * rate:
+                reasons[start:stop] = Reason.TOO_SHORT
+    vertical = force[:, 2] if load is None else frozen("load", load, (count,), finite=False)
+    free = np.nan_to_num(np.abs(vertical), nan=np.inf) < rules.unloaded * weight
+    reasons[(reasons == Reason.MEASURED) & free] = Reason.FLIGHT
+    return Windows(times, np.isin(reasons, COUNTED), reasons, missing)
+
+
+def windows_of(
+    rig: Rig,
+    motion: Motion,
+    wrenches: Wrenches,
+    *,
+    mass: float | None = None,
+    load: np.ndarray | None = None,
+    usable: np.ndarray | None = None,
+    preset: FilterPreset | None = None,
+    rules: WindowRules | None = None,
+) -> Windows:
+    """`find_windows` for a tracked motion, its centre of mass from the rig's prior.
+
+    Args:
+        rig: with a prior and contact patches.
+        motion: N frames, filtered.
+        wrenches: N samples at the motion's times, through the same filter.
+        mass: [kg]; by default the prior's.
+        load, usable, preset, rules: as `find_windows`.
+    """
+    if len(wrenches) != len(motion):
+        raise InvalidValue(f"{len(wrenches)} wrench samples for {len(motion)} frames; resample the wrenches first")
+    data = rig.model.createData()
+    acceleration, root = np.zeros((2, len(motion), 3))
+    patches = [(rig.joint(patch.link), patch.vertices) for patch in rig.contacts]
+    feet = np.zeros((len(motion), sum(len(vertices) for _, vertices in patches), 3))
+    for frame, (q, v, a) in enumerate(zip(motion.q, motion.v, motion.a)):
+        pin.centerOfMass(rig.model, data, q, v, a)
+        acceleration[frame] = data.acom[0]
+        root[frame] = data.oMi[1].translation
+        if patches:
+            feet[frame] = np.concatenate(
+                [vertices @ data.oMi[j].rotation.T + data.oMi[j].translation for j, vertices in patches]
+            )
+    return find_windows(
+        motion.times,
+        acceleration,
+        wrenches.total[:, :3],
+        rig.prior.total_mass if mass is None else mass,
+        load=load,
+        feet=feet if patches else None,
+        root=root,
+        usable=usable,
+        preset=preset,
+        rules=rules,
+    )
+
+
+def _average(values: np.ndarray, known: np.ndarray, seconds: float, rate: float) -> tuple[np.ndarray, np.ndarray]:
+    """Centred moving average (N, C) over the known frames, and which share of the window they fill (N,)."""
+    half = round(0.5 * seconds * rate)
+    sums = np.concatenate([np.zeros((1, values.shape[1])), np.cumsum(np.where(known[:, None], values, 0.0), axis=0)])
+    counts = np.concatenate([[0], np.cumsum(known)])
+    low = np.maximum(np.arange(len(values)) - half, 0)
+    high = np.minimum(np.arange(len(values)) + half + 1, len(values))
+    count = counts[high] - counts[low]
+    return (sums[high] - sums[low]) / np.maximum(count, 1)[:, None], count / (2 * half + 1)
+
+
+def _follow(proven: np.ndarray, suspect: np.ndarray, steps: int) -> np.ndarray:
+    """Proven frames, and suspect ones connected to them within so many steps."""
+    result = proven.copy()
+    for start, stop in stretches(proven):
+        first = start
+        while first > 0 and suspect[first - 1] and start - first < steps:
+            first -= 1
+        last = stop
+        while last < len(proven) and suspect[last] and last - stop < steps:
+            last += 1
+        result[first:last] = True
+    return result
+
+
+def _widened(mask: np.ndarray, steps: int) -> np.ndarray:
+    result = mask.copy()
+    for start, stop in stretches(mask):
+        result[max(0, start - steps) : stop + steps] = True
+    return result

@@ -1,0 +1,106 @@
+"""Laws of the low-pass filter and of gaps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.errors import InvalidValue, UnknownPreset
+from solver.signals import PRESETS, FilterPreset, bridge, left_out, low_pass, preset_of, settling_time
+
+HUMAN = PRESETS["jovic_human"]
+
+
+@pytest.mark.parametrize("preset", PRESETS.values(), ids=lambda p: p.name)
+def test_a_straight_line_passes_unchanged(preset: FilterPreset) -> None:
+    """Constants and straight lines have no frequency above any cut-off, the ends included."""
+    line = np.linspace(-2.0, 5.0, 300)[:, None] * [1.0, -3.0] + [7.0, 0.5]
+    assert np.allclose(low_pass(line, 100.0, preset), line, atol=1e-9)
+
+
+@pytest.mark.parametrize("corrected", [False, True])
+@pytest.mark.parametrize("order", [2, 3, 5])
+def test_the_amplitude_at_a_frequency_is_butterworths_squared(order: int, corrected: bool) -> None:
+    """Two passes have the gain 1 / (1 + r^(2n)), r the warped frequency ratio; 'corrected' has -3 dB at the cut-off."""
+    rate, cutoff = 200.0, 6.0
+    preset = FilterPreset("test", order, cutoff, corrected=corrected)
+    t = np.arange(4000) / rate
+    for frequency in (2.0, 6.0, 11.0):
+        passed = low_pass(np.sin(2 * np.pi * frequency * t), rate, preset)[1500:2500]
+        ratio = np.tan(np.pi * frequency / rate) / np.tan(np.pi * preset.design_cutoff / rate)
+        wanted = 1.0 / (1.0 + ratio ** (2 * order)) * np.sin(2 * np.pi * frequency * t[1500:2500])
+        assert np.allclose(passed, wanted, atol=1e-6)
+        if frequency == cutoff:
+            assert np.abs(passed).max() == pytest.approx(np.sqrt(0.5) if corrected else 0.5, abs=0.01)
+
+
+def test_filtering_commutes_with_turning_time_around() -> None:
+    """A zero-phase filter does not know which way time runs."""
+    noise = np.random.default_rng(0).standard_normal((400, 3)).cumsum(axis=0)
+    assert np.allclose(low_pass(noise[::-1], 100.0, HUMAN)[::-1], low_pass(noise, 100.0, HUMAN), atol=1e-6)
+
+
+def test_filtering_is_linear_and_acts_on_each_column_alone() -> None:
+    """F(a x + b y) = a F(x) + b F(y), whatever the trailing shape."""
+    x, y = np.random.default_rng(1).standard_normal((2, 250, 2, 6))
+    together = low_pass(2.0 * x - 3.0 * y, 100.0, HUMAN)
+    assert np.allclose(together, 2.0 * low_pass(x, 100.0, HUMAN) - 3.0 * low_pass(y, 100.0, HUMAN), atol=1e-10)
+    assert np.allclose(together[:, 1, 4], low_pass((2.0 * x - 3.0 * y)[:, 1, 4], 100.0, HUMAN), atol=1e-12)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 20])
+def test_short_trials_are_filtered_too(count: int) -> None:
+    """Trials shorter than the filter's memory give finite values within the range of a straight line's."""
+    line = np.linspace(1.0, 2.0, count)
+    assert np.allclose(low_pass(line, 100.0, HUMAN), line, atol=1e-6)
+
+
+def test_a_cutoff_above_nyquist_is_refused() -> None:
+    """20 Hz cannot be cut from data at 40 samples per second."""
+    with pytest.raises(InvalidValue, match="half the sample rate"):
+        low_pass(np.zeros(100), 40.0, PRESETS["jovic_hrp2"])
+
+
+def test_an_unknown_preset_names_the_known_ones() -> None:
+    """The error for a name nobody has lists what there is."""
+    with pytest.raises(UnknownPreset, match="jovic_human"):
+        preset_of("jovic_humn")
+
+
+@pytest.mark.parametrize("preset", PRESETS.values(), ids=lambda p: p.name)
+def test_beyond_the_settling_time_a_step_is_over(preset: FilterPreset) -> None:
+    """Outside the settling time a step is within 2 % of its ends, and just inside it is not."""
+    rate = 2000.0
+    t = (np.arange(4000) - 2000) / rate
+    passed = low_pass((t >= 0).astype(float), rate, preset)
+    error = np.abs(passed - (t >= 0))
+    far = settling_time(preset)
+    assert error[np.abs(t) > far + 2 / rate].max() <= 0.0201
+    assert error[np.abs(np.abs(t) - far) < 0.005].max() > 0.015
+
+
+def test_short_gaps_are_bridged_and_long_ones_left_out() -> None:
+    """A gap of 5 samples in a smooth curve is bridged to spline accuracy, one of 30 stays a gap, and nothing leaks."""
+    t = np.arange(300) / 100.0
+    curve = np.sin(2 * np.pi * 0.7 * t)
+    holed = curve.copy()
+    holed[50:55] = np.nan
+    holed[150:180] = np.nan
+    bridged = bridge(holed, 100.0, 0.1)
+    assert np.abs(bridged[50:55] - curve[50:55]).max() < 1e-4
+    assert np.isnan(bridged[150:180]).all()
+    assert np.isfinite(np.delete(bridged, np.arange(150, 180))).all()
+    filtered = low_pass(holed, 100.0, HUMAN, 0.1)
+    assert np.isnan(filtered[150:180]).all()
+    assert np.allclose(filtered[180:], low_pass(curve[180:], 100.0, HUMAN))
+
+
+def test_gaps_at_the_ends_are_never_invented() -> None:
+    """A gap with only one side is left out however short it is."""
+    values = np.ones((20, 2))
+    values[:2, 0] = np.nan
+    values[-1, 1] = np.nan
+    assert np.isnan(bridge(values, 100.0, 1.0)[:2, 0]).all()
+    missing = np.zeros(20, bool)
+    missing[[0, 1, 8, 19]] = True
+    assert np.flatnonzero(left_out(missing, 100.0, 0.05)).tolist() == [0, 1, 19]

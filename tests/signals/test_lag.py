@@ -1,0 +1,118 @@
+"""Laws of the time lag between plates and motion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.errors import InvalidValue
+from solver.signals import GRAVITY, Lag, combined_lag, estimate_lag, shift
+from tests.marker_com import SUBJECT_A, body
+from tests.simulated_trials import HUMAN, SimulatedTrial, simulate
+
+MASS = 65.0
+
+
+def dance(t: np.ndarray) -> np.ndarray:
+    """Forces in all directions up to about 3 Hz."""
+    phases = 2 * np.pi * t
+    return np.stack(
+        [
+            0.1 * np.sin(0.9 * phases) + 0.05 * np.sin(2.3 * phases),
+            0.08 * np.cos(1.3 * phases),
+            1.0 + 0.3 * np.sin(1.1 * phases) + 0.1 * np.cos(2.9 * phases),
+        ],
+        axis=1,
+    )
+
+
+def predicted(trial: SimulatedTrial, mass: float = MASS) -> np.ndarray:
+    """Force the motion asks for (N, 3)."""
+    return mass * (trial.acceleration + np.array([0.0, 0.0, GRAVITY]))
+
+
+@pytest.mark.parametrize("lag", [-0.0137, 0.0, 0.0052])
+def test_a_lag_is_found_to_a_tenth_of_a_millisecond(lag: float) -> None:
+    """Plates that trail by 5.2 ms, half a frame, or lead, are found without noise; offset and gain do not matter."""
+    trial = simulate(8.0, MASS, dance, lag=lag, bias=-35.0, gain=0.95)
+    found = estimate_lag(trial.times, predicted(trial), trial.native, preset=HUMAN)
+    assert found.seconds == pytest.approx(lag, abs=1e-4)
+    assert found.gains == pytest.approx(0.95, abs=0.01)
+    assert not found.at_bound
+
+
+def test_the_standard_deviation_covers_the_error() -> None:
+    """Over 16 noisy trials the error is within 3 of its standard deviations almost always, and not tiny beside it."""
+    scores = []
+    for seed in range(16):
+        trial = simulate(6.0, MASS, dance, lag=0.004, noise=1.0, seed=seed)
+        found = estimate_lag(trial.times, predicted(trial), trial.native, preset=HUMAN)
+        scores.append((found.seconds - 0.004) / found.std)
+    assert np.mean(np.abs(scores) < 3.0) > 0.9
+    assert 0.2 < np.std(scores) < 2.0
+
+
+def test_shifting_by_the_lag_leaves_none() -> None:
+    """After `shift` the plates no longer trail."""
+    trial = simulate(8.0, MASS, dance, lag=0.007)
+    lag = estimate_lag(trial.times, predicted(trial), trial.native, preset=HUMAN)
+    after = estimate_lag(trial.times, predicted(trial), shift(trial.native, lag.seconds), preset=HUMAN)
+    assert after.seconds == pytest.approx(0.0, abs=1e-4)
+
+
+def test_only_counted_frames_matter() -> None:
+    """Nonsense in frames that do not count changes nothing."""
+    trial = simulate(8.0, MASS, dance, lag=0.006)
+    counted = (trial.times > 2.0) & (trial.times < 7.0)
+    wild = predicted(trial)
+    wild[~counted] = 1e4 * np.random.default_rng(0).standard_normal((np.sum(~counted), 3))
+    found = estimate_lag(trial.times, wild, trial.native, preset=HUMAN, counted=counted)
+    assert found.seconds == pytest.approx(0.006, abs=1e-4)
+
+
+def test_a_lag_beyond_the_search_is_said() -> None:
+    """A lag of 80 ms is outside +-50 ms: at_bound, and no standard deviation is claimed."""
+    trial = simulate(8.0, MASS, dance, lag=0.08)
+    found = estimate_lag(trial.times, predicted(trial), trial.native, preset=HUMAN)
+    assert found.at_bound
+    assert not np.isfinite(found.std)
+
+
+def test_standing_still_determines_no_lag() -> None:
+    """Without motion the standard deviation is larger than any lag worth correcting."""
+    trial = simulate(8.0, MASS, lambda t: np.ones_like(t), noise=0.05)
+    found = estimate_lag(trial.times, predicted(trial), trial.native, preset=HUMAN)
+    assert found.at_bound or found.std > 0.005
+
+
+def test_too_few_frames_are_refused() -> None:
+    """Five counted frames give an error, not a number."""
+    trial = simulate(3.0, MASS, dance)
+    with pytest.raises(InvalidValue, match="too few"):
+        estimate_lag(trial.times, predicted(trial), trial.native, preset=HUMAN, counted=np.arange(301) < 10)
+
+
+def test_combining_lags_weighs_by_certainty_and_shows_scatter() -> None:
+    """Two certain lags outweigh a vague one; disagreement enlarges the standard deviation; bounds have no weight."""
+    ones = np.ones(3)
+    lags = [Lag(0.005, 0.0005, ones, False), Lag(0.006, 0.0005, ones, False), Lag(0.03, 0.02, ones, False)]
+    mean = combined_lag([*lags, Lag(0.05, float("inf"), ones, True)])
+    assert mean.seconds == pytest.approx(0.0055, abs=2e-4)
+    apart = combined_lag([Lag(0.001, 0.0005, ones, False), Lag(0.011, 0.0005, ones, False)])
+    assert apart.std > 0.003
+    with pytest.raises(InvalidValue):
+        combined_lag([Lag(0.05, float("inf"), ones, True)])
+
+
+@pytest.mark.parametrize("trial", ["squats1", "walking1", "walkingTI1"])
+def test_the_real_plates_trail_the_markers(shared_data: Path, trial: str) -> None:
+    """Real subject_a: 2 to 8 ms."""
+    folder = shared_data / "subject_a"
+    read = body(folder / "markers" / f"{trial}.trc", folder / "forces" / f"{trial}.mot", SUBJECT_A, HUMAN)
+    force = 63.5 * (read.acceleration + np.array([0.0, 0.0, GRAVITY]))
+    counted = (read.times > 0.25) & (read.times < read.times[-1] - 0.1)
+    found = estimate_lag(read.times, force, read.native, preset=HUMAN, counted=counted)
+    assert 0.002 < found.seconds < 0.008
+    assert found.std < 0.003
