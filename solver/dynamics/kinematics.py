@@ -1,0 +1,198 @@
+"""Poses, velocities and accelerations of every link over many frames, computed by Pinocchio.
+
+Reading results link by link through the bindings costs far more than Pinocchio's own work (31 links: 3 us a frame for
+the forward kinematics, 170 us to fetch them), so the results are read through views on Pinocchio's contiguous memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ..errors import InvalidValue
+from ..motion import Motion
+from ..pinocchio_loader import pin
+from ..rig import Rig
+
+POSE = 12
+"""Numbers of one pose in Pinocchio's memory: rotation by columns (9), then translation (3)."""
+TWIST = 6
+"""Numbers of one spatial velocity or acceleration: linear (3), then angular (3)."""
+BYTES = 8
+"""Of a double."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkMotions:
+    """How every link moves. Frames come last here, so that array arithmetic runs along contiguous memory.
+
+    Attributes:
+        rotation: (3, 3, L, N) link axes to world axes.
+        position: (3, L, N) [m] link origins, world.
+        velocity: (3, L, N) [m/s] of the link origin, link axes.
+        omega: (3, L, N) [rad/s] angular velocity, link axes.
+        acceleration: (3, L, N) [m/s^2] of the link origin (classical, without gravity), link axes.
+        alpha: (3, L, N) [rad/s^2] angular acceleration, link axes.
+    """
+
+    rotation: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray
+    omega: np.ndarray
+    acceleration: np.ndarray
+    alpha: np.ndarray
+
+    def to_world(self, vectors: np.ndarray) -> np.ndarray:
+        """Vectors (3, L, N) of link axes in world axes."""
+        return product(self.rotation, vectors[:, None])[:, 0]
+
+
+def link_motions(rig: Rig, motion: Motion) -> LinkMotions:
+    """Motion of every link of a rig in every frame of a trajectory.
+
+    Raises:
+        InvalidValue: the motion has another number of coordinates than the rig.
+    """
+    check_motion(rig, motion)
+    return _piece(rig, *_workspace(rig), motion.q, motion.v, motion.a)
+
+
+def motion_pieces(rig: Rig, motion: Motion, chunk: int) -> Iterator[tuple[int, LinkMotions]]:
+    """First frame and motion of the links for ``chunk`` frames at a time; the last piece may be shorter."""
+    check_motion(rig, motion)
+    data, views = _workspace(rig)
+    for start in range(0, len(motion), chunk):
+        cut = slice(start, start + chunk)
+        yield start, _piece(rig, data, views, motion.q[cut], motion.v[cut], motion.a[cut])
+
+
+def _piece(rig: Rig, data: pin.Data, views: _Views, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> LinkMotions:
+    frames, links = len(q), len(rig.links)
+    poses = np.empty((frames, links, POSE))
+    twists = np.empty((frames, links, TWIST))
+    rates = np.empty((frames, links, TWIST))
+    forward, model = pin.forwardKinematics, rig.model
+    for frame in range(frames):
+        forward(model, data, q[frame], v[frame], a[frame])
+        if not views.live:
+            views.refresh()
+        poses[frame] = views.poses
+        twists[frame] = views.twists
+        rates[frame] = views.rates
+    pose, twist, rate = (np.ascontiguousarray(x.transpose(2, 1, 0)) for x in (poses, twists, rates))
+    columns = pose[:9].reshape(3, 3, links, frames)  # (column, row, ...): Pinocchio stores columns one after the other
+    velocity, omega = twist[:3], twist[3:]
+    acceleration = rate[:3]
+    acceleration += cross(omega, velocity)  # spatial to classical acceleration of the origin
+    return LinkMotions(columns.swapaxes(0, 1), pose[9:], velocity, omega, acceleration, rate[3:])
+
+
+def _workspace(rig: Rig) -> tuple[pin.Data, _Views]:
+    data = rig.model.createData()
+    return data, shared_views(data, rig.model.njoints) or CopiedViews(data, rig.model.njoints)
+
+
+def check_motion(rig: Rig, motion: Motion) -> None:
+    """Raise `InvalidValue` when a motion does not belong to a rig."""
+    got, want = (motion.q.shape[1], motion.v.shape[1]), (rig.model.nq, rig.model.nv)
+    if got != want:
+        raise InvalidValue(f"the motion has (nq, nv) = {got} coordinates, rig {rig.name!r} has {want}")
+
+
+class _Views(Protocol):
+    poses: np.ndarray  # (L, 12)
+    twists: np.ndarray  # (L, 6)
+    rates: np.ndarray  # (L, 6)
+    live: bool  # current without a refresh
+
+    def refresh(self) -> None:
+        """Bring the arrays up to date after a forward kinematics."""
+
+
+class SharedViews:
+    """Arrays that look straight at Pinocchio's memory: always current, nothing to refresh."""
+
+    live = True
+
+    def __init__(self, data: pin.Data, joints: int) -> None:
+        self.data = data  # keeps the memory alive
+        self.poses = _view(data.oMi[0].rotation, joints, POSE)
+        self.twists = _view(data.v[0].linear, joints, TWIST)
+        self.rates = _view(data.a[0].linear, joints, TWIST)
+
+    def refresh(self) -> None:
+        """Nothing to do."""
+
+
+class CopiedViews:
+    """The same arrays fetched joint by joint: slow, but asks nothing of the memory layout."""
+
+    live = False
+
+    def __init__(self, data: pin.Data, joints: int) -> None:
+        self.data, self.joints = data, range(1, joints)
+        self.poses = np.empty((joints - 1, POSE))
+        self.twists = np.empty((joints - 1, TWIST))
+        self.rates = np.empty((joints - 1, TWIST))
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Read the results of the last forward kinematics."""
+        for row, joint in enumerate(self.joints):
+            pose = self.data.oMi[joint]
+            self.poses[row] = np.concatenate([pose.rotation.ravel(order="F"), pose.translation])
+            self.twists[row] = self.data.v[joint].vector
+            self.rates[row] = self.data.a[joint].vector
+
+
+def shared_views(data: pin.Data, joints: int) -> SharedViews | None:
+    """Views on the results in Pinocchio's memory, or None where the layout is not the expected one."""
+    start = _address(data.oMi[0].rotation)
+    expected = (
+        all(_address(data.oMi[k].rotation) == start + BYTES * POSE * k for k in range(joints))
+        and all(_address(data.oMi[k].translation) == start + BYTES * (POSE * k + 9) for k in range(joints))
+        and all(_evenly_spaced(twists, joints) for twists in (data.v, data.a))
+    )
+    return SharedViews(data, joints) if expected else None
+
+
+def _evenly_spaced(twists: object, joints: int) -> bool:
+    start = _address(twists[0].linear)  # type: ignore[index]
+    return all(
+        _address(twists[k].linear) == start + BYTES * TWIST * k  # type: ignore[index]
+        and _address(twists[k].angular) == start + BYTES * (TWIST * k + 3)  # type: ignore[index]
+        for k in range(joints)
+    )
+
+
+def _address(array: np.ndarray) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _view(first: np.ndarray, joints: int, width: int) -> np.ndarray:
+    """(joints - 1, width) view of consecutive doubles, without the universe's entry."""
+    everything = as_strided(first, (joints, width), (BYTES * width, BYTES), writeable=False)
+    return everything[1:]
+
+
+def cross(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Cross product along the first axis (3, ...), several times faster than numpy's on this layout."""
+    x, y, z = left
+    u, v, w = right
+    return np.stack([y * w - z * v, z * u - x * w, x * v - y * u])
+
+
+def product(left: np.ndarray, right: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """Matrix products (3, n, ...) of left (3, 3, ...) and right (3, n, ...), entry by entry over the trailing axes."""
+    if out is None:
+        out = np.empty((3, *np.broadcast_shapes(left.shape[2:], right.shape[1:])))
+    term = np.empty_like(out[0])
+    for row in range(3):
+        np.multiply(left[row, 0], right[0], out=out[row])
+        out[row] += np.multiply(left[row, 1], right[1], out=term)
+        out[row] += np.multiply(left[row, 2], right[2], out=term)
+    return out

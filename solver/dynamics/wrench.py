@@ -1,0 +1,131 @@
+"""The six free-flyer rows of the equations of motion, which no joint torque enters: jovic2016 (3), bonnet2016 (4).
+
+Wrenches are force then moment [N, N m] about the origin of the base link, in the axes of the base link
+(``axes="link"``, the papers' choice) or of the world (``axes="world"``). Any link may be the base link: it only
+chooses where and in which axes the same wrench is written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InvalidValue
+from ..inertials import FIRST_MOMENT, PER_LINK, InertialParameters
+from ..motion import Motion
+from ..rig import Rig
+from ..wrenches import Wrenches
+from .kinematics import LinkMotions, cross, link_motions, product
+from .regressor import STATIC, Axes, base_index, regressor_pieces
+
+
+@dataclass(frozen=True, slots=True)
+class Momentum:
+    """Momentum of the whole body and its rate.
+
+    Attributes:
+        momentum: (N, 6) linear [kg m/s], then angular about the centre of mass [kg m^2/s], world axes.
+        rate: (N, 6) their time derivatives [N], [N m]; gravity is part of what changes the first.
+    """
+
+    momentum: np.ndarray
+    rate: np.ndarray
+
+
+def base_regressor(rig: Rig, motion: Motion, base: int | str = 0, axes: Axes = "link") -> np.ndarray:
+    """Regressor Y (N, 6, 10 L) with Y phi = external wrench at the base link, jovic2016 (3).
+
+    Args:
+        rig: L links.
+        motion: N frames. The whole array is returned at once: use `accumulate` for long recordings.
+        base: link, by name or index, about whose origin the moment is taken.
+        axes: ``"link"`` for the base link's axes, ``"world"`` for the world's.
+
+    Raises:
+        UnknownLink: no such base link.
+        InvalidValue: motion of another rig, or unknown axes.
+    """
+    result = np.zeros((len(motion), 6, len(rig.links), PER_LINK))
+    for piece in regressor_pieces(rig, motion, base, axes):
+        result[piece.frames, :3, :, :STATIC] = piece.force.transpose(3, 0, 2, 1)
+        result[piece.frames, 3:] = piece.moment.transpose(3, 0, 2, 1)
+    return result.reshape(len(motion), 6, -1)
+
+
+def predicted_wrench(
+    rig: Rig, motion: Motion, parameters: InertialParameters, base: int | str = 0, axes: Axes = "link"
+) -> np.ndarray:
+    """External wrench (N, 6) that the motion needs, Y phi; the parameters need not be physical.
+
+    Raises:
+        InvalidValue: parameters or motion of another rig.
+    """
+    phi = _phi_by_parameter(rig, parameters)
+    result = np.empty((len(motion), 6))
+    for piece in regressor_pieces(rig, motion, base, axes):
+        count = len(piece.origin.T)
+        result[piece.frames, :3] = (phi[: STATIC * len(rig.links)] @ piece.force.reshape(3, -1, count)).T
+        result[piece.frames, 3:] = (phi @ piece.moment.reshape(3, -1, count)).T
+    return result
+
+
+def external_wrench(
+    rig: Rig, motion: Motion, wrenches: Wrenches, base: int | str = 0, axes: Axes = "link"
+) -> np.ndarray:
+    """Measured total wrench (N, 6) at the base link, the right-hand side f of Y phi = f; NaN stays NaN.
+
+    Raises:
+        InvalidValue: wrenches and motion differ in length.
+    """
+    if len(wrenches) != len(motion):
+        raise InvalidValue(f"{len(wrenches)} wrench samples for {len(motion)} frames of motion")
+    index = base_index(rig, base)
+    motions = link_motions(rig, motion)
+    world = wrenches.about(motions.position[:, index].T)
+    if axes == "world":
+        return world
+    return np.einsum("rcn,nkr->nkc", motions.rotation[:, :, index], world.reshape(-1, 2, 3)).reshape(-1, 6)
+
+
+def com_trajectory(rig: Rig, motion: Motion, parameters: InertialParameters) -> np.ndarray:
+    """Centre of mass (N, 3) [m], world.
+
+    Raises:
+        InvalidValue: the total mass is not positive.
+    """
+    if not parameters.total_mass > 0.0:
+        raise InvalidValue(f"a body of {parameters.total_mass:g} kg has no centre of mass")
+    _phi_by_parameter(rig, parameters)
+    return _com(link_motions(rig, motion), parameters).T
+
+
+def centroidal_momentum(rig: Rig, motion: Motion, parameters: InertialParameters) -> Momentum:
+    """Linear momentum, angular momentum about the centre of mass, and their rates; see `Momentum`."""
+    com = com_trajectory(rig, motion, parameters)
+    motions = link_motions(rig, motion)
+    mass = parameters.masses[:, None]
+    first = parameters.values[:, FIRST_MOMENT].T[:, :, None]
+    inertia = np.moveaxis(parameters.inertias, 0, -1)[..., None]
+    linear = mass * motions.velocity + cross(motions.omega, np.broadcast_to(first, motions.omega.shape))
+    about_origin = product(inertia, motions.omega[:, None])[:, 0] + cross(first, motions.velocity)
+    linear, about_origin = motions.to_world(linear), motions.to_world(about_origin)
+    angular = (about_origin + cross(motions.position - com.T[:, None], linear)).sum(axis=1)
+
+    wrench = predicted_wrench(rig, motion, parameters, axes="world")
+    wrench[:, 3:] -= np.cross(com - motions.position[:, 0].T, wrench[:, :3])
+    wrench[:, :3] += parameters.total_mass * rig.model.gravity.linear
+    return Momentum(np.concatenate([linear.sum(axis=1).T, angular.T], axis=1), wrench)
+
+
+def _com(motions: LinkMotions, parameters: InertialParameters) -> np.ndarray:
+    first = np.broadcast_to(parameters.values[:, FIRST_MOMENT].T[:, :, None], motions.position.shape)
+    moments = parameters.masses[:, None] * motions.position + motions.to_world(first)
+    return moments.sum(axis=1) / parameters.total_mass
+
+
+def _phi_by_parameter(rig: Rig, parameters: InertialParameters) -> np.ndarray:
+    """phi (10 L,) with the parameter as the slow index, as the regressor's pieces hold their columns."""
+    if parameters.links != rig.links:
+        raise InvalidValue(f"the inertial parameters name other links than rig {rig.name!r}")
+    return parameters.values.T.reshape(-1)

@@ -1,0 +1,192 @@
+"""Base parameters: the combinations of inertial parameters that the external wrench depends on, bonnet2016 (4), (5).
+
+Some parameters act on the wrench only in sums with those of the parent link. The columns Y_b of an independent set
+then carry everything: Y = Y_b K, so Y phi = Y_b phi_b with the base parameters phi_b = K phi.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from ..arrays import frozen
+from ..dynamics import STATIC, base_regressor
+from ..errors import InvalidValue
+from ..inertials import PARAMETERS, PER_LINK, InertialParameters
+from ..motion import Motion
+from ..pinocchio_loader import pin
+from ..rig import Rig
+from .triangular import triangle
+
+STRUCTURE_TOLERANCE = 1e-9
+"""A column whose part outside the span of its predecessors is smaller than this share of it is dependent."""
+REGROUPING_TOLERANCE = 1e-9
+"""Regrouping coefficients below this are rounding: lengths are metres, squares of lengths the smallest true ones."""
+SAMPLES_PER_COLUMN = 0.6
+"""Random frames per column; each gives six rows, so the sample has 3.6 rows a column."""
+SAMPLE_SEED = 20160523
+"""Any seed gives the same structure; a fixed one gives the same last digit."""
+PER_JOINT = {
+    "JointModelFreeFlyer": 10,
+    **dict.fromkeys(("RX", "RY", "RZ", "RUBX", "RUBY", "RUBZ", "RevoluteUnaligned", "RevoluteUnboundedUnaligned"), 7),
+    **dict.fromkeys(("Spherical", "SphericalZYX", "Universal"), 9),
+    **dict.fromkeys(("PX", "PY", "PZ", "PrismaticUnaligned"), 4),
+}
+"""Base parameters a joint's link adds, by Pinocchio's joint name without its prefix."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaseParameters:
+    """An independent set of columns of the regressor and how the other columns follow from it.
+
+    Attributes:
+        links: L link names.
+        independent: (B,) columns of phi (10 L) whose regressor columns are kept, ascending.
+        regrouping: K (B, 10 L) with Y = Y[:, independent] K; K[:, independent] is the identity.
+    """
+
+    links: tuple[str, ...]
+    independent: np.ndarray
+    regrouping: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "links", tuple(self.links))
+        independent = np.array(self.independent, dtype=int)
+        independent.setflags(write=False)
+        object.__setattr__(self, "independent", independent)
+        shape = (len(independent), PER_LINK * len(self.links))
+        object.__setattr__(self, "regrouping", frozen("regrouping", self.regrouping, shape))
+
+    def __len__(self) -> int:
+        return len(self.independent)
+
+    def of(self, parameters: InertialParameters) -> np.ndarray:
+        """Base parameters phi_b = K phi (B,) of a set of inertial parameters."""
+        if parameters.links != self.links:
+            raise InvalidValue("the inertial parameters name other links than the base parameters")
+        return self.regrouping @ parameters.vector
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Each base parameter written out, as ``hx_thigh + 0.4 m_shank + 0.4 m_foot``."""
+        symbols = parameter_names(self.links)
+        return tuple(_sum(row, symbols, int(first)) for row, first in zip(self.regrouping, self.independent))
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Short names: the kept parameter of each sum, such as ``hx_thigh``."""
+        symbols = parameter_names(self.links)
+        return tuple(symbols[column] for column in self.independent)
+
+    @property
+    def static(self) -> np.ndarray:
+        """(B,) True for masses and first moments, False for inertias (bonnet2016, static and dynamic columns)."""
+        return self.independent % PER_LINK < STATIC
+
+    def of_link(self, link: str, part: str = "all") -> np.ndarray:
+        """Places of one link's base parameters: ``"static"``, ``"dynamic"`` or ``"all"`` (bonnet2016 (12)).
+
+        Raises:
+            InvalidValue: no such link or part.
+        """
+        if link not in self.links or part not in ("static", "dynamic", "all"):
+            raise InvalidValue(f"no {part!r} base parameters of link {link!r}")
+        mine = self.independent // PER_LINK == self.links.index(link)
+        if part != "all":
+            mine = mine & (self.static == (part == "static"))
+        return np.flatnonzero(mine)
+
+
+def base_parameters(rig: Rig) -> BaseParameters:
+    """The base parameters of a rig, whatever its motion and base link: the structure.
+
+    QR of the regressor of random motion, columns in the order of phi: a column that depends on those before it is
+    regrouped into them, so children are regrouped into parents as usual.
+    """
+    model = rig.model
+    count = int(np.ceil(SAMPLES_PER_COLUMN * PER_LINK * len(rig.links)))
+    generator = np.random.default_rng(SAMPLE_SEED)
+    neutral = pin.neutral(model)
+    q = [pin.integrate(model, neutral, generator.standard_normal(model.nv)) for _ in range(count)]
+    v, a = 3.0 * generator.standard_normal((2, count, model.nv))
+    rows = base_regressor(rig, Motion(np.arange(count), np.array(q), v, a))
+    factor = triangle(rows.reshape(-1, rows.shape[2]))
+    # the sample has many more rows than columns, so what is left of a column outside its predecessors is its diagonal
+    outside = np.abs(np.diag(factor)) / np.maximum(np.linalg.norm(factor, axis=0), np.finfo(float).tiny)
+    return _regrouped(rig.links, factor, np.flatnonzero(outside > STRUCTURE_TOLERANCE))
+
+
+def from_factor(links: Sequence[str], factor: np.ndarray, tolerance: float) -> BaseParameters:
+    """Base parameters of any regressor (m, 10 L), or of its triangular factor, columns in the order of phi.
+
+    Args:
+        links: L names.
+        factor: rows or their triangular factor.
+        tolerance: share of a column that must lie outside the span of the kept ones before it.
+    """
+    scale = np.linalg.norm(factor, axis=0)
+    columns = factor / np.where(scale > 0.0, scale, 1.0)
+    return _regrouped(links, factor, _independent_columns(columns, tolerance))
+
+
+def _regrouped(links: Sequence[str], factor: np.ndarray, independent: np.ndarray) -> BaseParameters:
+    """The other columns in terms of the independent ones, by least squares."""
+    scale = np.linalg.norm(factor, axis=0)
+    columns = factor / np.where(scale > 0.0, scale, 1.0)
+    dependent = np.setdiff1d(np.arange(columns.shape[1]), independent)
+    rank = len(independent)
+    kept = triangle(columns[:, np.r_[independent, dependent]])
+    coefficients = solve_triangular(kept[:rank, :rank], kept[:rank, rank:])
+    regrouping = np.zeros((rank, columns.shape[1]))
+    regrouping[np.arange(rank), independent] = 1.0
+    coefficients *= scale[dependent] / scale[independent][:, None]
+    coefficients[np.abs(coefficients) < REGROUPING_TOLERANCE] = 0.0
+    regrouping[:, dependent] = coefficients
+    return BaseParameters(tuple(links), independent, regrouping)
+
+
+def _independent_columns(columns: np.ndarray, tolerance: float) -> np.ndarray:
+    """Columns (unit length) that are not in the span of earlier ones, by Gram-Schmidt carried out twice."""
+    basis = np.zeros((columns.shape[0], min(columns.shape)))
+    found: list[int] = []
+    for index in range(columns.shape[1]):
+        if len(found) == basis.shape[1]:
+            break
+        rest = columns[:, index].copy()
+        span = basis[:, : len(found)]
+        for _ in range(2):
+            rest -= span @ (span.T @ rest)
+        length = float(np.linalg.norm(rest))
+        if length > tolerance:
+            basis[:, len(found)] = rest / length
+            found.append(index)
+    return np.array(found, dtype=int)
+
+
+def expected_count(rig: Rig) -> int | None:
+    """Number of base parameters by the rule: base link 10, revolute 7 and spherical 9 more each; None without a rule.
+
+    The rule supposes a free-flying root: then every parent moves in all six directions.
+    """
+    counts = [
+        PER_JOINT.get(joint.shortname()) or PER_JOINT.get(joint.shortname().removeprefix("JointModel"))
+        for joint in list(rig.model.joints)[1:]
+    ]
+    return None if None in counts else sum(count for count in counts if count)
+
+
+def parameter_names(links: Sequence[str]) -> tuple[str, ...]:
+    """Names of phi's entries (10 L), such as ``m_pelvis``, ``Ixy_left_shank``."""
+    return tuple(f"{parameter}_{link}" for link in links for parameter in PARAMETERS)
+
+
+def _sum(row: np.ndarray, symbols: Sequence[str], first: int) -> str:
+    others = [int(column) for column in np.flatnonzero(row) if column != first]
+    text = symbols[first]
+    for column in others:
+        size = f"{abs(row[column]):.4g}"
+        text += (" + " if row[column] > 0.0 else " - ") + ("" if size == "1" else size + " ") + symbols[column]
+    return text

@@ -1,0 +1,77 @@
+"""Blocks of consecutive frames: what of a recording is kept, each as six small factors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import frozen
+from .base_parameters import BaseParameters
+from .triangular import join
+
+AXES = 6
+FORCE_AXES = 3
+"""The first three axes are forces; they know nothing of rotational inertia."""
+MAX_BLOCKS = 64
+"""Blocks kept for the bootstrap; neighbours are merged beyond."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Consecutive frames of one trial, or of neighbouring trials when there are more trials than blocks.
+
+    Attributes:
+        trials: names.
+        start, stop: [s] time stamps of the first and the last frame.
+        frames: number of frames used.
+        rows: (6,) number of measured values per axis.
+        factors: per axis the factor (k, n + 1) of [Y_b f], k <= n + 1, unweighted; forces in the static columns only.
+    """
+
+    trials: tuple[str, ...]
+    start: float
+    stop: float
+    frames: int
+    rows: np.ndarray
+    factors: tuple[np.ndarray, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", frozen("rows", self.rows, (AXES,)))
+        for factor in self.factors:
+            factor.setflags(write=False)
+
+    def joined(self, other: Block) -> Block:
+        """One block of this one's frames and those of the one that follows."""
+        names = self.trials + tuple(name for name in other.trials if name not in self.trials)
+        factors = tuple(join(pair, pair[0].shape[1]) for pair in zip(self.factors, other.factors))
+        frames = self.frames + other.frames
+        return Block(names, self.start, other.stop, frames, self.rows + other.rows, factors)
+
+
+def axis_places(structure: BaseParameters) -> tuple[np.ndarray, ...]:
+    """Where each axis's columns [Y_b f] stand among the B + 1 of all: forces have the static ones only."""
+    size = len(structure)
+    force = np.append(np.flatnonzero(structure.static), size)
+    return (force,) * FORCE_AXES + (np.arange(size + 1),) * (AXES - FORCE_AXES)
+
+
+def compact(blocks: list[Block], limit: int) -> None:
+    """Merge neighbours in place, of one trial if possible, when there are more than ``limit``; about half remain."""
+    if len(blocks) <= limit:
+        return
+    # any two neighbours left apart hold more than this together, so at most 0.8 limit + 1 blocks remain
+    most = 2.5 * sum(block.frames for block in blocks) / limit
+    _join_up_to(blocks, most, same_trial=True)
+    if len(blocks) > limit:
+        _join_up_to(blocks, most, same_trial=False)
+
+
+def _join_up_to(blocks: list[Block], most: float, same_trial: bool) -> None:
+    place = 0
+    while place + 1 < len(blocks):
+        here, there = blocks[place], blocks[place + 1]
+        if here.frames + there.frames <= most and (not same_trial or here.trials == there.trials):
+            blocks[place : place + 2] = [here.joined(there)]  # in place, so that memory never holds both lists
+        else:
+            place += 1

@@ -1,0 +1,210 @@
+"""The accumulated equations Y phi = f of any number of recordings: jovic2016 (3), (5), in a few triangles.
+
+Y is never kept. Every axis of the wrench has its own triangular factor, in the columns of the base parameters, for
+each block of consecutive frames. So new weights, a bootstrap sample, or the residual of any parameters need no second
+pass over the recordings, and an hour costs no more memory than a minute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..arrays import frozen
+from ..dynamics import STATIC, Axes
+from ..errors import InvalidValue, UnknownLink
+from ..inertials import PER_LINK, InertialParameters
+from .base_parameters import BaseParameters
+from .blocks import AXES, MAX_BLOCKS, Block, axis_places, compact
+from .triangular import join, squares, triangle, widened
+
+PARTS = {"all": slice(0, PER_LINK), "static": slice(0, STATIC), "dynamic": slice(STATIC, PER_LINK)}
+"""Columns of one link by kind, bonnet2016: static are mass and first moment, dynamic the inertia."""
+
+
+@dataclass(frozen=True)
+class Regression:
+    """Weighted least-squares problem ||W (Y phi - f)||^2 = ||factor phi - target||^2 + rest.
+
+    Not slotted: the factors derived from the blocks are computed when first asked for, and kept.
+
+    Attributes:
+        links: L names.
+        base: name of the base link.
+        axes: in which the wrench is written, ``"link"`` or ``"world"``.
+        structure: base parameters of the rig; Y = Y_b K holds for every motion.
+        weights: (6,) one over the residual's standard deviation per axis [1/N, 1/(N m)].
+        blocks: at most `MAX_BLOCKS`, in the order of accumulation.
+        counts: (B,) how often each block is taken: once, unless resampled.
+    """
+
+    links: tuple[str, ...]
+    base: str
+    axes: Axes
+    structure: BaseParameters
+    weights: np.ndarray
+    blocks: tuple[Block, ...]
+    counts: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", frozen("weights", self.weights, (AXES,)))
+        if np.any(self.weights < 0.0):
+            raise InvalidValue(f"weights must not be negative: {self.weights}")
+        counts = np.asarray(self.counts) if len(self.counts) else np.ones(len(self.blocks))
+        object.__setattr__(self, "counts", frozen("counts", counts, (len(self.blocks),)))
+
+    @property
+    def frames(self) -> int:
+        """Number of frames used."""
+        return int(sum(count * block.frames for count, block in zip(self.counts, self.blocks)))
+
+    @property
+    def axis_rows(self) -> np.ndarray:
+        """Number of measured values per axis (6,)."""
+        return np.sum([count * block.rows for count, block in zip(self.counts, self.blocks)], axis=0)
+
+    @property
+    def rows(self) -> int:
+        """Number of scalar equations."""
+        return int(self.axis_rows.sum())
+
+    @property
+    def trials(self) -> tuple[str, ...]:
+        """Names of the trials, in order."""
+        return tuple(dict.fromkeys(name for block in self.blocks for name in block.trials))
+
+    @cached_property
+    def axis_factors(self) -> tuple[np.ndarray, ...]:
+        """Per axis the unweighted factor (k, n + 1) of [Y_b f] over all blocks."""
+        return tuple(
+            join(
+                (np.sqrt(count) * block.factors[axis] for count, block in zip(self.counts, self.blocks) if count),
+                len(self._places[axis]),
+            )
+            for axis in range(AXES)
+        )
+
+    @cached_property
+    def base_triangle(self) -> np.ndarray:
+        """Triangular factor (k, B + 1) of W [Y_b f]: what `factor`, `target` and `rest` are made of."""
+        return self._weighed(self.axis_factors)
+
+    @cached_property
+    def _in_parameters(self) -> tuple[np.ndarray, np.ndarray, float]:
+        size = len(self.structure)
+        base = self.base_triangle
+        # rotated anew so that the factor is triangular in the order of phi as well
+        whole = triangle(np.column_stack([base[:size, :size] @ self.structure.regrouping, base[:size, size]]))
+        rows = min(size, len(whole))
+        rest = float(np.sum(base[size:, size] ** 2) + np.sum(whole[rows:, -1] ** 2))
+        factor, target = whole[:rows, :-1].copy(), whole[:rows, -1].copy()
+        factor.setflags(write=False)
+        target.setflags(write=False)
+        return factor, target, rest
+
+    @property
+    def factor(self) -> np.ndarray:
+        """R (k, 10 L), upper triangular, weighted; k is the number of base parameters or, if fewer, of rows."""
+        return self._in_parameters[0]
+
+    @property
+    def target(self) -> np.ndarray:
+        """c (k,), weighted."""
+        return self._in_parameters[1]
+
+    @property
+    def rest(self) -> float:
+        """Weighted squares that no parameters can remove."""
+        return self._in_parameters[2]
+
+    def cost(self, parameters: InertialParameters) -> float:
+        """||W (Y phi - f)||^2 of any parameters."""
+        return float(np.sum((self.weights**2) * self.squares_per_axis(parameters)))
+
+    def squares_per_axis(self, parameters: InertialParameters) -> np.ndarray:
+        """Sum of squared residuals per axis (6,), unweighted [N^2, N^2 m^2]."""
+        phi = self.structure.of(parameters)
+        return np.array([squares(t, phi[p[:-1]]) for t, p in zip(self.axis_factors, self._places)])
+
+    def axis_rmse(self, parameters: InertialParameters) -> np.ndarray:
+        """Root mean square of the residual per axis (6,) [N, N m]; NaN for an axis that was never measured."""
+        rows = self.axis_rows
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.sqrt(np.where(rows > 0, self.squares_per_axis(parameters) / rows, np.nan))
+
+    def axis_weights(self, parameters: InertialParameters) -> np.ndarray:
+        """Weights (6,) = 1 / residual's root mean square under these parameters; 0 for an axis never measured.
+
+        Raises:
+            InvalidValue: an axis has no residual at all, which no measurement has: give weights by hand.
+        """
+        spread = self.axis_rmse(parameters)
+        if np.any(spread == 0.0):
+            raise InvalidValue("an axis has no residual at all; residual weights need measured wrenches")
+        return np.nan_to_num(1.0 / spread, nan=0.0)
+
+    def with_weights(self, weights: np.ndarray) -> Regression:
+        """The same equations weighted otherwise, (6,) per axis."""
+        other = replace(self, weights=weights)
+        if "axis_factors" in self.__dict__:  # unweighted, so they stay true
+            other.__dict__["axis_factors"] = self.axis_factors
+        return other
+
+    def resampled(self, counts: np.ndarray) -> Regression:
+        """Block b taken ``counts[b]`` times (B,), for the block bootstrap."""
+        other = replace(self, counts=counts)
+        parts = (np.sqrt(c) * t for c, t in zip(other.counts, self.weighed_blocks) if c)
+        # the factors of the blocks, weighed once for all samples, spare each sample its own six axes
+        other.__dict__["base_triangle"] = join(parts, len(self.structure) + 1)
+        return other
+
+    def merged(self, other: Regression) -> Regression:
+        """These equations and another recording's, stacked, with this one's weights.
+
+        Raises:
+            InvalidValue: other links, base link or axes, or one of the two is a resampling.
+        """
+        if np.any(self.counts != 1) or np.any(other.counts != 1):
+            raise InvalidValue("a resampled regression cannot be merged: its blocks do not count once each")
+        mine, theirs = (self.links, self.base, self.axes), (other.links, other.base, other.axes)
+        if mine != theirs or not np.array_equal(self.structure.independent, other.structure.independent):
+            raise InvalidValue("only regressions of the same rig, base link and axes can be merged")
+        blocks = [*self.blocks, *other.blocks]
+        compact(blocks, MAX_BLOCKS)
+        return Regression(self.links, self.base, self.axes, self.structure, self.weights, tuple(blocks))
+
+    def columns(self, link: str, part: str = "all") -> slice:
+        """Columns of a link in phi: ``"all"`` ten, ``"static"`` mass and first moment, ``"dynamic"`` inertia.
+
+        Raises:
+            UnknownLink: no such link.
+            InvalidValue: no such part.
+        """
+        if link not in self.links:
+            raise UnknownLink(link, self.links)
+        if part not in PARTS:
+            raise InvalidValue(f"part {part!r} is none of {', '.join(PARTS)}")
+        start = PER_LINK * self.links.index(link)
+        return slice(start + PARTS[part].start, start + PARTS[part].stop)
+
+    def sub_regressor(self, link: str, part: str = "all") -> np.ndarray:
+        """Base-parameter columns of one link (k, n), bonnet2016 (12): same singular values as those of W_b."""
+        size = len(self.structure)
+        return self.base_triangle[:, :size][:, self.structure.of_link(link, part)]
+
+    @cached_property
+    def _places(self) -> tuple[np.ndarray, ...]:
+        return axis_places(self.structure)
+
+    @cached_property
+    def weighed_blocks(self) -> tuple[np.ndarray, ...]:
+        """Factor (k, B + 1) of W [Y_b f] of each block taken once."""
+        return tuple(self._weighed(block.factors) for block in self.blocks)
+
+    def _weighed(self, factors: Sequence[np.ndarray]) -> np.ndarray:
+        columns = len(self.structure) + 1
+        parts = [w * widened(t, p, columns) for w, t, p in zip(self.weights, factors, self._places) if w > 0.0]
+        return triangle(np.vstack(parts)) if parts else np.zeros((0, columns))

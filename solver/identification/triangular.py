@@ -1,0 +1,97 @@
+"""Triangular factors of least-squares problems that are too long to keep: only R of [A b] = Q R survives.
+
+A factor T (k, n + 1), k <= n + 1, stands for rows [A b] with ||A x - b||^2 = ||T [x; -1]||^2 for every x; it
+is a triangle once there are n + 1 rows. Factors are stacked and factored again when problems are joined, so no square
+of A is ever formed and no digits are lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from scipy.linalg import lapack
+
+from ..errors import BackendError
+
+BLOCK_COLUMNS = 32
+"""Columns LAPACK's tpqrt treats at once."""
+
+
+def triangle(rows: np.ndarray) -> np.ndarray:
+    """Upper triangular (or trapezoidal) factor (min(m, n), n) of rows (m, n)."""
+    if not rows.size:
+        return np.zeros((0, rows.shape[1]))
+    # a copy in LAPACK's column order that it may overwrite; geqrf asks for room for a block of reflectors
+    factor, _, _, info = lapack.dgeqrf(
+        np.array(rows, order="F"), lwork=BLOCK_COLUMNS * 2 * rows.shape[1], overwrite_a=True
+    )
+    _check("dgeqrf", info)
+    return np.triu(factor[: min(rows.shape)])
+
+
+def fold(factor: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Factor of ``factor`` (k, n) stacked on ``rows`` (m, n); both may be overwritten when column-major.
+
+    Fewer than n rows in all are kept as they are: factoring them would save no memory.
+    """
+    columns = rows.shape[1]
+    if len(factor) + len(rows) < columns:
+        return _stacked(factor, rows)
+    if len(factor) < columns:
+        return triangle(_stacked(factor, rows))
+    return _folded(factor, rows, 0)
+
+
+def join(factors: Iterable[np.ndarray], columns: int) -> np.ndarray:
+    """Factor of several factors (k, n) stacked; n = ``columns``. A factor of n rows is a triangle."""
+    total = np.zeros((0, columns))
+    for factor in factors:
+        own = np.array(factor, order="F")  # LAPACK overwrites it
+        if not len(total):
+            total = own
+        elif len(total) == len(own) == columns:
+            total = _folded(total, own, columns)
+        elif len(own) == columns:
+            total = fold(own, total)
+        else:
+            total = fold(total, own)
+    return total
+
+
+def _stacked(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
+    """Both in LAPACK's column-major order, which spares transposing copies later."""
+    result = np.empty((len(upper) + len(lower), lower.shape[1]), order="F")
+    result[: len(upper)] = upper
+    result[len(upper) :] = lower
+    return result
+
+
+def _folded(top: np.ndarray, rows: np.ndarray, triangular_rows: int) -> np.ndarray:
+    """Triangle ``top`` with more rows; the last ``triangular_rows`` of these a triangle too, which saves two thirds."""
+    if not len(rows):
+        return top
+    block = min(BLOCK_COLUMNS, len(top))
+    result, _, _, info = lapack.dtpqrt(
+        triangular_rows, block, np.asfortranarray(top), rows, overwrite_a=True, overwrite_b=True
+    )
+    _check("dtpqrt", info)
+    return result
+
+
+def widened(factor: np.ndarray, places: np.ndarray, columns: int) -> np.ndarray:
+    """Rows (k, columns) with the factor's columns put at ``places`` (n,) and zeros elsewhere."""
+    result = np.zeros((len(factor), columns), order="F")
+    result[:, places] = factor
+    return result
+
+
+def squares(factor: np.ndarray, solution: np.ndarray) -> float:
+    """||A x - b||^2 of x (n,) from the factor (k, n + 1) of [A b]."""
+    residual = factor[:, :-1] @ solution - factor[:, -1]
+    return float(residual @ residual)
+
+
+def _check(routine: str, info: int) -> None:
+    if info != 0:
+        raise BackendError(f"LAPACK {routine} refused argument {-info}")
