@@ -1,1 +1,14 @@
+"""Calibration: a person's rig and marker places from recordings."""
 
+from .calibrate import Calibration, calibrate
+from .markerset import MarkerSet, Place, detect_marker_set, load_marker_set, marker_sets
+
+__all__ = [
+    "Calibration",
+    "MarkerSet",
+    "Place",
+    "calibrate",
+    "detect_marker_set",
+    "load_marker_set",
+    "marker_sets",
+]

@@ -1,1 +1,27 @@
+"""Quadratic problems, their solutions, and hierarchies of them. No robotics in here."""
 
+from .backends import BACKENDS, solve
+from .hierarchy import HierarchySolution, Level, LevelOptimum, solve_hierarchy
+from .problem import EXPONENTIAL, PSD, SECOND_ORDER, Cone, Problem, matrix_of, triangle_of
+from .rows import Rows, RowSource
+from .solution import Solution, Status
+
+__all__ = [
+    "BACKENDS",
+    "EXPONENTIAL",
+    "PSD",
+    "SECOND_ORDER",
+    "Cone",
+    "HierarchySolution",
+    "Level",
+    "LevelOptimum",
+    "Problem",
+    "RowSource",
+    "Rows",
+    "Solution",
+    "Status",
+    "matrix_of",
+    "solve",
+    "solve_hierarchy",
+    "triangle_of",
+]

@@ -1,0 +1,29 @@
+"""``python -m addon DIR``: make DIR/scene.blend and DIR/body.png of a study, where bpy is installed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from .study import make_scene
+from .values import errors
+
+
+def main() -> int:
+    """Run; 0 when made, 2 when the folder is at fault."""
+    parser = argparse.ArgumentParser(prog="python -m addon", description=__doc__)
+    parser.add_argument("folder", help="the --output folder of `python -m solver identify`")
+    parser.add_argument("--no-picture", action="store_true", help="only the scene")
+    options = parser.parse_args()
+    try:
+        for path in make_scene(options.folder, picture=not options.no_picture):
+            if path is not None:
+                print(path)
+    except errors.SolverError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

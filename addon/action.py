@@ -1,0 +1,117 @@
+"""Motions and recordings as actions: keys in bulk, on 5.x and 4.5 alike."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+from bpy_extras import anim_utils
+
+from . import convert
+from .armature import bone_axes, rig_of
+from .values import SceneMotion, errors
+
+FIRST_FRAME = 1.0
+"""The frame at which time is zero."""
+LINEAR, CONSTANT = 1, 0
+"""Numbers of the interpolations in `Keyframe.interpolation`; measured curves are dense enough to be linear."""
+
+
+def frame_rate(scene: bpy.types.Scene) -> float:
+    """Frames per second."""
+    return scene.render.fps / scene.render.fps_base
+
+
+def set_frame_rate(scene: bpy.types.Scene, rate: float) -> None:
+    """Play at a rate that need not be whole [1/s]."""
+    scene.render.fps = max(1, round(rate))
+    scene.render.fps_base = scene.render.fps / rate
+
+
+def frames_at(scene: bpy.types.Scene, times: np.ndarray) -> np.ndarray:
+    """Frame numbers of times [s]; fractional where the clocks differ, so that nothing is resampled."""
+    return FIRST_FRAME + np.asarray(times) * frame_rate(scene)
+
+
+def show_range(scene: bpy.types.Scene, times: np.ndarray) -> None:
+    """Let the scene play these times, and stand at the first."""
+    frames = frames_at(scene, times)
+    scene.frame_start, scene.frame_end = int(np.floor(frames[0] + 1e-3)), int(np.ceil(frames[-1] - 1e-3))
+    scene.frame_set(scene.frame_start)
+
+
+class Curves:
+    """An action's curves of one object; several objects may share the action, each with its slot."""
+
+    def __init__(self, action: bpy.types.Action, target: bpy.types.Object) -> None:
+        self._target = target
+        slot = action.slots.new(id_type="OBJECT", name=target.name)
+        animation = target.animation_data or target.animation_data_create()
+        animation.action, animation.action_slot = action, slot
+        self._curves = _channelbag(action, slot).fcurves
+
+    def add(
+        self,
+        path: str,
+        frames: np.ndarray,
+        values: np.ndarray,
+        *,
+        group: str = "",
+        index: int = 0,
+        interpolation: int = LINEAR,
+    ) -> None:
+        """Key a property with values (N, C), one curve per component from ``index`` on; NaN leaves a gap."""
+        values = np.asarray(values, float).reshape(len(frames), -1)
+        for component in range(values.shape[1]):
+            keep = np.isfinite(values[:, component])
+            curve = self._curves.new(path, index=index + component)
+            if group:
+                curve.group = self._group(group)
+            curve.keyframe_points.add(int(keep.sum()))
+            keys = np.stack([frames[keep], values[keep, component]], axis=1)
+            curve.keyframe_points.foreach_set("co", keys.astype(np.float32).ravel())
+            curve.keyframe_points.foreach_set("interpolation", np.full(len(keys), interpolation, np.int32))
+            curve.update()
+
+    def _group(self, name: str) -> bpy.types.ActionGroup:
+        animation = self._target.animation_data
+        groups = _channelbag(animation.action, animation.action_slot).groups
+        return groups.get(name) or groups.new(name)
+
+
+def motion_action(
+    scene: bpy.types.Scene, armature: bpy.types.Object, motion: SceneMotion, name: str
+) -> bpy.types.Action:
+    """Give an armature a motion of its rig as an action.
+
+    Raises:
+        InvalidValue: the motion is of another rig.
+    """
+    rig = rig_of(armature)
+    if motion.links != rig.links:
+        raise errors.InvalidValue(f"motion {name!r} moves other links than the rig {rig.name!r}")
+    rest, axes = convert.rest_matrices(rig), bone_axes(armature, rig)
+    frames = frames_at(scene, motion.times)
+    action = bpy.data.actions.new(name)
+    curves = Curves(action, armature)
+    for index, (link, joint) in enumerate(zip(rig.links, rig.joints, strict=True)):
+        bone = f'pose.bones["{bpy.utils.escape_identifier(link)}"]'
+        root = rest[0] if index == 0 else None
+        shift = motion.root if index == 0 else motion.translations[:, index]
+        rotation, location = convert.pose_basis(motion.rotations[:, index], shift, axes[index], root)
+        if joint.kind in ("free", "general", "prismatic"):
+            curves.add(f"{bone}.location", frames, location, group=link)
+        if joint.kind == "revolute":
+            frame = convert.bone_frame(rig, index)
+            angles = frame.sign * convert.hinge_angles(motion.rotations[:, index], joint.axis)
+            curves.add(f"{bone}.rotation_euler", frames, angles, group=link, index=frame.axis)
+        elif joint.kind != "prismatic":
+            curves.add(f"{bone}.rotation_quaternion", frames, rotation, group=link)
+    return action
+
+
+def _channelbag(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> bpy.types.ActionChannelbag:
+    if hasattr(anim_utils, "action_ensure_channelbag_for_slot"):
+        return anim_utils.action_ensure_channelbag_for_slot(action, slot)
+    layer = action.layers[0] if action.layers else action.layers.new("Layer")  # Blender 4.5
+    strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
+    return strip.channelbag(slot, ensure=True)

@@ -1,0 +1,185 @@
+"""A rig as an armature: a bone per link, shapes as meshes on the bones, limits, sides, and what it was made from."""
+
+from __future__ import annotations
+
+import json
+
+import bpy
+import numpy as np
+
+from . import convert, meshes
+from .values import SceneRig, errors, scene_rig
+
+RIG_KEY = "exciting_dance_rig"
+"""Custom property of the armature data: the rig's description (JSON, without mesh vertices)."""
+PARAMETERS_KEY = "exciting_dance_parameters"
+"""Custom property of the armature data: how to make the rig again (JSON)."""
+LINK_KEY = "exciting_dance_link"
+"""Custom property of a mesh object: the link it shows."""
+LIMITS = "Joint limits"
+SIDES = {"Left": "THEME04", "Right": "THEME01", "Middle": "THEME09"}
+AXES = "xyz"
+
+
+def build_armature(
+    context: bpy.types.Context, rig: SceneRig, tree: dict, collection: bpy.types.Collection | None = None
+) -> bpy.types.Object:
+    """Make a rig's armature with its shapes.
+
+    Args:
+        context: whose scene receives it.
+        rig: to build.
+        tree: the description the rig was read from, kept on the armature.
+        collection: receives the objects; a new one named as the rig by default.
+
+    Returns:
+        the armature object, active, at rest on the floor.
+    """
+    if collection is None:
+        collection = bpy.data.collections.new(rig.name)
+        context.scene.collection.children.link(collection)
+    data = bpy.data.armatures.new(rig.name)
+    armature = bpy.data.objects.new(rig.name, data)
+    collection.objects.link(armature)
+    frames = [convert.bone_frame(rig, link) for link in range(len(rig.links))]
+    _add_bones(context, armature, rig, frames)
+    _sort_sides(data, rig)
+    for link, frame in enumerate(frames):
+        _restrain(armature.pose.bones[rig.links[link]], rig, link, frame)
+    shapes = bpy.data.collections.new(f"{rig.name} shapes")
+    collection.children.link(shapes)
+    _add_shapes(armature, rig, shapes)
+    slim = {**tree, "shapes": [{**s, "vertices": [], "faces": []} for s in tree["shapes"]]}
+    data[RIG_KEY] = json.dumps(slim)
+    data[PARAMETERS_KEY] = json.dumps(tree["parameters"])
+    data.display_type, armature.show_in_front = "STICK", True
+    return armature
+
+
+def rig_of(armature: bpy.types.Object) -> SceneRig:
+    """The rig an armature was made from (without mesh vertices).
+
+    Raises:
+        InvalidValue: the object is no such armature.
+    """
+    if armature.type != "ARMATURE" or RIG_KEY not in armature.data:
+        raise errors.InvalidValue(f"{armature.name!r} is no rig of this add-on; import one first")
+    return scene_rig(json.loads(armature.data[RIG_KEY]))
+
+
+def rig_in(context: bpy.types.Context) -> bpy.types.Object | None:
+    """The rig that the user means: the active object, its parent, or the only rig of the scene."""
+    active = context.view_layer.objects.active
+    for candidate in (active, active.parent if active else None):
+        if candidate is not None and candidate.type == "ARMATURE" and RIG_KEY in candidate.data:
+            return candidate
+    rigs = [o for o in context.scene.objects if o.type == "ARMATURE" and RIG_KEY in o.data]
+    return rigs[0] if len(rigs) == 1 else None
+
+
+def shapes_of(armature: bpy.types.Object) -> dict[str, bpy.types.Object]:
+    """The mesh object that shows each link."""
+    return {child[LINK_KEY]: child for child in armature.children if LINK_KEY in child}
+
+
+def bone_axes(armature: bpy.types.Object, rig: SceneRig) -> np.ndarray:
+    """O_k of every link (L, 3, 3) as the bones have it, single precision included."""
+    rest = convert.rest_matrices(rig)
+    bones = [convert.to_array(armature.data.bones[link].matrix_local) for link in rig.links]
+    return np.array([rest[k, :3, :3].T @ bone[:3, :3] for k, bone in enumerate(bones)])
+
+
+def attach(
+    child: bpy.types.Object, armature: bpy.types.Object, link: str, axes: np.ndarray, placement: np.ndarray
+) -> None:
+    """Parent an object to a link's bone at a placement (4, 4) in the link frame."""
+    bone = armature.data.bones[link]
+    child.parent, child.parent_type, child.parent_bone = armature, "BONE", link
+    back = np.eye(4)  # Blender hangs children on the bone's tail
+    back[1, 3] = -bone.length
+    turn = np.eye(4)
+    turn[:3, :3] = axes.T
+    child.matrix_parent_inverse = convert.to_matrix(back @ turn)
+    child.matrix_basis = convert.to_matrix(placement)
+
+
+def enforce_limits(armature: bpy.types.Object, on: bool) -> None:
+    """Let hinges stop at their limits while posing; off by default, so that a measured motion stays as measured."""
+    for bone in armature.pose.bones:
+        for constraint in bone.constraints:
+            if constraint.name == LIMITS:
+                constraint.mute = not on
+
+
+def _add_bones(
+    context: bpy.types.Context, armature: bpy.types.Object, rig: SceneRig, frames: list[convert.BoneFrame]
+) -> None:
+    if context.view_layer.objects.active is not None and context.view_layer.objects.active.mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    for other in context.view_layer.objects.selected:
+        other.select_set(False)
+    armature.select_set(True)
+    context.view_layer.objects.active = armature
+    rest = convert.rest_matrices(rig)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = armature.data.edit_bones
+    for link, frame in enumerate(frames):
+        bone = bones.new(rig.links[link])
+        bone.head, bone.tail = (0.0, 0.0, 0.0), (0.0, frame.length, 0.0)
+        matrix = rest[link].copy()
+        matrix[:3, :3] = rest[link, :3, :3] @ frame.axes
+        bone.matrix = convert.to_matrix(matrix)
+        if rig.parents[link] >= 0:
+            bone.parent = bones[rig.links[rig.parents[link]]]
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def _sort_sides(data: bpy.types.Armature, rig: SceneRig) -> None:
+    sides = {left: "Left" for left, _ in rig.pairs} | {right: "Right" for _, right in rig.pairs}
+    groups = {name: data.collections.new(name) for name in SIDES}
+    for link in rig.links:
+        side = sides.get(link, "Middle")
+        groups[side].assign(data.bones[link])
+        data.bones[link].color.palette = SIDES[side]
+
+
+def _restrain(bone: bpy.types.PoseBone, rig: SceneRig, link: int, frame: convert.BoneFrame) -> None:
+    """Leave a bone the freedom of its joint; limits go to inverse kinematics and to a muted constraint."""
+    joint = rig.joints[link]
+    if joint.kind not in ("free", "general"):
+        bone.lock_location = [not (joint.kind == "prismatic" and axis == frame.axis) for axis in range(3)]
+    bone.lock_scale = [True] * 3
+    bone.rotation_mode = "QUATERNION"
+    if joint.kind == "prismatic":
+        bone.lock_rotation, bone.lock_rotation_w = [True] * 3, True
+    if joint.kind != "revolute":
+        return
+    bone.rotation_mode = "XYZ"
+    bone.lock_rotation = [axis != frame.axis for axis in range(3)]
+    low, high = sorted((frame.sign * joint.lower[0], frame.sign * joint.upper[0]))
+    for axis, name in enumerate(AXES):
+        setattr(bone, f"lock_ik_{name}", axis != frame.axis)
+    if not np.isfinite([low, high]).all():
+        return
+    name = AXES[frame.axis]
+    setattr(bone, f"use_ik_limit_{name}", True)
+    setattr(bone, f"ik_min_{name}", max(-np.pi, min(low, 0.0)))
+    setattr(bone, f"ik_max_{name}", min(np.pi, max(high, 0.0)))
+    constraint = bone.constraints.new("LIMIT_ROTATION")
+    constraint.name, constraint.owner_space, constraint.use_transform_limit = LIMITS, "LOCAL", True
+    setattr(constraint, f"use_limit_{name}", True)
+    setattr(constraint, f"min_{name}", low)
+    setattr(constraint, f"max_{name}", high)
+    constraint.mute = True
+
+
+def _add_shapes(armature: bpy.types.Object, rig: SceneRig, collection: bpy.types.Collection) -> None:
+    axes = bone_axes(armature, rig)
+    for index, link in enumerate(rig.links):
+        parts = [meshes.shape_geometry(shape) for shape in rig.shapes if shape.link == link]
+        if not parts:
+            continue
+        body = bpy.data.objects.new(f"{link} shape", meshes.mesh_of(f"{link} shape", parts))
+        collection.objects.link(body)
+        body[LINK_KEY] = link
+        attach(body, armature, link, axes[index], np.eye(4))

@@ -1,0 +1,192 @@
+"""Colours on the body: what is shown, the perceptually uniform maps, and the materials that carry them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from .armature import rig_of, shapes_of
+from .inertials import read_inertials
+from .values import SceneResult, SceneRig, densities
+
+COLOUR_KEY = "exciting_dance_colour"
+"""Custom property of the armature object: the quantity its body is coloured by."""
+UNKNOWN = (0.16, 0.16, 0.17)
+"""sRGB of a link without a value."""
+GROWING = "440154 48186a 472d7b 424086 3b528b 33638d 2c728e 26828e 21918c 1fa088 28ae80 3fbc73 5ec962 84d44b addc30 d8e219 fde725"  # noqa: E501
+"""Dark violet to yellow, equal steps of lightness (the map known as viridis)."""
+CHANGING = "005bb7 166dcb 317fdd 4c92ea 69a6f2 88b8f7 a9cbf7 cbddf4 eeeeee f3d3cc f3b8ab f09d8c e8826f dd6954 ce523d bb3d28 a62914"  # noqa: E501
+"""Blue through light grey to red, both halves with the same lightness in OKLab."""
+SHARING = "e8e8e8 d2e1e3 bbdadd a5d4d5 8ecdcc 78c6c1 61beb6 49b6a9 31ae9b 10a68c 009d7d 00946e 008a60 008051 007642 006c34 006224"  # noqa: E501
+"""Light grey (nothing) to deep green (all), equal steps of lightness in OKLab."""
+NICE = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """Something a body can be coloured by.
+
+    Attributes:
+        label: title of the legend.
+        unit: of the numbers on the legend.
+        table: its colour map.
+        values: (L,) in that unit from a result and its rig; NaN where unknown.
+        limits: lowest and highest number of the legend for those values.
+        description: one sentence for the interface.
+    """
+
+    label: str
+    unit: str
+    table: str
+    values: Callable[[SceneResult, SceneRig], np.ndarray]
+    limits: Callable[[np.ndarray], tuple[float, float]]
+    description: str
+
+
+def from_zero(values: np.ndarray) -> tuple[float, float]:
+    """0 to the largest value, rounded up."""
+    return 0.0, _nice(float(np.nanmax(np.append(values[np.isfinite(values)], 0.0))))
+
+
+def around_zero(values: np.ndarray) -> tuple[float, float]:
+    """Symmetric, at least +-10, so that small changes stay pale."""
+    most = _nice(float(np.nanmax(np.append(np.abs(values[np.isfinite(values)]), 10.0))))
+    return -most, most
+
+
+def percent(values: np.ndarray) -> tuple[float, float]:
+    """0 to 100."""
+    return 0.0, 100.0
+
+
+QUANTITIES: dict[str, Quantity] = {
+    "mass": Quantity(
+        "Mass", "kg", GROWING, lambda result, rig: result.parameters.masses, from_zero, "Mass of each link"
+    ),
+    "density": Quantity(
+        "Density",
+        "kg/m³",
+        GROWING,
+        lambda result, rig: densities(result.parameters, rig.volumes),
+        from_zero,
+        "Mass of each link over the volume of its shapes",
+    ),
+    "change": Quantity(
+        "Mass against prior",
+        "%",
+        CHANGING,
+        lambda result, rig: 100.0 * result.mass_change,
+        around_zero,
+        "How much heavier (red) or lighter (blue) each link is than believed before the measurement",
+    ),
+    "determined": Quantity(
+        "Determined by data",
+        "%",
+        SHARING,
+        lambda result, rig: 100.0 * result.determined_share,
+        percent,
+        "Share of each link's ten parameters that the data determined; the prior supplied the rest",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Colouring:
+    """What a body shows: the quantity, each link's value, and the range of the colours."""
+
+    quantity: str
+    values: dict[str, float]
+    low: float
+    high: float
+
+    @property
+    def meaning(self) -> Quantity:
+        """The quantity's description."""
+        return QUANTITIES[self.quantity]
+
+
+def colouring(armature: bpy.types.Object, quantity: str) -> Colouring:
+    """What a body would show, from the inertial parameters on its bones.
+
+    Raises:
+        InvalidValue: the bones carry none.
+    """
+    rig, result = rig_of(armature), read_inertials(armature)
+    chosen = QUANTITIES[quantity]
+    values = chosen.values(result, rig)
+    return Colouring(quantity, dict(zip(result.links, values.tolist(), strict=True)), *chosen.limits(values))
+
+
+def colour_body(armature: bpy.types.Object, quantity: str) -> Colouring:
+    """Colour each link's shape by a quantity; shown in solid and rendered views alike."""
+    shown = colouring(armature, quantity)
+    for link, shape in shapes_of(armature).items():
+        value = shown.values[link]
+        share = (value - shown.low) / (shown.high - shown.low)
+        paint(shape, colour_at(shown.meaning.table, share) if np.isfinite(value) else UNKNOWN)
+    armature[COLOUR_KEY] = quantity
+    return shown
+
+
+def colour_at(table: str, share: float) -> tuple[float, float, float]:
+    """sRGB in [0, 1] of a map at a share in [0, 1]; clipped outside."""
+    colours = np.array([[int(entry[i : i + 2], 16) / 255.0 for i in (0, 2, 4)] for entry in table.split()])
+    place = float(np.clip(share, 0.0, 1.0)) * (len(colours) - 1)
+    red, green, blue = (float(np.interp(place, np.arange(len(colours)), channel)) for channel in colours.T)
+    return red, green, blue
+
+
+def linear(colour: tuple[float, float, float]) -> tuple[float, float, float, float]:
+    """Scene-linear RGBA of an sRGB colour, as materials want it."""
+    srgb = np.asarray(colour)
+    values = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+    return float(values[0]), float(values[1]), float(values[2]), 1.0
+
+
+def srgb(values: np.ndarray) -> np.ndarray:
+    """sRGB of scene-linear values in [0, 1]."""
+    return np.where(values <= 0.0031308, 12.92 * values, 1.055 * np.power(values, 1.0 / 2.4) - 0.055)
+
+
+def paint(shape: bpy.types.Object, colour: tuple[float, float, float]) -> None:
+    """Give an object a plain material of its own, reused when it has one."""
+    if not shape.data.materials:
+        shape.data.materials.append(plain_material(shape.name, colour))
+        return
+    material = shape.data.materials[0]
+    rgba = linear(colour)
+    material.diffuse_color = rgba
+    material.node_tree.nodes["Principled BSDF"].inputs["Base Color"].default_value = rgba
+
+
+def plain_material(
+    name: str, colour: tuple[float, float, float], *, glow: bool = False, alpha: float = 1.0
+) -> bpy.types.Material:
+    """A matt material, or one that shows exactly its colour whatever the light (``glow``)."""
+    material = bpy.data.materials.new(name)
+    if material.node_tree is None:
+        material.use_nodes = True
+    rgba = linear(colour)
+    material.diffuse_color = (*rgba[:3], alpha)
+    material.roughness = 0.55
+    shader = material.node_tree.nodes["Principled BSDF"]
+    shader.inputs["Base Color"].default_value = (0.0, 0.0, 0.0, 1.0) if glow else rgba
+    shader.inputs["Roughness"].default_value = 0.55
+    shader.inputs["Specular IOR Level"].default_value = 0.0 if glow else 0.3
+    shader.inputs["Alpha"].default_value = alpha
+    if glow:
+        shader.inputs["Emission Color"].default_value = rgba
+        shader.inputs["Emission Strength"].default_value = 1.0
+        material.cycles.emission_sampling = "NONE"  # it lights nothing, and sampling it is dear
+    return material
+
+
+def _nice(value: float) -> float:
+    """The next round number at or above a positive value; 1 for zero."""
+    if value <= 0.0:
+        return 1.0
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(next(step * power for step in NICE if step * power >= value * (1.0 - 1e-9)))

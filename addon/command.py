@@ -1,0 +1,54 @@
+"""``blender --command exciting_dance VERB ...``: the solver's verbs, then the scene and the picture."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import bpy
+
+from .interpreter import chosen
+from .study import make_scene
+from .values import errors
+
+NAME = "exciting_dance"
+WITH_SCENE = ("identify", "track")
+_handles: list = []
+
+
+def run(arguments: list[str]) -> int:
+    """Run a verb in a child process; for those that make a study also make its scene. The child's exit code."""
+    done = subprocess.run(
+        chosen(bpy.context).command(arguments or ["--help"]), env=chosen(bpy.context).environment, check=False
+    )
+    folder = _output(arguments)
+    if done.returncode or not arguments or arguments[0] not in WITH_SCENE or folder is None:
+        return done.returncode
+    try:
+        for path in make_scene(folder, picture=arguments[0] == "identify"):
+            if path is not None:
+                print(path)
+    except errors.SolverError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def register() -> None:
+    """Tell Blender's command line."""
+    _handles.append(bpy.utils.register_cli_command(NAME, run))
+
+
+def unregister() -> None:
+    """Take it back."""
+    while _handles:
+        bpy.utils.unregister_cli_command(_handles.pop())
+
+
+def _output(arguments: list[str]) -> str | None:
+    for index, word in enumerate(arguments):
+        if word == "--output" and index + 1 < len(arguments):
+            return arguments[index + 1]
+        if word.startswith("--output="):
+            return word.partition("=")[2]
+    return None

@@ -1,0 +1,162 @@
+"""The only place that knows Blender's quaternion order (wxyz), bone axes (y along the bone) and mathutils.
+
+A link frame N_k (rest pose, armature space) and its bone B_k share the origin and differ by a constant rotation
+O_k: B_k = N_k O_k. A joint that moved by J_k since neutral then has the pose basis O_k^-1 J_k O_k.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from mathutils import Matrix, Quaternion, Vector
+
+from .values import SceneRig
+
+SHORTEST_BONE = 0.02
+"""[m] Blender deletes bones without length."""
+ACROSS = np.cos(np.radians(45.0))
+"""A revolute axis further than this from the bone's direction becomes the bone's x axis, otherwise its y axis."""
+NEARLY_PARALLEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class BoneFrame:
+    """Bone axes on a link.
+
+    Attributes:
+        axes: (3, 3) O_k, columns are the bone's x, y, z in link axes.
+        length: [m].
+        axis: index of the bone axis a revolute or prismatic joint moves along, or -1.
+        sign: of the joint's axis against that bone axis.
+    """
+
+    axes: np.ndarray
+    length: float
+    axis: int = -1
+    sign: float = 1.0
+
+
+def bone_frame(rig: SceneRig, link: int) -> BoneFrame:
+    """Bone axes of a link: y toward the tip, a hinge's axis exactly on x (or y), z forward where nothing else rules."""
+    toward, joint = _direction(rig, link), rig.joints[link]
+    length = max(float(np.linalg.norm(toward)), SHORTEST_BONE)
+    y = toward / np.linalg.norm(toward)
+    if joint.kind in ("revolute", "prismatic"):
+        along = float(joint.axis @ y)
+        if abs(along) > ACROSS:
+            sign = float(np.sign(along))
+            return BoneFrame(_completed(sign * joint.axis), length, 1, sign)
+        y = y - along * joint.axis
+        y /= np.linalg.norm(y)
+        return BoneFrame(np.column_stack([joint.axis, y, np.cross(joint.axis, y)]), length, 0)
+    return BoneFrame(_completed(y), length)
+
+
+def rest_matrices(rig: SceneRig) -> np.ndarray:
+    """Link frames at rest (L, 4, 4) in armature space: the neutral pose, standing on the floor."""
+    result = np.tile(np.eye(4), (len(rig.links), 1, 1))
+    result[:, :3, :3] = rotation_matrices(rig.neutral_rotations)
+    result[:, :3, 3] = rig.neutral_positions - rig.neutral_positions[0]
+    result[:, 2, 3] += rig.standing_height
+    return result
+
+
+def pose_basis(
+    rotations: np.ndarray, translations: np.ndarray, axes: np.ndarray, rest: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Pose basis of a bone from its joint's movement.
+
+    Args:
+        rotations: (N, 4) J_k, xyzw, joint axes (the root's in the world).
+        translations: (N, 3) [m] the same.
+        axes: (3, 3) O_k as the bone has it.
+        rest: (4, 4) rest frame of the root link; None for other links.
+
+    Returns:
+        quaternions (N, 4) wxyz and locations (N, 3) [m], bone axes.
+    """
+    offset = quaternion_of(axes)
+    if rest is not None:
+        rotations = _product(_conjugate(quaternion_of(rest[:3, :3])), rotations)
+        translations = (translations - rest[:3, 3]) @ rest[:3, :3]
+    basis = _product(_product(_conjugate(offset), rotations), offset)
+    return basis[:, [3, 0, 1, 2]], translations @ axes
+
+
+def hinge_angles(rotations: np.ndarray, axis: np.ndarray) -> np.ndarray:
+    """Angles (N,) [rad] about an axis of rotations (N, 4) xyzw about that axis, continuous in time."""
+    return np.unwrap(2.0 * np.arctan2(rotations[:, :3] @ axis, rotations[:, 3]))
+
+
+def rotation_matrices(quaternions: np.ndarray) -> np.ndarray:
+    """(..., 3, 3) of unit quaternions xyzw (..., 4)."""
+    x, y, z, w = np.moveaxis(np.asarray(quaternions, float), -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def quaternion_of(rotation: np.ndarray) -> np.ndarray:
+    """Unit quaternion xyzw (4,) of a rotation matrix (3, 3), by the largest of its four squares."""
+    r = np.asarray(rotation, float)
+    squares = np.array([1 + r[0, 0] - r[1, 1] - r[2, 2], 1 - r[0, 0] + r[1, 1] - r[2, 2],
+                        1 - r[0, 0] - r[1, 1] + r[2, 2], 1 + np.trace(r)])  # fmt: skip
+    products = {
+        (3, 0): r[2, 1] - r[1, 2], (3, 1): r[0, 2] - r[2, 0], (3, 2): r[1, 0] - r[0, 1],
+        (0, 1): r[0, 1] + r[1, 0], (0, 2): r[0, 2] + r[2, 0], (1, 2): r[1, 2] + r[2, 1],
+    }  # fmt: skip
+    best = int(np.argmax(squares))
+    result = [squares[best] if k == best else products.get((best, k), products.get((k, best), 0.0)) for k in range(4)]
+    return np.array(result) / np.linalg.norm(result)
+
+
+def to_matrix(matrix: np.ndarray) -> Matrix:
+    """mathutils' form of a (3, 3) or (4, 4) array."""
+    return Matrix(np.asarray(matrix, float).tolist())
+
+
+def to_array(matrix: Matrix) -> np.ndarray:
+    """Array of a mathutils matrix."""
+    return np.array(matrix, dtype=float)
+
+
+def aiming(directions: np.ndarray) -> np.ndarray:
+    """Quaternions (N, 4) wxyz that turn +z onto directions (N, 3); the shortest way, continuous in time."""
+    result, last = np.zeros((len(directions), 4)), Quaternion()
+    for frame, direction in enumerate(directions):
+        turn = Vector((0.0, 0.0, 1.0)).rotation_difference(Vector(direction))
+        turn.make_compatible(last)
+        result[frame], last = turn, turn
+    return result
+
+
+def _direction(rig: SceneRig, link: int) -> np.ndarray:
+    """From the joint to the far end (3,) [m], link axes; never zero."""
+    for candidate in (rig.tips[link], rig.boxes[link].mean(axis=0)):
+        if np.linalg.norm(candidate) > SHORTEST_BONE / 2:
+            return np.asarray(candidate)
+    return np.array([0.0, 0.0, SHORTEST_BONE])
+
+
+def _completed(y: np.ndarray) -> np.ndarray:
+    """Right-handed axes (3, 3) around a unit y: z as far forward (link x) as possible, or up where y points forward."""
+    forward = np.array([1.0, 0.0, 0.0])
+    z = forward if abs(y @ forward) < NEARLY_PARALLEL else np.array([0.0, 0.0, 1.0])
+    z = z - (z @ y) * y
+    z /= np.linalg.norm(z)
+    return np.column_stack([np.cross(y, z), y, z])
+
+
+def _conjugate(quaternion: np.ndarray) -> np.ndarray:
+    return quaternion * np.array([-1.0, -1.0, -1.0, 1.0])
+
+
+def _product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Quaternion product, xyzw, broadcasting."""
+    u, a, v, b = left[..., :3], left[..., 3:], right[..., :3], right[..., 3:]
+    vector = a * v + b * u + np.cross(u, v)
+    return np.concatenate([vector, a * b - (u * v).sum(axis=-1, keepdims=True)], axis=-1)

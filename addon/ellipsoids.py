@@ -1,0 +1,75 @@
+"""Centre of mass and inertia of each link as a point and a solid ellipsoid on its bone."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from . import meshes
+from .armature import attach, bone_axes, rig_of
+from .colours import plain_material
+from .inertials import read_inertials
+from .values import equivalent_ellipsoids
+
+ELLIPSOID_KEY = "exciting_dance_ellipsoid"
+COM_RADIUS = 0.012
+"""[m]"""
+SHELL, CENTRE = (0.95, 0.60, 0.18), (0.10, 0.10, 0.12)
+TRANSLUCENT = 0.45
+
+
+def make_ellipsoids(armature: bpy.types.Object, collection: bpy.types.Collection) -> list[str]:
+    """Hang a centre of mass and the equivalent solid ellipsoid on every bone; earlier ones go.
+
+    Returns:
+        names of the links that have no ellipsoid because no body has such an inertia.
+    """
+    remove_ellipsoids(armature)
+    rig, result = rig_of(armature), read_inertials(armature)
+    centres, semi_axes, axes = equivalent_ellipsoids(result.parameters)
+    turns = bone_axes(armature, rig)
+    ball, point = meshes.ellipsoid_mesh("Inertia ellipsoid"), meshes.ball_mesh("Centre of mass", COM_RADIUS)
+    ball.materials.append(plain_material("Inertia ellipsoid", SHELL, alpha=TRANSLUCENT))
+    point.materials.append(plain_material("Centre of mass", CENTRE))
+    impossible = []
+    for row, link in enumerate(result.links):
+        if not np.isfinite(centres[row]).all():
+            impossible.append(link)
+            continue
+        placement = np.eye(4)
+        placement[:3, 3] = centres[row]
+        _hang(f"{link} CoM", point, armature, link, turns[rig.index(link)], placement, collection)
+        if not np.isfinite(semi_axes[row]).all():
+            impossible.append(link)
+            continue
+        placement[:3, :3] = axes[row] * semi_axes[row]
+        _hang(f"{link} inertia", ball, armature, link, turns[rig.index(link)], placement, collection)
+    return impossible
+
+
+def remove_ellipsoids(armature: bpy.types.Object) -> None:
+    """Take them off again."""
+    for child in [child for child in armature.children if ELLIPSOID_KEY in child]:
+        mesh = child.data
+        bpy.data.objects.remove(child)
+        if not mesh.users:
+            materials = list(mesh.materials)
+            bpy.data.meshes.remove(mesh)
+            for material in {m for m in materials if m is not None and not m.users}:
+                bpy.data.materials.remove(material)
+
+
+def _hang(
+    name: str,
+    mesh: bpy.types.Mesh,
+    armature: bpy.types.Object,
+    link: str,
+    axes: np.ndarray,
+    placement: np.ndarray,
+    collection: bpy.types.Collection,
+) -> None:
+    item = bpy.data.objects.new(name, mesh)
+    item[ELLIPSOID_KEY] = link
+    item.show_in_front = True
+    collection.objects.link(item)
+    attach(item, armature, link, axes, placement)

@@ -1,0 +1,131 @@
+"""Inertial parameters on an armature's bones as custom properties with units, and back.
+
+Properties of each bone: ``mass`` [kg], ``com`` (3) [m, link frame], ``inertia`` (6) [kg m^2, about the centre of mass,
+link axes, order xx xy yy xz yz zz], the same with ``prior_`` and ``std_`` before, ``determined`` (share), and
+``inertial_parameters`` (10), ``prior_inertial_parameters`` (10): exactly what was found and believed.
+"""
+
+from __future__ import annotations
+
+import json
+
+import bpy
+import numpy as np
+
+from .armature import rig_of
+from .values import InertialParameters, SceneResult, errors, six_of, symmetric
+
+RESULT_KEY = "exciting_dance_result"
+"""Custom property of the armature data: method, consistency and bounds of the result (JSON)."""
+EXACT, EXACT_STD = "inertial_parameters", "std_inertial_parameters"
+DETERMINED, DETERMINED_EACH = "determined", "determined_parameters"
+ORDER = "xx, xy, yy, xz, yz, zz"
+WORDS = {"": "identified", "prior_": "believed before the measurement", "std_": "standard deviation"}
+
+
+def write_inertials(armature: bpy.types.Object, result: SceneResult) -> None:
+    """Write a result to the bones of its rig.
+
+    Raises:
+        InvalidValue: the result is of another rig.
+    """
+    rig = rig_of(armature)
+    if set(result.links) != set(rig.links):
+        missing = sorted(set(rig.links) ^ set(result.links))
+        raise errors.InvalidValue(f"the result and the rig {rig.name!r} differ in the links {', '.join(missing)}")
+    found = {"": result.parameters, "prior_": result.prior}
+    for row, link in enumerate(result.links):
+        bone = armature.data.bones[link]
+        for prefix, parameters in found.items():
+            _set(bone, prefix, "mass", float(parameters.masses[row]))
+            _set(bone, prefix, "com", np.nan_to_num(parameters.coms[row]).tolist())
+            _set(bone, prefix, "inertia", six_of(parameters.inertias_at_com[row]).tolist())
+            bone[prefix + EXACT] = parameters.values[row].tolist()
+        if result.std is not None and result.com_std is not None:
+            _set(bone, "std_", "mass", float(result.std[row, 0]))
+            _set(bone, "std_", "com", np.nan_to_num(result.com_std[row]).tolist())
+            _set(bone, "std_", "inertia", result.std[row, 4:].tolist())
+            bone[EXACT_STD] = result.std[row].tolist()
+        else:
+            _forget(bone, "std_mass", "std_com", "std_inertia", EXACT_STD)
+        if result.determined is not None:
+            bone[DETERMINED] = float(result.determined_share[row])
+            bone.id_properties_ui(DETERMINED).update(
+                description="Share of the ten parameters that the data determined; the prior supplied the rest",
+                subtype="FACTOR",
+                min=0.0,
+                max=1.0,
+            )
+            bone[DETERMINED_EACH] = result.determined[row].tolist()
+        else:
+            _forget(bone, DETERMINED, DETERMINED_EACH)
+    armature.data[RESULT_KEY] = json.dumps(
+        {"method": result.method, "satisfies": result.satisfies, "at_bounds": list(result.at_bounds)}
+    )
+
+
+def write_prior(armature: bpy.types.Object) -> None:
+    """Write what the rig believes as if it were found, so that an armature without a measurement has masses too."""
+    rig = rig_of(armature)
+    prior = InertialParameters(rig.links, rig.prior)
+    write_inertials(armature, SceneResult(prior, prior, method="prior"))
+
+
+def read_inertials(armature: bpy.types.Object) -> SceneResult:
+    """Read a result back from the bones, exactly as written, with the user's edits of mass, com and inertia.
+
+    Raises:
+        InvalidValue: a bone carries no inertial parameters.
+    """
+    rig, bones = rig_of(armature), armature.data.bones
+    lacking = [link for link in rig.links if EXACT not in bones[link]]
+    if lacking:
+        raise errors.InvalidValue(f"no inertial parameters on the bones {', '.join(lacking)}")
+    tree = json.loads(armature.data.get(RESULT_KEY, "{}"))
+    return SceneResult(
+        parameters=InertialParameters(rig.links, np.array([_current(bones[link], "") for link in rig.links])),
+        prior=InertialParameters(rig.links, np.array([_current(bones[link], "prior_") for link in rig.links])),
+        std=_rows(bones, rig.links, EXACT_STD),
+        com_std=_rows(bones, rig.links, "std_com"),
+        determined=_rows(bones, rig.links, DETERMINED_EACH),
+        method=tree.get("method", ""),
+        satisfies=tree.get("satisfies", ""),
+        at_bounds=tuple(tree.get("at_bounds", ())),
+    )
+
+
+def _set(bone: bpy.types.Bone, prefix: str, name: str, value: float | list[float]) -> None:
+    bone[prefix + name] = value
+    descriptions = {
+        "mass": ("Mass [kg]", "MASS"),
+        "com": ("Centre of mass [m], link frame", "DISTANCE"),
+        "inertia": (f"Inertia [kg m²] about the centre of mass, link axes: {ORDER}", "NONE"),
+    }
+    text, unit = descriptions[name]
+    if prefix == "std_" and name == "inertia":
+        text = f"Inertia [kg m²] about the joint centre, link axes: {ORDER}"
+    ui = bone.id_properties_ui(prefix + name)
+    ui.update(description=f"{text}, {WORDS[prefix]}", precision=5)
+    if unit != "MASS" or bpy.app.version >= (5, 0, 0):  # 4.5 knows no unit of mass here
+        ui.update(subtype=unit)
+
+
+def _forget(bone: bpy.types.Bone, *names: str) -> None:
+    for name in names:
+        if name in bone:
+            del bone[name]
+
+
+def _current(bone: bpy.types.Bone, prefix: str) -> np.ndarray:
+    """The exact ten where the readable properties still say the same, otherwise those of the readable ones."""
+    exact = np.array(bone[prefix + EXACT])
+    mass, com, inertia = (np.array([bone[prefix + name]]) for name in ("mass", "com", "inertia"))
+    shown = InertialParameters.from_com((bone.name,), mass, com, symmetric(inertia))
+    edited = not np.allclose(shown.values[0], exact, rtol=1e-9, atol=1e-12)
+    return shown.values[0] if edited and exact[0] != 0.0 else exact
+
+
+def _rows(bones: bpy.types.ArmatureBones, links: tuple[str, ...], name: str) -> np.ndarray | None:
+    if any(name not in bones[link] for link in links):
+        return None
+    return np.array([list(bones[link][name]) for link in links])

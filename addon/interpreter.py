@@ -1,0 +1,56 @@
+"""Which Python runs the solver, and with which paths."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import bpy
+
+ROOT = Path(__file__).resolve().parent.parent
+"""The folder that holds the solver package."""
+PACKAGE = __package__.rpartition(".")[0] or "exciting_dance"
+"""Name of the extension's package, by which Blender knows its preferences and its folder."""
+REMEDY = (
+    "Linux, macOS: install the extension from its zip, which brings Pinocchio along.",
+    "Windows: make a conda environment with",
+    "    conda create -n dance -c conda-forge python=3.13 pinocchio scipy clarabel ezc3d joblib defusedxml matplotlib",
+    "then choose that environment's python.exe as Solver Python above.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """A Python that runs ``-m solver``.
+
+    Attributes:
+        executable: its path.
+        environment: of the child process.
+    """
+
+    executable: str
+    environment: dict[str, str]
+
+    def command(self, arguments: list[str]) -> list[str]:
+        """The child's command line."""
+        return [self.executable, "-m", "solver", *arguments]
+
+
+def chosen(context: bpy.types.Context) -> Interpreter:
+    """The user's Solver Python, or Blender's own with the extension's wheels."""
+    addon = context.preferences.addons.get(PACKAGE)
+    other = addon.preferences.solver_python if addon else ""
+    paths = [str(ROOT)]
+    if not other:
+        paths += [p for p in sys.path if p and Path(p).resolve() != ROOT]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONIOENCODING": "utf-8"}
+    environment.pop("PYTHONHOME", None)
+    return Interpreter(bpy.path.abspath(other) if other else sys.executable, environment)
+
+
+def pinocchio_here() -> bool:
+    """Whether Blender's own Python has Pinocchio; looks for it without loading it."""
+    return any(importlib.util.find_spec(name) is not None for name in ("pinocchio", "cmeel_pth"))

@@ -1,0 +1,97 @@
+"""A legend that stands in the scene and renders: colour bar, title, numbers with unit."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import bpy
+import numpy as np
+
+from . import meshes
+from .colours import Colouring, colour_at, plain_material
+
+LEGEND_KEY = "exciting_dance_legend"
+BANDS = 32
+TICKS = 5
+HEIGHT, WIDTH = 1.0, 0.07
+"""[m] of the colour bar before scaling; it stands in the object's x-y plane and is read from +z."""
+INK = (0.13, 0.14, 0.16)
+
+
+def make_legend(collection: bpy.types.Collection, shown: Colouring, size: float = 0.6) -> bpy.types.Object:
+    """Make the legend of a coloured body.
+
+    Args:
+        collection: receives it.
+        shown: from `colours.colour_body`.
+        size: height of the colour bar [m].
+
+    Returns:
+        the colour bar, parent of the texts.
+    """
+    edges = np.linspace(0.0, HEIGHT, BANDS + 1)
+    bands = [
+        (np.array([[0.0, low, 0.0], [WIDTH, low, 0.0], [WIDTH, high, 0.0], [0.0, high, 0.0]]), [[0, 1, 2, 3]])
+        for low, high in pairwise(edges)
+    ]
+    mesh = meshes.mesh_of("Legend", bands, smooth=False)
+    for band in range(BANDS):
+        colour = colour_at(shown.meaning.table, (band + 0.5) / BANDS)
+        mesh.materials.append(plain_material(f"Legend {band:02d}", colour, glow=True))
+    mesh.polygons.foreach_set("material_index", list(range(BANDS)))
+    bar = bpy.data.objects.new("Legend", mesh)
+    bar[LEGEND_KEY] = shown.quantity
+    collection.objects.link(bar)
+    ink = plain_material("Legend ink", INK, glow=True)
+    title = f"{shown.meaning.label} [{shown.meaning.unit}]"
+    _text(collection, bar, title, (0.0, HEIGHT + 0.07), 0.075, ink)
+    for share in np.linspace(0.0, 1.0, TICKS):
+        value = shown.low + share * (shown.high - shown.low)
+        number = f"{value:+.3g}" if shown.low < 0.0 < shown.high and value else f"{value:.4g}"
+        _text(collection, bar, number.replace("-", "\N{MINUS SIGN}"), (WIDTH + 0.03, share * HEIGHT - 0.02), 0.06, ink)
+    bar.scale = (size / HEIGHT,) * 3
+    for item in (bar, *bar.children):
+        item.visible_shadow = item.visible_diffuse = item.visible_glossy = False
+    return bar
+
+
+def stand_beside(legend: bpy.types.Object, armature: bpy.types.Object) -> None:
+    """Put the legend upright to the body's left, facing forward as the body does at rest."""
+    legend.matrix_world = armature.matrix_world
+    legend.location.y += 0.75
+    legend.location.z += 0.5
+    legend.rotation_euler = (0.5 * np.pi, 0.0, 0.5 * np.pi)
+
+
+def legends_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """The legends of a scene."""
+    return [item for item in scene.objects if LEGEND_KEY in item]
+
+
+def remove_legends(scene: bpy.types.Scene) -> None:
+    """Take all legends away, with their meshes, texts and materials."""
+    for bar in legends_in(scene):
+        for item in (*bar.children, bar):
+            data, materials = item.data, list(item.data.materials)
+            bpy.data.objects.remove(item)
+            store = bpy.data.meshes if isinstance(data, bpy.types.Mesh) else bpy.data.curves
+            if not data.users:
+                store.remove(data)
+            for material in {m for m in materials if m is not None and not m.users}:
+                bpy.data.materials.remove(material)
+
+
+def _text(
+    collection: bpy.types.Collection,
+    parent: bpy.types.Object,
+    words: str,
+    place: tuple[float, float],
+    size: float,
+    ink: bpy.types.Material,
+) -> None:
+    curve = bpy.data.curves.new(f"Legend {words}", "FONT")
+    curve.body, curve.size = words, size
+    curve.materials.append(ink)
+    text = bpy.data.objects.new(curve.name, curve)
+    text.parent, text.location = parent, (*place, 0.0)
+    collection.objects.link(text)

@@ -1,0 +1,121 @@
+"""Shapes as mesh data: capsules, boxes, spheres, ellipsoids, arrows, triangles from files."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from .values import SceneShape
+
+SEGMENTS = 32
+RINGS = 10
+"""Rings of half a sphere."""
+
+
+def shape_geometry(shape: SceneShape) -> tuple[np.ndarray, list]:
+    """Vertices (V, 3) [m] in link axes and faces of a shape."""
+    if shape.kind == "mesh":
+        vertices, faces = shape.vertices * np.broadcast_to(shape.size or 1.0, 3), shape.faces.tolist()
+    elif shape.kind == "capsule":
+        radius, half = shape.size
+        vertices, faces = _ball(split=True)
+        vertices = radius * vertices + half * np.sign(vertices[:, 2:]) * np.array([0.0, 0.0, 1.0])
+    elif shape.kind == "box":
+        vertices, faces = _cube()
+        vertices = vertices * np.array(shape.size)
+    else:
+        vertices, faces = _ball()
+        vertices = vertices * np.broadcast_to(shape.size, 3)
+    return vertices @ shape.rotation.T + shape.centre, faces
+
+
+def mesh_of(name: str, parts: list[tuple[np.ndarray, list]], *, smooth: bool = True) -> bpy.types.Mesh:
+    """One mesh of several geometries."""
+    vertices: list = []
+    faces: list = []
+    for points, polygons in parts:
+        faces += [[corner + len(vertices) for corner in polygon] for polygon in polygons]
+        vertices += np.asarray(points).tolist()
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(vertices, [], faces)
+    if smooth:
+        mesh.polygons.foreach_set("use_smooth", [True] * len(mesh.polygons))
+    mesh.validate()
+    mesh.update()
+    return mesh
+
+
+def ball_mesh(name: str, radius: float) -> bpy.types.Mesh:
+    """A sphere of few faces [m]."""
+    vertices, faces = _ball(12, 4)
+    return mesh_of(name, [(radius * vertices, faces)])
+
+
+def ellipsoid_mesh(name: str) -> bpy.types.Mesh:
+    """The unit sphere, to be scaled to semi-axes."""
+    return mesh_of(name, [_ball()])
+
+
+def arrow_mesh(name: str) -> bpy.types.Mesh:
+    """An arrow of length one along +z from the origin."""
+    shaft, head, neck = 0.018, 0.05, 0.85
+    outline = np.array([(0.0, 0.0), (shaft, 0.0), (shaft, neck), (head, neck), (0.0, 1.0)])
+    angles = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
+    circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    vertices = [[radius * c[0], radius * c[1], z] for radius, z in outline for c in circle]
+    return mesh_of(name, [(np.array(vertices), _bands(len(outline), len(angles)))], smooth=False)
+
+
+def _ball(segments: int = SEGMENTS, rings: int = RINGS, *, split: bool = False) -> tuple[np.ndarray, list]:
+    """The unit sphere; ``split`` doubles the equator, so that the halves can be moved apart into a capsule."""
+    polar = np.linspace(0.0, 0.5 * np.pi, rings + 1)
+    upper = np.cos(polar)
+    upper[-1] = 1e-9 if split else 0.0  # the sign tells the halves apart
+    lower = -upper[::-1] if split else -upper[-2::-1]
+    heights = np.concatenate([upper, lower])
+    radii = np.sqrt(np.clip(1.0 - heights**2, 0.0, 1.0))
+    angles = np.linspace(0.0, 2.0 * np.pi, segments, endpoint=False)
+    top, bottom = np.array([[0.0, 0.0, 1.0]]), np.array([[0.0, 0.0, -1.0]])
+    body = [[r * np.cos(a), r * np.sin(a), z] for r, z in zip(radii[1:-1], heights[1:-1]) for a in angles]
+    bands = len(heights) - 2
+    faces: list = [[0, 1 + k, 1 + (k + 1) % segments] for k in range(segments)]
+    faces += [[corner + 1 for corner in face[::-1]] for face in _bands(bands, segments)]
+    last, end = 1 + (bands - 1) * segments, 1 + bands * segments
+    faces += [[end, last + (k + 1) % segments, last + k] for k in range(segments)]
+    return np.concatenate([top, np.array(body), bottom]), faces
+
+
+def _cube(steps: int = 10) -> tuple[np.ndarray, list]:
+    """The cube of half extent one with softened edges."""
+    grid = np.sin(np.linspace(-0.5 * np.pi, 0.5 * np.pi, steps + 1))  # dense at the edges, where it bends
+    vertices: list = []
+    faces: list = []
+    for axis in range(3):
+        for side in (-1.0, 1.0):
+            first = len(vertices)
+            for a in grid:
+                for b in grid:
+                    point = np.empty(3)
+                    point[axis], point[(axis + 1) % 3], point[(axis + 2) % 3] = side, a, b
+                    vertices.append(_rounded(point))
+            for i in range(steps):
+                for j in range(steps):
+                    corner = first + i * (steps + 1) + j
+                    quad = [corner, corner + steps + 1, corner + steps + 2, corner + 1]
+                    faces.append(quad if side > 0 else quad[::-1])
+    return np.array(vertices), faces
+
+
+def _rounded(point: np.ndarray, radius: float = 0.2) -> np.ndarray:
+    """A point of the cube's surface moved onto the cube with rounded edges."""
+    inner = np.clip(point, radius - 1.0, 1.0 - radius)
+    outward = point - inner
+    return inner + radius * outward / np.linalg.norm(outward)
+
+
+def _bands(rows: int, columns: int) -> list:
+    return [
+        [r * columns + k, r * columns + (k + 1) % columns, (r + 1) * columns + (k + 1) % columns, (r + 1) * columns + k]
+        for r in range(rows - 1)
+        for k in range(columns)
+    ]

@@ -1,0 +1,1 @@
+"""What the user can do; each operator is a few lines around a plain function."""

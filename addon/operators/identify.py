@@ -1,0 +1,117 @@
+"""Track and identify: the main job, in a child process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+
+from ..armature import rig_in
+from ..jobs import Current, JobOperator
+from ..properties import settings_of
+from ..study import RIG_FILE, read_study, show_study
+
+
+class StudyOperator(JobOperator):
+    """Mix-in: run a verb on the chosen files, show its folder on the rig."""
+
+    verb = ""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Files chosen, nothing else running."""
+        return super().poll(context) and len(settings_of(context).files) > 0
+
+    def folder(self, context: bpy.types.Context) -> Path:
+        """Where the user said, or a new one."""
+        output = settings_of(context).output
+        return Path(bpy.path.abspath(output)) if output else super().folder(context)
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        settings = settings_of(context)
+        files = [bpy.path.abspath(file.path) for file in settings.files]
+        subject = ["--height", f"{settings.height:g}", "--mass", f"{settings.mass:g}", "--sex", settings.sex]
+        return [self.verb, *files, *subject, "--output", str(folder), "--progress", "json", *self.extra(settings)]
+
+    def extra(self, settings: bpy.types.PropertyGroup) -> list[str]:
+        """More options of the verb."""
+        return []
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> str:
+        show_study(context, read_study(folder), onto=rig_in(context))
+        settings_of(context).study = str(folder)
+        return f"{self.verb}: results in {folder}"
+
+
+class EXCITING_DANCE_OT_track(StudyOperator, bpy.types.Operator):
+    """Turn the chosen recordings into motion of the rig"""
+
+    bl_idname = "exciting_dance.track"
+    bl_label = "Track"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title = "Tracking"
+    verb = "track"
+
+
+class EXCITING_DANCE_OT_identify(StudyOperator, bpy.types.Operator):
+    """Identify mass, centre of mass and inertia of every link from the chosen recordings"""
+
+    bl_idname = "exciting_dance.identify"
+    bl_label = "Identify"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title = "Identifying"
+    verb = "identify"
+
+    def extra(self, settings: bpy.types.PropertyGroup) -> list[str]:
+        return ["--method", settings.method, "--bootstrap", str(settings.bootstrap)]
+
+
+class EXCITING_DANCE_OT_cancel(bpy.types.Operator):
+    """Stop the running job; the scene stays as it is"""
+
+    bl_idname = "exciting_dance.cancel"
+    bl_label = "Cancel"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return Current.job is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        assert Current.job is not None
+        Current.job.cancel()
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_open_study(bpy.types.Operator):
+    """Show the results of an earlier identification: its rig, motions, recordings and colours"""
+
+    bl_idname = "exciting_dance.open_study"
+    bl_label = "Open Results"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    directory: bpy.props.StringProperty(subtype="DIR_PATH")  # type: ignore[valid-type]
+    filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})  # type: ignore[valid-type]
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        from ..values import errors
+
+        try:
+            body = show_study(context, read_study(bpy.path.abspath(self.directory)), onto=rig_in(context))
+        except errors.SolverError as error:
+            self.report({"ERROR"}, f"{error} A folder of results holds {RIG_FILE}.")
+            return {"CANCELLED"}
+        settings_of(context).study = self.directory
+        self.report({"INFO"}, f"Opened {body.name}")
+        return {"FINISHED"}
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+
+CLASSES = (
+    EXCITING_DANCE_OT_track,
+    EXCITING_DANCE_OT_identify,
+    EXCITING_DANCE_OT_cancel,
+    EXCITING_DANCE_OT_open_study,
+)

@@ -1,0 +1,100 @@
+"""Import a rig."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+from bpy_extras.io_utils import ImportHelper
+
+from .. import armature, inertials
+from ..colours import colour_body
+from ..jobs import JobOperator
+from ..properties import settings_of
+from ..study import RIG_FILE
+from ..values import read_rig, read_tree
+
+
+def rig_arguments(kind: str, settings: bpy.types.PropertyGroup, urdf: str) -> list[str]:
+    """The ``rig`` verb's words for a choice in the interface."""
+    if kind == "urdf":
+        return ["rig", bpy.path.abspath(urdf)]
+    if kind == "human":
+        return [
+            "rig",
+            "human",
+            "--height",
+            f"{settings.height:g}",
+            "--mass",
+            f"{settings.mass:g}",
+            "--sex",
+            settings.sex,
+        ]
+    return ["rig", kind]
+
+
+def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
+    """Build the armature of a description with its prior on the bones, coloured by mass."""
+    body = armature.build_armature(context, read_rig(path), read_tree(path))
+    inertials.write_prior(body)
+    colour_body(body, "mass")
+    return body
+
+
+class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator):
+    """Add a human or a robot as an armature with its inertial parameters on the bones"""
+
+    bl_idname = "exciting_dance.import_rig"
+    bl_label = "Add Rig"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title = "Adding the rig"
+
+    kind: bpy.props.StringProperty(options={"SKIP_SAVE"})  # type: ignore[valid-type]
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        settings = settings_of(context)
+        words = rig_arguments(self.kind or settings.kind, settings, settings.urdf)
+        return [*words, "--output", str(folder / RIG_FILE), "--progress", "json"]
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> str:
+        return f"Added {show_rig(context, folder / RIG_FILE).name}"
+
+
+class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelper):
+    """Import a robot from a URDF file"""
+
+    bl_idname = "exciting_dance.import_urdf"
+    bl_label = "Import URDF"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title = "Importing the URDF"
+    filename_ext = ".urdf"
+
+    filter_glob: bpy.props.StringProperty(default="*.urdf", options={"HIDDEN"})  # type: ignore[valid-type]
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        words = rig_arguments("urdf", settings_of(context), self.filepath)
+        return [*words, "--output", str(folder / RIG_FILE), "--progress", "json"]
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> str:
+        return f"Imported {show_rig(context, folder / RIG_FILE).name}"
+
+
+class EXCITING_DANCE_OT_limits(bpy.types.Operator):
+    """Let hinges stop at their limits while posing, or leave them free"""
+
+    bl_idname = "exciting_dance.limits"
+    bl_label = "Joint Limits"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    enforce: bpy.props.BoolProperty(name="Enforce", default=True)  # type: ignore[valid-type]
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return armature.rig_in(context) is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        armature.enforce_limits(armature.rig_in(context), self.enforce)
+        return {"FINISHED"}
+
+
+CLASSES = (EXCITING_DANCE_OT_import_rig, EXCITING_DANCE_OT_import_urdf, EXCITING_DANCE_OT_limits)

@@ -1,0 +1,118 @@
+"""See what was found: colours, legend, ellipsoids, picture, report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+
+from ..armature import rig_in
+from ..colours import QUANTITIES, colour_body
+from ..ellipsoids import ELLIPSOID_KEY, make_ellipsoids, remove_ellipsoids
+from ..inertials import EXACT
+from ..legend import legends_in, make_legend, remove_legends, stand_beside
+from ..properties import settings_of
+from ..render import render_body
+from ..study import PICTURE_FILE, REPORT_FILE
+
+
+class NeedsInertials:
+    """Mix-in: the scene has a rig with inertial parameters."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Whether there is something to see."""
+        body = rig_in(context)
+        return body is not None and any(EXACT in bone for bone in body.data.bones)
+
+
+class EXCITING_DANCE_OT_colour(NeedsInertials, bpy.types.Operator):
+    """Colour the body by a quantity"""
+
+    bl_idname = "exciting_dance.colour"
+    bl_label = "Colour Body"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    quantity: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Quantity", items=tuple((name, q.label, q.description) for name, q in QUANTITIES.items())
+    )
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        colour_body(rig_in(context), self.quantity)
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_legend(NeedsInertials, bpy.types.Operator):
+    """Put a legend that renders beside the body, or take it away"""
+
+    bl_idname = "exciting_dance.legend"
+    bl_label = "Legend"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        body = rig_in(context)
+        had = bool(legends_in(context.scene))
+        remove_legends(context.scene)
+        if not had:
+            shown = colour_body(body, settings_of(context).quantity)
+            stand_beside(make_legend(body.users_collection[0], shown), body)
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_ellipsoids(NeedsInertials, bpy.types.Operator):
+    """Show each link's centre of mass and inertia as an ellipsoid, or take them away"""
+
+    bl_idname = "exciting_dance.ellipsoids"
+    bl_label = "Ellipsoids"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        body = rig_in(context)
+        if any(ELLIPSOID_KEY in child for child in body.children):
+            remove_ellipsoids(body)
+            return {"FINISHED"}
+        impossible = make_ellipsoids(body, body.users_collection[0])
+        if impossible:
+            self.report({"WARNING"}, f"No body has the inertia found for {', '.join(impossible)}")
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_picture(NeedsInertials, bpy.types.Operator):
+    """Render the coloured body to a picture beside the results or the .blend file"""
+
+    bl_idname = "exciting_dance.picture"
+    bl_label = "Picture"
+
+    filepath: bpy.props.StringProperty(subtype="FILE_PATH")  # type: ignore[valid-type]
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        beside = settings_of(context).study or bpy.path.abspath("//") or bpy.app.tempdir
+        path = Path(bpy.path.abspath(self.filepath)) if self.filepath else Path(beside) / PICTURE_FILE
+        render_body(context, rig_in(context), path)
+        self.report({"INFO"}, f"Picture in {path}")
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_report(bpy.types.Operator):
+    """Open the report of the last identification in the browser"""
+
+    bl_idname = "exciting_dance.report"
+    bl_label = "Open Report"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        study = settings_of(context).study
+        return bool(study) and (Path(study) / REPORT_FILE).exists()
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        bpy.ops.wm.url_open(url=(Path(settings_of(context).study) / REPORT_FILE).resolve().as_uri())
+        return {"FINISHED"}
+
+
+CLASSES = (
+    EXCITING_DANCE_OT_colour,
+    EXCITING_DANCE_OT_legend,
+    EXCITING_DANCE_OT_ellipsoids,
+    EXCITING_DANCE_OT_picture,
+    EXCITING_DANCE_OT_report,
+)

@@ -1,0 +1,1 @@
+"""The sidebar tab "Dance", in the order of the work."""

@@ -1,0 +1,179 @@
+"""Panels: Rig, Recording, Identify, See. They show; operators do."""
+
+from __future__ import annotations
+
+import json
+
+import bpy
+
+from ..armature import rig_in
+from ..inertials import RESULT_KEY, WORDS
+from ..jobs import Current
+from ..legend import legends_in
+from ..properties import settings_of
+
+
+class Tab:
+    """Mix-in: a panel of the tab."""
+
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Dance"
+
+
+class EXCITING_DANCE_PT_rig(Tab, bpy.types.Panel):
+    """Rig."""
+
+    bl_label = "Rig"
+    bl_order = 0
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw."""
+        layout, settings = self.layout, settings_of(context)
+        layout.use_property_split, layout.use_property_decorate = True, False
+        layout.prop(settings, "kind")
+        if settings.kind == "human":
+            column = layout.column(align=True)
+            column.prop(settings, "height")
+            column.prop(settings, "mass")
+            column.row().prop(settings, "sex", expand=True)
+        elif settings.kind == "urdf":
+            layout.prop(settings, "urdf")
+        layout.operator("exciting_dance.import_rig", icon="ARMATURE_DATA")
+        body = rig_in(context)
+        if body is not None:
+            layout.label(text=f"{body.name}: {len(body.data.bones)} links", icon="OUTLINER_OB_ARMATURE")
+            row = layout.row(align=True)
+            row.operator("exciting_dance.limits", text="Limits On").enforce = True
+            row.operator("exciting_dance.limits", text="Off").enforce = False
+
+
+class EXCITING_DANCE_UL_files(bpy.types.UIList):
+    """Recording files by name."""
+
+    bl_idname = "EXCITING_DANCE_UL_files"
+
+    def draw_item(
+        self,
+        context: bpy.types.Context,
+        layout: bpy.types.UILayout,
+        data: bpy.types.AnyType,
+        item: bpy.types.AnyType,
+        icon: int | None,
+        active_data: bpy.types.AnyType,
+        active_property: str | None,
+        index: int | None = 0,
+        flt_flag: int | None = 0,
+    ) -> None:
+        """Draw one."""
+        layout.label(text=bpy.path.basename(item.path), icon="FILE")
+
+
+class EXCITING_DANCE_PT_recording(Tab, bpy.types.Panel):
+    """Recording."""
+
+    bl_label = "Recording"
+    bl_order = 1
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw."""
+        layout, settings = self.layout, settings_of(context)
+        row = layout.row()
+        row.template_list("EXCITING_DANCE_UL_files", "", settings, "files", settings, "file_index", rows=3)
+        column = row.column(align=True)
+        column.operator("exciting_dance.add_files", text="", icon="ADD")
+        column.operator("exciting_dance.remove_file", text="", icon="REMOVE")
+        layout.operator("exciting_dance.import_recording", text="Show Markers and Forces", icon="EMPTY_ARROWS")
+
+
+class EXCITING_DANCE_PT_identify(Tab, bpy.types.Panel):
+    """Identify."""
+
+    bl_label = "Identify"
+    bl_order = 2
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw."""
+        layout, settings = self.layout, settings_of(context)
+        layout.use_property_split, layout.use_property_decorate = True, False
+        layout.prop(settings, "method")
+        layout.prop(settings, "bootstrap")
+        layout.prop(settings, "output")
+        if Current.job is not None:
+            row = layout.row(align=True)
+            row.progress(factor=Current.job.fraction, text=f"{Current.job.title}: {Current.job.message}")
+            row.operator("exciting_dance.cancel", text="", icon="X")
+            return
+        row = layout.row(align=True)
+        row.scale_y = 1.3
+        row.operator("exciting_dance.track", icon="CON_FOLLOWPATH")
+        row.operator("exciting_dance.identify", icon="PHYSICS")
+        layout.operator("exciting_dance.open_study", icon="FILE_FOLDER")
+
+
+class EXCITING_DANCE_PT_see(Tab, bpy.types.Panel):
+    """See."""
+
+    bl_label = "See"
+    bl_order = 3
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """With a rig only."""
+        return rig_in(context) is not None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw."""
+        layout, settings = self.layout, settings_of(context)
+        column = layout.column(align=True)
+        column.prop(settings, "quantity", expand=True)
+        layout.prop(settings, "overlay")
+        row = layout.row(align=True)
+        text = "Remove Legend" if legends_in(context.scene) else "Add Legend"
+        row.operator("exciting_dance.legend", text=text, icon="COLOR")
+        row.operator("exciting_dance.ellipsoids", icon="MESH_UVSPHERE")
+        row = layout.row(align=True)
+        row.operator("exciting_dance.picture", icon="RENDER_STILL")
+        row.operator("exciting_dance.report", text="Report", icon="URL")
+
+
+class EXCITING_DANCE_PT_bone(Tab, bpy.types.Panel):
+    """What is known of the active bone."""
+
+    bl_label = "Active Link"
+    bl_order = 4
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """With an active bone that carries inertials."""
+        body = rig_in(context)
+        return body is not None and body.data.bones.active is not None and "mass" in body.data.bones.active
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw."""
+        layout, body = self.layout, rig_in(context)
+        bone = body.data.bones.active
+        layout.label(text=bone.name, icon="BONE_DATA")
+        layout.use_property_split, layout.use_property_decorate = True, False
+        column = layout.column(align=True)
+        for prefix, words in WORDS.items():
+            if prefix + "mass" in bone:
+                column.prop(bone, f'["{prefix}mass"]', text=f"Mass, {words.split()[0]}")
+        layout.prop(bone, '["com"]', text="Centre of mass")
+        layout.prop(bone, '["inertia"]', text="Inertia")
+        if "determined" in bone:
+            layout.prop(bone, '["determined"]', text="Determined")
+        found = json.loads(body.data.get(RESULT_KEY, "{}"))
+        bound = [name for name in found.get("at_bounds", ()) if name.startswith(f"{bone.name}")]
+        if bound:
+            layout.label(text=f"On a bound: {', '.join(bound)}", icon="INFO")
+
+
+CLASSES = (
+    EXCITING_DANCE_UL_files,
+    EXCITING_DANCE_PT_rig,
+    EXCITING_DANCE_PT_recording,
+    EXCITING_DANCE_PT_identify,
+    EXCITING_DANCE_PT_see,
+    EXCITING_DANCE_PT_bone,
+)

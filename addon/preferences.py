@@ -1,0 +1,32 @@
+"""The extension's preferences: the Python that runs the solver, and what to do when Pinocchio is missing."""
+
+from __future__ import annotations
+
+import bpy
+
+from .interpreter import PACKAGE, REMEDY, pinocchio_here
+
+
+class Preferences(bpy.types.AddonPreferences):
+    """Settings of the extension."""
+
+    bl_idname = PACKAGE
+
+    solver_python: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="Solver Python",
+        description="Python that runs the solver; empty: Blender's own with what the extension brought along",
+        subtype="FILE_PATH",
+    )
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw them."""
+        layout = self.layout
+        layout.prop(self, "solver_python")
+        if self.solver_python:
+            layout.label(text="The solver runs in another Python", icon="INFO")
+        elif pinocchio_here():
+            layout.label(text="Pinocchio found: ready", icon="CHECKMARK")
+        else:
+            layout.label(text="Pinocchio is missing in Blender's Python", icon="ERROR")
+            for line in REMEDY:
+                layout.label(text=line)

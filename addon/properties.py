@@ -1,0 +1,77 @@
+"""What the user chose, kept with the scene."""
+
+from __future__ import annotations
+
+import bpy
+
+from .armature import rig_in
+from .colours import QUANTITIES, colour_body
+from .inertials import EXACT
+
+METHODS = (
+    ("consistent", "Consistent", "Every link physically possible: pseudo-inertia positive semi-definite"),
+    ("hierarchical", "Hierarchical", "Four levels of priority, jovic2016"),
+    ("constrained", "Constrained", "Bounds around the prior, bonnet2016"),
+    ("minimum_norm", "Least squares", "Minimum norm, no constraints: shows where data alone are not enough"),
+)
+
+
+def _recolour(settings: Settings, context: bpy.types.Context) -> None:
+    body = rig_in(context)
+    if body is not None and any(EXACT in bone for bone in body.data.bones):
+        colour_body(body, settings.quantity)
+
+
+class RecordingFile(bpy.types.PropertyGroup):
+    """One file of a recording."""
+
+    path: bpy.props.StringProperty(name="File", subtype="FILE_PATH")  # type: ignore[valid-type]
+
+
+class Settings(bpy.types.PropertyGroup):
+    """The add-on's settings of a scene."""
+
+    kind: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Rig",
+        items=(
+            ("human", "Human", "A person of given stature, mass and sex"),
+            ("hoap3", "HOAP-3", "Small humanoid, 21 joints"),
+            ("hrp2", "HRP-2 (stand-in)", "Humanoid, 30 joints, approximate"),
+            ("urdf", "URDF file", "Any robot with a free-floating base"),
+        ),
+    )
+    height: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Height", description="Stature", default=1.75, min=0.5, max=2.5, subtype="DISTANCE", unit="LENGTH"
+    )
+    mass: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Mass", description="Body mass [kg]", default=70.0, min=5.0, max=300.0, precision=1, unit="MASS"
+    )
+    sex: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Sex",
+        description="Chooses the table of segment inertias",
+        items=(("female", "Female", ""), ("male", "Male", "")),
+    )
+    urdf: bpy.props.StringProperty(name="URDF", subtype="FILE_PATH")  # type: ignore[valid-type]
+    files: bpy.props.CollectionProperty(type=RecordingFile)  # type: ignore[valid-type]
+    file_index: bpy.props.IntProperty()  # type: ignore[valid-type]
+    method: bpy.props.EnumProperty(name="Method", items=METHODS)  # type: ignore[valid-type]
+    bootstrap: bpy.props.IntProperty(  # type: ignore[valid-type]
+        name="Bootstrap", description="Samples for the standard deviations; 0 for none", default=40, min=0, max=1000
+    )
+    output: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="Results", description="Folder for the results; empty: the add-on's own", subtype="DIR_PATH"
+    )
+    study: bpy.props.StringProperty(name="Study", description="Folder of the last results")  # type: ignore[valid-type]
+    quantity: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Colour by",
+        items=tuple((name, q.label, q.description) for name, q in QUANTITIES.items()),
+        update=_recolour,
+    )
+    overlay: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Legend in viewport", description="Draw the legend over the 3D view", default=True
+    )
+
+
+def settings_of(context: bpy.types.Context) -> Settings:
+    """The scene's settings."""
+    return context.scene.exciting_dance

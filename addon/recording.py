@@ -1,0 +1,83 @@
+"""A recording in the scene: markers as small balls, forces as arrows at the centre of pressure, both animated."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from . import convert, meshes
+from .action import CONSTANT, Curves, frames_at
+from .colours import plain_material
+from .values import SceneRecording
+
+RECORDING_KEY = "exciting_dance_recording"
+"""Custom property of the objects: the name of the recording they show."""
+MARKER_RADIUS = 0.011
+"""[m] A usual marker's."""
+METRES_PER_NEWTON = 1.0e-3
+"""Length of a force's arrow."""
+FAINT = 5.0
+"""[N] below which no arrow is drawn."""
+MARKER, FORCE = (0.20, 0.21, 0.24), (0.93, 0.52, 0.08)
+DISPLAY_RATE = 120.0
+"""[1/s] Forces sampled faster are thinned for display."""
+
+
+def add_recording(context: bpy.types.Context, recording: SceneRecording, name: str) -> bpy.types.Collection:
+    """Add a recording's markers and forces to the scene.
+
+    Returns:
+        the new collection that holds them.
+    """
+    collection = bpy.data.collections.new(name)
+    context.scene.collection.children.link(collection)
+    if recording.markers:
+        _add_markers(context.scene, collection, recording, name)
+    if recording.plates:
+        _add_forces(context.scene, collection, recording, name)
+    return collection
+
+
+def _add_markers(
+    scene: bpy.types.Scene, collection: bpy.types.Collection, recording: SceneRecording, name: str
+) -> None:
+    action = bpy.data.actions.new(f"{name} markers")
+    ball = meshes.ball_mesh(f"{name} marker", MARKER_RADIUS)
+    ball.materials.append(plain_material("Marker", MARKER))
+    frames = frames_at(scene, recording.marker_times)
+    for index, marker in enumerate(recording.markers):
+        item = bpy.data.objects.new(marker, ball)
+        item[RECORDING_KEY] = name
+        collection.objects.link(item)
+        curves = Curves(action, item)
+        positions = recording.positions[:, index]
+        curves.add("location", frames, positions)
+        hidden = ~np.isfinite(positions[:, 0])
+        if hidden.any():
+            for path in ("hide_viewport", "hide_render"):
+                curves.add(path, frames, hidden.astype(float), interpolation=CONSTANT)
+
+
+def _add_forces(scene: bpy.types.Scene, collection: bpy.types.Collection, recording: SceneRecording, name: str) -> None:
+    action = bpy.data.actions.new(f"{name} forces")
+    arrow = meshes.arrow_mesh(f"{name} force")
+    arrow.materials.append(plain_material("Force", FORCE))
+    step = max(1, round((len(recording.force_times) - 1) / np.ptp(recording.force_times) / DISPLAY_RATE))
+    frames = frames_at(scene, recording.force_times[::step])
+    for index, plate in enumerate(recording.plates):
+        item = bpy.data.objects.new(f"{name} {plate}", arrow)
+        item[RECORDING_KEY] = name
+        item.rotation_mode = "QUATERNION"
+        collection.objects.link(item)
+        forces, centres = recording.forces[::step, index], recording.centres[::step, index]
+        sizes = np.linalg.norm(forces, axis=1)
+        drawn = np.isfinite(centres).all(axis=1) & (sizes > FAINT)
+        if not drawn.any():
+            continue
+        curves = Curves(action, item)
+        curves.add("location", frames[drawn], centres[drawn])
+        curves.add("rotation_quaternion", frames[drawn], convert.aiming(forces[drawn]))
+        scale = np.where(drawn, METRES_PER_NEWTON * sizes, 0.0)
+        curves.add("scale", frames, np.repeat(scale[:, None], 3, axis=1))
+        for path in ("hide_viewport", "hide_render"):
+            curves.add(path, frames, (~drawn).astype(float), interpolation=CONSTANT)

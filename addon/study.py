@@ -1,0 +1,131 @@
+"""An identification's folder as a scene: rig, motions, markers, forces, inertials and colours, all at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import bpy
+
+from . import action, armature, inertials, recording
+from .colours import colour_body
+from .values import SceneMotion, SceneRecording, SceneResult, SceneRig, errors, read_motion, read_recording
+
+from .values import read_result, read_rig, read_tree  # isort: skip
+from .whole import all_or_nothing
+
+RIG_FILE, RESULT_FILE, REPORT_FILE = "rig.json", "result.json", "report.html"
+MOTION_END, RECORDING_END = ".motion.npz", ".recording.npz"
+SCENE_FILE, PICTURE_FILE = "scene.blend", "body.png"
+FASTEST = 250.0
+"""[1/s] A scene plays at the recording's rate up to here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """What a folder holds, read and checked.
+
+    Attributes:
+        rig, tree: the rig and the description it came from.
+        result: of the identification, or None when only tracked.
+        motions, recordings: by trial.
+        report: the HTML report, or None.
+    """
+
+    rig: SceneRig
+    tree: dict
+    result: SceneResult | None = None
+    motions: dict[str, SceneMotion] = field(default_factory=dict)
+    recordings: dict[str, SceneRecording] = field(default_factory=dict)
+    report: Path | None = None
+
+
+def read_study(folder: str | Path) -> Study:
+    """Read the folder that ``python -m solver identify`` or ``track`` made.
+
+    Raises:
+        InputError: the folder or its rig is missing, or a file is damaged.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise errors.InputError(folder, "is no folder", remedy="Name the --output of `python -m solver identify`")
+    motions = {p.name.removesuffix(MOTION_END): read_motion(p) for p in sorted(folder.glob(f"*{MOTION_END}"))}
+    recordings = {
+        p.name.removesuffix(RECORDING_END): read_recording(p) for p in sorted(folder.glob(f"*{RECORDING_END}"))
+    }
+    rig, result, report = folder / RIG_FILE, folder / RESULT_FILE, folder / REPORT_FILE
+    return Study(
+        rig=read_rig(rig),
+        tree=read_tree(rig),
+        result=read_result(result) if result.exists() else None,
+        motions=motions,
+        recordings=recordings,
+        report=report if report.exists() else None,
+    )
+
+
+def show_study(context: bpy.types.Context, study: Study, *, onto: bpy.types.Object | None = None) -> bpy.types.Object:
+    """Put a study into the scene; if anything fails nothing stays.
+
+    Args:
+        context: whose scene receives it.
+        study: to show.
+        onto: an armature of the same links to write to; a new one is made when None or when the joints differ.
+
+    Returns:
+        the armature, coloured by mass.
+    """
+    with all_or_nothing():
+        body = onto if onto is not None and _same(armature.rig_of(onto), study.rig) else None
+        if body is None:
+            body = armature.build_armature(context, study.rig, study.tree)
+            if onto is not None:
+                onto.hide_set(True)
+        _play(context, body, study)
+        if study.result is None:
+            inertials.write_prior(body)
+        else:
+            inertials.write_inertials(body, study.result)
+        colour_body(body, "mass")
+    return body
+
+
+def make_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path, Path | None]:
+    """Make ``scene.blend`` and ``body.png`` in a study's folder, in a fresh Blender session.
+
+    Returns:
+        paths of the scene and of the picture (None when not asked for).
+    """
+    from .render import render_body
+
+    folder = Path(folder).resolve()
+    study = read_study(folder)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    body = show_study(bpy.context, study)
+    image = render_body(bpy.context, body, folder / PICTURE_FILE) if picture else None
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / SCENE_FILE), compress=True)
+    return folder / SCENE_FILE, image
+
+
+def _same(one: SceneRig, other: SceneRig) -> bool:
+    """Whether bones of one serve the other: same links, same joint centres to a hair."""
+    return one.links == other.links and bool(abs(one.positions - other.positions).max() < 1e-6)
+
+
+def _play(context: bpy.types.Context, body: bpy.types.Object, study: Study) -> None:
+    scene = context.scene
+    rates = [(len(m) - 1) / (m.times[-1] - m.times[0]) for m in study.motions.values() if len(m) > 1]
+    if rates:
+        action.set_frame_rate(scene, min(max(rates), FASTEST))
+    first = next(iter(study.motions), next(iter(study.recordings), None))
+    for name, found in study.recordings.items():
+        collection = recording.add_recording(context, found, name)
+        context.view_layer.layer_collection.children[collection.name].exclude = name != first
+    made = {}
+    for name, motion in study.motions.items():
+        made[name] = action.motion_action(scene, body, motion, name)
+        made[name].use_fake_user = True
+    if first in made:
+        body.animation_data.action = made[first]
+        body.animation_data.action_slot = made[first].slots[0]
+        action.show_range(scene, study.motions[first].times)

@@ -1,0 +1,172 @@
+"""Least squares over joint centres, marker places and the poses of all frames at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from ..pinocchio_loader import pin
+from ..rig import Rig
+from ..tracking.kinematics import Kinematics
+from ..tracking.posture import Posture
+
+POSTURE = 0.25
+"""[1/rad^2] Pull of the joints towards neutral in every frame: a standard deviation of 2 rad."""
+HUBER = 3.0
+"""Residuals beyond this many standard deviations pull no harder."""
+CONVERGED = 1e-5
+"""Relative decrease of the cost at which the fit ends."""
+MAX_ITERATIONS = 40
+
+
+@dataclass
+class Sample:
+    """One frame that takes part in a calibration.
+
+    Attributes:
+        positions: (M, 3) [m] world; NaN where not seen.
+        spread: [m] standard deviation of a marker about its place on the link in this frame.
+        q: (nq,) pose, improved by the fit.
+    """
+
+    positions: np.ndarray
+    spread: float
+    q: np.ndarray
+
+
+class SubjectFit:
+    """Gauss-Newton over theta = (joint centres, marker places) with every frame's pose eliminated (Schur complement).
+
+    Minimises sum_frames sum_markers huber(|p_measured - p(q, theta)| / spread) + beliefs(theta) + posture(q).
+    """
+
+    def __init__(
+        self, rig: Rig, links: np.ndarray, information: np.ndarray, vector: np.ndarray, constant: float
+    ) -> None:
+        self.model = pin.Model(rig.model)
+        self.links = links
+        self.information, self.vector, self.constant = information, vector, constant
+        self.joints = len(rig.links) - 1
+        self.kinematics = Kinematics(rig, self.model)
+        self.posture = Posture(rig)
+        self.parents = np.array(rig.parents)[1:]
+        self.moved = self.kinematics.below[1:][:, links]
+        """(J, M): True where a joint centre moves a marker."""
+
+    def theta(self, offsets: np.ndarray) -> np.ndarray:
+        """Stacked unknowns of the model as it is and marker places (M, 3)."""
+        joints = [self.model.jointPlacements[k + 2].translation for k in range(self.joints)]
+        return np.concatenate([np.array(joints).reshape(-1), offsets.reshape(-1)])
+
+    def place(self, theta: np.ndarray) -> np.ndarray:
+        """Set the model's joint centres; returns marker places (M, 3)."""
+        for k, centre in enumerate(theta[: 3 * self.joints].reshape(-1, 3)):
+            rotation = self.model.jointPlacements[k + 2].rotation
+            self.model.jointPlacements[k + 2] = pin.SE3(rotation, centre)
+        return theta[3 * self.joints :].reshape(-1, 3)
+
+    def solve(self, theta: np.ndarray, samples: list[Sample]) -> tuple[np.ndarray, float]:
+        """Improved unknowns and their cost; the samples' poses are improved in place."""
+        cost = self.cost(theta, samples)
+        damping = 1e-6
+        for _ in range(MAX_ITERATIONS):
+            before = cost
+            poses = [sample.q for sample in samples]
+            step, turns = self._step(theta, samples, damping)
+            while True:
+                for sample, q, turn in zip(samples, poses, turns):
+                    sample.q = pin.integrate(self.model, q, turn)
+                trial = self.cost(theta + step, samples)
+                if trial <= cost or damping > 1e8:
+                    break
+                damping *= 10.0
+                for sample, q in zip(samples, poses):
+                    sample.q = q
+                step, turns = self._step(theta, samples, damping)
+            if not trial <= cost:
+                for sample, q in zip(samples, poses):
+                    sample.q = q
+                break
+            theta, cost, damping = theta + step, trial, max(0.1 * damping, 1e-9)
+            if before - cost < CONVERGED * before:
+                break
+        self.place(theta)
+        return theta, cost
+
+    def cost(self, theta: np.ndarray, samples: list[Sample]) -> float:
+        """The robust cost; moves the model to ``theta``."""
+        offsets = self.place(theta)
+        total = float(theta @ self.information @ theta - 2.0 * self.vector @ theta) + self.constant
+        for sample in samples:
+            self.kinematics.update(sample.q)
+            residuals = sample.positions - self.kinematics.points(self.links, offsets)
+            sizes = np.linalg.norm(residuals, axis=1) / sample.spread
+            sizes = sizes[np.isfinite(sizes)]
+            total += float(np.where(sizes > HUBER, 2.0 * HUBER * sizes - HUBER**2, sizes**2).sum())
+            total += POSTURE * self.posture.cost(sample.q)
+        return total
+
+    def _step(self, theta: np.ndarray, samples: list[Sample], damping: float) -> tuple[np.ndarray, list[np.ndarray]]:
+        offsets = self.place(theta)
+        reduced = self.information.copy()
+        right = self.vector - self.information @ theta
+        eliminated = []
+        for sample in samples:
+            hessian, cross, own, gradient, pull = self._frame(sample, offsets)
+            hessian[np.diag_indices_from(hessian)] *= 1.0 + damping
+            factor = cho_factor(hessian, check_finite=False)
+            solved = cho_solve(factor, np.column_stack([cross, gradient]), check_finite=False)
+            reduced += own - cross.T @ solved[:, :-1]
+            right += pull - cross.T @ solved[:, -1]
+            eliminated.append(solved)
+        reduced[np.diag_indices_from(reduced)] *= 1.0 + damping
+        step = cho_solve(cho_factor(reduced, check_finite=False), right, check_finite=False)
+        return step, [solved[:, -1] - solved[:, :-1] @ step for solved in eliminated]
+
+    def _frame(
+        self, sample: Sample, offsets: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Blocks of one frame's normal equations: pose-pose, pose-theta, theta-theta and both right-hand sides."""
+        kinematics, links = self.kinematics, self.links
+        kinematics.update(sample.q)
+        points = kinematics.points(links, offsets)
+        residuals = sample.positions - points
+        seen = np.isfinite(residuals[:, 0])
+        residuals = np.where(seen[:, None], residuals, 0.0)
+        sizes = np.linalg.norm(residuals, axis=1) / sample.spread
+        weights = np.where(seen, np.minimum(1.0, HUBER / np.maximum(sizes, 1e-12)), 0.0) / sample.spread**2
+        pose = kinematics.point_jacobians(links, points)
+        weighted = weights[:, None, None] * pose
+        hessian = np.tensordot(weighted, pose, axes=((0, 1), (0, 1)))
+        gradient = np.tensordot(weighted, residuals, axes=((0, 1), (0, 1)))
+        own, pull = self._shared(weights, weights[:, None] * residuals)
+        cross = np.empty((len(gradient), len(pull)))
+        count = 3 * self.joints
+        moved = np.tensordot(self.moved.astype(float), weighted, axes=(1, 0))
+        centres = moved.transpose(0, 2, 1) @ kinematics.rotations[self.parents]
+        cross[:, :count] = centres.transpose(1, 0, 2).reshape(len(gradient), count)
+        places = weighted.transpose(0, 2, 1) @ kinematics.rotations[links]
+        cross[:, count:] = places.transpose(1, 0, 2).reshape(len(gradient), -1)
+        self.posture.add(sample.q, POSTURE, hessian, gradient)
+        hessian[np.diag_indices_from(hessian)] += 1e-6
+        return hessian, cross, own, gradient, pull
+
+    def _shared(self, weights: np.ndarray, pulls: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Theta-theta block (T, T) and right-hand side (T,): d p / d centre = R_parent, d p / d place = R_link."""
+        markers, count = len(self.links), 3 * self.joints
+        bases, own = self.kinematics.rotations[self.parents], self.kinematics.rotations[self.links]
+        moved = self.moved.astype(float)
+        matrix = np.zeros((count + 3 * markers, count + 3 * markers))
+        both = (moved * weights) @ moved.T
+        centres = both[:, :, None, None] * (bases.transpose(0, 2, 1)[:, None] @ bases[None])
+        matrix[:count, :count] = centres.transpose(0, 2, 1, 3).reshape(count, count)
+        mixed = (moved * weights)[:, :, None, None] * (bases.transpose(0, 2, 1)[:, None] @ own[None])
+        matrix[:count, count:] = mixed.transpose(0, 2, 1, 3).reshape(count, -1)
+        matrix[count:, :count] = matrix[:count, count:].T
+        places = count + np.arange(3 * markers)
+        matrix[places, places] = np.repeat(weights, 3)
+        right_centres = (bases.transpose(0, 2, 1) @ (moved @ pulls)[:, :, None])[:, :, 0]
+        right_places = (own.transpose(0, 2, 1) @ pulls[:, :, None])[:, :, 0]
+        return matrix, np.concatenate([right_centres.reshape(-1), right_places.reshape(-1)])

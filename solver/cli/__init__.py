@@ -1,0 +1,87 @@
+"""The command line: one verb per capability, one file per verb.
+
+Exit codes: 0 done, 1 a defect of ours (with its traceback), 2 wrong input or arguments (one line says which),
+130 stopped by the user (nothing half-written is left).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType, ModuleType
+
+from ..errors import Cancelled, SolverError
+from ..version import VERSION
+from . import calibrate, compare, demo, identify, report, rig, track
+from .options import PROGRESS, Paragraphs
+
+OK, WRONG_INPUT, STOPPED = 0, 2, 130
+VERBS: tuple[ModuleType, ...] = (demo, rig, calibrate, track, identify, compare, report)
+
+DESCRIPTION = """
+From a recording of a person or robot to the mass, centre of mass and inertia of every link.
+
+Start here:
+  python -m solver demo --output out
+      a labelled simulation through the whole chain; needs no data
+  python -m solver identify squats.trc squats.mot static.trc static.mot --height 1.75 --mass 70 --sex male --output out
+      one subject: markers and force plates in, identified inertials and a report out
+
+Each verb explains itself: python -m solver identify --help
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    result = argparse.ArgumentParser(prog="python -m solver", description=DESCRIPTION, formatter_class=Paragraphs)
+    result.add_argument("--version", action="version", version=f"exciting_dance {VERSION}")
+    verbs = result.add_subparsers(title="verbs", metavar="VERB", dest="verb", required=True)
+    for module in VERBS:
+        module.add(verbs)
+    return result
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one verb; the exit code."""
+    options = parser().parse_args(arguments)
+    progress = PROGRESS[options.progress]()
+    _stop_like_ctrl_c(signal.SIGTERM)
+    try:
+        options.run(options, progress)
+        sys.stdout.flush()
+    except Cancelled as error:
+        return _stopped(str(error))
+    except KeyboardInterrupt:
+        return _stopped("stopped; nothing was written")
+    except SolverError as error:
+        print(f"error: {_one_line(error)}", file=sys.stderr)
+        return WRONG_INPUT
+    except BrokenPipeError:
+        # Who read our output has gone; Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return STOPPED
+    return OK
+
+
+def _stopped(message: str) -> int:
+    print(f"\n{message}", file=sys.stderr)
+    return STOPPED
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _stop_like_ctrl_c(number: int) -> None:
+    """A polite end asked for by a parent process unwinds as Ctrl-C does, so that nothing half-written stays."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        signal.signal(number, stop)
+    except ValueError:
+        return  # not in the main thread: whoever called us there handles signals

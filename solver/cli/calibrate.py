@@ -1,0 +1,54 @@
+"""``calibrate``: a subject's rig and marker places from recordings."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..progress import Progress
+from .options import add_output, add_recordings, add_subject, add_verb, read_options
+
+EXPLANATION = """
+Estimates segment lengths, joint centres and marker places from a static trial and any other trials given. Writes
+calibration.json, which `track --calibration` takes, and rig.json for Blender. `identify` calibrates by itself.
+
+Example:
+  python -m solver calibrate static.trc squats.trc --height 1.75 --mass 70 --sex male --output subject
+"""
+
+
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the verb on the command line."""
+    parser = add_verb(verbs, "calibrate", "fit a person's rig and marker places to recordings", EXPLANATION, run)
+    add_recordings(parser)
+    add_subject(parser)
+    add_output(parser)
+
+
+def run(options: argparse.Namespace, progress: Progress) -> None:
+    """Calibrate, write, tell."""
+    from ..calibration.calibrate import calibrate
+    from ..io.calibration_file import write_calibration
+    from ..io.folder import write_folder
+    from ..io.recording import find_recordings
+    from ..io.scene import write_rig
+    from .tables import table
+    from .words import warn
+
+    recordings = find_recordings(options.files, read_options(options))
+    calibration = calibrate(
+        recordings,
+        mass=options.mass,
+        sex=options.sex,
+        height=options.height,
+        marker_set=options.marker_set,
+        progress=progress,
+    )
+    with write_folder(options.output) as folder:
+        write_calibration(calibration, folder / "calibration.json")
+        write_rig(folder / "rig.json", calibration.rig)
+    warn((*(text for recording in recordings for text in recording.warnings), *calibration.warnings))
+    print(f"marker set {calibration.marker_set}, {len(calibration.attachments)} markers, ", end="")
+    print(f"RMSE {1e3 * calibration.rmse:.1f} mm, height {calibration.height:.3f} m\n")
+    lengths = [(name, f"{1e3 * value:.0f}") for name, value in calibration.lengths.items()]
+    print(table(("segment", "length [mm]"), lengths))
+    print(f"\nwritten: {options.output}")

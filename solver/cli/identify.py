@@ -1,0 +1,44 @@
+"""``identify``: from recordings to the inertial parameters of every link."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..progress import Progress
+from .options import add_output, add_recordings, add_subject, add_verb, number, read_options
+
+EXPLANATION = """
+Calibrates the subject, weighs it, tracks the markers, selects the frames in which every contact with the world is
+measured, identifies, compares on trials used and not used, and writes result.json, result.csv, rig.urdf, the motions
+and report.html.
+
+Examples:
+  python -m solver identify recordings/ --height 1.75 --mass 70 --sex female --output results
+  python -m solver identify static.trc squats.trc squats.mot --mass 70 --sex male --method hierarchical --output results
+  python -m solver identify walk.c3d --height 1.8 --mass 82 --sex male --bootstrap 0 --output quick
+"""
+METHODS = ("consistent", "hierarchical", "constrained", "minimum_norm")
+
+
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the verb on the command line."""
+    parser = add_verb(verbs, "identify", "identify mass, centre of mass and inertia of every link", EXPLANATION, run)
+    add_recordings(parser)
+    add_subject(parser)
+    group = parser.add_argument_group("identification")
+    group.add_argument("--method", choices=METHODS, default=METHODS[0], help=f"(default: {METHODS[0]})")
+    group.add_argument("--filter", default="human_8hz", metavar="PRESET", help="a named filter (default: human_8hz)")
+    group.add_argument(
+        "--base", metavar="LINK", help="at whose origin the wrench is written (default: the rig's choice)"
+    )
+    group.add_argument("--bootstrap", type=int, default=40, metavar="N", help="samples for the spread; 0 for none")
+    group.add_argument("--seed", type=int, default=0, help="of the bootstrap")
+    group.add_argument("--no-cross-validation", action="store_true", help="do not fit without each trial in turn")
+    group.add_argument("--no-synchronisation", action="store_true", help="do not take off the lag of the plates")
+    group.add_argument("--jobs", type=int, metavar="N", help="processes at once (default: joblib's)")
+    add_output(parser)
+
+
+def run(options: argparse.Namespace, progress: Progress) -> None:
+    """Identify, write, tell."""
+    raise NotImplementedError

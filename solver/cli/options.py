@@ -1,0 +1,118 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..progress import Console, JsonLines, Progress, silent
+
+if TYPE_CHECKING:
+    from ..io.recording import ReadOptions
+
+HELP_WIDTH = 110
+SEXES = ("female", "male")
+UP_AXES = ("auto", "x", "y", "z", "-x", "-y", "-z")
+UNITS = ("m", "mm", "cm")
+
+
+def _silent() -> Progress:
+    return silent
+
+
+PROGRESS: dict[str, Callable[[], Progress]] = {"text": Console, "json": JsonLines, "none": _silent}
+
+
+class Paragraphs(argparse.RawDescriptionHelpFormatter):
+    """Help whose examples keep their lines."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28, width=HELP_WIDTH)
+
+
+def add_verb(
+    verbs: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    summary: str,
+    explanation: str,
+    run: Callable[[argparse.Namespace, Progress], None],
+) -> argparse.ArgumentParser:
+    """A verb's parser, with the options that all verbs have."""
+    text = f"{summary[0].upper()}{summary[1:]}.\n{explanation}"
+    parser = verbs.add_parser(name, help=summary, description=text, formatter_class=Paragraphs)
+    parser.add_argument(
+        "--progress",
+        choices=tuple(PROGRESS),
+        default="text",
+        help="how long work tells where it is: lines on stderr (text), one JSON object a line on stdout (json), not",
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_recordings(parser: argparse.ArgumentParser) -> None:
+    """The files of one or more trials, and how to read them when they do not tell."""
+    parser.add_argument(
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="recordings (.trc .c3d .mot .sto .csv .npz) or folders of them; files of one name make one trial",
+    )
+    group = parser.add_argument_group("reading", "for files that do not tell, or tell wrongly")
+    group.add_argument("--up", choices=UP_AXES, default="auto", help="the axis that points up (default: found out)")
+    group.add_argument("--force-up", choices=UP_AXES, help="that of the force files, where it differs")
+    group.add_argument("--units", choices=UNITS, help="of the markers (default: the header's)")
+    group.add_argument("--force-units", choices=UNITS, default="m", help="of centres of pressure (default: m)")
+    group.add_argument("--forces-on-plates", action="store_true", help="forces act on the plates, not on the body")
+    group.add_argument("--keep-missing", action="store_true", help="leave missing force samples out, do not refuse")
+    group.add_argument("--ragged", action="store_true", help="accept marker rows that end early")
+
+
+def read_options(options: argparse.Namespace) -> ReadOptions:
+    """How the files are to be read."""
+    from ..io.recording import ReadOptions
+
+    return ReadOptions(
+        up=options.up,
+        force_up=options.force_up,
+        units=options.units,
+        force_units=options.force_units,
+        sign=-1 if options.forces_on_plates else None,
+        missing="keep" if options.keep_missing else "error",
+        ragged=options.ragged,
+    )
+
+
+def add_subject(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """What a new subject needs."""
+    group = parser.add_argument_group("subject")
+    group.add_argument("--height", type=number, metavar="M", help="stature in metres (default: from the markers)")
+    group.add_argument("--mass", type=number, required=required, metavar="KG", help="body mass in kg")
+    group.add_argument("--sex", choices=SEXES, required=required, help="chooses the table of segment inertias")
+    group.add_argument("--marker-set", metavar="NAME", help="name or .json file of a marker set (default: found out)")
+
+
+def add_output(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """The folder that receives everything at once or, if the work fails or is stopped, nothing."""
+    parser.add_argument(
+        "--output",
+        type=Path,
+        required=required,
+        metavar="DIR",
+        help="folder for the results; it appears complete or not at all",
+    )
+
+
+def number(text: str) -> float:
+    """A finite number; whether it makes sense is for the solver to say."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+    return value

@@ -1,0 +1,33 @@
+"""Tables of plain text for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..inertials import InertialParameters
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns as wide as their widest entry; the first to the left, the others to the right."""
+    lines = [tuple(header), *map(tuple, rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
+    shown = [
+        "  ".join(cell.ljust(width) if not place else cell.rjust(width) for place, (cell, width) in enumerate(pairs))
+        for pairs in (list(zip(line, widths, strict=True)) for line in lines)
+    ]
+    return "\n".join([shown[0].rstrip(), rule, *(line.rstrip() for line in shown[1:])])
+
+
+def inertial_table(parameters: InertialParameters) -> str:
+    """Mass, centre of mass and principal inertias about it, of every link."""
+    header = ("link", "mass [kg]", "CoM x", "y", "z [mm]", "I1", "I2", "I3 [g m²]")
+    rows = []
+    principal = np.linalg.eigvalsh(parameters.inertias_at_com)
+    for link, mass, com, moments in zip(parameters.links, parameters.masses, parameters.coms, principal, strict=True):
+        lengths = [f"{1e3 * x:.1f}" for x in com]
+        rows.append((link, f"{mass:.3f}", *lengths, *(f"{1e3 * x:.2f}" for x in moments)))
+    rows.append(("total", f"{parameters.total_mass:.3f}", *([""] * 6)))
+    return table(header, rows)

@@ -1,0 +1,120 @@
+"""What a motion laboratory would have recorded of a simulated body: markers, force plates, their noise and files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..dynamics import link_motions, predicted_wrench
+from ..inertials import InertialParameters
+from ..io.atomic import write_atomically
+from ..motion import Markers, Motion
+from ..rig import Rig
+from ..wrenches import Wrenches
+
+MARKER_NOISE = 0.002
+"""[m] standard deviation per coordinate and frame."""
+FORCE_NOISE, MOMENT_NOISE = 1.0, 1.0
+"""[N], [N m] standard deviation per component and sample of each plate."""
+LEAST_SHARE = 0.02
+"""Share of the load that the lighter foot keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A marker glued to a link at a point (3,) [m] of its frame."""
+
+    marker: str
+    link: str
+    position: np.ndarray
+
+
+def record_markers(
+    rig: Rig, motion: Motion, placements: Sequence[Placement], generator: np.random.Generator
+) -> Markers:
+    """Marker positions with white noise."""
+    motions = link_motions(rig, motion)
+    index = [rig.index(placement.link) for placement in placements]
+    local = np.array([placement.position for placement in placements])
+    rotation, origin = motions.rotation[:, :, index], motions.position[:, index]
+    positions = np.einsum("rcmn,mc->nmr", rotation, local) + np.moveaxis(origin, 0, -1).transpose(1, 0, 2)
+    noise = MARKER_NOISE * generator.standard_normal(positions.shape)
+    return Markers(motion.times, tuple(placement.marker for placement in placements), positions + noise)
+
+
+def record_plates(
+    rig: Rig, motion: Motion, truth: InertialParameters, feet: Mapping[str, np.ndarray], generator: np.random.Generator
+) -> Wrenches:
+    """One plate under each of two feet, together carrying what the motion needs, with white noise.
+
+    The foot nearer to the centre of pressure carries more, in proportion (bonnet2016 (2) as meant); the rest of the
+    moment is shared in the same proportion.
+
+    Args:
+        rig: that moves.
+        motion: of it.
+        truth: its true inertials.
+        feet: plate name -> middle of the foot on the ground (3,) [m], world.
+        generator: of the noise.
+    """
+    wrench = predicted_wrench(rig, motion, truth, axes="world")
+    wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
+    force, moment = wrench[:, :3], wrench[:, 3:]
+    pressure = np.column_stack([-moment[:, 1], moment[:, 0]]) / force[:, 2:]
+    names = tuple(feet)
+    first, second = (np.asarray(feet[name]) for name in names)
+    line = (first - second)[:2]
+    share = np.clip((pressure - second[:2]) @ line / (line @ line), LEAST_SHARE, 1.0 - LEAST_SHARE)[:, None]
+    shares = (share, 1.0 - share)
+    rest = moment - sum(np.cross(point, part * force) for point, part in zip((first, second), shares, strict=True))
+    values = np.stack(
+        [
+            np.hstack([part * force, np.cross(point, part * force) + part * rest])
+            for point, part in zip((first, second), shares, strict=True)
+        ],
+        axis=1,
+    )
+    noise = generator.standard_normal(values.shape) * ([FORCE_NOISE] * 3 + [MOMENT_NOISE] * 3)
+    return Wrenches(motion.times, names, values + noise)
+
+
+def write_trc(path: Path, markers: Markers) -> None:
+    """Markers as a laboratory exports them: y up, millimetres."""
+    positions = 1e3 * y_up(markers.positions)
+    rate, count = markers.rate, len(markers.names)
+    with write_atomically(path) as stream:
+        stream.write(f"PathFileType\t4\t(X/Y/Z)\t{path.name}\n")
+        stream.write(
+            "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames\n"
+        )
+        stream.write(f"{rate:g}\t{rate:g}\t{len(markers)}\t{count}\tmm\t{rate:g}\t1\t{len(markers)}\n")
+        stream.write("Frame#\tTime\t" + "\t\t\t".join(markers.names) + "\n")
+        stream.write("\t\t" + "\t".join(f"X{k}\tY{k}\tZ{k}" for k in range(1, count + 1)) + "\n\n")
+        for frame, (time, row) in enumerate(zip(markers.times, positions.reshape(len(markers), -1), strict=True), 1):
+            stream.write(f"{frame}\t{time:.6f}\t" + "\t".join(f"{value:.4f}" for value in row) + "\n")
+
+
+def write_forces(path: Path, wrenches: Wrenches) -> None:
+    """Plates as force, centre of pressure and free moment: y up, metres."""
+    columns, names = [wrenches.times[:, None]], ["time"]
+    for index, name in enumerate(wrenches.frames):
+        force, moment = wrenches.values[:, index, :3], wrenches.values[:, index, 3:]
+        point = np.column_stack([-moment[:, 1], moment[:, 0], np.zeros(len(force))]) / force[:, 2:]
+        free = moment - np.cross(point, force)
+        for kind, values in (("v", force), ("p", point), ("m", free)):
+            columns.append(y_up(values))
+            names += [f"{name}_{kind}{axis}" for axis in "xyz"]
+    table = np.hstack(columns)
+    with write_atomically(path) as stream:
+        stream.write(f"{path.name}\nversion=1\nnRows={len(table)}\nnColumns={len(names)}\ninDegrees=yes\nendheader\n")
+        stream.write("\t".join(names) + "\n")
+        for row in table:
+            stream.write("\t".join(f"{value:.6f}" for value in row) + "\n")
+
+
+def y_up(vectors: np.ndarray) -> np.ndarray:
+    """(..., 3) from x forward, y left, z up to x forward, y up, z right."""
+    return np.stack([vectors[..., 0], vectors[..., 2], -vectors[..., 1]], axis=-1)

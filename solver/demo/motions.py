@@ -1,0 +1,145 @@
+"""Made-up motions: sums of a few slow sinusoids in every joint, with the feet held on the ground."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..motion import Motion
+from ..pinocchio_loader import pin
+from ..rig import ROOT_NV, Rig
+from ..signals.manifold import smooth_motion
+
+FREQUENCIES = (0.15, 0.9)
+"""[Hz] range of the sinusoids."""
+SINUSOIDS = 3
+EASE = 1.0
+"""[s] in which the motion grows from rest and returns to it."""
+STEPS = 4
+"""Newton steps a frame; each frame starts from its predecessor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How far everything swings.
+
+    Attributes:
+        root: (6,) amplitudes of the root about its start: position [m], rotation vector [rad].
+        joints: amplitudes [rad] by the end of a joint's name; joints not named keep their place.
+        centres: (link or joint name's end, offset from the start posture) [rad] that the joints swing about.
+    """
+
+    root: tuple[float, float, float, float, float, float]
+    joints: tuple[tuple[str, tuple[float, ...]], ...]
+    centres: tuple[tuple[str, tuple[float, ...]], ...] = ()
+
+
+def moving(
+    rig: Rig, start: np.ndarray, style: Style, feet: Sequence[str], legs: Sequence[str], times: np.ndarray, seed: int
+) -> Motion:
+    """A motion whose feet stay where they are at ``start``.
+
+    Args:
+        rig: that moves.
+        start: (nq,) posture it starts from.
+        style: amplitudes.
+        feet: links held on the ground.
+        legs: links whose joints are solved for so that the feet stay.
+        times: (N,) [s].
+        seed: of frequencies and phases.
+    """
+    generator = np.random.default_rng(seed)
+    model = rig.model
+    envelope = _ease(times - times[0]) * _ease(times[-1] - times)
+    amplitude, centre = np.zeros(model.nv), np.zeros(model.nv)
+    amplitude[:ROOT_NV] = style.root
+    for target, entries in ((amplitude, style.joints), (centre, style.centres)):
+        for ending, values in entries:
+            for link in rig.links:
+                if link.endswith(ending) and link not in legs:
+                    at = model.joints[rig.joint(link)].idx_v
+                    target[at : at + len(values)] = values
+    centre[:ROOT_NV] = (0.0, 0.0, -0.5 * style.root[2], 0.0, 0.0, 0.0)
+    tangent = envelope[:, None] * (centre + amplitude * _sinusoids(generator, times, model.nv))
+    free = np.array([_from_start(model, start, row) for row in tangent])
+    q = _planted(rig, start, free, feet, legs)
+    return smooth_motion(model, times, q, None)
+
+
+def still(rig: Rig, posture: np.ndarray, times: np.ndarray) -> Motion:
+    """Standing without moving."""
+    count = len(times)
+    zeros = np.zeros((count, rig.model.nv))
+    return Motion(times, np.tile(posture, (count, 1)), zeros, zeros)
+
+
+def standing(rig: Rig, angles: Sequence[tuple[str, tuple[float, ...]]]) -> np.ndarray:
+    """A posture (nq,) with the lowest contact on the ground.
+
+    Args:
+        rig: that stands.
+        angles: (end of a link's name, rotation vector or angle [rad] of its joint).
+    """
+    model = rig.model
+    tangent = np.zeros(model.nv)
+    for ending, values in angles:
+        for link in rig.links:
+            if link.endswith(ending):
+                at = model.joints[rig.joint(link)].idx_v
+                tangent[at : at + len(values)] = values
+    q = pin.integrate(model, rig.neutral, tangent)
+    data = model.createData()
+    pin.forwardKinematics(model, data, q)
+    soles = [(data.oMi[rig.joint(contact.link)], contact.vertices) for contact in rig.contacts]
+    q[2] -= min(float((vertices @ pose.rotation.T + pose.translation)[:, 2].min()) for pose, vertices in soles)
+    return q
+
+
+def _ease(seconds: np.ndarray) -> np.ndarray:
+    """A smooth step from 0 to 1 within `EASE`, with two vanishing derivatives at both ends."""
+    x = np.clip(seconds / EASE, 0.0, 1.0)
+    return x**3 * (10.0 - 15.0 * x + 6.0 * x**2)
+
+
+def _sinusoids(generator: np.random.Generator, times: np.ndarray, count: int) -> np.ndarray:
+    """(N, count) signals of about unit amplitude."""
+    frequencies = generator.uniform(*FREQUENCIES, (SINUSOIDS, count))
+    phases = generator.uniform(0.0, 2.0 * np.pi, (SINUSOIDS, count))
+    shares = generator.dirichlet(np.full(SINUSOIDS, 2.0), count).T
+    waves = np.sin(2.0 * np.pi * frequencies[:, None] * times[None, :, None] + phases[:, None])
+    return np.einsum("sc,snc->nc", shares, waves)
+
+
+def _from_start(model: pin.Model, start: np.ndarray, tangent: np.ndarray) -> np.ndarray:
+    """The posture a tangent step away, the root's translation along the world's axes."""
+    q = pin.integrate(model, start, np.concatenate([np.zeros(3), tangent[3:]]))
+    q[:3] = start[:3] + tangent[:3]
+    return q
+
+
+def _planted(rig: Rig, start: np.ndarray, free: np.ndarray, feet: Sequence[str], legs: Sequence[str]) -> np.ndarray:
+    """The postures with the legs moved so that the feet stay; spare freedom keeps the legs near their start."""
+    model = rig.model
+    data = model.createData()
+    pin.forwardKinematics(model, data, start)
+    targets = [(rig.joint(foot), data.oMi[rig.joint(foot)].copy()) for foot in feet]
+    spans = [model.joints[rig.joint(leg)] for leg in legs]
+    columns = np.concatenate([np.arange(j.idx_v, j.idx_v + j.nv) for j in spans])
+    places = np.concatenate([np.arange(j.idx_q, j.idx_q + j.nq) for j in spans])
+    result, legs_now = np.array(free), start[places]
+    for q in result:
+        q[places] = legs_now
+        for _ in range(STEPS):
+            pin.computeJointJacobians(model, data, q)
+            pairs = [(pin.log6(data.oMi[joint].actInv(target)), joint) for joint, target in targets]
+            error = np.concatenate([step.vector for step, _ in pairs])
+            jacobian = np.vstack([pin.getJointJacobian(model, data, joint, pin.LOCAL) for _, joint in pairs])
+            inverse = np.linalg.pinv(jacobian[:, columns])
+            spare = pin.difference(model, q, start)[columns]
+            step = np.zeros(model.nv)
+            step[columns] = inverse @ error + spare - inverse @ (jacobian[:, columns] @ spare)
+            q[:] = pin.integrate(model, q, step)
+        legs_now = q[places].copy()
+    return result

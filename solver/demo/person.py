@@ -1,0 +1,119 @@
+"""A simulated person: skeleton, true inertials, marker places and motions, recorded into files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..calibration.markerset import load_marker_set
+from ..inertials import InertialParameters
+from ..motion import Motion
+from ..rig import Rig
+from ..rigs import human
+from ..rigs.skeleton import default_lengths
+from .laboratory import Placement, record_markers, record_plates, write_forces, write_trc
+from .motions import Style, moving, standing, still
+from .truth import perturbed
+
+HEIGHT, MASS, SEX = 1.76, 71.0, "male"
+MARKER_SET = "plug_in_gait"
+LENGTH_SPREAD = 0.03
+"""Relative standard deviation of the true segment lengths about those of stature."""
+PLACEMENT_SPREAD = 0.004
+"""[m] standard deviation of where a marker is glued about where its set says."""
+FORCE_RATE, MARKER_RATE = 200, 100
+STATIC_SECONDS, MOVING_SECONDS = 3.0, 14.0
+SIDES = ("right", "left")
+FEET = tuple(f"{side}_foot" for side in SIDES)
+LEGS = tuple(f"{side}_{part}" for side in SIDES for part in ("thigh", "shank", "foot"))
+CROUCH = (
+    ("right_thigh", (-0.12, -0.55, 0.0)),
+    ("left_thigh", (0.12, -0.55, 0.0)),
+    ("shank", (1.0,)),
+    ("right_foot", (0.12, -0.45, 0.0)),
+    ("left_foot", (-0.12, -0.45, 0.0)),
+)
+ARMS_AWAY = (("right_upper_arm", (-0.35, 0.0, 0.0)), ("left_upper_arm", (0.35, 0.0, 0.0)), ("forearm", (0.15,)))
+WHOLE_BODY = Style(
+    root=(0.04, 0.05, 0.08, 0.12, 0.18, 0.2),
+    joints=(
+        ("torso", (0.22, 0.3, 0.35)),
+        ("head", (0.25, 0.3, 0.5)),
+        ("upper_arm", (0.5, 0.8, 0.4)),
+        ("forearm", (0.6,)),
+        ("hand", (0.4, 0.5, 0.3)),
+    ),
+    centres=(
+        ("right_upper_arm", (-0.7, -0.5, 0.0)),
+        ("left_upper_arm", (0.7, -0.5, 0.0)),
+        ("forearm", (0.9,)),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """What the simulation knows and the identification does not.
+
+    Attributes:
+        rig: true skeleton; its prior is the table's, not the truth.
+        truth: true inertials.
+        placements: true marker places.
+        motions: true motions by trial.
+    """
+
+    rig: Rig
+    truth: InertialParameters
+    placements: tuple[Placement, ...]
+    motions: Mapping[str, Motion]
+
+
+def simulate_person(seed: int) -> Person:
+    """A person with a skeleton of its own, standing once and moving its whole body in two trials."""
+    generator = np.random.default_rng((seed, 1))
+    usual = default_lengths(HEIGHT, SEX)
+    lengths = {name: value * (1.0 + LENGTH_SPREAD * generator.standard_normal()) for name, value in usual.items()}
+    rig = human(HEIGHT, MASS, SEX, lengths=lengths)
+    start = standing(rig, CROUCH)
+    times = np.arange(0.0, MOVING_SECONDS, 1.0 / FORCE_RATE)
+    motions = {"static": still(rig, standing(rig, ARMS_AWAY), np.arange(0.0, STATIC_SECONDS, 1.0 / FORCE_RATE))}
+    for number in (1, 2):
+        motions[f"dance{number}"] = moving(rig, start, WHOLE_BODY, FEET, LEGS, times, 100 * seed + number)
+    return Person(rig, perturbed(rig, seed), _placements(rig, generator), motions)
+
+
+def record_person(person: Person, folder: Path, seed: int) -> None:
+    """Write what a laboratory would have: a .trc and a .mot for every trial."""
+    generator = np.random.default_rng((seed, 2))
+    every = FORCE_RATE // MARKER_RATE
+    for name, motion in person.motions.items():
+        feet = _feet(person.rig, motion)
+        seen = Motion(*(values[::every] for values in (motion.times, motion.q, motion.v, motion.a)))
+        write_trc(folder / f"{name}.trc", record_markers(person.rig, seen, person.placements, generator))
+        write_forces(folder / f"{name}.mot", record_plates(person.rig, motion, person.truth, feet, generator))
+
+
+def _placements(rig: Rig, generator: np.random.Generator) -> tuple[Placement, ...]:
+    joints = {link: rig.model.jointPlacements[rig.joint(link)].translation for link in rig.links}
+    return tuple(
+        Placement(
+            name, place.link, place.position(joints, HEIGHT) + PLACEMENT_SPREAD * generator.standard_normal(3)
+        )
+        for name, place in load_marker_set(MARKER_SET).places.items()
+    )
+
+
+def _feet(rig: Rig, motion: Motion) -> dict[str, np.ndarray]:
+    """Middle of each sole on the ground (3,) [m], at the trial's start."""
+    from ..dynamics import link_motions
+
+    first = link_motions(rig, motion.part(0, 2))
+    result = {}
+    for contact in rig.contacts:
+        index = rig.index(contact.link)
+        middle = first.rotation[:, :, index, 0] @ contact.centroid + first.position[:, index, 0]
+        result[contact.name] = middle * [1.0, 1.0, 0.0]
+    return result

@@ -1,0 +1,64 @@
+"""Block bootstrap: residuals of neighbouring frames are alike, so whole blocks of time are drawn, never frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from ..errors import InvalidValue, SolverError
+from ..progress import Progress, silent
+from .estimate import Estimate
+from .regression import Regression
+from .result import Uncertainty
+
+LEAST_BLOCKS = 4
+"""Fewer blocks than this say nothing about the spread between them."""
+
+
+def bootstrap(
+    regression: Regression,
+    solve: Callable[[Regression], Estimate],
+    *,
+    samples: int = 60,
+    seed: int = 0,
+    jobs: int | None = None,
+    progress: Progress = silent,
+) -> Uncertainty:
+    """Standard deviations and 95 % intervals of the parameters.
+
+    Args:
+        regression: with its blocks of consecutive frames.
+        solve: the identification method as used for the result itself.
+        samples: how many resamplings to solve.
+        seed: of the draws; the same seed gives the same result.
+        jobs: joblib's number of workers; None leaves it to joblib's configuration.
+        progress: receives progress.
+
+    Raises:
+        InvalidValue: fewer than `LEAST_BLOCKS` blocks.
+        SolverError: fewer than half of the samples could be solved.
+    """
+    blocks = len(regression.blocks)
+    if blocks < LEAST_BLOCKS:
+        raise InvalidValue(f"{blocks} blocks of frames are too few for a bootstrap; give longer or more recordings")
+    generator = np.random.default_rng(seed)
+    draws = generator.multinomial(blocks, np.full(blocks, 1.0 / blocks), size=samples)
+    progress(0.0, f"bootstrap: {samples} samples of {blocks} blocks")
+    found = Parallel(n_jobs=jobs, prefer="threads")(delayed(_sample)(regression, draw, solve) for draw in draws)
+    estimates = [estimate for estimate in found if estimate is not None]
+    if len(estimates) < samples / 2:
+        raise SolverError(f"only {len(estimates)} of {samples} bootstrap samples could be solved")
+    values = np.array([estimate.parameters.values for estimate in estimates])
+    coms = np.array([estimate.parameters.coms for estimate in estimates])
+    lower, upper = np.quantile(values, [0.025, 0.975], axis=0)
+    progress(1.0, "bootstrap done")
+    return Uncertainty(len(estimates), blocks, values.std(axis=0, ddof=1), lower, upper, coms.std(axis=0, ddof=1))
+
+
+def _sample(regression: Regression, counts: np.ndarray, solve: Callable[[Regression], Estimate]) -> Estimate | None:
+    try:
+        return solve(regression.resampled(counts))
+    except SolverError:
+        return None

@@ -1,0 +1,163 @@
+"""How well parameters explain measured wrenches: on the trials used and, always beside them, on trials not used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import frozen
+from ..dynamics import external_wrench, predicted_wrench
+from ..errors import InvalidValue
+from ..inertials import InertialParameters
+from ..rig import Rig
+from ..trial import Trial
+
+AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
+"""World axes; moments about the base link's origin."""
+FORCES = slice(0, 3)
+MOMENTS = slice(3, 6)
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Measured against reconstructed wrench, per axis (6,) as `AXES`; NaN where the axis was not measured.
+
+    Attributes:
+        rmse: root mean square error [N, N m].
+        correlation: Pearson's coefficient; NaN where either signal is constant.
+    """
+
+    rmse: np.ndarray
+    correlation: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rmse", frozen("rmse", self.rmse, (6,), finite=False))
+        object.__setattr__(self, "correlation", frozen("correlation", self.correlation, (6,), finite=False))
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One trial, explained by the identified parameters and by the prior (tables I and III of jovic2016).
+
+    Attributes:
+        trial: its name.
+        used: True when the identified parameters were fitted to this trial.
+        frames: number of frames compared.
+        identified, prior: the two fits.
+    """
+
+    trial: str
+    used: bool
+    frames: int
+    identified: Fit
+    prior: Fit
+
+    @property
+    def ratio(self) -> np.ndarray:
+        """RMSE identified / prior per axis (6,); below one the identification explains more."""
+        return self.identified.rmse / self.prior.rmse
+
+
+def fit(measured: np.ndarray, reconstructed: np.ndarray) -> Fit:
+    """RMSE and Pearson's coefficient per axis of two wrench signals (N, 6), over the frames where both are known."""
+    rmse, correlation = np.full(6, np.nan), np.full(6, np.nan)
+    for axis in range(6):
+        known = np.isfinite(measured[:, axis]) & np.isfinite(reconstructed[:, axis])
+        if not known.any():
+            continue
+        ours, theirs = reconstructed[known, axis], measured[known, axis]
+        rmse[axis] = np.sqrt(np.mean((ours - theirs) ** 2))
+        if ours.std() > 0.0 and theirs.std() > 0.0:
+            correlation[axis] = np.corrcoef(ours, theirs)[0, 1]
+    return Fit(rmse, correlation)
+
+
+def measured_wrench(rig: Rig, trial: Trial, base: int | str = 0) -> np.ndarray:
+    """Measured wrench (N, 6), world axes about the base link's origin; NaN where it was not measured."""
+    wrench = np.array(external_wrench(rig, trial.motion, trial.wrenches, base, axes="world"))
+    assert trial.wrenches.measured is not None
+    wrench[~trial.wrenches.measured] = np.nan
+    return wrench
+
+
+def compare(
+    rig: Rig,
+    trial: Trial,
+    identified: InertialParameters,
+    prior: InertialParameters,
+    *,
+    used: bool,
+    base: int | str = 0,
+) -> Comparison:
+    """Explain one trial's counted frames by both parameter sets.
+
+    Raises:
+        InvalidValue: the trial has no counted frame.
+    """
+    counted = trial.counted
+    if not counted.any():
+        raise InvalidValue(f"trial {trial.name!r} has no frame in which every contact is measured")
+    measured = measured_wrench(rig, trial, base)[counted]
+    fits = [
+        fit(measured, predicted_wrench(rig, trial.motion, parameters, base, axes="world")[counted])
+        for parameters in (identified, prior)
+    ]
+    return Comparison(trial.name, used, int(counted.sum()), *fits)
+
+
+@dataclass(frozen=True, slots=True)
+class FlightCheck:
+    """In flight nothing touches the body: its CoM accelerates with gravity and its angular momentum is constant.
+
+    Attributes:
+        trial: its name.
+        frames: flight frames found.
+        acceleration: RMS of the CoM acceleration's distance from gravity [m/s^2]: identified, prior.
+        momentum_rate: RMS of the rate of angular momentum about the CoM [N m]: identified, prior.
+    """
+
+    trial: str
+    frames: int
+    acceleration: tuple[float, float]
+    momentum_rate: tuple[float, float]
+
+
+def check_flight(
+    rig: Rig,
+    trial: Trial,
+    flight: np.ndarray,
+    identified: InertialParameters,
+    prior: InertialParameters,
+) -> FlightCheck:
+    """What two parameter sets say about frames (N,) in which nothing touches the body; both should be zero.
+
+    The wrench that the motion needs splits into m (c'' - g) at the CoM and the rate of angular momentum about it. The
+    filter smears landing and push-off into the flight, on both sides of the equation: what the plates read through
+    the motion's own filter is therefore taken off (in the middle of a flight that is nothing).
+    """
+    measured = measured_wrench(rig, trial)
+    accelerations, rates = [], []
+    for parameters in (identified, prior):
+        missing = (predicted_wrench(rig, trial.motion, parameters, 0, axes="world") - measured)[flight]
+        rate = missing[:, MOMENTS] - np.cross(_com_from_base(rig, trial, flight, parameters), missing[:, FORCES])
+        accelerations.append(_rms(missing[:, FORCES]) / parameters.total_mass)
+        rates.append(_rms(rate))
+    return FlightCheck(trial.name, int(flight.sum()), (accelerations[0], accelerations[1]), (rates[0], rates[1]))
+
+
+def _com_from_base(rig: Rig, trial: Trial, frames: np.ndarray, parameters: InertialParameters) -> np.ndarray:
+    """CoM minus base link's origin (n, 3) [m], world axes, at the chosen frames."""
+    from ..dynamics import com_trajectory
+
+    return com_trajectory(rig, trial.motion, parameters)[frames] - trial.motion.q[frames, :3]
+
+
+def _rms(vectors: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(np.einsum("ij,ij->i", vectors, vectors)))) if len(vectors) else float("nan")
+
+
+def mean_ratio(comparisons: Sequence[Comparison]) -> np.ndarray:
+    """RMSE identified / prior per axis (6,), averaged over trials."""
+    return np.nanmean([comparison.ratio for comparison in comparisons], axis=0)

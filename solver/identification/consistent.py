@@ -1,0 +1,266 @@
+"""Exactly consistent identification: every link's pseudo-inertia positive semi-definite, and a prior that is stated.
+
+The cost is Bayesian: ||W (Y phi - f)||^2 / (2 v c) + sum_i d(P_i), with v the variance of a weighted residual, c how
+many correlated equations do the work of one independent one, and d the prior's distance scaled so that a link whose
+mass and size grow by its relative standard deviation costs 1/2.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+
+from ..errors import BackendError, InvalidValue, UnknownLink
+from ..inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters
+from ..qp import PSD, Cone, Problem, Rows, Solution, Status, solve, triangle_of
+from ..rig import Rig
+from .bodies import ORDER, BodyCoordinates
+from .constraints import ConstraintOptions, box_rows, mass_rows, plausible_rows
+from .entropic import minimise
+from .estimate import Estimate, Step, cost_of
+from .information import LEAST_BLOCKS, data_inflation, noise_variance
+from .regression import Regression
+
+ENTROPIC, METRIC, DIAGONAL = "entropic", "metric", "diagonal"
+PRIORS = (ENTROPIC, METRIC, DIAGONAL)
+RELATIVE_STD = 0.25
+"""Default spread of a link's mass around its prior: regression tables miss single segments by 20 to 30 %."""
+COM_STD = 0.15
+"""Default spread of a centre of mass, as a share of the box's side."""
+INERTIA_STD = 0.3
+"""Default spread of the inertia, as a share of the prior's mean principal inertia."""
+MARGIN = 1e-4
+"""Least density of the result as a share of the reference's (of 1 + X): keeps rounding from crossing the edge."""
+ON_EDGE = 3.0
+"""Smallest eigenvalue of 1 + X, in margins, up to which a link counts as ending on the edge of the physical."""
+ROUNDS = 8
+"""Noise and inflation are judged from residuals, which depend on them in turn."""
+SETTLED = 0.1
+"""Relative change of the data's weight after which it is not judged again."""
+STRICT = 1e-2
+"""Least share of the reference's density that a starting point must have."""
+LEAST_NOISE = 1e-12
+"""Variance of a residual as a share of the mean square of the equations, for data without noise."""
+TOLERANCE = 1e-9
+TIGHT = 1e-6
+"""Distance to a row, in the coordinates, up to which it counts as holding with equality."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConsistentOptions:
+    """Choices of the consistent method.
+
+    Attributes:
+        prior: ``"entropic"`` (log-det divergence), ``"metric"`` (its second-order part at the reference, a quadratic
+            form; both are the same in every link frame) or ``"diagonal"`` (independent standard deviations).
+        relative_std: of a link's mass under the prior, by which the entropic and metric priors are scaled as a whole.
+        relative_stds: other values by link, for a link known to be modified.
+        com_std: share of the box's side, diagonal prior only.
+        inertia_std: share of the prior's mean principal inertia, diagonal prior only.
+        data_inflation: c above; None estimates it from the blocks of the regression (1 when it has too few).
+        noise_variance: v above; None estimates it from the residuals. A bootstrap should give both, as found in the
+            settings of the estimate it belongs to: they are properties of the recording, not of a sample.
+        constraints: what else must hold; inertia directions are not used. Symmetry and mass bounds only if
+            ``plausible``; boxes and total mass as set there.
+        plausible: whether symmetry and mass bounds (jovic2016 level 2) hold as well.
+        reference: the prior; None takes the rig's.
+    """
+
+    prior: str = ENTROPIC
+    relative_std: float = RELATIVE_STD
+    relative_stds: dict[str, float] = field(default_factory=dict)
+    com_std: float = COM_STD
+    inertia_std: float = INERTIA_STD
+    data_inflation: float | None = None
+    noise_variance: float | None = None
+    constraints: ConstraintOptions = field(default_factory=ConstraintOptions)
+    plausible: bool = False
+    reference: InertialParameters | None = None
+
+    def __post_init__(self) -> None:
+        if self.prior not in PRIORS:
+            raise InvalidValue(f"prior {self.prior!r} is none of {', '.join(PRIORS)}")
+        for name in ("relative_std", "com_std", "inertia_std"):
+            if not getattr(self, name) > 0.0:
+                raise InvalidValue(f"{name} must be positive, not {getattr(self, name):g}")
+        for name in ("data_inflation", "noise_variance"):
+            value = getattr(self, name)
+            if value is not None and not value > 0.0:
+                raise InvalidValue(f"{name} must be positive, not {value:g}")
+
+
+def consistent(regression: Regression, rig: Rig, options: ConsistentOptions | None = None) -> Estimate:
+    """The physically consistent parameters most plausible under data and prior.
+
+    Raises:
+        InvalidValue: regression and rig name different links, or a prior that is no solid body.
+        BackendError: Clarabel failed, or the constraints contradict each other.
+    """
+    began = time.perf_counter()
+    options = ConsistentOptions() if options is None else options
+    if regression.links != rig.links:
+        raise InvalidValue("the regression names other links than the rig")
+    reference = rig.prior if options.reference is None else options.reference
+    bodies = BodyCoordinates.around(reference)
+    rows = _rows(rig, reference, bodies, options)
+    scale = _Scale.of(regression, reference, options)
+    found = _solve(regression, rig, bodies, rows, options, scale.weight, None)
+    for _ in range(0 if scale.fixed else ROUNDS):
+        before, scale = scale, _Scale.of(regression, bodies.parameters(found.x), options)
+        if abs(np.log(scale.weight / before.weight)) < SETTLED:
+            scale = before
+            break
+        found = _solve(regression, rig, bodies, rows, options, scale.weight, found.x)
+    parameters = bodies.parameters(found.x)
+    edge = np.linalg.eigvalsh(bodies.matrices(found.x))[:, 0] <= ON_EDGE * MARGIN
+    tight = _tight(rows, found.x) + tuple(
+        f"{link}: pseudo-inertia at the edge of the physical" for link, on in zip(rig.links, edge) if on
+    )
+    factor, target, rest = regression.factor, regression.target, regression.rest
+    return Estimate(
+        f"consistent, {options.prior} prior",
+        parameters,
+        reference,
+        found.status,
+        cost_of(factor, target, rest, parameters),
+        cost_of(factor, target, rest, reference),
+        tight,
+        trace=found.trace,
+        settings={
+            "data inflation": scale.inflation,
+            "noise variance": scale.variance,
+            "relative std of the prior": options.relative_std,
+        },
+        seconds=time.perf_counter() - began,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """How much a weighted equation counts."""
+
+    variance: float
+    inflation: float
+    fixed: bool
+
+    @property
+    def weight(self) -> float:
+        return 1.0 / (self.variance * self.inflation)
+
+    @staticmethod
+    def of(regression: Regression, parameters: InertialParameters, options: ConsistentOptions) -> _Scale:
+        variance, inflation = options.noise_variance, options.data_inflation
+        fixed = variance is not None and inflation is not None
+        if variance is None:
+            size = (float(regression.target @ regression.target) + regression.rest) / max(1, regression.rows)
+            variance = max(noise_variance(regression, parameters), LEAST_NOISE * size, np.finfo(float).tiny)
+        if inflation is None:
+            enough = float(np.sum(regression.counts)) >= LEAST_BLOCKS
+            inflation = data_inflation(regression, parameters) if enough else 1.0
+        return _Scale(variance, inflation, fixed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    x: np.ndarray
+    status: Status
+    trace: tuple[Step, ...]
+
+
+def _solve(
+    regression: Regression,
+    rig: Rig,
+    bodies: BodyCoordinates,
+    rows: Rows,
+    options: ConsistentOptions,
+    weight: float,
+    start: np.ndarray | None,
+) -> _Found:
+    columns = bodies.columns(regression.factor)
+    wanted = regression.target - regression.factor @ bodies.reference.vector
+    hessian, gradient = weight * (columns.T @ columns), -weight * (columns.T @ wanted)
+    strengths = prior_strengths(bodies.reference.links, options)
+    if options.prior == ENTROPIC:
+        first = _start(bodies, rows) if start is None else start
+        result = minimise(hessian, gradient, strengths, rows, first)
+        return _Found(result.x, result.status, result.trace)
+    if options.prior == METRIC:
+        hessian = hessian + np.diag(np.repeat(strengths, PER_LINK))
+    else:
+        precise = bodies.columns(np.diag(1.0 / diagonal_spread(bodies.reference, rig.boxes, options)))
+        hessian = hessian + precise.T @ precise
+    problem = Problem.quadratic(hessian, gradient, rows=rows, cones=_cones(len(bodies.reference.links)))
+    return _accepted(solve(problem, "clarabel", tolerance=TOLERANCE))
+
+
+def _accepted(solution: Solution) -> _Found:
+    if solution.status not in (Status.OPTIMAL, Status.INACCURATE):
+        raise BackendError(
+            f"{solution.backend}: {solution.message}; the total mass, boxes or bounds may contradict each other"
+        )
+    return _Found(solution.x, solution.status, ())
+
+
+def _start(bodies: BodyCoordinates, rows: Rows) -> np.ndarray:
+    """Strictly physical coordinates that satisfy the rows: the reference if it does, else the point nearest to it."""
+    count = len(bodies.reference.links)
+    x = np.zeros(PER_LINK * count)
+    if np.max(np.abs(rows.slack(x)), initial=0.0) <= TOLERANCE:
+        return x
+    problem = Problem.quadratic(np.eye(len(x)), x, rows=rows, cones=_cones(count, STRICT))
+    return _accepted(solve(problem, "clarabel", tolerance=TOLERANCE)).x
+
+
+def _cones(links: int, margin: float = MARGIN) -> tuple[Cone, ...]:
+    """1 + X - margin positive semi-definite for every link."""
+    offset = triangle_of((1.0 - margin) * np.eye(ORDER))
+    eye = sparse.eye_array(PER_LINK * links, format="csr")
+    return tuple(Cone(PSD, eye[PER_LINK * k : PER_LINK * (k + 1)], offset, f"link {k}") for k in range(links))
+
+
+def prior_strengths(links: tuple[str, ...], options: ConsistentOptions) -> np.ndarray:
+    """Factor of each link's distance (L,): 1 / (4 s^2), so that P = (1 + s) P_ref costs 1/2 to second order."""
+    for name in options.relative_stds:
+        if name not in links:
+            raise UnknownLink(name, links)
+    spread = np.array([options.relative_stds.get(link, options.relative_std) for link in links])
+    return 1.0 / (4.0 * spread**2)
+
+
+def diagonal_spread(reference: InertialParameters, boxes: np.ndarray, options: ConsistentOptions) -> np.ndarray:
+    """Standard deviation of each parameter (10 L,) under the diagonal prior; a first moment varies with its mass."""
+    masses = reference.masses
+    stds = np.array([options.relative_stds.get(link, options.relative_std) for link in reference.links])
+    result = np.empty((len(reference.links), PER_LINK))
+    result[:, MASS] = stds * masses
+    by_com = masses[:, None] * options.com_std * (boxes[:, 1] - boxes[:, 0])
+    by_mass = stds[:, None] * reference.values[:, FIRST_MOMENT]
+    result[:, FIRST_MOMENT] = np.hypot(by_com, by_mass)
+    result[:, INERTIA] = (options.inertia_std * np.trace(reference.inertias, axis1=1, axis2=2) / 3.0)[:, None]
+    return result.ravel()
+
+
+def _rows(rig: Rig, reference: InertialParameters, bodies: BodyCoordinates, options: ConsistentOptions) -> Rows:
+    """The linear rows in phi, in the coordinates instead."""
+    limits = options.constraints
+    limits.check(rig.links)
+    masses = mass_rows(rig, limits.total_mass)
+    # The cones already keep the masses positive.
+    parts = [masses.select(masses.equality)]
+    parts += [box_rows(rig)] if limits.boxes else []
+    parts += [plausible_rows(rig, reference, limits)] if options.plausible else []
+    rows = Rows.stack(parts)
+    shift = rows.matrix @ reference.vector
+    matrix = sparse.csr_array(rows.matrix @ sparse.block_diag(list(bodies.blocks), format="csr"))
+    return Rows(matrix, rows.lower - shift, rows.upper - shift, rows.names)
+
+
+def _tight(rows: Rows, x: np.ndarray) -> tuple[str, ...]:
+    """Names of inequality rows that hold with equality."""
+    values = rows.matrix @ x
+    lengths = np.sqrt(np.asarray(rows.matrix.power(2).sum(axis=1)).ravel())
+    near = np.minimum(np.abs(values - rows.lower), np.abs(values - rows.upper)) <= TIGHT * np.maximum(lengths, 1e-300)
+    return tuple(name for name, on in zip(rows.names, near & ~rows.equality) if on)

@@ -1,0 +1,115 @@
+"""The constrained quadratic program of bonnet2016 (8)."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+
+from ..errors import InvalidValue
+from ..inertials import InertialParameters
+from ..qp import Level, Rows, solve_hierarchy
+from ..rig import Rig
+from .base_estimation import WELL_KNOWN, BaseEstimate, estimate_base
+from .constraints import ConstraintOptions, direction_rows, physical_rows
+from .estimate import Estimate, cost_of
+from .hierarchical import prior_rows
+from .regression import Regression
+from .scaling import parameter_scale
+
+
+@dataclass(frozen=True, slots=True)
+class ConstrainedOptions:
+    """Choices of the constrained method.
+
+    Attributes:
+        constraints: masses, boxes and inertia directions; its symmetry and mass bounds are not used, as in the paper.
+        reference: phi_CAD; None takes the rig's prior.
+        known: base parameters whose relative standard deviation is at most this are equality rows; 0.1 is the paper's
+            10 % rule.
+        corrected: whether that standard deviation accounts for correlated residuals; the paper's does not.
+        prior_weight: of ||phi_CAD - phi||^2 against the data's cost.
+        scaled: whether that distance is measured in typical sizes of each parameter; False is the paper's plain norm.
+    """
+
+    constraints: ConstraintOptions = field(default_factory=ConstraintOptions)
+    reference: InertialParameters | None = None
+    known: float = WELL_KNOWN
+    corrected: bool = True
+    prior_weight: float = 1.0
+    scaled: bool = True
+
+
+def constrained(
+    regression: Regression,
+    rig: Rig,
+    options: ConstrainedOptions | None = None,
+    base: BaseEstimate | None = None,
+) -> Estimate:
+    """Minimise ||F - W phi||^2 + ||phi_CAD - phi||^2 subject to physical rows and to the well-known base parameters.
+
+    Solved as a hierarchy: physical rows, then the base-parameter rows, then the cost. Where the two kinds of rows
+    agree, this is the paper's program; where they contradict each other the program has no solution, and the
+    base-parameter rows give way in the least-squares sense (told in the notes).
+
+    Args:
+        regression: accumulated equations.
+        rig: whose prior and boxes are used.
+        options: see there.
+        base: base parameters from the data; None estimates them.
+
+    Raises:
+        InvalidValue: regression and rig name different links, or too few equations.
+        BackendError: the active-set method did not end.
+    """
+    began = time.perf_counter()
+    options = ConstrainedOptions() if options is None else options
+    if regression.links != rig.links:
+        raise InvalidValue("the regression names other links than the rig")
+    reference = rig.prior if options.reference is None else options.reference
+    base = estimate_base(regression) if base is None else base
+    known = base.well_known(options.known, options.corrected)
+    scale = parameter_scale(rig, reference).ravel()
+    names = base.base.symbols
+    equalities = Rows(
+        base.base.regrouping[known],
+        base.values[known],
+        base.values[known],
+        tuple(f"base parameter {names[i]}" for i in np.flatnonzero(known)),
+    )
+    levels = [
+        Level("physical", physical_rows(rig, options.constraints), direction_rows(rig, reference, options.constraints))
+    ]
+    levels += [Level("base parameters", equalities)] if len(equalities) else []
+    levels.append(Level("fit and prior", _cost_rows(regression, reference, scale, options)))
+    found = solve_hierarchy(levels, scale=scale, guess=reference.vector)
+    parameters = InertialParameters.from_vector(rig.links, found.x)
+    factor, target, rest = regression.factor, regression.target, regression.rest
+    notes = []
+    if len(equalities) and not found.levels[1].met:
+        notes.append("the base-parameter rows contradict the physical ones and were met in the least-squares sense")
+    return Estimate(
+        "constrained",
+        parameters,
+        reference,
+        found.status,
+        cost_of(factor, target, rest, parameters),
+        cost_of(factor, target, rest, reference),
+        found.active,
+        found.levels,
+        settings={"base parameters": len(known), "base parameters kept": int(known.sum())},
+        notes=tuple(notes),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _cost_rows(
+    regression: Regression, reference: InertialParameters, scale: np.ndarray, options: ConstrainedOptions
+) -> Rows:
+    data = Rows.equalities(regression.factor, regression.target, "equation")
+    pull = prior_rows(reference, scale if options.scaled else np.ones_like(scale))
+    weight = float(np.sqrt(options.prior_weight))
+    pull = Rows(sparse.csr_array(pull.matrix * weight), pull.lower * weight, pull.upper * weight, pull.names)
+    return Rows.stack([data, pull])

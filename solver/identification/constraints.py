@@ -1,0 +1,186 @@
+"""The rows that keep inertial parameters physical and plausible, jovic2016 (8) to (16)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+
+from ..errors import InvalidValue, UnknownLink
+from ..inertials import DIAGONAL, FIRST_MOMENT, MASS, PARAMETERS, PER_LINK, InertialParameters
+from ..qp import Rows
+from ..rig import Rig
+from .directions import INNER, PAPER_LEVEL, DirectionRows
+
+PAPER_FLOOR = 0.01
+"""eps of jovic2016 [kg m^2], about the joint centre: larger than a hand's true inertia."""
+BONNET_FLOOR = 1e-3
+"""eps of bonnet2016 [kg m^2]."""
+FLOOR_SHARE = 0.05
+"""Default eps of a link as a share of the smallest principal inertia of its prior."""
+SYMMETRY = 0.1
+"""alpha of jovic2016 (15)."""
+MASS_RANGE = 0.35
+"""beta of jovic2016 (16) for people and for modified robot links; 0.05 for links believed unchanged."""
+AXES = "xyz"
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintOptions:
+    """What may be demanded of the parameters.
+
+    Attributes:
+        total_mass: [kg] sum of the masses, (9); None leaves it to the data.
+        boxes: whether each centre of mass stays in the link's box, (11).
+        floor: eps of (13) [kg m^2] for all links, or None: `FLOOR_SHARE` of the link's prior.
+        direction_level: subdivisions of the icosahedron; 5 gives the paper's 10,242 directions.
+        inner: share of eps the smallest eigenvalue itself must reach; None: sampled directions only.
+        alpha: of the left/right symmetry (15); None drops it for all links.
+        asymmetric: links whose symmetry rows are dropped, as the belt trials need.
+        beta: of the mass bounds (16); None drops them for all links.
+        betas: other beta by link.
+        reference_masses: other m_ref [kg] by link, as for a link known to carry more.
+    """
+
+    total_mass: float | None = None
+    boxes: bool = True
+    floor: float | None = None
+    direction_level: int = PAPER_LEVEL
+    inner: float | None = INNER
+    alpha: float | None = SYMMETRY
+    asymmetric: Collection[str] = ()
+    beta: float | None = MASS_RANGE
+    betas: Mapping[str, float] = field(default_factory=dict)
+    reference_masses: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.total_mass is not None and not self.total_mass > 0.0:
+            raise InvalidValue(f"the total mass must be positive, not {self.total_mass:g} kg")
+        if self.floor is not None and not self.floor > 0.0:
+            raise InvalidValue(f"the inertia floor must be positive, not {self.floor:g} kg m^2")
+        for name, value in [("alpha", self.alpha), ("beta", self.beta), *(("beta", b) for b in self.betas.values())]:
+            if value is not None and not 0.0 <= value < 1.0:
+                raise InvalidValue(f"{name} must be in [0, 1), not {value:g}")
+
+    def check(self, links: Sequence[str]) -> None:
+        """Whether all named links exist.
+
+        Raises:
+            UnknownLink: one does not.
+        """
+        for name in [*self.asymmetric, *self.betas, *self.reference_masses]:
+            if name not in links:
+                raise UnknownLink(name, links)
+
+
+class _Builder:
+    """Collects rows given as {column: coefficient}."""
+
+    def __init__(self, links: int) -> None:
+        self.width = links * PER_LINK
+        self.rows: list[dict[int, float]] = []
+        self.lower: list[float] = []
+        self.upper: list[float] = []
+        self.names: list[str] = []
+
+    def add(self, row: dict[int, float], lower: float, upper: float, name: str) -> None:
+        self.rows.append(row)
+        self.lower.append(lower)
+        self.upper.append(upper)
+        self.names.append(name)
+
+    def done(self) -> Rows:
+        data = [value for row in self.rows for value in row.values()]
+        columns = [column for row in self.rows for column in row]
+        starts = np.cumsum([0] + [len(row) for row in self.rows])
+        matrix = sparse.csr_array((data, columns, starts), shape=(len(self.rows), self.width), dtype=float)
+        return Rows(matrix, np.array(self.lower), np.array(self.upper), tuple(self.names))
+
+
+def mass_rows(rig: Rig, total_mass: float | None) -> Rows:
+    """Masses not negative and, if given, their sum [kg]: (8), (9)."""
+    built = _Builder(len(rig.links))
+    for k, link in enumerate(rig.links):
+        built.add({PER_LINK * k + MASS: 1.0}, 0.0, np.inf, f"{link}: mass at zero")
+    if total_mass is not None:
+        everything = {PER_LINK * k + MASS: 1.0 for k in range(len(rig.links))}
+        built.add(everything, total_mass, total_mass, "sum of masses")
+    return built.done()
+
+
+def box_rows(rig: Rig) -> Rows:
+    """Every centre of mass in its link's box, as rows in mass and first moment: (11)."""
+    built = _Builder(len(rig.links))
+    for k, link in enumerate(rig.links):
+        mass, first = PER_LINK * k + MASS, PER_LINK * k + FIRST_MOMENT.start
+        for axis in range(3):
+            low, high = rig.boxes[k, :, axis]
+            name = f"{link}: centre of mass {AXES[axis]} at its"
+            built.add({first + axis: 1.0, mass: -low}, 0.0, np.inf, f"{name} lower side of the box")
+            built.add({first + axis: -1.0, mass: high}, 0.0, np.inf, f"{name} upper side of the box")
+    return built.done()
+
+
+def symmetry_rows(rig: Rig, alpha: float, dropped: Collection[str] = ()) -> Rows:
+    """Mass and diagonal of the inertia alike left and right: (1 - alpha) x_j <= x_i <= (1 + alpha) x_j.
+
+    (15) corrected: as printed it compares x_i with itself.
+    """
+    built = _Builder(len(rig.links))
+    for left, right in rig.pairs:
+        if left in dropped or right in dropped:
+            continue
+        i, j = PER_LINK * rig.index(left), PER_LINK * rig.index(right)
+        for parameter in (MASS, *DIAGONAL):
+            name = f"{left} and {right}: {PARAMETERS[parameter]} as unlike as allowed"
+            built.add({i + parameter: 1.0, j + parameter: -(1.0 - alpha)}, 0.0, np.inf, name)
+            built.add({i + parameter: -1.0, j + parameter: 1.0 + alpha}, 0.0, np.inf, name)
+    return built.done()
+
+
+def mass_bound_rows(rig: Rig, reference: InertialParameters, options: ConstraintOptions) -> Rows:
+    """(1 - beta) m_ref <= m <= (1 + beta) m_ref: (16)."""
+    built = _Builder(len(rig.links))
+    for k, link in enumerate(rig.links):
+        beta = options.betas.get(link, options.beta)
+        if beta is None:
+            continue
+        mass = options.reference_masses.get(link, float(reference.masses[k]))
+        low, high = (1.0 - beta) * mass, (1.0 + beta) * mass
+        built.add({PER_LINK * k + MASS: 1.0}, low, np.inf, f"{link}: mass at its lower bound")
+        built.add({PER_LINK * k + MASS: 1.0}, -np.inf, high, f"{link}: mass at its upper bound")
+    return built.done()
+
+
+def physical_rows(rig: Rig, options: ConstraintOptions) -> Rows:
+    """Level 1 of jovic2016 (7) without the inertia directions."""
+    options.check(rig.links)
+    return Rows.stack([mass_rows(rig, options.total_mass)] + ([box_rows(rig)] if options.boxes else []))
+
+
+def plausible_rows(rig: Rig, reference: InertialParameters, options: ConstraintOptions) -> Rows:
+    """Level 2 of jovic2016 (7): symmetry and mass bounds."""
+    options.check(rig.links)
+    parts = [mass_bound_rows(rig, reference, options)]
+    if options.alpha is not None:
+        parts.append(symmetry_rows(rig, options.alpha, options.asymmetric))
+    return Rows.stack(parts)
+
+
+def direction_rows(rig: Rig, reference: InertialParameters, options: ConstraintOptions) -> DirectionRows:
+    """Inertia rows of every link: (13), (14)."""
+    floors = np.full(len(rig.links), options.floor) if options.floor is not None else default_floors(reference)
+    return DirectionRows(rig.links, floors, level=options.direction_level, inner=options.inner)
+
+
+def default_floors(reference: InertialParameters) -> np.ndarray:
+    """eps of each link (L,) [kg m^2], a share of the smallest principal inertia of its prior about the joint centre."""
+    smallest = reference.rotational_margin
+    if np.any(smallest <= 0.0):
+        link = reference.links[int(np.argmin(smallest))]
+        raise InvalidValue(
+            f"the prior inertia of link {link!r} is not positive definite; give the inertia floor by hand"
+        )
+    return FLOOR_SHARE * smallest

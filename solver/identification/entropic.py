@@ -1,0 +1,141 @@
+"""Minimise a quadratic plus the entropic distance of many bodies, subject to linear rows, by Newton's method.
+
+The log-determinant is the cone's own barrier: it keeps every body strictly physical, and being self-concordant it
+makes damped Newton steps converge from any feasible start, at the end doubling the digits with every step (Nesterov
+and Nemirovskii, 1994). Each step is a quadratic program over the rows, solved exactly by the active-set method.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+
+from ..errors import BackendError
+from ..inertials import PER_LINK
+from ..qp import Rows, Status
+from ..qp.active_set import Pool, nearest_point
+from .bodies import ORDER, SHAPES
+from .estimate import Step
+
+ITERATIONS = 200
+DECREMENT = 1e-12
+"""Expected further decrease, relative to 1 + |objective|, at which the iterations end."""
+SUFFICIENT = 1e-4
+"""Share of the expected decrease that a step must deliver."""
+TO_EDGE = 0.95
+"""Share of the way to the edge of the physical that one step may go."""
+SHORTEST = 1e-10
+
+
+@dataclass(frozen=True, slots=True)
+class Minimum:
+    """Outcome of `minimise`."""
+
+    x: np.ndarray
+    status: Status
+    trace: tuple[Step, ...]
+
+
+def minimise(
+    hessian: np.ndarray, gradient: np.ndarray, strengths: np.ndarray, rows: Rows, start: np.ndarray
+) -> Minimum:
+    """Minimise 1/2 x'Hx + g'x + sum_k s_k (tr X_k - log det(1 + X_k)) subject to the rows.
+
+    Args:
+        hessian: (10 L, 10 L) H of the data.
+        gradient: (10 L,) g of the data.
+        strengths: (L,) s_k, positive.
+        rows: in x.
+        start: satisfies the rows, all 1 + X_k positive definite.
+
+    Raises:
+        BackendError: the rows contradict each other.
+    """
+    pool = Pool(np.ones(len(start)))
+    pool.add(rows)
+    x = np.array(start)
+    active: tuple[int, ...] = ()
+    value = _value(hessian, gradient, strengths, x)
+    trace: list[Step] = []
+    for _ in range(ITERATIONS):
+        slope, curvature = _derivatives(hessian, gradient, strengths, x)
+        move, active = _newton(slope, curvature, rows, pool, active, x)
+        decrement = -float(slope @ move)
+        if 0.5 * decrement <= DECREMENT * (1.0 + abs(value)):
+            return Minimum(x, Status.OPTIMAL, tuple(trace))
+        length = min(1.0, TO_EDGE * _reach(x, move))
+        while length > SHORTEST:
+            trial = _value(hessian, gradient, strengths, x + length * move)
+            if trial <= value - SUFFICIENT * length * decrement:
+                break
+            length *= 0.5
+        else:
+            # Rounding hides the remaining decrease.
+            return Minimum(x, Status.INACCURATE, tuple(trace))
+        x, value = x + length * move, trial
+        trace.append(Step(value, 0.5 * decrement, length))
+    return Minimum(x, Status.LIMIT, tuple(trace))
+
+
+def _matrices(x: np.ndarray) -> np.ndarray:
+    return np.eye(ORDER) + np.einsum("lc,cij->lij", x.reshape(-1, PER_LINK), SHAPES)
+
+
+def _value(hessian: np.ndarray, gradient: np.ndarray, strengths: np.ndarray, x: np.ndarray) -> float:
+    matrices = _matrices(x)
+    eigenvalues = np.linalg.eigvalsh(matrices)
+    if np.any(eigenvalues <= 0.0):
+        return np.inf
+    entropy = eigenvalues.sum(axis=1) - ORDER - np.log(eigenvalues).sum(axis=1)
+    return float(0.5 * x @ (hessian @ x) + gradient @ x + strengths @ entropy)
+
+
+def _derivatives(
+    hessian: np.ndarray, gradient: np.ndarray, strengths: np.ndarray, x: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    inverses = np.linalg.inv(_matrices(x))
+    slopes = np.einsum("ij,cij->c", np.eye(ORDER), SHAPES) - np.einsum("lij,cij->lc", inverses, SHAPES)
+    turned = np.einsum("lij,cjk->lcik", inverses, SHAPES)
+    curvatures = strengths[:, None, None] * np.einsum("lcik,ldki->lcd", turned, turned)
+    curvature = hessian.copy()
+    for k, block in enumerate(curvatures):
+        part = slice(PER_LINK * k, PER_LINK * (k + 1))
+        curvature[part, part] += block
+    return hessian @ x + gradient + (strengths[:, None] * slopes).ravel(), curvature
+
+
+def _newton(
+    slope: np.ndarray, curvature: np.ndarray, rows: Rows, pool: Pool, active: tuple[int, ...], x: np.ndarray
+) -> tuple[np.ndarray, tuple[int, ...]]:
+    """The step to the minimum of the local quadratic model over the rows, and the rows that hold it."""
+    factor = cho_factor(curvature, lower=True, check_finite=False)
+    move = -cho_solve(factor, slope, check_finite=False)
+    equal = rows.equality
+    if equal.any():
+        normals = rows.matrix[equal].toarray()
+        answers = cho_solve(factor, normals.T, check_finite=False)
+        misfit = rows.upper[equal] - normals @ (x + move)
+        move = move + answers @ np.linalg.solve(normals @ answers, misfit)
+    if np.all(pool.excess(x + move) >= -ROW_ROUNDING):
+        return move, ()
+    lower = cholesky(curvature, lower=True, check_finite=False)
+    basis = solve_triangular(lower, np.eye(len(x)), lower=True, check_finite=False).T
+    target = -solve_triangular(lower, slope, lower=True, check_finite=False)
+    found = nearest_point(x, basis, target, pool, start=active)
+    if not found.feasible:
+        raise BackendError("the total mass, boxes or bounds contradict each other")
+    return found.x - x, found.active
+
+
+ROW_ROUNDING = 1e-9
+"""Violation of a row of unit length that counts as none."""
+
+
+def _reach(x: np.ndarray, move: np.ndarray) -> float:
+    """How far along a move the first body stops being physical."""
+    roots = np.linalg.inv(np.linalg.cholesky(_matrices(x)))
+    change = np.einsum("lc,cij->lij", move.reshape(-1, PER_LINK), SHAPES)
+    lowest = float(np.linalg.eigvalsh(roots @ change @ np.swapaxes(roots, 1, 2))[:, 0].min())
+    return np.inf if lowest >= 0.0 else -1.0 / lowest

@@ -1,0 +1,95 @@
+"""What one identification method returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+from ..inertials import InertialParameters
+from ..qp import LevelOptimum, Status
+
+NONE, ROTATIONAL, CONSISTENT = "none", "rotational", "consistent"
+ROUNDING = 1e-12
+"""Negative eigenvalue, relative to the largest of its link, that is rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One iteration of a method that iterates by itself.
+
+    Attributes:
+        objective: minimised value.
+        decrement: by how much a full step was expected to lower it.
+        length: of the step taken, in (0, 1].
+    """
+
+    objective: float
+    decrement: float
+    length: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Inertial parameters found by one method.
+
+    Attributes:
+        method: its name, with the variant.
+        parameters: found.
+        prior: believed before, as the method used it.
+        status: how the solve ended.
+        cost: ||W (Y phi - f)||^2 at the result, with the part no parameters can remove.
+        cost_prior: the same for the prior.
+        at_bounds: names of constraints that hold with equality at the result.
+        levels: optimum of each level of a hierarchical method, and that no lower one worsened it.
+        trace: iterations of an iterative method.
+        settings: numbers the method chose or was given (strength of the prior, inflation of the noise, rank ...).
+        notes: what a reader must know.
+        seconds: wall clock.
+    """
+
+    method: str
+    parameters: InertialParameters
+    prior: InertialParameters
+    status: Status
+    cost: float
+    cost_prior: float
+    at_bounds: tuple[str, ...] = ()
+    levels: tuple[LevelOptimum, ...] = ()
+    trace: tuple[Step, ...] = ()
+    settings: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "settings", MappingProxyType(dict(self.settings)))
+
+    @property
+    def satisfies(self) -> str:
+        """``"consistent"``, ``"rotational"`` or ``"none"``, by the eigenvalues of every link."""
+        return consistency(self.parameters)
+
+
+def consistency(parameters: InertialParameters) -> str:
+    """How physical parameters are, by eigenvalues.
+
+    ``"consistent"``: every pseudo-inertia is positive semi-definite, so a body like that exists; ``"rotational"``: only
+    masses are not negative and every inertia about its link origin is positive definite, jovic2016 (8), (12);
+    ``"none"``: neither.
+    """
+    if np.all(parameters.consistency_margin >= -ROUNDING * _largest(parameters.pseudo_inertias)):
+        return CONSISTENT
+    if np.all(parameters.masses >= 0.0) and np.all(parameters.rotational_margin > 0.0):
+        return ROTATIONAL
+    return NONE
+
+
+def cost_of(factor: np.ndarray, target: np.ndarray, rest: float, parameters: InertialParameters) -> float:
+    """||W (Y phi - f)||^2 of any parameters."""
+    return float(np.sum((factor @ parameters.vector - target) ** 2) + rest)
+
+
+def _largest(matrices: np.ndarray) -> np.ndarray:
+    return np.abs(np.linalg.eigvalsh(matrices)).max(axis=1)

@@ -1,0 +1,241 @@
+"""From trials to a result: weights, method, uncertainty, and the comparison on trials used and not used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..errors import InvalidValue, SolverError, UnknownPreset
+from ..progress import Part, Progress, silent
+from ..rig import Rig
+from ..trial import Trial
+from .accumulate import accumulate
+from .base_estimation import BaseEstimate, estimate_base
+from .base_parameters import base_parameters
+from .bootstrap import LEAST_BLOCKS, bootstrap
+from .comparison import Comparison, FlightCheck, check_flight, compare
+from .consistent import ConsistentOptions, consistent, diagonal_spread
+from .constrained import ConstrainedOptions, constrained
+from .constraints import ConstraintOptions
+from .estimate import Estimate
+from .hierarchical import HierarchicalOptions, hierarchical
+from .information import information, noise_variance
+from .least_squares import minimum_norm
+from .regression import Regression
+from .result import Identification, Uncertainty
+
+METHODS = ("consistent", "hierarchical", "constrained", "minimum_norm")
+WEIGHT_ROUNDS = 2
+"""Weights follow from residuals and residuals from weights; two rounds settle them within a few per cent."""
+LEAST_FLIGHT = 5
+"""A flight of fewer frames says nothing."""
+
+Method = Callable[[Regression], Estimate]
+
+
+@dataclass(frozen=True, slots=True)
+class IdentifyOptions:
+    """How to identify.
+
+    Attributes:
+        method: one of `METHODS`.
+        base: base link, by name or index, at whose origin the moments are taken.
+        total_mass: [kg] that the masses must sum to; None leaves it to the data. Not used by the minimum norm.
+        constraints: boxes, symmetry, mass bounds; its total mass is replaced by ``total_mass``.
+        relative_std: spread of a link's mass around the prior, consistent method only; None takes its default.
+        bootstrap: number of samples; 0 for none.
+        cross_validate: also fit on all trials but one, or with one trial on one half of it, and test on the rest.
+        seed: of the bootstrap.
+        jobs: joblib's number of workers.
+    """
+
+    method: str = "consistent"
+    base: str | int = 0
+    total_mass: float | None = None
+    constraints: ConstraintOptions = field(default_factory=ConstraintOptions)
+    relative_std: float | None = None
+    bootstrap: int = 40
+    cross_validate: bool = True
+    seed: int = 0
+    jobs: int | None = None
+
+
+def identify(
+    rig: Rig,
+    trials: Sequence[Trial],
+    options: IdentifyOptions | None = None,
+    *,
+    flights: Mapping[str, np.ndarray] | None = None,
+    progress: Progress = silent,
+) -> Identification:
+    """Inertial parameters of every link of a rig from trials.
+
+    Args:
+        rig: whose prior is the reference, scaled to the body's mass.
+        trials: motion and wrenches of counted frames.
+        options: see there.
+        flights: by trial, (N,) True in frames where nothing touches the body.
+        progress: receives progress.
+
+    Raises:
+        InvalidValue: no frame counts.
+        UnknownPreset: no such method.
+        BackendError: the method failed.
+    """
+    options = IdentifyOptions() if options is None else options
+    flights = flights or {}
+    method = method_of(rig, options)
+    progress(0.0, "regressor")
+    structure = base_parameters(rig)
+    parts = {
+        trial.name: accumulate(rig, [trial], base=options.base, axes="world", structure=structure)
+        for trial in trials
+        if trial.counted.any()
+    }
+    if not parts:
+        raise InvalidValue("no frame counts in any of the trials: every one has contacts that were not measured")
+    progress(0.3, f"{options.method} identification")
+    whole, estimate = weighted(_joined(list(parts.values())), method, rig)
+    notes: list[str] = []
+    comparisons = [_compare(rig, trial, estimate, options, used=True) for trial in trials if trial.name in parts]
+    if options.cross_validate:
+        progress(0.4, "comparison on trials not used")
+        comparisons += _unused(rig, trials, parts, method, options, notes)
+    spread = _uncertainty(whole, method, options, notes, Part(progress, 0.5, 1.0))
+    noise = float(np.sqrt(noise_variance(whole, estimate.parameters) * estimate.settings.get("data inflation", 1.0)))
+    known = information(whole, diagonal_spread(rig.prior, rig.boxes, ConsistentOptions()), noise=noise)
+    return Identification(
+        estimate=estimate,
+        determined=known.determined,
+        singular_values=known.singular_values,
+        rank=known.rank,
+        weights=whole.weights,
+        frames=whole.frames,
+        trials=whole.trials,
+        base_link=whole.base,
+        base=_base(whole, notes),
+        uncertainty=spread,
+        comparisons=tuple(comparisons),
+        flights=_flights(rig, trials, estimate, flights),
+        notes=tuple(notes),
+    )
+
+
+def method_of(rig: Rig, options: IdentifyOptions) -> Method:
+    """The method as a function of a regression.
+
+    Raises:
+        UnknownPreset: no such method.
+    """
+    limits = replace(options.constraints, total_mass=options.total_mass)
+    if options.method == "consistent":
+        chosen = ConsistentOptions(constraints=limits)
+        if options.relative_std is not None:
+            chosen = replace(chosen, relative_std=options.relative_std)
+        return lambda regression: consistent(regression, rig, chosen)
+    if options.method == "hierarchical":
+        return lambda regression: hierarchical(regression, rig, HierarchicalOptions(constraints=limits))
+    if options.method == "constrained":
+        return lambda regression: constrained(regression, rig, ConstrainedOptions(constraints=limits))
+    if options.method == "minimum_norm":
+        return lambda regression: minimum_norm(regression, rig)
+    raise UnknownPreset(options.method, METHODS)
+
+
+def weighted(regression: Regression, method: Method, rig: Rig) -> tuple[Regression, Estimate]:
+    """Weighted least squares: axes weigh by the residuals that the method leaves, starting from the prior's."""
+    regression = regression.with_weights(_weights(regression, rig, None))
+    estimate = method(regression)
+    for _ in range(WEIGHT_ROUNDS):
+        regression = regression.with_weights(_weights(regression, rig, estimate))
+        estimate = method(regression)
+    return regression, estimate
+
+
+def _weights(regression: Regression, rig: Rig, estimate: Estimate | None) -> np.ndarray:
+    """One over the residual's spread; data without noise have none, and then the wrench's own size stands in."""
+    parameters = rig.prior if estimate is None else estimate.parameters
+    rmse, size = regression.axis_rmse(parameters), regression.axis_rmse(rig.prior)
+    floor = 1e-6 * np.nanmax(np.append(size, np.finfo(float).tiny))
+    return np.nan_to_num(1.0 / np.maximum(rmse, floor), nan=0.0)
+
+
+def _joined(parts: Sequence[Regression]) -> Regression:
+    result = parts[0]
+    for part in parts[1:]:
+        result = result.merged(part)
+    return result
+
+
+def _compare(rig: Rig, trial: Trial, estimate: Estimate, options: IdentifyOptions, *, used: bool) -> Comparison:
+    return compare(rig, trial, estimate.parameters, estimate.prior, used=used, base=options.base)
+
+
+def _unused(
+    rig: Rig,
+    trials: Sequence[Trial],
+    parts: Mapping[str, Regression],
+    method: Method,
+    options: IdentifyOptions,
+    notes: list[str],
+) -> list[Comparison]:
+    """Each trial explained by parameters fitted to the others; a single trial's halves by one another."""
+    counted = {trial.name: trial for trial in trials if trial.name in parts}
+    if len(counted) == 1:
+        trial = next(iter(counted.values()))
+        halves = _halves(trial)
+        pieces = {half.name: accumulate(rig, [half], base=options.base, axes="world") for half in halves}
+        counted, parts = {half.name: half for half in halves}, pieces
+        notes.append(f"one trial only: each half of {trial.name} is tested with parameters fitted to the other half")
+    found = []
+    for name, trial in counted.items():
+        try:
+            _, estimate = weighted(_joined([part for other, part in parts.items() if other != name]), method, rig)
+        except SolverError as error:
+            notes.append(f"{name} could not be tested unseen: {error}")
+            continue
+        found.append(_compare(rig, trial, estimate, options, used=False))
+    return found
+
+
+def _halves(trial: Trial) -> tuple[Trial, Trial]:
+    frames = np.flatnonzero(trial.counted)
+    middle = frames[len(frames) // 2]
+    first = trial.counted & (np.arange(len(trial.counted)) < middle)
+    return (
+        replace(trial, name=f"{trial.name}, first half", counted=first),
+        replace(trial, name=f"{trial.name}, second half", counted=trial.counted & ~first),
+    )
+
+
+def _uncertainty(
+    regression: Regression, method: Method, options: IdentifyOptions, notes: list[str], progress: Progress
+) -> Uncertainty | None:
+    if options.bootstrap == 0:
+        return None
+    if len(regression.blocks) < LEAST_BLOCKS:
+        notes.append("the recording is too short for confidence intervals: fewer than four blocks of frames")
+        return None
+    return bootstrap(
+        regression, method, samples=options.bootstrap, seed=options.seed, jobs=options.jobs, progress=progress
+    )
+
+
+def _base(regression: Regression, notes: list[str]) -> BaseEstimate | None:
+    try:
+        return estimate_base(regression)
+    except SolverError as error:
+        notes.append(f"base parameters were not estimated: {error}")
+        return None
+
+
+def _flights(
+    rig: Rig, trials: Sequence[Trial], estimate: Estimate, flights: Mapping[str, np.ndarray]
+) -> tuple[FlightCheck, ...]:
+    return tuple(
+        check_flight(rig, trial, flights[trial.name], estimate.parameters, estimate.prior)
+        for trial in trials
+        if trial.name in flights and flights[trial.name].sum() >= LEAST_FLIGHT
+    )

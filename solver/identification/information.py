@@ -1,0 +1,109 @@
+"""How much of each parameter the data determined, and how much the prior supplied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import svd
+
+from ..arrays import frozen
+from ..errors import InvalidValue
+from ..inertials import PER_LINK, InertialParameters
+from .regression import Regression
+
+RANK_TOLERANCE = 1e-8
+"""Singular values below this share of the largest are rounding, in parameters divided by their typical size."""
+LEAST_BLOCKS = 4
+"""Fewer blocks than this say nothing about correlated residuals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Information:
+    """What data say about parameters, parameters divided by their prior spread.
+
+    Attributes:
+        links: L names.
+        determined: (L, 10) in [0, 1], the diagonal of the resolution matrix (H + 1)^-1 H with the data's information
+            H: 1 where the data alone fix the parameter, 0 where they say nothing and the prior supplied it.
+        singular_values: of the scaled factor, descending; those above 1 tell more than the prior.
+        rank: number of them that are not rounding.
+    """
+
+    links: tuple[str, ...]
+    determined: np.ndarray
+    singular_values: np.ndarray
+    rank: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "determined", frozen("determined", self.determined, (len(self.links), PER_LINK)))
+        object.__setattr__(self, "singular_values", frozen("singular values", self.singular_values, (None,)))
+
+    @property
+    def from_prior(self) -> np.ndarray:
+        """(L, 10) share that the prior supplied."""
+        return 1.0 - self.determined
+
+
+def information(
+    regression: Regression, spread: np.ndarray, *, noise: float | None = None, tolerance: float = RANK_TOLERANCE
+) -> Information:
+    """Share of each parameter that the data determined.
+
+    Args:
+        regression: accumulated equations.
+        spread: (L, 10) or (10 L,) standard deviation of the prior, or typical size of each parameter.
+        noise: standard deviation of one weighted equation, inflated for correlated residuals. None: the data are taken
+            as exact, and a parameter counts as determined as far as it lies outside the null space.
+        tolerance: of the rank.
+    """
+    scale = np.ravel(np.asarray(spread, float))
+    _, s, Vt = svd(regression.factor * scale[None, :], full_matrices=False, check_finite=False)
+    rank = int(np.sum(s > tolerance * s[0])) if len(s) and s[0] > 0.0 else 0
+    if noise is None:
+        share = np.ones(rank)
+    else:
+        gained = (s[:rank] / noise) ** 2
+        share = gained / (1.0 + gained)
+    determined = np.clip(np.sum(share[:, None] * Vt[:rank] ** 2, axis=0), 0.0, 1.0)
+    links = tuple(regression.links)
+    return Information(links, determined.reshape(len(links), PER_LINK), s, rank)
+
+
+def noise_variance(regression: Regression, parameters: InertialParameters) -> float:
+    """Mean square of a weighted residual; 1 when the weights are one over the standard deviations."""
+    residual = regression.factor @ parameters.vector - regression.target
+    return float((residual @ residual + regression.rest) / max(1, regression.rows))
+
+
+def data_inflation(regression: Regression, parameters: InertialParameters) -> float:
+    """How many equations do the work of one independent one, at least 1.
+
+    Residuals of neighbouring frames are alike, so N equations tell less than N independent ones would. The gradient of
+    each block of time is compared with what white noise would give (a sandwich estimate): the ratio of the variances,
+    averaged over the directions the data see. Dividing the data's cost by it makes the cost trust the data as far as
+    the blocks agree with each other.
+
+    Args:
+        regression: with its blocks.
+        parameters: near the solution.
+
+    Raises:
+        InvalidValue: fewer than `LEAST_BLOCKS` blocks.
+    """
+    blocks = [(count, block) for count, block in zip(regression.counts, regression.weighed_blocks) if count]
+    total = sum(count for count, _ in blocks)
+    if total < LEAST_BLOCKS:
+        raise InvalidValue(f"{len(blocks)} blocks of frames are too few to judge how correlated the residuals are")
+    structure = regression.structure
+    size = len(structure)
+    phi = structure.of(parameters)
+    gradients = np.array([b[:, :size].T @ (b[:, :size] @ phi - b[:, size]) for _, b in blocks])
+    counts = np.array([count for count, _ in blocks])
+    gradients = (gradients - counts @ gradients / total) * np.sqrt(counts)[:, None]
+    base = regression.base_triangle[:, :size]
+    _, s, Vt = svd(base, full_matrices=False, check_finite=False)
+    rank = int(np.sum(s > RANK_TOLERANCE * s[0]))
+    whitened = (gradients @ Vt[:rank].T) / s[:rank]
+    variance = float(np.sum(whitened**2)) / rank * total / (total - 1.0)
+    return max(1.0, variance / noise_variance(regression, parameters))

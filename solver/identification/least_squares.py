@@ -1,0 +1,49 @@
+"""Minimum-norm least squares, jovic2016 (5), (6): the data's word alone, often not physical."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from scipy.linalg import svd
+
+from ..errors import InvalidValue
+from ..inertials import InertialParameters
+from ..qp import Status
+from ..rig import Rig
+from .estimate import Estimate, cost_of
+from .regression import Regression
+
+RANK_TOLERANCE = 1e-10
+"""Singular values below this share of the largest count as zero; the paper's parameters are not scaled."""
+
+
+def minimum_norm(regression: Regression, rig: Rig, *, tolerance: float = RANK_TOLERANCE) -> Estimate:
+    """phi = Y^+ f: of all parameters that explain the wrench best, those of least norm; no prior, no constraint.
+
+    The masses it makes negative are named in the notes, the numerical rank is in the settings.
+
+    Raises:
+        InvalidValue: the regression is empty.
+    """
+    began = time.perf_counter()
+    U, s, Vt = svd(regression.factor, full_matrices=False, check_finite=False)
+    if not len(s) or not s[0] > 0.0:
+        raise InvalidValue("the regression holds no equation")
+    rank = int(np.sum(s > tolerance * s[0]))
+    phi = Vt[:rank].T @ ((U[:, :rank].T @ regression.target) / s[:rank])
+    parameters = InertialParameters.from_vector(regression.links, phi)
+    negative = [link for link, mass in zip(parameters.links, parameters.masses) if mass < 0.0]
+    notes = (f"negative masses: {', '.join(negative)}",) if negative else ()
+    factor, target, rest = regression.factor, regression.target, regression.rest
+    return Estimate(
+        "minimum_norm",
+        parameters,
+        rig.prior,
+        Status.OPTIMAL,
+        cost_of(factor, target, rest, parameters),
+        cost_of(factor, target, rest, rig.prior),
+        settings={"rank": rank, "columns": regression.factor.shape[1], "condition": float(s[0] / s[rank - 1])},
+        notes=notes,
+        seconds=time.perf_counter() - began,
+    )

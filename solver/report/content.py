@@ -1,0 +1,171 @@
+"""What a report shows, as plain values: made from a study, or read back from a folder of results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..inertials import InertialParameters
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """Measured against reconstructed wrench of one trial, per axis Fx Fy Fz Mx My Mz.
+
+    Attributes:
+        trial: its name.
+        used: True when the parameters were fitted to it.
+        frames: compared.
+        identified_rmse, prior_rmse: (6,) [N, N m].
+        identified_correlation, prior_correlation: (6,) Pearson.
+    """
+
+    trial: str
+    used: bool
+    frames: int
+    identified_rmse: np.ndarray
+    prior_rmse: np.ndarray
+    identified_correlation: np.ndarray
+    prior_correlation: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """Wrench of one trial over time, base link's origin, world axes.
+
+    Attributes:
+        trial: its name.
+        times: (N,) [s].
+        measured, identified, prior: (N, 6) [N, N m]; NaN where unknown.
+        counted: (N,) True where a frame counts.
+        states: (N,) index into `state_names`: what each frame is.
+        state_names: why a frame counts or does not.
+        lag: of the plates behind the motion that was taken off [s]; NaN when none was estimated.
+    """
+
+    trial: str
+    times: np.ndarray
+    measured: np.ndarray
+    identified: np.ndarray
+    prior: np.ndarray
+    counted: np.ndarray
+    states: np.ndarray
+    state_names: tuple[str, ...]
+    lag: float
+
+
+@dataclass(frozen=True, slots=True)
+class TrackingErrors:
+    """Distance of measured markers from the tracked body, one trial.
+
+    Attributes:
+        trial: its name.
+        markers: M names.
+        rmse: (M,) [m] over frames.
+        seen: (M,) share of frames in which the marker was seen.
+        total: RMSE over markers and frames [m].
+    """
+
+    trial: str
+    markers: tuple[str, ...]
+    rmse: np.ndarray
+    seen: np.ndarray
+    total: float
+
+
+@dataclass(frozen=True, slots=True)
+class Weighing:
+    """One trial's share in the body mass.
+
+    Attributes:
+        trial: its name.
+        group: number of the group of trials that share a plate bias, from 1.
+        reading: mass that its forces alone give [kg].
+        std: of the reading [kg].
+        seconds: counted.
+        unloaded: True where the plates were seen unloaded, so that no offset can hide.
+        bias: (6,) constant wrench taken off the group [N, N m]; zeros when none.
+    """
+
+    trial: str
+    group: int
+    reading: float
+    std: float
+    seconds: float
+    unloaded: bool
+    bias: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """A check in the air: RMS of (CoM acceleration - gravity) [m/s^2] and of the momentum's rate [N m]."""
+
+    trial: str
+    frames: int
+    identified_acceleration: float
+    prior_acceleration: float
+    identified_momentum_rate: float
+    prior_momentum_rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class BaseParameter:
+    """One combination of parameters that the motion determines: value and relative standard deviation."""
+
+    name: str
+    value: float
+    relative_std: float
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """Everything a report shows.
+
+    Attributes:
+        title: of the page.
+        subject: the rig's name.
+        simulated: True when the recordings are a simulation; the page says so at its head.
+        method: name of the identification method.
+        satisfies: what the result satisfies, in words.
+        mass: body mass [kg] and its standard deviation (NaN: not estimated).
+        mass_std: as said.
+        identified, prior: parameters per link.
+        std: (L, 10) bootstrap standard deviations; NaN where there are none.
+        com_std: (L, 3) [m] of the centres of mass.
+        determined: (L, 10) share that the data determined.
+        on_bounds: names of parameters that ended on a bound.
+        singular_values: of the scaled regressor, descending.
+        rank: numerical rank.
+        truth: the known parameters of a simulation, or None.
+        errors: per trial, used and unused.
+        signals, tracking, weighings, flights, base: sections; empty when there is nothing to show.
+        methods: (what, how) rows of the method section.
+        warnings, notes: plain sentences.
+    """
+
+    title: str
+    subject: str
+    simulated: bool
+    method: str
+    satisfies: str
+    mass: float
+    mass_std: float
+    identified: InertialParameters
+    prior: InertialParameters
+    std: np.ndarray
+    com_std: np.ndarray
+    determined: np.ndarray
+    on_bounds: tuple[str, ...]
+    singular_values: np.ndarray
+    rank: int
+    truth: InertialParameters | None = None
+    errors: tuple[Errors, ...] = ()
+    signals: tuple[Signals, ...] = ()
+    tracking: tuple[TrackingErrors, ...] = ()
+    weighings: tuple[Weighing, ...] = ()
+    flights: tuple[Flight, ...] = ()
+    base: tuple[BaseParameter, ...] = ()
+    methods: tuple[tuple[str, str], ...] = ()
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,171 @@
+"""From a study to what its report shows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..dynamics import predicted_wrench
+from ..errors import InvalidValue
+from ..identification.comparison import Comparison, measured_wrench
+from ..identification.estimate import CONSISTENT, ROTATIONAL
+from ..identification.result import Identification
+from ..inertials import InertialParameters
+from ..signals.filters import preset_of
+from ..signals.window_rules import Reason
+from ..study import Study, TrialRecord
+from .content import BaseParameter, Content, Errors, Flight, Signals, TrackingErrors, Weighing
+
+SATISFIES = {
+    CONSISTENT: "physically consistent: every link's pseudo-inertia is positive semi-definite",
+    ROTATIONAL: "rotational inertias positive definite; not every link's pseudo-inertia is",
+}
+NOT_PHYSICAL = "not physical: a mass or an inertia is negative"
+STATES = tuple(reason.text for reason in Reason)
+
+
+def content_of(
+    study: Study, *, title: str | None = None, simulated: bool = False, truth: InertialParameters | None = None
+) -> Content:
+    """What the report of a study shows.
+
+    Args:
+        study: with an identification.
+        title: of the page.
+        simulated: label the data as a simulation.
+        truth: the simulation's true parameters.
+
+    Raises:
+        InvalidValue: the study holds no identification.
+    """
+    result = study.identification
+    if result is None:
+        raise InvalidValue("a report needs an identification; this study only tracked")
+    links = len(study.rig.links)
+    spread = result.uncertainty
+    std = np.full((links, 10), np.nan) if spread is None else spread.std
+    com_std = np.full((links, 3), np.nan) if spread is None else spread.com_std
+    return Content(
+        title=title or "Identified inertial parameters",
+        subject=study.rig.name,
+        simulated=simulated,
+        method=result.estimate.method,
+        satisfies=SATISFIES.get(result.estimate.satisfies, NOT_PHYSICAL),
+        mass=result.parameters.total_mass if study.mass is None else study.mass.mass,
+        mass_std=np.nan if study.mass is None else study.mass.std,
+        identified=result.parameters,
+        prior=result.prior,
+        std=std,
+        com_std=com_std,
+        determined=result.determined,
+        on_bounds=result.estimate.at_bounds,
+        singular_values=result.singular_values,
+        rank=result.rank,
+        truth=truth,
+        errors=tuple(_errors(comparison) for comparison in result.comparisons),
+        signals=tuple(_signals(study, result, record) for record in study.records if record.trial is not None),
+        tracking=tuple(found for record in study.records if (found := _tracking(record)) is not None),
+        weighings=_weighings(study),
+        flights=tuple(
+            Flight(f.trial, f.frames, *f.acceleration, *f.momentum_rate) for f in result.flights if f.frames > 0
+        ),
+        base=_base(result),
+        methods=_methods(study, result),
+        warnings=study.warnings,
+        notes=tuple(dict.fromkeys((*result.notes, *result.estimate.notes, *study.rig.notes))),
+    )
+
+
+def _errors(comparison: Comparison) -> Errors:
+    found, prior = comparison.identified, comparison.prior
+    return Errors(
+        comparison.trial,
+        comparison.used,
+        comparison.frames,
+        found.rmse,
+        prior.rmse,
+        found.correlation,
+        prior.correlation,
+    )
+
+
+def _signals(study: Study, result: Identification, record: TrialRecord) -> Signals:
+    trial = record.trial
+    assert trial is not None
+    rig, base = study.rig, result.base_link
+    identified, prior = (
+        predicted_wrench(rig, trial.motion, parameters, base, axes="world")
+        for parameters in (result.parameters, result.prior)
+    )
+    states = np.where(trial.counted, Reason.MEASURED, Reason.OTHER_SUPPORT)
+    if record.windows is not None and len(record.windows.reasons) == len(trial.motion):
+        states = record.windows.reasons
+    measured = measured_wrench(rig, trial, base)
+    lag = np.nan if record.lag is None else record.lag.seconds
+    return Signals(
+        trial.name, trial.motion.times, measured, identified, prior, trial.counted, states.astype(int), STATES, lag
+    )
+
+
+def _tracking(record: TrialRecord) -> TrackingErrors | None:
+    tracked = record.tracked
+    if tracked is None:
+        return None
+    seen = np.isfinite(tracked.errors).mean(axis=0)
+    rmse = np.array([tracked.marker_rmse[name] for name in tracked.names])
+    return TrackingErrors(record.name, tracked.names, rmse, seen, tracked.rmse)
+
+
+def _weighings(study: Study) -> tuple[Weighing, ...]:
+    if study.mass is None:
+        return ()
+    by_name = {trial.name: trial for trial in study.mass.trials}
+    return tuple(
+        Weighing(name, number, trial.apparent, trial.std, trial.seconds, trial.zero is not None, group.bias)
+        for number, group in enumerate(study.mass.groups, 1)
+        for name in group.trials
+        for trial in (by_name[name],)
+    )
+
+
+def _base(result: Identification) -> tuple[BaseParameter, ...]:
+    if result.base is None:
+        return ()
+    rows = zip(result.base.base.names, result.base.values, result.base.relative_std(), strict=True)
+    return tuple(BaseParameter(name, float(value), float(std)) for name, value, std in rows)
+
+
+def _methods(study: Study, result: Identification) -> tuple[tuple[str, str], ...]:
+    settings = study.settings
+    preset = preset_of(settings.preset)
+    given = [record.name for record in study.records if record.name not in result.trials]
+    rows = [("Data", f"fitted to {', '.join(result.trials)}: {result.frames} frames that count")]
+    if given:
+        rows.append(("Also given", f"{', '.join(given)}: not fitted"))
+    if study.calibration is not None:
+        height = f"height {study.calibration.height:.3f} m"
+        markers = f"{len(study.calibration.attachments)} markers of the set {study.calibration.marker_set}"
+        rows.append(("Subject", f"{study.rig.name}; {height}, {markers}"))
+    rows.append(("Filter", f"{_filter(preset.order, preset.cutoff)} ({preset.name}), motion and wrenches alike"))
+    rows.append(("Derivatives", "on the configuration manifold, from the filtered motion"))
+    rows.append(("Equation", f"external wrench at the origin of link {result.base_link}; six rows a frame"))
+    sigma = ", ".join(f"{1.0 / w:.2g}" if w > 0.0 else "not used" for w in result.weights)
+    rows.append(
+        ("Weights", f"one over the residual's standard deviation: {sigma} (Fx, Fy, Fz in N; Mx, My, Mz in N m)")
+    )
+    chosen = "; ".join(f"{name} {value:.4g}" for name, value in result.estimate.settings.items())
+    rows.append(("Method", result.estimate.method + (f" ({chosen})" if chosen else "")))
+    rows.append(("Prior", f"{study.rig.name}, scaled to {result.prior.total_mass:.2f} kg"))
+    if result.uncertainty is not None:
+        spread = result.uncertainty
+        text = f"block bootstrap: {spread.samples} samples of {spread.blocks} blocks of consecutive frames"
+        rows.append(("Uncertainty", f"{text}, seed {settings.seed}"))
+    lags = [f"{r.name} {1e3 * r.lag.seconds:.1f} ms" for r in study.records if r.lag is not None]
+    if lags:
+        rows.append(("Plates behind the motion", ", ".join(lags)))
+    if study.seconds:
+        rows.append(("Time taken", ", ".join(f"{stage} {value:.1f} s" for stage, value in study.seconds.items())))
+    return tuple(rows)
+
+
+def _filter(order: int, cutoff: float) -> str:
+    return f"low-pass Butterworth, order {order}, {cutoff:g} Hz, forwards and backwards"

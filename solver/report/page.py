@@ -1,0 +1,233 @@
+"""The report's page: one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from importlib.resources import files
+
+import numpy as np
+
+from ..version import VERSION
+from . import figures, tables
+from .content import Content, Errors
+from .tables import number
+
+LEGEND = (
+    '<p class="legend"><span class="key measured"></span>measured'
+    '<span class="key identified"></span>reconstructed, identified'
+    '<span class="key prior"></span>reconstructed, prior'
+    '<span class="box left-out"></span>left out</p>'
+)
+
+
+class Numbering:
+    """Consecutive numbers of figures and tables."""
+
+    def __init__(self) -> None:
+        self._counts = {"Figure": 0, "Table": 0}
+
+    def show(self, kind: str, body: str, caption: str) -> str:
+        """A numbered figure or table with its caption."""
+        self._counts[kind] += 1
+        text = f"<figcaption><b>{kind} {self._counts[kind]}.</b> {caption}</figcaption>"
+        order = (text, body) if kind == "Table" else (body, text)
+        return f'<figure class="{kind.lower()}">{order[0]}{order[1]}</figure>'
+
+
+def render(content: Content) -> str:
+    """The whole page."""
+    numbering = Numbering()
+    sections = [(title, make(content, numbering)) for title, make in SECTIONS]
+    sections = [(title, body) for title, body in sections if body]
+    links = "".join(f'<a href="#s{index}">{escape(title)}</a>' for index, (title, _) in enumerate(sections))
+    body = "".join(
+        f'<section id="s{index}"><h2>{escape(title)}</h2>{text}</section>'
+        for index, (title, text) in enumerate(sections)
+    )
+    style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
+    return (
+        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(content.title)}</title><style>{style}</style></head><body><main>"
+        f"{_head(content)}<nav>{links}</nav>{body}"
+        f"<footer>exciting_dance {VERSION}. SI units; z up; moments about the base link's origin.</footer>"
+        "</main></body></html>\n"
+    )
+
+
+def _head(content: Content) -> str:
+    label = '<span class="simulated">simulated data</span>' if content.simulated else ""
+    return (
+        f"<header><h1>{escape(content.title)} {label}</h1><p>{escape(content.subject)}</p>"
+        f'<div class="cards">{"".join(_cards(content))}</div></header>'
+    )
+
+
+def _cards(content: Content) -> list[str]:
+    spread = f" ± {number(content.mass_std, 2)}" if np.isfinite(content.mass_std) else ""
+    cards = [
+        _card("total mass", f"{number(content.mass, 2)}{spread} kg", "from all trials given"),
+        _card("method", escape(content.method.replace("_", " ")), escape(content.satisfies)),
+    ]
+    for used, title in ((False, "trials not used"), (True, "trials used")):
+        some = [_mean_ratio(error) for error in content.errors if error.used == used]
+        if some:
+            text = f"mean RMSE identified / prior over six axes, {len(some)} {'trial' if len(some) == 1 else 'trials'}"
+            cards.append(_card(title, f"{np.nanmean(some):.2f}", text))
+    if content.tracking:
+        total = 1e3 * float(np.mean([trial.total for trial in content.tracking]))
+        cards.append(_card("marker error", f"{number(total, 1)} mm", "RMSE over markers and frames, mean of trials"))
+    return cards
+
+
+def _card(title: str, value: str, note: str) -> str:
+    return f'<div class="card"><h3>{title}</h3><p class="value">{value}</p><p class="note">{note}</p></div>'
+
+
+def _mean_ratio(error: Errors) -> float:
+    return float(np.nanmean(error.identified_rmse / error.prior_rmse))
+
+
+def _warnings(content: Content, numbering: Numbering) -> str:
+    items = "".join(f"<li>{escape(text)}</li>" for text in content.warnings)
+    return f'<ul class="warnings">{items}</ul>' if items else ""
+
+
+def _parameters(content: Content, numbering: Numbering) -> str:
+    truth = " Black ticks: the truth of the simulation." if content.truth is not None else ""
+    legend = (
+        '<p class="legend"><span class="disc identified"></span>identified<span class="disc prior"></span>prior</p>'
+    )
+    figure = numbering.show(
+        "Figure",
+        legend + figures.masses(content),
+        "Mass of every link: prior (open) and identified (filled) with its 95 % block-bootstrap interval; at the right "
+        f"the change against the prior, which is scaled to the measured mass.{truth}",
+    )
+    from_data = "“From data” is the share that the recording determined; the prior supplied the rest."
+    masses = numbering.show(
+        "Table",
+        tables.mass_table(content),
+        f"Mass and centre of mass of every link, ± one standard deviation (block bootstrap). {from_data}",
+    )
+    inertias = numbering.show(
+        "Table",
+        tables.inertia_table(content),
+        "Principal inertias about the centre of mass. The spread is the standard deviation of the three diagonal "
+        f"elements about the link's origin, added in squares. {from_data}",
+    )
+    bounds = ", ".join(f"<code>{escape(name)}</code>" for name in content.on_bounds)
+    text = f"<p><b>On a bound:</b> {bounds}. The data would have these further out than the limits allow.</p>"
+    return figure + masses + inertias + (text if bounds else "<p>No parameter ended on a bound.</p>")
+
+
+def _truth(content: Content, numbering: Numbering) -> str:
+    if content.truth is None:
+        return ""
+    caption = "Error against the truth that the simulation was made with, identified beside prior."
+    return numbering.show("Table", tables.truth_table(content), caption)
+
+
+def _fit(content: Content, numbering: Numbering) -> str:
+    if not content.errors:
+        return ""
+    ratios = numbering.show(
+        "Table",
+        tables.ratio_table(content.errors),
+        "RMSE of the reconstructed wrench with identified inertials over that with the prior scaled to the same mass; "
+        "same motion, filter and frames on both sides. Below one the identification explains more.",
+    )
+    detail = numbering.show(
+        "Table",
+        tables.error_table(content.errors),
+        "Measured against reconstructed external wrench per axis: root mean square error and Pearson's correlation. "
+        "“Not used” means that the parameters compared there were fitted without that trial.",
+    )
+    return ratios + detail
+
+
+def _signals(content: Content, numbering: Numbering) -> str:
+    shown = []
+    for index, signals in enumerate(content.signals):
+        lag = f" Plates behind the motion by {1e3 * signals.lag:.1f} ms, taken off." if np.isfinite(signals.lag) else ""
+        caption = f"External wrench during <b>{escape(signals.trial)}</b>.{lag}"
+        shown.append(numbering.show("Figure", LEGEND + figures.wrenches(signals, str(index)), caption))
+    return "".join(shown)
+
+
+def _windows(content: Content, numbering: Numbering) -> str:
+    if not content.signals:
+        return ""
+    strips = "".join(figures.timeline(signals) for signals in content.signals)
+    caption = (
+        "Frames that count (blue) and frames left out, above all because a contact with the world was not measured."
+    )
+    figure = numbering.show("Figure", f'<div class="strips">{strips}</div>', caption)
+    rows = []
+    for signals in content.signals:
+        for state, name in enumerate(signals.state_names):
+            count = int(np.sum(signals.states == state))
+            if count:
+                first = "" if np.any(signals.states < state) else escape(signals.trial)
+                box = f'<span class="box state-{state}"></span>{escape(name)}'
+                rows.append([first, box, str(count), number(100.0 * count / len(signals.states), 1)])
+    return figure + numbering.show(
+        "Table", tables.table(["trial", "", "frames", "share [%]"], rows), "Counted and excluded frames, with reasons."
+    )
+
+
+def _tracking(content: Content, numbering: Numbering) -> str:
+    if not content.tracking:
+        return ""
+    table = numbering.show("Table", tables.tracking_table(content), "Distance of measured from tracked markers.")
+    caption = "RMSE of every marker: bar, the mean over trials; dots, each trial."
+    return table + numbering.show("Figure", figures.marker_errors(content.tracking), caption)
+
+
+def _mass(content: Content, numbering: Numbering) -> str:
+    if not content.weighings:
+        return ""
+    caption = (
+        "What the plates say about the mass, trial by trial, and the constant bias taken off each group of trials."
+    )
+    return numbering.show("Table", tables.weighing_table(content), caption)
+
+
+def _flight(content: Content, numbering: Numbering) -> str:
+    if not content.flights:
+        return ""
+    caption = "In flight only gravity acts: both quantities should be zero. RMS over the flight frames."
+    return numbering.show("Table", tables.flight_table(content), caption)
+
+
+def _rank(content: Content, numbering: Numbering) -> str:
+    parts = []
+    if len(content.singular_values):
+        caption = "Singular values of the weighted regressor, relative to the largest; open: beyond the numerical rank."
+        parts.append(numbering.show("Figure", figures.singular_values(content), caption))
+    if content.base:
+        caption = "Base parameters, the best determined first; standard deviations corrected for correlated residuals."
+        parts.append(numbering.show("Table", tables.base_table(content), caption))
+    return "".join(parts)
+
+
+def _methods(content: Content, numbering: Numbering) -> str:
+    rows = "".join(f"<dt>{escape(what)}</dt><dd>{escape(how)}</dd>" for what, how in content.methods)
+    notes = "".join(f"<li>{escape(note)}</li>" for note in content.notes)
+    return f"<dl>{rows}</dl>" + (f"<h3>Notes</h3><ul>{notes}</ul>" if notes else "")
+
+
+SECTIONS: tuple[tuple[str, Callable[[Content, Numbering], str]], ...] = (
+    ("Warnings", _warnings),
+    ("Identified parameters", _parameters),
+    ("Against the truth", _truth),
+    ("Explained forces and moments", _fit),
+    ("Forces and moments over time", _signals),
+    ("Frames", _windows),
+    ("Flight", _flight),
+    ("Body mass", _mass),
+    ("Marker tracking", _tracking),
+    ("What the motion determines", _rank),
+    ("Methods", _methods),
+)

@@ -1,0 +1,240 @@
+"""The report's tables, as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+import numpy as np
+
+from ..inertials import INERTIA, MASS, InertialParameters
+from .content import Content, Errors
+from .svg import DASH, MINUS
+
+AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
+LITTLE = 0.1
+"""A share below this counts as not determined by the data."""
+
+
+def number(value: float, digits: int) -> str:
+    """A number with a true minus sign; a dash where there is none."""
+    return DASH if not np.isfinite(value) else f"{value:.{digits}f}".replace("-", MINUS)
+
+
+def percent(value: float) -> str:
+    """A signed change in per cent."""
+    return DASH if not np.isfinite(value) else f"{100.0 * value:+.0f} %".replace("-", MINUS)
+
+
+def with_std(value: float, std: float, digits: int) -> str:
+    """Value and standard deviation."""
+    if not np.isfinite(std):
+        return number(value, digits)
+    return f'{number(value, digits)}<span class="std"> ± {number(std, digits)}</span>'
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, above: Sequence[tuple[str, int]] = ()) -> str:
+    """A table from cells that are already escaped; the first column is a heading.
+
+    Args:
+        head: column titles.
+        rows: cells.
+        above: titles that span several columns, (title, columns).
+    """
+    spans = "".join(f'<th colspan="{count}" class="span">{title}</th>' for title, count in above)
+    top = (f"<tr>{spans}</tr>" if above else "") + "<tr>" + "".join(f"<th>{title}</th>" for title in head) + "</tr>"
+    body = "".join(
+        f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in rest) + "</tr>"
+        for first, *rest in rows
+    )
+    return f'<div class="scroll"><table><thead>{top}</thead><tbody>{body}</tbody></table></div>'
+
+
+def link_name(name: str) -> str:
+    """A link's name for people."""
+    return escape(name.replace("_", " "))
+
+
+def share(value: float) -> str:
+    """A small bar: how much of a parameter the data determined."""
+    width = 100.0 * float(np.clip(value, 0.0, 1.0))
+    return f'<span class="share" title="{width:.0f} %"><i style="width:{width:.0f}%"></i></span>'
+
+
+def mass_table(content: Content) -> str:
+    """Mass and centre of mass per link, identified against prior."""
+    found, prior = content.identified, content.prior
+    rows = []
+    for index, name in enumerate(found.links):
+        com = [with_std(1e3 * c, 1e3 * s, 0) for c, s in zip(found.coms[index], content.com_std[index], strict=True)]
+        moved = 1e3 * float(np.linalg.norm(found.coms[index] - prior.coms[index]))
+        mass, before = found.masses[index], prior.masses[index]
+        rows.append(
+            [
+                link_name(name),
+                with_std(mass, float(content.std[index, MASS]), 2),
+                number(before, 2),
+                percent(mass / before - 1.0 if before else np.nan),
+                share(float(content.determined[index, MASS])),
+                *com,
+                number(moved, 0),
+                share(float(np.mean(content.determined[index, 1:4]))),
+            ]
+        )
+    total = found.total_mass / prior.total_mass - 1.0
+    rows.append(["total", number(found.total_mass, 2), number(prior.total_mass, 2), percent(total), *[""] * 6])
+    head = ["link", "identified", "prior", "change", "from data", "x", "y", "z", "moved", "from data"]
+    above = [("", 1), ("mass [kg]", 4), ("centre of mass, link frame [mm]", 5)]
+    return table(head, rows, above=above)
+
+
+def inertia_table(content: Content) -> str:
+    """Principal inertias about the centre of mass per link, identified against prior."""
+    found, before = principal(content.identified), principal(content.prior)
+    rows = []
+    for index, name in enumerate(content.identified.links):
+        cells = [number(1e3 * value, 1) for value in found[index]]
+        cells += [number(1e3 * value, 1) for value in before[index]]
+        change = float(np.trace(content.identified.inertias_at_com[index]))
+        change = change / float(np.trace(content.prior.inertias_at_com[index])) - 1.0
+        spread = float(np.sqrt(np.sum(content.std[index, INERTIA][[0, 2, 5]] ** 2)))
+        rows.append(
+            [link_name(name), *cells, percent(change), number(1e3 * spread, 1), _determined_inertia(content, index)]
+        )
+    head = ["link", "I₁", "I₂", "I₃", "I₁", "I₂", "I₃", "trace", "± (origin)", "from data"]
+    above = [("", 1), ("identified [g m²]", 3), ("prior [g m²]", 3), ("change, spread and origin", 3)]
+    return table(head, rows, above=above)
+
+
+def principal(parameters: InertialParameters) -> np.ndarray:
+    """Principal inertias about the centres of mass (L, 3) [kg m^2], ascending."""
+    return np.linalg.eigvalsh(parameters.inertias_at_com)
+
+
+def _determined_inertia(content: Content, index: int) -> str:
+    return share(float(np.mean(content.determined[index, INERTIA][[0, 2, 5]])))
+
+
+def error_table(errors: Sequence[Errors]) -> str:
+    """RMSE and correlation per axis, identified and prior, of every trial: used ones first, unused ones after."""
+    rows = []
+    for error in sorted(errors, key=lambda e: not e.used):
+        name = f'{escape(error.trial)} <span class="tag {"used" if error.used else "unused"}">'
+        name += ("used" if error.used else "not used") + "</span>"
+        ratio = error.identified_rmse / error.prior_rmse
+        rows.append([name, "RMSE identified", *_six(error.identified_rmse, 1)])
+        rows.append(["", "RMSE prior", *_six(error.prior_rmse, 1)])
+        rows.append(["", "ratio", *(_ratio(value) for value in ratio)])
+        rows.append(["", "CC identified", *_six(error.identified_correlation, 3)])
+        rows.append(["", "CC prior", *_six(error.prior_correlation, 3)])
+    return table(["trial", "", *(f"{a} [{'N' if a[0] == 'F' else 'N m'}]" for a in AXES)], rows)
+
+
+def ratio_table(errors: Sequence[Errors]) -> str:
+    """Mean over trials of RMSE identified / prior, per axis, used and unused trials apart."""
+    rows = []
+    for used, name in ((True, "trials used"), (False, "trials not used")):
+        some = [error.identified_rmse / error.prior_rmse for error in errors if error.used == used]
+        if some:
+            mean = np.nanmean(some, axis=0)
+            cells = [*(_ratio(value) for value in mean), f"<b>{_ratio(float(np.nanmean(mean)))}</b>"]
+            rows.append([f"{name} ({len(some)})", *cells, _ratio(float(np.nanmean(mean[3:])))])
+    return table(["RMSE identified / prior", *AXES, "mean", "moments"], rows)
+
+
+def _six(values: np.ndarray, digits: int) -> list[str]:
+    return [number(float(value), digits) for value in values]
+
+
+def _ratio(value: float) -> str:
+    if not np.isfinite(value):
+        return DASH
+    return f'<span class="{"better" if value < 1.0 else "worse"}">{value:.2f}</span>'
+
+
+def tracking_table(content: Content) -> str:
+    """Marker error per trial."""
+    rows = []
+    for trial in content.tracking:
+        known = np.isfinite(trial.rmse)
+        worst = int(np.nanargmax(trial.rmse)) if known.any() else 0
+        rows.append(
+            [
+                escape(trial.trial),
+                number(1e3 * trial.total, 1),
+                number(1e3 * float(np.nanmedian(trial.rmse)), 1),
+                f"{number(1e3 * float(trial.rmse[worst]), 1)} ({escape(trial.markers[worst])})",
+                str(int(known.sum())),
+                number(100.0 * float(np.mean(1.0 - trial.seen[known])), 1),
+            ]
+        )
+    head = ["trial", "RMSE [mm]", "median marker [mm]", "worst marker [mm]", "markers", "missing samples [%]"]
+    return table(head, rows)
+
+
+def weighing_table(content: Content) -> str:
+    """What each trial says about the mass, and the bias taken off its plates."""
+    rows = [
+        [
+            escape(row.trial),
+            str(row.group),
+            number(row.seconds, 1),
+            "yes" if row.unloaded else "no",
+            with_std(row.reading, row.std, 2),
+            number(float(row.bias[2]), 1),
+            number(float(np.linalg.norm(row.bias[:2])), 1),
+        ]
+        for row in content.weighings
+    ]
+    head = ["trial", "group", "counted [s]", "seen unloaded", "reading [kg]", "bias Fz [N]", "bias Fx, Fy [N]"]
+    return table(head, rows)
+
+
+def flight_table(content: Content) -> str:
+    """Checks in flight, where the truth is known: gravity alone acts."""
+    rows = [
+        [
+            escape(row.trial),
+            str(row.frames),
+            number(row.identified_acceleration, 3),
+            number(row.prior_acceleration, 3),
+            _ratio(row.identified_acceleration / row.prior_acceleration),
+            number(row.identified_momentum_rate, 2),
+            number(row.prior_momentum_rate, 2),
+            _ratio(row.identified_momentum_rate / row.prior_momentum_rate),
+        ]
+        for row in content.flights
+    ]
+    head = ["trial", "frames", "identified", "prior", "ratio", "identified", "prior", "ratio"]
+    above = [("", 2), ("CoM acceleration without gravity [m/s²]", 3), ("rate of angular momentum [N m]", 3)]
+    return table(head, rows, above=above)
+
+
+def truth_table(content: Content) -> str:
+    """Errors against the known truth of a simulation."""
+    truth = content.truth
+    assert truth is not None
+    rows = []
+    for index, name in enumerate(truth.links):
+        cells = []
+        for parameters in (content.identified, content.prior):
+            mass = parameters.masses[index] - truth.masses[index]
+            com = 1e3 * float(np.linalg.norm(parameters.coms[index] - truth.coms[index]))
+            cells += [number(mass, 3), number(com, 1)]
+        rows.append([link_name(name), number(truth.masses[index], 3), *cells])
+    head = ["link", "true mass [kg]", "mass [kg]", "CoM [mm]", "mass [kg]", "CoM [mm]"]
+    return table(head, rows, above=[("", 2), ("error, identified", 2), ("error, prior", 2)])
+
+
+def base_table(content: Content, most: int = 24) -> str:
+    """The base parameters, best determined first."""
+    ordered = sorted(content.base, key=lambda row: row.relative_std if np.isfinite(row.relative_std) else np.inf)
+    rows = [
+        [
+            f"<code>{escape(row.name)}</code>",
+            f"{row.value:.4g}".replace("-", MINUS),
+            number(100.0 * row.relative_std, 1),
+        ]
+        for row in ordered[:most]
+    ]
+    return table(["base parameter", "value [SI]", "relative std [%]"], rows)

@@ -1,0 +1,134 @@
+"""Forward kinematics and normal equations of what is fixed to links.
+
+The Jacobian of every point is never built for tracking: the rows of one link are summed into a 6 x 6 matrix about the
+world origin, subtrees are summed as the composite-rigid-body algorithm does with inertias, and one product with
+Pinocchio's joint Jacobian gives J' W J.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..pinocchio_loader import pin
+from ..rig import Rig
+
+
+class Kinematics:
+    """Link poses, point positions and normal equations of one rig at one configuration at a time."""
+
+    def __init__(self, rig: Rig, model: pin.Model | None = None) -> None:
+        self.model = model = rig.model if model is None else model
+        self.data = model.createData()
+        self.links = model.njoints - 1
+        self.parents = np.array(rig.parents)
+        self.column_link = np.concatenate([np.full(model.joints[j].nv, j - 1) for j in range(1, model.njoints)])
+        self.below = np.zeros((self.links, self.links), bool)
+        """(L, L): [k, l] True where link l is link k or hangs below it."""
+        for link in range(self.links):
+            above = link
+            while above >= 0:
+                self.below[above, link] = True
+                above = self.parents[above]
+        self.moved_by = self.below[self.column_link].T
+        """(L, nv): [l, i] True where tangent coordinate i moves link l."""
+        self._upper = self.below[np.ix_(self.column_link, self.column_link)]
+        self.jacobian = np.zeros((6, model.nv))
+        self.rotations = np.zeros((self.links, 3, 3))
+        self.origins = np.zeros((self.links, 3))
+
+    def update(self, q: np.ndarray) -> None:
+        """Move to a configuration (nq,)."""
+        pin.computeJointJacobians(self.model, self.data, q)
+        self.jacobian = self.data.J
+        for link, pose in enumerate(self.data.oMi):
+            if link:
+                self.rotations[link - 1] = pose.rotation
+                self.origins[link - 1] = pose.translation
+
+    def points(self, links: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """World positions (P, 3) [m] of points at ``offsets`` (P, 3) [m] on ``links`` (P,)."""
+        return (self.rotations[links] @ offsets[:, :, None])[:, :, 0] + self.origins[links]
+
+    def point_jacobians(self, links: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """Jacobians (P, 3, nv) of world points (P, 3) that move with ``links`` (P,)."""
+        linear, angular = self.jacobian[:3].T, self.jacobian[3:].T
+        result = (linear + np.cross(angular, points[:, None, :])) * self.moved_by[links][:, :, None]
+        return result.transpose(0, 2, 1)
+
+    def normal_equations(self, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """J' W J (nv, nv) and J' W u (nv,) from the summed rows of each link.
+
+        Args:
+            sums: (L, 19) as made by `row_sums`, per link.
+        """
+        composite = self.below @ sums
+        matrix = _spatial(composite)[self.column_link]
+        jacobian = self.jacobian
+        forces = (matrix @ jacobian.T[:, :, None])[:, :, 0]
+        product = jacobian.T @ forces.T
+        hessian = np.where(self._upper, product, np.where(self._upper.T, product.T, 0.0))
+        gradient = np.einsum("ij,ji->i", composite[self.column_link][:, RIGHT], jacobian)
+        return hessian, gradient
+
+
+RIGHT = slice(13, 19)
+"""Columns of `row_sums`: the right-hand side, force-like then moment-like."""
+_ORIENTATION = 1
+
+
+def row_sums(
+    selector: np.ndarray,
+    points: np.ndarray,
+    weights: np.ndarray,
+    wanted: np.ndarray,
+) -> np.ndarray:
+    """Rows of points, summed per link about the world origin.
+
+    Args:
+        selector: (L, P) 1 where the link carries the point.
+        points: (P, 3) [m] world.
+        weights: (P,); zero where not measured.
+        wanted: (P, 3) displacement or velocity wanted, world; anything finite where not measured.
+
+    Returns:
+        (L, 19): weight of points, weight of orientations, w p (3), w (p'p 1 - p p') as xx yy zz xy xz yz (6),
+        two unused, and the right-hand side (6).
+    """
+    weighted = weights[:, None] * points
+    pull = weights[:, None] * wanted
+    rows = np.zeros((len(points), 19))
+    rows[:, 0] = weights
+    rows[:, 2:5] = weighted
+    squares = weighted * points
+    rows[:, 5] = squares[:, 1] + squares[:, 2]
+    rows[:, 6] = squares[:, 0] + squares[:, 2]
+    rows[:, 7] = squares[:, 0] + squares[:, 1]
+    rows[:, 8] = -weighted[:, 0] * points[:, 1]
+    rows[:, 9] = -weighted[:, 0] * points[:, 2]
+    rows[:, 10] = -weighted[:, 1] * points[:, 2]
+    rows[:, 13:16] = pull
+    rows[:, 16] = points[:, 1] * pull[:, 2] - points[:, 2] * pull[:, 1]
+    rows[:, 17] = points[:, 2] * pull[:, 0] - points[:, 0] * pull[:, 2]
+    rows[:, 18] = points[:, 0] * pull[:, 1] - points[:, 1] * pull[:, 0]
+    return selector @ rows
+
+
+def add_orientation_rows(sums: np.ndarray, links: np.ndarray, weights: np.ndarray, wanted: np.ndarray) -> None:
+    """Add rows of orientations to ``sums`` in place: weights (O,), wanted rotation or angular velocity (O, 3) world."""
+    np.add.at(sums[:, _ORIENTATION], links, weights)
+    np.add.at(sums[:, 16:19], links, weights[:, None] * wanted)
+
+
+def _spatial(sums: np.ndarray) -> np.ndarray:
+    """(L, 6, 6) matrices [[w 1, -[wp]x], [[wp]x, w (p'p 1 - pp') + w_o 1]] of `row_sums`."""
+    result = np.zeros((len(sums), 6, 6))
+    weight, orientation, moment = sums[:, 0], sums[:, 1], sums[:, 2:5]
+    for axis in range(3):
+        result[:, axis, axis] = weight
+        result[:, 3 + axis, 3 + axis] = sums[:, 5 + axis] + orientation
+    for row, column, place in ((0, 1, 8), (0, 2, 9), (1, 2, 10)):
+        result[:, 3 + row, 3 + column] = result[:, 3 + column, 3 + row] = sums[:, place]
+    for first, second, axis, sign in ((0, 1, 2, 1.0), (0, 2, 1, -1.0), (1, 2, 0, 1.0)):
+        result[:, first, 3 + second] = result[:, 3 + second, first] = sign * moment[:, axis]
+        result[:, second, 3 + first] = result[:, 3 + first, second] = -sign * moment[:, axis]
+    return result

@@ -1,0 +1,101 @@
+"""Where joints rest when no marker says otherwise, and how far they are from their limits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..pinocchio_loader import pin
+from ..rig import ROOT_NV, Rig
+
+
+class Posture:
+    """Pull of the joints towards neutral, smooth everywhere (also where a rotation vector jumps)."""
+
+    def __init__(self, rig: Rig) -> None:
+        joints = rig.model.joints
+        moving = range(2, rig.model.njoints)
+        spherical = [j for j in moving if joints[j].nq == 4 and joints[j].nv == 3]
+        single = [j for j in moving if joints[j].nq == 1]
+        self._quaternions = np.array([[joints[j].idx_q + k for k in range(4)] for j in spherical], int).reshape(-1, 4)
+        self._turns = np.array([[joints[j].idx_v + k for k in range(3)] for j in spherical], int).reshape(-1, 3)
+        self._angles = np.array([joints[j].idx_q for j in single], int)
+        self._rates = np.array([joints[j].idx_v for j in single], int)
+
+    def cost(self, q: np.ndarray) -> float:
+        """Sum of squared distances from neutral [rad^2]: angles, and 2 sin(half the turn) of spherical joints."""
+        vectors = 2.0 * q[self._quaternions[:, :3]]
+        return float((vectors**2).sum() + (q[self._angles] ** 2).sum())
+
+    def add(self, q: np.ndarray, weight: float, hessian: np.ndarray, gradient: np.ndarray) -> None:
+        """Add the pull's Gauss-Newton terms to J'WJ (nv, nv) and J'Wu (nv,) in place."""
+        hessian[self._rates, self._rates] += weight
+        gradient[self._rates] -= weight * q[self._angles]
+        if len(self._turns):
+            quaternions = q[self._quaternions]
+            signs = np.where(quaternions[:, 3:] < 0.0, -1.0, 1.0)
+            vectors, reals = signs * quaternions[:, :3], np.abs(quaternions[:, 3])
+            turn = reals[:, None, None] * np.eye(3) + skew(vectors)
+            hessian[self._turns[:, :, None], self._turns[:, None, :]] += weight * (turn.transpose(0, 2, 1) @ turn)
+            gradient[self._turns] -= weight * 2.0 * (turn.transpose(0, 2, 1) @ vectors[:, :, None])[:, :, 0]
+
+
+class JointLimits:
+    """Joint limits as bounds on a step, by rapetti2020 (12)-(13)."""
+
+    def __init__(self, rig: Rig, limit_speed: float) -> None:
+        self.model = rig.model
+        self._neutral = rig.neutral
+        self.lower, self.upper = rig.limits.lower, rig.limits.upper
+        self._speed = np.where(np.isfinite(rig.limits.speed), rig.limits.speed, limit_speed)
+        moving = list(rig.model.joints)[2:]
+        self._spherical = [joint.idx_v - ROOT_NV for joint in moving if joint.nq == 4 and joint.nv == 3]
+        self.any = bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
+
+    def rows(self, q: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """G (nv - 6, nv - 6), lowest and highest change of the joint coordinates in one step of ``step`` seconds.
+
+        The slope k of (12) is 1 / (speed bound x step), the steepest with which a step never passes the limit; a
+        configuration beyond a limit is led back as fast as it would be stopped on the other side. Rotation vectors of
+        spherical joints change by the inverse of SO(3)'s right Jacobian times the angular step: the rows of G. Of the
+        two rotation vectors of one orientation (t and t - 2 pi along the same axis) the one nearer to the limits
+        counts, so that a joint allowed to turn by nearly half a turn does not jump out of its limits beyond it.
+        """
+        coordinates = pin.difference(self.model, self._neutral, q)[ROOT_NV:]
+        matrix = np.eye(len(coordinates))
+        for place in self._spherical:
+            part = slice(place, place + 3)
+            coordinates[part] = nearest_turn(coordinates[part], self.lower[part], self.upper[part])
+            matrix[part, part] = inverse_right_jacobian(coordinates[part])
+        reach = self._speed * step
+        low = -np.tanh((coordinates - self.lower) / reach) * reach
+        high = np.tanh((self.upper - coordinates) / reach) * reach
+        return matrix, low, high
+
+
+def nearest_turn(vector: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """The rotation vector (3,) [rad] of the same orientation that lies nearer to the box lower..upper."""
+    angle = float(np.linalg.norm(vector))
+    if angle < 1.0:
+        return vector
+    other = vector * (1.0 - 2.0 * np.pi / angle)
+    outside = [np.maximum(lower - turn, 0.0) + np.maximum(turn - upper, 0.0) for turn in (vector, other)]
+    return other if outside[1] @ outside[1] < outside[0] @ outside[0] else vector
+
+
+def inverse_right_jacobian(vector: np.ndarray) -> np.ndarray:
+    """(3, 3) change of a rotation vector (3,) per body-axes rotation; valid up to a full turn."""
+    angle = float(np.linalg.norm(vector))
+    cross = skew(vector)
+    factor = 1.0 / 12.0
+    if angle > 1e-3:
+        factor = (1.0 - 0.5 * angle / np.tan(0.5 * angle)) / angle**2
+    return np.eye(3) + 0.5 * cross + factor * cross @ cross
+
+
+def skew(vectors: np.ndarray) -> np.ndarray:
+    """(..., 3, 3) matrices with skew(a) b = a x b."""
+    vectors = np.asarray(vectors, float)
+    result = np.zeros((*vectors.shape[:-1], 3, 3))
+    result[..., 0, 1], result[..., 0, 2], result[..., 1, 2] = -vectors[..., 2], vectors[..., 1], -vectors[..., 0]
+    result[..., 1, 0], result[..., 2, 0], result[..., 2, 1] = vectors[..., 2], -vectors[..., 1], vectors[..., 0]
+    return result

@@ -1,0 +1,191 @@
+"""A first configuration from one frame alone: rigid fits link by link, then robust least squares."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from ..pinocchio_loader import pin
+from ..rig import Rig
+from .dynamical import InverseKinematics
+from .options import TrackingOptions
+from .posture import JointLimits
+from .targets import Targets
+
+HUBER = 0.05
+"""[m] Error beyond which a marker's pull no longer grows during the start."""
+ITERATIONS = 60
+CONVERGED = 1e-6
+TRIAD_WEIGHT = 1e-3
+"""Weight of the parent's axes in a link's rigid fit: decides only what the link's own markers do not show."""
+TRIAD_LENGTH = 0.1
+"""[m]"""
+
+
+def robust_start(rig: Rig, targets: Targets, frame: int, options: TrackingOptions) -> np.ndarray:
+    """Configuration (nq,) that fits one frame, from no previous knowledge.
+
+    Two starts, the link-by-link rigid fit and the neutral posture under the fitted root, are refined with Huber
+    weights; the better one wins.
+    """
+    engine = InverseKinematics(rig, targets, replace(options, huber=HUBER, limits=False))
+    limits = JointLimits(rig, options.limit_speed)
+    fitted = _link_by_link(rig, targets, frame)
+    neutral = rig.neutral
+    neutral[:7] = fitted[:7]
+    candidates = [refined(engine, q, frame) for q in (fitted, neutral)]
+    best, _ = min(candidates, key=lambda candidate: candidate[1])
+    if options.limits and limits.any:
+        bounded = InverseKinematics(rig, targets, replace(options, huber=HUBER))
+        for _ in range(ITERATIONS):
+            change = bounded.refinement(best, frame, 0.01)
+            best = pin.integrate(rig.model, best, change)
+            if np.abs(change).max() < CONVERGED:
+                break
+    return best
+
+
+def refined(engine: InverseKinematics, q: np.ndarray, frame: int) -> tuple[np.ndarray, float]:
+    """Levenberg-Marquardt with Huber weights from ``q`` at one frame: configuration and its robust cost [m^2]."""
+    cost = robust_cost(engine, q, frame)
+    damping = 1e-3
+    for _ in range(ITERATIONS):
+        points = None if engine.points is None else engine.position_residuals(frame)
+        turns = None if engine.turns is None else engine.rotation_residuals(frame)
+        hessian, gradient = engine.normal_equations(q, points, turns)
+        trial_cost, trial, change = np.inf, q, np.zeros(engine.model.nv)
+        while damping < 1e6:
+            damped = hessian + np.diag(damping * np.diag(hessian))
+            change = cho_solve(cho_factor(damped, check_finite=False), gradient, check_finite=False)
+            trial = pin.integrate(engine.model, q, change)
+            trial_cost = robust_cost(engine, trial, frame)
+            if trial_cost <= cost:
+                break
+            damping *= 8.0
+        if not trial_cost <= cost:
+            break
+        q, cost, damping = trial, trial_cost, max(damping / 8.0, 1e-9)
+        if np.abs(change).max() < CONVERGED:
+            break
+    robust_cost(engine, q, frame)
+    return q, cost
+
+
+def robust_cost(engine: InverseKinematics, q: np.ndarray, frame: int) -> float:
+    """Huber cost of a configuration at one frame [m^2], posture included; moves the engine to ``q``."""
+    engine.kinematics.update(q)
+    cost = engine.options.posture * engine.posture.cost(q)
+    if engine.points is not None:
+        errors = np.linalg.norm(engine.position_residuals(frame), axis=1)
+        seen = np.isfinite(errors)
+        bound = engine.options.huber or np.inf
+        inside = np.minimum(errors[seen], bound)
+        with np.errstate(invalid="ignore"):
+            beyond = np.where(errors[seen] > bound, 2.0 * bound * (errors[seen] - bound), 0.0)
+        cost += float(engine.points.weights[seen] @ (inside**2 + beyond))
+    if engine.turns is not None:
+        turns = engine.rotation_residuals(frame)
+        seen = np.isfinite(turns[:, 0])
+        cost += float(engine.turns.weights[seen] @ (turns[seen] ** 2).sum(axis=1))
+    return cost
+
+
+def _link_by_link(rig: Rig, targets: Targets, frame: int) -> np.ndarray:
+    """Configuration from each link's own markers and orientation, from the root outwards."""
+    model, q = rig.model, rig.neutral
+    rotations = np.zeros((len(rig.links), 3, 3))
+    origins = np.zeros((len(rig.links), 3))
+    for link, parent in enumerate(rig.parents):
+        joint = model.joints[link + 1]
+        placement = model.jointPlacements[link + 1]
+        if parent < 0:
+            rotation, origin = _root(targets, frame)
+            q[:3], q[3:7] = origin, pin.Quaternion(rotation).coeffs()
+        else:
+            base = rotations[parent] @ placement.rotation
+            origin = origins[parent] + rotations[parent] @ placement.translation
+            wanted = _link_rotation(targets, frame, link, base, origin)
+            relative = base.T @ wanted
+            if joint.nq == 4 and joint.nv == 3:
+                q[joint.idx_q : joint.idx_q + 4] = pin.Quaternion(relative).coeffs()
+            elif joint.nq == 1 and joint.nv == 1 and wanted is not base:
+                axis = _axis(model, link + 1)
+                q[joint.idx_q] = 0.0 if axis is None else _turn_about(relative, axis)
+            rotation = base @ _joint_rotation(model, link + 1, q)
+        rotations[link], origins[link] = rotation, origin
+    return q
+
+
+def _root(targets: Targets, frame: int) -> tuple[np.ndarray, np.ndarray]:
+    """Pose of the root link from its own markers; from all markers at neutral if it shows fewer than three."""
+    points, turns = targets.positions, targets.orientations
+    rotation = np.eye(3)
+    if points is not None:
+        seen = np.isfinite(points.positions[frame, :, 0])
+        own = seen & (points.links == 0)
+        if own.sum() >= 3:
+            return rigid_fit(points.offsets[own], points.positions[frame, own], points.weights[own])
+    if turns is not None:
+        own = (turns.links == 0) & np.isfinite(turns.rotations[frame, :, 0, 0])
+        if own.any():
+            rotation = turns.rotations[frame, np.flatnonzero(own)[0]]
+    if points is not None and np.isfinite(points.positions[frame, :, 0]).any():
+        return rotation, np.nanmean(points.positions[frame], axis=0)
+    return rotation, np.zeros(3)
+
+
+def _link_rotation(targets: Targets, frame: int, link: int, base: np.ndarray, origin: np.ndarray) -> np.ndarray:
+    """World rotation of a link from its orientation target or its markers about its joint centre; else the parent's."""
+    if targets.orientations is not None:
+        own = (targets.orientations.links == link) & np.isfinite(targets.orientations.rotations[frame, :, 0, 0])
+        if own.any():
+            return targets.orientations.rotations[frame, np.flatnonzero(own)[0]]
+    points = targets.positions
+    if points is None:
+        return base
+    own = (points.links == link) & np.isfinite(points.positions[frame, :, 0])
+    if not own.any():
+        return base
+    local = np.vstack([points.offsets[own], TRIAD_LENGTH * np.eye(3)])
+    world = np.vstack([points.positions[frame, own] - origin, TRIAD_LENGTH * base.T])
+    weights = np.concatenate([points.weights[own], np.full(3, TRIAD_WEIGHT)])
+    return rotation_fit(local, world, weights)
+
+
+def rigid_fit(local: np.ndarray, world: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rotation (3, 3) and origin (3,) of the frame in which points (P, 3) best become world points (P, 3)."""
+    share = np.maximum(weights, 1e-9)[:, None] / np.maximum(weights, 1e-9).sum()
+    middle_local, middle_world = (share * local).sum(axis=0), (share * world).sum(axis=0)
+    rotation = rotation_fit(local - middle_local, world - middle_world, weights)
+    return rotation, middle_world - rotation @ middle_local
+
+
+def rotation_fit(local: np.ndarray, world: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Rotation that best turns vectors (P, 3) into vectors (P, 3) (Kabsch)."""
+    left, _, right = np.linalg.svd((weights[:, None] * world).T @ local)
+    flip = np.diag([1.0, 1.0, np.sign(np.linalg.det(left @ right))])
+    return np.asarray(left @ flip @ right)
+
+
+def _axis(model: pin.Model, joint: int) -> np.ndarray | None:
+    """Axis of a revolute joint in its own frame, None for other joints."""
+    columns = np.reshape(np.asarray(model.joints[joint].createData().S), (6, -1))
+    return columns[3:, 0] if np.abs(columns[3:, 0]).max() > 0.5 else None
+
+
+def _turn_about(rotation: np.ndarray, axis: np.ndarray) -> float:
+    """Angle about ``axis`` [rad] whose rotation is nearest to ``rotation``."""
+    sine = 0.5 * axis @ np.array(
+        [rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]]
+    )
+    cosine = 0.5 * (np.trace(rotation) - axis @ rotation @ axis)
+    return float(np.arctan2(sine, cosine))
+
+
+def _joint_rotation(model: pin.Model, joint: int, q: np.ndarray) -> np.ndarray:
+    kind = model.joints[joint]
+    data = kind.createData()
+    kind.calc(data, q)
+    return np.asarray(data.M.rotation)

@@ -1,0 +1,229 @@
+"""Markers in, motion out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import frozen, frozen_times
+from ..errors import InvalidValue
+from ..motion import Markers
+from ..pinocchio_loader import pin
+from ..progress import Progress, silent
+from ..rig import Rig
+from .dynamical import ROTATION, BaumgarteRoot, InverseKinematics
+from .options import TrackingOptions
+from .start import robust_start
+from .targets import Attachment, Targets
+
+PROGRESS_EVERY = 100
+FEWEST_POINTS = 4
+"""A frame with fewer seen points cannot be tracked; it keeps the pose of its predecessor and is not counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """A tracked recording.
+
+    Attributes:
+        times: (N,) [s].
+        q: (N, nq) configurations.
+        v: (N, nv) velocities, central differences on the manifold [m/s, rad/s].
+        names: M tracked markers.
+        errors: (N, M) [m] distance between measured and modelled marker; NaN where not seen.
+        tracked: (N,) False where too few markers were seen and the pose was held.
+        bound_steps: how many steps had an active joint limit.
+        drift: largest |R'R - 1| of the root with Baumgarte integration, 0 with the manifold's.
+        warnings: what the user should know.
+    """
+
+    times: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    names: tuple[str, ...]
+    errors: np.ndarray
+    tracked: np.ndarray
+    bound_steps: int = 0
+    drift: float = 0.0
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times", frozen_times(self.times))
+        count = len(self.times)
+        object.__setattr__(self, "q", frozen("q", self.q, (count, None)))
+        object.__setattr__(self, "v", frozen("v", self.v, (count, None)))
+        object.__setattr__(self, "names", tuple(self.names))
+        errors = frozen("marker errors", self.errors, (count, len(self.names)), finite=False)
+        object.__setattr__(self, "errors", errors)
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def rmse(self) -> float:
+        """Root mean square error over markers and frames [m]."""
+        return _root_mean_square(self.errors, None)
+
+    @property
+    def marker_rmse(self) -> dict[str, float]:
+        """Root mean square error of each marker over its seen frames [m]; NaN if never seen."""
+        return dict(zip(self.names, np.atleast_1d(_root_mean_square(self.errors, 0)).tolist()))
+
+    @property
+    def frame_rmse(self) -> np.ndarray:
+        """Root mean square error of each frame over its seen markers (N,) [m]; NaN where none was seen."""
+        return np.atleast_1d(_root_mean_square(self.errors, 1))
+
+
+def track(
+    rig: Rig,
+    attachments: Sequence[Attachment],
+    markers: Markers,
+    options: TrackingOptions | None = None,
+    progress: Progress = silent,
+) -> Tracked:
+    """Motion of a rig that follows recorded markers, by the dynamical inverse kinematics of rapetti2020.
+
+    Args:
+        rig: any rig.
+        attachments: which marker sits where; recorded markers without attachment are left out, with a warning.
+        markers: the recording; missing samples carry no weight.
+        options: see `TrackingOptions`.
+        progress: told about the progress; may cancel.
+
+    Raises:
+        InvalidValue: no recorded marker is attached, or no frame shows enough markers.
+        UnknownLink: an attachment to a link the rig lacks.
+    """
+    options = options or TrackingOptions()
+    targets = Targets.of_markers(rig, attachments, markers)
+    result = follow(rig, targets, options, progress)
+    attached = {a.marker for a in attachments}
+    loose = [name for name in markers.names if name not in attached]
+    warnings = list(result.warnings)
+    if loose:
+        warnings.insert(0, f"{len(loose)} recorded markers are not attached and were left out: {', '.join(loose)}")
+    return Tracked(
+        result.times, result.q, result.v, result.names, result.errors, result.tracked,
+        result.bound_steps, result.drift, tuple(warnings),
+    )  # fmt: skip
+
+
+def follow(rig: Rig, targets: Targets, options: TrackingOptions, progress: Progress = silent) -> Tracked:
+    """Motion of a rig that follows position and orientation targets; see `track`."""
+    engine = InverseKinematics(rig, targets, options)
+    usable = _usable(targets)
+    if not usable.any():
+        raise InvalidValue(f"no frame shows {FEWEST_POINTS} or more tracked markers; nothing can be tracked")
+    first = int(np.argmax(usable))
+    q = robust_start(rig, targets, first, options)
+    q = engine.settled(q, first, _step(targets.times, first))
+    baumgarte = BaumgarteRoot(q[ROTATION], options.baumgarte_gain) if options.integrator == "baumgarte" else None
+    configurations = np.empty((len(targets), rig.model.nq))
+    configurations[: first + 1] = q
+    restarts: list[int] = []
+    drift = 0.0
+    for frame in range(first + 1, len(targets)):
+        if frame % PROGRESS_EVERY == 0:
+            progress(frame / len(targets), f"tracking frame {frame} of {len(targets)}")
+        if usable[frame]:
+            step = _step(targets.times, frame)
+            q = _advanced(engine, q, frame, step, baumgarte)
+            drift = max(drift, baumgarte.drift if baumgarte else 0.0)
+            if options.iterations and _frame_error(engine, q, frame) > options.restart_error:
+                again = engine.settled(robust_start(rig, targets, frame, options), frame, step)
+                if _frame_error(engine, again, frame) < 0.8 * _frame_error(engine, q, frame):
+                    q = again
+                    restarts.append(frame)
+        configurations[frame] = q
+    errors = _errors(engine, configurations)
+    errors[~usable] = np.nan
+    velocities = manifold_velocities(rig.model, targets.times, configurations)
+    names = targets.positions.names if targets.positions is not None else ()
+    warnings = _warnings(targets, usable, restarts)
+    progress(1.0, f"tracked {len(targets)} frames")
+    return Tracked(
+        targets.times, configurations, velocities, names, errors, usable, engine.bound_frames, drift, warnings
+    )
+
+
+def _advanced(
+    engine: InverseKinematics, q: np.ndarray, frame: int, step: float, baumgarte: BaumgarteRoot | None
+) -> np.ndarray:
+    change = engine.correction(q, frame, step)
+    following = pin.integrate(engine.model, q, change)
+    if baumgarte is not None:
+        following[ROTATION] = baumgarte.advance(change[3:6])
+    following = engine.settled(following, frame, step)
+    if baumgarte is not None and engine.options.iterations:
+        baumgarte.matrix = np.asarray(pin.Quaternion(*following[[6, 3, 4, 5]]).toRotationMatrix())
+    return following
+
+
+def manifold_velocities(model: pin.Model, times: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Velocities (N, nv) of configurations (N, nq) by central differences on the manifold, one-sided at the ends."""
+    if len(times) < 2:
+        return np.zeros((len(times), model.nv))
+    last = len(times) - 1
+    pairs = [(max(k - 1, 0), min(k + 1, last)) for k in range(len(times))]
+    return np.array([pin.difference(model, q[a], q[b]) / (times[b] - times[a]) for a, b in pairs])
+
+
+def _usable(targets: Targets) -> np.ndarray:
+    count = np.zeros(len(targets))
+    if targets.positions is not None:
+        weighing = targets.positions.weights > 0.0
+        count += np.isfinite(targets.positions.positions[:, weighing, 0]).sum(axis=1)
+    if targets.orientations is not None:
+        count += FEWEST_POINTS * np.isfinite(targets.orientations.rotations[:, :, 0, 0]).sum(axis=1)
+    return count >= FEWEST_POINTS
+
+
+def _step(times: np.ndarray, frame: int) -> float:
+    if len(times) < 2:
+        return 0.01
+    return float(times[frame] - times[frame - 1] if frame else times[1] - times[0])
+
+
+def _frame_error(engine: InverseKinematics, q: np.ndarray, frame: int) -> float:
+    if engine.points is None:
+        return 0.0
+    engine.kinematics.update(q)
+    errors = np.linalg.norm(engine.position_residuals(frame), axis=1)[engine.points.weights > 0.0]
+    return float(_root_mean_square(errors, None))
+
+
+def _errors(engine: InverseKinematics, configurations: np.ndarray) -> np.ndarray:
+    if engine.points is None:
+        return np.zeros((len(configurations), 0))
+    errors = np.empty((len(configurations), len(engine.points.names)))
+    for frame, q in enumerate(configurations):
+        engine.kinematics.update(q)
+        errors[frame] = np.linalg.norm(engine.position_residuals(frame), axis=1)
+    return errors
+
+
+def _warnings(targets: Targets, usable: np.ndarray, restarts: Sequence[int]) -> tuple[str, ...]:
+    warnings = []
+    if not usable.all():
+        held = np.flatnonzero(~usable)
+        warnings.append(
+            f"{len(held)} frames show fewer than {FEWEST_POINTS} markers (first at {targets.times[held[0]]:.3f} s); "
+            "the pose was held there"
+        )
+    if restarts:
+        warnings.append(
+            f"the fit was lost and found again at {len(restarts)} frames (first at {targets.times[restarts[0]]:.3f} s)"
+        )
+    return tuple(warnings)
+
+
+def _root_mean_square(errors: np.ndarray, axis: int | None) -> float | np.ndarray:
+    seen = np.isfinite(errors)
+    count = seen.sum(axis=axis)
+    total = np.where(seen, errors, 0.0) ** 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        result = np.sqrt(total.sum(axis=axis) / count)
+    return float(result) if axis is None else result

@@ -1,0 +1,36 @@
+"""Tests of the add-on run inside bpy from PyPI."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+bpy = pytest.importorskip("bpy", reason="bpy is not installed: pip install 'exciting-dance[blender]'")
+
+from solver.rig import Rig  # noqa: E402
+from solver.rigs import hoap3, hrp2, human  # noqa: E402
+
+RIGS: dict[str, Callable[[], Rig]] = {
+    "human": lambda: human(1.75, 70.0, "male"),
+    "hoap3": hoap3,
+    "hrp2": hrp2,
+}
+
+
+@pytest.fixture
+def empty_scene() -> None:
+    """Blender with nothing in it."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+
+
+@pytest.fixture(scope="session", params=list(RIGS))
+def rig(request: pytest.FixtureRequest) -> Rig:
+    """Each built-in rig."""
+    return RIGS[request.param]()
+
+
+@pytest.fixture(scope="session")
+def person() -> Rig:
+    """A human rig."""
+    return human(1.75, 70.0, "male")

@@ -1,0 +1,99 @@
+"""The armature moves as the rig does."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from addon import action, armature
+from solver.io.scene_motion import SceneMotion, motion_arrays
+from solver.pinocchio_loader import pin
+from solver.rig import Rig
+from tests.addon.scenes import build, random_motion
+
+SINGLE = 1e-5
+"""[m] and unitless: a few links of single-precision matrices."""
+
+
+def link_frames(body: bpy.types.Object, rig: Rig) -> np.ndarray:
+    """(L, 4, 4) link frames in the world as the evaluated bones show them."""
+    axes = armature.bone_axes(body, armature.rig_of(body))
+    evaluated = body.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    frames = np.array([np.array(evaluated.matrix_world @ evaluated.pose.bones[link].matrix) for link in rig.links])
+    frames[:, :3, :3] = frames[:, :3, :3] @ axes.transpose(0, 2, 1)
+    return frames
+
+
+def test_bones_follow_the_forward_kinematics(empty_scene: None, rig: Rig) -> None:
+    """At every frame of a random motion each bone's evaluated frame is the link's forward kinematics."""
+    body, motion = build(rig), random_motion(rig)
+    scene = bpy.context.scene
+    action.set_frame_rate(scene, 100.0)
+    action.motion_action(scene, body, SceneMotion(**motion_arrays(rig, motion)), "random")
+    data = rig.model.createData()
+    for time, q in zip(motion.times, motion.q):
+        frame = float(action.frames_at(scene, time))
+        scene.frame_set(round(frame))
+        pin.forwardKinematics(rig.model, data, q)
+        expected = np.array([data.oMi[joint].homogeneous for joint in range(1, rig.model.njoints)])
+        assert np.abs(link_frames(body, rig) - expected).max() < SINGLE
+
+
+def test_keys_at_any_frame_rate_keep_their_time(empty_scene: None, person: Rig) -> None:
+    """At 24 frames per second the keys of a 100 Hz motion stand at fractional frames of the same instants."""
+    body, motion = build(person), random_motion(person)
+    scene = bpy.context.scene
+    action.set_frame_rate(scene, 24.0)
+    action.motion_action(scene, body, SceneMotion(**motion_arrays(person, motion)), "random")
+    data = person.model.createData()
+    frame = float(action.frames_at(scene, motion.times[7]))
+    scene.frame_set(int(frame), subframe=frame % 1.0)
+    pin.forwardKinematics(person.model, data, motion.q[7])
+    expected = np.array([data.oMi[joint].homogeneous for joint in range(1, person.model.njoints)])
+    assert np.abs(link_frames(body, person) - expected).max() < 10 * SINGLE
+
+
+def test_at_rest_the_body_stands_on_the_floor(empty_scene: None, person: Rig) -> None:
+    """Without a motion every link keeps its neutral orientation and the lowest sole touches z = 0."""
+    body = build(person)
+    frames = link_frames(body, person)
+    assert np.abs(frames[:, :3, :3] - np.eye(3)).max() < SINGLE
+    lowest = min(
+        (frames[person.index(c.link)][:3, :3] @ c.vertices.T + frames[person.index(c.link)][:3, 3:])[2].min()
+        for c in person.contacts
+    )
+    assert abs(lowest) < SINGLE
+
+
+def test_shapes_sit_on_their_links(empty_scene: None, rig: Rig) -> None:
+    """A link's mesh, seen from the world, has the link's frame, at rest and after the motion."""
+    body, motion = build(rig), random_motion(rig)
+    action.motion_action(bpy.context.scene, body, SceneMotion(**motion_arrays(rig, motion)), "random")
+    for frame in (1, 2):
+        bpy.context.scene.frame_set(frame)
+        graph = bpy.context.evaluated_depsgraph_get()
+        frames = link_frames(body, rig)
+        for link, shape in armature.shapes_of(body).items():
+            got = np.array(shape.evaluated_get(graph).matrix_world)
+            assert np.abs(got - frames[rig.index(link)]).max() < SINGLE
+
+
+def test_limits_never_change_a_measured_motion(empty_scene: None, person: Rig) -> None:
+    """Limits are there to be switched on, and until then every constraint is muted."""
+    body = build(person)
+    limits = [c for bone in body.pose.bones for c in bone.constraints if c.name == armature.LIMITS]
+    assert len(limits) == 4  # elbows and knees
+    assert all(c.mute for c in limits)
+    armature.enforce_limits(body, True)
+    assert not any(c.mute for c in limits)
+
+
+def test_the_armature_remembers_its_rig(empty_scene: None, rig: Rig) -> None:
+    """From the armature alone the description, and with it the rig, can be made again."""
+    body = build(rig)
+    again = armature.rig_of(body)
+    assert again.links == rig.links
+    assert again.parents == rig.parents
+    assert np.array_equal(again.prior, rig.prior.values)
+    assert again.parameters["kind"] == rig.parameters["kind"]
+    assert set(armature.shapes_of(body)) == {shape.link for shape in rig.shapes}

@@ -1,0 +1,113 @@
+"""The command line as a user or a parent process meets it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from solver.cli import VERBS, main, parser
+from solver.version import VERSION
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """The command line in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "solver", *arguments]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+
+
+def test_one_version_everywhere() -> None:
+    """The solver, the package and the extension's manifest state the same version."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["project"]["version"] == VERSION
+    manifest = ROOT / "blender_manifest.toml"
+    if manifest.exists():
+        assert tomllib.loads(manifest.read_text(encoding="utf-8"))["version"] == VERSION
+    assert VERSION in run("--version").stdout
+
+
+def test_every_verb_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every verb's help shows an example that this very command line accepts as far as its options go."""
+    for module in VERBS:
+        verb = module.__name__.rsplit(".", 1)[-1]
+        with pytest.raises(SystemExit) as stop:
+            main([verb, "--help"])
+        assert stop.value.code == 0
+        examples = re.findall(r"^\s+python -m solver (.+)$", capsys.readouterr().out, re.MULTILINE)
+        assert examples
+        for example in examples:
+            words = [word.strip('"') for word in re.findall(r'"[^"]*"|\S+', example)]
+            assert parser().parse_args(words).verb == verb
+
+
+def test_help_needs_no_pinocchio() -> None:
+    """Help and version come without loading the numerical libraries: a wrong installation can still be explained."""
+    code = "import sys; from solver.cli import parser; parser(); sys.exit('pinocchio' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
+
+
+def test_wrong_input_is_one_line_and_code_2(tmp_path: Path) -> None:
+    """A missing file ends with exit code 2, one line that names it, and no output folder."""
+    missing = tmp_path / "missing.trc"
+    output = tmp_path / "out"
+    done = run("calibrate", str(missing), "--height", "1.7", "--mass", "70", "--sex", "male", "--output", str(output))
+    lines = done.stderr.strip().splitlines()
+    assert done.returncode == 2
+    assert len(lines) == 1
+    assert lines[0].startswith("error: ")
+    assert "missing.trc" in lines[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_wrong_arguments_are_code_2() -> None:
+    """An unknown verb, a missing option or a number that is none is a wrong input, too."""
+    for arguments in (["danse"], ["calibrate", "a.trc"], ["rig", "human", "--height", "tall"]):
+        assert run(*arguments).returncode == 2
+
+
+def test_rig_prints_its_masses() -> None:
+    """`rig` shows every link and the mass that was asked for."""
+    done = run("rig", "human", "--height", "1.7", "--mass", "61.5", "--sex", "female", "--progress", "none")
+    assert done.returncode == 0
+    assert re.search(r"^total\s+61\.500$", done.stdout, re.MULTILINE)
+    assert "left_shank" in done.stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopping_is_clean(number: signal.Signals, tmp_path: Path) -> None:
+    """Ctrl-C, and a parent's polite end, leave exit code 130, no traceback and nothing half-written."""
+    code = (
+        "import sys, time\n"
+        "from pathlib import Path\n"
+        "from solver.cli import main, rig\n"
+        "from solver.io.folder import write_folder\n"
+        "def work(options, progress):\n"
+        "    with write_folder(options.output) as folder:\n"
+        "        (folder / 'half').write_text('half')\n"
+        "        print('working', flush=True)\n"
+        "        time.sleep(20)\n"
+        "rig.run = work\n"
+        f"sys.exit(main(['rig', 'human', '--output', {str(tmp_path / 'out')!r}]))\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == "working"
+        started = time.monotonic()
+        process.send_signal(number)
+        _, errors = process.communicate()
+    assert process.returncode == 130
+    assert time.monotonic() - started < 10.0
+    assert "Traceback" not in errors
+    assert list(tmp_path.iterdir()) == []

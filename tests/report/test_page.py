@@ -1,0 +1,193 @@
+"""The report page."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.errors import InputError
+from solver.inertials import InertialParameters
+from solver.report import Content, load_content, render, save_content
+from solver.report.content import Errors, Flight, Signals, TrackingErrors, Weighing
+from solver.report.svg import Axis, round_values, runs, thin
+
+VOID = {"meta", "line", "rect", "circle", "path", "br", "img", "input", "link", "hr"}
+
+
+class Balance(HTMLParser):
+    """Checks that every element is closed by its own end tag, and gathers the text and the places it refers to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.references: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.references += [value or "" for name, value in attrs if name in ("src", "href", "xlink:href")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.references += [value or "" for name, value in attrs if name in ("src", "href", "xlink:href")]
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open, f"</{tag}> closes nothing"
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def bodies(seed: int, links: int = 15) -> InertialParameters:
+    """Random solid bodies."""
+    generator = np.random.default_rng(seed)
+    names = ["pelvis", *(f"left_link_{index}" for index in range(1, links))]
+    coms = 0.1 * generator.standard_normal((links, 3))
+    inertias = np.array([np.diag(d) for d in generator.uniform(0.05, 0.09, (links, 3))])
+    return InertialParameters.from_com(names, generator.uniform(1.0, 9.0, links), coms, inertias)
+
+
+def trial_signals(name: str, frames: int = 1300) -> Signals:
+    """A squat-like wrench with its first second left out."""
+    generator = np.random.default_rng(4)
+    times = np.arange(frames) / 100.0
+    shape = np.sin(2 * np.pi * 0.4 * times)[:, None] * np.array([30.0, 15.0, 200.0, 8.0, 25.0, 5.0])
+    measured = shape + np.array([0.0, 0.0, 620.0, 0.0, 0.0, 0.0]) + generator.standard_normal((frames, 6))
+    counted = times >= 1.0
+    states, names = np.where(counted, 0, 1), ("every contact measured", "unmeasured support")
+    return Signals(name, times, measured, 0.98 * measured, 0.9 * measured, counted, states, names, 0.005)
+
+
+@pytest.fixture
+def content() -> Content:
+    """A page with every section."""
+    generator = np.random.default_rng(3)
+    identified, prior = bodies(1), bodies(2)
+    markers = tuple(f"M{index}" for index in range(40))
+    errors = tuple(
+        Errors(name, used, 1200, rmse := generator.uniform(1, 9, 6), rmse * 1.5, np.full(6, 0.97), np.full(6, 0.9))
+        for name, used in (("squats1", True), ("walking1", False), ("walking2", False))
+    )
+    return Content(
+        title="A study",
+        subject="human 1.75 m",
+        simulated=True,
+        method="consistent",
+        satisfies="every link's pseudo-inertia is positive semi-definite",
+        mass=identified.total_mass,
+        mass_std=0.2,
+        identified=identified,
+        prior=prior,
+        std=np.abs(0.05 * identified.values),
+        com_std=np.full((15, 3), 0.004),
+        determined=generator.uniform(0, 1, (15, 10)),
+        on_bounds=("m_left_link_3",),
+        singular_values=np.logspace(0, -14, 150),
+        rank=110,
+        truth=bodies(1),
+        errors=errors,
+        signals=(trial_signals("squats1"),),
+        tracking=(TrackingErrors("squats1", markers, generator.uniform(0.004, 0.03, 40), np.ones(40), 0.012),),
+        weighings=(Weighing("static1", 2, 60.0, 0.1, 3.0, False, np.array([0, 0, -35.0, 0, 0, 0])),),
+        flights=(Flight("DJ1", 40, 0.8, 1.0, 18.0, 32.0),),
+        methods=(("filter", "human_8hz"),),
+        warnings=("plates <disagree> & so on",),
+    )
+
+
+def test_page_is_whole_and_needs_nothing_else(content: Content) -> None:
+    """Every element is closed, nothing is fetched, every link leads to a place on the page."""
+    page = render(content)
+    parser = Balance()
+    parser.feed(page)
+    assert parser.open == []
+    assert not re.search(r"https?://|url\((?!#)|@import|<script", page)
+    for reference in parser.references:
+        assert reference.startswith("#")
+        assert f'id="{reference[1:]}"' in page
+
+
+def test_page_tells_the_numbers(content: Content) -> None:
+    """The total mass, every link's mass and every trial's error stand on the page; the simulation is labelled."""
+    parser = Balance()
+    parser.feed(render(content))
+    text = " ".join(parser.text)
+    assert f"{content.mass:.2f}" in text
+    assert all(f"{mass:.2f}" in text for mass in content.identified.masses)
+    assert all(f"{value:.1f}" in text for error in content.errors for value in error.identified_rmse)
+    assert "simulated data" in text
+    assert "simulated data" not in render(replace(content, simulated=False))
+
+
+def test_page_escapes_what_files_say(content: Content) -> None:
+    """Names that came from files cannot become markup."""
+    hostile = "<script>alert(1)</script>"
+    page = render(replace(content, title=hostile, signals=(replace(content.signals[0], trial=hostile),)))
+    assert "<script>" not in page
+    assert "plates &lt;disagree&gt; &amp; so on" in page
+
+
+def test_page_leaves_out_what_was_not_done(content: Content) -> None:
+    """A section with nothing to show is absent, not empty."""
+    page = render(replace(content, flights=(), tracking=(), weighings=(), truth=None, warnings=()))
+    assert all(f"<h2>{title}</h2>" not in page for title in ("Flight", "Marker tracking", "Body mass", "Warnings"))
+    assert "<h2>Methods</h2>" in page
+
+
+def test_thinning_keeps_peaks() -> None:
+    """However far a curve is thinned, its largest and smallest sample stay."""
+    generator = np.random.default_rng(0)
+    ys = generator.standard_normal(10_000)
+    _, thinned = thin(np.arange(10_000.0), ys, 100)
+    assert len(thinned) < 500
+    assert thinned.max() == ys.max()
+    assert thinned.min() == ys.min()
+
+
+def test_ticks_are_round_and_inside() -> None:
+    """Ticks are multiples of 1, 2 or 5 times a power of ten within the limits, whatever the span."""
+    for span in (3e-4, 0.7, 1.0, 12.0, 740.0, 1e6):
+        ticks = round_values(-0.31 * span, 0.69 * span, 5)
+        step = ticks[1] - ticks[0]
+        mantissa = step / 10 ** np.floor(np.log10(step) + 1e-9)
+        assert 3 <= len(ticks) <= 12
+        assert np.isclose(mantissa, (1, 2, 5, 10)).any()
+        assert ticks[0] >= -0.31 * span - 1e-9 * span
+        assert ticks[-1] <= 0.69 * span + 1e-9 * span
+
+
+def test_axis_maps_its_ends() -> None:
+    """Lower and upper limit fall on the axis's two ends, and the map is linear between."""
+    axis = Axis(-2.0, 6.0, 100.0, 20.0)
+    assert np.allclose(axis(np.array([-2.0, 2.0, 6.0])), [100.0, 60.0, 20.0])
+
+
+def test_runs_cover_the_mask() -> None:
+    """The stretches of a mask are disjoint and mark exactly its True entries."""
+    mask = np.array([True, True, False, False, True, False, True])
+    again = np.zeros(7, int)
+    for start, stop in runs(mask):
+        again[start:stop] += 1
+    assert np.array_equal(again, mask.astype(int))
+
+
+def test_content_survives_its_file(content: Content, tmp_path: Path) -> None:
+    """A report made again from its file is the same page, byte for byte."""
+    save_content(content, tmp_path / "report.npz")
+    assert render(load_content(tmp_path / "report.npz")) == render(content)
+
+
+def test_damaged_file_is_one_error(tmp_path: Path) -> None:
+    """A file that is no report's content names itself, and so does a missing one."""
+    (tmp_path / "report.npz").write_bytes(b"not a zip")
+    np.savez(tmp_path / "other.npz", tree=np.array("{}"))
+    for name in ("report.npz", "other.npz", "missing.npz"):
+        with pytest.raises(InputError, match=name):
+            load_content(tmp_path / name)

@@ -1,0 +1,182 @@
+"""The arrows between the layers, and what the repository's text must not say."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SOLVER = ROOT / "solver"
+BLENDER = {"bpy", "mathutils", "gpu", "gpu_extras", "blf", "bmesh", "bl_math", "bpy_extras", "addon", "bl_ext"}
+DYNAMICS_LIBRARY = {"pinocchio", "cmeel_pth", "cmeel"}
+
+# Lower layers know nothing of higher ones; packages of one layer know nothing of each other.
+LAYERS: tuple[frozenset[str], ...] = (
+    frozenset({"errors", "progress", "version"}),
+    frozenset({"arrays", "pinocchio_loader"}),
+    frozenset({"inertials", "motion", "contacts", "qp"}),
+    frozenset({"wrenches", "rig"}),
+    frozenset({"trial"}),
+    frozenset({"dynamics", "signals", "rigs"}),
+    frozenset({"tracking", "identification", "centroidal", "dance"}),
+    frozenset({"calibration"}),  # a subject is calibrated by tracking it
+    frozenset({"study"}),
+    frozenset({"preparation"}),
+    frozenset({"io"}),
+    frozenset({"report"}),
+    frozenset({"pipeline"}),
+    frozenset({"demo"}),
+    frozenset({"cli"}),
+    frozenset({"__main__"}),
+)
+QP_MAY_USE = {"qp", "errors", "arrays", "progress"}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import statement's target."""
+
+    path: Path
+    line: int
+    target: tuple[str, ...]
+    """Dotted parts; of a relative import: from the repository's root."""
+    relative: bool
+
+    def __str__(self) -> str:
+        return f"{self.path.relative_to(ROOT)}:{self.line} imports {'.'.join(self.target)}"
+
+
+def imports(path: Path, *, top_level_only: bool = False) -> Iterator[Import]:
+    """Every import of a file."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    package = path.relative_to(ROOT).parts[:-1]
+    for node in tree.body if top_level_only else ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(path, node.lineno, tuple(alias.name.split(".")), False)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            stem = (*base, *(node.module.split(".") if node.module else ()))
+            for alias in node.names:
+                yield Import(path, node.lineno, (*stem, alias.name), bool(node.level))
+
+
+def sources(folder: Path) -> list[Path]:
+    """The Python files of a folder."""
+    return sorted(folder.rglob("*.py"))
+
+
+def all_imports(folder: Path) -> list[Import]:
+    """Every import of every file of a folder."""
+    return [found for path in sources(folder) for found in imports(path)]
+
+
+def unit(path: Path) -> str:
+    """The module or package directly under solver/ that a file belongs to."""
+    return path.relative_to(SOLVER).parts[0].removesuffix(".py")
+
+
+def layer(name: str) -> int:
+    """Rank of a unit of the solver."""
+    for rank, names in enumerate(LAYERS):
+        if name in names:
+            return rank
+    raise AssertionError(f"solver/{name} has no place in LAYERS: give it one")
+
+
+def test_solver_knows_no_blender() -> None:
+    """No file of solver/ imports Blender's modules or the add-on."""
+    assert [str(i) for i in all_imports(SOLVER) if i.target[0] in BLENDER] == []
+
+
+def test_one_file_imports_pinocchio() -> None:
+    """Pinocchio is imported in one file, which knows how Blender's extensions must load it."""
+    users = {i.path.name for i in all_imports(SOLVER) if not i.relative and i.target[0] in DYNAMICS_LIBRARY}
+    assert users == {"pinocchio_loader.py"}
+
+
+def test_solver_imports_itself_relatively() -> None:
+    """solver/ works under any package name: it never says its own name and never looks above itself."""
+    absolute = [str(i) for i in all_imports(SOLVER) if not i.relative and i.target[0] == "solver"]
+    escaping = [str(i) for i in all_imports(SOLVER) if i.relative and i.target[:1] != ("solver",)]
+    assert absolute == []
+    assert escaping == []
+
+
+def test_arrows_point_down() -> None:
+    """Each part of the solver imports only from layers below its own."""
+    wrong = []
+    for found in all_imports(SOLVER):
+        if not found.relative or (found.path.parent == SOLVER and found.path.name == "__init__.py"):
+            continue  # the package's own __init__ names the public functions of every layer
+        own, target = unit(found.path), found.target[1] if len(found.target) > 1 else ""
+        is_part = (SOLVER / target).is_dir() or (SOLVER / f"{target}.py").exists()
+        if is_part and own != target and layer(target) >= layer(own):
+            wrong.append(str(found))
+    assert wrong == []
+
+
+def test_quadratic_programs_know_no_robots() -> None:
+    """solver/qp imports nothing of robotics: of the solver only errors, arrays and progress."""
+    if not (SOLVER / "qp").is_dir():
+        pytest.skip("there is no solver/qp")
+    used = [i for i in all_imports(SOLVER / "qp") if i.relative]
+    assert [str(i) for i in used if i.target[1] not in QP_MAY_USE] == []
+    assert [str(i) for i in all_imports(SOLVER / "qp") if i.target[0] in {"coal", "hppfcl"}] == []
+
+
+def test_every_part_has_a_layer() -> None:
+    """A new module or package of the solver is placed in LAYERS on purpose."""
+    for path in sources(SOLVER):
+        if path != SOLVER / "__init__.py":
+            layer(unit(path))
+
+
+def test_one_file_of_the_addon_finds_the_solver() -> None:
+    """Where the solver lies (beside the add-on in a clone, inside the extension in Blender) is one file's knowledge."""
+    assert {i.path.name for i in all_imports(ROOT / "addon") if i.target[0] == "solver"} <= {"values.py"}
+
+
+def test_extension_imports_without_blender() -> None:
+    """The root __init__.py imports no Blender module when it is loaded, so that tests can collect beside it."""
+    root = ROOT / "__init__.py"
+    if not root.exists():
+        pytest.skip("there is no extension here")
+    at_load = list(imports(root, top_level_only=True))
+    assert [str(i) for i in at_load if i.target[0] in BLENDER] == []
+
+
+FORBIDDEN = {
+    "a path of one machine": re.compile(r"(?<![\w.~])/(?:work|root|tmp|home/\w+|var/tmp)/"),
+    "the host of a package index": re.compile(r"(?:pythonhosted|pypi)\.org|https?://[^\s\"']*/simple\b", re.IGNORECASE),
+    "an index option": re.compile(r"--(?:extra-)?index-url|--find-links|--trusted-host"),
+}
+TEXT = {".py", ".md", ".toml", ".txt", ".json", ".csv", ".cfg", ".yml", ".yaml", ".sh", ".html", ".urdf", ""}
+
+
+def test_text_names_no_machine() -> None:
+    """What is committed tells nothing of the machine it was written on."""
+    listing = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
+    )
+    if listing.returncode != 0:
+        pytest.skip("not a git work tree")
+    files = [ROOT / name for name in listing.stdout.splitlines()]
+    assert files, "git lists no file"
+    found = []
+    for path in files:
+        if path == Path(__file__) or path.suffix not in TEXT or not path.is_file():
+            continue
+        text = path.read_text(encoding="utf-8", errors="replace")
+        found += [
+            f"{path.relative_to(ROOT)}:{text.count(chr(10), 0, hit.start()) + 1} names {what}: {hit.group()}"
+            for what, pattern in FORBIDDEN.items()
+            for hit in pattern.finditer(text)
+        ]
+    assert found == []
