@@ -41,7 +41,7 @@ class Settings(bpy.types.PropertyGroup):
         ),
     )
     height: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Height", description="Stature", default=1.75, min=0.5, max=2.5, subtype="DISTANCE", unit="LENGTH"
+        name="Height", description="Stature", default=1.75, min=0.5, max=2.5, precision=3, unit="LENGTH"
     )
     mass: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Mass", description="Body mass [kg]", default=70.0, min=5.0, max=300.0, precision=1, unit="MASS"

@@ -23,6 +23,7 @@ from .rig import Rig
 from .signals import preset_of
 from .study import Settings, Study, TrialRecord
 from .tracking import TrackingOptions, track
+from .threads import one_blas_thread
 from .trial import Recording
 
 FALLBACK_MASS = 70.0
@@ -231,5 +232,6 @@ class _Clock:
     @contextmanager
     def measured(self, stage: str) -> Iterator[None]:
         began = time.perf_counter()
-        yield
+        with one_blas_thread():
+            yield
         self.seconds[stage] = time.perf_counter() - began

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..progress import Progress
-from .options import add_output, add_recordings, add_subject, add_verb, read_options
+from .options import add_output, add_recordings, add_subject, add_verb, read_options, subject
 
 EXPLANATION = """
 Estimates segment lengths, joint centres and marker places from a static trial and any other trials given. Writes
@@ -26,23 +26,15 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Calibrate, write, tell."""
-    from ..calibration.calibrate import calibrate
+    from .. import pipeline
     from ..io.calibration_file import write_calibration
     from ..io.folder import write_folder
-    from ..io.recording import find_recordings
     from ..io.scene import write_rig
     from .tables import table
     from .words import warn
 
-    recordings = find_recordings(options.files, read_options(options))
-    calibration = calibrate(
-        recordings,
-        mass=options.mass,
-        sex=options.sex,
-        height=options.height,
-        marker_set=options.marker_set,
-        progress=progress,
-    )
+    recordings = pipeline.load(options.files, read_options(options))
+    calibration = pipeline.calibrate_subject(recordings, **subject(options), progress=progress)
     with write_folder(options.output) as folder:
         write_calibration(calibration, folder / "calibration.json")
         write_rig(folder / "rig.json", calibration.rig)

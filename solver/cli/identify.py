@@ -31,14 +31,40 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     group.add_argument(
         "--base", metavar="LINK", help="at whose origin the wrench is written (default: the rig's choice)"
     )
-    group.add_argument("--bootstrap", type=int, default=40, metavar="N", help="samples for the spread; 0 for none")
+    group.add_argument("--bootstrap", type=default=40, metavar="N", help="samples for the spread; 0 for none")
     group.add_argument("--seed", type=int, default=0, help="of the bootstrap")
     group.add_argument("--no-cross-validation", action="store_true", help="do not fit without each trial in turn")
     group.add_argument("--no-synchronisation", action="store_true", help="do not take off the lag of the plates")
+    group.add_argument("--title", help="of the report")
     group.add_argument("--jobs", type=int, metavar="N", help="processes at once (default: joblib's)")
     add_output(parser)
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Identify, write, tell."""
-    raise NotImplementedError
+    from .. import pipeline
+    from ..outputs import write_study
+    from ..progress import Part
+    from ..study import Settings
+    from .words import identified, warn
+
+    recordings = pipeline.load(options.files, read_options(options))
+    settings = Settings(
+        method=options.method,
+        preset=options.filter,
+        base=options.base,
+        synchronise=not options.no_synchronisation,
+        bootstrap=options.bootstrap,
+        cross_validate=not options.no_cross_validation,
+        seed=options.seed,
+        jobs=options.jobs,
+    )
+    study = pipeline.identify_study(
+        recordings, **subject(options), settings=settings, progress=Part(progress, 0.0, 0.97)
+    )
+    progress(0.97, "writing")
+    write_study(study, options.output, title=options.title)
+    progress(1.0, "done")
+    warn(study.warnings)
+    print(identified(study))
+    print(f"\nwritten: {options.output}, the report is {options.output / 'report.html'}")

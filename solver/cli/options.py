@@ -6,12 +6,23 @@ import argparse
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
+from ..errors import InvalidValue
 from ..progress import Console, JsonLines, Progress, silent
 
 if TYPE_CHECKING:
     from ..io.recording import ReadOptions
+
+class Subject(TypedDict):
+    """What calibration is told of a new subject; see `pipeline.calibrate_subject`."""
+
+    sex: str
+    height: float | None
+    mass: float | None
+    marker_set: str | None
+    static: tuple[str, ...]
+
 
 HELP_WIDTH = 110
 SEXES = ("female", "male")
@@ -88,12 +99,39 @@ def read_options(options: argparse.Namespace) -> ReadOptions:
 
 
 def add_subject(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
-    """What a new subject needs."""
+    """What a new subject needs, and how to calibrate it."""
     group = parser.add_argument_group("subject")
-    group.add_argument("--height", type=number, metavar="M", help="stature in metres (default: from the markers)")
-    group.add_argument("--mass", type=number, required=required, metavar="KG", help="body mass in kg")
     group.add_argument("--sex", choices=SEXES, required=required, help="chooses the table of segment inertias")
+    group.add_argument("--height", type=number, metavar="M", help="stature in metres (default: from the markers)")
+    group.add_argument("--mass", type=number, metavar="KG", help="body mass in kg (default: from the plates)")
     group.add_argument("--marker-set", metavar="NAME", help="name or .json file of a marker set (default: found out)")
+    group.add_argument(
+        "--static", nargs="+", default=(), metavar="TRIAL", help="names of the only trials to calibrate with"
+    )
+
+
+def add_calibration(parser: argparse.ArgumentParser) -> None:
+    """A subject calibrated before."""
+    parser.add_argument(
+        "--calibration", type=Path, metavar="FILE", help="calibration.json of an earlier run, instead of a new subject"
+    )
+
+
+def subject(options: argparse.Namespace) -> Subject:
+    """The subject as stated.
+
+    Raises:
+        InvalidValue: neither a calibration nor a sex is given.
+    """
+    if options.sex is None:
+        raise InvalidValue("a new subject needs --sex; an earlier one --calibration")
+    return {
+        "sex": options.sex,
+        "height": options.height,
+        "mass": options.mass,
+        "marker_set": options.marker_set,
+        "static": tuple(options.static),
+    }
 
 
 def add_output(parser: argparse.ArgumentParser, *, required: bool = True) -> None:

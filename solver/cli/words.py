@@ -3,10 +3,44 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .tables import inertial_table, table
+
+if TYPE_CHECKING:
+    from ..identification.comparison import Comparison
+    from ..study import Study
+
+AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 
 
 def warn(warnings: Iterable[str]) -> None:
     """Each different warning once, on the error stream."""
     for text in dict.fromkeys(warnings):
         print(f"warning: {text}", file=sys.stderr)
+
+
+def identified(study: Study) -> str:
+    """A study's result in short: masses, what they satisfy, how well they explain the trials."""
+    result = study.identification
+    if result is None:
+        return "no trial has forces: nothing was identified"
+    lines = [inertial_table(result.parameters), ""]
+    if study.mass is not None:
+        lines.append(f"body mass {study.mass.mass:.2f} ± {study.mass.std:.2f} kg")
+    lines.append(f"method {result.estimate.method}, satisfies: {result.estimate.satisfies}")
+    if result.comparisons:
+        lines += ["", compared(result.comparisons)]
+    return "\n".join(lines)
+
+
+def compared(comparisons: Sequence[Comparison]) -> str:
+    """RMSE identified / prior per axis and trial; the trials used first."""
+    rows = [
+        (c.trial, "used" if c.used else "not used", *(f"{x:.2f}" for x in c.ratio), f"{np.nanmean(c.ratio):.2f}")
+        for c in sorted(comparisons, key=lambda c: not c.used)
+    ]
+    return "RMSE identified / prior\n" + table(("trial", "", *AXES, "mean"), rows)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dposv
 
+from ..errors import BackendError
 from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
 from .bounded import bounded_step
@@ -36,7 +37,8 @@ class InverseKinematics:
         if self.points is not None:
             self._selector = np.zeros((len(rig.links), len(self.points.names)))
             self._selector[self.points.links, np.arange(len(self.points.names))] = 1.0
-        self.bound_frames = 0
+        self._diagonal = np.diag_indices(rig.model.nv)
+        self.bound_steps = 0
         """Steps in which a joint limit was active."""
 
     def position_residuals(self, frame: int) -> np.ndarray:
@@ -76,11 +78,15 @@ class InverseKinematics:
         return self._inverted(q, points, turns, step)
 
     def refinement(self, q: np.ndarray, frame: int, step: float) -> np.ndarray:
-        """One more step (nv,) at a frame whose targets stand still: v* = K r at the new targets."""
+        """One more step (nv,) at a frame whose targets stand still: v* = K r at the new targets.
+
+        Beyond the paper: the points' second-order term joins J'WJ while that stays positive definite (Newton's method
+        instead of Gauss-Newton's), or limbs whose markers lie near their axis would need dozens of steps to settle.
+        """
         self.kinematics.update(q)
         points = None if self.points is None else self.options.gain * self.position_residuals(frame)
         turns = None if self.turns is None else self.options.gain * self.rotation_residuals(frame)
-        result = self._inverted(q, points, turns, step)
+        result = self._inverted(q, points, turns, step, exact=True)
         longest = np.abs(result[3:]).max()
         return result if longest <= TURN_LIMIT else result * (TURN_LIMIT / longest)
 
@@ -88,8 +94,16 @@ class InverseKinematics:
         self, q: np.ndarray, points: np.ndarray | None, turns: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """J'WJ (nv, nv) and J'W u (nv,) with posture and damping, for wanted displacements of points and links."""
+        hessian, gradient, _ = self._equations(q, points, turns, exact=False)
+        return hessian, gradient
+
+    def _equations(
+        self, q: np.ndarray, points: np.ndarray | None, turns: np.ndarray | None, *, exact: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """`normal_equations`, and the second-order term of the points if ``exact``."""
         options = self.options
         sums = np.zeros((len(self.rig.links), 19))
+        curvature = None
         if points is not None and self.points is not None:
             seen = np.isfinite(points[:, 0])
             weights = np.where(seen, self.points.weights, 0.0)
@@ -98,6 +112,10 @@ class InverseKinematics:
                 weights = weights * np.minimum(1.0, options.huber / np.maximum(np.linalg.norm(points, axis=1), 1e-12))
             places = self.kinematics.points(self.points.links, self.points.offsets)
             sums += row_sums(self._selector, places, weights, points)
+            if exact:
+                outer = (weights[:, None] * places)[:, :, None] * points[:, None, :]
+                moments = (self._selector @ outer.reshape(len(points), 9)).reshape(-1, 3, 3)
+                curvature = self.kinematics.curvature(moments, sums)
         if turns is not None and self.turns is not None:
             seen = np.isfinite(turns[:, 0])
             add_orientation_rows(
@@ -105,21 +123,29 @@ class InverseKinematics:
             )
         hessian, gradient = self.kinematics.normal_equations(sums)
         self.posture.add(q, options.posture, hessian, gradient)
-        hessian[np.diag_indices_from(hessian)] += options.damping
-        return hessian, gradient
+        hessian[self._diagonal] += options.damping
+        return hessian, gradient, curvature
 
     def _inverted(
-        self, q: np.ndarray, points: np.ndarray | None, turns: np.ndarray | None, step: float
+        self, q: np.ndarray, points: np.ndarray | None, turns: np.ndarray | None, step: float, *, exact: bool = False
     ) -> np.ndarray:
         """Inverse differential kinematics (10) times the step; the quadratic program only where a limit binds."""
-        hessian, gradient = self.normal_equations(q, points, turns)
-        result = cho_solve(cho_factor(hessian, check_finite=False), gradient, check_finite=False)
+        hessian, gradient, curvature = self._equations(q, points, turns, exact=exact)
+        failed = 1
+        if curvature is not None:
+            _, result, failed = dposv(hessian + curvature, gradient)
+        if failed:
+            _, result, failed = dposv(hessian, gradient)
+        elif curvature is not None:
+            hessian = hessian + curvature
+        if failed:
+            raise BackendError("tracking: the normal equations are not positive definite; check weights and damping")
         if self.options.limits and self.limits.any:
-            matrix, low, high = self.limits.rows(q, step)
-            change = matrix @ result[ROOT_NV:]
+            rows, low, high = self.limits.rows(q, step)
+            change = rows @ result[ROOT_NV:]
             if np.any(change < low) or np.any(change > high):
-                self.bound_frames += 1
-                rows = np.hstack([np.zeros((len(low), ROOT_NV)), matrix])
+                self.bound_steps += 1
+                rows = np.hstack([np.zeros((len(low), ROOT_NV)), rows])
                 result = bounded_step(hessian, gradient, rows, low, high, self.options.backend)
         return result
 

@@ -32,6 +32,7 @@ class Kinematics:
         self.moved_by = self.below[self.column_link].T
         """(L, nv): [l, i] True where tangent coordinate i moves link l."""
         self._upper = self.below[np.ix_(self.column_link, self.column_link)]
+        self._same = self.column_link[:, None] == self.column_link
         self.jacobian = np.zeros((6, model.nv))
         self.rotations = np.zeros((self.links, 3, 3))
         self.origins = np.zeros((self.links, 3))
@@ -66,9 +67,33 @@ class Kinematics:
         jacobian = self.jacobian
         forces = (matrix @ jacobian.T[:, :, None])[:, :, 0]
         product = jacobian.T @ forces.T
-        hessian = np.where(self._upper, product, np.where(self._upper.T, product.T, 0.0))
+        hessian = self._mirrored(product)
         gradient = np.einsum("ij,ji->i", composite[self.column_link][:, RIGHT], jacobian)
         return hessian, gradient
+
+    def curvature(self, moments: np.ndarray, sums: np.ndarray) -> np.ndarray:
+        """Second-order term (nv, nv) that turns J'WJ into the exact Hessian of half the weighted squared residuals.
+
+        For coordinates i above j, d2p / di dj = w_i x dp/dj, so the term is -w_i . sum_p (dp/dj x w r), again summed
+        over subtrees; within a spherical joint it is symmetrised.
+
+        Args:
+            moments: (L, 3, 3) sum of w p r' per link, r the residuals.
+            sums: (L, 19) of `row_sums` with the residuals as wanted.
+        """
+        below = self.below.astype(float)
+        pulls = (below @ sums[:, RIGHT][:, :3])[self.column_link]
+        matrix = np.tensordot(below, moments, axes=1)[self.column_link]
+        linear, angular = self.jacobian[:3].T, self.jacobian[3:].T
+        turned = np.cross(linear, pulls) + (matrix @ angular[:, :, None])[:, :, 0]
+        turned -= np.trace(matrix, axis1=1, axis2=2)[:, None] * angular
+        product = angular @ turned.T
+        product = np.where(self._same, 0.5 * (product + product.T), product)
+        return -self._mirrored(product)
+
+    def _mirrored(self, product: np.ndarray) -> np.ndarray:
+        """Symmetric matrix from entries that are valid where the row's joint is above the column's."""
+        return np.where(self._upper, product, np.where(self._upper.T, product.T, 0.0))
 
 
 RIGHT = slice(13, 19)

@@ -48,7 +48,8 @@ class JointLimits:
         self.lower, self.upper = rig.limits.lower, rig.limits.upper
         self._speed = np.where(np.isfinite(rig.limits.speed), rig.limits.speed, limit_speed)
         moving = list(rig.model.joints)[2:]
-        self._spherical = [joint.idx_v - ROOT_NV for joint in moving if joint.nq == 4 and joint.nv == 3]
+        first = [joint.idx_v - ROOT_NV for joint in moving if joint.nq == 4 and joint.nv == 3]
+        self._spherical = np.add.outer(np.array(first, int), np.arange(3))
         self.any = bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
 
     def rows(self, q: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -62,34 +63,32 @@ class JointLimits:
         """
         coordinates = pin.difference(self.model, self._neutral, q)[ROOT_NV:]
         matrix = np.eye(len(coordinates))
-        for place in self._spherical:
-            part = slice(place, place + 3)
-            coordinates[part] = nearest_turn(coordinates[part], self.lower[part], self.upper[part])
-            matrix[part, part] = inverse_right_jacobian(coordinates[part])
+        places = self._spherical
+        if len(places):
+            coordinates[places] = nearest_turns(coordinates[places], self.lower[places], self.upper[places])
+            matrix[places[:, :, None], places[:, None, :]] = inverse_right_jacobians(coordinates[places])
         reach = self._speed * step
         low = -np.tanh((coordinates - self.lower) / reach) * reach
         high = np.tanh((self.upper - coordinates) / reach) * reach
         return matrix, low, high
 
 
-def nearest_turn(vector: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """The rotation vector (3,) [rad] of the same orientation that lies nearer to the box lower..upper."""
-    angle = float(np.linalg.norm(vector))
-    if angle < 1.0:
-        return vector
-    other = vector * (1.0 - 2.0 * np.pi / angle)
-    outside = [np.maximum(lower - turn, 0.0) + np.maximum(turn - upper, 0.0) for turn in (vector, other)]
-    return other if outside[1] @ outside[1] < outside[0] @ outside[0] else vector
+def nearest_turns(vectors: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """The rotation vectors (S, 3) [rad] of the same orientations that lie nearer to the boxes lower..upper (S, 3)."""
+    angles = np.linalg.norm(vectors, axis=1, keepdims=True)
+    others = vectors * (1.0 - 2.0 * np.pi / np.maximum(angles, 1.0))
+    outside = [np.maximum(lower - v, 0.0) + np.maximum(v - upper, 0.0) for v in (vectors, others)]
+    nearer = (outside[1] ** 2).sum(axis=1) < (outside[0] ** 2).sum(axis=1)
+    return np.where((nearer & (angles[:, 0] > 1.0))[:, None], others, vectors)
 
 
-def inverse_right_jacobian(vector: np.ndarray) -> np.ndarray:
-    """(3, 3) change of a rotation vector (3,) per body-axes rotation; valid up to a full turn."""
-    angle = float(np.linalg.norm(vector))
-    cross = skew(vector)
-    factor = 1.0 / 12.0
-    if angle > 1e-3:
-        factor = (1.0 - 0.5 * angle / np.tan(0.5 * angle)) / angle**2
-    return np.eye(3) + 0.5 * cross + factor * cross @ cross
+def inverse_right_jacobians(vectors: np.ndarray) -> np.ndarray:
+    """(S, 3, 3) change of rotation vectors (S, 3) per body-axes rotation; valid up to a full turn."""
+    angles = np.linalg.norm(vectors, axis=1)
+    half = 0.5 * np.maximum(angles, 1e-3)
+    factors = (1.0 - half / np.tan(half)) / (4.0 * half**2)
+    cross = skew(vectors)
+    return np.eye(3) + 0.5 * cross + factors[:, None, None] * (cross @ cross)
 
 
 def skew(vectors: np.ndarray) -> np.ndarray:

@@ -145,7 +145,7 @@ def follow(rig: Rig, targets: Targets, options: TrackingOptions, progress: Progr
     warnings = _warnings(targets, usable, restarts)
     progress(1.0, f"tracked {len(targets)} frames")
     return Tracked(
-        targets.times, configurations, velocities, names, errors, usable, engine.bound_frames, drift, warnings
+        targets.times, configurations, velocities, names, errors, usable, engine.bound_steps, drift, warnings
     )
 
 

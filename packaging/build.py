@@ -1,0 +1,133 @@
+"""Build the extension's zips: ``python packaging/build.py --output dist [--python 3.13] [--platform linux-x64 ...]``.
+
+Collects the sources and the wheels that requirements.txt pins (bpy, numpy and development tools left out: Blender
+brings numpy), then lets Blender's own ``blender_ext.py`` build and validate one zip per platform. It runs with plain
+Python; that file comes with the bpy package. Wheels are fetched by name and version and never committed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = ("__init__.py", "blender_manifest.toml", "addon", "solver", "assets", "LICENSE", "README.md")
+SKIPPED = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
+WHEELS = (
+    "pin", "libpinocchio", "coal", "libcoal", "eigenpy", "cmeel", "cmeel-assimp", "cmeel-boost",
+    "cmeel-console-bridge", "cmeel-octomap", "cmeel-qhull", "cmeel-tinyxml2", "cmeel-urdfdom", "cmeel-zlib",
+    "scipy", "osqp", "jinja2", "markupsafe", "joblib", "clarabel", "cffi", "pycparser", "ezc3d", "defusedxml",
+    "cloudpickle", "matplotlib", "contourpy", "cycler", "fonttools", "kiwisolver", "packaging", "pillow", "pyparsing",
+    "python-dateutil", "six",
+)  # fmt: skip
+"""What runs inside Blender, with all it needs itself. Pinocchio's set is pinned together: its wheels share a folder."""
+PLATFORMS = {
+    "linux-x64": tuple(f"manylinux_2_{n}_x86_64" for n in (17, 24, 27, 28, 31, 34, 35)) + ("manylinux2014_x86_64",),
+    "macos-arm64": tuple(f"macosx_{n}_0_arm64" for n in range(11, 16)),
+    "macos-x64": tuple(f"macosx_{n}_0_x86_64" for n in range(11, 16)) + ("macosx_10_13_x86_64",),
+}
+"""pip's tags by Blender's platform. Windows has no wheels of Pinocchio: there the preference Solver Python helps."""
+BLENDERS = {"3.11": ("4.5.0", "5.1.0"), "3.13": ("5.1.0", None)}
+"""First Blender that brings a Python, and the first that no longer does."""
+
+
+def main() -> int:
+    """Build; 0 when every zip was built and found valid."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--output", type=Path, default=ROOT / "dist")
+    parser.add_argument("--python", choices=tuple(BLENDERS), default="3.13")
+    parser.add_argument("--platform", choices=tuple(PLATFORMS), nargs="+", default=["linux-x64"])
+    parser.add_argument("--wheels", type=Path, help="keep wheels here between builds")
+    parser.add_argument("--no-wheels", action="store_true", help="for a Blender whose Python has them already")
+    options = parser.parse_args()
+    options.output.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        stage = Path(folder) / "exciting_dance"
+        wheels = options.wheels or Path(folder) / "wheels"
+        collect(stage)
+        names = [] if options.no_wheels else fetch(wheels, options.python, options.platform)
+        for name in names:
+            (stage / "wheels").mkdir(exist_ok=True)
+            shutil.copy2(wheels / name, stage / "wheels" / name)
+        manifest = stage / "blender_manifest.toml"
+        manifest.write_text(complete(manifest.read_text(encoding="utf-8"), names, options), encoding="utf-8")
+        built = blender_ext("build", "--source-dir", str(stage), "--output-dir", str(options.output), *split(options))
+    return built or max(blender_ext("validate", str(zip_)) for zip_ in sorted(options.output.glob("*.zip")))
+
+
+def collect(stage: Path) -> None:
+    """Copy what belongs into the zip."""
+    stage.mkdir(parents=True)
+    for name in SOURCES:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, stage / name, ignore=SKIPPED)
+        elif source.exists():
+            shutil.copy2(source, stage / name)
+
+
+def pins(python: str) -> dict[str, str]:
+    """Pinned versions by name for a Python, from requirements.txt."""
+    found: dict[str, str] = {}
+    for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines():
+        requirement, _, marker = line.partition(";")
+        name, _, version = requirement.strip().partition("==")
+        old = re.search(r"python_full_version\s*<\s*'3.12'", marker)
+        new = re.search(r"python_full_version\s*>=\s*'3.1[23]'", marker)
+        if not ((old and python != "3.11") or (new and python == "3.11")):
+            found[name] = version
+    return found
+
+
+def fetch(folder: Path, python: str, platforms: list[str]) -> list[str]:
+    """Download the wheels of all platforms; their file names."""
+    versions = pins(python)
+    wanted = [f"{name}=={versions[name]}" for name in WHEELS if name in versions]
+    names: set[str] = set()
+    for platform in platforms:
+        place = folder / f"{platform}-{python}"
+        place.mkdir(parents=True, exist_ok=True)
+        tags = [word for tag in PLATFORMS[platform] for word in ("--platform", tag)]
+        only = ["--only-binary=:all:", "--implementation", "cp", "--python-version", python]
+        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--dest", str(place), *only, *tags]
+        subprocess.run([*command, *wanted], check=True)
+        for wheel in place.glob("*.whl"):
+            shutil.copy2(wheel, folder / wheel.name)
+            names.add(wheel.name)
+    return sorted(names)
+
+
+def complete(manifest: str, wheels: list[str], options: argparse.Namespace) -> str:
+    """The manifest with wheels, platforms and the Blender versions of that Python."""
+    first, after = BLENDERS[options.python]
+    manifest = re.sub(r'blender_version_min = "[^"]*"', f'blender_version_min = "{first}"', manifest)
+    lines = [f'blender_version_max = "{after}"'] if after else []
+    if wheels:
+        lines += [f"platforms = {list(options.platform)!r}".replace("'", '"')]
+        lines += ["wheels = [", *(f'  "./wheels/{name}",' for name in wheels), "]"]
+    head, table, rest = manifest.partition("[permissions]")
+    return head + "\n".join(lines) + "\n\n" + table + rest
+
+
+def split(options: argparse.Namespace) -> list[str]:
+    """One zip per platform where there are wheels of some."""
+    return [] if options.no_wheels else ["--split-platforms"]
+
+
+def blender_ext(*arguments: str) -> int:
+    """Run Blender's extension tool; its exit code."""
+    spec = importlib.util.find_spec("bpy")
+    if spec is None or spec.origin is None:
+        raise SystemExit("bpy is not installed: pip install 'exciting-dance[blender]'")
+    tools = sorted(Path(spec.origin).parent.glob("*/scripts/addons_core/bl_pkg/cli/blender_ext.py"))
+    return subprocess.run([sys.executable, str(tools[-1]), *arguments], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

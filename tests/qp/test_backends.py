@@ -1,0 +1,103 @@
+"""Every backend solves problems with known optima, and the solution measures itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from solver.errors import BackendError, InvalidValue, UnknownPreset
+from solver.qp import BACKENDS, EXPONENTIAL, PSD, Cone, Problem, Rows, Status, matrix_of, solve, triangle_of
+
+
+def nearest_in_simplex() -> tuple[Problem, np.ndarray]:
+    """The point of the unit simplex nearest to (1.2, 0.1, -5), by hand (1, 0, 0)."""
+    rows = Rows.equalities(np.ones((1, 3)), np.array([1.0]), "sum")
+    target = np.array([1.2, 0.1, -5.0])
+    return Problem.least_squares(np.eye(3), target, rows=rows, lower=np.zeros(3)), np.array([1.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_known_optimum(backend: str) -> None:
+    """Each backend finds the hand-computed optimum, and the residuals it leaves are measured as small."""
+    if backend == "proxqp":
+        pytest.importorskip("proxsuite")
+    problem, optimum = nearest_in_simplex()
+    found = solve(problem, backend)
+    assert found.status is Status.OPTIMAL
+    assert found.x == pytest.approx(optimum, abs=1e-6)
+    assert found.is_optimal(1e-6)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_two_sided_rows(backend: str) -> None:
+    """Minimising (x - 3)^2 + (y + 3)^2 with -1 <= x + y <= 1, -1 <= x - y <= 2 gives (1, -1), dual on the upper side."""
+    if backend == "proxqp":
+        pytest.importorskip("proxsuite")
+    rows = Rows(np.array([[1.0, 1.0], [1.0, -1.0]]), np.array([-1.0, -1.0]), np.array([1.0, 2.0]), ("sum", "difference"))
+    found = solve(Problem.least_squares(np.eye(2), np.array([3.0, -3.0]), rows=rows), backend)
+    assert found.x == pytest.approx([1.0, -1.0], abs=1e-6)
+    assert found.row_duals == pytest.approx([0.0, 2.0], abs=1e-5)
+
+
+@pytest.mark.parametrize("backend", ["clarabel", "osqp"])
+def test_infeasible_is_a_status(backend: str) -> None:
+    """Rows that contradict each other give the status INFEASIBLE, not an exception and not a point."""
+    rows = Rows(np.ones((2, 1)), np.array([1.0, -np.inf]), np.array([np.inf, 0.0]), ("at least one", "at most zero"))
+    found = solve(Problem.quadratic(np.eye(1), np.zeros(1), rows=rows), backend)
+    assert found.status is Status.INFEASIBLE
+
+
+def test_psd_cone_is_the_eigenvalue_projection() -> None:
+    """The nearest positive semi-definite matrix keeps the positive part of the spectrum."""
+    generator = np.random.default_rng(0)
+    matrix = generator.standard_normal((4, 4))
+    matrix = matrix + matrix.T
+    values, vectors = np.linalg.eigh(matrix)
+    expected = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    cone = Cone(PSD, sparse.eye_array(10), np.zeros(10))
+    found = solve(Problem.least_squares(np.eye(10), triangle_of(matrix), cones=(cone,)), "clarabel")
+    assert matrix_of(found.x) == pytest.approx(expected, abs=1e-6)
+    assert found.is_optimal(1e-6)
+
+
+def test_exponential_cone_bounds_the_logarithm() -> None:
+    """Minimising (c - 5)^2 / 2 - a with exp(a) <= c meets c - 5 = 1 / c."""
+    # Triple (a, 1, c) of x = (a, c).
+    matrix = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
+    cone = Cone(EXPONENTIAL, matrix, np.array([0.0, 1.0, 0.0]))
+    found = solve(Problem.quadratic(np.diag([0.0, 1.0]), np.array([-1.0, -5.0]), cones=(cone,)), "clarabel")
+    root = (5.0 + np.sqrt(29.0)) / 2.0
+    assert found.x == pytest.approx([np.log(root), root], abs=1e-6)
+    assert found.is_optimal(1e-6)
+
+
+def test_a_wrong_point_is_not_optimal() -> None:
+    """Residuals are measured at the point: moving it away makes primal residual or gap grow."""
+    from dataclasses import replace
+
+    found = solve(nearest_in_simplex()[0], "clarabel")
+    assert not replace(found, x=found.x + 0.1).is_optimal(1e-6)
+    assert replace(found, x=found.x + 0.1).primal_residual == pytest.approx(0.3, abs=1e-6)
+    assert replace(found, row_duals=found.row_duals + 1.0).dual_residual == pytest.approx(1.0, abs=1e-5)
+
+
+def test_triangle_keeps_inner_products() -> None:
+    """The scaled triangle of symmetric matrices keeps their inner product, and comes back."""
+    generator = np.random.default_rng(1)
+    a, b = (m + m.T for m in generator.standard_normal((2, 4, 4)))
+    assert triangle_of(a) @ triangle_of(b) == pytest.approx(np.sum(a * b))
+    assert matrix_of(triangle_of(a)) == pytest.approx(a)
+
+
+def test_bad_problems_are_refused() -> None:
+    """Empty intervals, asymmetric P, cones OSQP cannot take and unknown backends name the culprit."""
+    with pytest.raises(InvalidValue, match="'crossed'"):
+        Rows(np.eye(1), np.array([1.0]), np.array([0.0]), ("crossed",))
+    with pytest.raises(InvalidValue, match="not symmetric"):
+        Problem.quadratic(np.array([[1.0, 1.0], [0.0, 1.0]]), np.zeros(2))
+    cone = Cone(PSD, sparse.eye_array(3), np.zeros(3))
+    with pytest.raises(BackendError, match="osqp"):
+        solve(Problem.quadratic(np.eye(3), np.zeros(3), cones=(cone,)), "osqp")
+    with pytest.raises(UnknownPreset, match="clarabel"):
+        solve(Problem.quadratic(np.eye(3), np.zeros(3)), "clarabell")

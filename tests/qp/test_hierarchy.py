@@ -1,0 +1,179 @@
+"""Laws of lexicographic least squares with inequalities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from solver.errors import BackendError, InvalidValue
+from solver.qp import Level, Problem, Rows, Status, solve, solve_hierarchy
+
+CLARABEL = 1e-10
+
+
+def rows_of(matrix: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Rows:
+    return Rows(matrix, lower, upper, tuple(f"row {i}" for i in range(len(lower))))
+
+
+@dataclass
+class Circle:
+    """Half planes v'x <= 1 of a regular polygon with many sides; hands out the most violated one."""
+
+    sides: int
+    asked: int = 0
+
+    def __post_init__(self) -> None:
+        angles = 2.0 * np.pi * np.arange(self.sides) / self.sides
+        self.normals = np.column_stack([np.cos(angles), np.sin(angles)])
+
+    def initial(self) -> Rows:
+        return Rows.none(2)
+
+    def violated(self, x: np.ndarray, tolerance: float) -> Rows:
+        self.asked += 1
+        worst = int(np.argmax(self.normals @ x))
+        if self.normals[worst] @ x <= 1.0 + tolerance:
+            return Rows.none(2)
+        return Rows(self.normals[[worst]], np.array([-np.inf]), np.array([1.0]), (f"side {worst}",))
+
+
+def reference(inequalities: Rows, A: np.ndarray, b: np.ndarray, wanted: np.ndarray) -> tuple[float, float, float]:
+    """The three optima by Clarabel, every level a program of its own with the levels above as rows."""
+    m, n = inequalities.matrix.shape
+    wide = sparse.hstack([inequalities.matrix, sparse.eye_array(m)])
+    slacks = Rows(wide, inequalities.lower, inequalities.upper, inequalities.names)
+    cost = np.diag(np.concatenate([np.zeros(n), np.ones(m)]))
+    first = solve(Problem.quadratic(cost, np.zeros(n + m), rows=slacks), "clarabel", tolerance=CLARABEL)
+    slack = np.where(np.abs(first.x[n:]) < 1e-6, 0.0, first.x[n:])
+    relaxed = Rows(
+        inequalities.matrix,
+        inequalities.lower - np.maximum(slack, 0.0) - 1e-9,
+        inequalities.upper - np.minimum(slack, 0.0) + 1e-9,
+        inequalities.names,
+    )
+    second = solve(Problem.least_squares(A, b, rows=relaxed), "clarabel", tolerance=CLARABEL)
+    _, s, Vt = np.linalg.svd(A)
+    seen = Vt[: int(np.sum(s > 1e-8 * s[0]))]
+    # Clarabel finds no interior in rows that hold with equality; a little room, far below the compared digits.
+    roomy = Rows(relaxed.matrix, relaxed.lower - 1e-7, relaxed.upper + 1e-7, relaxed.names)
+    fixed = Rows.stack([roomy, Rows.equalities(seen, seen @ second.x, "seen")])
+    third = solve(Problem.least_squares(np.eye(n), wanted, rows=fixed), "clarabel", tolerance=CLARABEL)
+    assert {first.status, second.status, third.status} <= {Status.OPTIMAL, Status.INACCURATE}
+    return (
+        float(np.linalg.norm(slack)),
+        float(np.linalg.norm(A @ second.x - b)),
+        float(np.linalg.norm(third.x - wanted)),
+    )
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_every_level_meets_the_optimum_of_a_solver_given_all_rows(seed: int) -> None:
+    """Feasible or not, rank-deficient or not: each level's optimum is Clarabel's."""
+    generator = np.random.default_rng(seed)
+    n, m = int(generator.integers(3, 12)), int(generator.integers(1, 20))
+    rank = int(generator.integers(1, n + 1))
+    A = generator.standard_normal((15, rank)) @ generator.standard_normal((rank, n))
+    b, wanted = 3.0 * generator.standard_normal(15), generator.standard_normal(n)
+    centre = generator.standard_normal(m)
+    lower = np.where(generator.random(m) < 0.8, centre - generator.random(m), -np.inf)
+    upper = np.where(generator.random(m) < 0.3, centre + generator.random(m), np.inf)
+    inequalities = rows_of(generator.standard_normal((m, n)), lower, upper)
+    levels = [
+        Level("rows", inequalities),
+        Level("fit", Rows.equalities(A, b, "fit")),
+        Level("near", Rows.equalities(np.eye(n), wanted, "near")),
+    ]
+    found = solve_hierarchy(levels)
+    expected = reference(inequalities, A, b, wanted)
+    assert [level.optimum for level in found.levels] == pytest.approx(expected, rel=1e-5, abs=1e-5)
+    assert found.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_lower_levels_never_worsen_upper_ones(seed: int) -> None:
+    """Five contradictory levels: each keeps, at the end, the optimum it had when it was solved alone with those above."""
+    generator = np.random.default_rng(100 + seed)
+    n = 8
+    levels = []
+    for k in range(5):
+        row = generator.standard_normal((1, n))
+        matrix = generator.standard_normal((3, n)) if k % 2 else np.vstack([row, -row])
+        values = generator.standard_normal(len(matrix))
+        upper = values if k % 2 else np.full(len(matrix), np.inf)
+        levels.append(Level(f"level {k}", rows_of(matrix, values, upper)))
+    whole = solve_hierarchy(levels)
+    for count in range(1, 6):
+        part = solve_hierarchy(levels[:count])
+        assert whole.levels[count - 1].final == pytest.approx(part.levels[-1].optimum, abs=1e-7)
+    assert max(level.worsening for level in whole.levels) < 1e-9
+
+
+def test_equalities_that_contradict_are_met_half_way() -> None:
+    """x = 0 and x = 1 on one level give x = 1/2; on two levels the upper one wins."""
+    both = Rows.equalities(np.ones((2, 1)), np.array([0.0, 1.0]), "x")
+    assert solve_hierarchy([Level("both", both)]).x == pytest.approx([0.5])
+    apart = [Level("zero", both.select(np.array([0]))), Level("one", both.select(np.array([1])))]
+    assert solve_hierarchy(apart).x == pytest.approx([0.0])
+
+
+def test_inequalities_that_contradict_share_the_violation() -> None:
+    """x >= 1 and x <= 0 on one level are violated by 1/2 each, and the level below may not change that."""
+    rows = rows_of(np.ones((2, 1)), np.array([1.0, -np.inf]), np.array([np.inf, 0.0]))
+    found = solve_hierarchy([Level("rows", rows), Level("pull", Rows.equalities(np.eye(1), np.array([9.0]), "x"))])
+    assert found.x == pytest.approx([0.5], abs=1e-7)
+    assert not found.levels[0].met
+    assert found.levels[0].optimum == pytest.approx(np.sqrt(0.5))
+
+
+def test_a_source_is_asked_only_for_violated_rows() -> None:
+    """A polygon of 100,000 sides is met exactly while only a handful of them is ever written down."""
+    source = Circle(100_000)
+    target = np.array([3.0, 4.0])
+    pull = Level("pull", Rows.equalities(np.eye(2), target, "x"))
+    found = solve_hierarchy([Level("circle", Rows.none(2), source), pull])
+    assert np.max(source.normals @ found.x) <= 1.0 + 1e-8
+    everything = rows_of(source.normals, np.full(100_000, -np.inf), np.ones(100_000))
+    best = solve(Problem.least_squares(np.eye(2), target, rows=everything), "clarabel", tolerance=1e-9)
+    assert found.levels[1].optimum == pytest.approx(np.linalg.norm(best.x - target), rel=1e-7)
+    assert source.asked < 30
+
+
+def test_units_do_not_change_the_result() -> None:
+    """The same problem in other units, with the scale to match, has the same solution."""
+    generator = np.random.default_rng(7)
+    n = 6
+    A, b = generator.standard_normal((4, n)), generator.standard_normal(4)
+    G, low = generator.standard_normal((5, n)), generator.standard_normal(5)
+    wanted = generator.standard_normal(n)
+    units = 10.0 ** generator.uniform(-4, 4, n)
+
+    def levels(scale: np.ndarray) -> list[Level]:
+        return [
+            Level("rows", rows_of(G * scale, low, np.full(5, np.inf))),
+            Level("fit", Rows.equalities(A * scale, b, "fit")),
+            Level("near", Rows.equalities(np.diag(scale), wanted, "near")),
+        ]
+
+    plain = solve_hierarchy(levels(np.ones(n))).x
+    scaled = solve_hierarchy(levels(units), scale=1.0 / units).x
+    assert scaled * units == pytest.approx(plain, rel=1e-7, abs=1e-9)
+
+
+def test_active_rows_are_named() -> None:
+    """Rows that end on a bound are named, others are not."""
+    rows = rows_of(np.eye(2), np.array([1.0, -5.0]), np.array([np.inf, np.inf]))
+    found = solve_hierarchy([Level("rows", rows), Level("pull", Rows.equalities(np.eye(2), np.zeros(2), "x"))])
+    assert found.active == ("row 0",)
+    assert found.x == pytest.approx([1.0, 0.0])
+
+
+def test_bad_hierarchies_are_refused() -> None:
+    """Levels of different width and a source that contradicts the level above are errors that say so."""
+    with pytest.raises(InvalidValue, match="share their variables"):
+        solve_hierarchy([Level("a", Rows.none(2)), Level("b", Rows.none(3))])
+    far = rows_of(np.array([[1.0, 0.0]]), np.array([2.0]), np.array([np.inf]))
+    with pytest.raises(BackendError, match="'circle'"):
+        solve_hierarchy([Level("far", far), Level("circle", Rows.none(2), Circle(64))])
