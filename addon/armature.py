@@ -19,6 +19,8 @@ LINK_KEY = "exciting_dance_link"
 LIMITS = "Joint limits"
 SIDES = {"Left": "THEME04", "Right": "THEME01", "Middle": "THEME09"}
 AXES = "xyz"
+ROLL_STEPS = 3
+"""Blender finds a bone's roll from its matrix to some 1e-5 rad; a hinge's axis is wanted to single precision."""
 
 
 def build_armature(
@@ -83,10 +85,17 @@ def shapes_of(armature: bpy.types.Object) -> dict[str, bpy.types.Object]:
 
 
 def bone_axes(armature: bpy.types.Object, rig: SceneRig) -> np.ndarray:
-    """O_k of every link (L, 3, 3) as the bones have it, single precision included."""
+    """O_k of every link (L, 3, 3) as the bones have it, single precision included.
+
+    Chained from parent to child as Blender poses bones: where a bone points against its parent, the bone's matrix in
+    armature space differs from that chain by some 1e-5.
+    """
     rest = convert.rest_matrices(rig)
-    bones = [convert.to_array(armature.data.bones[link].matrix_local) for link in rig.links]
-    return np.array([rest[k, :3, :3].T @ bone[:3, :3] for k, bone in enumerate(bones)])
+    turns: list[np.ndarray] = []
+    for link, parent in zip(rig.links, rig.parents, strict=True):
+        local = convert.to_array(armature.data.bones[link].matrix)
+        turns.append(local if parent < 0 else turns[parent] @ local)
+    return rest[:, :3, :3].transpose(0, 2, 1) @ np.array(turns)
 
 
 def attach(
@@ -129,6 +138,8 @@ def _add_bones(
         matrix = rest[link].copy()
         matrix[:3, :3] = rest[link, :3, :3] @ frame.axes
         bone.matrix = convert.to_matrix(matrix)
+        for _ in range(ROLL_STEPS):
+            bone.roll += convert.roll_error(matrix, bone.matrix)
         if rig.parents[link] >= 0:
             bone.parent = bones[rig.links[rig.parents[link]]]
     bpy.ops.object.mode_set(mode="OBJECT")

@@ -18,6 +18,8 @@ SHORTEST_BONE = 0.02
 ACROSS = np.cos(np.radians(45.0))
 """A revolute axis further than this from the bone's direction becomes the bone's x axis, otherwise its y axis."""
 NEARLY_PARALLEL = 0.95
+AGAINST, TILT = -0.99995, 0.02
+"""Cosine below which a bone counts as pointing against its parent, and how far [rad] it is then turned away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,24 @@ class BoneFrame:
 
 
 def bone_frame(rig: SceneRig, link: int) -> BoneFrame:
-    """Bone axes of a link: y toward the tip, a hinge's axis exactly on x (or y), z forward where nothing else rules."""
+    """Bone axes of a link: y toward the tip, a hinge's axis exactly on x (or y), z forward where nothing else rules.
+
+    No bone points exactly against its parent: there Blender's rest pose is only good to some 1e-5.
+    """
+    frame, parent = _frame(rig, link), rig.parents[link]
+    if parent < 0:
+        return frame
+    turns = rotation_matrices(rig.neutral_rotations)
+    along = turns[parent] @ bone_frame(rig, parent).axes[:, 1]
+    if along @ turns[link] @ frame.axes[:, 1] > AGAINST:
+        return frame
+    if frame.axis == 1:
+        return BoneFrame(_completed(-frame.axes[:, 1]), frame.length, 1, -frame.sign)
+    cos, sin = np.cos(TILT), np.sin(TILT)
+    return BoneFrame(frame.axes @ [[1, 0, 0], [0, cos, -sin], [0, sin, cos]], frame.length, frame.axis, frame.sign)
+
+
+def _frame(rig: SceneRig, link: int) -> BoneFrame:
     toward, joint = _direction(rig, link), rig.joints[link]
     length = max(float(np.linalg.norm(toward)), SHORTEST_BONE)
     y = toward / np.linalg.norm(toward)
@@ -112,6 +131,13 @@ def quaternion_of(rotation: np.ndarray) -> np.ndarray:
     best = int(np.argmax(squares))
     result = [squares[best] if k == best else products.get((best, k), products.get((k, best), 0.0)) for k in range(4)]
     return np.array(result) / np.linalg.norm(result)
+
+
+def roll_error(wanted: np.ndarray, got: Matrix) -> float:
+    """Angle [rad] by which a bone with matrix ``got`` must still roll about its y axis to match ``wanted`` (4, 4)."""
+    actual = to_array(got)
+    across = wanted[:3, 0]
+    return -float(np.arctan2(across @ actual[:3, 2], across @ actual[:3, 0]))
 
 
 def to_matrix(matrix: np.ndarray) -> Matrix:

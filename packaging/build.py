@@ -23,14 +23,13 @@ WHEELS = (
     "pin", "libpinocchio", "coal", "libcoal", "eigenpy", "cmeel", "cmeel-assimp", "cmeel-boost",
     "cmeel-console-bridge", "cmeel-octomap", "cmeel-qhull", "cmeel-tinyxml2", "cmeel-urdfdom", "cmeel-zlib",
     "scipy", "osqp", "jinja2", "markupsafe", "joblib", "clarabel", "cffi", "pycparser", "ezc3d", "defusedxml",
-    "cloudpickle", "matplotlib", "contourpy", "cycler", "fonttools", "kiwisolver", "packaging", "pillow", "pyparsing",
-    "python-dateutil", "six",
+    "threadpoolctl", "packaging",
 )  # fmt: skip
 """What runs inside Blender, with all it needs itself. Pinocchio's set is pinned together: its wheels share a folder."""
 PLATFORMS = {
-    "linux-x64": tuple(f"manylinux_2_{n}_x86_64" for n in (17, 24, 27, 28, 31, 34, 35)) + ("manylinux2014_x86_64",),
+    "linux-x64": (*(f"manylinux_2_{n}_x86_64" for n in (17, 24, 27, 28, 31, 34, 35)), "manylinux2014_x86_64"),
     "macos-arm64": tuple(f"macosx_{n}_0_arm64" for n in range(11, 16)),
-    "macos-x64": tuple(f"macosx_{n}_0_x86_64" for n in range(11, 16)) + ("macosx_10_13_x86_64",),
+    "macos-x64": (*(f"macosx_{n}_0_x86_64" for n in range(11, 16)), "macosx_10_13_x86_64"),
 }
 """pip's tags by Blender's platform. Windows has no wheels of Pinocchio: there the preference Solver Python helps."""
 BLENDERS = {"3.11": ("4.5.0", "5.1.0"), "3.13": ("5.1.0", None)}
@@ -95,12 +94,21 @@ def fetch(folder: Path, python: str, platforms: list[str]) -> list[str]:
         place.mkdir(parents=True, exist_ok=True)
         tags = [word for tag in PLATFORMS[platform] for word in ("--platform", tag)]
         only = ["--only-binary=:all:", "--implementation", "cp", "--python-version", python]
-        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--dest", str(place), *only, *tags]
-        subprocess.run([*command, *wanted], check=True)
+        subprocess.run([*pip(), "download", "-q", "--no-deps", "--dest", str(place), *only, *tags, *wanted], check=True)
         for wheel in place.glob("*.whl"):
             shutil.copy2(wheel, folder / wheel.name)
             names.add(wheel.name)
     return sorted(names)
+
+
+def pip() -> list[str]:
+    """pip of this Python, or the machine's: an environment made by uv has none."""
+    if importlib.util.find_spec("pip"):
+        return [sys.executable, "-m", "pip"]
+    found = shutil.which("pip3") or shutil.which("pip")
+    if found is None:
+        raise SystemExit("pip is not installed")
+    return [found]
 
 
 def complete(manifest: str, wheels: list[str], options: argparse.Namespace) -> str:

@@ -14,6 +14,7 @@ from .errors import InvalidValue
 from .motion import Motion
 from .rig import Rig
 from .signals import (
+    GRAVITY,
     FilterPreset,
     Lag,
     Windows,
@@ -28,8 +29,14 @@ from .study import TrialRecord
 from .trial import Recording, Trial
 from .wrenches import Wrenches
 
-MASS_CLUE = 9.81
-"""[m/s^2]"""
+AVERAGE = 0.4
+"""[s] Over this time errors of a kinematic acceleration have mostly cancelled."""
+LOADED, FALLING = 0.2, 0.3
+"""Shares: of the largest reading, above which a plate carries the body; of gravity, below which the body falls."""
+
+
+WHOLLY = 0.99
+"""A frame between two others is tracked when both were."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +68,55 @@ class _Item:
 
 
 def first_mass(recordings: Sequence[Recording]) -> float | None:
-    """A rough body mass [kg], right within some 10 %: the median of the vertical force in the steadiest recording."""
+    """A guess of the body mass [kg] before any motion is known: the median vertical force of the steadiest recording.
+
+    Good enough for a calibration, whose markers hardly feel the mass; `rough_mass` is for what comes after.
+    """
     found: list[tuple[float, float]] = []
     for recording in recordings:
         if recording.wrenches is None:
             continue
         vertical = recording.wrenches.total[:, 2]
         vertical = vertical[np.isfinite(vertical)]
-        loaded = vertical[vertical > 0.2 * np.max(vertical, initial=0.0)]
+        loaded = vertical[vertical > LOADED * np.max(vertical, initial=0.0)]
         if len(loaded):
-            found.append((float(np.std(loaded) / np.median(loaded)), float(np.median(loaded)) / MASS_CLUE))
+            found.append((float(np.std(loaded) / np.median(loaded)), float(np.median(loaded)) / GRAVITY))
     return min(found)[1] if found else None
+
+
+def rough_mass(rig: Rig, motions: Sequence[Motion], wrenches: Sequence[Wrenches]) -> float | None:
+    """Body mass [kg], right within some per cent, before it is known which frames count.
+
+    Where every contact is measured, the force over a_com + g, both averaged over `AVERAGE`, is the mass; where some
+    are not, it is anything less. The mass is therefore where half of a trial's ratios crowd together, in the trial
+    where they crowd most.
+
+    Args:
+        rig: any reasonable prior; its total mass does not matter.
+        motions: filtered, one per trial.
+        wrenches: at the motions' times, through the same filter.
+    """
+    crowds: list[tuple[float, float]] = []
+    for motion, wrench in zip(motions, wrenches):
+        steps = max(1, round(AVERAGE * motion.rate))
+        rate = centroidal_momentum(rig, motion, rig.prior).rate[:, 2] / rig.prior.total_mass
+        force = wrench.total[:, 2]
+        known = np.isfinite(force)
+        if known.sum() < 2 * steps:
+            continue
+        window = np.ones(steps) / steps
+        needed = np.convolve((rate + GRAVITY)[known], window, mode="valid")
+        ratio = np.convolve(force[known], window, mode="valid")[needed > FALLING * GRAVITY]
+        ratio = np.sort(ratio / needed[needed > FALLING * GRAVITY])
+        ratio = ratio[ratio > LOADED * ratio[-1]] if len(ratio) else ratio
+        half = len(ratio) // 2
+        if half < steps:
+            continue
+        widths = ratio[half:] - ratio[: len(ratio) - half]
+        at = int(np.argmin(widths))
+        middle = float(np.median(ratio[at : at + half + 1]))
+        crowds.append((float(widths[at]) / middle, middle))
+    return min(crowds)[1] if crowds else None
 
 
 def prepare(
@@ -99,8 +144,11 @@ def prepare(
         InvalidValue: no trial has forces, or none has a frame that counts.
     """
     motions = motions or {}
-    rough = stated_mass or first_mass([record.recording for record in records]) or rig.prior.total_mass
-    items = [_windowed(rig, _moved(rig, record, preset, motions), preset, rough) for record in records]
+    items = [_moved(rig, record, preset, motions) for record in records]
+    weighing = [item for item in items if item.wrenches is not None]
+    rough = rough_mass(rig, [i.motion for i in weighing], [i.wrenches for i in weighing if i.wrenches is not None])
+    rough = rough or stated_mass or rig.prior.total_mass
+    items = [_windowed(rig, item, preset, rough) for item in items]
     warnings: list[str] = []
     mass = _weigh(rig, items, rough, stated_mass, warnings)
     if mass is not None:
@@ -114,24 +162,23 @@ def prepare(
 def _moved(rig: Rig, record: TrialRecord, preset: FilterPreset, motions: Mapping[str, Motion]) -> _Item:
     if record.name in motions:
         motion = motions[record.name]
-        return _Item(record, motion, np.ones(len(motion), bool))
-    if record.tracked is None:
+        usable = np.ones(len(motion), bool)
+    elif record.tracked is not None:
+        motion = smooth_motion(rig.model, record.tracked.times, record.tracked.q, preset)
+        usable = np.interp(motion.times, record.tracked.times, record.tracked.tracked.astype(float)) > WHOLLY
+    else:
         raise InvalidValue(f"trial {record.name!r} has no motion: neither markers nor joint angles")
-    motion = smooth_motion(rig.model, record.tracked.times, record.tracked.q, preset)
-    usable = np.interp(motion.times, record.tracked.times, record.tracked.tracked.astype(float)) > 0.99
-    return _Item(record, motion, usable)
+    native = record.recording.wrenches
+    return _Item(record, motion, usable, None if native is None else resample(native, motion.times, preset))
 
 
 def _windowed(rig: Rig, item: _Item, preset: FilterPreset, mass: float) -> _Item:
-    native = item.record.recording.wrenches
-    if native is None:
+    native, filtered = item.record.recording.wrenches, item.wrenches
+    if native is None or filtered is None:
         return item
-    filtered = resample(native, item.motion.times, preset)
-    load = resample(native, item.motion.times).total[:, 2]
-    windows = windows_of(
-        rig, item.motion, filtered, mass=mass, load=np.nan_to_num(load), usable=item.usable, preset=preset
-    )
-    return replace(item, wrenches=filtered, windows=windows)
+    load = np.nan_to_num(resample(native, item.motion.times).total[:, 2])
+    windows = windows_of(rig, item.motion, filtered, mass=mass, load=load, usable=item.usable, preset=preset)
+    return replace(item, windows=windows)
 
 
 def _weigh(
@@ -190,7 +237,7 @@ def _finished(
     corrected = shift(native, seconds)
     corrected = corrected.minus(bias) if bias.any() else corrected
     wrenches = resample(corrected, item.motion.times, preset)
-    known = np.isfinite(wrenches.total).all(axis=1)
+    known = (np.isfinite(wrenches.total) | ~np.asarray(wrenches.measured)).all(axis=1)
     counted = windows.counted & known
     filled = Wrenches(wrenches.times, wrenches.frames, np.nan_to_num(wrenches.values), wrenches.measured)
     trial = Trial(item.record.name, item.motion, filled, counted, windows.excluded)

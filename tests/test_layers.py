@@ -30,7 +30,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"preparation"}),
     frozenset({"io"}),
     frozenset({"report"}),
-    frozenset({"pipeline"}),
+    frozenset({"pipeline", "outputs"}),
     frozenset({"demo"}),
     frozenset({"cli"}),
     frozenset({"__main__"}),

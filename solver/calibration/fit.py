@@ -10,6 +10,7 @@ from scipy.linalg import cho_factor, cho_solve
 from ..pinocchio_loader import pin
 from ..rig import Rig
 from ..tracking.kinematics import Kinematics
+from ..tracking.options import TrackingOptions
 from ..tracking.posture import Posture
 
 POSTURE = 0.25
@@ -50,7 +51,7 @@ class SubjectFit:
         self.information, self.vector, self.constant = information, vector, constant
         self.joints = len(rig.links) - 1
         self.kinematics = Kinematics(rig, self.model)
-        self.posture = Posture(rig)
+        self.posture = Posture(rig, TrackingOptions().free_twist)
         self.parents = np.array(rig.parents)[1:]
         self.moved = self.kinematics.below[1:][:, links]
         """(J, M): True where a joint centre moves a marker."""

@@ -30,6 +30,11 @@ REGRESSION_SPREAD = 0.010
 """[m] Spread of the hip centre about its regression from pelvis markers, each axis."""
 LUMBAR = {"female": (-0.289, 0.0, 0.172), "male": (-0.264, 0.0, 0.126)}
 """L5S1 from the middle of the ASIS in shares of their distance (Reed et al. 1999, as used with Dumas et al. 2007)."""
+LUMBAR_DEPTH = 0.5
+"""Share of the pelvis depth (ASIS to PSIS) that L5S1 lies behind the ASIS, where the depth was measured. Reed's share of
+the ASIS distance puts it 2 to 4 cm further forwards than where trunks turn about the pelvis in walking and squatting."""
+LUMBAR_SPREAD = np.array([0.015, 0.004, 0.010])
+"""[m]"""
 
 
 @dataclass
@@ -138,12 +143,15 @@ def _pelvis(
     front = {left: 0.5, right: 0.5}
     width = dimensions["asis_width"]
     result.believe({left: 1.0, right: -1.0}, np.array([0.0, width, 0.0]), np.array([0.002, 0.003, 0.002]))
-    result.believe(front, -width * np.array(LUMBAR[sex]), np.array([0.010, 0.004, 0.010]))
+    depth = dimensions.get("pelvis_depth")
+    lumbar = width * np.array(LUMBAR[sex])
+    if depth is not None:
+        lumbar[0] = -LUMBAR_DEPTH * depth
+    result.believe(front, -lumbar, LUMBAR_SPREAD)
     back = _back(result, found)
     if back:
         level = {**front, **{place: -share for place, share in back.items()}}
         result.believe(level, np.zeros(3), np.array([np.inf, 0.006, 0.002]))
-    depth = dimensions.get("pelvis_depth")
     if depth is None:
         return
     for side, outwards in LATERAL.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..progress import Progress
-from .options import add_output, add_recordings, add_subject, add_verb, number, read_options
+from .options import add_output, add_recordings, add_subject, add_verb, read_options, subject
 
 EXPLANATION = """
 Calibrates the subject, weighs it, tracks the markers, selects the frames in which every contact with the world is
@@ -31,7 +31,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     group.add_argument(
         "--base", metavar="LINK", help="at whose origin the wrench is written (default: the rig's choice)"
     )
-    group.add_argument("--bootstrap", type=default=40, metavar="N", help="samples for the spread; 0 for none")
+    group.add_argument("--bootstrap", type=int, default=40, metavar="N", help="samples for the spread; 0 for none")
     group.add_argument("--seed", type=int, default=0, help="of the bootstrap")
     group.add_argument("--no-cross-validation", action="store_true", help="do not fit without each trial in turn")
     group.add_argument("--no-synchronisation", action="store_true", help="do not take off the lag of the plates")

@@ -14,6 +14,7 @@ from ..progress import Console, JsonLines, Progress, silent
 if TYPE_CHECKING:
     from ..io.recording import ReadOptions
 
+
 class Subject(TypedDict):
     """What calibration is told of a new subject; see `pipeline.calibrate_subject`."""
 

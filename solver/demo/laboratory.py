@@ -45,6 +45,17 @@ def record_markers(
     return Markers(motion.times, tuple(placement.marker for placement in placements), positions + noise)
 
 
+def soles_on_ground(rig: Rig, motion: Motion) -> dict[str, np.ndarray]:
+    """Middle of each sole on the ground (3,) [m], world, at the start of a motion."""
+    first = link_motions(rig, motion.part(0, 2))
+    result = {}
+    for contact in rig.contacts:
+        index = rig.index(contact.link)
+        middle = first.rotation[:, :, index, 0] @ contact.centroid + first.position[:, index, 0]
+        result[contact.name] = middle * [1.0, 1.0, 0.0]
+    return result
+
+
 def record_plates(
     rig: Rig, motion: Motion, truth: InertialParameters, feet: Mapping[str, np.ndarray], generator: np.random.Generator
 ) -> Wrenches:

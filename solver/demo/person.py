@@ -14,7 +14,7 @@ from ..motion import Motion
 from ..rig import Rig
 from ..rigs import human
 from ..rigs.skeleton import default_lengths
-from .laboratory import Placement, record_markers, record_plates, write_forces, write_trc
+from .laboratory import Placement, record_markers, record_plates, soles_on_ground, write_forces, write_trc
 from .motions import Style, moving, standing, still
 from .truth import perturbed
 
@@ -90,7 +90,7 @@ def record_person(person: Person, folder: Path, seed: int) -> None:
     generator = np.random.default_rng((seed, 2))
     every = FORCE_RATE // MARKER_RATE
     for name, motion in person.motions.items():
-        feet = _feet(person.rig, motion)
+        feet = soles_on_ground(person.rig, motion)
         seen = Motion(*(values[::every] for values in (motion.times, motion.q, motion.v, motion.a)))
         write_trc(folder / f"{name}.trc", record_markers(person.rig, seen, person.placements, generator))
         write_forces(folder / f"{name}.mot", record_plates(person.rig, motion, person.truth, feet, generator))
@@ -99,21 +99,6 @@ def record_person(person: Person, folder: Path, seed: int) -> None:
 def _placements(rig: Rig, generator: np.random.Generator) -> tuple[Placement, ...]:
     joints = {link: rig.model.jointPlacements[rig.joint(link)].translation for link in rig.links}
     return tuple(
-        Placement(
-            name, place.link, place.position(joints, HEIGHT) + PLACEMENT_SPREAD * generator.standard_normal(3)
-        )
+        Placement(name, place.link, place.position(joints, HEIGHT) + PLACEMENT_SPREAD * generator.standard_normal(3))
         for name, place in load_marker_set(MARKER_SET).places.items()
     )
-
-
-def _feet(rig: Rig, motion: Motion) -> dict[str, np.ndarray]:
-    """Middle of each sole on the ground (3,) [m], at the trial's start."""
-    from ..dynamics import link_motions
-
-    first = link_motions(rig, motion.part(0, 2))
-    result = {}
-    for contact in rig.contacts:
-        index = rig.index(contact.link)
-        middle = first.rotation[:, :, index, 0] @ contact.centroid + first.position[:, index, 0]
-        result[contact.name] = middle * [1.0, 1.0, 0.0]
-    return result

@@ -21,7 +21,7 @@ from .bodies import ORDER, BodyCoordinates
 from .constraints import ConstraintOptions, box_rows, mass_rows, plausible_rows
 from .entropic import minimise
 from .estimate import Estimate, Step, cost_of
-from .information import LEAST_BLOCKS, data_inflation, noise_variance
+from .information import LEAST_BLOCKS, data_inflation, noise_variance, weighted_rows
 from .regression import Regression
 
 ENTROPIC, METRIC, DIAGONAL = "entropic", "metric", "diagonal"
@@ -155,7 +155,7 @@ class _Scale:
         variance, inflation = options.noise_variance, options.data_inflation
         fixed = variance is not None and inflation is not None
         if variance is None:
-            size = (float(regression.target @ regression.target) + regression.rest) / max(1, regression.rows)
+            size = (float(regression.target @ regression.target) + regression.rest) / max(1, weighted_rows(regression))
             variance = max(noise_variance(regression, parameters), LEAST_NOISE * size, np.finfo(float).tiny)
         if inflation is None:
             enough = float(np.sum(regression.counts)) >= LEAST_BLOCKS
@@ -254,7 +254,7 @@ def _rows(rig: Rig, reference: InertialParameters, bodies: BodyCoordinates, opti
     parts += [plausible_rows(rig, reference, limits)] if options.plausible else []
     rows = Rows.stack(parts)
     shift = rows.matrix @ reference.vector
-    matrix = sparse.csr_array(rows.matrix @ sparse.block_diag(list(bodies.blocks), format="csr"))
+    matrix = sparse.csr_array(rows.matrix @ sparse.block_diag([sparse.coo_array(b) for b in bodies.blocks]))
     return Rows(matrix, rows.lower - shift, rows.upper - shift, rows.names)
 
 

@@ -73,7 +73,12 @@ def information(
 def noise_variance(regression: Regression, parameters: InertialParameters) -> float:
     """Mean square of a weighted residual; 1 when the weights are one over the standard deviations."""
     residual = regression.factor @ parameters.vector - regression.target
-    return float((residual @ residual + regression.rest) / max(1, regression.rows))
+    return float((residual @ residual + regression.rest) / max(1, weighted_rows(regression)))
+
+
+def weighted_rows(regression: Regression) -> int:
+    """Number of equations that carry weight."""
+    return int(regression.axis_rows[regression.weights > 0.0].sum())
 
 
 def data_inflation(regression: Regression, parameters: InertialParameters) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ import numpy as np
 
 from ..calibration.calibrate import Calibration
 from ..errors import InputError, SolverError
-from ..rig import Rig
 from ..rigs import build
 from ..tracking.targets import Attachment
 from .atomic import write_atomically
@@ -32,6 +32,7 @@ def write_calibration(calibration: Calibration, path: str | Path) -> None:
         "lengths": calibration.lengths,
         "marker_errors": calibration.marker_errors,
         "frames": calibration.frames,
+        "shifts": calibration.shifts,
         "warnings": calibration.warnings,
         "attachments": [
             {"marker": a.marker, "link": a.link, "position": a.position, "weight": a.weight}
@@ -43,8 +44,8 @@ def write_calibration(calibration: Calibration, path: str | Path) -> None:
         stream.write(text + "\n")
 
 
-def read_calibration(path: str | Path) -> tuple[Rig, tuple[Attachment, ...]]:
-    """The rig and the marker places of a calibrated subject.
+def read_calibration(path: str | Path) -> Calibration:
+    """A calibrated subject.
 
     Raises:
         InputError: missing, not JSON, or no calibration.
@@ -58,11 +59,24 @@ def read_calibration(path: str | Path) -> tuple[Rig, tuple[Attachment, ...]]:
     if not isinstance(tree, dict) or tree.get("format") != FORMAT or tree.get("version") != VERSION:
         raise InputError(path, "is no calibration of this version", remedy=REMEDY)
     try:
-        rig = build(tree["rig"])
-        attachments = tuple(
-            Attachment(a["marker"], a["link"], np.array(a["position"], float), float(a["weight"]))
-            for a in tree["attachments"]
+        return Calibration(
+            rig=build(tree["rig"]),
+            attachments=tuple(
+                Attachment(a["marker"], a["link"], np.array(a["position"], float), float(a["weight"]))
+                for a in tree["attachments"]
+            ),
+            marker_set=str(tree["marker_set"]),
+            height=float(tree["height"]),
+            lengths=_numbers(tree["lengths"]),
+            marker_errors=_numbers(tree["marker_errors"]),
+            frames={str(name): int(count) for name, count in tree["frames"].items()},
+            shifts=_numbers(tree["shifts"]),
+            warnings=tuple(str(text) for text in tree["warnings"]),
         )
-    except (KeyError, TypeError, ValueError, SolverError) as error:
-        raise InputError(path, f"is damaged ({error})", remedy=REMEDY) from error
-    return rig, attachments
+    except (KeyError, TypeError, ValueError, AttributeError, SolverError) as error:
+        raise InputError(path, f"is damaged ({error!r})", remedy=REMEDY) from error
+
+
+def _numbers(tree: Mapping[str, float | None]) -> dict[str, float]:
+    """Named numbers; JSON's null stands for NaN."""
+    return {str(name): float("nan") if value is None else float(value) for name, value in tree.items()}

@@ -67,18 +67,24 @@ def _head(content: Content) -> str:
 def _cards(content: Content) -> list[str]:
     spread = f" ± {number(content.mass_std, 2)}" if np.isfinite(content.mass_std) else ""
     cards = [
-        _card("total mass", f"{number(content.mass, 2)}{spread} kg", "from all trials given"),
-        _card("method", escape(content.method.replace("_", " ")), escape(content.satisfies)),
+        _card("total mass", f"{number(content.mass, 2)}{spread}&nbsp;kg", "from all trials given"),
+        _card("method", *_method(content)),
     ]
     for used, title in ((False, "trials not used"), (True, "trials used")):
         some = [_mean_ratio(error) for error in content.errors if error.used == used]
         if some:
-            text = f"mean RMSE identified / prior over six axes, {len(some)} {'trial' if len(some) == 1 else 'trials'}"
+            text = f"mean RMSE identified / prior over six axes, {len(some)} trial{'s' * (len(some) != 1)}"
             cards.append(_card(title, f"{np.nanmean(some):.2f}", text))
     if content.tracking:
         total = 1e3 * float(np.mean([trial.total for trial in content.tracking]))
         cards.append(_card("marker error", f"{number(total, 1)} mm", "RMSE over markers and frames, mean of trials"))
     return cards
+
+
+def _method(content: Content) -> tuple[str, str]:
+    """Name of the method, and its variant with what the result satisfies."""
+    name, _, variant = content.method.replace("_", " ").partition(", ")
+    return escape(name), escape(f"{variant}; {content.satisfies}" if variant else content.satisfies)
 
 
 def _card(title: str, value: str, note: str) -> str:

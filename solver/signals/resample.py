@@ -62,8 +62,14 @@ def filter_wrenches(wrenches: Wrenches, preset: FilterPreset, longest_gap: float
         raise InvalidValue(
             "force samples are not evenly spaced in time, so they cannot be filtered; resample them first"
         )
-    filtered = low_pass(wrenches.values, rate_of_grid(grid), preset, longest_gap)
+    filtered = low_pass(_known(wrenches), rate_of_grid(grid), preset, longest_gap)
     return Wrenches(grid, wrenches.frames, filtered, wrenches.measured)
+
+
+def _known(wrenches: Wrenches) -> np.ndarray:
+    """Values (N, K, 6) with zeros in components never measured, which must not make gaps of the others."""
+    never = ~np.asarray(wrenches.measured).any(axis=0)
+    return np.where(never, 0.0, wrenches.values)
 
 
 def resample(
@@ -92,7 +98,7 @@ def resample(
         )
     assert wrenches.measured is not None
     if not same:
-        values = _interpolate(wrenches.times, wrenches.values, grid, 1)
+        values = _interpolate(wrenches.times, _known(wrenches), grid, 1)
         nearest = np.searchsorted(wrenches.times, grid).clip(0, len(wrenches) - 1)
         wrenches = Wrenches(grid, wrenches.frames, values, wrenches.measured[nearest])
     native, rate = rate_of_grid(grid), rate_of_grid(times) if len(times) > 1 else np.inf
@@ -104,7 +110,7 @@ def resample(
         )
     if preset is not None:
         wrenches = filter_wrenches(wrenches, preset, longest_gap)
-    values = _interpolate(grid, wrenches.values, times, _DEGREE)
+    values = _interpolate(grid, _known(wrenches), times, _DEGREE)
     assert wrenches.measured is not None
     nearest = np.abs(np.searchsorted(grid, times - 0.5 / native)).clip(0, len(grid) - 1)
     return Wrenches(times, wrenches.frames, values, wrenches.measured[nearest])

@@ -28,7 +28,7 @@ class InverseKinematics:
         self.rig = rig
         self.model = rig.model
         self.kinematics = Kinematics(rig)
-        self.posture = Posture(rig)
+        self.posture = Posture(rig, options.free_twist)
         self.limits = JointLimits(rig, options.limit_speed)
         self.options = options
         self.targets = targets

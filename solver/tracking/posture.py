@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..pinocchio_loader import pin
@@ -9,34 +11,55 @@ from ..rig import ROOT_NV, Rig
 
 
 class Posture:
-    """Pull of the joints towards neutral, smooth everywhere (also where a rotation vector jumps)."""
+    """Pull of the joints towards neutral, smooth everywhere (also where a rotation vector jumps).
 
-    def __init__(self, rig: Rig) -> None:
+    An angle costs its square; a spherical joint costs half the squared distance of each of its axes from neutral,
+    which is the squared turn while small. Links in ``free_twist`` pay only for their z axis, fully.
+    """
+
+    def __init__(self, rig: Rig, free_twist: Sequence[str] = ()) -> None:
         joints = rig.model.joints
         moving = range(2, rig.model.njoints)
         spherical = [j for j in moving if joints[j].nq == 4 and joints[j].nv == 3]
         single = [j for j in moving if joints[j].nq == 1]
         self._quaternions = np.array([[joints[j].idx_q + k for k in range(4)] for j in spherical], int).reshape(-1, 4)
-        self._turns = np.array([[joints[j].idx_v + k for k in range(3)] for j in spherical], int).reshape(-1, 3)
+        turns = np.array([[joints[j].idx_v + k for k in range(3)] for j in spherical], int).reshape(-1, 3)
+        self._turns, self._rows, self._columns = turns, turns[:, :, None], turns[:, None, :]
         self._angles = np.array([joints[j].idx_q for j in single], int)
         self._rates = np.array([joints[j].idx_v for j in single], int)
+        free = np.array([rig.links[j - 1] in free_twist for j in spherical], bool)
+        self._shares = np.where(free[:, None], [0.0, 0.0, 1.0], [0.5, 0.5, 0.5]).reshape(-1, 3)
+        """(S, 3): price of each axis."""
+        self._stiffness = self._shares.sum(axis=1)[:, None, None] * np.eye(3) - self._shares[:, :, None] * np.eye(3)
 
     def cost(self, q: np.ndarray) -> float:
-        """Sum of squared distances from neutral [rad^2]: angles, and 2 sin(half the turn) of spherical joints."""
-        vectors = 2.0 * q[self._quaternions[:, :3]]
-        return float((vectors**2).sum() + (q[self._angles] ** 2).sum())
+        """Sum of squared distances from neutral [rad^2]."""
+        diagonals = np.diagonal(rotations(q[self._quaternions]), axis1=1, axis2=2)
+        return float(2.0 * (self._shares * (1.0 - diagonals)).sum() + (q[self._angles] ** 2).sum())
 
     def add(self, q: np.ndarray, weight: float, hessian: np.ndarray, gradient: np.ndarray) -> None:
         """Add the pull's Gauss-Newton terms to J'WJ (nv, nv) and J'Wu (nv,) in place."""
         hessian[self._rates, self._rates] += weight
         gradient[self._rates] -= weight * q[self._angles]
         if len(self._turns):
-            quaternions = q[self._quaternions]
-            signs = np.where(quaternions[:, 3:] < 0.0, -1.0, 1.0)
-            vectors, reals = signs * quaternions[:, :3], np.abs(quaternions[:, 3])
-            turn = reals[:, None, None] * np.eye(3) + skew(vectors)
-            hessian[self._turns[:, :, None], self._turns[:, None, :]] += weight * (turn.transpose(0, 2, 1) @ turn)
-            gradient[self._turns] -= weight * 2.0 * (turn.transpose(0, 2, 1) @ vectors[:, :, None])[:, :, 0]
+            hessian[self._rows, self._columns] += weight * self._stiffness
+            spread = self._shares[:, :, None] * rotations(q[self._quaternions])
+            pull = np.stack(
+                [
+                    spread[:, 1, 2] - spread[:, 2, 1],
+                    spread[:, 2, 0] - spread[:, 0, 2],
+                    spread[:, 0, 1] - spread[:, 1, 0],
+                ],
+                axis=1,
+            )
+            gradient[self._turns] += weight * pull
+
+
+def rotations(quaternions: np.ndarray) -> np.ndarray:
+    """Rotation matrices (S, 3, 3) of unit quaternions xyzw (S, 4)."""
+    vectors, reals = quaternions[:, :3], quaternions[:, 3]
+    cross = skew(vectors)
+    return np.eye(3) + 2.0 * (reals[:, None, None] * cross + cross @ cross)
 
 
 class JointLimits:

@@ -94,7 +94,7 @@ def test_every_level_meets_the_optimum_of_a_solver_given_all_rows(seed: int) -> 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_lower_levels_never_worsen_upper_ones(seed: int) -> None:
-    """Five contradictory levels: each keeps, at the end, the optimum it had when it was solved alone with those above."""
+    """Five contradictory levels: each keeps to the end the optimum it had when solved alone with those above."""
     generator = np.random.default_rng(100 + seed)
     n = 8
     levels = []

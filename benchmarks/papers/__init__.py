@@ -1,0 +1,1 @@
+"""Each paper's tables beside ours."""

@@ -1,0 +1,236 @@
+"""Motions that excite a whole body and keep it over its feet: random sinusoids in every joint, weight shifts, kicks.
+
+The upper body and the root's attitude follow sums of sinusoids; feet follow the ground or, while the weight rests on
+the other foot, a kick of their own. The legs and the root's place are then solved for so that the feet are where they
+should be and the centre of mass is over the foot or feet that carry it. So the motion could be performed: its centre
+of pressure stays near the soles (`pressure_margin` tells how near).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from solver.demo.motions import Style
+from solver.dynamics import predicted_wrench
+from solver.inertials import InertialParameters
+from solver.motion import Motion
+from solver.pinocchio_loader import pin
+from solver.rig import ROOT_NV, Rig
+from solver.signals import smooth_motion
+
+STEPS = 3
+"""Newton steps a frame; each frame starts from its predecessor."""
+SINUSOIDS = 3
+SHIFT_SECONDS = 0.9
+"""[s] in which the weight moves from one foot to the other."""
+SPARE = 0.1
+"""Share of the way back to the start posture that spare freedom goes each step."""
+DAMPING = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A stretch of a motion: who carries the body.
+
+    Attributes:
+        seconds: its length.
+        lifted: the foot in the air, or None with both on the ground.
+    """
+
+    seconds: float
+    lifted: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Excitation:
+    """How a body is excited.
+
+    Attributes:
+        style: amplitudes of root and joints, as in `solver.demo.motions`.
+        feet: links that stand, right then left.
+        legs: links whose joints are solved for.
+        phases: what stands when.
+        frequencies: [Hz] range of the sinusoids.
+        kick: (6,) amplitudes of a lifted foot, world axes: position [m], rotation vector [rad].
+        lift: [m] height of a lifted foot above its stand, on average.
+        sway: [m] how far the centre of mass is moved about its support on purpose.
+    """
+
+    style: Style
+    feet: tuple[str, str]
+    legs: tuple[str, ...]
+    phases: tuple[Phase, ...]
+    frequencies: tuple[float, float] = (0.15, 0.9)
+    kick: tuple[float, ...] = (0.12, 0.05, 0.05, 0.25, 0.4, 0.25)
+    lift: float = 0.12
+    sway: float = 0.015
+
+
+def exciting(rig: Rig, start: np.ndarray, excitation: Excitation, rate: float, seed: int) -> Motion:
+    """A random exciting motion.
+
+    Args:
+        rig: that moves; its prior says where its centre of mass is.
+        start: (nq,) posture it starts from, both feet on the ground.
+        excitation: how.
+        rate: frames per second.
+        seed: of frequencies and phases.
+    """
+    generator = np.random.default_rng(seed)
+    times = np.arange(0.0, sum(phase.seconds for phase in excitation.phases), 1.0 / rate)
+    model, data = rig.model, rig.model.createData()
+    ease = _step(times, 0.0) * (1.0 - _step(times, times[-1] - SHIFT_SECONDS))
+    tangent = _tangents(rig, excitation, generator, times, ease)
+    pin.forwardKinematics(model, data, start)
+    stands = [data.oMi[rig.joint(foot)].copy() for foot in excitation.feet]
+    in_air = [_in_air(excitation.phases, foot, times) for foot in excitation.feet]
+    kicks = [air[:, None] * _kick(excitation, generator, times) for air in in_air]
+    soles = [_sole(rig, foot, stand) for foot, stand in zip(excitation.feet, stands)]
+    # a foot in the air carries nothing: the weight goes over to the other one before it is lifted
+    carried = [_carried(excitation.phases, foot, times) for foot in excitation.feet]
+    centre = sum(share[:, None] * sole for share, sole in zip(carried, soles))
+    centre = centre + excitation.sway * ease[:, None] * _sinusoids(generator, times, 2, excitation.frequencies)
+    solver = _Legs(rig, excitation)
+    q, result = np.array(start), np.empty((len(times), model.nq))
+    for frame, row in enumerate(tangent):
+        wanted = _posture(model, start, row)
+        targets = [
+            pin.SE3(pin.exp3(kick[frame, 3:]) @ stand.rotation, stand.translation + kick[frame, :3])
+            for kick, stand in zip(kicks, stands)
+        ]
+        q = solver.solve(wanted, q, start, targets, centre[frame])
+        result[frame] = q
+    return smooth_motion(model, times, result, None)
+
+
+def pressure_margin(rig: Rig, motion: Motion, truth: InertialParameters, feet: Sequence[str]) -> float:
+    """[m] farthest that the centre of pressure leaves the rectangle around the two feet's joints; negative: inside."""
+    wrench = predicted_wrench(rig, motion, truth, axes="world")
+    wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
+    pressure = np.column_stack([-wrench[:, 4], wrench[:, 3]]) / wrench[:, 2:3]
+    data = rig.model.createData()
+    pin.forwardKinematics(rig.model, data, motion.q[0])
+    corners = np.vstack(
+        [
+            (contact.vertices @ data.oMi[rig.joint(contact.link)].rotation.T)[:, :2]
+            + data.oMi[rig.joint(contact.link)].translation[:2]
+            for contact in rig.contacts
+            if contact.link in feet
+        ]
+    )
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    return float(np.maximum(low - pressure, pressure - high).max())
+
+
+class _Legs:
+    """Newton's method for legs and the root's horizontal place."""
+
+    def __init__(self, rig: Rig, excitation: Excitation) -> None:
+        self.model, self.data = rig.model, rig.model.createData()
+        self.feet = [rig.joint(foot) for foot in excitation.feet]
+        spans = [self.model.joints[rig.joint(leg)] for leg in excitation.legs]
+        self.columns = np.concatenate([[0, 1], *(np.arange(j.idx_v, j.idx_v + j.nv) for j in spans)]).astype(int)
+        self.places = np.concatenate([[0, 1], *(np.arange(j.idx_q, j.idx_q + j.nq) for j in spans)]).astype(int)
+
+    def solve(
+        self, wanted: np.ndarray, before: np.ndarray, start: np.ndarray, targets: Sequence[pin.SE3], centre: np.ndarray
+    ) -> np.ndarray:
+        model, data = self.model, self.data
+        q = np.array(wanted)
+        q[self.places] = before[self.places]
+        for _ in range(STEPS):
+            pin.computeJointJacobians(model, data, q)
+            com = pin.jacobianCenterOfMass(model, data, q)[:2]
+            error = [pin.log6(data.oMi[j].actInv(target)).vector for j, target in zip(self.feet, targets)]
+            rows = [pin.getJointJacobian(model, data, j, pin.LOCAL) for j in self.feet]
+            jacobian = np.vstack([*rows, com])
+            # the root's tangent is in its own axes; its place is moved along the world's
+            turn = data.oMi[1].rotation
+            jacobian[:, :3] = jacobian[:, :3] @ turn.T
+            J = jacobian[:, self.columns]
+            gap = np.concatenate([*error, centre - data.com[0][:2]])
+            inverse = J.T @ np.linalg.inv(J @ J.T + DAMPING * np.eye(len(J)))
+            spare = SPARE * pin.difference(model, q, start)[self.columns]
+            spare[:2] = 0.0
+            step = inverse @ gap + spare - inverse @ (J @ spare)
+            full = np.zeros(model.nv)
+            full[self.columns] = step
+            full[:3] = turn.T @ full[:3]
+            q = pin.integrate(model, q, full)
+        return q
+
+
+def _tangents(
+    rig: Rig, excitation: Excitation, generator: np.random.Generator, times: np.ndarray, ease: np.ndarray
+) -> np.ndarray:
+    model, style = rig.model, excitation.style
+    amplitude, middle = np.zeros(model.nv), np.zeros(model.nv)
+    amplitude[:ROOT_NV] = style.root
+    for target, entries in ((amplitude, style.joints), (middle, style.centres)):
+        for ending, values in entries:
+            for link in rig.links:
+                if link.endswith(ending) and link not in excitation.legs:
+                    at = model.joints[rig.joint(link)].idx_v
+                    target[at : at + len(values)] = values
+    middle[2] = -0.5 * style.root[2]
+    waves = _sinusoids(generator, times, model.nv, excitation.frequencies)
+    return ease[:, None] * (middle + amplitude * waves)
+
+
+def _sinusoids(
+    generator: np.random.Generator, times: np.ndarray, count: int, frequencies: tuple[float, float]
+) -> np.ndarray:
+    """(N, count) signals of about unit amplitude."""
+    pitch = generator.uniform(*frequencies, (SINUSOIDS, count))
+    phase = generator.uniform(0.0, 2.0 * np.pi, (SINUSOIDS, count))
+    share = generator.dirichlet(np.full(SINUSOIDS, 2.0), count).T
+    waves = np.sin(2.0 * np.pi * pitch[:, None] * times[None, :, None] + phase[:, None])
+    return np.einsum("sc,snc->nc", share, waves)
+
+
+def _kick(excitation: Excitation, generator: np.random.Generator, times: np.ndarray) -> np.ndarray:
+    waves = _sinusoids(generator, times, 6, excitation.frequencies) * excitation.kick
+    waves[:, 2] += excitation.lift
+    return waves
+
+
+def _posture(model: pin.Model, start: np.ndarray, tangent: np.ndarray) -> np.ndarray:
+    q = pin.integrate(model, start, np.concatenate([np.zeros(3), tangent[3:]]))
+    q[:3] = start[:3] + tangent[:3]
+    return q
+
+
+def _step(times: np.ndarray, begin: float) -> np.ndarray:
+    """From 0 to 1 within `SHIFT_SECONDS`, with two vanishing derivatives at both ends."""
+    x = np.clip((times - begin) / SHIFT_SECONDS, 0.0, 1.0)
+    return x**3 * (10.0 - 15.0 * x + 6.0 * x**2)
+
+
+def _in_air(phases: Sequence[Phase], foot: str, times: np.ndarray) -> np.ndarray:
+    """(N,) 0 on the ground, 1 lifted; up and down within the lifted phase."""
+    result, begin = np.zeros(len(times)), 0.0
+    for phase in phases:
+        if phase.lifted == foot:
+            result += _step(times, begin) - _step(times, begin + phase.seconds - SHIFT_SECONDS)
+        begin += phase.seconds
+    return result
+
+
+def _carried(phases: Sequence[Phase], foot: str, times: np.ndarray) -> np.ndarray:
+    """(N,) share of the weight; the weight shifts before the lifted phase and after it."""
+    result, begin = np.full(len(times), 0.5), 0.0
+    for phase in phases:
+        if phase.lifted is not None:
+            sign = -0.5 if phase.lifted == foot else 0.5
+            result += sign * (_step(times, begin - SHIFT_SECONDS) - _step(times, begin + phase.seconds))
+        begin += phase.seconds
+    return result
+
+
+def _sole(rig: Rig, foot: str, stand: pin.SE3) -> np.ndarray:
+    """Middle of a foot's sole (2,) [m], world."""
+    vertices = np.vstack([contact.vertices for contact in rig.contacts if contact.link == foot])
+    return (stand.rotation @ vertices.mean(axis=0) + stand.translation)[:2]

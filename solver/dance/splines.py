@@ -1,0 +1,152 @@
+"""B-splines of sixth order between two postures at rest, bonnet2016 III.A.
+
+A coordinate is s(t) = sum_i B_i(t) c_i with clamped knots. Zero velocity and acceleration at an end mean that its first
+three control values equal the end value, which leaves N_K control values free. The curve stays within the range of
+its control values (and its speed within that of the derivative's control values), so limits on these are limits on the
+curve at every instant, not only at samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.interpolate import BSpline
+
+from ..arrays import frozen
+from ..errors import InvalidValue
+
+ORDER = 6
+"""Degree 5: the acceleration is twice differentiable, its derivative continuous."""
+AT_REST = 3
+"""Control values at each end that equal the end value: position, velocity zero, acceleration zero."""
+VIA_POINTS = 2
+"""N_K of bonnet2016."""
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """Values of every basis function and its derivatives at given times: curves are linear in the control values.
+
+    Attributes:
+        times: (N,) [s].
+        position, velocity, acceleration: (N, C), times control values (C, n) gives the curves.
+    """
+
+    times: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+
+    def curves(self, control: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Position, velocity and acceleration (N, n) of the curves with control values (C, n)."""
+        return self.position @ control, self.velocity @ control, self.acceleration @ control
+
+
+@dataclass(frozen=True, slots=True)
+class Spline:
+    """A space of sixth-order B-splines on [0, duration] with ``free`` control values between two states of rest.
+
+    Attributes:
+        duration: T_F [s].
+        free: N_K, number of control values (or via points) that are free.
+    """
+
+    duration: float
+    free: int = VIA_POINTS
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.duration) and self.duration > 0.0):
+            raise InvalidValue(f"a spline needs a positive duration, got {self.duration!r} s")
+        if self.free < 0:
+            raise InvalidValue(f"a spline cannot have {self.free} free control values")
+
+    @property
+    def count(self) -> int:
+        """C, number of control values."""
+        return self.free + 2 * AT_REST
+
+    @property
+    def knots(self) -> np.ndarray:
+        """(C + 6,) [s], each end six times."""
+        inner = np.linspace(0.0, self.duration, self.count - ORDER + 2)
+        return np.concatenate([np.zeros(ORDER - 1), inner, np.full(ORDER - 1, self.duration)])
+
+    @property
+    def via_times(self) -> np.ndarray:
+        """(free,) [s] equally distributed inside the duration."""
+        return np.linspace(0.0, self.duration, self.free + 2)[1:-1]
+
+    def basis(self, times: np.ndarray) -> Basis:
+        """Basis matrices at times (N,) in [0, duration]."""
+        times = np.asarray(times, float)
+        slack = 1e-9 * self.duration
+        if len(times) and (times.min() < -slack or times.max() > self.duration + slack):
+            raise InvalidValue(f"times must lie within the spline's 0 ... {self.duration:g} s")
+        parts = _design(self.free, tuple(np.clip(times / self.duration, 0.0, 1.0)))
+        return Basis(times, parts[0], parts[1] / self.duration, parts[2] / self.duration**2)
+
+    def samples(self, rate: float) -> np.ndarray:
+        """Times from 0 to the duration, both included, at least ``rate`` a second."""
+        return np.linspace(0.0, self.duration, max(2, int(np.ceil(self.duration * rate - 1e-9)) + 1))
+
+    def control(self, start: np.ndarray, stop: np.ndarray, free: np.ndarray) -> np.ndarray:
+        """Control values (C, n) from end values (n,) and free control values (free, n); at rest at both ends."""
+        start, stop = np.atleast_1d(np.asarray(start, float)), np.atleast_1d(np.asarray(stop, float))
+        free = frozen("free control values", np.reshape(free, (self.free, len(start))), (self.free, len(start)))
+        return np.concatenate([np.tile(start, (AT_REST, 1)), free, np.tile(stop, (AT_REST, 1))])
+
+    def straight(self, start: np.ndarray, stop: np.ndarray) -> np.ndarray:
+        """Control values (C, n) of the even way between two states of rest: each follows the segment between them."""
+        share = np.linspace(0.0, 1.0, self.free + 2)[1:-1, None]
+        start, stop = np.asarray(start, float), np.asarray(stop, float)
+        return self.control(start, stop, (1.0 - share) * start + share * stop)
+
+    def through(self, start: np.ndarray, stop: np.ndarray, via: np.ndarray) -> np.ndarray:
+        """Control values (C, n) of the curve through via points (free, n) at `via_times`."""
+        if self.free == 0:
+            return self.control(start, stop, via)
+        values = self.basis(self.via_times).position
+        inner = slice(AT_REST, AT_REST + self.free)
+        ends = self.control(start, stop, np.zeros((self.free, np.atleast_1d(start).size)))
+        return self.control(start, stop, np.linalg.solve(values[:, inner], via - values @ ends))
+
+    def speeds(self, control: np.ndarray) -> np.ndarray:
+        """Control values (C - 1, n) of the derivative, whose range bounds the velocity."""
+        knots, degree = self.knots, ORDER - 1
+        spans = knots[degree + 1 : -1] - knots[1 : -degree - 1]
+        return degree * np.diff(control, axis=0) / spans[:, None]
+
+    def refinement(self, finer: Spline) -> np.ndarray:
+        """(C_finer, C): control values of the same curve in a finer space whose knots include these.
+
+        Raises:
+            InvalidValue: other duration, or knots that are not included (N_K + 1 must divide the finer N_K + 1).
+        """
+        if abs(finer.duration - self.duration) > 1e-12 * self.duration or (finer.free + 1) % (self.free + 1):
+            raise InvalidValue(f"a spline with {finer.free} free values does not contain those with {self.free}")
+        return np.array(_refinement(self.free, finer.free))
+
+
+@lru_cache(maxsize=64)
+def _design(free: int, phases: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    unit = Spline(1.0, free)
+    spline = BSpline(unit.knots, np.eye(unit.count), ORDER - 1)
+    at = np.array(phases)
+    parts = tuple(np.asarray(spline(at, order)) for order in range(3))
+    for part in parts:
+        part.setflags(write=False)
+    return parts[0], parts[1], parts[2]
+
+
+@lru_cache(maxsize=16)
+def _refinement(coarse: int, fine: int) -> np.ndarray:
+    # the fine basis is unisolvent at its Greville points, so interpolation there inserts the knots exactly
+    unit = Spline(1.0, fine)
+    knots = unit.knots
+    greville = np.array([knots[i + 1 : i + ORDER].mean() for i in range(unit.count)])
+    result = np.linalg.solve(unit.basis(greville).position, Spline(1.0, coarse).basis(greville).position)
+    result[np.abs(result) < 1e-12] = 0.0
+    result.setflags(write=False)
+    return result

@@ -1,0 +1,87 @@
+"""A simulated HRP-2: encoders, an inertial sensor with a state estimate, and force sensors under the feet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..inertials import InertialParameters
+from ..motion import Motion
+from ..pinocchio_loader import pin
+from ..rig import ROOT_NV, Rig
+from ..rigs import hrp2
+from ..signals import FilterPreset, smooth_motion
+from ..trial import Recording
+from .laboratory import record_plates, soles_on_ground
+from .motions import Style, moving
+from .truth import perturbed
+
+RATE, SECONDS = 200, 16.0
+ENCODER_NOISE = 5e-5
+"""[rad] standard deviation of a joint angle."""
+ORIENTATION_NOISE, POSITION_NOISE = 1e-4, 2e-5
+"""[rad], [m] of the trunk's estimated pose: after the 20 Hz filter some 0.05 m/s^2, an accelerometer's noise."""
+TRIALS = ("dance1", "dance2")
+SIDES = ("right", "left")
+LEGS = tuple(f"{side}_{part}" for side in SIDES for part in ("hip_yaw", "hip_roll", "thigh", "shank", "ankle", "foot"))
+WHOLE_BODY = Style(
+    root=(0.03, 0.03, 0.04, 0.05, 0.08, 0.1),
+    joints=(
+        ("chest_yaw", (0.4,)),
+        ("chest", (0.2,)),
+        ("neck", (0.4,)),
+        ("head", (0.3,)),
+        ("shoulder_pitch", (0.7,)),
+        ("shoulder_roll", (0.15,)),
+        ("upper_arm", (0.8,)),
+        ("forearm", (0.6,)),
+        ("wrist_yaw", (0.6,)),
+        ("wrist_pitch", (0.6,)),
+        ("hand", (0.4,)),
+    ),
+    centres=(("right_shoulder_roll", (-0.2,)), ("left_shoulder_roll", (0.2,))),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Robot:
+    """A simulated robot and what its sensors recorded.
+
+    Attributes:
+        rig: with its drawings' inertials as prior, not the truth.
+        truth: true inertials.
+        recordings: wrenches by trial.
+        motions: measured, filtered motions by trial.
+    """
+
+    rig: Rig
+    truth: InertialParameters
+    recordings: tuple[Recording, ...]
+    motions: dict[str, Motion]
+
+
+def simulate_robot(seed: int, preset: FilterPreset) -> Robot:
+    """HRP-2 on both feet, moving its whole body in two trials."""
+    generator = np.random.default_rng((seed, 3))
+    rig = hrp2()
+    truth = perturbed(rig, seed)
+    start = np.array(rig.parameters["half_sitting"])
+    times = np.arange(0.0, SECONDS, 1.0 / RATE)
+    feet = [contact.link for contact in rig.contacts]
+    recordings, motions = [], {}
+    for number, name in enumerate(TRIALS, 1):
+        motion = moving(rig, start, WHOLE_BODY, feet, LEGS, times, 1000 * seed + number)
+        wrenches = record_plates(rig, motion, truth, soles_on_ground(rig, motion), generator)
+        recordings.append(Recording(name, wrenches=wrenches))
+        motions[name] = smooth_motion(rig.model, times, _sensed(rig, motion.q, generator), preset)
+    return Robot(rig, truth, tuple(recordings), motions)
+
+
+def _sensed(rig: Rig, q: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Configurations with the noise of encoders and of the trunk's estimated pose."""
+    noise = generator.standard_normal((len(q), rig.model.nv))
+    noise[:, :3] *= POSITION_NOISE
+    noise[:, 3:ROOT_NV] *= ORIENTATION_NOISE
+    noise[:, ROOT_NV:] *= ENCODER_NOISE
+    return np.array([pin.integrate(rig.model, *pair) for pair in zip(q, noise, strict=True)])

@@ -1,0 +1,146 @@
+"""The demonstration: simulate, record, identify as if the recordings came from elsewhere, show, compare with the truth."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..inertials import InertialParameters
+from ..io.folder import write_folder
+from ..outputs import write_study
+from ..pipeline import identify_study, load, study_motions
+from ..progress import Part, Progress, silent
+from ..signals import preset_of
+from ..study import Settings, Study, TrialRecord
+from .person import HEIGHT, MASS, SEX, record_person, simulate_person
+from .robot import simulate_robot
+
+PERSON, ROBOT, RECORDED = "person", "hrp2", "recorded"
+ROBOT_FILTER = "jovic_hrp2"
+BOOTSTRAP = 20
+SCENE_FILE, PICTURE_FILE, REPORT_FILE = "scene.blend", "body.png", "report.html"
+REPOSITORY = Path(__file__).resolve().parents[2]
+SCENE_SECONDS = 300.0
+"""Blender gets no longer than this for one scene."""
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """How far parameters are from the truth: root mean square over the links.
+
+    Attributes:
+        mass: [kg].
+        com: [m].
+        inertia: relative, Frobenius norm of the inertia about the centre of mass.
+    """
+
+    mass: float
+    com: float
+    inertia: float
+
+
+def against(truth: InertialParameters, parameters: InertialParameters) -> Against:
+    """The error of parameters."""
+    masses = parameters.masses - truth.masses
+    coms = np.linalg.norm(parameters.coms - truth.coms, axis=1)
+    true, found = truth.inertias_at_com, parameters.inertias_at_com
+    inertias = np.linalg.norm(found - true, axis=(1, 2)) / np.linalg.norm(true, axis=(1, 2))
+    return Against(*(float(np.sqrt(np.mean(values**2))) for values in (masses, coms, inertias)))
+
+
+def run_demo(output: Path, *, seed: int = 1, progress: Progress = silent) -> tuple[str, ...]:
+    """Run everything into a folder that appears complete or not at all.
+
+    Args:
+        output: folder.
+        seed: of the truth and the noise.
+        progress: receives progress.
+
+    Returns:
+        what a person should read: errors against the truth, then the paths of what was made.
+    """
+    lines = ["All of this is simulated; the truth is known because it was made up."]
+    with write_folder(output) as building:
+        person, truth = _person(building, seed, Part(progress, 0.0, 0.45))
+        lines += _verdict("person", person, truth)
+        robot, truth = _robot(building, seed, Part(progress, 0.45, 0.75))
+        lines += _verdict("HRP-2 (stand-in)", robot, truth)
+        for place, name in ((0.75, PERSON), (0.88, ROBOT)):
+            progress(place, f"Blender: scene and picture of {name}")
+            note = make_scene(building / name)
+            lines += [note] if note else []
+    progress(1.0, "done")
+    made = (output / name / file for name in (PERSON, ROBOT) for file in (SCENE_FILE, PICTURE_FILE, REPORT_FILE))
+    return (*lines, "", *(str(path) for path in made if path.exists()))
+
+
+def make_scene(folder: Path) -> str | None:
+    """Blender's scene and picture of a study's folder, made by the add-on in a process of its own.
+
+    Returns:
+        None, or why there is none.
+    """
+    if importlib.util.find_spec("bpy") is None or not (REPOSITORY / "addon" / "__main__.py").exists():
+        return f"{folder.name}: Blender's module bpy is not installed here, so there is no scene and no picture"
+    command = [sys.executable, "-m", "addon", str(folder.resolve())]
+    try:
+        done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=SCENE_SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"{folder.name}: Blender did not finish within {SCENE_SECONDS:.0f} s, so there is no scene"
+    if done.returncode != 0:
+        words = (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").splitlines()
+        return f"{folder.name}: Blender made no scene: {words[-1]}"
+    return None
+
+
+def _person(building: Path, seed: int, progress: Progress) -> tuple[Study, InertialParameters]:
+    progress(0.0, "person: simulating")
+    person = simulate_person(seed)
+    recorded = building / RECORDED
+    recorded.mkdir()
+    progress(0.2, "person: recording markers and forces into files")
+    record_person(person, recorded, seed)
+    settings = Settings(bootstrap=BOOTSTRAP)
+    study = identify_study(
+        load([recorded]),
+        sex=SEX,
+        height=HEIGHT,
+        mass=MASS,
+        static=("static",),
+        settings=settings,
+        progress=Part(progress, 0.3, 0.95),
+    )
+    title = "A simulated person"
+    write_study(study, building / PERSON, title=title, truth=person.truth, simulated=True)
+    return study, person.truth
+
+
+def _robot(building: Path, seed: int, progress: Progress) -> tuple[Study, InertialParameters]:
+    progress(0.0, "HRP-2: simulating")
+    robot = simulate_robot(seed, preset_of(ROBOT_FILTER))
+    records = [TrialRecord(recording) for recording in robot.recordings]
+    settings = Settings(preset=ROBOT_FILTER, bootstrap=BOOTSTRAP)
+    study = study_motions(
+        robot.rig, records, motions=robot.motions, settings=settings, progress=Part(progress, 0.4, 0.95)
+    )
+    title = "A simulated HRP-2 stand-in"
+    write_study(study, building / ROBOT, title=title, truth=robot.truth, simulated=True)
+    return study, robot.truth
+
+
+def _verdict(name: str, study: Study, truth: InertialParameters) -> list[str]:
+    result = study.identification
+    assert result is not None
+    found, prior = against(truth, result.parameters), against(truth, result.prior)
+    head = f"{name}: error against the known truth, RMS over {len(truth.links)} links: identified (prior)"
+    return [
+        head,
+        f"  mass {found.mass:.3f} ({prior.mass:.3f}) kg, centre of mass {1e3 * found.com:.1f} ({1e3 * prior.com:.1f}) mm, "
+        f"inertia {100.0 * found.inertia:.0f} ({100.0 * prior.inertia:.0f}) %, "
+        f"total mass off by {result.parameters.total_mass - truth.total_mass:+.3f} kg; {result.estimate.satisfies}",
+    ]

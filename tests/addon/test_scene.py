@@ -1,0 +1,238 @@
+"""What is shown is what was found: bones, colours, legend, ellipsoids, recordings."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+
+from addon import action, colours, ellipsoids, inertials, legend, recording, study
+from addon.armature import shapes_of
+from addon.values import SceneRecording
+from addon.whole import all_or_nothing
+from solver.errors import InputError
+from solver.inertials import InertialParameters
+from solver.io.scene import write_rig
+from solver.io.scene_bodies import SceneResult, densities, equivalent_ellipsoids
+from solver.io.scene_motion import motion_arrays, read_motion, recording_arrays, write_motion
+from solver.motion import Markers
+from solver.rig import Rig
+from solver.wrenches import Wrenches
+from tests.addon.scenes import build, random_motion
+
+
+def found(rig: Rig, seed: int = 3) -> SceneResult:
+    """A made-up result: masses changed link by link."""
+    random = np.random.default_rng(seed)
+    factors = random.uniform(0.7, 1.4, (len(rig.links), 1))
+    std = np.abs(rig.prior.values) * 0.1
+    determined = random.uniform(0.0, 1.0, (len(rig.links), 10))
+    parameters = InertialParameters(rig.links, rig.prior.values * factors)
+    return SceneResult(parameters, rig.prior, std, std[:, 1:4], determined, "consistent", "pseudo-inertia", ("head m",))
+
+
+def test_bones_give_back_what_was_written(empty_scene: None, rig: Rig) -> None:
+    """A result read back from the bones is bit for bit the one written, after saving too."""
+    body, result = build(rig), found(rig)
+    inertials.write_inertials(body, result)
+    again = inertials.read_inertials(body)
+    assert np.array_equal(again.parameters.values, result.parameters.values)
+    assert np.array_equal(again.prior.values, result.prior.values)
+    assert np.array_equal(again.std, result.std)
+    assert np.array_equal(again.determined, result.determined)
+    assert (again.method, again.at_bounds) == (result.method, result.at_bounds)
+
+
+def test_an_edited_mass_is_read_as_edited(empty_scene: None, person: Rig) -> None:
+    """Changing a bone's mass by hand changes that link's parameters and no other's."""
+    body, result = build(person), found(person)
+    inertials.write_inertials(body, result)
+    body.data.bones["head"]["mass"] = 9.0
+    again = inertials.read_inertials(body).parameters
+    head = person.index("head")
+    assert again.masses[head] == pytest.approx(9.0)
+    assert np.allclose(again.coms[head], result.parameters.coms[head])
+    others = np.arange(len(person.links)) != head
+    assert np.array_equal(again.values[others], result.parameters.values[others])
+
+
+def test_properties_carry_units(empty_scene: None, person: Rig) -> None:
+    """Every quantity says in words which unit and frame it has."""
+    body = build(person)
+    inertials.write_inertials(body, found(person))
+    bone = body.data.bones["left_thigh"]
+    for name, unit in (("mass", "[kg]"), ("com", "[m]"), ("inertia", "[kg m²]"), ("std_mass", "[kg]")):
+        assert unit in bone.id_properties_ui(name).as_dict()["description"]
+    assert bone["mass"] == pytest.approx(found(person).parameters.link("left_thigh")[0])
+
+
+def test_equal_values_have_equal_colours_and_order_is_kept(empty_scene: None, person: Rig) -> None:
+    """Coloured by mass, a heavier link is never darker; links of one mass look the same."""
+    body = build(person)
+    inertials.write_prior(body)
+    shown = colours.colour_body(body, "mass")
+    lightness = {
+        link: np.dot(shape.data.materials[0].diffuse_color[:3], (0.2126, 0.7152, 0.0722))
+        for link, shape in shapes_of(body).items()
+    }
+    order = sorted(lightness, key=lambda link: shown.values[link])
+    assert all(lightness[a] <= lightness[b] + 1e-6 for a, b in pairwise(order))
+    assert lightness["left_thigh"] == pytest.approx(lightness["right_thigh"])
+
+
+@pytest.mark.parametrize("table", [colours.GROWING, colours.CHANGING[: 9 * 7 - 1], colours.SHARING])
+def test_colour_maps_step_evenly(table: str) -> None:
+    """The lightness (CIELAB) of a map goes one way in steps of similar size."""
+    shares = np.linspace(0.0, 1.0, 9)
+    linear = np.array([colours.linear(colours.colour_at(table, share))[:3] for share in shares])
+    luminance = linear @ (0.2126, 0.7152, 0.0722)
+    lightness = 116.0 * np.cbrt(np.maximum(luminance, 0.00885)) - 16.0
+    steps = np.diff(lightness)
+    assert (steps > 0).all() or (steps < 0).all()
+    assert np.abs(steps).max() < 3.0 * np.abs(steps).min()
+
+
+def test_no_change_is_the_middle_colour(empty_scene: None, person: Rig) -> None:
+    """A link as heavy as believed has the neutral colour, whatever the range."""
+    body = build(person)
+    inertials.write_prior(body)
+    shown = colours.colour_body(body, "change")
+    assert shown.low == -shown.high
+    neutral = colours.linear(colours.colour_at(colours.CHANGING, 0.5))
+    for shape in shapes_of(body).values():
+        assert np.allclose(shape.data.materials[0].diffuse_color, neutral, atol=1e-6)
+
+
+def test_density_is_mass_over_the_meshes_volume(empty_scene: None, person: Rig) -> None:
+    """The volume that density divides by is that of the shapes drawn (boxes are drawn rounded)."""
+    import bmesh
+
+    from addon.armature import rig_of
+    from addon.meshes import mesh_of, shape_geometry
+
+    body = build(person)
+    described = rig_of(body)
+    inertials.write_prior(body)
+    for shape in described.shapes:
+        if shape.kind in ("box", "mesh"):
+            continue
+        grid = bmesh.new()
+        grid.from_mesh(mesh_of("volume", [shape_geometry(shape)]))
+        assert grid.calc_volume(signed=True) == pytest.approx(shape.volume, rel=0.02)
+        grid.free()
+    values = densities(InertialParameters(person.links, person.prior.values), described.volumes)
+    assert np.isfinite(values).all()
+
+
+def test_legend_states_range_and_unit(empty_scene: None, person: Rig) -> None:
+    """The legend's texts hold the quantity, its unit and both ends of the range, and removing it leaves nothing."""
+    body = build(person)
+    inertials.write_inertials(body, found(person))
+    objects, materials = len(bpy.data.objects), len(bpy.data.materials)
+    shown = colours.colour_body(body, "mass")
+    materials = len(bpy.data.materials)
+    bar = legend.make_legend(bpy.context.scene.collection, shown)
+    words = {child.data.body for child in bar.children}
+    assert {"Mass [kg]", f"{shown.low:.4g}", f"{shown.high:.4g}"} <= words
+    assert shown.high >= max(shown.values.values())
+    legend.remove_legends(bpy.context.scene)
+    assert len(bpy.data.objects) == objects
+    assert len(bpy.data.materials) == materials
+
+
+def test_equivalent_ellipsoid_has_the_link_s_inertia(person: Rig) -> None:
+    """The solid ellipsoid's own inertia, m/5 (b^2 + c^2) and so on, is the link's about its centre of mass."""
+    centres, semi_axes, axes = equivalent_ellipsoids(person.prior)
+    squares = semi_axes**2
+    moments = person.masses[:, None] / 5.0 * (squares.sum(axis=1, keepdims=True) - squares)
+    inertias = axes @ (moments[:, :, None] * axes.transpose(0, 2, 1))
+    assert np.allclose(inertias, person.prior.inertias_at_com, atol=1e-12)
+    assert np.allclose(np.linalg.det(axes), 1.0)
+    assert np.allclose(centres, person.prior.coms)
+
+
+def test_ellipsoids_come_and_go(empty_scene: None, person: Rig) -> None:
+    """A link whose inertia no body has gets a centre of mass only and is named; removal leaves the scene as it was."""
+    body = build(person)
+    broken = person.prior.values.copy()
+    broken[person.index("head"), 4] = 9.0  # one moment larger than the other two together
+    inertials.write_inertials(body, SceneResult(InertialParameters(person.links, broken), person.prior))
+    before = len(bpy.data.objects), len(bpy.data.meshes), len(bpy.data.materials)
+    assert ellipsoids.make_ellipsoids(body, bpy.context.scene.collection) == ["head"]
+    assert len(bpy.data.objects) == before[0] + 2 * len(person.links) - 1
+    ellipsoids.remove_ellipsoids(body)
+    assert (len(bpy.data.objects), len(bpy.data.meshes), len(bpy.data.materials)) == before
+
+
+def shown_recording() -> SceneRecording:
+    """Two markers, one with a gap, and a plate that is loaded half of the time."""
+    times = np.arange(40) / 100.0
+    positions = np.zeros((40, 2, 3))
+    positions[:, 0] = times[:, None] * (1.0, 2.0, 3.0)
+    positions[10:15, 1] = np.nan
+    force = np.where(times[:, None] < 0.2, (30.0, 0.0, 600.0), (0.0, 0.0, 0.0))
+    centre = np.array([0.2, -0.1, 0.0])
+    values = np.concatenate([force, np.cross(centre, force)], axis=1)[:, None]
+    return SceneRecording(
+        **recording_arrays(Markers(times, ("A", "B"), positions), Wrenches(times, ("plate",), values))
+    )
+
+
+def test_markers_and_forces_are_where_they_were_measured(empty_scene: None) -> None:
+    """A marker stands at its position and hides in its gap; the arrow runs along the force from its centre."""
+    scene, measured = bpy.context.scene, shown_recording()
+    action.set_frame_rate(scene, 100.0)
+    recording.add_recording(bpy.context, measured, "trial")
+    scene.frame_set(13)
+    assert np.allclose(bpy.data.objects["A"].location, measured.positions[12, 0], atol=1e-6)
+    assert bpy.data.objects["B"].hide_viewport
+    arrow = bpy.data.objects["trial plate"]
+    graph = bpy.context.evaluated_depsgraph_get()
+    tip = np.array(arrow.evaluated_get(graph).matrix_world @ Vector((0.0, 0.0, 1.0)))
+    assert np.allclose(tip - (0.2, -0.1, 0.0), measured.forces[12, 0] * recording.METRES_PER_NEWTON, atol=1e-5)
+    scene.frame_set(30)
+    assert arrow.hide_viewport
+
+
+def test_motion_files_survive_writing(tmp_path: Path, person: Rig) -> None:
+    """A motion read back is the one written."""
+    motion = random_motion(person)
+    again = read_motion(write_motion(tmp_path / "a.motion.npz", person, motion))
+    for name, value in motion_arrays(person, motion).items():
+        assert np.array_equal(np.asarray(getattr(again, name)), value), name
+
+
+def test_a_failed_change_leaves_the_scene_as_it_was(empty_scene: None, person: Rig) -> None:
+    """When the block raises, every data-block it made is gone."""
+    before = len(bpy.data.objects), len(bpy.data.armatures), len(bpy.data.meshes)
+
+    def fail() -> None:
+        with all_or_nothing():
+            build(person)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert (len(bpy.data.objects), len(bpy.data.armatures), len(bpy.data.meshes)) == before
+
+
+def test_a_study_without_a_result_shows_the_prior(empty_scene: None, tmp_path: Path, person: Rig) -> None:
+    """A tracked folder makes a moving, coloured armature; a missing rig is one clear error."""
+    write_rig(tmp_path / "rig.json", person)
+    motion = random_motion(person)
+    write_motion(tmp_path / "walk.motion.npz", person, motion)
+    body = study.show_study(bpy.context, study.read_study(tmp_path))
+    assert body.animation_data.action.name == "walk"
+    assert body.data.bones["head"]["mass"] == pytest.approx(person.prior.link("head")[0])
+    assert body[colours.COLOUR_KEY] == "mass"
+    with pytest.raises(InputError, match=r"rig\.json"):
+        study.read_study(_empty(tmp_path))
+
+
+def _empty(folder: Path) -> Path:
+    (folder / "empty").mkdir()
+    return folder / "empty"

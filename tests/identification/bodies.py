@@ -1,0 +1,72 @@
+"""A small body with bounding boxes and mirrored limbs, true parameters unlike its prior, and simulated trials of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from solver.identification.accumulate import accumulate
+from solver.identification.bodies import BodyCoordinates
+from solver.identification.regression import Regression
+from solver.inertials import InertialParameters
+from solver.pinocchio_loader import pin
+from solver.qp import triangle_of
+from solver.rig import Limits, Rig
+from solver.trial import Trial
+from tests.random_motion import measured, random_motion
+
+WEIGHTS = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
+
+
+@lru_cache(maxsize=1)
+def small_rig() -> Rig:
+    """Trunk, head and two mirrored arms of two links: six links, spherical and revolute joints, boxes of uniform mass."""
+    model = pin.Model()
+    joints = (
+        ("trunk", pin.JointModelFreeFlyer(), 0, (0.0, 0.0, 0.0)),
+        ("head", pin.JointModelRZ(), 1, (0.0, 0.0, 0.5)),
+        ("left_arm", pin.JointModelSpherical(), 1, (0.0, 0.2, 0.4)),
+        ("left_hand", pin.JointModelRY(), 3, (0.0, 0.0, -0.3)),
+        ("right_arm", pin.JointModelSpherical(), 1, (0.0, -0.2, 0.4)),
+        ("right_hand", pin.JointModelRY(), 5, (0.0, 0.0, -0.3)),
+    )
+    for name, joint, parent, place in joints:
+        model.addJoint(parent, joint, pin.SE3(np.eye(3), np.array(place)), name)
+    links = tuple(name for name, *_ in joints)
+    masses = np.array([20.0, 4.0, 3.0, 1.0, 3.0, 1.0])
+    halves = np.array([[0.1, 0.15, 0.25], [0.08, 0.08, 0.12]] + [[0.05, 0.05, 0.15], [0.03, 0.04, 0.08]] * 2)
+    centres = np.array([[0, 0, 0.25], [0, 0, 0.12]] + [[0, 0, -0.15], [0, 0, -0.08]] * 2)
+    squares = halves**2
+    diagonals = masses[:, None] / 3.0 * (squares.sum(axis=1, keepdims=True) - squares)
+    prior = InertialParameters.from_com(links, masses, centres, np.array([np.diag(d) for d in diagonals]))
+    boxes = np.stack([centres - halves, centres + halves], axis=1)
+    pairs = (("left_arm", "right_arm"), ("left_hand", "right_hand"))
+    count = model.nv - 6
+    return Rig("small", prior.applied_to(model), links, prior, boxes, Limits.none(count), pairs=pairs)
+
+
+def other_body(rig: Rig, seed: int = 0, spread: float = 0.06) -> InertialParameters:
+    """A physical body near the rig's prior, of the same total mass."""
+    generator = np.random.default_rng(seed)
+    coordinates = BodyCoordinates.around(rig.prior)
+    changes = np.eye(4) + spread * generator.standard_normal((len(rig.links), 4, 4))
+    x = np.concatenate([triangle_of(change @ change.T - np.eye(4)) for change in changes])
+    return coordinates.parameters(x).scaled(rig.prior.total_mass)
+
+
+def trial_of(
+    rig: Rig, truth: InertialParameters, *, frames: int = 120, noise: float = 0.0, seed: int = 0, name: str = "a"
+) -> Trial:
+    """A simulated trial of the body ``truth`` in random states."""
+    motion = random_motion(rig, frames, seed)
+    wrenches = measured(replace(rig, prior=truth), motion, noise=noise, seed=seed + 1)
+    return Trial(name, motion, wrenches, np.ones(frames, bool))
+
+
+def regression_of(rig: Rig, truth: InertialParameters, **choices: float) -> Regression:
+    """The regression of one simulated trial."""
+    frames, seed = int(choices.get("frames", 120)), int(choices.get("seed", 0))
+    trial = trial_of(rig, truth, frames=frames, noise=choices.get("noise", 0.0), seed=seed)
+    return accumulate(rig, [trial], weights=WEIGHTS, block_seconds=0.1)

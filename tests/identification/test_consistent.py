@@ -1,0 +1,196 @@
+"""Laws of the exactly consistent identification."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.errors import InvalidValue, UnknownLink
+from solver.identification.bodies import BodyCoordinates, divergence
+from solver.identification.consistent import ENTROPIC, METRIC, PRIORS, ConsistentOptions, consistent
+from solver.identification.constraints import ConstraintOptions
+from solver.identification.estimate import Estimate
+from solver.identification.regression import Regression
+from solver.inertials import InertialParameters
+from solver.pinocchio_loader import pin
+from solver.qp import Status
+from solver.rig import Rig
+from tests.identification.bodies import other_body, regression_of, small_rig
+
+MASS = ConstraintOptions(total_mass=small_rig().prior.total_mass, boxes=False)
+FIXED = {"data_inflation": 1.0, "noise_variance": 1.0}
+
+
+def total_cost(regression: Regression, found: Estimate, parameters: InertialParameters, strength: float = 4.0) -> float:
+    """The Bayesian cost, written down again."""
+    misfit = np.sum((regression.factor @ parameters.vector - regression.target) ** 2)
+    return float(0.5 * misfit + strength * divergence(parameters, found.prior).sum())
+
+
+def turned(rig: Rig, rotation: np.ndarray, shift: np.ndarray) -> InertialParameters:
+    """The prior in link frames that are turned and shifted: Pinocchio says how inertias transform."""
+    place = pin.SE3(rotation, shift)
+    values = [place.act(pin.Inertia.FromDynamicParameters(np.array(v))).toDynamicParameters() for v in rig.prior.values]
+    return InertialParameters(rig.links, np.array(values))
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("noise", [0.5, 20.0])
+def test_results_are_bodies_that_exist(prior: str, noise: float) -> None:
+    """Whatever the noise, every pseudo-inertia is positive semi-definite by eigenvalues and the masses add up."""
+    rig = small_rig()
+    regression = regression_of(rig, other_body(rig, spread=0.3), noise=noise)
+    found = consistent(regression, rig, ConsistentOptions(prior=prior, constraints=MASS))
+    assert found.status is Status.OPTIMAL
+    assert found.satisfies == "consistent"
+    assert found.parameters.consistency_margin.min() > 0.0
+    assert found.parameters.total_mass == pytest.approx(rig.prior.total_mass, rel=1e-9)
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_noise_free_data_are_explained(prior: str) -> None:
+    """Without noise the misfit falls to a thousandth of the prior's, on motion not used as well."""
+    rig = small_rig()
+    truth = other_body(rig, spread=0.1)
+    found = consistent(regression_of(rig, truth), rig, ConsistentOptions(prior=prior, constraints=MASS))
+    unseen = regression_of(rig, truth, seed=50)
+    assert np.sqrt(unseen.cost(found.parameters) / unseen.cost(rig.prior)) < 1e-3
+
+
+def test_the_entropic_optimum_is_stationary_and_lowest() -> None:
+    """No step that keeps the total mass lowers the cost, to second order in the step."""
+    rig = small_rig()
+    regression = regression_of(rig, other_body(rig, spread=0.3), noise=3.0)
+    found = consistent(regression, rig, ConsistentOptions(constraints=MASS, **FIXED))
+    best = total_cost(regression, found, found.parameters)
+    assert best < total_cost(regression, found, rig.prior)
+    coordinates = BodyCoordinates.around(rig.prior)
+    x = coordinates.coordinates(found.parameters)
+    generator = np.random.default_rng(3)
+    mass = coordinates.blocks[:, 0, :].ravel()
+    for _ in range(20):
+        step = generator.standard_normal(len(x))
+        step -= mass * (mass @ step) / (mass @ mass)
+        step *= 1e-5 / np.linalg.norm(step)
+        ahead, behind = (total_cost(regression, found, coordinates.parameters(x + s * step)) for s in (1.0, -1.0))
+        assert min(ahead, behind) >= best - 1e-9 * abs(best)
+        assert abs(ahead - behind) < 1e-3 * (ahead + behind - 2.0 * best) + 1e-9 * abs(best)
+
+
+def test_newton_converges_quadratically() -> None:
+    """The trace never rises and its last decrements fall faster than the square of the one before."""
+    rig = small_rig()
+    regression = regression_of(rig, other_body(rig, spread=0.3), noise=3.0)
+    trace = consistent(regression, rig, ConsistentOptions(constraints=MASS, **FIXED)).trace
+    values = [step.objective for step in trace]
+    assert all(later <= earlier for earlier, later in zip(values, values[1:]))
+    assert len(trace) < 20
+    assert trace[-1].length == 1.0
+    assert trace[-1].decrement < trace[-2].decrement ** 1.5
+
+
+@pytest.mark.parametrize(("prior", "accuracy"), [(ENTROPIC, 1e-6), (METRIC, 1e-3)])
+def test_the_choice_of_link_frames_does_not_matter(prior: str, accuracy: float) -> None:
+    """Identified in other link frames and carried back, the same bodies are found, as exactly as the solver solves."""
+    rig = small_rig()
+    truth = other_body(rig, spread=0.2)
+    regression = regression_of(rig, truth, noise=3.0)
+    options = ConsistentOptions(prior=prior, constraints=MASS, **FIXED)
+    here = consistent(regression, rig, options)
+    generator = np.random.default_rng(4)
+    rotation, shift = pin.exp3(generator.standard_normal(3)), generator.standard_normal(3) * 0.3
+    there = turned(rig, rotation, shift)
+    # phi_here = change phi_there, link by link
+    back = pin.SE3(rotation, shift).inverse()
+    columns = [back.act(pin.Inertia.FromDynamicParameters(v)).toDynamicParameters() for v in there.values]
+    assert np.array(columns) == pytest.approx(rig.prior.values, abs=1e-9)
+    change = carried(back)
+    parts = np.split(regression.factor, len(rig.links), axis=1)
+    moved = _Equations(regression, np.hstack([part @ change for part in parts]))
+    found = consistent(moved, replace(rig, prior=there), options)  # type: ignore[arg-type]
+    assert found.parameters.values @ change.T == pytest.approx(here.parameters.values, abs=accuracy)
+
+
+def carried(place: pin.SE3) -> np.ndarray:
+    """(10, 10) matrix that carries the ten parameters through a change of frame (linear, so by unit vectors)."""
+    base = pin.Inertia.Random().toDynamicParameters()
+    result = np.empty((10, 10))
+    at_base = place.act(pin.Inertia.FromDynamicParameters(base)).toDynamicParameters()
+    for column in range(10):
+        step = 0.01 * np.eye(10)[column] * abs(base[0])
+        ahead = place.act(pin.Inertia.FromDynamicParameters(base + step)).toDynamicParameters()
+        result[:, column] = (ahead - at_base) / step[column]
+    return result
+
+
+class _Equations:
+    """The same equations in other link frames: all the method needs when noise and inflation are given."""
+
+    def __init__(self, regression: Regression, factor: np.ndarray) -> None:
+        self.links, self.counts = regression.links, regression.counts
+        self.factor, self.target, self.rest = factor, regression.target, regression.rest
+
+
+def test_more_trust_in_the_prior_means_staying_closer() -> None:
+    """The divergence falls as the prior narrows, and as the data are said to be more correlated."""
+    rig = small_rig()
+    regression = regression_of(rig, other_body(rig, spread=0.2), noise=5.0)
+
+    def distance(**choices: float) -> float:
+        options = ConsistentOptions(constraints=MASS, **{**FIXED, **choices})
+        return float(divergence(consistent(regression, rig, options).parameters, rig.prior).sum())
+
+    spreads = [distance(relative_std=s) for s in (0.05, 0.2, 0.8)]
+    inflations = [distance(data_inflation=c) for c in (100.0, 10.0, 1.0)]
+    assert spreads == sorted(spreads)
+    assert inflations == sorted(inflations)
+    assert distance(data_inflation=1e12) < 1e-6
+
+
+def test_boxes_and_bounds_hold_when_asked_for() -> None:
+    """With boxes and level 2, centres stay in their boxes and masses in their range; what stops them is named."""
+    rig = small_rig()
+    limits = ConstraintOptions(total_mass=rig.prior.total_mass, beta=0.05)
+    regression = regression_of(rig, other_body(rig, spread=0.3), noise=5.0)
+    found = consistent(regression, rig, ConsistentOptions(constraints=limits, plausible=True, **FIXED))
+    ratio = found.parameters.masses / rig.prior.masses
+    assert np.all(np.abs(ratio - 1.0) <= 0.05 + 1e-8)
+    assert np.all(found.parameters.coms >= rig.boxes[:, 0] - 1e-8)
+    stopped = [link for link, r in zip(rig.links, ratio) if abs(abs(r - 1.0) - 0.05) < 1e-6]
+    assert stopped
+    assert all(any(name.startswith(f"{link}: mass at its") for name in found.at_bounds) for link in stopped)
+
+
+def test_metric_and_entropic_agree_near_the_reference() -> None:
+    """The metric prior is the entropic one to second order: small changes give nearly the same result."""
+    rig = small_rig()
+    regression = regression_of(rig, other_body(rig, spread=0.002))
+    entropic, metric = (
+        consistent(regression, rig, ConsistentOptions(prior=prior, constraints=MASS, **FIXED)).parameters.values
+        for prior in (ENTROPIC, METRIC)
+    )
+    assert np.abs(entropic - metric).max() < 0.05 * np.abs(entropic - rig.prior.values).max()
+
+
+def test_divergence_of_a_heavier_body() -> None:
+    """By hand: twice the mass everywhere costs 4 (2 - 1 - log 2); what cannot exist costs infinity."""
+    prior = small_rig().prior
+    assert divergence(prior, prior) == pytest.approx(np.zeros(6), abs=1e-12)
+    doubled = InertialParameters(prior.links, 2.0 * prior.values)
+    assert divergence(doubled, prior) == pytest.approx(np.full(6, 4.0 * (1.0 - np.log(2.0))))
+    assert np.isinf(divergence(prior.replaced("head", -prior.link("head")), prior)[1])
+
+
+def test_bad_choices_are_refused() -> None:
+    """A prior that is no solid body, an unknown prior and an unknown link are errors that name them."""
+    rig = small_rig()
+    regression = regression_of(rig, rig.prior)
+    flat = rig.prior.replaced("head", rig.prior.link("head") * np.array([1, 1, 1, 1, 9, 1, 1, 1, 1, 1.0]))
+    with pytest.raises(InvalidValue, match="'head'"):
+        consistent(regression, rig, ConsistentOptions(reference=flat))
+    with pytest.raises(InvalidValue, match="'bregman'"):
+        ConsistentOptions(prior="bregman")
+    with pytest.raises(UnknownLink, match="hedd"):
+        consistent(regression, rig, ConsistentOptions(relative_stds={"hedd": 0.1}))

@@ -1,0 +1,64 @@
+"""What the data determined and what the prior supplied."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.identification.accumulate import accumulate
+from solver.identification.information import data_inflation, information, noise_variance
+from solver.identification.scaling import parameter_scale
+from solver.motion import Motion
+from solver.trial import Trial
+from solver.wrenches import Wrenches
+from tests.identification.bodies import regression_of, small_rig, trial_of
+from tests.random_motion import measured, random_motion
+
+MOMENTS_ONLY = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
+
+
+def test_shares_add_up_to_the_rank() -> None:
+    """With exact data the shares are a projection's diagonal: in [0, 1], adding up to the number of base parameters."""
+    rig = small_rig()
+    regression = regression_of(rig, rig.prior)
+    told = information(regression, parameter_scale(rig, rig.prior))
+    assert told.rank == len(regression.structure)
+    assert told.determined.sum() == pytest.approx(told.rank)
+    assert told.determined.min() >= 0.0
+    assert told.determined.max() <= 1.0 + 1e-12
+    assert told.from_prior + told.determined == pytest.approx(np.ones((6, 10)))
+
+
+def test_noise_and_narrow_priors_leave_more_to_the_prior() -> None:
+    """Each share falls when the noise grows and when the prior narrows."""
+    rig = small_rig()
+    regression = regression_of(rig, rig.prior)
+    spread = parameter_scale(rig, rig.prior)
+    few, many = (information(regression, spread, noise=noise).determined for noise in (100.0, 0.1))
+    narrow = information(regression, 0.01 * spread, noise=0.1).determined
+    assert few.sum() < many.sum()
+    assert narrow.sum() < many.sum()
+
+
+def test_repeated_equations_count_once() -> None:
+    """White residuals count one by one; equations that are written down twenty times count a twentieth each."""
+    rig = small_rig()
+    frames, generator = 2400, np.random.default_rng(5)
+    for times in (1, 20):
+        motion = random_motion(rig, frames // times)
+        values = measured(rig, motion).values.copy()
+        # Moments only: a force error makes larger moment errors the farther away the body is.
+        values[:, 0, 3:] += generator.standard_normal((len(motion), 3))
+        repeated = Motion(0.01 * np.arange(frames), *(np.repeat(x, times, axis=0) for x in (motion.q, motion.v, motion.a)))
+        wrenches = Wrenches(repeated.times, ("plate",), np.repeat(values, times, axis=0))
+        trial = Trial("a", repeated, wrenches, np.ones(frames, bool))
+        regression = accumulate(rig, [trial], weights=MOMENTS_ONLY, block_seconds=0.4)
+        assert data_inflation(regression, rig.prior) == pytest.approx(times, rel=0.3)
+
+
+def test_noise_variance_is_one_for_right_weights() -> None:
+    """Weights of one over the noise make a weighted residual of variance one."""
+    rig = small_rig()
+    trial = trial_of(rig, rig.prior, frames=400, noise=1.0)
+    spread = accumulate(rig, [trial]).axis_weights(rig.prior)
+    assert noise_variance(accumulate(rig, [trial], weights=spread), rig.prior) == pytest.approx(1.0)
