@@ -18,8 +18,10 @@ SHORTEST_BONE = 0.02
 ACROSS = np.cos(np.radians(45.0))
 """A revolute axis further than this from the bone's direction becomes the bone's x axis, otherwise its y axis."""
 NEARLY_PARALLEL = 0.95
-AGAINST, TILT = -0.99995, 0.02
-"""Cosine below which a bone counts as pointing against its parent, and how far [rad] it is then turned away."""
+AGAINST = -np.cos(np.radians(2.0)), -np.cos(np.radians(12.0))
+"""Cosines to the parent between which Blender's rest matrix of a bone cancels digits and errs by 1e-5."""
+TILT = 0.22
+"""[rad] by which such a bone is turned away about its x axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +44,25 @@ class BoneFrame:
 def bone_frame(rig: SceneRig, link: int) -> BoneFrame:
     """Bone axes of a link: y toward the tip, a hinge's axis exactly on x (or y), z forward where nothing else rules.
 
-    No bone points exactly against its parent: there Blender's rest pose is only good to some 1e-5.
+    No bone points nearly against its parent (some degrees off): there Blender's own rest matrices lose orthogonality.
     """
     frame, parent = _frame(rig, link), rig.parents[link]
     if parent < 0:
         return frame
     turns = rotation_matrices(rig.neutral_rotations)
-    along = turns[parent] @ bone_frame(rig, parent).axes[:, 1]
-    if along @ turns[link] @ frame.axes[:, 1] > AGAINST:
+    ahead = turns[link].T @ turns[parent] @ bone_frame(rig, parent).axes[:, 1]
+    if not AGAINST[0] < ahead @ frame.axes[:, 1] < AGAINST[1]:
         return frame
     if frame.axis == 1:
         return BoneFrame(_completed(-frame.axes[:, 1]), frame.length, 1, -frame.sign)
-    cos, sin = np.cos(TILT), np.sin(TILT)
-    return BoneFrame(frame.axes @ [[1, 0, 0], [0, cos, -sin], [0, sin, cos]], frame.length, frame.axis, frame.sign)
+    tilted = [frame.axes @ _about_x(angle) for angle in (-TILT, TILT)]
+    axes = max(tilted, key=lambda candidate: float(ahead @ candidate[:, 1]))
+    return BoneFrame(axes, frame.length, frame.axis, frame.sign)
+
+
+def _about_x(angle: float) -> np.ndarray:
+    cos, sin = np.cos(angle), np.sin(angle)
+    return np.array([[1.0, 0.0, 0.0], [0.0, cos, -sin], [0.0, sin, cos]])
 
 
 def _frame(rig: SceneRig, link: int) -> BoneFrame:

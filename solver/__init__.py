@@ -1,4 +1,60 @@
 """Exciting dances, tracking and identification of a body's inertial parameters.
 
-Units are SI, angles radians, z points up, quaternions are (x, y, z, w).
+Units are SI, angles radians, z points up, the world is W, quaternions are (x, y, z, w). Time runs along the first axis.
+
+===========  ==========================================================================================================
+symbol       meaning
+===========  ==========================================================================================================
+q, v, a      configuration (nq,), velocity and acceleration (nv,) as Pinocchio writes them, free-flyer root first
+phi          inertial parameters (10 L,): m, h = m c, I about the link origin as xx xy yy xz yz zz, links in order
+Y            regressor: Y phi is the external wrench at the base link, force then moment (jovic2016 (3))
+W_b, phi_b   base parameters' regressor and values: W_b phi_b = Y phi (bonnet2016 (4))
+f            measured external wrench, force [N] then moment [N m]
+X_AB         maps B to A
+===========  ==========================================================================================================
+
+The public names below are imported when first used, so that ``import solver`` costs nothing.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_HOME = {
+    "errors": ("Cancelled", "InputError", "InvalidValue", "SolverError", "UnknownLink", "UnknownMarker"),
+    "motion": ("Markers", "Motion"),
+    "wrenches": ("Wrenches",),
+    "inertials": ("InertialParameters",),
+    "rig": ("Limits", "Rig", "Shape"),
+    "trial": ("Recording", "Trial"),
+    "study": ("Settings", "Study", "TrialRecord"),
+    "rigs": ("build", "from_urdf", "hoap3", "hrp2", "human"),
+    "io.recording": ("find_recordings", "read_recording"),
+    "calibration": ("Calibration", "calibrate"),
+    "tracking": ("Attachment", "Tracked", "TrackingOptions", "track"),
+    "dynamics": ("base_regressor", "centroidal_momentum", "com_trajectory", "external_wrench", "predicted_wrench"),
+    "identification.accumulate": ("accumulate",),
+    "identification.base_parameters": ("BaseParameters", "base_parameters"),
+    "identification.identify": ("IdentifyOptions", "identify"),
+    "identification.result": ("Identification",),
+    "identification.regression": ("Regression",),
+    "pipeline": ("calibrate_subject", "identify_study", "load", "study_motions", "track_all"),
+    "outputs": ("write_study",),
+    "version": ("VERSION",),
+}
+_WHERE = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = sorted(_WHERE)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_WHERE[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_WHERE])

@@ -2,8 +2,9 @@
 
 The upper body and the root's attitude follow sums of sinusoids; feet follow the ground or, while the weight rests on
 the other foot, a kick of their own. The legs and the root's place are then solved for so that the feet are where they
-should be and the centre of mass is over the foot or feet that carry it. So the motion could be performed: its centre
-of pressure stays near the soles (`pressure_margin` tells how near).
+should be and the centre of mass is over the foot or feet that carry it. So the motion could be performed: a second
+pass moves the centre of mass so that the centre of pressure, which inertia drives away from under it, stays in the
+soles (`pressure_margin` tells by how much it leaves them).
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import solve_banded
 
 from solver.demo.motions import Style
-from solver.dynamics import predicted_wrench
+from solver.dynamics import com_trajectory, predicted_wrench
 from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
@@ -29,6 +31,7 @@ SHIFT_SECONDS = 0.9
 SPARE = 0.1
 """Share of the way back to the start posture that spare freedom goes each step."""
 DAMPING = 1e-6
+BALANCE_PASSES = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,24 +96,48 @@ def exciting(rig: Rig, start: np.ndarray, excitation: Excitation, rate: float, s
     carried = [_carried(excitation.phases, foot, times) for foot in excitation.feet]
     centre = sum(share[:, None] * sole for share, sole in zip(carried, soles))
     centre = centre + excitation.sway * ease[:, None] * _sinusoids(generator, times, 2, excitation.frequencies)
-    solver = _Legs(rig, excitation)
-    q, result = np.array(start), np.empty((len(times), model.nq))
-    for frame, row in enumerate(tangent):
-        wanted = _posture(model, start, row)
-        targets = [
+    wanted = [_posture(model, start, row) for row in tangent]
+    targets = [
+        [
             pin.SE3(pin.exp3(kick[frame, 3:]) @ stand.rotation, stand.translation + kick[frame, :3])
             for kick, stand in zip(kicks, stands)
         ]
-        q = solver.solve(wanted, q, start, targets, centre[frame])
-        result[frame] = q
-    return smooth_motion(model, times, result, None)
+        for frame in range(len(times))
+    ]
+    legs = _Legs(rig, excitation)
+    motion = legs.follow(times, wanted, start, targets, centre)
+    for _ in range(BALANCE_PASSES):
+        motion = legs.follow(times, wanted, start, targets, _balanced(rig, motion, centre))
+    return motion
+
+
+def pressure_of(rig: Rig, motion: Motion, parameters: InertialParameters) -> np.ndarray:
+    """Centre of pressure (N, 2) [m] on the ground, world, that a motion of these inertials needs."""
+    wrench = predicted_wrench(rig, motion, parameters, axes="world")
+    wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
+    return np.column_stack([-wrench[:, 4], wrench[:, 3]]) / wrench[:, 2:3]
+
+
+def _balanced(rig: Rig, motion: Motion, centre: np.ndarray) -> np.ndarray:
+    """Where the centre of mass must be (N, 2) so that the centre of pressure is at ``centre``.
+
+    p = c - (h / g) c'' + e with the height h of the centre of mass; e, from the angular momentum and the vertical
+    acceleration, is taken from the motion as it is, and the equation solved for c.
+    """
+    com = com_trajectory(rig, motion, rig.prior)
+    factor = float(com[:, 2].mean() / np.linalg.norm(rig.model.gravity.linear)) * motion.rate**2
+    bend = np.zeros_like(com[:, :2])
+    bend[1:-1] = com[2:, :2] - 2.0 * com[1:-1, :2] + com[:-2, :2]
+    rest = pressure_of(rig, motion, rig.prior) - (com[:, :2] - factor * bend)
+    bands = np.zeros((3, len(com)))
+    bands[0, 2:], bands[1], bands[2, :-2] = -factor, 1.0 + 2.0 * factor, -factor
+    bands[1, 0] = bands[1, -1] = 1.0
+    return solve_banded((1, 1), bands, centre - rest)
 
 
 def pressure_margin(rig: Rig, motion: Motion, truth: InertialParameters, feet: Sequence[str]) -> float:
     """[m] farthest that the centre of pressure leaves the rectangle around the two feet's joints; negative: inside."""
-    wrench = predicted_wrench(rig, motion, truth, axes="world")
-    wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
-    pressure = np.column_stack([-wrench[:, 4], wrench[:, 3]]) / wrench[:, 2:3]
+    pressure = pressure_of(rig, motion, truth)
     data = rig.model.createData()
     pin.forwardKinematics(rig.model, data, motion.q[0])
     corners = np.vstack(
@@ -134,6 +161,20 @@ class _Legs:
         spans = [self.model.joints[rig.joint(leg)] for leg in excitation.legs]
         self.columns = np.concatenate([[0, 1], *(np.arange(j.idx_v, j.idx_v + j.nv) for j in spans)]).astype(int)
         self.places = np.concatenate([[0, 1], *(np.arange(j.idx_q, j.idx_q + j.nq) for j in spans)]).astype(int)
+
+    def follow(
+        self,
+        times: np.ndarray,
+        wanted: Sequence[np.ndarray],
+        start: np.ndarray,
+        targets: Sequence[Sequence[pin.SE3]],
+        centre: np.ndarray,
+    ) -> Motion:
+        """The wanted postures with legs and root moved so that feet and centre of mass are where they should be."""
+        q, result = np.array(start), np.empty((len(times), self.model.nq))
+        for frame, posture in enumerate(wanted):
+            q = result[frame] = self.solve(posture, q, start, targets[frame], centre[frame])
+        return smooth_motion(self.model, times, result, None)
 
     def solve(
         self, wanted: np.ndarray, before: np.ndarray, start: np.ndarray, targets: Sequence[pin.SE3], centre: np.ndarray

@@ -33,16 +33,20 @@ class Placement:
 
 
 def record_markers(
-    rig: Rig, motion: Motion, placements: Sequence[Placement], generator: np.random.Generator
+    rig: Rig,
+    motion: Motion,
+    placements: Sequence[Placement],
+    generator: np.random.Generator,
+    noise: float = MARKER_NOISE,
 ) -> Markers:
-    """Marker positions with white noise."""
+    """Marker positions with white noise of a standard deviation ``noise`` [m]."""
     motions = link_motions(rig, motion)
     index = [rig.index(placement.link) for placement in placements]
     local = np.array([placement.position for placement in placements])
     rotation, origin = motions.rotation[:, :, index], motions.position[:, index]
     positions = np.einsum("rcmn,mc->nmr", rotation, local) + np.moveaxis(origin, 0, -1).transpose(1, 0, 2)
-    noise = MARKER_NOISE * generator.standard_normal(positions.shape)
-    return Markers(motion.times, tuple(placement.marker for placement in placements), positions + noise)
+    errors = noise * generator.standard_normal(positions.shape)
+    return Markers(motion.times, tuple(placement.marker for placement in placements), positions + errors)
 
 
 def soles_on_ground(rig: Rig, motion: Motion) -> dict[str, np.ndarray]:
@@ -57,7 +61,13 @@ def soles_on_ground(rig: Rig, motion: Motion) -> dict[str, np.ndarray]:
 
 
 def record_plates(
-    rig: Rig, motion: Motion, truth: InertialParameters, feet: Mapping[str, np.ndarray], generator: np.random.Generator
+    rig: Rig,
+    motion: Motion,
+    truth: InertialParameters,
+    feet: Mapping[str, np.ndarray],
+    generator: np.random.Generator,
+    force_noise: float = FORCE_NOISE,
+    moment_noise: float = MOMENT_NOISE,
 ) -> Wrenches:
     """One plate under each of two feet, together carrying what the motion needs, with white noise.
 
@@ -70,6 +80,7 @@ def record_plates(
         truth: its true inertials.
         feet: plate name -> middle of the foot on the ground (3,) [m], world.
         generator: of the noise.
+        force_noise, moment_noise: [N], [N m] standard deviation per component and sample of each plate.
     """
     wrench = predicted_wrench(rig, motion, truth, axes="world")
     wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
@@ -88,7 +99,7 @@ def record_plates(
         ],
         axis=1,
     )
-    noise = generator.standard_normal(values.shape) * ([FORCE_NOISE] * 3 + [MOMENT_NOISE] * 3)
+    noise = generator.standard_normal(values.shape) * ([force_noise] * 3 + [moment_noise] * 3)
     return Wrenches(motion.times, names, values + noise)
 
 

@@ -37,6 +37,7 @@ class InverseKinematics:
         if self.points is not None:
             self._selector = np.zeros((len(rig.links), len(self.points.names)))
             self._selector[self.points.links, np.arange(len(self.points.names))] = 1.0
+            self._weights = self.points.weights * faded(targets.times, self.points.positions, options.fade)
         self._diagonal = np.diag_indices(rig.model.nv)
         self.bound_steps = 0
         """Steps in which a joint limit was active."""
@@ -75,7 +76,7 @@ class InverseKinematics:
             else:
                 moved = rotation_error(self.turns.rotations[previous], self.turns.rotations[frame])
             turns = np.where(np.isfinite(residual + moved), moved + self.options.gain * residual, now)
-        return self._inverted(q, points, turns, step)
+        return self._inverted(q, frame, points, turns, step)
 
     def refinement(self, q: np.ndarray, frame: int, step: float) -> np.ndarray:
         """One more step (nv,) at a frame whose targets stand still: v* = K r at the new targets.
@@ -86,19 +87,19 @@ class InverseKinematics:
         self.kinematics.update(q)
         points = None if self.points is None else self.options.gain * self.position_residuals(frame)
         turns = None if self.turns is None else self.options.gain * self.rotation_residuals(frame)
-        result = self._inverted(q, points, turns, step, exact=True)
+        result = self._inverted(q, frame, points, turns, step, exact=True)
         longest = np.abs(result[3:]).max()
         return result if longest <= TURN_LIMIT else result * (TURN_LIMIT / longest)
 
     def normal_equations(
-        self, q: np.ndarray, points: np.ndarray | None, turns: np.ndarray | None
+        self, q: np.ndarray, frame: int, points: np.ndarray | None, turns: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """J'WJ (nv, nv) and J'W u (nv,) with posture and damping, for wanted displacements of points and links."""
-        hessian, gradient, _ = self._equations(q, points, turns, exact=False)
+        hessian, gradient, _ = self._equations(q, frame, points, turns, exact=False)
         return hessian, gradient
 
     def _equations(
-        self, q: np.ndarray, points: np.ndarray | None, turns: np.ndarray | None, *, exact: bool
+        self, q: np.ndarray, frame: int, points: np.ndarray | None, turns: np.ndarray | None, *, exact: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """`normal_equations`, and the second-order term of the points if ``exact``."""
         options = self.options
@@ -106,7 +107,7 @@ class InverseKinematics:
         curvature = None
         if points is not None and self.points is not None:
             seen = np.isfinite(points[:, 0])
-            weights = np.where(seen, self.points.weights, 0.0)
+            weights = np.where(seen, self._weights[frame], 0.0)
             points = np.where(seen[:, None], points, 0.0)
             if options.huber > 0.0:
                 weights = weights * np.minimum(1.0, options.huber / np.maximum(np.linalg.norm(points, axis=1), 1e-12))
@@ -127,10 +128,17 @@ class InverseKinematics:
         return hessian, gradient, curvature
 
     def _inverted(
-        self, q: np.ndarray, points: np.ndarray | None, turns: np.ndarray | None, step: float, *, exact: bool = False
+        self,
+        q: np.ndarray,
+        frame: int,
+        points: np.ndarray | None,
+        turns: np.ndarray | None,
+        step: float,
+        *,
+        exact: bool = False,
     ) -> np.ndarray:
         """Inverse differential kinematics (10) times the step; the quadratic program only where a limit binds."""
-        hessian, gradient, curvature = self._equations(q, points, turns, exact=exact)
+        hessian, gradient, curvature = self._equations(q, frame, points, turns, exact=exact)
         failed = 1
         if curvature is not None:
             _, result, failed = dposv(hessian + curvature, gradient)
@@ -170,6 +178,25 @@ def rotation_error(modelled: np.ndarray, measured: np.ndarray) -> np.ndarray:
         ],
         axis=-1,
     )
+
+
+def faded(times: np.ndarray, positions: np.ndarray, fade: float) -> np.ndarray:
+    """Share (N, P) of its weight that each point (N, P, 3) keeps: 1 far from gaps, smoothly to 0 at a missing sample.
+
+    The start and the end of the recording are no gaps.
+    """
+    seen = np.isfinite(positions[:, :, 0])
+    shares = seen.astype(float)
+    if fade > 0.0:
+        for point in np.flatnonzero(~seen.all(axis=0) & seen.any(axis=0)):
+            missing = times[~seen[:, point]]
+            after = np.searchsorted(missing, times)
+            left = times - missing[np.maximum(after - 1, 0)]
+            right = missing[np.minimum(after, len(missing) - 1)] - times
+            distance = np.minimum(np.where(after > 0, left, np.inf), np.where(after < len(missing), right, np.inf))
+            reach = np.clip(distance / fade, 0.0, 1.0)
+            shares[:, point] *= reach**2 * (3.0 - 2.0 * reach)
+    return shares
 
 
 class BaumgarteRoot:

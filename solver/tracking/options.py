@@ -28,8 +28,8 @@ class TrackingOptions:
         integrator: ``"manifold"`` (Pinocchio's, exact) or ``"baumgarte"`` (rapetti2020 (14)-(15), root rotation only).
         baumgarte_gain: rho dt of (14), dimensionless.
         huber: [m] error beyond which a marker's pull no longer grows; 0 for none.
-        smoothing: standard deviation of joint accelerations [rad/s^2] of an offline pass over the whole recording
-            that trades marker errors against acceleration; 0 for none.
+        fade: [s] time over which a marker's weight falls towards a gap and grows after it, so that a marker that comes
+            or goes does not bend the motion in one frame; 0 to count it fully up to the gap.
         restart_error: [m] frame RMSE beyond which the frame is tried again from a robust start.
         backend: of the quadratic program, used only in frames where a limit binds.
     """
@@ -45,7 +45,7 @@ class TrackingOptions:
     integrator: str = "manifold"
     baumgarte_gain: float = 1.0
     huber: float = 0.0
-    smoothing: float = 0.0
+    fade: float = 0.1
     restart_error: float = 0.12
     backend: str = "osqp"
 
@@ -56,10 +56,10 @@ class TrackingOptions:
             raise InvalidValue(f"integrator {self.integrator!r} is none of {', '.join(INTEGRATORS)}")
         if self.iterations < 0 or not self.tolerance > 0.0:
             raise InvalidValue("iterations must not be negative and tolerance must be positive")
-        if min(self.posture, self.damping, self.huber, self.smoothing, self.baumgarte_gain) < 0.0:
-            raise InvalidValue("posture, damping, huber, smoothing and baumgarte_gain must not be negative")
+        if min(self.posture, self.damping, self.huber, self.fade, self.baumgarte_gain) < 0.0:
+            raise InvalidValue("posture, damping, huber, fade and baumgarte_gain must not be negative")
 
     @staticmethod
     def one_pass(gain: float = 1.0) -> TrackingOptions:
         """One velocity correction per frame, as rapetti2020 runs in real time."""
-        return TrackingOptions(gain=gain, iterations=0)
+        return TrackingOptions(gain=gain, iterations=0, fade=0.0)

@@ -30,7 +30,7 @@ def robust_start(rig: Rig, targets: Targets, frame: int, options: TrackingOption
     Two starts, the link-by-link rigid fit and the neutral posture under the fitted root, are refined with Huber
     weights; the better one wins.
     """
-    engine = InverseKinematics(rig, targets, replace(options, huber=HUBER, limits=False))
+    engine = InverseKinematics(rig, targets, replace(options, huber=HUBER, limits=False, fade=0.0))
     limits = JointLimits(rig, options.limit_speed)
     fitted = _link_by_link(rig, targets, frame)
     neutral = rig.neutral
@@ -38,7 +38,7 @@ def robust_start(rig: Rig, targets: Targets, frame: int, options: TrackingOption
     candidates = [refined(engine, q, frame) for q in (fitted, neutral)]
     best, _ = min(candidates, key=lambda candidate: candidate[1])
     if options.limits and limits.any:
-        bounded = InverseKinematics(rig, targets, replace(options, huber=HUBER))
+        bounded = InverseKinematics(rig, targets, replace(options, huber=HUBER, fade=0.0))
         for _ in range(ITERATIONS):
             change = bounded.refinement(best, frame, 0.01)
             best = pin.integrate(rig.model, best, change)
@@ -54,7 +54,7 @@ def refined(engine: InverseKinematics, q: np.ndarray, frame: int) -> tuple[np.nd
     for _ in range(ITERATIONS):
         points = None if engine.points is None else engine.position_residuals(frame)
         turns = None if engine.turns is None else engine.rotation_residuals(frame)
-        hessian, gradient = engine.normal_equations(q, points, turns)
+        hessian, gradient = engine.normal_equations(q, frame, points, turns)
         trial_cost, trial, change = np.inf, q, np.zeros(engine.model.nv)
         while damping < 1e6:
             damped = hessian + np.diag(damping * np.diag(hessian))

@@ -15,10 +15,14 @@ from ..progress import Progress, silent
 from ..rig import Rig
 from .dynamical import ROTATION, BaumgarteRoot, InverseKinematics
 from .options import TrackingOptions
+from .report import marker_faults, size_factor
 from .start import robust_start
 from .targets import Attachment, Targets
 
 PROGRESS_EVERY = 100
+SIZE_FRAMES = 20
+SIZE_DIFFERENCE = 0.04
+"""Difference in size from the rig beyond which a recording looks like another subject's."""
 FEWEST_POINTS = 4
 """A frame with fewer seen points cannot be tracked; it keeps the pose of its predecessor and is not counted."""
 
@@ -36,6 +40,7 @@ class Tracked:
         tracked: (N,) False where too few markers were seen and the pose was held.
         bound_steps: how many steps had an active joint limit.
         drift: largest |R'R - 1| of the root with Baumgarte integration, 0 with the manifold's.
+        size: how large the recorded body is against the rig (1: the same), from all lengths together.
         warnings: what the user should know.
     """
 
@@ -47,6 +52,7 @@ class Tracked:
     tracked: np.ndarray
     bound_steps: int = 0
     drift: float = 0.0
+    size: float = 1.0
     warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -107,7 +113,7 @@ def track(
         warnings.insert(0, f"{len(loose)} recorded markers are not attached and were left out: {', '.join(loose)}")
     return Tracked(
         result.times, result.q, result.v, result.names, result.errors, result.tracked,
-        result.bound_steps, result.drift, tuple(warnings),
+        result.bound_steps, result.drift, result.size, tuple(warnings),
     )  # fmt: skip
 
 
@@ -138,14 +144,21 @@ def follow(rig: Rig, targets: Targets, options: TrackingOptions, progress: Progr
                     q = again
                     restarts.append(frame)
         configurations[frame] = q
-    errors = _errors(engine, configurations)
-    errors[~usable] = np.nan
+    modelled = _modelled(engine, configurations)
+    errors = np.zeros((len(targets), 0))
+    warnings = _warnings(targets, usable, restarts)
+    size = 1.0
+    if targets.positions is not None:
+        errors = np.linalg.norm(targets.positions.positions - modelled, axis=2)
+        errors[~usable] = np.nan
+        faults = marker_faults(targets.times, targets.positions.names, targets.positions.positions, modelled)
+        size = _size(engine, configurations, usable)
+        warnings += faults.warnings + _size_warning(size)
     velocities = manifold_velocities(rig.model, targets.times, configurations)
     names = targets.positions.names if targets.positions is not None else ()
-    warnings = _warnings(targets, usable, restarts)
     progress(1.0, f"tracked {len(targets)} frames")
     return Tracked(
-        targets.times, configurations, velocities, names, errors, usable, engine.bound_steps, drift, warnings
+        targets.times, configurations, velocities, names, errors, usable, engine.bound_steps, drift, size, warnings
     )
 
 
@@ -195,14 +208,34 @@ def _frame_error(engine: InverseKinematics, q: np.ndarray, frame: int) -> float:
     return float(_root_mean_square(errors, None))
 
 
-def _errors(engine: InverseKinematics, configurations: np.ndarray) -> np.ndarray:
+def _modelled(engine: InverseKinematics, configurations: np.ndarray) -> np.ndarray:
+    """World positions (N, P, 3) [m] of the points on the rig."""
     if engine.points is None:
-        return np.zeros((len(configurations), 0))
-    errors = np.empty((len(configurations), len(engine.points.names)))
+        return np.zeros((len(configurations), 0, 3))
+    result = np.empty((len(configurations), len(engine.points.names), 3))
     for frame, q in enumerate(configurations):
         engine.kinematics.update(q)
-        errors[frame] = np.linalg.norm(engine.position_residuals(frame), axis=1)
-    return errors
+        result[frame] = engine.kinematics.points(engine.points.links, engine.points.offsets)
+    return result
+
+
+def _size(engine: InverseKinematics, configurations: np.ndarray, usable: np.ndarray) -> float:
+    assert engine.points is not None
+    frames = np.flatnonzero(usable)
+    frames = frames[np.linspace(0, len(frames) - 1, min(SIZE_FRAMES, len(frames))).astype(int)]
+    points = engine.points
+    return size_factor(
+        engine.kinematics, engine.posture, points.links, points.offsets, points.positions[frames], configurations[frames]
+    )
+
+
+def _size_warning(size: float) -> tuple[str, ...]:
+    if abs(size - 1.0) < SIZE_DIFFERENCE:
+        return ()
+    return (
+        f"the recorded body is {100.0 * abs(size - 1.0):.0f} % {'larger' if size > 1.0 else 'smaller'} than the rig: "
+        "another subject, or units or calibration that do not belong to this recording",
+    )
 
 
 def _warnings(targets: Targets, usable: np.ndarray, restarts: Sequence[int]) -> tuple[str, ...]:

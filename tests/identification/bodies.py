@@ -22,7 +22,7 @@ WEIGHTS = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
 
 @lru_cache(maxsize=1)
 def small_rig() -> Rig:
-    """Trunk, head and two mirrored arms of two links: six links, spherical and revolute joints, boxes of uniform mass."""
+    """Trunk, head and two mirrored arms of two links: spherical and revolute joints, boxes of uniform mass."""
     model = pin.Model()
     joints = (
         ("trunk", pin.JointModelFreeFlyer(), 0, (0.0, 0.0, 0.0)),

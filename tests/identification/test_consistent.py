@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -85,7 +86,7 @@ def test_newton_converges_quadratically() -> None:
     regression = regression_of(rig, other_body(rig, spread=0.3), noise=3.0)
     trace = consistent(regression, rig, ConsistentOptions(constraints=MASS, **FIXED)).trace
     values = [step.objective for step in trace]
-    assert all(later <= earlier for earlier, later in zip(values, values[1:]))
+    assert all(later <= earlier for earlier, later in pairwise(values))
     assert len(trace) < 20
     assert trace[-1].length == 1.0
     assert trace[-1].decrement < trace[-2].decrement ** 1.5

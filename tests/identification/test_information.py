@@ -49,7 +49,8 @@ def test_repeated_equations_count_once() -> None:
         values = measured(rig, motion).values.copy()
         # Moments only: a force error makes larger moment errors the farther away the body is.
         values[:, 0, 3:] += generator.standard_normal((len(motion), 3))
-        repeated = Motion(0.01 * np.arange(frames), *(np.repeat(x, times, axis=0) for x in (motion.q, motion.v, motion.a)))
+        q, v, a = (np.repeat(part, times, axis=0) for part in (motion.q, motion.v, motion.a))
+        repeated = Motion(0.01 * np.arange(frames), q, v, a)
         wrenches = Wrenches(repeated.times, ("plate",), np.repeat(values, times, axis=0))
         trial = Trial("a", repeated, wrenches, np.ones(frames, bool))
         regression = accumulate(rig, [trial], weights=MOMENTS_ONLY, block_seconds=0.4)

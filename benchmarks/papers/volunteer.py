@@ -1,0 +1,150 @@
+"""A simulated volunteer of jovic2016: true skeleton, inertials and marker places, and what a laboratory records of it.
+
+Everything here is simulated. 1.82 m and 70 kg as the paper's volunteer; segment lengths 3 % (standard deviation) off
+those of stature; true inertials off the table's by up to 25 % in mass, 12 % in each direction's size and a fifth of
+the half box in the centre of mass (`solver.demo.truth.perturbed`). Markers have 2 mm of white noise per coordinate,
+plates 1 N and 1 N m per sample at the markers' rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from solver.calibration import load_marker_set
+from solver.demo.laboratory import Placement, record_markers, record_plates
+from solver.demo.motions import Style, standing, still
+from solver.demo.truth import perturbed
+from solver.inertials import InertialParameters
+from solver.motion import Motion
+from solver.pinocchio_loader import pin
+from solver.rig import Rig
+from solver.rigs import human
+from solver.rigs.skeleton import default_lengths
+from solver.tracking import Attachment
+from solver.trial import Recording
+
+from .exciting import Excitation, Phase, exciting
+
+HEIGHT, MASS, SEX = 1.82, 70.0, "male"
+LENGTH_SPREAD = 0.03
+PLACEMENT_SPREAD = 0.004
+"""[m] Standard deviation of where a marker is glued about where its set says."""
+MARKER_SET = "plug_in_gait"
+RATE = 100.0
+STATIC_SECONDS = 3.0
+SIDES = ("right", "left")
+FEET = ("right_foot", "left_foot")
+LEGS = tuple(f"{side}_{part}" for side in SIDES for part in ("thigh", "shank", "foot"))
+CROUCH = (
+    ("right_thigh", (-0.12, -0.5, 0.0)),
+    ("left_thigh", (0.12, -0.5, 0.0)),
+    ("shank", (0.9,)),
+    ("right_foot", (0.12, -0.4, 0.0)),
+    ("left_foot", (-0.12, -0.4, 0.0)),
+)
+ARMS_AWAY = (("right_upper_arm", (-0.35, 0.0, 0.0)), ("left_upper_arm", (0.35, 0.0, 0.0)), ("forearm", (0.15,)))
+STYLE = Style(
+    root=(0.0, 0.0, 0.07, 0.15, 0.25, 0.25),
+    joints=(
+        ("torso", (0.25, 0.35, 0.4)),
+        ("head", (0.3, 0.35, 0.5)),
+        ("upper_arm", (0.6, 0.9, 0.4)),
+        ("forearm", (0.7,)),
+        ("hand", (0.5, 0.6, 0.0)),
+    ),
+    centres=(
+        ("right_upper_arm", (-0.8, -0.6, 0.0)),
+        ("left_upper_arm", (0.8, -0.6, 0.0)),
+        ("forearm", (0.9,)),
+    ),
+)
+ROUND = (
+    Phase(3.0),
+    Phase(8.0, "left_foot"),
+    Phase(2.5),
+    Phase(8.0, "right_foot"),
+    Phase(2.5),
+)
+"""One round of the motion: 24 s."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Of the laboratory; the issue's real laboratory by default.
+
+    Attributes:
+        markers: [m] standard deviation per coordinate and frame.
+        force, moment: [N], [N m] standard deviation per component and sample of each plate.
+    """
+
+    markers: float = 0.002
+    force: float = 1.0
+    moment: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Volunteer:
+    """What the simulation knows and the identification does not.
+
+    Attributes:
+        rig: true skeleton; its prior is the table's, not the truth.
+        truth: true inertials, without any load.
+        placements: true marker places.
+    """
+
+    rig: Rig
+    truth: InertialParameters
+    placements: tuple[Placement, ...]
+
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """The true marker places, for a chain that is told the skeleton."""
+        return tuple(Attachment(p.marker, p.link, p.position) for p in self.placements)
+
+
+def volunteer(seed: int) -> Volunteer:
+    """A volunteer with a skeleton, inertials and marker places of its own."""
+    generator = np.random.default_rng((seed, 11))
+    usual = default_lengths(HEIGHT, SEX)
+    lengths = {name: value * (1.0 + LENGTH_SPREAD * generator.standard_normal()) for name, value in usual.items()}
+    rig = human(HEIGHT, MASS, SEX, lengths=lengths)
+    joints = {link: rig.model.jointPlacements[rig.joint(link)].translation for link in rig.links}
+    placements = tuple(
+        Placement(name, place.link, place.position(joints, HEIGHT) + PLACEMENT_SPREAD * generator.standard_normal(3))
+        for name, place in load_marker_set(MARKER_SET).places.items()
+    )
+    return Volunteer(rig, perturbed(rig, seed), placements)
+
+
+def dance(person: Volunteer, seed: int, rounds: int) -> Motion:
+    """The exciting motion, ``rounds`` times 24 s with other random numbers from round to round."""
+    plan = Excitation(STYLE, FEET, LEGS, ROUND * rounds, frequencies=(0.2, 1.1))
+    return exciting(person.rig, standing(person.rig, CROUCH), plan, RATE, seed)
+
+
+def static(person: Volunteer) -> Motion:
+    """Standing with the arms a little away from the body."""
+    return still(person.rig, standing(person.rig, ARMS_AWAY), np.arange(0.0, STATIC_SECONDS, 1.0 / RATE))
+
+
+def record(
+    person: Volunteer, name: str, motion: Motion, inertials: InertialParameters, noise: Noise, seed: int
+) -> Recording:
+    """What the laboratory records of a motion with these inertials: person with or without a load."""
+    generator = np.random.default_rng((seed, 12))
+    markers = record_markers(person.rig, motion, person.placements, generator, noise=noise.markers)
+    feet = _soles(person.rig, motion)
+    plates = record_plates(
+        person.rig, motion, inertials, feet, generator, force_noise=noise.force, moment_noise=noise.moment
+    )
+    return Recording(name, markers, plates)
+
+
+def _soles(rig: Rig, motion: Motion) -> Mapping[str, np.ndarray]:
+    """Middle of each sole on the ground (3,) [m] at the motion's start: where the plates are."""
+    data = rig.model.createData()
+    pin.forwardKinematics(rig.model, data, motion.q[0])
+    return {c.name: data.oMi[rig.joint(c.link)].act(c.centroid) * [1.0, 1.0, 0.0] for c in rig.contacts}

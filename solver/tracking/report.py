@@ -1,0 +1,139 @@
+"""What a tracked recording says about its markers: swaps, flicker, and a body of another size than the rig's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .kinematics import Kinematics
+from .posture import Posture
+
+SWAP_ERROR = 0.03
+"""[m] Both markers of a swapped pair are at least this far off."""
+SWAP_GAIN = 0.5
+"""Exchanging the two must cut the sum of their squared errors to this share."""
+SKIN_SPEED = 3.0
+"""[m/s] A marker does not move faster than this against its place on the link, landings included."""
+SMALLEST_JUMP = 0.02
+"""[m]"""
+FLICKER_RATE = 2.0
+"""[1/s] Gaps per second beyond which a marker flickers."""
+SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerFaults:
+    """Suspicious markers of a recording.
+
+    Attributes:
+        swaps: (first marker, second marker, frames) of pairs that fit better exchanged.
+        jumps: (marker, frames) of single-frame jumps against the link.
+        flicker: (marker, gaps) of markers that come and go.
+    """
+
+    swaps: tuple[tuple[str, str, int], ...] = ()
+    jumps: tuple[tuple[str, int], ...] = ()
+    flicker: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One sentence for each kind of fault."""
+        result = []
+        if self.swaps:
+            listed = ", ".join(f"{a} with {b} ({n} frames)" for a, b, n in self.swaps[:SHOWN])
+            result.append(f"markers that look swapped: {listed}")
+        if self.jumps:
+            listed = ", ".join(f"{name} ({n})" for name, n in self.jumps[:SHOWN])
+            result.append(f"markers that jump against their link: {listed}")
+        if self.flicker:
+            listed = ", ".join(f"{name} ({n} gaps)" for name, n in self.flicker[:SHOWN])
+            result.append(f"markers that flicker: {listed}")
+        return tuple(result)
+
+
+def marker_faults(
+    times: np.ndarray, names: tuple[str, ...], measured: np.ndarray, modelled: np.ndarray
+) -> MarkerFaults:
+    """Suspicious markers.
+
+    Args:
+        times: (N,) [s].
+        names: M markers.
+        measured: (N, M, 3) [m] world; NaN where not seen.
+        modelled: (N, M, 3) [m] world.
+    """
+    return MarkerFaults(
+        _swaps(names, measured, modelled), _jumps(times, names, measured - modelled), _flicker(times, names, measured)
+    )
+
+
+def _swaps(names: tuple[str, ...], measured: np.ndarray, modelled: np.ndarray) -> tuple[tuple[str, str, int], ...]:
+    squares = ((measured - modelled) ** 2).sum(axis=2)
+    far = squares > SWAP_ERROR**2
+    counts: dict[tuple[int, int], int] = {}
+    for frame in np.flatnonzero(far.sum(axis=1) > 1):
+        off = np.flatnonzero(far[frame])
+        across = ((measured[frame, off, None] - modelled[frame, None, off]) ** 2).sum(axis=2)
+        own = np.diag(across)
+        better = across + across.T < SWAP_GAIN * (own[:, None] + own[None])
+        for first, second in np.argwhere(np.triu(better, 1)):
+            pair = (int(off[first]), int(off[second]))
+            counts[pair] = counts.get(pair, 0) + 1
+    listed = sorted(counts.items(), key=lambda item: -item[1])
+    return tuple((names[a], names[b], n) for (a, b), n in listed if n > 1)
+
+
+def _jumps(times: np.ndarray, names: tuple[str, ...], residuals: np.ndarray) -> tuple[tuple[str, int], ...]:
+    if len(times) < 2:
+        return ()
+    steps = np.linalg.norm(np.diff(residuals, axis=0), axis=2)
+    bounds = np.maximum(SMALLEST_JUMP, SKIN_SPEED * np.diff(times))[:, None]
+    counts = (steps > bounds).sum(axis=0)
+    return tuple((names[k], int(counts[k])) for k in np.argsort(-counts) if counts[k])
+
+
+def _flicker(times: np.ndarray, names: tuple[str, ...], measured: np.ndarray) -> tuple[tuple[str, int], ...]:
+    if len(times) < 2:
+        return ()
+    seen = np.isfinite(measured[:, :, 0])
+    gaps = (seen[:-1] & ~seen[1:]).sum(axis=0)
+    limit = max(3.0, FLICKER_RATE * (times[-1] - times[0]))
+    return tuple((names[k], int(gaps[k])) for k in np.argsort(-gaps) if gaps[k] > limit)
+
+
+def size_factor(
+    kinematics: Kinematics,
+    posture: Posture,
+    links: np.ndarray,
+    offsets: np.ndarray,
+    frames: np.ndarray,
+    configurations: np.ndarray,
+) -> float:
+    """How much larger (> 1) or smaller the recorded body is than the rig, all lengths together.
+
+    One Gauss-Newton step of a common scale with the pose eliminated, at each frame; the median counts.
+
+    Args:
+        kinematics, posture: of the rig.
+        links, offsets: (P,), (P, 3) [m] the markers' places.
+        frames: (F, P, 3) [m] world; NaN where not seen.
+        configurations: (F, nq) tracked.
+    """
+    factors = []
+    for positions, q in zip(frames, configurations):
+        kinematics.update(q)
+        points = kinematics.points(links, offsets)
+        seen = np.isfinite(positions[:, 0])
+        jacobian = kinematics.point_jacobians(links, points)[seen].reshape(3 * int(seen.sum()), -1)
+        outwards = (points - kinematics.origins[0])[seen].reshape(-1)
+        residual = (positions - points)[seen].reshape(-1)
+        hessian, gradient = jacobian.T @ jacobian, jacobian.T @ residual
+        posture.add(q, 1e-4, hessian, gradient)
+        hessian[np.diag_indices_from(hessian)] += 1e-6
+        cross = jacobian.T @ outwards
+        solved = np.linalg.solve(hessian, np.column_stack([cross, gradient]))
+        own = outwards @ outwards - cross @ solved[:, 0]
+        if own > 0.0:
+            factors.append((outwards @ residual - cross @ solved[:, 1]) / own)
+    return float(1.0 + np.median(factors)) if factors else 1.0

@@ -1,0 +1,137 @@
+"""From trials to a result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.dynamics import centroidal_momentum
+from solver.errors import InvalidValue, UnknownPreset
+from solver.identification.accumulate import accumulate
+from solver.identification.bootstrap import bootstrap
+from solver.identification.constraints import ConstraintOptions
+from solver.identification.identify import METHODS, IdentifyOptions, identify, method_of
+from solver.identification.result import Identification
+from solver.rig import Rig
+from solver.rigs import hoap3
+from solver.trial import Trial
+from tests.random_motion import random_trial
+
+NO_BOXES = ConstraintOptions(boxes=False)
+FAST = IdentifyOptions(bootstrap=0, constraints=NO_BOXES)
+
+
+@pytest.fixture(scope="module")
+def truth() -> Rig:
+    """The robot whose trials are simulated."""
+    return hoap3()
+
+
+@pytest.fixture(scope="module")
+def believed(truth: Rig) -> Rig:
+    """The same robot with other masses believed: every second link lighter, the others heavier, the sum kept."""
+    factors = np.where(np.arange(len(truth.links)) % 2, 1.15, 0.9)
+    factors *= truth.prior.total_mass / float(factors @ truth.prior.masses)
+    values = truth.prior.values * factors[:, None]
+    return truth.with_prior(replace(truth.prior, values=values))
+
+
+def trials(rig: Rig, noise: float = 0.0) -> list[Trial]:
+    """Three simulated trials."""
+    return [random_trial(rig, 120, seed, noise=noise, name=f"trial {seed}") for seed in range(3)]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_noise_free_trials_are_explained(truth: Rig, believed: Rig, method: str) -> None:
+    """Without noise every method explains trials it never saw, a hundred times better than the prior."""
+    result = identify(believed, trials(truth), replace(FAST, method=method))
+    unseen = [c for c in result.comparisons if not c.used]
+    assert len(unseen) == 3
+    assert max(c.ratio.max() for c in unseen) < 0.01
+
+
+def test_consistent_result_is_consistent(truth: Rig, believed: Rig) -> None:
+    """Whatever the noise, every pseudo-inertia of the consistent method is positive semi-definite."""
+    result = identify(believed, trials(truth, noise=2.0), replace(FAST, cross_validate=False))
+    assert np.all(result.parameters.consistency_margin >= 0.0)
+    assert result.estimate.satisfies == "consistent"
+
+
+def test_total_mass_is_kept(truth: Rig, believed: Rig) -> None:
+    """A given body mass is the sum of the link masses."""
+    options = replace(FAST, total_mass=9.0, cross_validate=False)
+    result = identify(believed, trials(truth, noise=1.0), options)
+    assert result.parameters.total_mass == pytest.approx(9.0, rel=1e-6)
+
+
+def test_used_and_unused_always_both(truth: Rig, believed: Rig) -> None:
+    """Every trial is compared as used and as unused; one trial alone is halved."""
+    result = identify(believed, trials(truth, noise=1.0), FAST)
+    assert {(c.trial, c.used) for c in result.comparisons} == {(f"trial {k}", u) for k in range(3) for u in (True, False)}
+    alone = identify(believed, trials(truth, noise=1.0)[:1], FAST)
+    assert [c.used for c in alone.comparisons] == [True, False, False]
+    assert any("half" in note for note in alone.notes)
+
+
+def test_an_unused_trial_does_not_matter_to_its_own_fit(truth: Rig, believed: Rig) -> None:
+    """The unseen comparison of a trial is the comparison with parameters of the others alone."""
+    all_trials = trials(truth, noise=1.0)
+    together = identify(believed, all_trials, FAST)
+    apart = identify(believed, all_trials[:2], FAST)
+    from solver.identification.comparison import compare
+
+    direct = compare(believed, all_trials[2], apart.parameters, believed.prior, used=False)
+    held_out = next(c for c in together.comparisons if c.trial == "trial 2" and not c.used)
+    assert held_out.identified.rmse == pytest.approx(direct.identified.rmse, rel=1e-4)
+
+
+def spread_of(rig: Rig, believed: Rig, noise: float, frames: int = 800) -> Identification:
+    """Identification with bootstrap of one simulated trial."""
+    trial = random_trial(rig, frames, 5, noise=noise)
+    return identify(believed, [trial], replace(FAST, method="minimum_norm", bootstrap=20, cross_validate=False))
+
+
+def test_spread_grows_with_noise(truth: Rig, believed: Rig) -> None:
+    """Ten times the noise gives ten times the bootstrap's standard deviations of a linear method."""
+    small, large = (spread_of(truth, believed, noise).uncertainty for noise in (0.1, 1.0))
+    assert small is not None
+    assert large is not None
+    assert np.median(large.std / np.maximum(small.std, 1e-15)) == pytest.approx(10.0, rel=0.25)
+
+
+def test_bootstrap_is_seeded(truth: Rig, believed: Rig) -> None:
+    """The same seed gives the same intervals, another seed others."""
+    regression = accumulate(believed, [random_trial(truth, 600, noise=1.0)], axes="world")
+    method = method_of(believed, replace(FAST, method="minimum_norm"))
+    one, two, other = (bootstrap(regression, method, samples=8, seed=s) for s in (1, 1, 2))
+    assert np.array_equal(one.std, two.std)
+    assert not np.array_equal(one.std, other.std)
+
+
+def test_too_few_blocks_are_refused(truth: Rig, believed: Rig) -> None:
+    """Two blocks say nothing of the spread between blocks; `identify` tells so instead of inventing a number."""
+    short = random_trial(truth, 80, noise=1.0)
+    regression = accumulate(believed, [short], axes="world")
+    with pytest.raises(InvalidValue, match="blocks"):
+        bootstrap(regression, method_of(believed, FAST), samples=4)
+    result = identify(believed, [short], replace(FAST, bootstrap=10, cross_validate=False))
+    assert result.uncertainty is None
+    assert any("intervals" in note for note in result.notes)
+
+
+def test_unknown_method_and_empty_trials(truth: Rig, believed: Rig) -> None:
+    """A wrong method lists the right ones; trials without counted frames are refused."""
+    with pytest.raises(UnknownPreset, match="hierarchical"):
+        identify(believed, trials(truth), replace(FAST, method="magic"))
+    nothing = [replace(trial, counted=np.zeros(120, bool)) for trial in trials(truth)]
+    with pytest.raises(InvalidValue, match="no frame counts"):
+        identify(believed, nothing, FAST)
+
+
+def test_momentum_helper_agrees(truth: Rig) -> None:
+    """Force of the simulated plate is the rate of momentum plus the weight."""
+    trial = random_trial(truth, 20)
+    rate = centroidal_momentum(truth, trial.motion, truth.prior).rate[:, :3]
+    assert trial.wrenches.total[:, :3] - [0.0, 0.0, 9.81 * truth.prior.total_mass] == pytest.approx(rate, abs=1e-8)
