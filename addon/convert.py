@@ -18,9 +18,9 @@ SHORTEST_BONE = 0.02
 ACROSS = np.cos(np.radians(45.0))
 """A revolute axis further than this from the bone's direction becomes the bone's x axis, otherwise its y axis."""
 NEARLY_PARALLEL = 0.95
-AGAINST = -np.cos(np.radians(2.0)), -np.cos(np.radians(12.0))
+AGAINST = -np.cos(np.radians(2.0)), -np.cos(np.radians(7.5))
 """Cosines to the parent between which Blender's rest matrix of a bone cancels digits and errs by 1e-5."""
-TILT = 0.22
+TILT = 0.2
 """[rad] by which such a bone is turned away about its x axis."""
 
 

@@ -16,6 +16,7 @@ COM_RADIUS = 0.012
 """[m]"""
 SHELL, CENTRE = (0.95, 0.60, 0.18), (0.10, 0.10, 0.12)
 TRANSLUCENT = 0.45
+INERTIA = " inertia"
 
 
 def make_ellipsoids(armature: bpy.types.Object, collection: bpy.types.Collection) -> list[str]:
@@ -43,7 +44,7 @@ def make_ellipsoids(armature: bpy.types.Object, collection: bpy.types.Collection
             impossible.append(link)
             continue
         placement[:3, :3] = axes[row] * semi_axes[row]
-        _hang(f"{link} inertia", ball, armature, link, turns[rig.index(link)], placement, collection)
+        _hang(link + INERTIA, ball, armature, link, turns[rig.index(link)], placement, collection)
     return impossible
 
 
@@ -71,5 +72,6 @@ def _hang(
     item = bpy.data.objects.new(name, mesh)
     item[ELLIPSOID_KEY] = link
     item.show_in_front = True
+    item.display_type = "WIRE" if name.endswith(INERTIA) else "TEXTURED"  # the body's colours stay visible
     collection.objects.link(item)
     attach(item, armature, link, axes, placement)

@@ -46,9 +46,13 @@ def chosen(context: bpy.types.Context) -> Interpreter:
     paths = [str(ROOT)]
     if not other:
         paths += [p for p in sys.path if p and Path(p).resolve() != ROOT]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONIOENCODING": "utf-8"}
-    environment.pop("PYTHONHOME", None)
-    return Interpreter(bpy.path.abspath(other) if other else sys.executable, environment)
+    return Interpreter(bpy.path.abspath(other) if other else sys.executable, environment(paths))
+
+
+def environment(paths: list[str]) -> dict[str, str]:
+    """A child's environment that finds packages in these folders, and not in the one it happens to run in."""
+    own = {"PYTHONPATH": os.pathsep.join(paths), "PYTHONSAFEPATH": "1", "PYTHONIOENCODING": "utf-8"}
+    return {name: value for name, value in os.environ.items() if name != "PYTHONHOME"} | own
 
 
 def pinocchio_here() -> bool:

@@ -83,7 +83,8 @@ class Job:
         if self.cancelled:
             raise errors.Cancelled(f"{self.title}: cancelled, nothing was changed")
         if self._process.returncode != 0:
-            words = " ".join(self._words[-LAST_LINES:]).removeprefix("error: ")
+            crashed = any(word.startswith("Traceback") for word in self._words)
+            words = " ".join(self._words[-1:] if crashed else self._words[-LAST_LINES:]).removeprefix("error: ")
             raise errors.BackendError(words or f"{self.title} ended with code {self._process.returncode}")
 
     def _close(self) -> None:

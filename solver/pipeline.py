@@ -200,6 +200,7 @@ def _identified(prepared: Prepared, settings: Settings, progress: Progress) -> I
         method=settings.method,
         base=settings.base or str(prepared.rig.parameters.get("base_link", prepared.rig.links[0])),
         total_mass=prepared.mass.mass if prepared.mass is not None else None,
+        symmetric=settings.symmetric,
         bootstrap=settings.bootstrap,
         cross_validate=settings.cross_validate,
         seed=settings.seed,

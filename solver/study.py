@@ -28,6 +28,7 @@ class Settings:
         method: ``"minimum_norm"``, ``"constrained"``, ``"hierarchical"`` or ``"consistent"``.
         preset: filter of motion and wrenches, a name of `signals.PRESETS`.
         base: base link at whose origin the wrench equation is written; None takes the rig's own choice.
+        symmetric: left and right agree within 10 %, consistent method only; None: for people, not for robots.
         synchronise: estimate and remove the lag between plates and motion.
         bootstrap: number of bootstrap samples; 0 for none.
         cross_validate: also fit on all trials but one (or, with one trial, on half of it) and test on the rest.
@@ -38,6 +39,7 @@ class Settings:
     method: str = "consistent"
     preset: str = "human_8hz"
     base: str | None = None
+    symmetric: bool | None = None
     synchronise: bool = True
     bootstrap: int = 40
     cross_validate: bool = True

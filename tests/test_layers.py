@@ -24,8 +24,8 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"wrenches", "rig"}),
     frozenset({"trial"}),
     frozenset({"dynamics", "signals", "rigs"}),
-    frozenset({"tracking", "identification", "centroidal", "dance"}),
-    frozenset({"calibration"}),  # a subject is calibrated by tracking it
+    frozenset({"tracking", "identification", "centroidal"}),
+    frozenset({"calibration", "dance"}),  # a subject is calibrated by tracking it; a dance excites what is identified
     frozenset({"study"}),
     frozenset({"preparation"}),
     frozenset({"io"}),

@@ -58,7 +58,7 @@ class Excitation:
         phases: what stands when.
         frequencies: [Hz] range of the sinusoids.
         kick: (6,) amplitudes of a lifted foot, world axes: position [m], rotation vector [rad].
-        lift: [m] height of a lifted foot above its stand, on average.
+        hang: (6,) where a lifted foot is on average against its stand, world axes: position [m], rotation vector [rad].
         sway: [m] how far the centre of mass is moved about its support on purpose.
     """
 
@@ -67,8 +67,8 @@ class Excitation:
     legs: tuple[str, ...]
     phases: tuple[Phase, ...]
     frequencies: tuple[float, float] = (0.15, 0.9)
-    kick: tuple[float, ...] = (0.12, 0.05, 0.05, 0.25, 0.4, 0.25)
-    lift: float = 0.12
+    kick: tuple[float, ...] = (0.12, 0.05, 0.05, 0.25, 0.3, 0.25)
+    hang: tuple[float, ...] = (0.0, 0.0, 0.12, 0.0, 0.7, 0.0)
     sway: float = 0.015
 
 
@@ -233,9 +233,7 @@ def _sinusoids(
 
 
 def _kick(excitation: Excitation, generator: np.random.Generator, times: np.ndarray) -> np.ndarray:
-    waves = _sinusoids(generator, times, 6, excitation.frequencies) * excitation.kick
-    waves[:, 2] += excitation.lift
-    return waves
+    return excitation.hang + _sinusoids(generator, times, 6, excitation.frequencies) * excitation.kick
 
 
 def _posture(model: pin.Model, start: np.ndarray, tangent: np.ndarray) -> np.ndarray:

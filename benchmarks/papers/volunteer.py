@@ -17,9 +17,9 @@ from solver.calibration import load_marker_set
 from solver.demo.laboratory import Placement, record_markers, record_plates
 from solver.demo.motions import Style, standing, still
 from solver.demo.truth import perturbed
+from solver.dynamics import link_motions
 from solver.inertials import InertialParameters
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import human
 from solver.rigs.skeleton import default_lengths
@@ -34,20 +34,22 @@ PLACEMENT_SPREAD = 0.004
 """[m] Standard deviation of where a marker is glued about where its set says."""
 MARKER_SET = "plug_in_gait"
 RATE = 100.0
+AIRBORNE = 0.002
+"""[m] A sole whose lowest corner is higher than this carries nothing."""
 STATIC_SECONDS = 3.0
 SIDES = ("right", "left")
 FEET = ("right_foot", "left_foot")
 LEGS = tuple(f"{side}_{part}" for side in SIDES for part in ("thigh", "shank", "foot"))
 CROUCH = (
-    ("right_thigh", (-0.12, -0.5, 0.0)),
-    ("left_thigh", (0.12, -0.5, 0.0)),
-    ("shank", (0.9,)),
-    ("right_foot", (0.12, -0.4, 0.0)),
-    ("left_foot", (-0.12, -0.4, 0.0)),
+    ("right_thigh", (-0.04, -0.46, 0.0)),
+    ("left_thigh", (0.04, -0.46, 0.0)),
+    ("shank", (0.77,)),
+    ("right_foot", (0.04, -0.31, 0.0)),
+    ("left_foot", (-0.04, -0.31, 0.0)),
 )
 ARMS_AWAY = (("right_upper_arm", (-0.35, 0.0, 0.0)), ("left_upper_arm", (0.35, 0.0, 0.0)), ("forearm", (0.15,)))
 STYLE = Style(
-    root=(0.0, 0.0, 0.07, 0.15, 0.25, 0.25),
+    root=(0.0, 0.0, 0.05, 0.12, 0.22, 0.22),
     joints=(
         ("torso", (0.25, 0.35, 0.4)),
         ("head", (0.3, 0.35, 0.5)),
@@ -136,15 +138,21 @@ def record(
     """What the laboratory records of a motion with these inertials: person with or without a load."""
     generator = np.random.default_rng((seed, 12))
     markers = record_markers(person.rig, motion, person.placements, generator, noise=noise.markers)
-    feet = _soles(person.rig, motion)
+    feet, airborne = _soles(person.rig, motion)
     plates = record_plates(
-        person.rig, motion, inertials, feet, generator, force_noise=noise.force, moment_noise=noise.moment
+        person.rig, motion, inertials, feet, generator, noise.force, noise.moment, airborne
     )
     return Recording(name, markers, plates)
 
 
-def _soles(rig: Rig, motion: Motion) -> Mapping[str, np.ndarray]:
-    """Middle of each sole on the ground (3,) [m] at the motion's start: where the plates are."""
-    data = rig.model.createData()
-    pin.forwardKinematics(rig.model, data, motion.q[0])
-    return {c.name: data.oMi[rig.joint(c.link)].act(c.centroid) * [1.0, 1.0, 0.0] for c in rig.contacts}
+def _soles(rig: Rig, motion: Motion) -> tuple[Mapping[str, np.ndarray], np.ndarray]:
+    """Middle of each sole on the ground (3,) [m] at the motion's start, where the plates are; (N, 2) True in the air."""
+    poses = link_motions(rig, motion)
+    stands, lowest = {}, []
+    for contact in rig.contacts:
+        index = rig.index(contact.link)
+        points = np.einsum("rcn,vc->nvr", poses.rotation[:, :, index], contact.vertices)
+        points += poses.position[:, index].T[:, None]
+        stands[contact.name] = points[0].mean(axis=0) * [1.0, 1.0, 0.0]
+        lowest.append(points[:, :, 2].min(axis=1))
+    return stands, np.stack(lowest, axis=1) > AIRBORNE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..rigs.human import human
 from ..rigs.skeleton import default_lengths
 from ..tracking.dynamical import InverseKinematics
 from ..tracking.options import TrackingOptions
+from ..tracking.report import size_factor
 from ..tracking.start import robust_start
 from ..tracking.targets import Attachment, PositionTargets, Targets
 from ..trial import Recording
@@ -36,6 +37,8 @@ REDUNDANCY = 2.0
 STATURE_GUESS = {"male": 1.76, "female": 1.63}
 """[m] Where the search for an unknown stature starts."""
 STATURE_SEGMENTS = ("thigh", "shank", "upper_arm", "forearm", "torso")
+SIZE_DIFFERENCE = 0.04
+"""Difference in size between recordings beyond which they look like two subjects."""
 LOST = 0.08
 """[m] Frame error beyond which a sampled frame is started afresh."""
 
@@ -52,6 +55,7 @@ class Calibration:
         lengths: [m] distances between joint centres by link.
         marker_errors: [m] RMSE of each marker over the frames used.
         frames: frames used, by recording.
+        sizes: how large the body of each recording is against the rig (1: the same), by recording.
         shifts: [m] how far the data moved joint centres from those of stature alone, by link.
         warnings: what the user should know.
     """
@@ -63,6 +67,7 @@ class Calibration:
     lengths: dict[str, float]
     marker_errors: dict[str, float]
     frames: dict[str, int] = field(default_factory=dict)
+    sizes: dict[str, float] = field(default_factory=dict)
     shifts: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
@@ -224,7 +229,7 @@ class _Subject:
             frames = [table[k] for k in full[np.linspace(0, len(full) - 1, MOVING_FRAMES).astype(int)]]
             spread = MOVING_SPREAD * REDUNDANCY**0.5
         self.frames[recording.name] = len(frames)
-        return self._posed(frames, spread)
+        return self._posed(frames, spread, recording.name)
 
     def _moving_samples(self, recording: Recording) -> list[Sample]:
         """Frames spread evenly over the recording."""
@@ -233,13 +238,13 @@ class _Subject:
         usable = np.flatnonzero(np.isfinite(table[:, :, 0]).sum(axis=1) >= 0.6 * self._most_seen(table))
         chosen = usable[np.linspace(0, len(usable) - 1, min(MOVING_FRAMES, len(usable))).astype(int)]
         self.frames[recording.name] = len(chosen)
-        return self._posed([table[k] for k in chosen], MOVING_SPREAD * REDUNDANCY**0.5)
+        return self._posed([table[k] for k in chosen], MOVING_SPREAD * REDUNDANCY**0.5, recording.name)
 
     @staticmethod
     def _most_seen(table: np.ndarray) -> int:
         return int(np.isfinite(table[:, :, 0]).sum(axis=1).max())
 
-    def _posed(self, frames: Sequence[np.ndarray], spread: float) -> list[Sample]:
+    def _posed(self, frames: Sequence[np.ndarray], spread: float, recording: str) -> list[Sample]:
         """Samples with poses: each frame from its predecessor's, or afresh where that fails."""
         rig = self._current_rig()
         weights = np.array([1.0 if place.anatomical else 0.3 for place in self.places])
@@ -259,12 +264,10 @@ class _Subject:
                     q = None
             if q is None:
                 q = robust_start(rig, targets, frame, options)
-            samples.append(Sample(positions, spread, q))
+            samples.append(Sample(positions, spread, q, recording))
         return samples
 
     def _current_rig(self) -> Rig:
-        from dataclasses import replace
-
         return replace(self.rig, model=self.fit.model)
 
     def _solve(self, samples: list[Sample]) -> None:
@@ -306,6 +309,8 @@ class _Subject:
                 f"{len(unknown)} markers are not in marker set {self.marker_set.name!r} and were left out: "
                 + ", ".join(unknown)
             )
+        sizes = self._sizes()
+        self.warnings += _two_subjects(sizes)
         defaults = human(self.height, self.mass, self.sex)
         shifts = {
             link: float(np.linalg.norm(centre - defaults.model.jointPlacements[defaults.joint(link)].translation))
@@ -313,8 +318,19 @@ class _Subject:
         }
         return Calibration(
             rig, tuple(attachments), self.marker_set.name, self.height, _lengths(rig, joints), errors,
-            dict(self.frames), shifts, tuple(self.warnings),
+            dict(self.frames), sizes, shifts, tuple(self.warnings),
         )  # fmt: skip
+
+    def _sizes(self) -> dict[str, float]:
+        """Size of the body in each recording against the rig, from the frames used."""
+        result = {}
+        for recording in dict.fromkeys(sample.recording for sample in self.samples):
+            own = [sample for sample in self.samples if sample.recording == recording]
+            frames, poses = np.array([s.positions for s in own]), np.array([s.q for s in own])
+            result[recording] = size_factor(
+                self.fit.kinematics, self.fit.posture, self.links, self.offsets, frames, poses
+            )
+        return result
 
     def _residuals(self) -> np.ndarray:
         rows = []
@@ -334,6 +350,14 @@ def _lengths(rig: Rig, joints: dict[str, np.ndarray]) -> dict[str, float]:
         if link != "pelvis" and len(children) == 1:
             result[link] = float(np.linalg.norm(joints[children[0]]))
     return result
+
+
+def _two_subjects(sizes: dict[str, float]) -> list[str]:
+    """A warning if the recordings show bodies of different size."""
+    if len(sizes) < 2 or max(sizes.values()) - min(sizes.values()) < SIZE_DIFFERENCE:
+        return []
+    listed = ", ".join(f"{name} {100.0 * (size - 1.0):+.1f} %" for name, size in sizes.items())
+    return [f"the recordings look like different subjects (size against the common rig: {listed})"]
 
 
 def _median_speed(markers: Markers) -> float:

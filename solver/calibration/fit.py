@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dposv
 
 from ..pinocchio_loader import pin
 from ..rig import Rig
-from ..tracking.kinematics import Kinematics
+from ..tracking.kinematics import Kinematics, row_sums
 from ..tracking.options import TrackingOptions
-from ..tracking.posture import Posture
+from ..tracking.posture import Posture, skew
 
 POSTURE = 0.25
 """[1/rad^2] Pull of the joints towards neutral in every frame: a standard deviation of 2 rad."""
@@ -19,6 +19,9 @@ HUBER = 3.0
 """Residuals beyond this many standard deviations pull no harder."""
 CONVERGED = 1e-5
 """Relative decrease of the cost at which the fit ends."""
+EXACT_FROM = 0.2
+"""Relative decrease of the cost below which the exact Hessian takes over from Gauss-Newton's."""
+SMALLEST_DAMPING, FIRST_DAMPING, LARGEST_DAMPING = 1e-9, 1e-4, 1e8
 MAX_ITERATIONS = 40
 
 
@@ -30,11 +33,13 @@ class Sample:
         positions: (M, 3) [m] world; NaN where not seen.
         spread: [m] standard deviation of a marker about its place on the link in this frame.
         q: (nq,) pose, improved by the fit.
+        recording: name of the recording it comes from.
     """
 
     positions: np.ndarray
     spread: float
     q: np.ndarray
+    recording: str = ""
 
 
 class SubjectFit:
@@ -53,6 +58,8 @@ class SubjectFit:
         self.kinematics = Kinematics(rig, self.model)
         self.posture = Posture(rig, TrackingOptions().free_twist)
         self.parents = np.array(rig.parents)[1:]
+        self._selector = np.zeros((len(rig.links), len(links)))
+        self._selector[links, np.arange(len(links))] = 1.0
         self.moved = self.kinematics.below[1:][:, links]
         """(J, M): True where a joint centre moves a marker."""
 
@@ -71,27 +78,30 @@ class SubjectFit:
     def solve(self, theta: np.ndarray, samples: list[Sample]) -> tuple[np.ndarray, float]:
         """Improved unknowns and their cost; the samples' poses are improved in place."""
         cost = self.cost(theta, samples)
-        damping = 1e-6
+        damping, exact = SMALLEST_DAMPING, False
         for _ in range(MAX_ITERATIONS):
-            before = cost
             poses = [sample.q for sample in samples]
-            step, turns = self._step(theta, samples, damping)
             while True:
-                for sample, q, turn in zip(samples, poses, turns):
-                    sample.q = pin.integrate(self.model, q, turn)
-                trial = self.cost(theta + step, samples)
-                if trial <= cost or damping > 1e8:
+                found = self._step(theta, samples, damping, exact=exact)
+                trial = np.inf
+                if found is not None:
+                    step, turns = found
+                    for sample, q, turn in zip(samples, poses, turns):
+                        sample.q = pin.integrate(self.model, q, turn)
+                    trial = self.cost(theta + step, samples)
+                if trial <= cost or damping > LARGEST_DAMPING:
                     break
-                damping *= 10.0
+                exact, damping = False, damping if exact else max(10.0 * damping, FIRST_DAMPING)
                 for sample, q in zip(samples, poses):
                     sample.q = q
-                step, turns = self._step(theta, samples, damping)
             if not trial <= cost:
                 for sample, q in zip(samples, poses):
                     sample.q = q
                 break
-            theta, cost, damping = theta + step, trial, max(0.1 * damping, 1e-9)
-            if before - cost < CONVERGED * before:
+            decrease = cost - trial
+            theta, cost = theta + step, trial
+            damping, exact = max(0.1 * damping, SMALLEST_DAMPING), decrease < EXACT_FROM * cost
+            if decrease < CONVERGED * cost:
                 break
         self.place(theta)
         return theta, cost
@@ -109,25 +119,31 @@ class SubjectFit:
             total += POSTURE * self.posture.cost(sample.q)
         return total
 
-    def _step(self, theta: np.ndarray, samples: list[Sample], damping: float) -> tuple[np.ndarray, list[np.ndarray]]:
+    def _step(
+        self, theta: np.ndarray, samples: list[Sample], damping: float, *, exact: bool
+    ) -> tuple[np.ndarray, list[np.ndarray]] | None:
+        """Steps of the unknowns and of every pose; None where the (exact) Hessian is not positive definite."""
         offsets = self.place(theta)
         reduced = self.information.copy()
         right = self.vector - self.information @ theta
         eliminated = []
         for sample in samples:
-            hessian, cross, own, gradient, pull = self._frame(sample, offsets)
+            hessian, cross, own, gradient, pull = self._frame(sample, offsets, exact=exact)
             hessian[np.diag_indices_from(hessian)] *= 1.0 + damping
-            factor = cho_factor(hessian, check_finite=False)
-            solved = cho_solve(factor, np.column_stack([cross, gradient]), check_finite=False)
+            _, solved, failed = dposv(hessian, np.column_stack([cross, gradient]))
+            if failed:
+                return None
             reduced += own - cross.T @ solved[:, :-1]
             right += pull - cross.T @ solved[:, -1]
             eliminated.append(solved)
         reduced[np.diag_indices_from(reduced)] *= 1.0 + damping
-        step = cho_solve(cho_factor(reduced, check_finite=False), right, check_finite=False)
+        _, step, failed = dposv(reduced, right)
+        if failed:
+            return None
         return step, [solved[:, -1] - solved[:, :-1] @ step for solved in eliminated]
 
     def _frame(
-        self, sample: Sample, offsets: np.ndarray
+        self, sample: Sample, offsets: np.ndarray, *, exact: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Blocks of one frame's normal equations: pose-pose, pose-theta, theta-theta and both right-hand sides."""
         kinematics, links = self.kinematics, self.links
@@ -140,19 +156,41 @@ class SubjectFit:
         weights = np.where(seen, np.minimum(1.0, HUBER / np.maximum(sizes, 1e-12)), 0.0) / sample.spread**2
         pose = kinematics.point_jacobians(links, points)
         weighted = weights[:, None, None] * pose
-        hessian = np.tensordot(weighted, pose, axes=((0, 1), (0, 1)))
-        gradient = np.tensordot(weighted, residuals, axes=((0, 1), (0, 1)))
-        own, pull = self._shared(weights, weights[:, None] * residuals)
+        flat = pose.reshape(3 * len(links), -1)
+        hessian = flat.T @ weighted.reshape(flat.shape)
+        pulls = weights[:, None] * residuals
+        gradient = flat.T @ pulls.reshape(-1)
+        own, pull = self._shared(weights, pulls)
         cross = np.empty((len(gradient), len(pull)))
         count = 3 * self.joints
-        moved = np.tensordot(self.moved.astype(float), weighted, axes=(1, 0))
+        moved = (self.moved.astype(float) @ weighted.reshape(len(links), -1)).reshape(self.joints, 3, -1)
         centres = moved.transpose(0, 2, 1) @ kinematics.rotations[self.parents]
         cross[:, :count] = centres.transpose(1, 0, 2).reshape(len(gradient), count)
         places = weighted.transpose(0, 2, 1) @ kinematics.rotations[links]
         cross[:, count:] = places.transpose(1, 0, 2).reshape(len(gradient), -1)
+        if exact:
+            self._curve(points, weights, residuals, hessian, cross)
         self.posture.add(sample.q, POSTURE, hessian, gradient)
         hessian[np.diag_indices_from(hessian)] += 1e-6
         return hessian, cross, own, gradient, pull
+
+    def _curve(
+        self, points: np.ndarray, weights: np.ndarray, residuals: np.ndarray, hessian: np.ndarray, cross: np.ndarray
+    ) -> None:
+        """Add the second-order terms of the exact Hessian to the pose-pose and pose-theta blocks in place."""
+        kinematics, links, count = self.kinematics, self.links, 3 * self.joints
+        pulls = weights[:, None] * residuals
+        sums = row_sums(self._selector, points, weights, residuals)
+        outer = (weights[:, None] * points)[:, :, None] * residuals[:, None, :]
+        moments = (self._selector @ outer.reshape(len(points), 9)).reshape(-1, 3, 3)
+        hessian += kinematics.curvature(moments, sums)
+        angular = kinematics.jacobian[3:].T
+        turned = skew(pulls) @ kinematics.rotations[links]
+        places = kinematics.moved_by[links][:, :, None] * (angular @ turned)
+        cross[:, count:] += places.transpose(1, 0, 2).reshape(len(hessian), -1)
+        turned = skew(self.moved.astype(float) @ pulls) @ kinematics.rotations[self.parents]
+        centres = kinematics.moved_by[self.parents][:, :, None] * (angular @ turned)
+        cross[:, :count] += centres.transpose(1, 0, 2).reshape(len(hessian), -1)
 
     def _shared(self, weights: np.ndarray, pulls: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Theta-theta block (T, T) and right-hand side (T,): d p / d centre = R_parent, d p / d place = R_link."""

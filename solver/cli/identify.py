@@ -34,6 +34,9 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     group.add_argument("--bootstrap", type=int, default=40, metavar="N", help="samples for the spread; 0 for none")
     group.add_argument("--seed", type=int, default=0, help="of the bootstrap")
     group.add_argument("--no-cross-validation", action="store_true", help="do not fit without each trial in turn")
+    group.add_argument(
+        "--asymmetric", action="store_true", help="left and right may differ freely (consistent method, people)"
+    )
     group.add_argument("--no-synchronisation", action="store_true", help="do not take off the lag of the plates")
     group.add_argument("--title", help="of the report")
     group.add_argument("--jobs", type=int, metavar="N", help="processes at once (default: joblib's)")
@@ -53,6 +56,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         method=options.method,
         preset=options.filter,
         base=options.base,
+        symmetric=False if options.asymmetric else None,
         synchronise=not options.no_synchronisation,
         bootstrap=options.bootstrap,
         cross_validate=not options.no_cross_validation,

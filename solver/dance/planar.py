@@ -4,21 +4,22 @@ The external wrench (F_x, F_y about the world's axes, M_z about the fixed hinge)
 Everything here is analytic: the regressor in closed form and, through a complex step, exact derivatives of it.
 
 What the paper leaves open is chosen here and named: joint ranges (its figure is not in the text), masses (from the
-tables for its subject of 65 kg), and how four via points make a curve of sixth order. The last must give a straight
-line for via points on a line, because only then is the start as ill-conditioned as printed (5e16): the natural quintic
-spline does, through via points at the ends and the thirds of the period.
+tables for its subject of 65 kg), and the ends of a period: rest at one end of the ranges, as its splines prescribe, and
+at the other end a period later, then back. All joints on the straight way have proportional accelerations, so three
+inertia columns are dependent: the start is as ill-conditioned as printed (5e16).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
 from scipy.optimize import LinearConstraint, minimize
 
 from ..errors import InvalidValue
 from .excitation import condition, condition_gradient
+from .splines import Spline
 
 LENGTHS = np.array([0.8, 0.2])
 """[m] trunk and arm, from the regrouping (13)."""
@@ -32,7 +33,11 @@ COLUMNS = {"link 1": [0, 1, 2, 3], "link 2": [4, 5, 6], "link 3": [7, 8, 9]}
 """Columns of W_b by link: M1 MX1 MY1 ZZ1, MX2 MY2 ZZ2, MX3 MY3 ZZ3."""
 STATIC, DYNAMIC = [0, 1, 2, 4, 5, 7, 8], [3, 6, 9]
 """c_S and c_D of bonnet2016."""
+NUDGE = 1e-3
+CHECKED = 4
+"""Every so many samples enter the optimiser's limits; the rest are checked afterwards."""
 _STEP = 1e-30
+Whole = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,7 @@ class Round:
     """One period of 2 s, optimised with the earlier ones kept.
 
     Attributes:
-        via: (4, 3) [rad].
+        points: (6, 3) [rad] first end, via points, last end.
         condition: cond(W_b) of all periods so far.
         criterion: J_exc of all periods so far.
         start: cond(W_b) at the optimiser's start.
@@ -48,7 +53,7 @@ class Round:
         message: the optimiser's.
     """
 
-    via: np.ndarray
+    points: np.ndarray
     condition: float
     criterion: float
     start: float
@@ -71,46 +76,57 @@ class PlanarProblem:
         """Sample times (n,) [s]."""
         return np.arange(1, round(self.period * self.rate) + 1) / self.rate
 
+    @property
+    def spline(self) -> Spline:
+        """Of every joint."""
+        return Spline(self.period, VIA_POINTS)
+
     def matrices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Position, velocity and acceleration (n, 4) of a joint as linear maps of its via points."""
-        knots = np.linspace(0.0, self.period, VIA_POINTS)
-        rest = ([(3, np.zeros(VIA_POINTS)), (4, np.zeros(VIA_POINTS))],) * 2
-        spline = make_interp_spline(knots, np.eye(VIA_POINTS), k=5, bc_type=rest)
-        parts = [np.asarray(spline(self.times, order)) for order in range(3)]
-        return parts[0], parts[1], parts[2]
+        """Position, velocity and acceleration (n, 6) of a joint as linear maps of first end, via points, last end."""
+        spline = self.spline
+        unit = np.eye(VIA_POINTS + 2)
+        control = spline.through(unit[0], unit[-1], unit[1:-1])
+        return spline.basis(self.times).curves(control)
 
     def poor_start(self) -> np.ndarray:
-        """Via points (4, 3) on the straight line from the lower to the upper limits."""
-        return np.linspace(self.ranges[:, 0], self.ranges[:, 1], VIA_POINTS)
+        """Ends and via points (6, 3) on the straight line from the lower to the upper limits."""
+        return np.linspace(self.ranges[:, 0], self.ranges[:, 1], VIA_POINTS + 2)
 
-    def regressor(self, via: np.ndarray) -> np.ndarray:
-        """W_b (..., 3 n, 10) of via points (..., 4, 3); rows F_x, F_y, M_z of each sample."""
+    def near_start(self, seed: int) -> np.ndarray:
+        """The poor start with via points moved by a random thousandth of the ranges: on it there is no gradient."""
+        start = self.poor_start()
+        noise = np.random.default_rng(seed).uniform(-NUDGE, NUDGE, (VIA_POINTS, 3))
+        start[1:-1] += noise * np.diff(self.ranges, axis=1).T
+        return start
+
+    def regressor(self, points: np.ndarray) -> np.ndarray:
+        """W_b (..., 3 n, 10) of ends and via points (..., 6, 3); rows F_x, F_y, M_z of each sample."""
         position, velocity, acceleration = self.matrices()
-        rows = planar_rows(position @ via, velocity @ via, acceleration @ via, self.lengths)
+        rows = planar_rows(position @ points, velocity @ points, acceleration @ points, self.lengths)
         return rows.reshape(*rows.shape[:-3], -1, 10)
 
-    def slopes(self, via: np.ndarray) -> np.ndarray:
+    def slopes(self, points: np.ndarray) -> np.ndarray:
         """Derivatives (12, 3 n, 10) of W_b by the via points, exact to rounding (complex step)."""
-        steps = 1j * _STEP * np.eye(via.size).reshape(via.size, *via.shape)
-        return self.regressor(via + steps).imag / _STEP
+        steps = np.zeros((3 * VIA_POINTS, *points.shape), complex)
+        steps[:, 1:-1] = 1j * _STEP * np.eye(3 * VIA_POINTS).reshape(-1, VIA_POINTS, 3)
+        return self.regressor(points + steps).imag / _STEP
 
-    def total(self, via: np.ndarray, history: np.ndarray) -> tuple[float, np.ndarray]:
-        """log cond(W_b) and its gradient (12,)."""
-        value, gradient = condition_gradient(*self._stacked(via, history))
-        return float(np.log(value)), gradient / value
+    def total(self, points: np.ndarray, history: np.ndarray) -> tuple[float, np.ndarray]:
+        """cond(W_b) and its gradient (12,) by the via points."""
+        return condition_gradient(*self._stacked(points, history))
 
-    def criterion(self, via: np.ndarray, history: np.ndarray) -> tuple[float, np.ndarray]:
-        """J_exc (12) and its gradient (12,)."""
-        matrix, slopes = self._stacked(via, history)
+    def criterion(self, points: np.ndarray, history: np.ndarray) -> tuple[float, np.ndarray]:
+        """J_exc (12) and its gradient (12,) by the via points."""
+        matrix, slopes = self._stacked(points, history)
         parts = [condition_gradient(matrix[:, c], slopes[:, :, c]) for c in COLUMNS.values()]
         value = sum(m * part[0] for m, part in zip(self.masses, parts))
         gradient = np.sum([m * part[1] for m, part in zip(self.masses, parts)], axis=0)
-        return float(np.log(value)), gradient / value
+        return float(value), gradient
 
-    def _stacked(self, via: np.ndarray, history: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        slopes = self.slopes(via)
+    def _stacked(self, points: np.ndarray, history: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        slopes = self.slopes(points)
         none = np.zeros((len(slopes), *history.shape))
-        return np.concatenate([history, self.regressor(via)]), np.concatenate([none, slopes], axis=1)
+        return np.concatenate([history, self.regressor(points)]), np.concatenate([none, slopes], axis=1)
 
 
 def planar_rows(q: np.ndarray, v: np.ndarray, a: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -146,16 +162,27 @@ def _cross(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def optimise(
-    problem: PlanarProblem, objective: str, rounds: int = 6, start: np.ndarray | None = None, iterations: int = 200
+    problem: PlanarProblem,
+    objective: str,
+    rounds: int = 6,
+    start: np.ndarray | None = None,
+    *,
+    logarithm: bool = False,
+    iterations: int = 200,
 ) -> list[Round]:
     """Fig. 4: period after period, each minimising over its own via points with all earlier rows kept.
+
+    From the paper's start the total condition number cannot be minimised as it stands: it is infinite there to
+    rounding, and so is its slope. Its logarithm from a start a thousandth away can, and then it is the better
+    objective for this small model, because the criterion does not see how the links' columns correlate.
 
     Args:
         problem: what moves.
         objective: ``"criterion"`` (J_exc) or ``"total"`` (cond(W_b)).
         rounds: periods.
-        start: (4, 3) of every round; the straight way through the ranges by default.
-        iterations: of SLSQP, which gets exact gradients of the objective's logarithm.
+        start: (6, 3) of the first round, reversed for the next and so on; the paper's `poor_start` by default.
+        logarithm: minimise the objective's logarithm instead.
+        iterations: of SLSQP, which gets exact gradients.
 
     Raises:
         InvalidValue: unknown objective.
@@ -163,25 +190,31 @@ def optimise(
     if objective not in ("criterion", "total"):
         raise InvalidValue(f"objective must be 'criterion' or 'total', not {objective!r}")
     function = problem.criterion if objective == "criterion" else problem.total
-    begin = problem.poor_start() if start is None else np.asarray(start, float)
+    points = problem.poor_start() if start is None else np.array(start, float)
     history = np.zeros((0, 10))
-    position = np.kron(problem.matrices()[0], np.eye(3))
-    limits = np.tile(problem.ranges, (len(problem.times), 1))
-    inside = LinearConstraint(position, limits[:, 0], limits[:, 1])
+    some = problem.matrices()[0][CHECKED - 1 : -1 : CHECKED]
+    inner = np.kron(some[:, 1:-1], np.eye(3))
     result = []
     for _ in range(rounds):
-        earlier = history
+        earlier, ends = history, (points[:1], points[-1:])
 
-        def value(x: np.ndarray, earlier: np.ndarray = earlier) -> tuple[float, np.ndarray]:
-            return function(x.reshape(VIA_POINTS, 3), earlier)
+        def whole(x: np.ndarray, ends: tuple[np.ndarray, np.ndarray] = ends) -> np.ndarray:
+            return np.concatenate([ends[0], x.reshape(VIA_POINTS, 3), ends[1]])
 
+        def value(x: np.ndarray, earlier: np.ndarray = earlier, whole: Whole = whole) -> tuple[float, np.ndarray]:
+            result, slope = function(whole(x), earlier)
+            return (float(np.log(result)), slope / result) if logarithm else (result, slope)
+
+        fixed = (some[:, [0, -1]] @ np.concatenate(ends)).ravel()
+        lower, upper = (np.tile(problem.ranges[:, k], len(some)) - fixed for k in (0, 1))
         found = minimize(
-            value, begin.ravel(), jac=True, method="SLSQP", constraints=[inside],
+            value, points[1:-1].ravel(), jac=True, method="SLSQP", constraints=[LinearConstraint(inner, lower, upper)],
             options={"maxiter": iterations, "ftol": 1e-7},
         )  # fmt: skip
-        via = found.x.reshape(VIA_POINTS, 3)
-        first = condition(np.concatenate([earlier, problem.regressor(begin)]))
-        history = np.concatenate([earlier, problem.regressor(via)])
+        first = condition(np.concatenate([earlier, problem.regressor(points)]))
+        best = whole(found.x)
+        history = np.concatenate([earlier, problem.regressor(best)])
         parts = [condition(history[:, c]) for c in COLUMNS.values()]
-        result.append(Round(via, condition(history), float(problem.masses @ parts), first, found.nfev, found.message))
+        result.append(Round(best, condition(history), float(problem.masses @ parts), first, found.nfev, found.message))
+        points = points[::-1]
     return result

@@ -68,6 +68,7 @@ def record_plates(
     generator: np.random.Generator,
     force_noise: float = FORCE_NOISE,
     moment_noise: float = MOMENT_NOISE,
+    airborne: np.ndarray | None = None,
 ) -> Wrenches:
     """One plate under each of two feet, together carrying what the motion needs, with white noise.
 
@@ -81,6 +82,7 @@ def record_plates(
         feet: plate name -> middle of the foot on the ground (3,) [m], world.
         generator: of the noise.
         force_noise, moment_noise: [N], [N m] standard deviation per component and sample of each plate.
+        airborne: (N, 2) True where a foot is in the air and the other one carries everything.
     """
     wrench = predicted_wrench(rig, motion, truth, axes="world")
     wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
@@ -90,6 +92,8 @@ def record_plates(
     first, second = (np.asarray(feet[name]) for name in names)
     line = (first - second)[:2]
     share = np.clip((pressure - second[:2]) @ line / (line @ line), LEAST_SHARE, 1.0 - LEAST_SHARE)[:, None]
+    if airborne is not None:
+        share[airborne[:, 0]], share[airborne[:, 1]] = 0.0, 1.0
     shares = (share, 1.0 - share)
     rest = moment - sum(np.cross(point, part * force) for point, part in zip((first, second), shares, strict=True))
     values = np.stack(

@@ -153,14 +153,21 @@ class _Scale:
     @staticmethod
     def of(regression: Regression, parameters: InertialParameters, options: ConsistentOptions) -> _Scale:
         variance, inflation = options.noise_variance, options.data_inflation
-        fixed = variance is not None and inflation is not None
+        # Equations hardly more than unknowns would be fitted exactly and seem free of noise.
+        few = weighted_rows(regression) < 2 * len(regression.factor)
+        fixed = few or (variance is not None and inflation is not None)
         if variance is None:
             size = (float(regression.target @ regression.target) + regression.rest) / max(1, weighted_rows(regression))
             variance = max(noise_variance(regression, parameters), LEAST_NOISE * size, np.finfo(float).tiny)
         if inflation is None:
             enough = float(np.sum(regression.counts)) >= LEAST_BLOCKS
-            inflation = data_inflation(regression, parameters) if enough else 1.0
+            # too short to judge: each block then does the work of one frame, which errs on the side of the prior
+            inflation = data_inflation(regression, parameters) if enough else _frames_per_block(regression)
         return _Scale(variance, inflation, fixed)
+
+
+def _frames_per_block(regression: Regression) -> float:
+    return max(1.0, regression.frames / max(1.0, float(np.sum(regression.counts))))
 
 
 @dataclass(frozen=True, slots=True)

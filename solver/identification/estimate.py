@@ -81,7 +81,8 @@ def consistency(parameters: InertialParameters) -> str:
     """
     if np.all(parameters.consistency_margin >= -ROUNDING * _largest(parameters.pseudo_inertias)):
         return CONSISTENT
-    if np.all(parameters.masses >= 0.0) and np.all(parameters.rotational_margin > 0.0):
+    light = -ROUNDING * np.abs(parameters.masses).max()
+    if np.all(parameters.masses >= light) and np.all(parameters.rotational_margin > 0.0):
         return ROTATIONAL
     return NONE
 

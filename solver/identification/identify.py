@@ -44,6 +44,9 @@ class IdentifyOptions:
         base: base link, by name or index, at whose origin the moments are taken.
         total_mass: [kg] that the masses must sum to; None leaves it to the data. Not used by the minimum norm.
         constraints: boxes, symmetry, mass bounds; its total mass is replaced by ``total_mass``.
+        symmetric: whether left and right must agree within the constraints' alpha (jovic2016 (15)) in the consistent
+            method, which leaves out the mass bounds; None says yes for people, whose link frames mirror each other, and
+            no for robots. Drop it for an amputee, a stroke survivor or one-sided load.
         relative_std: spread of a link's mass around the prior, consistent method only; None takes its default.
         bootstrap: number of samples; 0 for none.
         cross_validate: also fit on all trials but one, or with one trial on one half of it, and test on the rest.
@@ -55,6 +58,7 @@ class IdentifyOptions:
     base: str | int = 0
     total_mass: float | None = None
     constraints: ConstraintOptions = field(default_factory=ConstraintOptions)
+    symmetric: bool | None = None
     relative_std: float | None = None
     bootstrap: int = 40
     cross_validate: bool = True
@@ -103,7 +107,7 @@ def identify(
     if options.cross_validate:
         progress(0.4, "comparison on trials not used")
         comparisons += _unused(rig, trials, parts, method, options, notes)
-    spread = _uncertainty(whole, method, options, notes, Part(progress, 0.5, 1.0))
+    spread = _uncertainty(whole, method_of(rig, options, estimate), options, notes, Part(progress, 0.5, 1.0))
     noise = float(np.sqrt(noise_variance(whole, estimate.parameters) * estimate.settings.get("data inflation", 1.0)))
     known = information(whole, diagonal_spread(rig.prior, rig.boxes, ConsistentOptions()), noise=noise)
     return Identification(
@@ -123,15 +127,25 @@ def identify(
     )
 
 
-def method_of(rig: Rig, options: IdentifyOptions) -> Method:
+def method_of(rig: Rig, options: IdentifyOptions, judged: Estimate | None = None) -> Method:
     """The method as a function of a regression.
+
+    Args:
+        rig: whose prior is the reference.
+        options: see there.
+        judged: an estimate whose judgement of the noise is kept, so that the samples of a bootstrap differ by their
+            data alone; None judges anew.
 
     Raises:
         UnknownPreset: no such method.
     """
     limits = replace(options.constraints, total_mass=options.total_mass)
     if options.method == "consistent":
-        chosen = ConsistentOptions(constraints=limits)
+        symmetric = rig.parameters.get("kind") == "human" if options.symmetric is None else options.symmetric
+        chosen = ConsistentOptions(constraints=replace(limits, beta=None), plausible=symmetric)
+        if judged is not None:
+            kept = judged.settings
+            chosen = replace(chosen, data_inflation=kept["data inflation"], noise_variance=kept["noise variance"])
         if options.relative_std is not None:
             chosen = replace(chosen, relative_std=options.relative_std)
         return lambda regression: consistent(regression, rig, chosen)

@@ -63,7 +63,7 @@ class LevelOptimum:
         final: the same at the final point: no lower level may have worsened it.
         worsening: (final - optimum) relative to the size of the level's numbers.
         met: whether all its rows hold to rounding.
-        rows: how many rows were written down, those found by the source included.
+        rows: how many rows were written down while it was solved: its own and those that sources handed out.
         iterations: active-set changes.
         rounds: how often the sources were asked.
     """
@@ -108,6 +108,13 @@ class _State:
     sources: list[RowSource] = field(default_factory=list)
     iterations: int = 0
     rounds: int = 0
+    found: int = 0
+
+    def begin_with(self, source: RowSource, pool: Pool) -> None:
+        """Give a pool the rows that a source wants there from the start."""
+        rows = source.initial()
+        self.found += len(rows)
+        pool.add(rows)
 
     def nearest(
         self, origin: np.ndarray, basis: np.ndarray, target: np.ndarray, pool: Pool, start: tuple[int, ...] = ()
@@ -121,6 +128,7 @@ class _State:
             for source in self.sources:
                 found = source.violated(x[:count] * self.scale, MET)
                 pool.add(_widened(found, len(pool.scale)))
+                self.found += len(found)
             return len(pool.bounds) - before
 
         result = nearest_point(origin, basis, target, pool, ask, start)
@@ -154,13 +162,13 @@ def solve_hierarchy(
     state = _State(scale, guess / scale, np.eye(count), Pool(scale))
     solved = []
     for level in levels:
-        rows_before, iterations, rounds = len(state.pool.bounds), state.iterations, state.rounds
+        found, iterations, rounds = state.found, state.iterations, state.rounds
         if level.source is None and level.rows.equality.all():
             _least_squares(state, level)
         elif not _feasible(state, level):
             _relaxed(state, level)
         optimum = _violation(level, state.origin * scale)
-        written = len(level.rows) if level.source is None else max(0, len(state.pool.bounds) - rows_before)
+        written = len(level.rows) + state.found - found
         solved.append((optimum, written, state.iterations - iterations, state.rounds - rounds))
     x = state.origin * scale
     reports = []
@@ -235,7 +243,7 @@ def _feasible(state: _State, level: Level) -> bool:
     sources = state.sources
     if level.source is not None:
         state.sources = [*sources, level.source]
-        pool.add(level.source.initial())
+        state.begin_with(level.source, pool)
     found = state.nearest(origin, basis, np.zeros(basis.shape[1]), pool)
     if not found.feasible:
         state.sources = sources
@@ -252,7 +260,7 @@ def _relaxed(state: _State, level: Level) -> None:
     rows, count = level.rows, len(state.scale)
     if level.source is not None:
         state.sources.append(level.source)
-        state.pool.add(level.source.initial())
+        state.begin_with(level.source, state.pool)
     low, high = np.isfinite(rows.lower), np.isfinite(rows.upper)
     soft = sparse.vstack([rows.matrix[low], -rows.matrix[high]], format="csr")
     sides = soft.shape[0]

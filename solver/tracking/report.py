@@ -74,7 +74,8 @@ def _swaps(names: tuple[str, ...], measured: np.ndarray, modelled: np.ndarray) -
     counts: dict[tuple[int, int], int] = {}
     for frame in np.flatnonzero(far.sum(axis=1) > 1):
         off = np.flatnonzero(far[frame])
-        across = ((measured[frame, off, None] - modelled[frame, None, off]) ** 2).sum(axis=2)
+        seen, expected = measured[frame][off], modelled[frame][off]
+        across = ((seen[:, None] - expected[None]) ** 2).sum(axis=2)
         own = np.diag(across)
         better = across + across.T < SWAP_GAIN * (own[:, None] + own[None])
         for first, second in np.argwhere(np.triu(better, 1)):

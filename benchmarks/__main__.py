@@ -1,0 +1,21 @@
+"""``python -m benchmarks VERB ...``: each issue's figures, measured."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+VERBS = {"identification": "benchmarks.identification"}
+"""Verb and the module whose ``main(arguments) -> exit code`` does it."""
+
+
+def main(arguments: list[str]) -> int:
+    """Run a verb; 2 when there is none of that name."""
+    if not arguments or arguments[0] not in VERBS:
+        print(f"usage: python -m benchmarks {{{','.join(VERBS)}}} [options]", file=sys.stderr)
+        return 0 if arguments and arguments[0] in ("-h", "--help") else 2
+    return int(import_module(VERBS[arguments[0]]).main(arguments[1:]))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

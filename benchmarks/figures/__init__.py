@@ -1,0 +1,1 @@
+"""What `python -m benchmarks identification` measures, one file per subject matter."""

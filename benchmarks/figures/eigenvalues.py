@@ -1,0 +1,85 @@
+"""Whether constrained results are what they say, by the eigenvalues of every link."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from solver.identification.accumulate import accumulate
+from solver.identification.consistent import PRIORS, ConsistentOptions, consistent
+from solver.identification.constrained import ConstrainedOptions, constrained
+from solver.identification.constraints import ConstraintOptions
+from solver.identification.estimate import CONSISTENT, ROTATIONAL, Estimate
+from solver.identification.hierarchical import HierarchicalOptions, hierarchical
+from solver.identification.identify import Method, weighted
+from solver.rig import Rig
+from solver.trial import Trial
+
+from .figure import Bound, Figure
+
+ROUNDING = 1e-12
+"""Share of the largest eigenvalue that counts as rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """Trials of one body.
+
+    Attributes:
+        name: and whether they are real or simulated.
+        rig: prior scaled to the total mass.
+        trials: ready for identification.
+        total_mass: [kg].
+    """
+
+    name: str
+    rig: Rig
+    trials: Sequence[Trial]
+    total_mass: float
+
+
+def methods(data: DataSet) -> list[tuple[Method, str]]:
+    """Every constrained method and what its result must satisfy at least."""
+    rig, limits = data.rig, ConstraintOptions(total_mass=data.total_mass)
+    result: list[tuple[Method, str]] = [
+        (lambda regression: constrained(regression, rig, ConstrainedOptions(constraints=limits)), ROTATIONAL),
+        (lambda regression: hierarchical(regression, rig, HierarchicalOptions(constraints=limits)), ROTATIONAL),
+    ]
+    for prior in PRIORS:
+        options = ConsistentOptions(prior=prior, constraints=limits)
+        result.append((lambda regression, options=options: consistent(regression, rig, options), CONSISTENT))
+    return result
+
+
+def keeps(estimate: Estimate, demanded: str) -> bool:
+    """Whether the eigenvalues agree with what is demanded and with what the result says of itself."""
+    parameters = estimate.parameters
+    largest = abs(parameters.pseudo_inertias).max()
+    physical = bool(parameters.consistency_margin.min() >= -ROUNDING * largest)
+    rotational = bool(parameters.rotational_margin.min() > 0.0)
+    said = CONSISTENT if physical else ROTATIONAL if rotational and parameters.masses.min() >= 0.0 else "none"
+    return (physical if demanded == CONSISTENT else rotational) and estimate.satisfies == said
+
+
+def eigenvalue_figures(datasets: Sequence[DataSet]) -> tuple[list[Figure], list[str]]:
+    """One row over all methods and data, and a line for each of them."""
+    broken, lines = 0, []
+    for data in datasets:
+        parts = accumulate(data.rig, data.trials, axes="world")
+        for method, demanded in methods(data):
+            _, estimate = weighted(parts, method, data.rig)
+            kept = keeps(estimate, demanded)
+            broken += not kept
+            parameters = estimate.parameters
+            lines.append(
+                f"  {data.name:<34}{estimate.method:<32} smallest eigenvalue: inertia "
+                f"{parameters.rotational_margin.min():9.2e}, pseudo-inertia {parameters.consistency_margin.min():9.2e}; "
+                f"satisfies {estimate.satisfies!r}, must {demanded!r}{'' if kept else ': BROKEN'}"
+            )
+    names = ", ".join(data.name for data in datasets)
+    figure = Figure(
+        "constrained results whose eigenvalues break what they must keep",
+        names, float(broken), f"of {len(lines)}", Bound(0.0, 0.0, "0"),
+        note="constrained and hierarchical: inertias positive definite; consistent: pseudo-inertias semi-definite",
+    )  # fmt: skip
+    return [figure], lines

@@ -1,0 +1,140 @@
+"""A measured figure, its must and its aim, and the verdict over a table of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Verdict(Enum):
+    """What a row of the table says."""
+
+    AIM = "aim met"
+    MET = "met"
+    MISSED = "MISSED"
+    NOT_MEASURED = "not measured"
+    INFORMATION = "for information"
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A demand on a number.
+
+    Attributes:
+        low, high: between which it must lie, infinite where free; both ends count as inside.
+        text: as it is printed.
+    """
+
+    low: float
+    high: float
+    text: str
+
+    def holds(self, value: float) -> bool:
+        """Whether the number meets the demand; NaN never does."""
+        return self.low <= value <= self.high
+
+
+def at_most(limit: float) -> Bound:
+    """Not above the limit."""
+    return Bound(-math.inf, limit, f"<= {limit:g}")
+
+
+def at_least(limit: float) -> Bound:
+    """Not below the limit."""
+    return Bound(limit, math.inf, f">= {limit:g}")
+
+
+def within(middle: float, distance: float) -> Bound:
+    """Not farther from the middle than the distance."""
+    return Bound(middle - distance, middle + distance, f"{middle:g} +- {distance:g}")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One row: what was measured, on which data, against which bounds.
+
+    Attributes:
+        what: in words.
+        data: on which, and whether they are real or simulated.
+        value: measured; None when it was not, and then `note` says why.
+        unit: of the value.
+        must: demanded; None for a row that only informs.
+        aim: hoped for.
+        note: what a careful reader must know.
+    """
+
+    what: str
+    data: str
+    value: float | None
+    unit: str = ""
+    must: Bound | None = None
+    aim: Bound | None = None
+    note: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Met, missed, or why neither."""
+        if self.value is None:
+            return Verdict.NOT_MEASURED
+        must = self.must is None or self.must.holds(self.value)
+        if not must:
+            return Verdict.MISSED
+        if self.aim is not None and self.aim.holds(self.value):
+            return Verdict.AIM
+        return Verdict.INFORMATION if self.must is None else Verdict.MET
+
+
+WIDTHS = (64, 34, 14, 14, 12, 14)
+TITLES = ("what", "data", "value", "must", "aim", "met?")
+
+
+def row(figure: Figure) -> str:
+    """One figure as a line, its note on a line below."""
+    value = "-" if figure.value is None else f"{figure.value:.4g} {figure.unit}".strip()
+    bounds = ("" if bound is None else bound.text for bound in (figure.must, figure.aim))
+    line = _line((figure.what, figure.data, value, *bounds, figure.verdict.value))
+    return f"{line}\n      {figure.note}" if figure.note else line
+
+
+def heading() -> str:
+    """The titles of the columns."""
+    return f"{_line(TITLES)}\n{'-' * (sum(WIDTHS) + 2 * len(WIDTHS))}"
+
+
+def summary(figures: Sequence[Figure]) -> str:
+    """How many musts were met, missed and not measured, and which."""
+    demanded = [figure for figure in figures if figure.must is not None]
+    lines = []
+    for verdict in (Verdict.MISSED, Verdict.NOT_MEASURED):
+        lines += [f"  {verdict.value}: {f.what} ({f.data})" for f in demanded if f.verdict is verdict]
+    missed = _count(demanded, Verdict.MISSED)
+    unmeasured = _count(demanded, Verdict.NOT_MEASURED)
+    aims = [figure for figure in figures if figure.aim is not None and figure.value is not None]
+    reached = _count(aims, Verdict.AIM)
+    total = (
+        f"{len(demanded)} musts: {len(demanded) - missed - unmeasured} met, {missed} missed, {unmeasured} not measured;"
+        f" {reached} of {len(aims)} aims reached"
+    )
+    if unmeasured:
+        total += "; the exit code judges only what was measured"
+    return "\n".join([*lines, total])
+
+
+def passed(figures: Sequence[Figure]) -> bool:
+    """True when no measured figure misses its must."""
+    return all(figure.verdict is not Verdict.MISSED for figure in figures)
+
+
+def missing(figures: Sequence[Figure], reason: str) -> list[Figure]:
+    """The same rows, not measured, and why."""
+    return [Figure(f.what, f.data, None, f.unit, f.must, f.aim, reason) for f in figures]
+
+
+def _count(figures: Sequence[Figure], verdict: Verdict) -> int:
+    return sum(figure.verdict is verdict for figure in figures)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, WIDTHS, strict=True)).rstrip()

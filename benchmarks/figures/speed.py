@@ -1,0 +1,116 @@
+"""Speed: hierarchical QP, cones, regressor, memory, and the whole way from files to report."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks import regressor, solvers
+from solver.identification.accumulate import accumulate
+from solver.rigs import hrp2
+from solver.threads import one_blas_thread
+
+from .figure import Figure, at_least, at_most
+from .subject import SEX, SUBJECT
+
+HRP2 = "simulated, HRP-2 stand-in"
+WHOLE = "squats1"
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def solver_figures(quick: bool) -> list[Figure]:
+    """The hierarchical QP against Clarabel with every row, and the cone programs, in the same run."""
+    repeats = solvers.QUICK_REPEATS if quick else solvers.REPEATS
+    figures: list[Figure] = []
+    with one_blas_thread():
+        rig = hrp2()
+        trial = solvers.simulated(rig, solvers.other_body(rig))
+        regression = accumulate(rig, [trial], weights=1.0 / solvers.NOISE)
+        links, count = regression.factor.shape[1] // 10, regression.factor.shape[1]
+        for floor in (None,) if quick else (None, solvers.PAPER_FLOOR):
+            wall, speedup, difference, worsening, _ = solvers.compare(regression, rig, floor, repeats)
+            label = "eps by link" if floor is None else f"eps {floor:g} kg m^2"
+            what = f"hierarchical QP, {links} links x 10242 directions, {count} parameters, {label}"
+            figures += [
+                Figure(f"{what}", HRP2, wall.value, "s", None, at_most(solvers.AIM_SECONDS)),
+                Figure(
+                    "  times faster than Clarabel with all rows, same run", HRP2, speedup.value, "",
+                    at_least(solvers.MUST_SPEEDUP),
+                ),
+                Figure(
+                    "  optimal cost above that solver's, relative", HRP2, difference.value, "",
+                    at_most(solvers.MUST_RELATIVE),
+                ),
+                Figure(
+                    "  worst relative worsening of an upper level", HRP2, worsening.value, "",
+                    at_most(solvers.MUST_RELATIVE),
+                ),
+            ]  # fmt: skip
+        for found in solvers.cones(regression, rig, repeats):
+            if "[s]" in found.what:
+                must, aim = at_most(solvers.MUST_CONES), at_most(solvers.AIM_CONES)
+                figures.append(Figure(found.what.removesuffix(" [s]"), HRP2, found.value, "s", must, aim))
+    return figures
+
+
+def regressor_figures(quick: bool) -> list[Figure]:
+    """Regressor and accumulation against the plain loop, and peak memory over length."""
+    frames = regressor.SPEED_FRAMES // (3 if quick else 1)
+    with one_blas_thread():
+        rig = hrp2()
+        trial = regressor.simulated(rig, regressor.PIECE, rig.links[0])
+        accumulate(rig, [trial])
+        ours, peers = [], []
+        for _ in range(1 if quick else regressor.REPEATS):
+            ours.append(regressor.timed_accumulation(rig, trial, frames, rig.links[0])[0])
+            peers.append(regressor.timed_peer(rig, trial, frames)[0])
+    each, peer = 1e6 * min(ours) / frames, 1e6 * min(peers) / frames
+    minutes = regressor.QUICK_MINUTES if quick else regressor.MINUTES
+    peaks = [
+        float(regressor.child(["--memory", str(length)], regressor.THREADS[0]).stdout.split()[1]) for length in minutes
+    ]
+    listed = ", ".join(f"{length} min {peak:.0f} MB" for length, peak in zip(minutes, peaks))
+    return [
+        Figure(
+            f"regressor and triangular factor, per frame, {frames} frames", HRP2, each, "us",
+            at_most(regressor.MUST_MICROSECONDS), at_most(regressor.AIM_MICROSECONDS),
+        ),
+        Figure(
+            f"  frames per second over the plain loop's ({peer:.0f} us), same run", HRP2, peer / each, "",
+            at_least(regressor.MUST_SPEEDUP),
+        ),
+        Figure(
+            f"  peak memory, {minutes[-1]} over {minutes[0]} min of motion", HRP2, peaks[-1] / peaks[0], "",
+            at_most(regressor.FLAT), note=listed,
+        ),
+    ]  # fmt: skip
+
+
+def whole_figure(data: Path, runs: int) -> Figure:
+    """Median wall time of `python -m solver identify` on one trial, start of Python and report included."""
+    what = f"whole identify on {WHOLE}, files to report, median of {runs}"
+    must, aim = at_most(20.0), at_most(5.0)
+    files = [data / SUBJECT / "markers" / f"{WHOLE}.trc", data / SUBJECT / "forces" / f"{WHOLE}.mot"]
+    if not all(file.is_file() for file in files):
+        return Figure(what, f"real, {SUBJECT} {WHOLE}", None, "s", must, aim, "no data")
+    seconds, note = [], f"default options, {os.cpu_count()} cores"
+    for _ in range(runs):
+        with tempfile.TemporaryDirectory() as folder:
+            output = Path(folder) / "study"
+            command = [sys.executable, "-m", "solver", "identify", *map(str, files), "--sex", SEX]
+            began = time.perf_counter()
+            run = subprocess.run(
+                [*command, "--progress", "none", "--output", str(output)],
+                cwd=ROOT, check=False, text=True, capture_output=True,
+            )  # fmt: skip
+            seconds.append(time.perf_counter() - began)
+            if run.returncode or not (output / "report.html").is_file():
+                last = (run.stderr.strip().splitlines() or ["no message"])[-1]
+                note = f"FAILED with exit code {run.returncode}: {last}"
+                return Figure(what, f"real, {SUBJECT} {WHOLE}", float("nan"), "s", must, aim, note)
+    return Figure(what, f"real, {SUBJECT} {WHOLE}", statistics.median(seconds), "s", must, aim, note)

@@ -1,0 +1,138 @@
+"""Figures to reach of the main job: `python -m benchmarks identification [--quick] [--data DIR]`.
+
+Prints every figure: what was measured, on which data (real or simulated), its must and its aim. Exits 1 when a
+measured figure misses its must; a figure that could not be measured (no data) is listed as such and does not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from solver.rigs import hrp2
+from solver.threads import one_blas_thread
+
+from . import solvers
+from .figures import belt, eigenvalues, simulated, speed, subject
+from .figures.figure import Bound, Figure, at_most, heading, missing, passed, row, summary, within
+
+DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+QUICK_TRIALS = ("squats1", "DJ1")
+RUNS = 3
+QUICK_LEAVES_OUT = (
+    "the mean marker error of static1's calibration and its splits, the prior of the other sex, two of three belts, "
+    "the paper's eps in the hierarchical QP, an hour of motion (5 minutes instead), repeated runs of the timings"
+)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure and print; 1 when a must is missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks identification", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="under one minute; says what it leaves out")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
+    options = parser.parse_args(list(arguments))
+    began = time.perf_counter()
+    print(f"Python {platform.python_version()}, {os.cpu_count()} cores, load {_load()}; data: {options.data}")
+    if options.quick:
+        print(f"--quick leaves out: {QUICK_LEAVES_OUT}")
+    print(f"\n{heading()}")
+    figures: list[Figure] = []
+    datasets: list[eigenvalues.DataSet] = []
+    parts: list[Callable[[], list[Figure]]] = [
+        lambda: real(options.data, options.quick, datasets),
+        simulated.noise_free_figures,
+        lambda: belt.belt_figures(options.quick),
+        lambda: constrained_results(datasets),
+        lambda: speed.solver_figures(options.quick),
+        lambda: speed.regressor_figures(options.quick),
+        lambda: [speed.whole_figure(options.data, 1 if options.quick else RUNS)],
+    ]
+    for part in parts:
+        found = part()
+        figures += found
+        print("\n".join(map(row, found)), flush=True)
+    print(f"\n{summary(figures)}\n{time.perf_counter() - began:.0f} s")
+    return 0 if passed(figures) else 1
+
+
+def real(data: Path, quick: bool, datasets: list[eigenvalues.DataSet]) -> list[Figure]:
+    """Everything measured on the subject; adds its trials to the data sets."""
+    recordings = subject.recordings_of(data)
+    if not recordings:
+        return missing(unmeasured(), f"no data in {data / subject.SUBJECT}")
+    figures: list[Figure] = []
+    with one_blas_thread():
+        prepared, records = subject.records_of(recordings, ())
+        assert prepared is not None
+        figures += subject.mass_figures(prepared)
+        chosen = QUICK_TRIALS if quick else ()
+        alone, alone_records = subject.records_of(recordings, (subject.STATIC,), chosen)
+        figures += subject.marker_figures(alone_records, static_only=True)
+        figures += subject.marker_figures(records, static_only=False)
+        figures += _splits(prepared, "skeleton from all trials' markers", decides=True)
+        if alone is not None:
+            figures += _splits(alone, f"skeleton from {subject.STATIC}", decides=False)
+        if not quick:
+            other = "male" if subject.SEX == "female" else "female"
+            prior, _ = subject.records_of(recordings, (), sex=other)
+            assert prior is not None
+            figures += _splits(prior, f"prior of the other sex ({other})", decides=False)
+    trials = [record.trial for record in prepared.records if record.trial is not None]
+    mass = prepared.mass.mass if prepared.mass is not None else prepared.rig.prior.total_mass
+    datasets.append(eigenvalues.DataSet(f"real, {subject.SUBJECT}, all", prepared.rig, trials, mass))
+    squats = [trial for trial in trials if trial.name == speed.WHOLE]
+    datasets.append(eigenvalues.DataSet(f"real, {subject.SUBJECT}, {speed.WHOLE}", prepared.rig, squats, mass))
+    return figures
+
+
+def _splits(prepared: subject.Prepared, label: str, *, decides: bool) -> list[Figure]:
+    splits = list(subject.unseen(prepared))
+    print(f"\n  {subject.SUBJECT}, {label}: RMSE identified / prior; {subject.SIDE}; filter {subject.PRESET}")
+    print("\n".join(subject.split_lines(splits)) + "\n", flush=True)
+    return subject.unseen_figures(splits, label, decides=decides)
+
+
+def constrained_results(datasets: list[eigenvalues.DataSet]) -> list[Figure]:
+    """Eigenvalues of every constrained method on the real trials and on a simulated person and robot."""
+    with one_blas_thread():
+        person = simulated.simulate_person(simulated.SEED)
+        trial = simulated.exact_trial(person.rig, "dance1", person.motions["dance1"], person.truth)
+        mass = person.truth.total_mass
+        every = [*datasets, eigenvalues.DataSet("simulated person", person.rig, [trial], mass)]
+        rig = hrp2()
+        noisy = solvers.simulated(rig, solvers.other_body(rig))
+        every.append(eigenvalues.DataSet(speed.HRP2, rig, [noisy], rig.prior.total_mass))
+        figures, lines = eigenvalues.eigenvalue_figures(every)
+    print("\n" + "\n".join(lines) + "\n", flush=True)
+    return figures
+
+
+def unmeasured() -> list[Figure]:
+    """The rows that need the real recordings."""
+    where = f"real, {subject.SUBJECT}"
+    rows: list[tuple[str, str, Bound, Bound | None]] = [
+        ("body mass from all trials given", "kg", within(63.5, 0.4), None),
+        ("plate offset of the standing trials", "N", Bound(33.0, 37.0, "33 to 37"), None),
+        ("marker error, calibrated on static1 only: squats1", "mm", at_most(15.0), at_most(10.4)),
+        ("marker error, calibrated on static1 only: DJ1", "mm", at_most(25.0), at_most(17.3)),
+        ("marker error, calibrated on static1 only: mean of 8 trials", "mm", at_most(20.0), None),
+        ("unseen trials, RMSE identified / prior, 6 axes", "", at_most(0.80), at_most(0.68)),
+        ("  the same, moments about the pelvis", "", at_most(0.70), None),
+        ("  the same, largest axis", "", at_most(1.05), None),
+        ("unseen flights, CoM acceleration error, identified / prior", "", at_most(0.9), at_most(0.8)),
+        ("unseen flights, angular momentum rate, identified / prior", "", at_most(0.7), at_most(0.55)),
+    ]
+    return [Figure(what, where, None, unit, must, aim) for what, unit, must, aim in rows]
+
+
+def _load() -> str:
+    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,121 @@
+"""What a contact phase asks of balance and feet, prepared once and applied to many frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...rig import Rig
+from ..schedule import Phase, contact_patch, patch_names
+from . import feet
+from .balance import foot_wrenches, friction_margins, joint_torques, shares, surface_axes, zero_moment_point
+from .mechanics import State
+from .options import CheckOptions
+from .support import SupportPolygon, convex_polygon, support_polygon
+
+
+@dataclass(frozen=True, slots=True)
+class Footing:
+    """A contact phase on a rig.
+
+    Attributes:
+        phase: the contacts.
+        columns: (F,) where the planted patches stand among the rig's patches.
+        links: (F,) that carry them.
+        centres: (F, 3) [m] centres of the planted patches, world.
+        axes: (F, 2, 2) their horizontal axes.
+        polygon: of support; None while airborne.
+    """
+
+    phase: Phase
+    columns: np.ndarray
+    links: tuple[str, ...]
+    centres: np.ndarray
+    axes: np.ndarray
+    polygon: SupportPolygon | None
+
+    @staticmethod
+    def of(rig: Rig, phase: Phase, options: CheckOptions) -> Footing:
+        """Prepare a phase.
+
+        Raises:
+            InvalidValue: a patch the rig does not have, or a support polygon without area.
+        """
+        names = patch_names(rig)
+        corners = [anchor.points(rig) for anchor in phase.anchors]
+        links = tuple(contact_patch(rig, name).link for name in phase.loaded)
+        polygon = support_polygon(rig, phase.anchors, options.shrink) if phase.anchors else None
+        centres = [np.append(convex_polygon(each[:, :2]).centre, each[:, 2].mean()) for each in corners]
+        return Footing(
+            phase,
+            np.array([names.index(name) for name in phase.loaded], int),
+            links,
+            np.array(centres).reshape(-1, 3),
+            np.array([surface_axes(each) for each in corners]).reshape(-1, 2, 2),
+            polygon,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class GroundMargins:
+    """Balance and feet of N frames of one phase; margins as in `check_motion`, patches F of the rig.
+
+    Attributes:
+        torques: (N, nv - 6) [N m].
+        loads: (N, F, 6) wrenches under the patches; zero where not planted.
+        zmp: (N, 2) [m]; NaN while airborne.
+        balance, placement, flight: (N,).
+        friction, unilateral, slip: (N, F).
+    """
+
+    torques: np.ndarray
+    loads: np.ndarray
+    zmp: np.ndarray
+    balance: np.ndarray
+    placement: np.ndarray
+    flight: np.ndarray
+    friction: np.ndarray
+    unilateral: np.ndarray
+    slip: np.ndarray
+
+
+def ground_margins(
+    rig: Rig, state: State, footing: Footing, options: CheckOptions, ground: float, weight: float, size: float
+) -> GroundMargins:
+    """Judge N frames of one phase.
+
+    Args:
+        rig: with F contact patches.
+        state: of the N frames.
+        footing: their phase.
+        options: friction, load distribution and allowances.
+        ground: [m] height of the floor.
+        weight: [N] of the rig.
+        size: [m] of the rig, which makes a moment comparable with its weight.
+    """
+    frames, patches = len(state), len(rig.contacts)
+    free = np.full(frames, np.inf)
+    friction, unilateral, slip = (np.full((frames, patches), np.inf) for _ in range(3))
+    loads = np.zeros((frames, patches, 6))
+    if footing.polygon is None:
+        force = state.wrench[:, :3]
+        moment = state.wrench[:, 3:] - np.cross(state.com, force)
+        missing = np.maximum(np.linalg.norm(force, axis=1), np.linalg.norm(moment, axis=1) / size) / weight
+        torques = joint_torques(rig, state, (), loads)
+        zmp = np.full((frames, 2), np.nan)
+        return GroundMargins(torques, loads, zmp, free, free, options.flight - missing, friction, unilateral, slip)
+    anchors, columns = footing.phase.anchors, footing.columns
+    zmp = zero_moment_point(state.wrench, ground, weight)
+    share = shares(zmp, footing.centres[:, :2], options.distribution)
+    planted = foot_wrenches(state.wrench, share, footing.centres)
+    loads[:, columns] = planted
+    friction[:, columns] = friction_margins(planted, footing.axes, options.friction, weight)
+    unilateral[:, columns] = planted[:, :, 2] / weight
+    slip[:, columns] = options.allowed_slip - feet.slip(rig, state.rotation, state.position, anchors)
+    placement = free
+    if len(anchors) > 1:
+        placement = options.allowed_slip - feet.placement(rig, state.rotation, state.position, anchors)
+    torques = joint_torques(rig, state, footing.links, planted)
+    balance = footing.polygon.margin(zmp)
+    return GroundMargins(torques, loads, zmp, balance, placement, free, friction, unilateral, slip)

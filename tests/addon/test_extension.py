@@ -1,0 +1,124 @@
+"""The extension as Blender sees it: manifest, registering, operators against functions, jobs."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import bpy
+import pytest
+
+from addon import registration
+from addon.interpreter import Interpreter, environment
+from addon.jobs import Job
+from addon.operators.rigs import rig_arguments
+from solver.errors import BackendError, Cancelled
+from solver.version import VERSION
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.fixture
+def registered(empty_scene: None) -> Iterator[None]:
+    """The add-on's classes and settings."""
+    registration.register()
+    yield
+    registration.unregister()
+
+
+def test_root_file_imports_nothing_of_blender() -> None:
+    """Tools without Blender may import the root: it imports nothing on its own."""
+    tree = ast.parse((ROOT / "__init__.py").read_text(encoding="utf-8"))
+    assert not [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
+def test_manifest_says_what_blender_s_rules_ask() -> None:
+    """Tagline short and without a full stop, version as the package's, permissions for files only."""
+    manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
+    assert len(manifest["tagline"]) <= 64
+    assert not manifest["tagline"].endswith(".")
+    assert manifest["version"] == VERSION
+    assert set(manifest["permissions"]) == {"files"}
+
+
+def test_registering_twice_and_back_leaves_nothing(empty_scene: None) -> None:
+    """After unregistering, Blender knows neither settings nor operators; registering again works."""
+    for _ in range(2):
+        registration.register()
+        assert bpy.context.scene.exciting_dance.kind == "human"
+        assert "import_rig" in dir(bpy.ops.exciting_dance)
+        registration.unregister()
+        assert not hasattr(bpy.context.scene, "exciting_dance")
+
+
+def test_every_operator_and_panel_is_known(registered: None) -> None:
+    """All classes arrived: a broken one would only have printed."""
+    for cls in registration.CLASSES:
+        assert getattr(cls, "is_registered", False), cls.__name__
+
+
+def test_a_subject_becomes_the_words_of_the_verb(registered: None) -> None:
+    """The interface says to the solver what the user set."""
+    settings = bpy.context.scene.exciting_dance
+    settings.height, settings.mass, settings.sex = 1.62, 58.5, "female"
+    words = rig_arguments("human", settings, "")
+    assert words == ["rig", "human", "--height", "1.62", "--mass", "58.5", "--sex", "female"]
+
+
+def child(tmp_path: Path, program: str) -> Job:
+    """A job whose solver package is the given program."""
+    package = tmp_path / "solver"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "__main__.py").write_text(program, encoding="utf-8")
+    return Job("Testing", [], Interpreter(sys.executable, environment([str(tmp_path)])))
+
+
+def test_progress_reaches_the_window(tmp_path: Path) -> None:
+    """JSON lines on stdout become fraction and message; other output is passed over."""
+    job = child(tmp_path, 'print("a table")\nprint(\'{"fraction": 0.25, "message": "tracking"}\')')
+    job.wait()
+    job.check()
+    assert (job.fraction, job.message) == (0.25, "tracking")
+
+
+def test_a_failing_child_tells_why(tmp_path: Path) -> None:
+    """The error is the child's own words, not a code."""
+    job = child(tmp_path, 'import sys\nprint("error: a.trc, line 3: short row.", file=sys.stderr)\nsys.exit(2)')
+    job.wait()
+    with pytest.raises(BackendError, match=r"^a\.trc, line 3: short row\.$"):
+        job.check()
+
+
+def test_cancelling_ends_the_child(tmp_path: Path) -> None:
+    """A cancelled job has no living child and says so, even when the child ignores the polite request."""
+    program = (
+        "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('on', flush=True)\ntime.sleep(60)"
+    )
+    job = child(tmp_path, program)
+    job.cancel()
+    assert not job.running
+    with pytest.raises(Cancelled):
+        job.check()
+
+
+def test_a_wrong_file_is_one_error_and_changes_nothing(registered: None, tmp_path: Path) -> None:
+    """Importing a recording that is none reports once and leaves the scene empty."""
+    (tmp_path / "bad.trc").write_text("no recording", encoding="utf-8")
+    before = len(bpy.data.objects), len(bpy.data.collections)
+    with pytest.raises(RuntimeError, match=r"bad\.trc"):
+        bpy.ops.exciting_dance.import_recording(directory=str(tmp_path), files=[{"name": "bad.trc"}])
+    assert (len(bpy.data.objects), len(bpy.data.collections)) == before
+
+
+def test_a_real_recording_stands_in_the_scene(registered: None, shared_data: Path) -> None:
+    """A TRC of a person: as many balls as markers, and none above three metres."""
+    folder = str(shared_data / "subject_a" / "markers")
+    assert bpy.ops.exciting_dance.import_recording(directory=folder, files=[{"name": "squats1.trc"}]) == {"FINISHED"}
+    balls = [item for item in bpy.data.objects if "exciting_dance_recording" in item]
+    assert len(balls) >= 30
+    bpy.context.scene.frame_set(10)
+    assert all(0.0 < ball.location.z < 3.0 for ball in balls if not ball.hide_viewport)

@@ -1,0 +1,49 @@
+"""Simulated bodies with markers, for the tracking tests."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solver.motion import Markers
+from solver.pinocchio_loader import pin
+from solver.rig import Rig
+from solver.tracking import Attachment
+from solver.tracking.kinematics import Kinematics
+
+
+def cloud(rig: Rig, per_link: int = 3, seed: int = 0) -> list[Attachment]:
+    """Markers scattered about every link's origin."""
+    rng = np.random.default_rng(seed)
+    return [Attachment(f"{link}_{k}", link, 0.12 * rng.normal(size=3)) for link in rig.links for k in range(per_link)]
+
+
+def swinging(rig: Rig, frames: int, seed: int = 0, amplitude: float = 0.25, rate: float = 100.0) -> np.ndarray:
+    """A smooth motion about neutral (frames, nq), mid-range elbows and knees so that no limit binds."""
+    rng = np.random.default_rng(seed)
+    size, phase = amplitude * rng.normal(size=rig.model.nv).clip(-1, 1), rng.uniform(0.0, 6.0, rig.model.nv)
+    middle = np.zeros(rig.model.nv)
+    for link in rig.links:
+        joint = rig.model.joints[rig.joint(link)]
+        if joint.nv == 1:
+            middle[joint.idx_v] = 0.8
+    times = np.arange(frames) / rate
+    return np.array(
+        [pin.integrate(rig.model, rig.neutral, middle + size * np.sin(4.0 * t + phase)) for t in times]
+    )
+
+
+def seen_from(rig: Rig, attachments: list[Attachment], q: np.ndarray, rate: float = 100.0) -> Markers:
+    """What a perfect camera sees of a motion (N, nq)."""
+    kinematics = Kinematics(rig)
+    links = np.array([rig.index(a.link) for a in attachments])
+    offsets = np.array([a.position for a in attachments])
+    positions = []
+    for configuration in q:
+        kinematics.update(configuration)
+        positions.append(kinematics.points(links, offsets))
+    return Markers(np.arange(len(q)) / rate, tuple(a.marker for a in attachments), np.array(positions))
+
+
+def farthest(rig: Rig, first: np.ndarray, second: np.ndarray) -> float:
+    """Largest coordinate difference of two motions [rad, m]."""
+    return max(float(np.abs(pin.difference(rig.model, a, b)).max()) for a, b in zip(first, second))

@@ -1,0 +1,134 @@
+"""Normal equations, their second-order term and the pull towards neutral against plain sums and finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.tracking.bodies import cloud, swinging
+
+from solver.pinocchio_loader import pin
+from solver.rig import Rig
+from solver.rigs.human import human
+from solver.tracking import TrackingOptions
+from solver.tracking.kinematics import Kinematics, row_sums
+from solver.tracking.posture import JointLimits, Posture, inverse_right_jacobians
+
+
+@pytest.fixture(scope="module")
+def rig() -> Rig:
+    return human(1.7, 65.0, "female")
+
+
+def points_of(rig: Rig) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    attachments = cloud(rig)
+    links = np.array([rig.index(a.link) for a in attachments])
+    selector = np.zeros((len(rig.links), len(links)))
+    selector[links, np.arange(len(links))] = 1.0
+    return links, np.array([a.position for a in attachments]), selector
+
+
+def test_normal_equations_equal_the_stacked_jacobians(rig: Rig) -> None:
+    """Summing rows per link and over subtrees gives the same J'WJ and J'Wu as stacking every row."""
+    links, offsets, selector = points_of(rig)
+    rng = np.random.default_rng(1)
+    kinematics = Kinematics(rig)
+    kinematics.update(swinging(rig, 30)[-1])
+    points = kinematics.points(links, offsets)
+    jacobian = kinematics.point_jacobians(links, points)
+    weights, wanted = rng.uniform(size=len(links)), rng.normal(size=points.shape)
+    hessian, gradient = kinematics.normal_equations(row_sums(selector, points, weights, wanted))
+    np.testing.assert_allclose(hessian, np.einsum("pai,p,paj->ij", jacobian, weights, jacobian), atol=1e-12)
+    np.testing.assert_allclose(gradient, np.einsum("pai,p,pa->i", jacobian, weights, wanted), atol=1e-12)
+
+
+def test_point_jacobians_are_the_points_derivatives(rig: Rig) -> None:
+    """A point moves by its Jacobian times the step, to first order."""
+    links, offsets, _ = points_of(rig)
+    kinematics, q = Kinematics(rig), swinging(rig, 10)[-1]
+    kinematics.update(q)
+    before = kinematics.points(links, offsets)
+    jacobian = kinematics.point_jacobians(links, before)
+    step = 1e-6 * np.random.default_rng(2).normal(size=rig.model.nv)
+    kinematics.update(pin.integrate(rig.model, q, step))
+    np.testing.assert_allclose(kinematics.points(links, offsets) - before, jacobian @ step, atol=1e-10)
+
+
+def test_curvature_completes_the_exact_hessian(rig: Rig) -> None:
+    """J'WJ plus the curvature is the derivative of the gradient of half the squared residuals."""
+    links, offsets, selector = points_of(rig)
+    rng = np.random.default_rng(3)
+    kinematics, q = Kinematics(rig), swinging(rig, 20)[-1]
+    weights = rng.uniform(size=len(links))
+    kinematics.update(q)
+    targets = kinematics.points(links, offsets) + 0.05 * rng.normal(size=offsets.shape)
+
+    def equations(at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        kinematics.update(at)
+        points = kinematics.points(links, offsets)
+        sums = row_sums(selector, points, weights, targets - points)
+        hessian, gradient = kinematics.normal_equations(sums)
+        return hessian, gradient, points, sums
+
+    hessian, _, points, sums = equations(q)
+    outer = (weights[:, None] * points)[:, :, None] * (targets - points)[:, None, :]
+    curvature = kinematics.curvature((selector @ outer.reshape(-1, 9)).reshape(-1, 3, 3), sums)
+    size = 1e-5
+    for column in range(rig.model.nv):
+        step = np.zeros(rig.model.nv)
+        step[column] = size
+        forward = equations(pin.integrate(rig.model, q, step))[1]
+        backward = equations(pin.integrate(rig.model, q, -step))[1]
+        # The gradient turns with the axes it is expressed in; its symmetric part is the Hessian on the manifold.
+        hessian[:, column] += 0.5 * (forward - backward) / (2.0 * size)
+        hessian[column, :] += 0.5 * (forward - backward) / (2.0 * size)
+    np.testing.assert_allclose(hessian, -curvature, atol=1e-6)
+
+
+def test_posture_gradient_is_that_of_its_cost(rig: Rig) -> None:
+    """The pull towards neutral is minus half the derivative of its cost, also where hands may turn freely."""
+    posture, q = Posture(rig, ("left_hand",)), swinging(rig, 25, amplitude=0.6)[-1]
+    gradient = np.zeros(rig.model.nv)
+    posture.add(q, 1.0, np.zeros((rig.model.nv, rig.model.nv)), gradient)
+    size = 1e-6
+    for column in range(rig.model.nv):
+        step = np.zeros(rig.model.nv)
+        step[column] = size
+        up, down = (posture.cost(pin.integrate(rig.model, q, s * step)) for s in (1.0, -1.0))
+        assert gradient[column] == pytest.approx(-0.5 * (up - down) / (2.0 * size), abs=1e-7)
+
+
+def test_a_hand_turned_about_its_axis_costs_nothing(rig: Rig) -> None:
+    """Free twist leaves pronation to the markers."""
+    joint = rig.model.joints[rig.joint("left_hand")]
+    turn = np.zeros(rig.model.nv)
+    turn[joint.idx_v + 2] = 2.5
+    q = pin.integrate(rig.model, rig.neutral, turn)
+    assert Posture(rig, ("left_hand",)).cost(q) == pytest.approx(0.0, abs=1e-12)
+    assert Posture(rig).cost(q) > 1.0
+
+
+@pytest.mark.parametrize("angle", [1e-5, 0.7, 3.0, 3.3, 5.0])
+def test_inverse_right_jacobian_is_the_rotation_vectors_derivative(angle: float) -> None:
+    """A small body-axes turn changes the rotation vector by the inverse right Jacobian, up to a full turn."""
+    vector = angle * np.array([0.6, -0.48, 0.64])
+    turn = 1e-6 * np.array([0.3, 0.5, -0.2])
+    moved = pin.exp3(vector) @ pin.exp3(turn)
+    near = pin.log3(moved)
+    if angle > np.pi:
+        near = near * (1.0 - 2.0 * np.pi / np.linalg.norm(near))
+    change = inverse_right_jacobians(vector[None])[0] @ turn
+    np.testing.assert_allclose(near - vector, change, atol=1e-9)
+
+
+def test_limits_do_not_jump_beyond_half_a_turn(rig: Rig) -> None:
+    """A hand allowed to pronate by 170 degrees is 10 degrees, not 350, beyond its limit at 180."""
+    limits = JointLimits(rig, 40.0)
+    joint = rig.model.joints[rig.joint("right_hand")]
+    low, high = rig.limits.lower[joint.idx_v - 4], rig.limits.upper[joint.idx_v - 4]
+    farther = high if high > -low else low
+    turn = np.zeros(rig.model.nv)
+    turn[joint.idx_v + 2] = np.sign(farther) * (np.pi + 0.05)
+    _, lowest, highest = limits.rows(pin.integrate(rig.model, rig.neutral, turn), 0.01)
+    back = -lowest[joint.idx_v - 4] if farther < 0.0 else highest[joint.idx_v - 4]
+    beyond = np.pi + 0.05 - abs(farther)
+    assert -1.01 * beyond < back <= 0.0

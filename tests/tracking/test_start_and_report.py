@@ -1,0 +1,120 @@
+"""First configuration from one frame alone, and what the tracker says about bad markers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.tracking.bodies import cloud, farthest, seen_from, swinging
+
+from solver.errors import InvalidValue
+from solver.motion import Markers
+from solver.pinocchio_loader import pin
+from solver.rig import Rig
+from solver.rigs import hrp2
+from solver.rigs.human import human
+from solver.tracking import Targets, TrackingOptions, track
+from solver.tracking.start import robust_start
+
+
+@pytest.fixture(scope="module")
+def rig() -> Rig:
+    return human(1.7, 60.0, "female")
+
+
+def posed(rig: Rig, turned: float, raised: float, bent: float) -> np.ndarray:
+    """Facing elsewhere, far from the origin, arms raised sideways, elbows and knees bent."""
+    step = np.zeros(rig.model.nv)
+    step[5] = turned
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        step[rig.model.joints[rig.joint(f"{side}_upper_arm")].idx_v] = sign * raised
+        step[rig.model.joints[rig.joint(f"{side}_forearm")].idx_v] = bent
+        step[rig.model.joints[rig.joint(f"{side}_shank")].idx_v] = bent
+    q = pin.integrate(rig.model, rig.neutral, step)
+    q[:3] = [3.0, -2.0, 0.9]
+    return q
+
+
+@pytest.mark.parametrize("turned", [0.0, 1.6, 3.1])
+@pytest.mark.parametrize("raised", [0.0, 1.5, 2.5])
+def test_start_finds_any_pose(rig: Rig, turned: float, raised: float) -> None:
+    """One frame is enough, wherever the person stands, faces and holds the arms."""
+    q = posed(rig, turned, raised, 0.9)
+    markers = seen_from(rig, cloud(rig), np.array([q]))
+    found = robust_start(rig, Targets.of_markers(rig, cloud(rig), markers), 0, TrackingOptions(limits=False))
+    assert farthest(rig, np.array([found]), np.array([q])) < 0.01
+
+
+def test_start_withstands_a_wrong_marker(rig: Rig) -> None:
+    """One marker half a metre off spoils neither the root nor the other limbs."""
+    q = posed(rig, 1.0, 1.0, 0.5)
+    positions = seen_from(rig, cloud(rig), np.array([q])).positions.copy()
+    positions[0, 1] += [0.5, 0.0, 0.2]
+    markers = Markers(np.zeros(1), tuple(a.marker for a in cloud(rig)), positions)
+    found = robust_start(rig, Targets.of_markers(rig, cloud(rig), markers), 0, TrackingOptions(limits=False))
+    assert farthest(rig, np.array([found]), np.array([q])) < 0.15
+
+
+def test_any_rig_is_tracked() -> None:
+    """The tracker knows no human: markers on a robot give its motion back."""
+    robot = hrp2()
+    q = np.array([pin.integrate(robot.model, robot.neutral, 0.1 * np.sin(0.1 * k) * np.ones(robot.model.nv)) for k in range(10)])
+    tracked = track(robot, cloud(robot), seen_from(robot, cloud(robot), q), TrackingOptions(limits=False, posture=1e-10))
+    assert tracked.rmse < 1e-5
+
+
+def test_swapped_markers_are_named(rig: Rig) -> None:
+    """Two markers that change names in mid-recording are reported as a swapped pair."""
+    q, attachments = swinging(rig, 60), cloud(rig, per_link=5)
+    markers = seen_from(rig, attachments, q)
+    positions = markers.positions.copy()
+    positions[20:40, [0, 1]] = positions[20:40, [1, 0]]
+    tracked = track(rig, attachments, Markers(markers.times, markers.names, positions), TrackingOptions(limits=False))
+    swapped = [w for w in tracked.warnings if "swapped" in w]
+    assert len(swapped) == 1
+    assert f"{markers.names[0]} with {markers.names[1]}" in swapped[0]
+    clean = track(rig, attachments, markers, TrackingOptions(limits=False))
+    assert clean.warnings == ()
+
+
+def test_flickering_and_jumping_markers_are_named(rig: Rig) -> None:
+    """A marker that comes and goes is told from one that jumps."""
+    q, attachments = swinging(rig, 100), cloud(rig, per_link=5)
+    markers = seen_from(rig, attachments, q)
+    positions = markers.positions.copy()
+    positions[3::7, 2] = np.nan
+    positions[50, 6] += 0.15
+    tracked = track(rig, attachments, Markers(markers.times, markers.names, positions), TrackingOptions(limits=False))
+    text = " ".join(tracked.warnings)
+    assert f"flicker: {markers.names[2]}" in text
+    assert f"jump against their link: {markers.names[6]}" in text
+
+
+def test_another_subject_is_noticed(rig: Rig) -> None:
+    """A body 8 % larger than the rig is reported as such, one of 1 % is not."""
+    q = swinging(rig, 15)
+    markers = seen_from(rig, cloud(rig), q)
+    for factor, told in ((1.08, True), (0.92, True), (1.01, False)):
+        other = Markers(markers.times, markers.names, factor * markers.positions)
+        tracked = track(rig, cloud(rig), other, TrackingOptions(limits=False))
+        assert tracked.size == pytest.approx(factor, abs=0.02)
+        assert any("subject" in w for w in tracked.warnings) == told
+
+
+def test_a_recording_without_attached_markers_is_refused(rig: Rig) -> None:
+    """Nothing to track is an error, not a motionless body."""
+    markers = Markers(np.arange(3) / 100.0, ("a", "b"), np.zeros((3, 2, 3)))
+    with pytest.raises(InvalidValue, match="attached"):
+        track(rig, cloud(rig), markers)
+
+
+def test_frames_without_markers_are_held_and_told(rig: Rig) -> None:
+    """Where nobody was seen the pose waits, and the frames are marked."""
+    q = swinging(rig, 30)
+    markers = seen_from(rig, cloud(rig), q)
+    positions = markers.positions.copy()
+    positions[10:13] = np.nan
+    tracked = track(rig, cloud(rig), Markers(markers.times, markers.names, positions), TrackingOptions(limits=False))
+    assert not tracked.tracked[10:13].any()
+    assert tracked.tracked.sum() == 27
+    np.testing.assert_array_equal(tracked.q[11], tracked.q[9])
+    assert any("held" in w for w in tracked.warnings)
