@@ -53,7 +53,7 @@ def ball_mesh(name: str, radius: float) -> bpy.types.Mesh:
 
 def ellipsoid_mesh(name: str) -> bpy.types.Mesh:
     """The unit sphere, to be scaled to semi-axes."""
-    return mesh_of(name, [_ball()])
+    return mesh_of(name, [_ball(16, 5)])
 
 
 def arrow_mesh(name: str) -> bpy.types.Mesh:

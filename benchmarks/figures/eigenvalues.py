@@ -9,7 +9,7 @@ from solver.identification.accumulate import accumulate
 from solver.identification.consistent import PRIORS, ConsistentOptions, consistent
 from solver.identification.constrained import ConstrainedOptions, constrained
 from solver.identification.constraints import ConstraintOptions
-from solver.identification.estimate import CONSISTENT, ROTATIONAL, Estimate
+from solver.identification.estimate import CONSISTENT, NONE, ROTATIONAL, Estimate
 from solver.identification.hierarchical import HierarchicalOptions, hierarchical
 from solver.identification.identify import Method, weighted
 from solver.rig import Rig
@@ -57,7 +57,8 @@ def keeps(estimate: Estimate, demanded: str) -> bool:
     largest = abs(parameters.pseudo_inertias).max()
     physical = bool(parameters.consistency_margin.min() >= -ROUNDING * largest)
     rotational = bool(parameters.rotational_margin.min() > 0.0)
-    said = CONSISTENT if physical else ROTATIONAL if rotational and parameters.masses.min() >= 0.0 else "none"
+    light = parameters.masses.min() < -ROUNDING * abs(parameters.masses).max()
+    said = CONSISTENT if physical else ROTATIONAL if rotational and not light else NONE
     return (physical if demanded == CONSISTENT else rotational) and estimate.satisfies == said
 
 

@@ -130,7 +130,7 @@ def base_rows(rig: Rig, motion: Motion, structure: BaseParameters, base: int | s
     for piece in regressor_pieces(rig, motion, base):
         rows[piece.frames, 3:] = piece.moment[:, parameters, links].transpose(2, 0, 1)
         chosen = piece.force[:, parameters[forces], links[forces]]
-        rows[piece.frames, :3, forces] = chosen.transpose(1, 2, 0)
+        rows[piece.frames, :3, forces] = chosen.transpose(2, 0, 1)
     return rows
 
 

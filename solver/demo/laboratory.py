@@ -19,6 +19,8 @@ MARKER_NOISE = 0.002
 """[m] standard deviation per coordinate and frame."""
 FORCE_NOISE, MOMENT_NOISE = 1.0, 1.0
 """[N], [N m] standard deviation per component and sample of each plate."""
+LIFTED = 1e-3
+"""[m] by which the ankle of a foot that left the ground is higher than it stood."""
 LEAST_SHARE = 0.02
 """Share of the load that the lighter foot keeps."""
 
@@ -58,6 +60,12 @@ def soles_on_ground(rig: Rig, motion: Motion) -> dict[str, np.ndarray]:
         middle = first.rotation[:, :, index, 0] @ contact.centroid + first.position[:, index, 0]
         result[contact.name] = middle * [1.0, 1.0, 0.0]
     return result
+
+
+def airborne(rig: Rig, motion: Motion) -> np.ndarray:
+    """(N, 2) True where the foot of each contact of the rig is off the ground it stood on at the start."""
+    heights = link_motions(rig, motion).position[2, [rig.index(contact.link) for contact in rig.contacts]].T
+    return heights > heights[0] + LIFTED
 
 
 def record_plates(

@@ -1,4 +1,4 @@
-"""Made-up motions: sums of a few slow sinusoids in every joint, with the feet held on the ground."""
+"""Made-up motions: sums of a few slow sinusoids in every joint, with one foot or both held on the ground."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
 from ..signals.manifold import smooth_motion
 
-FREQUENCIES = (0.15, 0.9)
+FREQUENCIES = (0.2, 1.2)
 """[Hz] range of the sinusoids."""
 SINUSOIDS = 3
 EASE = 1.0
@@ -26,20 +26,31 @@ class Style:
     """How far everything swings.
 
     Attributes:
-        root: (6,) amplitudes of the root about its start: position [m], rotation vector [rad].
-        joints: amplitudes [rad] by the end of a joint's name; joints not named keep their place.
-        centres: (link or joint name's end, offset from the start posture) [rad] that the joints swing about.
+        root: (6,) amplitudes of the root: position [m], rotation vector [rad].
+        joints: amplitudes [rad] by the end of a link's name; joints not named keep their place.
+        centres: offset from the start posture [rad] that the joints swing about, by the end of a link's name.
+        lean: (3,) [m] offset from the start posture that the root swings about, world.
     """
 
     root: tuple[float, float, float, float, float, float]
     joints: tuple[tuple[str, tuple[float, ...]], ...]
     centres: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    lean: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    def with_leg(
+        self,
+        joints: tuple[tuple[str, tuple[float, ...]], ...],
+        centres: tuple[tuple[str, tuple[float, ...]], ...],
+        lean: tuple[float, float, float],
+    ) -> Style:
+        """The same with a free leg, leaning over the other."""
+        return Style(self.root, (*self.joints, *joints), (*self.centres, *centres), lean)
 
 
 def moving(
     rig: Rig, start: np.ndarray, style: Style, feet: Sequence[str], legs: Sequence[str], times: np.ndarray, seed: int
 ) -> Motion:
-    """A motion whose feet stay where they are at ``start``.
+    """A motion in which some feet stay where they are at ``start``.
 
     Args:
         rig: that moves.
@@ -61,7 +72,7 @@ def moving(
                 if link.endswith(ending) and link not in legs:
                     at = model.joints[rig.joint(link)].idx_v
                     target[at : at + len(values)] = values
-    centre[:ROOT_NV] = (0.0, 0.0, -0.5 * style.root[2], 0.0, 0.0, 0.0)
+    centre[:3] = style.lean
     tangent = envelope[:, None] * (centre + amplitude * _sinusoids(generator, times, model.nv))
     free = np.array([_from_start(model, start, row) for row in tangent])
     q = _planted(rig, start, free, feet, legs)

@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from ..calibration.markerset import load_marker_set
+from ..dynamics import link_motions
 from ..inertials import InertialParameters
 from ..motion import Motion
 from ..rig import Rig
 from ..rigs import human
 from ..rigs.skeleton import default_lengths
-from .laboratory import Placement, record_markers, record_plates, soles_on_ground, write_forces, write_trc
+from .laboratory import Placement, airborne, record_markers, record_plates, soles_on_ground, write_forces, write_trc
 from .motions import Style, moving, standing, still
 from .truth import perturbed
 
@@ -25,10 +26,10 @@ LENGTH_SPREAD = 0.03
 PLACEMENT_SPREAD = 0.004
 """[m] standard deviation of where a marker is glued about where its set says."""
 FORCE_RATE, MARKER_RATE = 200, 100
-STATIC_SECONDS, MOVING_SECONDS = 3.0, 14.0
+STATIC_SECONDS, MOVING_SECONDS = 3.0, 12.0
 SIDES = ("right", "left")
-FEET = tuple(f"{side}_foot" for side in SIDES)
-LEGS = tuple(f"{side}_{part}" for side in SIDES for part in ("thigh", "shank", "foot"))
+STANDING = {"dance": SIDES, "right_leg": ("left",), "left_leg": ("right",)}
+"""Feet that stay on the ground by trial."""
 CROUCH = (
     ("right_thigh", (-0.12, -0.55, 0.0)),
     ("left_thigh", (0.12, -0.55, 0.0)),
@@ -51,6 +52,7 @@ WHOLE_BODY = Style(
         ("left_upper_arm", (0.7, -0.5, 0.0)),
         ("forearm", (0.9,)),
     ),
+    lean=(0.0, 0.0, -0.04),
 )
 
 
@@ -72,16 +74,20 @@ class Person:
 
 
 def simulate_person(seed: int) -> Person:
-    """A person with a skeleton of its own, standing once and moving its whole body in two trials."""
+    """A person with a skeleton of its own, standing once and moving its whole body on both feet and on each."""
     generator = np.random.default_rng((seed, 1))
     usual = default_lengths(HEIGHT, SEX)
     lengths = {name: value * (1.0 + LENGTH_SPREAD * generator.standard_normal()) for name, value in usual.items()}
     rig = human(HEIGHT, MASS, SEX, lengths=lengths)
     start = standing(rig, CROUCH)
+    apart = _foot_distance(rig, start)
     times = np.arange(0.0, MOVING_SECONDS, 1.0 / FORCE_RATE)
     motions = {"static": still(rig, standing(rig, ARMS_AWAY), np.arange(0.0, STATIC_SECONDS, 1.0 / FORCE_RATE))}
-    for number in (1, 2):
-        motions[f"dance{number}"] = moving(rig, start, WHOLE_BODY, FEET, LEGS, times, 100 * seed + number)
+    for number, (name, sides) in enumerate(STANDING.items(), 1):
+        style = WHOLE_BODY if len(sides) == 2 else _on_one_leg(sides[0], 0.5 * apart)
+        feet = [f"{side}_foot" for side in sides]
+        legs = [f"{side}_{part}" for side in sides for part in ("thigh", "shank", "foot")]
+        motions[name] = moving(rig, start, style, feet, legs, times, 100 * seed + number)
     return Person(rig, perturbed(rig, seed), _placements(rig, generator), motions)
 
 
@@ -93,7 +99,24 @@ def record_person(person: Person, folder: Path, seed: int) -> None:
         feet = soles_on_ground(person.rig, motion)
         seen = Motion(*(values[::every] for values in (motion.times, motion.q, motion.v, motion.a)))
         write_trc(folder / f"{name}.trc", record_markers(person.rig, seen, person.placements, generator))
-        write_forces(folder / f"{name}.mot", record_plates(person.rig, motion, person.truth, feet, generator))
+        plates = record_plates(person.rig, motion, person.truth, feet, generator, airborne=airborne(person.rig, motion))
+        write_forces(folder / f"{name}.mot", plates)
+
+
+def _on_one_leg(side: str, reach: float) -> Style:
+    """The other leg swings; the pelvis leans over the foot that stands, ``reach`` [m] beside the middle."""
+    free, outwards = ("left", 1.0) if side == "right" else ("right", -1.0)
+    return WHOLE_BODY.with_leg(
+        joints=((f"{free}_thigh", (0.2, 0.5, 0.25)), (f"{free}_shank", (0.5,)), (f"{free}_foot", (0.25, 0.4, 0.2))),
+        centres=((f"{free}_thigh", (0.15 * outwards, -0.35, 0.0)), (f"{free}_shank", (0.4,))),
+        lean=(0.0, -0.8 * outwards * reach, -0.02),
+    )
+
+
+def _foot_distance(rig: Rig, posture: np.ndarray) -> float:
+    """[m] between the ankles."""
+    position = link_motions(rig, still(rig, posture, np.array([0.0, 1.0]))).position
+    return abs(float(position[1, rig.index("left_foot"), 0] - position[1, rig.index("right_foot"), 0]))
 
 
 def _placements(rig: Rig, generator: np.random.Generator) -> tuple[Placement, ...]:

@@ -13,18 +13,18 @@ from ..rig import ROOT_NV, Rig
 from ..rigs import hrp2
 from ..signals import FilterPreset, smooth_motion
 from ..trial import Recording
-from .laboratory import record_plates, soles_on_ground
+from .laboratory import airborne, record_plates, soles_on_ground
 from .motions import Style, moving
 from .truth import perturbed
 
-RATE, SECONDS = 200, 16.0
+RATE, SECONDS = 200, 12.0
 ENCODER_NOISE = 5e-5
 """[rad] standard deviation of a joint angle."""
 ORIENTATION_NOISE, POSITION_NOISE = 1e-4, 2e-5
 """[rad], [m] of the trunk's estimated pose: after the 20 Hz filter some 0.05 m/s^2, an accelerometer's noise."""
-TRIALS = ("dance1", "dance2")
-SIDES = ("right", "left")
-LEGS = tuple(f"{side}_{part}" for side in SIDES for part in ("hip_yaw", "hip_roll", "thigh", "shank", "ankle", "foot"))
+STANDING = {"dance": ("right", "left"), "right_leg": ("left",), "left_leg": ("right",)}
+"""Feet that stay on the ground by trial."""
+LEG = ("hip_yaw", "hip_roll", "thigh", "shank", "ankle", "foot")
 WHOLE_BODY = Style(
     root=(0.03, 0.03, 0.04, 0.05, 0.08, 0.1),
     joints=(
@@ -62,20 +62,35 @@ class Robot:
 
 
 def simulate_robot(seed: int, preset: FilterPreset) -> Robot:
-    """HRP-2 on both feet, moving its whole body in two trials."""
+    """HRP-2 moving its whole body on both feet and on each."""
     generator = np.random.default_rng((seed, 3))
     rig = hrp2()
     truth = perturbed(rig, seed)
     start = np.array(rig.parameters["half_sitting"])
     times = np.arange(0.0, SECONDS, 1.0 / RATE)
-    feet = [contact.link for contact in rig.contacts]
     recordings, motions = [], {}
-    for number, name in enumerate(TRIALS, 1):
-        motion = moving(rig, start, WHOLE_BODY, feet, LEGS, times, 1000 * seed + number)
-        wrenches = record_plates(rig, motion, truth, soles_on_ground(rig, motion), generator)
+    for number, (name, sides) in enumerate(STANDING.items(), 1):
+        style = WHOLE_BODY if len(sides) == 2 else _on_one_leg(sides[0])
+        legs = [f"{side}_{part}" for side in sides for part in LEG]
+        feet = [f"{side}_foot" for side in sides]
+        motion = moving(rig, start, style, feet, legs, times, 1000 * seed + number)
+        soles = soles_on_ground(rig, motion)
+        wrenches = record_plates(rig, motion, truth, soles, generator, airborne=airborne(rig, motion))
         recordings.append(Recording(name, wrenches=wrenches))
         motions[name] = smooth_motion(rig.model, times, _sensed(rig, motion.q, generator), preset)
     return Robot(rig, truth, tuple(recordings), motions)
+
+
+def _on_one_leg(side: str) -> Style:
+    """The other leg swings; the waist leans over the foot that stands."""
+    free, outwards = ("left", 1.0) if side == "right" else ("right", -1.0)
+    swing = (("hip_yaw", 0.2), ("hip_roll", 0.15), ("thigh", 0.35), ("shank", 0.4), ("ankle", 0.3), ("foot", 0.15))
+    centres = (("hip_roll", 0.12 * outwards), ("thigh", -0.25), ("shank", 0.4), ("ankle", -0.1))
+    return WHOLE_BODY.with_leg(
+        joints=tuple((f"{free}_{name}", (value,)) for name, value in swing),
+        centres=tuple((f"{free}_{name}", (value,)) for name, value in centres),
+        lean=(0.0, -0.08 * outwards, 0.0),
+    )
 
 
 def _sensed(rig: Rig, q: np.ndarray, generator: np.random.Generator) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The demonstration: simulate, record, identify as if the recordings came from elsewhere, show, compare with the truth."""
+"""The demonstration: simulate, record, identify as if it came from elsewhere, show, compare with the truth."""
 
 from __future__ import annotations
 
@@ -140,7 +140,8 @@ def _verdict(name: str, study: Study, truth: InertialParameters) -> list[str]:
     head = f"{name}: error against the known truth, RMS over {len(truth.links)} links: identified (prior)"
     return [
         head,
-        f"  mass {found.mass:.3f} ({prior.mass:.3f}) kg, centre of mass {1e3 * found.com:.1f} ({1e3 * prior.com:.1f}) mm, "
+        f"  mass {found.mass:.3f} ({prior.mass:.3f}) kg, "
+        f"centre of mass {1e3 * found.com:.1f} ({1e3 * prior.com:.1f}) mm, "
         f"inertia {100.0 * found.inertia:.0f} ({100.0 * prior.inertia:.0f}) %, "
         f"total mass off by {result.parameters.total_mass - truth.total_mass:+.3f} kg; {result.estimate.satisfies}",
     ]

@@ -20,7 +20,7 @@ KINDS: dict[str, Callable[..., Rig]] = {"human": human, "hoap3": hoap3, "hrp2": 
 """Rig builders by the ``kind`` in their parameters."""
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "human": ("height", "mass", "sex", "variant", "table", "lengths", "joints"),
-    "hoap3": ("payload",),
+    "hoap3": ("payload", "torque"),
     "hrp2": ("mass",),
     "urdf": ("path", "packages", "meshes", "feet", "base_link"),
 }

@@ -22,26 +22,31 @@ from .robots import bodies, pairs, shapes, soles, tips, with_left
 
 SPEED = 1.0
 """Joint speed limit of bonnet2016 [rad/s]; the public URDF has only placeholders."""
+TORQUES = ("rated", "peak")
+"""Which of the motors' published torques limit the joints."""
 MILLI, SQUARE_MILLI = 1e-3, 1e-6
 
 
-def hoap3(payload: str = "battery_radio") -> Rig:
+def hoap3(payload: str = "battery_radio", torque: str = "rated") -> Rig:
     """HOAP-3 with one of the manufacturer's three trunk loads.
 
-    The torque limits are the motors' rated torques, not their peaks. Where sources disagree on a joint's range the
+    Standing still on one foot takes more than a hip's rated torque, so single support needs the peaks. Where sources disagree on a joint's range the
     narrower one is taken, but the knee may stretch to zero. Built as published, the links reach 0.60 m, not the 0.88 m
     that bonnet2016 states.
 
     Args:
         payload: ``"battery_radio"`` (trunk 3.26 kg, 8.80 kg in all), ``"middle"`` (2.40 kg, 7.94 kg in all, nearest
             to the 7.9 kg of bonnet2016) or ``"light"`` (1.80 kg, 7.34 kg in all).
+        torque: limits: the motors' ``"rated"`` or ``"peak"`` torques.
 
     Raises:
-        UnknownPreset: another payload.
+        UnknownPreset: another payload or torque.
     """
     asset = read_asset("hoap3")
     if payload not in asset["payloads"]:
         raise UnknownPreset(payload, asset["payloads"])
+    if torque not in TORQUES:
+        raise UnknownPreset(torque, TORQUES)
     records = with_left(asset["links"])
     links = tuple(record["name"] for record in records)
     table = {**asset["rows"], "BODY1": asset["payloads"][payload]}
@@ -52,7 +57,7 @@ def hoap3(payload: str = "battery_radio") -> Rig:
         np.array([p.com for p in parts]),
         np.array([p.inertia for p in parts]),
     )
-    model, limits = assemble("hoap3", bodies(records, SPEED), prior)
+    model, limits = assemble("hoap3", bodies(records, SPEED, TORQUES.index(torque)), prior)
     return Rig(
         name=f"HOAP-3 ({payload.replace('_', ' and ')})",
         model=model,
@@ -66,9 +71,9 @@ def hoap3(payload: str = "battery_radio") -> Rig:
         tips=tips(records),
         notes=(
             asset["source"],
-            "torque limits: rated; ranges: the narrower of two public sources, knee from 0 deg; speeds: 1 rad/s",
+            f"torque limits: {torque}; ranges: the narrower of two public sources, knee from 0 deg; speeds: 1 rad/s",
         ),
-        parameters={"kind": "hoap3", "payload": payload, "base_link": "waist"},
+        parameters={"kind": "hoap3", "payload": payload, "torque": torque, "base_link": "waist"},
     )
 
 

@@ -41,8 +41,8 @@ def with_left(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return result + waiting
 
 
-def bodies(records: Sequence[Mapping[str, Any]], speed: float | None = None) -> list[Body]:
-    """Bodies of complete records; ``speed`` [rad/s] replaces the records' own."""
+def bodies(records: Sequence[Mapping[str, Any]], speed: float | None = None, torque_column: int = 0) -> list[Body]:
+    """Bodies of complete records; ``speed`` [rad/s] replaces theirs; ``torque_column`` picks of several torques."""
     result = []
     for record in records:
         if "parent" not in record:
@@ -59,7 +59,7 @@ def bodies(records: Sequence[Mapping[str, Any]], speed: float | None = None) -> 
                 lower=[low],
                 upper=[high],
                 speed=[record["speed"] if speed is None else speed],
-                torque=[torque[0] if isinstance(torque, list) else torque],
+                torque=[torque[torque_column] if isinstance(torque, list) else torque],
                 joint_name=record.get("joint"),
             )
         )

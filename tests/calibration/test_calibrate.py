@@ -1,0 +1,156 @@
+"""Subject calibration: simulated people whose joints are known, and real recordings whose joints are not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.calibration import Calibration, calibrate, load_marker_set
+from solver.calibration.fit import Sample, SubjectFit
+from solver.calibration.markerset import MarkerSet
+from solver.errors import InvalidValue
+from solver.io.trc import read_trc
+from solver.motion import Markers
+from solver.pinocchio_loader import pin
+from solver.rig import Rig
+from solver.rigs.human import human
+from solver.tracking import Attachment, track
+from solver.trial import Recording
+from tests.tracking.bodies import seen_from, swinging
+
+MARKER_SET = "bony_landmarks"
+
+
+def subject(stature: float) -> tuple[Rig, list[Attachment], MarkerSet]:
+    """A person of other proportions than the table's, with markers exactly on the landmarks of the set."""
+    default = human(stature, 70.0, "male")
+    marker_set = load_marker_set(MARKER_SET)
+    joints = {link: default.model.jointPlacements[default.joint(link)].translation for link in default.links}
+    joints = {link: np.array(centre) for link, centre in joints.items()}
+    for side in ("left", "right"):
+        joints[f"{side}_shank"][2] *= 1.04
+        joints[f"{side}_foot"][2] *= 0.96
+        joints[f"{side}_forearm"][2] *= 1.05
+    attachments = [
+        Attachment(name, place.link, place.position(joints, stature), anatomical=True)
+        for name, place in marker_set.places.items()
+    ]
+    overrides = {link: centre.tolist() for link, centre in joints.items() if link not in ("pelvis", "torso")}
+    return human(stature, 70.0, "male", joints=overrides), attachments, marker_set
+
+
+def recordings_of(rig: Rig, attachments: list[Attachment], scale: float = 1.0) -> list[Recording]:
+    """Standing for 0.3 s, then moving for 2 s, with 1 mm of noise."""
+    rng = np.random.default_rng(7)
+    standing = seen_from(rig, attachments, np.repeat(rig.neutral[None], 30, axis=0))
+    moving = seen_from(rig, attachments, swinging(rig, 200, amplitude=0.4))
+    noisy = []
+    for name, markers, size in (("static", standing, 1.0), ("moving", moving, scale)):
+        noise = 1e-3 * rng.normal(size=markers.positions.shape) * (name == "moving")
+        noisy.append(Recording(name, Markers(markers.times, markers.names, size * (markers.positions + noise))))
+    return noisy
+
+
+@pytest.fixture(scope="module")
+def calibrated() -> tuple[Rig, list[Attachment], Calibration]:
+    rig, attachments, _ = subject(1.8)
+    recordings = recordings_of(rig, attachments)
+    return rig, attachments, calibrate(recordings, mass=70.0, sex="male", height=1.8)
+
+
+def test_limb_lengths_are_recovered(calibrated: tuple[Rig, list[Attachment], Calibration]) -> None:
+    """Thighs 4 % longer, shanks 4 % shorter and arms 5 % longer than the table's come out within 5 mm."""
+    rig, _, found = calibrated
+    for link in ("thigh", "shank", "upper_arm"):
+        for side in ("left", "right"):
+            child = {"thigh": "shank", "shank": "foot", "upper_arm": "forearm"}[link]
+            true = np.linalg.norm(rig.model.jointPlacements[rig.joint(f"{side}_{child}")].translation)
+            assert found.lengths[f"{side}_{link}"] == pytest.approx(true, abs=0.005)
+
+
+def test_tracking_error_of_the_calibrated_subject_is_the_noise(
+    calibrated: tuple[Rig, list[Attachment], Calibration],
+) -> None:
+    """With places and joints found, what is left over is of the size of the markers' noise (1 mm each axis)."""
+    rig, attachments, found = calibrated
+    fresh = recordings_of(rig, attachments)[1]
+    assert fresh.markers is not None
+    tracked = track(found.rig, found.attachments, fresh.markers)
+    assert tracked.rmse < 2.2e-3
+    assert found.warnings == ()
+
+
+def test_stature_is_estimated_when_unknown() -> None:
+    """Without a height the segment lengths give it within 4 cm."""
+    rig, attachments, _ = subject(1.62)
+    found = calibrate(recordings_of(rig, attachments)[:1], mass=70.0, sex="male")
+    assert found.height == pytest.approx(1.62, abs=0.04)
+
+
+def test_two_subjects_are_noticed() -> None:
+    """A second recording of somebody 7 % larger is told, and by how much."""
+    rig, attachments, _ = subject(1.75)
+    found = calibrate(recordings_of(rig, attachments, scale=1.07), mass=70.0, sex="male", height=1.75)
+    assert any("different subjects" in warning for warning in found.warnings)
+    assert found.sizes["moving"] / found.sizes["static"] == pytest.approx(1.07, abs=0.02)
+
+
+def test_the_fit_ends_in_a_minimum() -> None:
+    """No small change of joint centres, marker places or poses lowers the cost that the fit reached."""
+    rig, attachments, _ = subject(1.7)
+    links = np.array([rig.index(a.link) for a in attachments])
+    offsets = np.array([a.position for a in attachments])
+    rng = np.random.default_rng(8)
+    q = swinging(rig, 40)[::10]
+    positions = seen_from(rig, attachments, q).positions + 0.01 * rng.normal(size=(4, len(links), 3))
+    positions[1, 3] = np.nan
+    size = 3 * (len(rig.links) - 1 + len(links))
+    information = 1e4 * np.eye(size)
+    fit = SubjectFit(rig, links, information, np.zeros(size), 0.0)
+    start = fit.theta(offsets)
+    fit.vector, fit.constant = information @ start, float(start @ information @ start)
+    samples = [Sample(p, 0.01, configuration.copy()) for p, configuration in zip(positions, q)]
+    theta, cost = fit.solve(start, samples)
+    assert cost < fit.cost(start, [Sample(s.positions, s.spread, c) for s, c in zip(samples, q)])
+    for _ in range(20):
+        step = 1e-3 * rng.normal(size=size)
+        turned = [
+            replace(s, q=pin.integrate(rig.model, s.q, 1e-3 * rng.normal(size=rig.model.nv))) for s in samples
+        ]
+        assert fit.cost(theta + step, turned) > cost
+
+
+def test_unknown_markers_are_left_out_and_told() -> None:
+    """A marker no set knows costs a warning, not the calibration."""
+    rig, attachments, _ = subject(1.75)
+    static = recordings_of(rig, attachments)[0]
+    assert static.markers is not None
+    positions = np.concatenate([static.markers.positions, np.ones((len(static.markers), 1, 3))], axis=1)
+    markers = Markers(static.markers.times, (*static.markers.names, "wand"), positions)
+    found = calibrate([Recording("static", markers)], mass=70.0, sex="male", height=1.75)
+    assert any("wand" in warning for warning in found.warnings)
+    assert "wand" not in {a.marker for a in found.attachments}
+
+
+def test_no_markers_no_calibration() -> None:
+    """Recordings of forces alone cannot be calibrated on."""
+    with pytest.raises(InvalidValue, match="markers"):
+        calibrate([Recording("forces only")], mass=70.0, sex="male")
+
+
+def test_real_static_trial_carries_over_to_squats_and_jumps(shared_data: Path) -> None:
+    """Calibrated on standing alone, the real subject's squats stay within 15 mm and the drop jump within 25 mm."""
+    folder = shared_data / "subject_a" / "markers"
+    static = Recording("static1", read_trc(folder / "static1.trc"))
+    found = calibrate([static], mass=63.5, sex="female")
+    assert 1.5 < found.height < 1.85
+    assert not any(name.endswith("HJC") for name in found.marker_errors)
+    for name, bound in (("squats1", 0.015), ("DJ1", 0.025)):
+        markers = read_trc(folder / f"{name}.trc")
+        thinned = Markers(markers.times[::4], markers.names, markers.positions[::4])
+        tracked = track(found.rig, found.attachments, thinned)
+        assert tracked.rmse < bound
+        assert not any("HJC" in marker for marker in tracked.names)

@@ -1,0 +1,127 @@
+"""Marker sets: every built-in one stands on the human rig, each recording finds its own, unknown ones say what to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.calibration import detect_marker_set, load_marker_set, marker_sets
+from solver.errors import InputError, UnknownPreset
+from solver.io.trc import read_trc
+from solver.rigs.human import human
+
+RECORDINGS = {
+    "subject_a/markers/squats1.trc": "thigh_and_shank_clusters",
+    "subject_b/markers/run.trc": "limb_clusters",
+    "subject_b/markers/static_walk.trc": "leg_clusters",
+    "subject_c/subject01_walk1.trc": "limb_triads",
+}
+
+
+@pytest.mark.parametrize("name", marker_sets())
+def test_every_place_lies_on_the_body(name: str) -> None:
+    """Each marker of each set names a link of the rig and lies within 60 cm of its joint, the left ones left."""
+    rig = human(1.75, 70.0, "male")
+    joints = {link: rig.model.jointPlacements[rig.joint(link)].translation for link in rig.links}
+    marker_set = load_marker_set(name)
+    assert len(marker_set.places) > 20
+    for marker, place in marker_set.places.items():
+        position = place.position(joints, 1.75)
+        assert place.link in rig.links, marker
+        assert np.linalg.norm(position) < 0.6, marker
+        assert (place.spread > 0.0).all(), marker
+    for link in marker_set.joint_centres.values():
+        assert link in rig.links
+
+
+@pytest.mark.parametrize("name", marker_sets())
+def test_left_and_right_landmarks_mirror(name: str) -> None:
+    """A landmark's left place is the mirror image of its right one."""
+    marker_set = load_marker_set(name)
+    by_landmark = {landmark: marker_set.places[m] for m, landmark in marker_set.landmarks.items()}
+    mirrored = 0
+    for landmark, place in by_landmark.items():
+        twin = by_landmark.get(landmark.replace("left ", "right ")) if landmark.startswith("left ") else None
+        if twin is not None:
+            np.testing.assert_allclose(place.offset, twin.offset * [1.0, -1.0, 1.0])
+            assert place.link.replace("left_", "right_") == twin.link
+            mirrored += 1
+    assert mirrored >= 8
+
+
+@pytest.mark.parametrize(("file", "expected"), RECORDINGS.items())
+def test_a_recording_finds_its_marker_set(shared_data: Path, file: str, expected: str) -> None:
+    """The set is recognised by the marker names alone."""
+    markers = read_trc(shared_data / file, ragged=True)
+    assert detect_marker_set(markers.names) == load_marker_set(expected)
+
+
+def test_a_subject_prefix_is_no_obstacle() -> None:
+    """Names like ``Anna:LASI`` belong to the set that knows LASI."""
+    marker_set = load_marker_set("plug_in_gait")
+    names = [f"Anna:{name}" for name in marker_set.places]
+    assert detect_marker_set(names) == marker_set
+    assert marker_set.landmark_of("Anna:LASI") == "left asis"
+
+
+def test_an_unknown_set_lists_its_markers_and_says_how_to_write_one() -> None:
+    """The error names every unmatched marker and the remedy."""
+    names = [f"point_{k}" for k in range(30)]
+    with pytest.raises(InputError) as caught:
+        detect_marker_set(names, "dance.trc")
+    text = str(caught.value)
+    assert all(name in text for name in names)
+    assert "dance.trc" in text
+    assert "landmark" in text
+    assert "marker_set" in text
+
+
+def test_computed_quantities_are_no_unknown_markers() -> None:
+    """Joint angles and segment axes in a C3D file count neither for nor against a set."""
+    marker_set = load_marker_set("plug_in_gait")
+    assert marker_set.unknown(["LASI", "LHipAngles", "PELO", "RTIA", "RTOE"]) == ()
+    assert marker_set.unknown(["WAND1"]) == ("WAND1",)
+
+
+def test_a_written_set_is_read(tmp_path: Path) -> None:
+    """A set of one's own, with a landmark, a free marker, a joint centre and a virtual one."""
+    path = tmp_path / "mine.json"
+    markers = {
+        "hipL": {"landmark": "left asis"},
+        "quad": {"link": "left_thigh", "fraction": 0.5, "offset": [0.03, 0.02, 0.0]},
+        "HJC": {"joint_centre": "left_thigh"},
+        "mid": {"virtual": "middle of two"},
+    }
+    path.write_text(json.dumps({"name": "mine", "markers": markers, "aliases": {"hl": "hipL"}}))
+    mine = load_marker_set(path)
+    assert mine.place_of("hl") == mine.place_of("hipL")
+    assert not mine.places["quad"].anatomical
+    assert mine.centre_of("HJC") == "left_thigh"
+    assert mine.place_of("mid") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{", "JSON"),
+        ('{"name": "x"}', "markers"),
+        ('{"name": "x", "markers": {"a": {"landmark": "left elbow"}}}', "medial_humeral_epicondyle"),
+        ('{"name": "x", "markers": {"a": {"link": "torso"}}}', "offset"),
+    ],
+)
+def test_a_broken_set_is_refused_with_its_place(tmp_path: Path, text: str, told: str) -> None:
+    """What is wrong with a marker set file is said, with the file."""
+    path = tmp_path / "broken.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=told) as caught:
+        load_marker_set(path)
+    assert "broken.json" in str(caught.value)
+
+
+def test_an_unknown_name_lists_the_known_sets() -> None:
+    """A misspelt set names the choices."""
+    with pytest.raises(UnknownPreset, match="plug_in_gait"):
+        load_marker_set("plugin_gait")
