@@ -24,6 +24,8 @@ LEAST_HORIZONTAL = 0.5
 """[N] No trial knows its mean horizontal force better: crosstalk of plates."""
 UNSEEN = 0.02
 """Share of the weight that an offset of plates never seen unloaded may amount to (1 sigma); real ones reached 5 %."""
+STATED_STD = 0.5
+"""[kg] How well a person's stated mass is known: a bathroom scale, clothes, the time of day."""
 STATED = 0.03
 """A stated mass further from the plates than this share is worth a warning."""
 ARM = 0.2
@@ -90,13 +92,17 @@ def estimate_mass(items: Sequence[MassEvidence], *, stated: float | None = None)
 
     Args:
         items: see `mass_evidence`.
-        stated: [kg] what the user says, only compared.
+        stated: [kg] what the user says. Plates that prove their zero overrule it (with a warning); plates that do not
+            and disagree with it by more than `STATED` are taken to hide an offset.
 
     Raises:
         InvalidValue: no trial has a counted stretch long enough.
     """
     found = [(item.name, trial_mass(item)) for item in items]
     trials = tuple(trial for _, trial in found if trial is not None)
+    if stated is not None and not stated > 0.0:
+        raise InvalidValue(f"the stated mass must be positive, got {stated:g} kg")
+    source = ""
     warnings = [f"{name}: no counted stretch is long enough to read a mass" for name, trial in found if trial is None]
     if not trials:
         raise InvalidValue("no trial has a counted stretch with forces long enough to estimate the mass")
@@ -108,6 +114,12 @@ def estimate_mass(items: Sequence[MassEvidence], *, stated: float | None = None)
         agreeing = [cluster for cluster in clusters if _agree(*_combine(cluster), mass, std)]
         odd = [cluster for cluster in clusters if cluster not in agreeing]
         trusted = verified + [trial for cluster in agreeing for trial in cluster]
+        source = "trials that show them unloaded give"
+    elif stated is not None and any(abs(_combine(cluster)[0] - stated) > STATED * stated for cluster in clusters):
+        odd = [cluster for cluster in clusters if abs(_combine(cluster)[0] - stated) > STATED * stated]
+        trusted = [trial for cluster in clusters if cluster not in odd for trial in cluster]
+        mass, std = _combine(trusted) if trusted else (stated, STATED_STD)
+        source = "plates that agree with the stated mass read" if trusted else "the stated mass is"
     elif len(clusters) == 1:
         trusted, odd = clusters[0], []
         mass, std = _combine(trusted)
@@ -126,8 +138,8 @@ def estimate_mass(items: Sequence[MassEvidence], *, stated: float | None = None)
         apparent, own = _combine(cluster)
         group = _group(cluster, apparent, own, False, (mass, std, _dynamic(verified or trusted)))
         groups.append(group)
-        if trusted:
-            warnings.append(_offset_text(group, mass))
+        if source:
+            warnings.append(_offset_text(group, mass, source))
     warnings += _outliers(trusted, mass)
     warnings += _against(stated, mass, groups)
     return MassEstimate(mass, std, tuple(groups), trials, tuple(warnings))
@@ -230,15 +242,15 @@ def _names(trials: Sequence[TrialMass]) -> str:
     return ", ".join(trial.name for trial in trials)
 
 
-def _offset_text(group: MassGroup, mass: float) -> str:
+def _offset_text(group: MassGroup, mass: float, source: str) -> str:
     evidence = {
         "offset": "an offset, not a gain, by how it follows the motion",
         "gain": "it follows the motion like a gain, yet is corrected as an offset",
         "undecided": "the motion does not tell whether offset or gain",
     }[group.kind]
     return (
-        f"{', '.join(group.trials)}: the plates read {group.apparent:.1f} kg where trials that show them unloaded give "
-        f"{mass:.1f} kg; a constant vertical offset of {group.bias[2]:.0f} N is taken off ({evidence})"
+        f"{', '.join(group.trials)}: the plates read {group.apparent:.1f} kg where {source} {mass:.1f} kg; a "
+        f"constant vertical offset of {group.bias[2]:.0f} N is taken off ({evidence})"
     )
 
 
@@ -254,8 +266,6 @@ def _outliers(trusted: Sequence[TrialMass], mass: float) -> list[str]:
 def _against(stated: float | None, mass: float, groups: Sequence[MassGroup]) -> list[str]:
     if stated is None:
         return []
-    if not stated > 0.0:
-        raise InvalidValue(f"the stated mass must be positive, got {stated:g} kg")
     result = []
     if abs(mass - stated) > STATED * stated:
         result.append(

@@ -6,17 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.interpolate import make_interp_spline
 
 from ..motion import Motion
 from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
 from ..signals.manifold import smooth_motion
+from .balance import rebalancing
 
 FREQUENCIES = (0.2, 1.2)
 """[Hz] range of the sinusoids."""
 SINUSOIDS = 3
 EASE = 1.0
 """[s] in which the motion grows from rest and returns to it."""
+BALANCE_RATE, BALANCE_ROUNDS = 50.0, 3
+"""[Hz] and number of corrections that keep the centre of pressure under the feet."""
+SOLE_USED = 0.8
+"""Share of a sole's length and width that the centre of pressure may use."""
 STEPS = 4
 """Newton steps a frame; each frame starts from its predecessor."""
 
@@ -47,10 +53,32 @@ class Style:
         return Style(self.root, (*self.joints, *joints), (*self.centres, *centres), lean)
 
 
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """The prescribed part of a motion: a tangent step (nv,) from the start posture at any time."""
+
+    centre: np.ndarray
+    amplitude: np.ndarray
+    frequencies: np.ndarray  # (S, nv) [Hz]
+    phases: np.ndarray  # (S, nv) [rad]
+    shares: np.ndarray  # (S, nv), one in sum
+    seconds: float
+
+    def __call__(self, times: np.ndarray) -> np.ndarray:
+        """(N, nv): first the root leans, then everything swings, and back."""
+        angles = 2.0 * np.pi * self.frequencies[:, None] * times[None, :, None] + self.phases[:, None]
+        waves = np.einsum("sc,snc->nc", self.shares, np.sin(angles))
+        leaning = _ease(times) * _ease(self.seconds - times)
+        swinging = _ease(times - EASE) * _ease(self.seconds - EASE - times)
+        result = swinging[:, None] * (self.centre + self.amplitude * waves)
+        result[:, :3] += (leaning - swinging)[:, None] * self.centre[:3]
+        return result
+
+
 def moving(
     rig: Rig, start: np.ndarray, style: Style, feet: Sequence[str], legs: Sequence[str], times: np.ndarray, seed: int
 ) -> Motion:
-    """A motion in which some feet stay where they are at ``start``.
+    """A motion in which some feet stay where they are at ``start`` and carry the body.
 
     Args:
         rig: that moves.
@@ -58,25 +86,68 @@ def moving(
         style: amplitudes.
         feet: links held on the ground.
         legs: links whose joints are solved for so that the feet stay.
-        times: (N,) [s].
+        times: (N,) [s] from zero.
         seed: of frequencies and phases.
     """
-    generator = np.random.default_rng(seed)
+    path = _path(rig, style, legs, float(times[-1]), np.random.default_rng(seed))
+    coarse = np.linspace(0.0, times[-1], int(times[-1] * BALANCE_RATE) + 1)
+    low, high = _support(rig, start, feet, _ease(coarse) * _ease(times[-1] - coarse))
+    shift = np.zeros((len(coarse), 2))
+    for _ in range(BALANCE_ROUNDS):
+        shift += rebalancing(rig, _moved(rig, start, path, feet, legs, coarse, shift), low, high)
+    return _moved(rig, start, path, feet, legs, times, make_interp_spline(coarse, shift, k=5)(times))
+
+
+def _path(rig: Rig, style: Style, legs: Sequence[str], seconds: float, generator: np.random.Generator) -> _Path:
     model = rig.model
-    envelope = _ease(times - times[0]) * _ease(times[-1] - times)
     amplitude, centre = np.zeros(model.nv), np.zeros(model.nv)
-    amplitude[:ROOT_NV] = style.root
+    amplitude[:ROOT_NV], centre[:3] = style.root, style.lean
     for target, entries in ((amplitude, style.joints), (centre, style.centres)):
         for ending, values in entries:
             for link in rig.links:
                 if link.endswith(ending) and link not in legs:
                     at = model.joints[rig.joint(link)].idx_v
                     target[at : at + len(values)] = values
-    centre[:3] = style.lean
-    tangent = envelope[:, None] * (centre + amplitude * _sinusoids(generator, times, model.nv))
-    free = np.array([_from_start(model, start, row) for row in tangent])
-    q = _planted(rig, start, free, feet, legs)
-    return smooth_motion(model, times, q, None)
+    shape = (SINUSOIDS, model.nv)
+    return _Path(
+        centre,
+        amplitude,
+        generator.uniform(*FREQUENCIES, shape),
+        generator.uniform(0.0, 2.0 * np.pi, shape),
+        generator.dirichlet(np.full(SINUSOIDS, 2.0), model.nv).T,
+        seconds,
+    )
+
+
+def _moved(
+    rig: Rig,
+    start: np.ndarray,
+    path: _Path,
+    feet: Sequence[str],
+    legs: Sequence[str],
+    times: np.ndarray,
+    shift: np.ndarray,
+) -> Motion:
+    """The motion along a path with the root shifted horizontally (N, 2) [m] and the legs following."""
+    free = np.array([_from_start(rig.model, start, row) for row in path(times)])
+    free[:, :2] += shift
+    return smooth_motion(rig.model, times, _planted(rig, start, free, feet, legs), None)
+
+
+def _support(rig: Rig, start: np.ndarray, feet: Sequence[str], leaning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Corners (N, 2) [m] of the box for the centre of pressure: all soles at first, then those that stay."""
+    data = rig.model.createData()
+    pin.forwardKinematics(rig.model, data, start)
+    corners = {}
+    for contact in rig.contacts:
+        pose = data.oMi[rig.joint(contact.link)]
+        points = (contact.vertices @ pose.rotation.T + pose.translation)[:, :2]
+        middle = points.mean(axis=0)
+        corners[contact.link] = middle + SOLE_USED * (points - middle)
+    both, staying = np.vstack(list(corners.values())), np.vstack([corners[foot] for foot in feet])
+    share = leaning[:, None]
+    low, high = ((1.0 - share) * limit(both, axis=0) + share * limit(staying, axis=0) for limit in (np.min, np.max))
+    return low, high
 
 
 def still(rig: Rig, posture: np.ndarray, times: np.ndarray) -> Motion:
@@ -112,15 +183,6 @@ def _ease(seconds: np.ndarray) -> np.ndarray:
     """A smooth step from 0 to 1 within `EASE`, with two vanishing derivatives at both ends."""
     x = np.clip(seconds / EASE, 0.0, 1.0)
     return x**3 * (10.0 - 15.0 * x + 6.0 * x**2)
-
-
-def _sinusoids(generator: np.random.Generator, times: np.ndarray, count: int) -> np.ndarray:
-    """(N, count) signals of about unit amplitude."""
-    frequencies = generator.uniform(*FREQUENCIES, (SINUSOIDS, count))
-    phases = generator.uniform(0.0, 2.0 * np.pi, (SINUSOIDS, count))
-    shares = generator.dirichlet(np.full(SINUSOIDS, 2.0), count).T
-    waves = np.sin(2.0 * np.pi * frequencies[:, None] * times[None, :, None] + phases[:, None])
-    return np.einsum("sc,snc->nc", shares, waves)
 
 
 def _from_start(model: pin.Model, start: np.ndarray, tangent: np.ndarray) -> np.ndarray:

@@ -31,15 +31,15 @@ SIDES = ("right", "left")
 STANDING = {"dance": SIDES, "right_leg": ("left",), "left_leg": ("right",)}
 """Feet that stay on the ground by trial."""
 CROUCH = (
-    ("right_thigh", (-0.12, -0.55, 0.0)),
-    ("left_thigh", (0.12, -0.55, 0.0)),
-    ("shank", (1.0,)),
-    ("right_foot", (0.12, -0.45, 0.0)),
-    ("left_foot", (-0.12, -0.45, 0.0)),
+    ("right_thigh", (-0.12, -0.5, 0.0)),
+    ("left_thigh", (0.12, -0.5, 0.0)),
+    ("shank", (0.9,)),
+    ("right_foot", (0.12, -0.4, 0.0)),
+    ("left_foot", (-0.12, -0.4, 0.0)),
 )
 ARMS_AWAY = (("right_upper_arm", (-0.35, 0.0, 0.0)), ("left_upper_arm", (0.35, 0.0, 0.0)), ("forearm", (0.15,)))
 WHOLE_BODY = Style(
-    root=(0.04, 0.05, 0.08, 0.12, 0.18, 0.2),
+    root=(0.04, 0.05, 0.07, 0.12, 0.15, 0.2),
     joints=(
         ("torso", (0.22, 0.3, 0.35)),
         ("head", (0.25, 0.3, 0.5)),
@@ -106,9 +106,11 @@ def record_person(person: Person, folder: Path, seed: int) -> None:
 def _on_one_leg(side: str, reach: float) -> Style:
     """The other leg swings; the pelvis leans over the foot that stands, ``reach`` [m] beside the middle."""
     free, outwards = ("left", 1.0) if side == "right" else ("right", -1.0)
+    swing = (("thigh", (0.2, 0.5, 0.25)), ("shank", (0.5,)), ("foot", (0.2, 0.25, 0.2)))
+    centres = (("thigh", (0.15 * outwards, -0.4, 0.0)), ("shank", (0.6,)), ("foot", (0.0, 0.25, 0.0)))
     return WHOLE_BODY.with_leg(
-        joints=((f"{free}_thigh", (0.2, 0.5, 0.25)), (f"{free}_shank", (0.5,)), (f"{free}_foot", (0.25, 0.4, 0.2))),
-        centres=((f"{free}_thigh", (0.15 * outwards, -0.35, 0.0)), (f"{free}_shank", (0.4,))),
+        joints=tuple((f"{free}_{name}", values) for name, values in swing),
+        centres=tuple((f"{free}_{name}", values) for name, values in centres),
         lean=(0.0, -0.8 * outwards * reach, -0.02),
     )
 

@@ -29,7 +29,7 @@ WHOLE_BODY = Style(
     root=(0.03, 0.03, 0.04, 0.05, 0.08, 0.1),
     joints=(
         ("chest_yaw", (0.4,)),
-        ("chest", (0.2,)),
+        ("chest", (0.15,)),
         ("neck", (0.4,)),
         ("head", (0.3,)),
         ("shoulder_pitch", (0.7,)),
@@ -40,7 +40,12 @@ WHOLE_BODY = Style(
         ("wrist_pitch", (0.6,)),
         ("hand", (0.4,)),
     ),
-    centres=(("right_shoulder_roll", (-0.2,)), ("left_shoulder_roll", (0.2,))),
+    centres=(
+        ("chest", (0.15,)),
+        ("forearm", (-0.1,)),
+        ("right_shoulder_roll", (-0.2,)),
+        ("left_shoulder_roll", (0.2,)),
+    ),
 )
 
 

@@ -64,10 +64,8 @@ class InverseKinematics:
         points = turns = None
         if self.points is not None:
             residual, now = self.position_residuals(previous), self.position_residuals(frame)
-            if self.points.velocities is not None:
-                moved = self.points.velocities[frame] * step
-            else:
-                moved = now - residual
+            velocities = self.points.velocities
+            moved = now - residual if velocities is None else velocities[frame] * step
             points = np.where(np.isfinite(residual + moved), moved + self.options.gain * residual, now)
         if self.turns is not None:
             residual, now = self.rotation_residuals(previous), self.rotation_residuals(frame)

@@ -20,8 +20,8 @@ class TrackingOptions:
         tolerance: [rad] largest coordinate change at which a frame counts as converged.
         posture: [m^2] price of joint coordinates one radian away from neutral beside squared marker errors. It decides
             what no marker shows (a head without markers) and is small against everything that markers do show.
-        free_twist: links whose turn about their own z axis costs nothing: the human rig's forearms do not pronate, so its
-            hands do. Names the rig lacks are ignored.
+        free_twist: links whose turn about their own z axis costs nothing: the human rig's forearms do not pronate, so
+            its hands do. Names the rig lacks are ignored.
         damping: [m^2] price of a step, so that a coordinate nobody sees stays where it is.
         limits: keep joint limits by rapetti2020 (12)-(13).
         limit_speed: [rad/s] bound on joint speed where the rig states none.

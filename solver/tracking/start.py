@@ -177,8 +177,10 @@ def _axis(model: pin.Model, joint: int) -> np.ndarray | None:
 
 def _turn_about(rotation: np.ndarray, axis: np.ndarray) -> float:
     """Angle about ``axis`` [rad] whose rotation is nearest to ``rotation``."""
-    sine = 0.5 * axis @ np.array(
-        [rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]]
+    sine = (
+        0.5
+        * axis
+        @ np.array([rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]])
     )
     cosine = 0.5 * (np.trace(rotation) - axis @ rotation @ axis)
     return float(np.arctan2(sine, cosine))

@@ -118,12 +118,14 @@ class Targets:
         object.__setattr__(self, "times", frozen_times(self.times))
         if self.positions is None and self.orientations is None:
             raise InvalidValue("tracking needs position or orientation targets; both are missing")
-        for name, values in (
-            ("positions", self.positions and self.positions.positions),
-            ("orientations", self.orientations and self.orientations.rotations),
-        ):
-            if values is not None and len(values) != len(self.times):
-                raise InvalidValue(f"{name} hold {len(values)} frames, times {len(self.times)}")
+        frames = {}
+        if self.positions is not None:
+            frames["positions"] = len(self.positions.positions)
+        if self.orientations is not None:
+            frames["orientations"] = len(self.orientations.rotations)
+        for name, count in frames.items():
+            if count != len(self.times):
+                raise InvalidValue(f"{name} hold {count} frames, times {len(self.times)}")
 
     def __len__(self) -> int:
         return len(self.times)

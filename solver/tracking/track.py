@@ -70,17 +70,17 @@ class Tracked:
     @property
     def rmse(self) -> float:
         """Root mean square error over markers and frames [m]."""
-        return _root_mean_square(self.errors, None)
+        return float(_root_mean_square(self.errors, None))
 
     @property
     def marker_rmse(self) -> dict[str, float]:
         """Root mean square error of each marker over its seen frames [m]; NaN if never seen."""
-        return dict(zip(self.names, np.atleast_1d(_root_mean_square(self.errors, 0)).tolist()))
+        return dict(zip(self.names, _root_mean_square(self.errors, 0).tolist()))
 
     @property
     def frame_rmse(self) -> np.ndarray:
         """Root mean square error of each frame over its seen markers (N,) [m]; NaN where none was seen."""
-        return np.atleast_1d(_root_mean_square(self.errors, 1))
+        return _root_mean_square(self.errors, 1)
 
 
 def track(
@@ -223,10 +223,8 @@ def _size(engine: InverseKinematics, configurations: np.ndarray, usable: np.ndar
     assert engine.points is not None
     frames = np.flatnonzero(usable)
     frames = frames[np.linspace(0, len(frames) - 1, min(SIZE_FRAMES, len(frames))).astype(int)]
-    points = engine.points
-    return size_factor(
-        engine.kinematics, engine.posture, points.links, points.offsets, points.positions[frames], configurations[frames]
-    )
+    points, seen = engine.points, engine.points.positions[frames]
+    return size_factor(engine.kinematics, engine.posture, points.links, points.offsets, seen, configurations[frames])
 
 
 def _size_warning(size: float) -> tuple[str, ...]:
@@ -253,10 +251,9 @@ def _warnings(targets: Targets, usable: np.ndarray, restarts: Sequence[int]) -> 
     return tuple(warnings)
 
 
-def _root_mean_square(errors: np.ndarray, axis: int | None) -> float | np.ndarray:
+def _root_mean_square(errors: np.ndarray, axis: int | None) -> np.ndarray:
+    """Over what was seen; NaN where nothing was."""
     seen = np.isfinite(errors)
-    count = seen.sum(axis=axis)
-    total = np.where(seen, errors, 0.0) ** 2
+    squares = np.asarray((np.where(seen, errors, 0.0) ** 2).sum(axis=axis))
     with np.errstate(invalid="ignore", divide="ignore"):
-        result = np.sqrt(total.sum(axis=axis) / count)
-    return float(result) if axis is None else result
+        return np.asarray(np.sqrt(squares / seen.sum(axis=axis)))

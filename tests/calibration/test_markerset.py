@@ -1,4 +1,4 @@
-"""Marker sets: every built-in one stands on the human rig, each recording finds its own, unknown ones say what to do."""
+"""Marker sets: every built-in one stands on the human rig, recordings find their own, unknown ones say what to do."""
 
 from __future__ import annotations
 

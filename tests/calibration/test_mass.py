@@ -184,3 +184,16 @@ def test_the_runner_weighs_the_same_over_flights(shared_data: Path) -> None:
     assert rows.zero is not None
     whole_strides = rows.wrench[50:-50, 2].mean() / GRAVITY
     assert estimate_mass([rows]).mass == pytest.approx(whole_strides, rel=0.02)
+
+
+def test_a_stated_mass_corrects_plates_that_prove_nothing() -> None:
+    """Plates never seen unloaded that miss 40 N get the offset a stated mass implies; one within 3 % changes nothing."""
+    items = [evidence("standing", simulate(6.0, MASS, squats, bias=-40.0))]
+    alone = estimate_mass(items)
+    told = estimate_mass(items, stated=MASS)
+    near = estimate_mass(items, stated=1.02 * alone.mass)
+    assert told.mass == pytest.approx(MASS)
+    assert told.bias("standing")[2] == pytest.approx(-40.0, abs=2.0)
+    assert any("stated" in warning for warning in told.warnings)
+    assert near.mass == pytest.approx(alone.mass)
+    assert near.bias("standing")[2] == 0.0

@@ -86,7 +86,6 @@ def test_prefilter_hides_no_near_pair(rig: Rig) -> None:
     detector = CollisionDetector(rig, CheckOptions(reach=0.04))
     q = swinging(rig, np.linspace(0.0, 4.0, 6), size=0.8).q
     near = detector.near_pairs(q, *_poses(rig, q))
-    reported = {(int(f), int(p)): d for f, p, d in zip(near.frames, near.pairs, near.distances)}
     found = 0
     for frame, row in enumerate(q):
         pin.computeDistances(rig.model, detector._data, detector._model, detector._geometry, row)
@@ -98,7 +97,7 @@ def test_prefilter_hides_no_near_pair(rig: Rig) -> None:
             distance += detector.forgiven[owner]
             if distance < 0.0399:
                 found += 1
-                own = min(d for (f, p), d in reported.items() if (f, p) == (frame, owner))
+                own = near.distances[(near.frames == frame) & (near.pairs == owner)].min()
                 assert own == pytest.approx(distance, abs=1e-5)
     assert found > 5
 
@@ -206,8 +205,9 @@ def test_rigs_without_shapes_get_fitted_ones() -> None:
     checks = check_motion(bare, statue(bare, bare.neutral), standing(bare))
     assert any("fitted" in note for note in checks.notes)
     assert np.isfinite(checks.margin("self-collision").values).all()
-    limb, block = fitted_shape("a", -np.array([0.1, 0.1, 0.5]), np.array([0.1, 0.1, 0.5])), fitted_shape(
-        "a", np.zeros(3), np.ones(3)
+    limb, block = (
+        fitted_shape("a", -np.array([0.1, 0.1, 0.5]), np.array([0.1, 0.1, 0.5])),
+        fitted_shape("a", np.zeros(3), np.ones(3)),
     )
     assert limb is not None and limb.kind == "capsule" and limb.size == pytest.approx((0.1, 0.4))
     assert block is not None and block.kind == "box"

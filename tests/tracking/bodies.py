@@ -27,9 +27,7 @@ def swinging(rig: Rig, frames: int, seed: int = 0, amplitude: float = 0.25, rate
         if joint.nv == 1:
             middle[joint.idx_v] = 0.8
     times = np.arange(frames) / rate
-    return np.array(
-        [pin.integrate(rig.model, rig.neutral, middle + size * np.sin(4.0 * t + phase)) for t in times]
-    )
+    return np.array([pin.integrate(rig.model, rig.neutral, middle + size * np.sin(4.0 * t + phase)) for t in times])
 
 
 def seen_from(rig: Rig, attachments: list[Attachment], q: np.ndarray, rate: float = 100.0) -> Markers:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.tracking.bodies import cloud, farthest, seen_from, swinging
 
 from solver.errors import InvalidValue
+from solver.motion import Markers
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs.human import human
@@ -14,6 +14,7 @@ from solver.tracking import OrientationTargets, Targets, TrackingOptions, follow
 from solver.tracking.bounded import bounded_step
 from solver.tracking.dynamical import BaumgarteRoot, InverseKinematics, faded, rotation_error
 from solver.tracking.kinematics import Kinematics
+from tests.tracking.bodies import cloud, farthest, seen_from, swinging
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +80,7 @@ def test_missing_markers_carry_no_weight(rig: Rig) -> None:
     positions = markers.positions.copy()
     positions[5:12, 7] = np.nan
     positions[9, 20:22] = np.nan
-    gappy = type(markers)(markers.times, markers.names, positions)
+    gappy = Markers(markers.times, markers.names, positions)
     tracked = track(rig, attachments, gappy, FREE)
     assert farthest(rig, tracked.q, q) < 1e-6
     assert np.isnan(tracked.errors[5:12, 7]).all()
@@ -90,10 +91,11 @@ def test_a_fading_marker_does_not_bend_the_motion_in_one_frame(rig: Rig) -> None
     """A wrong marker that vanishes for a while jolts the motion less when its weight fades."""
     q = np.repeat(swinging(rig, 1), 60, axis=0)
     attachments = cloud(rig, per_link=4)
-    positions = seen_from(rig, attachments, q).positions.copy()
+    perfect = seen_from(rig, attachments, q)
+    positions = perfect.positions.copy()
     positions[:, 0] += [0.0, 0.02, 0.0]
     positions[25:35, 0] = np.nan
-    markers = type(seen_from(rig, attachments, q))(np.arange(60) / 100.0, tuple(a.marker for a in attachments), positions)
+    markers = Markers(perfect.times, perfect.names, positions)
     jolts = []
     for fade in (0.0, 0.1):
         tracked = track(rig, attachments, markers, TrackingOptions(fade=fade, limits=False))

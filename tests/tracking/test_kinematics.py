@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.tracking.bodies import cloud, swinging
 
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs.human import human
-from solver.tracking import TrackingOptions
 from solver.tracking.kinematics import Kinematics, row_sums
 from solver.tracking.posture import JointLimits, Posture, inverse_right_jacobians
+from tests.tracking.bodies import cloud, swinging
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.tracking.bodies import cloud, farthest, seen_from, swinging
 
 from solver.errors import InvalidValue
 from solver.motion import Markers
@@ -14,6 +13,7 @@ from solver.rigs import hrp2
 from solver.rigs.human import human
 from solver.tracking import Targets, TrackingOptions, track
 from solver.tracking.start import robust_start
+from tests.tracking.bodies import cloud, farthest, seen_from, swinging
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +57,10 @@ def test_start_withstands_a_wrong_marker(rig: Rig) -> None:
 def test_any_rig_is_tracked() -> None:
     """The tracker knows no human: markers on a robot give its motion back."""
     robot = hrp2()
-    q = np.array([pin.integrate(robot.model, robot.neutral, 0.1 * np.sin(0.1 * k) * np.ones(robot.model.nv)) for k in range(10)])
-    tracked = track(robot, cloud(robot), seen_from(robot, cloud(robot), q), TrackingOptions(limits=False, posture=1e-10))
+    step = np.ones(robot.model.nv)
+    q = np.array([pin.integrate(robot.model, robot.neutral, 0.1 * np.sin(0.1 * k) * step) for k in range(10)])
+    options = TrackingOptions(limits=False, posture=1e-10)
+    tracked = track(robot, cloud(robot), seen_from(robot, cloud(robot), q), options)
     assert tracked.rmse < 1e-5
 
 

@@ -12,6 +12,9 @@ from .mechanics import State, chain
 LEAST_LOAD = 0.01
 """Share of the weight below which the vertical force no longer places the zero-moment point."""
 
+LEVEL = 1e-3
+"""Vertical part below which a link's axis lies in the ground."""
+
 
 def zero_moment_point(wrench: np.ndarray, ground: float, weight: float) -> np.ndarray:
     """Point (N, 2) [m] on the ground about which the wrench has no horizontal moment.
@@ -77,10 +80,17 @@ def joint_torques(rig: Rig, state: State, links: Sequence[str], loads: np.ndarra
     return torques[:, ROOT_NV:]
 
 
-def surface_axes(corners: np.ndarray) -> np.ndarray:
-    """Horizontal axes (2, 2), one per row, of a planted patch with corners (V, 3): along it and across it."""
+def surface_axes(corners: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+    """Horizontal axes (2, 2), one per row, of a planted patch: its link's where they lie in it, else along and across.
+
+    Args:
+        corners: (V, 3) [m] of the patch, world.
+        rotation: (3, 3) axes of its link, world.
+    """
+    level = np.flatnonzero(np.abs(rotation[2]) < LEVEL)
     flat = corners[:, :2] - corners[:, :2].mean(axis=0)
-    along = np.linalg.svd(flat, full_matrices=True)[2][0]
+    along = rotation[:2, level[0]] if len(level) else np.linalg.svd(flat)[2][0]
+    along = along / np.linalg.norm(along)
     return np.array([along, [-along[1], along[0]]])
 
 

@@ -23,7 +23,7 @@ CLOSE_RELATIVES = 2
 
 @dataclass(frozen=True, slots=True)
 class NearPairs:
-    """Distances of the pairs that are nearer than the reach, listed.
+    """Distances of the pairs that are nearer than the reach, listed: once for every two shapes of the two links.
 
     Attributes:
         frames: (M,) frame of each.

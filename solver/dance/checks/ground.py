@@ -52,7 +52,7 @@ class Footing:
             np.array([names.index(name) for name in phase.loaded], int),
             links,
             np.array(centres).reshape(-1, 3),
-            np.array([surface_axes(each) for each in corners]).reshape(-1, 2, 2),
+            np.array([surface_axes(c, a.rotation) for c, a in zip(corners, phase.anchors)]).reshape(-1, 2, 2),
             polygon,
         )
 

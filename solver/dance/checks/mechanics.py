@@ -63,7 +63,9 @@ class Mechanics:
             poses[frame] = views.poses
         rotation = poses[:, :, :9].reshape(frames, -1, 3, 3).swapaxes(2, 3)  # Pinocchio stores columns
         position = poses[:, :, 9:]
-        return State(rotation, position, tau, jacobian, self._wrench(tau, rotation, position), self._com(rotation, position))
+        return State(
+            rotation, position, tau, jacobian, self._wrench(tau, rotation, position), self._com(rotation, position)
+        )
 
     def _wrench(self, tau: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
         root = (rotation[:, 0] @ tau[:, :ROOT_NV].reshape(-1, 2, 3).swapaxes(1, 2)).swapaxes(1, 2)

@@ -67,7 +67,9 @@ def _paper(rig: Rig) -> list[LinkPair]:
         opposite_leg = [link for part in ("foot", "shank", "thigh") for link in sided[other, part]]
         result += [(foot, link) for foot in sided[own, "foot"] for link in opposite_leg]
         upper_legs = sided["left", "thigh"] + sided["right", "thigh"]
-        result += [(arm, link) for arm in sided[own, "forearm"] for link in trunk + upper_legs + sided[other, "forearm"]]
+        result += [
+            (arm, link) for arm in sided[own, "forearm"] for link in trunk + upper_legs + sided[other, "forearm"]
+        ]
     return result
 
 
