@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import shutil
 import subprocess
 import tempfile
 import threading
+import time
 from pathlib import Path
 from typing import ClassVar
 
 import bpy
 
 from .interpreter import PACKAGE, Interpreter, chosen
+from .typed import Status
 from .values import errors
 from .whole import all_or_nothing
 
@@ -34,7 +38,8 @@ class Job:
 
     def __init__(self, title: str, arguments: list[str], interpreter: Interpreter) -> None:
         self.title, self.fraction, self.message = title, 0.0, "starting"
-        self.cancelled = False
+        self.started = time.monotonic()
+        self._told_to_end: float | None = None
         self._words: list[str] = []
         self._process = subprocess.Popen(
             interpreter.command(arguments),
@@ -60,16 +65,29 @@ class Job:
         self._process.wait()
         self._close()
 
+    @property
+    def cancelled(self) -> bool:
+        """Whether the child was told to end."""
+        return self._told_to_end is not None
+
     def cancel(self) -> None:
-        """End the child, politely first."""
-        self.cancelled = True
-        if self.running:
+        """Tell the child to end, and return at once."""
+        if self.running and not self.cancelled:
+            self._told_to_end = time.monotonic()
+            self.message = "stopping"
             self._process.terminate()
-            try:
-                self._process.wait(PATIENCE)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+
+    def look(self) -> bool:
+        """Whether the child still works; one that was told to end and does not is killed."""
+        if self._told_to_end is not None and self.running and time.monotonic() - self._told_to_end > PATIENCE:
+            self._process.kill()
+        return self.running
+
+    def end(self) -> None:
+        """Cancel, and wait until the child is gone."""
+        self.cancel()
+        while self.look():
+            time.sleep(LOOK_EVERY)
         self._close()
 
     def check(self) -> None:
@@ -112,15 +130,48 @@ class Current:
 
     job: ClassVar[Job | None] = None
 
+    @classmethod
+    def take(cls) -> Job | None:
+        """The job, which from now on is no longer the current one."""
+        job, cls.job = cls.job, None
+        return job
+
+
+def end_current() -> None:
+    """No job outlives the add-on, the file it works for, or Blender."""
+    job = Current.take()
+    if job is not None:
+        job.end()
+
+
+@bpy.app.handlers.persistent
+def _before_another_file(*_: object) -> None:
+    end_current()
+
+
+def register() -> None:
+    """End the job before another file is opened and when Blender quits."""
+    bpy.app.handlers.load_pre.append(_before_another_file)
+    atexit.register(end_current)
+
+
+def unregister() -> None:
+    """End the job."""
+    end_current()
+    atexit.unregister(end_current)
+    if _before_another_file in bpy.app.handlers.load_pre:
+        bpy.app.handlers.load_pre.remove(_before_another_file)
+
 
 class JobOperator:
     """Mix-in of an operator that runs a verb and puts its result into the scene.
 
-    In the background the operator returns when all is done; in a window it stays responsive, shows progress, and Esc
-    cancels. A failure leaves the scene as it was.
+    In the background the operator returns when all is done; in a window it stays responsive and shows progress, and the
+    panel's Cancel ends it. A failure leaves the scene as it was and no folder behind.
     """
 
     title: ClassVar[str] = "Solving"
+    keeps_folder: ClassVar[bool] = False
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         """The verb and its options; results go into ``folder``."""
@@ -130,67 +181,74 @@ class JobOperator:
         """Put the results into the scene; what to tell the user."""
         raise NotImplementedError
 
-    def folder(self, context: bpy.types.Context) -> Path:
-        """A new folder for the results, where the extension may write."""
-        return new_folder()
+    def wanted_folder(self, context: bpy.types.Context) -> Path | None:
+        """The folder that the user named, which stays whatever happens; None for a new one of the add-on's own."""
+        return None
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """One job at a time."""
         return Current.job is None
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def execute(self, context: bpy.types.Context) -> Status:
         """Start; and where there is no window, finish."""
+        wanted = self.wanted_folder(context)
+        self._own = wanted is None
+        self._folder = new_folder() if wanted is None else wanted
         try:
-            self._folder = self.folder(context)
             Current.job = Job(self.title, self.arguments(context, self._folder), chosen(context))
         except (errors.SolverError, OSError) as error:
+            self._clean()
             self.report({"ERROR"}, str(error))  # type: ignore[attr-defined]
             return {"CANCELLED"}
         if bpy.app.background:
             Current.job.wait()
             return self._finish(context)
         manager = context.window_manager
-        self._timer = manager.event_timer_add(LOOK_EVERY, window=context.window)
+        self._job, self._timer = Current.job, manager.event_timer_add(LOOK_EVERY, window=context.window)
         manager.modal_handler_add(self)
-        manager.progress_begin(0.0, 1.0)
         return {"RUNNING_MODAL"}
 
-    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         """Look after the child now and then."""
-        job = Current.job
-        if job is None:
-            return self._end(context, {"CANCELLED"})
-        if event.type == "ESC" and event.value == "PRESS":
-            job.cancel()
-        if event.type != "TIMER" and not job.cancelled:
+        if event.type != "TIMER":
             return {"PASS_THROUGH"}
-        context.window_manager.progress_update(job.fraction)
         redraw(context)
-        if job.running:
+        if self._job.look():
             return {"PASS_THROUGH"}
-        return self._end(context, self._finish(context))
-
-    def _finish(self, context: bpy.types.Context) -> set[str]:
-        job, Current.job = Current.job, None
-        assert job is not None
-        try:
-            job.check()
-            with all_or_nothing():
-                self.report({"INFO"}, self.apply(context, self._folder))  # type: ignore[attr-defined]
-        except errors.Cancelled as error:
-            self.report({"INFO"}, str(error))  # type: ignore[attr-defined]
-            return {"CANCELLED"}
-        except errors.SolverError as error:
-            self.report({"ERROR"}, str(error))  # type: ignore[attr-defined]
-            return {"CANCELLED"}
-        return {"FINISHED"}
-
-    def _end(self, context: bpy.types.Context, status: set[str]) -> set[str]:
         context.window_manager.event_timer_remove(self._timer)
-        context.window_manager.progress_end()
+        status = self._finish(context)
         redraw(context)
         return status
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Blender ends the operator: the window closes or another file is opened."""
+        end_current()
+        self._clean()
+
+    def _finish(self, context: bpy.types.Context) -> Status:
+        job = Current.take()
+        done = False
+        try:
+            if job is None:
+                raise errors.Cancelled(f"{self.title}: stopped, nothing was changed")
+            job.check()
+            with all_or_nothing():
+                told = self.apply(context, self._folder)
+            done = True
+            self.report({"INFO"}, told)  # type: ignore[attr-defined]
+        except errors.Cancelled as error:
+            self.report({"INFO"}, str(error))  # type: ignore[attr-defined]
+        except errors.SolverError as error:
+            self.report({"ERROR"}, str(error))  # type: ignore[attr-defined]
+        finally:
+            if not (done and self.keeps_folder):
+                self._clean()
+        return {"FINISHED"} if done else {"CANCELLED"}
+
+    def _clean(self) -> None:
+        if self._own:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def new_folder() -> Path:
@@ -204,6 +262,6 @@ def new_folder() -> Path:
 def redraw(context: bpy.types.Context) -> None:
     """Draw the sidebars again."""
     for window in context.window_manager.windows:
-        for area in window.screen.areas:
+        for area in window.screen.areas if window.screen else ():
             if area.type == "VIEW_3D":
                 area.tag_redraw()

@@ -55,6 +55,9 @@ class Settings(bpy.types.PropertyGroup):
     files: bpy.props.CollectionProperty(type=RecordingFile)  # type: ignore[valid-type]
     file_index: bpy.props.IntProperty()  # type: ignore[valid-type]
     method: bpy.props.EnumProperty(name="Method", items=METHODS)  # type: ignore[valid-type]
+    weigh: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Mass from plates", description="Weigh the body by the force plates; otherwise the rig's mass", default=True
+    )
     bootstrap: bpy.props.IntProperty(  # type: ignore[valid-type]
         name="Bootstrap", description="Samples for the standard deviations; 0 for none", default=40, min=0, max=1000
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import bpy
 
-from . import command, overlays
+from . import command, jobs, overlays
 from .operators import identify, recordings, rigs, see
 from .panels import sidebar
 from .preferences import Preferences
@@ -32,12 +32,14 @@ def register() -> None:
     _try(_add_settings)
     _try(lambda: bpy.types.TOPBAR_MT_file_import.append(_import_menu))
     _try(overlays.register)
+    _try(jobs.register)
     _try(command.register)
 
 
 def unregister() -> None:
     """The reverse, in reverse."""
     _try(command.unregister)
+    _try(jobs.unregister)
     _try(overlays.unregister)
     _try(lambda: bpy.types.TOPBAR_MT_file_import.remove(_import_menu))
     _try(_remove_settings)

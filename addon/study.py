@@ -9,9 +9,18 @@ import bpy
 
 from . import action, armature, inertials, recording
 from .colours import colour_body
-from .values import SceneMotion, SceneRecording, SceneResult, SceneRig, errors, read_motion, read_recording
-
-from .values import read_result, read_rig, read_tree  # isort: skip
+from .values import (
+    SceneMotion,
+    SceneRecording,
+    SceneResult,
+    SceneRig,
+    errors,
+    read_motion,
+    read_recording,
+    read_result,
+    read_rig,
+    read_tree,
+)
 from .whole import all_or_nothing
 
 RIG_FILE, RESULT_FILE, REPORT_FILE = "rig.json", "result.json", "report.html"
@@ -54,7 +63,7 @@ def read_study(folder: str | Path) -> Study:
         p.name.removesuffix(RECORDING_END): read_recording(p) for p in sorted(folder.glob(f"*{RECORDING_END}"))
     }
     rig, result, report = folder / RIG_FILE, folder / RESULT_FILE, folder / REPORT_FILE
-    return Study(
+    study = Study(
         rig=read_rig(rig),
         tree=read_tree(rig),
         result=read_result(result) if result.exists() else None,
@@ -62,6 +71,18 @@ def read_study(folder: str | Path) -> Study:
         recordings=recordings,
         report=report if report.exists() else None,
     )
+    _check(folder, study)
+    return study
+
+
+def _check(folder: Path, study: Study) -> None:
+    """Refuse files of different rigs here, before the scene is touched."""
+    links, remedy = study.rig.links, f"It is of another rig than {RIG_FILE}: let one command write the whole folder"
+    for name, motion in study.motions.items():
+        if motion.links != links:
+            raise errors.InputError(folder / f"{name}{MOTION_END}", "moves other links", remedy=remedy)
+    if study.result is not None and set(study.result.links) != set(links):
+        raise errors.InputError(folder / RESULT_FILE, "names other links", remedy=remedy)
 
 
 def show_study(context: bpy.types.Context, study: Study, *, onto: bpy.types.Object | None = None) -> bpy.types.Object:
@@ -81,6 +102,8 @@ def show_study(context: bpy.types.Context, study: Study, *, onto: bpy.types.Obje
             body = armature.build_armature(context, study.rig, study.tree)
             if onto is not None:
                 onto.hide_set(True)
+                for shape in armature.shapes_of(onto).values():
+                    shape.hide_set(True)
         _play(context, body, study)
         if study.result is None:
             inertials.write_prior(body)

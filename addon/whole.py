@@ -2,22 +2,126 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import bpy
 
-STORES = ("objects", "collections", "armatures", "meshes", "curves", "materials", "actions", "cameras", "lights")
+from . import typed
+
+STORES = (
+    *("objects", "collections", "armatures", "meshes", "curves", "materials"),
+    *("actions", "cameras", "lights", "worlds", "images"),
+)
+RENDER = ("engine", "film_transparent", "resolution_x", "resolution_y", "resolution_percentage", "filepath")
+SCENE = ("frame_start", "frame_end", "camera", "world")
+Undo = Callable[[], object]
 
 
 @contextmanager
 def all_or_nothing() -> Iterator[None]:
-    """When the block raises, remove every data-block it made."""
+    """When the block raises, remove every data-block it made and put back what it changed of the others.
+
+    Put back are: custom properties of objects, armatures and bones, colours of materials, the actions in use, what is
+    hidden, active and selected, and the scene's times, frame rate, camera and render settings.
+    """
     before = {store: {item.session_uid for item in getattr(bpy.data, store)} for store in STORES}
+    undo = [*_scene(), *_objects(), *_armatures(), *_materials()]
     try:
         yield
     except BaseException:
         for store in STORES:
             made = [item for item in getattr(bpy.data, store) if item.session_uid not in before[store]]
             bpy.data.batch_remove(made)
+        for step in undo:
+            step()
         raise
+
+
+def _scene() -> Iterator[Undo]:
+    scene, layer = typed.scene(bpy.context), typed.view_layer(bpy.context)
+    yield _kept(scene.render, ("fps", "fps_base", *RENDER))
+    yield _kept(scene, SCENE)
+    yield lambda frame=scene.frame_current, part=scene.frame_subframe: scene.frame_set(frame, subframe=part)  # type: ignore[misc]
+    for child in layer.layer_collection.children:
+        yield _kept(child, ("exclude",))
+    for item in layer.objects:
+        yield lambda item=item, hidden=item.hide_get(), chosen=item.select_get(): (  # type: ignore[misc]
+            item.hide_set(hidden),
+            item.select_set(chosen),
+        )
+    yield _kept(layer.objects, ("active",))
+
+
+def _objects() -> Iterator[Undo]:
+    for item in bpy.data.objects:
+        yield _properties(item)
+        yield _kept(item, ("hide_render", "hide_viewport"))
+        if item.animation_data is not None:
+            yield _kept(item.animation_data, ("action", "action_slot"))
+        elif item.type == "ARMATURE":
+            yield item.animation_data_clear
+
+
+def _armatures() -> Iterator[Undo]:
+    for armature in bpy.data.armatures:
+        yield _properties(armature)
+        for bone in armature.bones:
+            yield _properties(bone)
+
+
+def _materials() -> Iterator[Undo]:
+    for material in bpy.data.materials:
+        yield _kept(material, ("diffuse_color",))
+        shader = material.node_tree.nodes.get("Principled BSDF") if material.node_tree else None
+        if shader is not None:
+            yield _kept(shader.inputs["Base Color"], ("default_value",))
+
+
+def _kept(owner: object, names: tuple[str, ...]) -> Undo:
+    """What sets these attributes of an owner back to what they are now."""
+    values = {name: _plain(getattr(owner, name)) for name in names}
+
+    def undo() -> None:
+        for name, value in values.items():
+            if _plain(getattr(owner, name)) != value:
+                setattr(owner, name, value)
+
+    return undo
+
+
+def _properties(owner: bpy.types.ID | bpy.types.Bone) -> Undo:
+    """What sets the custom properties of an owner back to what they are now, with their units."""
+    values = _values(owner)
+    units = {name: owner.id_properties_ui(name).as_dict() for name, value in values.items() if _has_units(value)}
+
+    def undo() -> None:
+        now = _values(owner)
+        for name in now.keys() - values.keys():
+            del owner[name]
+        for name, value in values.items():
+            if name not in now or now[name] != value:
+                owner[name] = value
+            if name in units:
+                owner.id_properties_ui(name).update(**units[name])
+
+    return undo
+
+
+def _values(owner: bpy.types.ID | bpy.types.Bone) -> dict[str, object]:
+    """Custom properties that are numbers, lists of numbers or texts: all that this add-on writes."""
+    found = {name: _plain(owner[name]) for name in list(owner.keys())}
+    return {name: value for name, value in found.items() if isinstance(value, (int, float, str, list))}
+
+
+def _plain(value: object) -> object:
+    """Numbers of Blender's arrays as a list that does not change with them."""
+    if hasattr(value, "to_list"):  # an array of a custom property
+        return value.to_list()
+    if isinstance(value, bpy.types.bpy_prop_array):
+        return list(value)
+    return value
+
+
+def _has_units(value: object) -> bool:
+    return isinstance(value, (int, float)) or (isinstance(value, list) and all(isinstance(x, float) for x in value))

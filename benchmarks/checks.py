@@ -74,7 +74,9 @@ def swinging(rig: Rig, frames: int, seed: int = 0) -> Motion:
 def measure(rig: Rig, frames: int) -> Cost:
     """Cost of the checks on one rig; the best of several runs."""
     motion = swinging(rig, frames)
-    schedule = Schedule.constant(anchors_at(rig, rig.neutral), 0.0, motion.times[-1])
+    anchors = anchors_at(rig, rig.neutral)
+    ground = float(anchors[0].points(rig)[:, 2].mean())
+    schedule = Schedule.constant(anchors, 0.0, motion.times[-1], ground)
     checker = FrameChecker(rig, schedule, CheckOptions())
     singles, batches = [], []
     for _ in range(REPEATS):

@@ -22,8 +22,7 @@ SKIPPED = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 WHEELS = (
     "pin", "libpinocchio", "coal", "libcoal", "eigenpy", "cmeel", "cmeel-assimp", "cmeel-boost",
     "cmeel-console-bridge", "cmeel-octomap", "cmeel-qhull", "cmeel-tinyxml2", "cmeel-urdfdom", "cmeel-zlib",
-    "scipy", "osqp", "jinja2", "markupsafe", "joblib", "clarabel", "cffi", "pycparser", "ezc3d", "defusedxml",
-    "threadpoolctl", "packaging",
+    "scipy", "osqp", "jinja2", "markupsafe", "joblib", "clarabel", "cffi", "pycparser", "defusedxml", "threadpoolctl",
 )  # fmt: skip
 """What runs inside Blender, with all it needs itself. Pinocchio's set is pinned together: its wheels share a folder."""
 PLATFORMS = {
@@ -56,8 +55,12 @@ def main() -> int:
             shutil.copy2(wheels / name, stage / "wheels" / name)
         manifest = stage / "blender_manifest.toml"
         manifest.write_text(complete(manifest.read_text(encoding="utf-8"), names, options), encoding="utf-8")
-        built = blender_ext("build", "--source-dir", str(stage), "--output-dir", str(options.output), *split(options))
-    return built or max(blender_ext("validate", str(zip_)) for zip_ in sorted(options.output.glob("*.zip")))
+        made = Path(folder) / "zips"
+        made.mkdir()
+        if blender_ext("build", "--source-dir", str(stage), "--output-dir", str(made), *split(options)):
+            return 1
+        zips = [publish(path, options) for path in sorted(made.glob("*.zip"))]
+    return max(blender_ext("validate", str(path)) for path in zips)
 
 
 def collect(stage: Path) -> None:
@@ -121,6 +124,12 @@ def complete(manifest: str, wheels: list[str], options: argparse.Namespace) -> s
         lines += ["wheels = [", *(f'  "./wheels/{name}",' for name in wheels), "]"]
     head, table, rest = manifest.partition("[permissions]")
     return head + "\n".join(lines) + "\n\n" + table + rest
+
+
+def publish(built: Path, options: argparse.Namespace) -> Path:
+    """Move a zip to the output folder under a name that tells its Python; wheels of one do not serve the other."""
+    tag = "" if options.no_wheels else f"-py{options.python.replace('.', '')}"
+    return Path(shutil.move(built, options.output / f"{built.stem}{tag}.zip"))
 
 
 def split(options: argparse.Namespace) -> list[str]:

@@ -48,13 +48,14 @@ def write_study(
     Raises:
         InputError: the folder cannot be written.
     """
+    found = None if study.identification is None else study.identification.parameters
     with write_folder(folder) as building:
         write_rig(building / "rig.json", study.rig)
         if study.calibration is not None:
             write_calibration(study.calibration, building / "calibration.json")
         for record in study.records:
             if record.motion is not None:
-                write_motion(building / f"{record.name}.motion.npz", study.rig, record.motion)
+                write_motion(building / f"{record.name}.motion.npz", study.rig, record.motion, found)
                 names, values = joint_coordinates(study.rig, record.motion)
                 write_motion_storage(building / f"{record.name}.mot", record.motion.times, names, values)
                 write_motion_csv(building / f"{record.name}.csv", record.motion.times, names, values)

@@ -16,21 +16,24 @@ class StudyOperator(JobOperator):
     """Mix-in: run a verb on the chosen files, show its folder on the rig."""
 
     verb = ""
+    keeps_folder = True
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """Files chosen, nothing else running."""
         return super().poll(context) and len(settings_of(context).files) > 0
 
-    def folder(self, context: bpy.types.Context) -> Path:
-        """Where the user said, or a new one."""
+    def wanted_folder(self, context: bpy.types.Context) -> Path | None:
+        """Where the user said."""
         output = settings_of(context).output
-        return Path(bpy.path.abspath(output)) if output else super().folder(context)
+        return Path(bpy.path.abspath(output)) if output else None
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         settings = settings_of(context)
         files = [bpy.path.abspath(file.path) for file in settings.files]
-        subject = ["--height", f"{settings.height:g}", "--mass", f"{settings.mass:g}", "--sex", settings.sex]
+        subject = ["--height", f"{settings.height:g}", "--sex", settings.sex]
+        if not settings.weigh:
+            subject += ["--mass", f"{settings.mass:g}"]
         return [self.verb, *files, *subject, "--output", str(folder), "--progress", "json", *self.extra(settings)]
 
     def extra(self, settings: bpy.types.PropertyGroup) -> list[str]:
@@ -40,7 +43,7 @@ class StudyOperator(JobOperator):
     def apply(self, context: bpy.types.Context, folder: Path) -> str:
         show_study(context, read_study(folder), onto=rig_in(context))
         settings_of(context).study = str(folder)
-        return f"{self.verb}: results in {folder}"
+        return f"{self.bl_label}: results in {folder}"  # type: ignore[attr-defined]
 
 
 class EXCITING_DANCE_OT_track(StudyOperator, bpy.types.Operator):

@@ -97,6 +97,7 @@ class EXCITING_DANCE_PT_identify(Tab, bpy.types.Panel):
         layout, settings = self.layout, settings_of(context)
         layout.use_property_split, layout.use_property_decorate = True, False
         layout.prop(settings, "method")
+        layout.prop(settings, "weigh")
         layout.prop(settings, "bootstrap")
         layout.prop(settings, "output")
         if Current.job is not None:

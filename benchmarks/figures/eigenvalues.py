@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
 
 from solver.identification.accumulate import accumulate
 from solver.identification.consistent import PRIORS, ConsistentOptions, consistent
@@ -12,6 +15,7 @@ from solver.identification.constraints import ConstraintOptions
 from solver.identification.estimate import CONSISTENT, NONE, ROTATIONAL, Estimate
 from solver.identification.hierarchical import HierarchicalOptions, hierarchical
 from solver.identification.identify import Method, weighted
+from solver.identification.regression import Regression
 from solver.rig import Rig
 from solver.trial import Trial
 
@@ -47,17 +51,21 @@ def methods(data: DataSet) -> list[tuple[Method, str]]:
     ]
     for prior in PRIORS:
         options = ConsistentOptions(prior=prior, constraints=limits)
-        result.append((lambda regression, options=options: consistent(regression, rig, options), CONSISTENT))
+        result.append((partial(_consistent, rig, options), CONSISTENT))
     return result
+
+
+def _consistent(rig: Rig, options: ConsistentOptions, regression: Regression) -> Estimate:
+    return consistent(regression, rig, options)
 
 
 def keeps(estimate: Estimate, demanded: str) -> bool:
     """Whether the eigenvalues agree with what is demanded and with what the result says of itself."""
     parameters = estimate.parameters
-    largest = abs(parameters.pseudo_inertias).max()
+    largest = np.abs(parameters.pseudo_inertias).max()
     physical = bool(parameters.consistency_margin.min() >= -ROUNDING * largest)
     rotational = bool(parameters.rotational_margin.min() > 0.0)
-    light = parameters.masses.min() < -ROUNDING * abs(parameters.masses).max()
+    light = parameters.masses.min() < -ROUNDING * np.abs(parameters.masses).max()
     said = CONSISTENT if physical else ROTATIONAL if rotational and not light else NONE
     return (physical if demanded == CONSISTENT else rotational) and estimate.satisfies == said
 
@@ -72,10 +80,10 @@ def eigenvalue_figures(datasets: Sequence[DataSet]) -> tuple[list[Figure], list[
             kept = keeps(estimate, demanded)
             broken += not kept
             parameters = estimate.parameters
+            inertia, pseudo = parameters.rotational_margin.min(), parameters.consistency_margin.min()
             lines.append(
-                f"  {data.name:<34}{estimate.method:<32} smallest eigenvalue: inertia "
-                f"{parameters.rotational_margin.min():9.2e}, pseudo-inertia {parameters.consistency_margin.min():9.2e}; "
-                f"satisfies {estimate.satisfies!r}, must {demanded!r}{'' if kept else ': BROKEN'}"
+                f"  {data.name:<34}{estimate.method:<32} smallest eigenvalue: inertia {inertia:9.2e}, pseudo-inertia "
+                f"{pseudo:9.2e}; satisfies {estimate.satisfies!r}, must {demanded!r}{'' if kept else ': BROKEN'}"
             )
     names = ", ".join(data.name for data in datasets)
     figure = Figure(

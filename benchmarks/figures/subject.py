@@ -99,7 +99,7 @@ def mass_figures(prepared: Prepared) -> list[Figure]:
         Figure(
             f"plate offset of the standing trials, found {'and' if told else 'but NOT'} reported", _real(STATIC),
             abs(offset) if told else float("nan"), "N", Bound(33.0, 37.0, "33 to 37"),
-            note="squats1 and STS1 share it; the constant vertical force that the data's own analysis found is 33 to 37 N",
+            note="vertical, shared by squats1 and STS1; an analysis of the data by others found 33 to 37 N",
         ),
     ]  # fmt: skip
 

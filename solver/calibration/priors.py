@@ -32,7 +32,7 @@ LUMBAR = {"female": (-0.289, 0.0, 0.172), "male": (-0.264, 0.0, 0.126)}
 """L5S1 from the middle of the ASIS in shares of their distance (Reed et al. 1999, as used with Dumas et al. 2007)."""
 LUMBAR_DEPTH = 0.5
 """Share of the pelvis depth (ASIS to PSIS) that L5S1 lies behind the ASIS, where the depth was measured. Reed's share
-of the ASIS distance puts it 2 to 4 cm further forwards than where trunks turn about the pelvis in walking and squatting.
+of the ASIS distance puts it 2 to 4 cm further forwards than where trunks turn about the pelvis in walks and squats.
 """
 LUMBAR_SPREAD = np.array([0.015, 0.004, 0.010])
 """[m]"""

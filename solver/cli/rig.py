@@ -1,13 +1,15 @@
-"""``rig``: show a rig, or write it as URDF."""
+"""``rig``: show a rig, or write it as URDF or as the description that Blender draws."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
+from ..errors import InputError
 from ..progress import Progress
 from .options import SEXES, add_verb, number
 
+SUFFIXES = (".urdf", ".json")
 EXPLANATION = """
 Prints every link with its mass, centre of mass and inertia as believed before any measurement.
 
@@ -16,12 +18,13 @@ Examples:
   python -m solver rig hrp2
   python -m solver rig robot.urdf --packages robots/
   python -m solver rig human --height 1.75 --mass 70 --sex male --output person.urdf
+  python -m solver rig hoap3 --output hoap3.json
 """
 
 
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
-    parser = add_verb(verbs, "rig", "show a built-in rig or a URDF, or write it as URDF", EXPLANATION, run)
+    parser = add_verb(verbs, "rig", "show a built-in rig or a URDF, or write it to a file", EXPLANATION, run)
     parser.add_argument("body", metavar="BODY", help="human, hoap3, hrp2, or a .urdf file")
     parser.add_argument("--height", type=number, metavar="M", help="stature of a human in metres")
     parser.add_argument("--mass", type=number, metavar="KG", help="mass of a human or of hrp2 in kg")
@@ -32,25 +35,31 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--packages", nargs="+", default=(), metavar="DIR", help="of a URDF: folders that package:// paths start from"
     )
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write the rig there as URDF")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the rig there: .urdf, or .json for Blender")
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Build, print, and write if asked to."""
+    from ..io.scene import write_rig
+    from ..io.urdf_writer import write_urdf
     from ..rigs import build
     from .tables import inertial_table
 
+    output: Path | None = options.output
+    suffix = output.suffix.lower() if output is not None else ""
+    if output is not None and suffix not in SUFFIXES:
+        raise InputError(output, "has no suffix that says how to write it", remedy=f"End it on {' or '.join(SUFFIXES)}")
+    progress(0.0, "building the rig")
     rig = build(_parameters(options))
     print(f"{rig.name}: {len(rig.links)} links, {rig.model.nv - 6} joint degrees of freedom, ", end="")
     print(f"{rig.prior.total_mass:.2f} kg\n")
     print(inertial_table(rig.prior))
     for note in rig.notes:
         print(f"note: {note}")
-    if options.output is not None:
-        from ..io.urdf_writer import write_urdf
-
-        write_urdf(rig, options.output)
-        print(f"\nwritten: {options.output}")
+    if output is not None:
+        write_rig(output, rig) if suffix == ".json" else write_urdf(rig, output)
+        print(f"\nwritten: {output}")
+    progress(1.0, "done")
 
 
 def _parameters(options: argparse.Namespace) -> dict[str, object]:

@@ -125,7 +125,7 @@ class Dancer:
         wrench = np.empty((len(curves.q), 6))
         for frame, (q, v, a) in enumerate(zip(curves.q, curves.v, curves.a)):
             own = pin.rnea(model, data, q, v, a)
-            root = data.oMi[1]
+            root = data.liMi[1]  # rnea places joints in their parents only; the root has none
             wrench[frame] = root.act(pin.Force(own[:ROOT_NV])).vector
         return zero_moment_point(wrench, 0.0, self._weight)
 
@@ -172,7 +172,7 @@ class Dancer:
         centre = footing.polygon.centre if goal is None else goal
         y[:ROOT_NV] = [*centre, self.straight_height * (1.0 - BEND), 0.0, 0.0, 0.0]
         for leg in self.legs:
-            y[self.leg_columns[leg.side]] = self._bent(leg.side)
+            y[self.leg_columns[leg.side]] = leg.bent
         result, good = self.balanced(y[None], np.asarray(centre, float)[None], SIDES)
         if not good[0]:
             raise InvalidValue(
@@ -180,14 +180,6 @@ class Dancer:
                 "its legs do not reach, or its centre of mass cannot be brought over the feet"
             )
         return result[0]
-
-    def _bent(self, side: str) -> np.ndarray:
-        """Leg coordinates with the knee bent in the middle of its range, the branch Newton starts on."""
-        leg = next(leg for leg in self.legs if leg.side == side)
-        middle = np.clip(0.0, leg.lower, leg.upper)
-        wide = int(np.argmax(np.where(np.isfinite(leg.upper + leg.lower), np.abs(leg.upper + leg.lower), 0.0)))
-        middle[wide] = np.clip(0.2 * np.sign(leg.upper[wide] + leg.lower[wide]), leg.lower[wide], leg.upper[wide])
-        return middle
 
     def _straight_height(self) -> float:
         """[m] of the root above the floor in the neutral posture."""

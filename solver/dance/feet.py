@@ -20,6 +20,10 @@ from .schedule import contact_patch, patch_sides
 CONVERGED = 1e-12
 """[m, rad] error at which a leg counts as solved."""
 ITERATIONS = 12
+KNEE = 0.2
+"""[rad] bend of the knee from which a leg's mobility is judged, and Newton's first guess."""
+REGULAR = 0.7
+"""Share of the Jacobian's determinant at that bend below which a leg counts as stretched."""
 LARGEST_STEP = 0.5
 """[rad] Newton's step is cut to this: a far step leaves the knee on the wrong side."""
 FOOT = 6
@@ -77,6 +81,8 @@ class Leg:
         self.solved = self.columns[:FOOT]
         self._hinges = _hinges(rig, joints)
         self.lower, self.upper = rig.limits.lower[self.columns], rig.limits.upper[self.columns]
+        self.bent = self._bent()
+        self._regular = REGULAR * abs(float(np.linalg.det(self.forward(self.bent[None])[2][0, :, :FOOT])))
 
     def forward(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Foot rotation (N, 3, 3), position (N, 3) and Jacobian (N, 6, n) by coordinates x (N, n), root axes."""
@@ -84,6 +90,8 @@ class Leg:
 
     def solve(self, rotation: np.ndarray, position: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates (N, n) that bring the foot to a pose in root axes, and whether each frame was solved (N,).
+
+        A leg that is nearly stretched does not count as solved: there its joints would have to race.
 
         Args:
             rotation, position: (N, 3, 3), (N, 3) [m] of the foot link in the root's axes.
@@ -96,19 +104,26 @@ class Leg:
             turn, place, jacobian = self.forward(x[active])
             error = np.concatenate([position[active] - place, _turn_between(turn, rotation[active])], axis=1)
             done = np.abs(error).max(axis=1) < CONVERGED
-            good[active[done]] = True
+            good[active[done]] = self._is_regular(jacobian[done])
             active, error, jacobian = active[~done], error[~done], jacobian[~done]
             if not len(active):
                 break
             step = _solve(jacobian[:, :, :FOOT], error)
             longest = np.abs(step).max(axis=1, keepdims=True)
             x[active, :FOOT] += step * np.minimum(1.0, LARGEST_STEP / np.maximum(longest, 1e-300))
-        else:
-            turn, place, _ = self.forward(x[active])
-            error = np.concatenate([position[active] - place, _turn_between(turn, rotation[active])], axis=1)
-            good[active[np.abs(error).max(axis=1) < CONVERGED]] = True
         x[:, :FOOT] = np.where(good[:, None], x[:, :FOOT], guess[:, :FOOT])
         return x, good
+
+    def _is_regular(self, jacobian: np.ndarray) -> np.ndarray:
+        return np.abs(np.linalg.det(jacobian[:, :, :FOOT])) > self._regular
+
+    def _bent(self) -> np.ndarray:
+        """Coordinates (n,) with the joint of the most one-sided range, the knee, slightly bent."""
+        bent = np.clip(0.0, self.lower, self.upper)
+        middle = 0.5 * (self.lower + self.upper)
+        knee = int(np.argmax(np.where(np.isfinite(middle), np.abs(middle), 0.0)))
+        bent[knee] = np.clip(KNEE * np.sign(middle[knee]), self.lower[knee], self.upper[knee])
+        return bent
 
     def rates(self, x: np.ndarray, dx: np.ndarray, ddx: np.ndarray, foot: Pose) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives (N, n) of solved coordinates; dx, ddx (N, n) give those of the coordinates kept free."""

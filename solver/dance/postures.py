@@ -25,7 +25,7 @@ TILT = 0.35
 """[rad] largest root rotation about each axis that is drawn."""
 LOWEST = 0.22
 """Share of the leg's length by which the root may be lower than with straight legs."""
-HIGHEST = 0.02
+HIGHEST = 0.03
 WITHIN = 0.7
 """Share of the (shrunk) support polygon from which the goals of the centre of mass are drawn."""
 BATCH = 96

@@ -21,8 +21,8 @@ FORCE_NOISE, MOMENT_NOISE = 1.0, 1.0
 """[N], [N m] standard deviation per component and sample of each plate."""
 LIFTED = 1e-3
 """[m] by which the ankle of a foot that left the ground is higher than it stood."""
-LEAST_SHARE = 0.02
-"""Share of the load that the lighter foot keeps."""
+LEAST_SHARE = 0.15
+"""Share of the load that the lighter foot keeps while it stands: less would look like an unloaded plate's offset."""
 
 
 @dataclass(frozen=True, slots=True)

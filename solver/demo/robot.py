@@ -21,7 +21,7 @@ RATE, SECONDS = 200, 12.0
 ENCODER_NOISE = 5e-5
 """[rad] standard deviation of a joint angle."""
 ORIENTATION_NOISE, POSITION_NOISE = 1e-4, 2e-5
-"""[rad], [m] of the trunk's estimated pose: after the 20 Hz filter some 0.05 m/s^2, an accelerometer's noise."""
+"""[rad], [m] of the waist's estimated pose, as from an inertial sensor and the legs' encoders."""
 STANDING = {"dance": ("right", "left"), "right_leg": ("left",), "left_leg": ("right",)}
 """Feet that stay on the ground by trial."""
 LEG = ("hip_yaw", "hip_roll", "thigh", "shank", "ankle", "foot")

@@ -15,6 +15,7 @@ from ..errors import InputError, InvalidValue
 from .atomic import write_atomically
 
 if TYPE_CHECKING:
+    from ..inertials import InertialParameters
     from ..motion import Markers, Motion
     from ..rig import Rig
     from ..wrenches import Wrenches
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 LOADED = 20.0
 """Vertical force [N] above which a centre of pressure is drawn: below, noise divides by noise."""
+NEAR_GROUND = 0.04
+"""[m] Height up to which a point of a contact patch counts as on the floor: tracked soles sink and lift by some cm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,9 @@ class SceneMotion:
         rotations: (N, L, 4) rotation of each joint from its neutral pose, in joint axes; the root's in the world.
             Signs are continuous in time.
         translations: (N, L, 3) [m] the same for joints that slide, zero for others; root excluded (zero).
-        com: (N, 3) [m] the body's centre of mass, world, by the rig's prior.
+        com: (N, 3) [m] the body's centre of mass, world.
+        momentum: (N, 6) linear [kg m/s], then angular about the centre of mass [kg m^2/s], world axes.
+        standing: (N, P, 3) [m] corners of the contact patches, world; NaN while off the floor. P may be 0.
     """
 
     times: np.ndarray
@@ -44,14 +49,23 @@ class SceneMotion:
     rotations: np.ndarray
     translations: np.ndarray
     com: np.ndarray
+    momentum: np.ndarray
+    standing: np.ndarray
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", frozen_times(self.times))
         object.__setattr__(self, "links", tuple(str(link) for link in self.links))
         frames, links = len(self.times), len(self.links)
-        shapes = {"root": (frames, 3), "rotations": (frames, links, 4), "com": (frames, 3)}
-        for name, shape in {**shapes, "translations": (frames, links, 3)}.items():
+        shapes = {
+            "root": (frames, 3),
+            "rotations": (frames, links, 4),
+            "translations": (frames, links, 3),
+            "com": (frames, 3),
+            "momentum": (frames, 6),
+        }
+        for name, shape in shapes.items():
             object.__setattr__(self, name, frozen(name, getattr(self, name), shape))
+        object.__setattr__(self, "standing", frozen("standing", self.standing, (frames, None, 3), finite=False))
 
     def __len__(self) -> int:
         return len(self.times)
@@ -91,30 +105,45 @@ class SceneRecording:
             object.__setattr__(self, name, frozen(name, getattr(self, name), shape, finite=False))
 
 
-def motion_arrays(rig: Rig, motion: Motion) -> dict[str, np.ndarray]:
-    """The arrays of `SceneMotion` for a rig's motion."""
-    from ..pinocchio_loader import pin
+def motion_arrays(rig: Rig, motion: Motion, parameters: InertialParameters | None = None) -> dict[str, np.ndarray]:
+    """The arrays of `SceneMotion` for a rig's motion.
 
-    model, data = rig.model, rig.model.createData()
-    frames, links = len(motion), len(rig.links)
-    rotations, translations = np.zeros((frames, links, 4)), np.zeros((frames, links, 3))
-    com = np.zeros((frames, 3))
-    inverse = [model.jointPlacements[joint].inverse() for joint in range(1, model.njoints)]
-    for frame, q in enumerate(motion.q):
-        com[frame] = pin.centerOfMass(model, data, q)  # runs the forward kinematics
-        for link in range(links):
-            moved = inverse[link] * data.liMi[link + 1]
-            rotations[frame, link] = pin.Quaternion(moved.rotation).coeffs()
-            translations[frame, link] = moved.translation
+    Args:
+        rig: that moves.
+        motion: of it.
+        parameters: give the centre of mass and the momentum; the rig's prior by default.
+
+    Raises:
+        InvalidValue: the motion or the parameters are of another rig.
+    """
+    from scipy.spatial.transform import Rotation
+
+    from ..dynamics import centroidal_momentum, com_trajectory, link_motions
+
+    parameters = rig.prior if parameters is None else parameters
+    links = link_motions(rig, motion)
+    turns, origins = links.rotation.transpose(3, 2, 0, 1), links.position.transpose(2, 1, 0)
+    rotations, translations = np.empty((len(motion), len(rig.links), 4)), np.empty((len(motion), len(rig.links), 3))
+    for link, (parent, placement) in enumerate(zip(rig.parents, rig.model.jointPlacements[1:], strict=True)):
+        turn, origin = turns[:, link], origins[:, link]
+        if parent >= 0:
+            back = turns[:, parent].swapaxes(1, 2)
+            turn, origin = back @ turn, np.einsum("nij,nj->ni", back, origin - origins[:, parent])
+        rotations[:, link] = Rotation.from_matrix(placement.rotation.T @ turn).as_quat()
+        translations[:, link] = (origin - placement.translation) @ placement.rotation
     root = translations[:, 0].copy()
     translations[:, 0] = 0.0
+    corners = [turns[:, k] @ c.vertices.T + origins[:, k, :, None] for c in rig.contacts for k in [rig.index(c.link)]]
+    standing = np.concatenate([c.swapaxes(1, 2) for c in corners], axis=1) if corners else np.zeros((len(motion), 0, 3))
     return {
         "times": motion.times,
         "links": np.array(rig.links),
         "root": root,
         "rotations": continuous(rotations),
         "translations": translations,
-        "com": com,
+        "com": com_trajectory(rig, motion, parameters),
+        "momentum": centroidal_momentum(rig, motion, parameters).momentum,
+        "standing": np.where(standing[:, :, 2:] <= NEAR_GROUND, standing, np.nan),
     }
 
 
@@ -151,9 +180,9 @@ def recording_arrays(markers: Markers | None, wrenches: Wrenches | None) -> dict
     return result
 
 
-def write_motion(path: str | Path, rig: Rig, motion: Motion) -> Path:
-    """Write a motion for the scene (.npz)."""
-    return _write(path, motion_arrays(rig, motion))
+def write_motion(path: str | Path, rig: Rig, motion: Motion, parameters: InertialParameters | None = None) -> Path:
+    """Write a motion for the scene (.npz); arguments as `motion_arrays`."""
+    return _write(path, motion_arrays(rig, motion, parameters))
 
 
 def read_motion(path: str | Path) -> SceneMotion:

@@ -156,7 +156,7 @@ def _fit(content: Content, numbering: Numbering) -> str:
 def _signals(content: Content, numbering: Numbering) -> str:
     shown = []
     for index, signals in enumerate(content.signals):
-        lag = f" Plates behind the motion by {1e3 * signals.lag:.1f} ms, taken off." if np.isfinite(signals.lag) else ""
+        lag = f" Plates behind the motion by {number(1e3 * signals.lag, 1)} ms, taken off." if np.isfinite(signals.lag) else ""
         caption = f"External wrench during <b>{escape(signals.trial)}</b>.{lag}"
         shown.append(numbering.show("Figure", LEGEND + figures.wrenches(signals, str(index)), caption))
     return "".join(shown)

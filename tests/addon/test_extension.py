@@ -99,7 +99,7 @@ def test_cancelling_ends_the_child(tmp_path: Path) -> None:
         "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('on', flush=True)\ntime.sleep(60)"
     )
     job = child(tmp_path, program)
-    job.cancel()
+    job.end()
     assert not job.running
     with pytest.raises(Cancelled):
         job.check()

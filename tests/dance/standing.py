@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from solver.dance.schedule import Schedule, anchors_at
+from solver.dance.schedule import Anchor, Schedule, anchors_at
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
@@ -46,5 +48,17 @@ def swinging(rig: Rig, times: np.ndarray, seed: int = 0, size: float = 0.5) -> M
 
 
 def standing(rig: Rig, q: np.ndarray | None = None, stop: float = 10.0) -> Schedule:
-    """Every patch planted where a posture (neutral by default) has it."""
-    return Schedule.constant(anchors_at(rig, rig.neutral if q is None else q), 0.0, stop)
+    """Every patch planted where a posture (neutral by default) has it, the floor under the lowest."""
+    anchors = anchors_at(rig, rig.neutral if q is None else q)
+    return Schedule.constant(anchors, 0.0, stop, sole_height(rig, anchors))
+
+
+def on_one_foot(rig: Rig, q: np.ndarray, patch: str) -> Schedule:
+    """One patch planted where a posture has it, on the floor."""
+    anchors = anchors_at(rig, q, (patch,))
+    return Schedule.constant(anchors, 0.0, 10.0, sole_height(rig, anchors))
+
+
+def sole_height(rig: Rig, anchors: Sequence[Anchor]) -> float:
+    """Mean height [m] of planted patches."""
+    return float(np.mean([anchor.points(rig)[:, 2].mean() for anchor in anchors]))

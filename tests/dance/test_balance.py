@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.dance.standing import accelerated, posture, standing, statue, swinging
 
 from solver.dance.checks import (
     CheckOptions,
@@ -18,8 +17,10 @@ from solver.dance.checks import (
 )
 from solver.dance.schedule import Schedule, stance
 from solver.inertials import InertialParameters
+from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
+from tests.dance.standing import accelerated, on_one_foot, posture, standing, statue, swinging
 
 RIGS = [hoap3(), hrp2(), human(1.75, 70.0, "male")]
 EVERY_RIG = pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)
@@ -85,8 +86,7 @@ def test_a_zmp_between_the_feet_needs_no_moment_at_their_centres() -> None:
 def test_the_supporting_leg_holds_what_is_above(rig: Rig) -> None:
     """Standing still on one leg, each joint of it carries the moment of the weight of all links above it."""
     q = posture(rig, 3)
-    schedule = Schedule.constant([a for a in standing(rig, q).phases[0].anchors if a.patch == "right_sole"], 0.0, 1.0)
-    checks = check_motion(rig, statue(rig, q), schedule)
+    checks = check_motion(rig, statue(rig, q), on_one_foot(rig, q, "right_sole"))
     state = Mechanics(rig).state(*(getattr(statue(rig, q), name) for name in "qva"))
     rotation, position = state.rotation[0], state.position[0]
     masses = rig.masses
@@ -109,7 +109,7 @@ def test_torques_of_a_statue_off_the_legs_are_gravity(rig: Rig) -> None:
     """Joints that no foot hangs on carry the generalised gravity of their links, whatever the feet do."""
     q = posture(rig, 4)
     motion = statue(rig, q)
-    torques = check_motion(rig, motion, standing(rig, q)).torques[0]
+    torques = check_motion(rig, motion, on_one_foot(rig, q, "left_sole")).torques[0]
     state = Mechanics(rig).state(motion.q, motion.v, motion.a)
     free = ~(chain(rig, "right_foot") | chain(rig, "left_foot"))[6:]
     assert free.sum() >= 8
@@ -122,8 +122,6 @@ def test_torques_of_a_statue_off_the_legs_are_gravity(rig: Rig) -> None:
 
 def _height_of_mass(rig: Rig, q: np.ndarray, column: int, step: float) -> float:
     """Mass times height of the centre of mass after a small turn of one joint [kg m]."""
-    from solver.pinocchio_loader import pin
-
     tangent = np.zeros(rig.model.nv)
     tangent[6 + column] = step
     moved = statue(rig, pin.integrate(rig.model, q, tangent))
@@ -162,6 +160,11 @@ def test_joint_coordinates_are_the_rigs(rig: Rig) -> None:
     one_by_one = np.array([rig.coordinates(q) for q in motion.q])
     np.testing.assert_allclose(joint_coordinates(rig, motion.q), one_by_one, atol=1e-9)
     np.testing.assert_allclose(joint_coordinates(rig, rig.neutral[None]), 0.0, atol=1e-15)
+    turned = motion.q.copy()
+    for joint in list(rig.model.joints)[2:]:
+        if joint.shortname() == "JointModelSpherical":
+            turned[:, joint.idx_q : joint.idx_q + joint.nq] *= -1.0  # the same rotation
+    np.testing.assert_allclose(joint_coordinates(rig, turned), one_by_one, atol=1e-9)
 
 
 def test_falling_needs_no_ground() -> None:
@@ -182,8 +185,8 @@ def test_one_foot_holds_only_above_itself() -> None:
     rig = RIGS[0]
     both = check_motion(rig, statue(rig, rig.neutral), standing(rig))
     assert both.margin("zmp").smallest[0] > 0.0
-    anchor = [a for a in standing(rig).phases[0].anchors if a.patch == "left_sole"]
-    one = check_motion(rig, statue(rig, rig.neutral), Schedule.constant(anchor, 0.0, 1.0))
-    inner_edge = anchor[0].points(rig)[:, 1].min()
+    schedule = on_one_foot(rig, rig.neutral, "left_sole")
+    one = check_motion(rig, statue(rig, rig.neutral), schedule)
+    inner_edge = schedule.phases[0].anchors[0].points(rig)[:, 1].min()
     assert one.margin("zmp").smallest[0] == pytest.approx(one.com[0, 1] - inner_edge, abs=1e-9)
     assert len(stance(rig, "left")) == 1

@@ -7,7 +7,7 @@ from .capsules import CapsulePairs
 from .check import FrameChecker, check_motion
 from .collisions import CollisionDetector, NearPairs
 from .feet import patch_points, placement, slip
-from .ground import Footing, GroundMargins, ground_margins
+from .ground import GroundMargins, PlantedPhase, ground_margins
 from .joints import angle_margins, coordinate_names, joint_coordinates, speed_margins, torque_margins
 from .margins import Checks, Failure, Margin
 from .mechanics import Mechanics, State, chain
@@ -24,12 +24,12 @@ __all__ = [
     "Checks",
     "CollisionDetector",
     "Failure",
-    "Footing",
     "FrameChecker",
     "GroundMargins",
     "Margin",
     "Mechanics",
     "NearPairs",
+    "PlantedPhase",
     "State",
     "SupportPolygon",
     "angle_margins",

@@ -10,10 +10,10 @@ from ...dynamics.kinematics import check_motion as require_motion_of
 from ...errors import InvalidValue
 from ...motion import Motion
 from ...pinocchio_loader import pin
-from ...rig import ROOT_NV, Rig
-from ..schedule import Schedule, contact_patch, patch_names, require_contacts
+from ...rig import Rig
+from ..schedule import Schedule, patch_names, require_contacts
 from .collisions import CollisionDetector, NearPairs
-from .ground import Footing, GroundMargins, ground_margins
+from .ground import GroundMargins, PlantedPhase, ground_margins
 from .joints import angle_margins, coordinate_links, coordinate_names, speed_margins, torque_margins, unlimited
 from .margins import Checks, Margin
 from .mechanics import Mechanics
@@ -23,6 +23,9 @@ CHUNK = 512
 """Frames treated at once: bounds the memory of a long dance."""
 COMFORTABLE = 0.1
 """A margin of this share of a limit, of this angle in rad or of this share of the sole is comfortable."""
+
+OFF_THE_FLOOR = 0.02
+"""[m] A sole planted farther from the floor does not stand on it: the ZMP would be wrong."""
 
 
 def check_motion(rig: Rig, motion: Motion, schedule: Schedule, options: CheckOptions | None = None) -> Checks:
@@ -34,7 +37,7 @@ def check_motion(rig: Rig, motion: Motion, schedule: Schedule, options: CheckOpt
 
     Raises:
         InvalidValue: a rig without contact patches, a motion of another rig or outside the schedule, a support
-            polygon without area. What fails a check is data, not an error.
+            polygon without area, feet planted off the floor. What fails a check is data, not an error.
     """
     return FrameChecker(rig, schedule, options).check_frames(motion)
 
@@ -61,11 +64,11 @@ class FrameChecker:
         self._size = _extent(rig)
         self.notes = (*unlimited(rig), *self._detector.notes)
         self.schedule = schedule
-        self._footings: dict[int, Footing] = {}
+        self._planted: dict[int, PlantedPhase] = {}
 
     def with_schedule(self, schedule: Schedule) -> FrameChecker:
         """This checker (the same object) with another schedule."""
-        self.schedule, self._footings = schedule, {}
+        self.schedule, self._planted = schedule, {}
         return self
 
     def check(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, time: float) -> Checks:
@@ -81,17 +84,17 @@ class FrameChecker:
         com, wrench = np.empty((count, 3)), np.empty((count, 6))
         loaded = np.zeros((count, len(self.rig.contacts)), bool)
         near: list[NearPairs] = []
-        for start, stop, footing in self._pieces(motion.times):
+        for start, stop, planted_phase in self._pieces(motion.times):
             cut = slice(start, stop)
             state = self._mechanics.state(motion.q[cut], motion.v[cut], motion.a[cut])
             level = self.schedule.ground
-            ground.append(ground_margins(self.rig, state, footing, self.options, level, self._weight, self._size))
+            ground.append(ground_margins(self.rig, state, planted_phase, self.options, level, self._weight, self._size))
             floor[cut] = self._detector.floor_distances(state.rotation, state.position, level)
-            floor[cut, [self.rig.index(link) for link in footing.links]] = np.inf  # they stand on it
+            floor[cut, [self.rig.index(link) for link in planted_phase.links]] = np.inf  # they stand on it
             found = self._detector.near_pairs(motion.q[cut], state.rotation, state.position)
             near.append(NearPairs(found.frames + start, found.pairs, found.distances))
             com[cut], wrench[cut] = state.com, state.wrench
-            loaded[cut, footing.columns] = True
+            loaded[cut, planted_phase.columns] = True
         joined = _joined(ground)
         margins = (*self._joint_margins(motion, joined.torques), *self._ground(joined), *self._contacts(near, floor))
         return Checks(
@@ -99,29 +102,38 @@ class FrameChecker:
             joined.torques, self.notes,
         )  # fmt: skip
 
-    def _pieces(self, times: np.ndarray) -> Iterator[tuple[int, int, Footing]]:
+    def _pieces(self, times: np.ndarray) -> Iterator[tuple[int, int, PlantedPhase]]:
         phases = self.schedule.index_at(times)
         starts = np.flatnonzero(np.diff(phases, prepend=-1))
         for first, last in zip(starts, [*starts[1:], len(times)]):
-            footing = self._footing(int(phases[first]))
+            planted_phase = self._planted_phase(int(phases[first]))
             for start in range(first, last, CHUNK):
-                yield start, min(start + CHUNK, last), footing
+                yield start, min(start + CHUNK, last), planted_phase
 
-    def _footing(self, number: int) -> Footing:
-        if number not in self._footings:
-            self._footings[number] = Footing.of(self.rig, self.schedule.phases[number], self.options)
-        return self._footings[number]
+    def _planted_phase(self, number: int) -> PlantedPhase:
+        if number not in self._planted:
+            planted_phase = PlantedPhase.of(self.rig, self.schedule.phases[number], self.options)
+            for anchor, height in zip(planted_phase.phase.anchors, planted_phase.centres[:, 2] - self.schedule.ground):
+                if abs(height) > OFF_THE_FLOOR:
+                    raise InvalidValue(
+                        f"patch {anchor.patch!r} is planted {height:+.3f} m off the floor at "
+                        f"{self.schedule.ground:g} m: move the rig or the schedule's ground"
+                    )
+            self._planted[number] = planted_phase
+        return self._planted[number]
 
     def _joint_margins(self, motion: Motion, torques: np.ndarray) -> list[Margin]:
         if not self._names:
             return []
         fastest = self.rig.limits.speed[np.isfinite(self.rig.limits.speed)].max(initial=0.0)
-        found = (
-            ("joint angle", "rad", angle_margins(self.rig, motion.q), COMFORTABLE),
-            ("joint speed", "rad/s", speed_margins(self.rig, motion.v), COMFORTABLE * (fastest or 1.0)),
-            ("joint torque", "of the limit", torque_margins(self.rig, torques), COMFORTABLE),
-        )
-        return [self._margin(name, unit, self._names, self._links, *rest) for name, unit, *rest in found]
+        names, links = self._names, self._links
+        angle, speed = angle_margins(self.rig, motion.q), speed_margins(self.rig, motion.v)
+        torque = torque_margins(self.rig, torques)
+        return [
+            self._margin("joint angle", "rad", names, links, angle, COMFORTABLE),
+            self._margin("joint speed", "rad/s", names, links, speed, COMFORTABLE * (fastest or 1.0)),
+            self._margin("joint torque", "of the limit", names, links, torque, COMFORTABLE),
+        ]
 
     def _ground(self, margins: GroundMargins) -> list[Margin]:
         patches = patch_names(self.rig)

@@ -16,7 +16,7 @@ from .support import SupportPolygon, convex_polygon, support_polygon
 
 
 @dataclass(frozen=True, slots=True)
-class Footing:
+class PlantedPhase:
     """A contact phase on a rig.
 
     Attributes:
@@ -36,7 +36,7 @@ class Footing:
     polygon: SupportPolygon | None
 
     @staticmethod
-    def of(rig: Rig, phase: Phase, options: CheckOptions) -> Footing:
+    def of(rig: Rig, phase: Phase, options: CheckOptions) -> PlantedPhase:
         """Prepare a phase.
 
         Raises:
@@ -47,7 +47,7 @@ class Footing:
         links = tuple(contact_patch(rig, name).link for name in phase.loaded)
         polygon = support_polygon(rig, phase.anchors, options.shrink) if phase.anchors else None
         centres = [np.append(convex_polygon(each[:, :2]).centre, each[:, 2].mean()) for each in corners]
-        return Footing(
+        return PlantedPhase(
             phase,
             np.array([names.index(name) for name in phase.loaded], int),
             links,
@@ -81,14 +81,20 @@ class GroundMargins:
 
 
 def ground_margins(
-    rig: Rig, state: State, footing: Footing, options: CheckOptions, ground: float, weight: float, size: float
+    rig: Rig,
+    state: State,
+    planted_phase: PlantedPhase,
+    options: CheckOptions,
+    ground: float,
+    weight: float,
+    size: float,
 ) -> GroundMargins:
     """Judge N frames of one phase.
 
     Args:
         rig: with F contact patches.
         state: of the N frames.
-        footing: their phase.
+        planted_phase: their phase.
         options: friction, load distribution and allowances.
         ground: [m] height of the floor.
         weight: [N] of the rig.
@@ -98,24 +104,24 @@ def ground_margins(
     free = np.full(frames, np.inf)
     friction, unilateral, slip = (np.full((frames, patches), np.inf) for _ in range(3))
     loads = np.zeros((frames, patches, 6))
-    if footing.polygon is None:
+    if planted_phase.polygon is None:
         force = state.wrench[:, :3]
         moment = state.wrench[:, 3:] - np.cross(state.com, force)
         missing = np.maximum(np.linalg.norm(force, axis=1), np.linalg.norm(moment, axis=1) / size) / weight
         torques = joint_torques(rig, state, (), loads)
         zmp = np.full((frames, 2), np.nan)
         return GroundMargins(torques, loads, zmp, free, free, options.flight - missing, friction, unilateral, slip)
-    anchors, columns = footing.phase.anchors, footing.columns
+    anchors, columns = planted_phase.phase.anchors, planted_phase.columns
     zmp = zero_moment_point(state.wrench, ground, weight)
-    share = shares(zmp, footing.centres[:, :2], options.distribution)
-    planted = foot_wrenches(state.wrench, share, footing.centres)
+    share = shares(zmp, planted_phase.centres[:, :2], options.distribution)
+    planted = foot_wrenches(state.wrench, share, planted_phase.centres)
     loads[:, columns] = planted
-    friction[:, columns] = friction_margins(planted, footing.axes, options.friction, weight)
+    friction[:, columns] = friction_margins(planted, planted_phase.axes, options.friction, weight)
     unilateral[:, columns] = planted[:, :, 2] / weight
     slip[:, columns] = options.allowed_slip - feet.slip(rig, state.rotation, state.position, anchors)
     placement = free
     if len(anchors) > 1:
         placement = options.allowed_slip - feet.placement(rig, state.rotation, state.position, anchors)
-    torques = joint_torques(rig, state, footing.links, planted)
-    balance = footing.polygon.margin(zmp)
+    torques = joint_torques(rig, state, planted_phase.links, planted)
+    balance = planted_phase.polygon.margin(zmp)
     return GroundMargins(torques, loads, zmp, balance, placement, free, friction, unilateral, slip)

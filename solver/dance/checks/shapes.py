@@ -23,7 +23,7 @@ def collision_shapes(rig: Rig) -> tuple[tuple[Shape, ...], tuple[str, ...]]:
     bare = [k for k, link in enumerate(rig.links) if link not in {shape.link for shape in rig.shapes}]
     fitted = [fitted_shape(rig.links[k], *rig.boxes[k]) for k in bare]
     found = [shape for shape in fitted if shape is not None]
-    notes = ()
+    notes: tuple[str, ...] = ()
     if found:
         which = "every link" if len(found) == len(rig.links) else ", ".join(shape.link for shape in found)
         notes = (f"Collision shapes fitted to the bounding boxes of {which}",)

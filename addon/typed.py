@@ -1,0 +1,54 @@
+"""What Blender's types leave open and this add-on knows: a scene is there, a rig's data is an armature."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import bpy
+
+from .values import errors
+
+Status: TypeAlias = set[Literal["RUNNING_MODAL", "CANCELLED", "FINISHED", "PASS_THROUGH", "INTERFACE"]]
+"""What an operator's `execute`, `invoke` and `modal` return."""
+
+
+def scene(context: bpy.types.Context) -> bpy.types.Scene:
+    """The scene of a context."""
+    return _there(context.scene, "scene")
+
+
+def view_layer(context: bpy.types.Context) -> bpy.types.ViewLayer:
+    """The view layer of a context."""
+    return _there(context.view_layer, "view layer")
+
+
+def layout(panel: bpy.types.Panel | bpy.types.AddonPreferences) -> bpy.types.UILayout:
+    """Where a panel draws."""
+    return _there(panel.layout, "layout")
+
+
+def armature(item: bpy.types.Object) -> bpy.types.Armature:
+    """The data of an armature object.
+
+    Raises:
+        InvalidValue: it is none.
+    """
+    if not isinstance(item.data, bpy.types.Armature):
+        raise errors.InvalidValue(f"{item.name!r} is no armature")
+    return item.data
+
+
+def pose_bones(item: bpy.types.Object) -> bpy.types.bpy_prop_collection:
+    """The pose bones of an armature object, by name."""
+    return _there(item.pose, "pose").bones
+
+
+def mesh(item: bpy.types.Object) -> bpy.types.Mesh:
+    """The data of a mesh object.
+
+    Raises:
+        InvalidValue: it is none.
+    """
+    if not isinstance(item.data, bpy.types.Mesh):
+        raise errors.InvalidValue(f"{item.name!r} is no mesh")
+    return item.data

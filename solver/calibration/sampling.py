@@ -1,0 +1,60 @@
+"""Which frames of a recording take part in a calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..motion import Markers
+
+STILL_SPEED = 0.05
+"""[m/s] Median marker speed below which a recording is a static trial."""
+STATIC_SPREAD = 0.004
+"""[m] Standard deviation of a marker about its place while standing, for all static frames together."""
+STATIC_FRAMES = 3
+MOVING_SPREAD = 0.012
+"""[m] Standard deviation of a marker about its place while moving: skin over bone."""
+MOVING_FRAMES = 24
+"""Frames taken of each moving recording; together they count as half as many, because skin movement repeats."""
+REDUNDANCY = 2.0
+MOST = 0.6
+"""A frame that takes part shows at least this share of the most markers seen at once."""
+
+
+def is_still(markers: Markers) -> bool:
+    """True for a static trial: the median speed over markers and frames is that of a person who stands."""
+    if len(markers) < 2:
+        return True
+    steps = np.linalg.norm(np.diff(markers.positions, axis=0), axis=2)
+    return float(np.nanmedian(steps) * markers.rate) < STILL_SPEED
+
+
+def table_of(markers: Markers, names: Sequence[str]) -> np.ndarray:
+    """(N, M, 3) positions in the order of ``names``; NaN where the recording lacks a marker."""
+    result = np.full((len(markers), len(names), 3), np.nan)
+    for column, name in enumerate(names):
+        if name in markers.names:
+            result[:, column] = markers.of(name)
+    return result
+
+
+def still_frames(table: np.ndarray, recordings: int) -> tuple[list[np.ndarray], float]:
+    """Medians over parts of a static trial (N, M, 3), and each one's spread [m] among so many static recordings."""
+    frames = [_median(part) for part in np.array_split(table, STATIC_FRAMES) if len(part)]
+    return frames, STATIC_SPREAD * float(np.sqrt(STATIC_FRAMES * recordings))
+
+
+def moving_frames(table: np.ndarray) -> tuple[list[np.ndarray], float]:
+    """Well-seen frames spread evenly over a recording (N, M, 3), and each one's spread [m]."""
+    seen = np.isfinite(table[:, :, 0]).sum(axis=1)
+    usable = np.flatnonzero(seen >= MOST * seen.max())
+    chosen = usable[np.linspace(0, len(usable) - 1, min(MOVING_FRAMES, len(usable))).astype(int)]
+    return [table[k] for k in chosen], MOVING_SPREAD * REDUNDANCY**0.5
+
+
+def _median(part: np.ndarray) -> np.ndarray:
+    seen = np.isfinite(part[:, :, 0]).any(axis=0)
+    result = np.full(part.shape[1:], np.nan)
+    result[seen] = np.nanmedian(part[:, seen], axis=0)
+    return result

@@ -1,0 +1,200 @@
+"""The unknowns of a subject calibration and the frames they are fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..progress import Progress
+from ..rig import Rig
+from ..rigs.human import human
+from ..rigs.skeleton import default_lengths
+from ..tracking.dynamical import InverseKinematics
+from ..tracking.options import TrackingOptions
+from ..tracking.report import size_factor
+from ..tracking.start import robust_start
+from ..tracking.targets import PositionTargets, Targets
+from ..trial import Recording
+from .fit import Sample, SubjectFit
+from .markerset import MarkerSet, Place
+from .priors import Beliefs, beliefs_of, joint_centre_place
+from .sampling import is_still, moving_frames, still_frames, table_of
+
+STATURE_GUESS = {"male": 1.76, "female": 1.63}
+"""[m] Where the search for an unknown stature starts."""
+STATURE_SEGMENTS = ("thigh", "shank", "upper_arm", "forearm", "torso")
+STATURE_ROUNDS = 3
+STATURE_DOUBT = 2.0
+"""Factor on the spread of joint centres while the stature is unknown."""
+LOST = 0.08
+"""[m] Frame error beyond which a sampled frame is started afresh."""
+FREE_WEIGHT = 0.3
+"""Weight of a free marker while its place is only a guess."""
+
+
+class SubjectState:
+    """Joint centres, marker places and sampled poses while a person is being calibrated."""
+
+    def __init__(
+        self,
+        marker_set: MarkerSet,
+        names: Sequence[str],
+        mass: float,
+        sex: str,
+        height: float | None,
+        first: Sequence[Recording],
+        progress: Progress,
+    ) -> None:
+        self.marker_set, self.names = marker_set, tuple(names)
+        self.mass, self.sex = mass, sex
+        self.given = height
+        self.height = height if height is not None else STATURE_GUESS[sex]
+        self.first, self.progress = first, progress
+        self.frames: dict[str, int] = {}
+
+    def initialise(self) -> None:
+        """Fit the static frames; find the stature if it is unknown."""
+        rounds = 1 if self.given is not None else STATURE_ROUNDS
+        for round_ in range(rounds):
+            self.progress(0.3 * round_ / rounds, "calibrating on the static frames")
+            self._prepare(self.height, 1.0 if self.given is not None else STATURE_DOUBT)
+            samples = [s for r in self.first for s in self._samples(r, len(self.first))]
+            self._solve(samples)
+            if self.given is None:
+                self.height = self._stature()
+
+    def refine(self, still: Sequence[Recording], moving: Sequence[Recording]) -> None:
+        """Fit the static and the moving frames together."""
+        samples = [s for r in still for s in self._samples(r, len(still))]
+        for count, recording in enumerate(moving):
+            self.progress(0.3 + 0.4 * count / len(moving), f"choosing frames of {recording.name}")
+            samples += self._samples(recording, 1)
+        self.progress(0.7, f"calibrating on {len(samples)} frames")
+        self._solve(samples)
+
+    def _prepare(self, height: float, loosened: float) -> None:
+        rig = human(height, self.mass, self.sex)
+        self.places = [self._place(rig, name) for name in self.names]
+        dimensions = self._dimensions()
+        self.beliefs: Beliefs = beliefs_of(rig, self.marker_set, self.names, self.places, dimensions, loosened)
+        self.links = np.array([rig.index(place.link) for place in self.places])
+        self.rig = rig
+        self.fit = SubjectFit(rig, self.links, *self.beliefs.quadratic())
+        joints = {link: rig.model.jointPlacements[k + 1].translation for k, link in enumerate(rig.links)}
+        self.offsets = np.array([place.position(joints, height) for place in self.places])
+        self.theta = self.fit.theta(self.offsets)
+        self.samples: list[Sample] = []
+
+    def _place(self, rig: Rig, name: str) -> Place:
+        place, centre = self.marker_set.place_of(name), self.marker_set.centre_of(name)
+        if place is None:
+            assert centre is not None
+            return joint_centre_place(rig, centre)
+        return place
+
+    def _dimensions(self) -> dict[str, float]:
+        """ASIS distance and pelvis depth [m], medians over the first recordings that show them."""
+        result: dict[str, float] = {}
+        for recording in self.first:
+            markers = recording.markers
+            assert markers is not None
+            found = {self.marker_set.landmark_of(name): markers.of(name) for name in markers.names}
+            left, right = found.get("left asis"), found.get("right asis")
+            if left is None or right is None:
+                continue
+            result.setdefault("asis_width", float(np.nanmedian(np.linalg.norm(left - right, axis=1))))
+            if "left psis" in found and "right psis" in found:
+                back = 0.5 * (found["left psis"] + found["right psis"])
+            elif "sacrum" in found:
+                back = found["sacrum"]
+            else:
+                continue
+            depth = np.nanmedian(np.linalg.norm(0.5 * (left + right) - back, axis=1))
+            result.setdefault("pelvis_depth", float(depth))
+        return {name: value for name, value in result.items() if np.isfinite(value)}
+
+    def _samples(self, recording: Recording, recordings: int) -> list[Sample]:
+        """Sampled frames of a recording, one of ``recordings`` of its kind."""
+        assert recording.markers is not None
+        table = table_of(recording.markers, self.names)
+        still = is_still(recording.markers)
+        frames, spread = still_frames(table, recordings) if still else moving_frames(table)
+        self.frames[recording.name] = len(frames)
+        return self._posed(frames, spread, recording.name)
+
+    def _posed(self, frames: Sequence[np.ndarray], spread: float, recording: str) -> list[Sample]:
+        """Samples with poses: each frame from its predecessor's, or afresh where that fails."""
+        rig = replace(self.rig, model=self.fit.model)
+        weights = np.array([1.0 if place.anatomical else FREE_WEIGHT for place in self.places])
+        if self.samples:
+            weights[:] = 1.0
+        points = PositionTargets(self.names, self.links, self.offsets, np.array(frames), weights)
+        targets = Targets(np.arange(len(frames), dtype=float), points)
+        options = TrackingOptions(limits=False, huber=0.05, iterations=30)
+        engine = InverseKinematics(rig, targets, options)
+        samples: list[Sample] = []
+        q: np.ndarray | None = None
+        for frame, positions in enumerate(frames):
+            if q is not None:
+                q = engine.settled(q, frame, 1.0)
+                engine.kinematics.update(q)
+                if np.sqrt(np.nanmean(np.sum(engine.position_residuals(frame) ** 2, axis=1))) > LOST:
+                    q = None
+            if q is None:
+                q = robust_start(rig, targets, frame, options)
+            samples.append(Sample(positions, spread, q, recording))
+        return samples
+
+    def _solve(self, samples: list[Sample]) -> None:
+        self.theta, _ = self.fit.solve(self.theta, samples)
+        self.offsets = self.fit.place(self.theta).copy()
+        self.samples = samples
+
+    def joints(self) -> dict[str, np.ndarray]:
+        """Joint centre (3,) [m] of each link but the root, in its parent's frame."""
+        centres = self.theta[: 3 * (len(self.rig.links) - 1)].reshape(-1, 3)
+        return dict(zip(self.rig.links[1:], centres))
+
+    def _stature(self) -> float:
+        """Stature [m] whose default lengths fit the estimated ones best (least squares in relative error)."""
+        ratios = default_lengths(1.0, self.sex)
+        found = []
+        for link, length in lengths_of(self.rig, self.joints()).items():
+            segment = link.removeprefix("left_").removeprefix("right_")
+            if segment in STATURE_SEGMENTS:
+                found.append((length, ratios[segment]))
+        measured, shares = np.array(found).T
+        return float(np.clip(measured @ shares / (shares @ shares), 0.8, 2.3))
+
+    def sizes(self) -> dict[str, float]:
+        """Size of the body in each recording against the rig, from the frames used."""
+        result = {}
+        for recording in dict.fromkeys(sample.recording for sample in self.samples):
+            own = [sample for sample in self.samples if sample.recording == recording]
+            frames, poses = np.array([s.positions for s in own]), np.array([s.q for s in own])
+            result[recording] = size_factor(
+                self.fit.kinematics, self.fit.posture, self.links, self.offsets, frames, poses
+            )
+        return result
+
+    def residuals(self) -> np.ndarray:
+        """Marker errors (F, M) [m] of the sampled frames; NaN where not seen."""
+        rows = []
+        for sample in self.samples:
+            self.fit.kinematics.update(sample.q)
+            rows.append(sample.positions - self.fit.kinematics.points(self.links, self.offsets))
+        return np.linalg.norm(np.array(rows), axis=2)
+
+
+def lengths_of(rig: Rig, joints: dict[str, np.ndarray]) -> dict[str, float]:
+    """Distance [m] from each limb link's joint centre to the next, by link."""
+    result = {}
+    for link in rig.links:
+        children = [rig.links[k] for k, parent in enumerate(rig.parents) if parent >= 0 and rig.links[parent] == link]
+        if link == "torso":
+            children = ["head"]
+        if link != "pelvis" and len(children) == 1:
+            result[link] = float(np.linalg.norm(joints[children[0]]))
+    return result

@@ -1,0 +1,194 @@
+"""From a button to the scene through a real child process, and nothing left behind when it fails."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from addon import command, registration, study
+from addon.colours import COLOUR_KEY
+from addon.inertials import read_inertials
+from addon.study import RESULT_FILE, SCENE_FILE, show_study
+from addon.whole import all_or_nothing
+from solver.demo.person import HEIGHT, SEX, record_person, simulate_person
+from solver.io.scene import write_rig
+from solver.io.urdf_writer import write_urdf
+from solver.rig import Rig
+from tests.addon.scenes import build, fingerprint
+
+SEED, SECONDS = 4, 2.0
+
+
+@pytest.fixture
+def registered(empty_scene: None) -> Iterator[None]:
+    """The add-on's classes and settings, in an empty scene."""
+    registration.register()
+    yield
+    registration.unregister()
+
+
+@pytest.fixture
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the add-on makes its own folders in this test."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def subject(files: list[Path], height: float, sex: str) -> None:
+    """Fill in the panel."""
+    settings = bpy.context.scene.exciting_dance
+    settings.height, settings.sex, settings.bootstrap = height, sex, 4
+    for file in files:
+        settings.files.add().path = str(file)
+
+
+@pytest.mark.parametrize("kind", ["human", "hoap3", "hrp2"])
+def test_add_rig_builds_the_body_and_leaves_no_files(registered: None, own_folders: Path, kind: str) -> None:
+    """The button gives an armature with masses that add up, and the folder between child and scene is gone."""
+    settings = bpy.context.scene.exciting_dance
+    settings.height, settings.mass, settings.sex = 1.62, 58.5, "female"
+    assert bpy.ops.exciting_dance.import_rig(kind=kind) == {"FINISHED"}
+    body = bpy.context.view_layer.objects.active
+    total = sum(bone["mass"] for bone in body.data.bones)
+    assert total == pytest.approx({"human": 58.5, "hoap3": 8.9, "hrp2": 58.0}[kind], rel=0.05)
+    assert list(own_folders.iterdir()) == []
+
+
+def test_import_urdf_gives_the_file_s_masses(registered: None, own_folders: Path, tmp_path: Path, person: Rig) -> None:
+    """A robot written as URDF comes in with its links and masses."""
+    write_urdf(person, tmp_path / "robot.urdf")
+    assert bpy.ops.exciting_dance.import_urdf(filepath=str(tmp_path / "robot.urdf")) == {"FINISHED"}
+    bones = bpy.context.view_layer.objects.active.data.bones
+    for link in ("pelvis", "left_thigh", "head"):
+        assert bones[link]["mass"] == pytest.approx(person.prior.link(link)[0], rel=1e-6)
+
+
+def test_a_wrong_urdf_is_one_error_and_nothing_stays(registered: None, own_folders: Path, tmp_path: Path) -> None:
+    """A file that is no robot is refused in the solver's own words; scene and disk are as before."""
+    (tmp_path / "bad.urdf").write_text("<robot", encoding="utf-8")
+    before = fingerprint()
+    with pytest.raises(RuntimeError, match=r"bad\.urdf"):
+        bpy.ops.exciting_dance.import_urdf(filepath=str(tmp_path / "bad.urdf"))
+    assert fingerprint() == before
+    assert list(own_folders.iterdir()) == []
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A simulated person's recordings as files."""
+    folder = tmp_path_factory.mktemp("recorded")
+    record_person(simulate_person(SEED, seconds=SECONDS), folder, SEED)
+    return folder
+
+
+def test_identify_writes_what_the_solver_found(
+    registered: None, own_folders: Path, recorded: Path, tmp_path: Path
+) -> None:
+    """The button puts result.json's numbers on the bones with their spread; the saved file still has them."""
+    subject([recorded], HEIGHT, SEX)
+    assert bpy.ops.exciting_dance.identify() == {"FINISHED"}
+    folder = Path(bpy.context.scene.exciting_dance.study)
+    assert [folder] == list(own_folders.iterdir())
+    tree = json.loads((folder / RESULT_FILE).read_text(encoding="utf-8"))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
+    body = bpy.context.view_layer.objects.active
+    shown = read_inertials(body)
+    assert np.array_equal(shown.parameters.values, np.array(tree["parameters"]))
+    assert np.array_equal(shown.prior.values, np.array(tree["prior"]))
+    assert np.array_equal(shown.std, np.array(tree["std"]))
+    bone = body.data.bones["left_thigh"]
+    assert bone["std_mass"] > 0.0
+    for name, unit in (("mass", "[kg]"), ("prior_com", "[m]"), ("std_inertia", "[kg m²]")):
+        assert unit in bone.id_properties_ui(name).as_dict()["description"]
+    assert body[COLOUR_KEY] == "mass"
+    assert body.animation_data.action is not None
+    scene = bpy.context.scene
+    assert scene.frame_end - scene.frame_start > SECONDS * 50
+
+
+def test_track_then_open_shows_the_same(registered: None, own_folders: Path, recorded: Path, tmp_path: Path) -> None:
+    """Tracking into a named folder, and opening that folder in an empty scene, give the same moving body."""
+    subject([recorded], HEIGHT, SEX)
+    bpy.context.scene.exciting_dance.output = str(tmp_path / "tracked")
+    assert bpy.ops.exciting_dance.track() == {"FINISHED"}
+    bpy.context.scene.frame_set(60)
+    first = posed()
+    assert list(own_folders.iterdir()) == []
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    registration.register()
+    assert bpy.ops.exciting_dance.open_study(directory=str(tmp_path / "tracked")) == {"FINISHED"}
+    bpy.context.scene.frame_set(60)
+    assert np.array_equal(posed(), first)
+
+
+def posed() -> np.ndarray:
+    """Every bone's matrix of the active armature at this frame."""
+    body = bpy.context.view_layer.objects.active
+    evaluated = body.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return np.array([np.array(evaluated.matrix_world @ bone.matrix) for bone in evaluated.pose.bones])
+
+
+def test_a_failing_job_changes_nothing(registered: None, own_folders: Path, tmp_path: Path) -> None:
+    """A recording that is none ends in the solver's words; edits, colours, frame rate and disk are as before."""
+    bpy.ops.exciting_dance.import_rig(kind="human")
+    body = bpy.context.view_layer.objects.active
+    body.data.bones["head"]["mass"] = 9.0
+    (tmp_path / "bad.trc").write_text("no recording", encoding="utf-8")
+    subject([tmp_path / "bad.trc"], 1.7, "female")
+    before = fingerprint()
+    with pytest.raises(RuntimeError, match=r"bad\.trc"):
+        bpy.ops.exciting_dance.identify()
+    assert fingerprint() == before
+    assert list(own_folders.iterdir()) == []
+
+
+def test_a_study_that_breaks_halfway_leaves_the_scene_as_it_was(
+    empty_scene: None, tmp_path: Path, person: Rig, recorded: Path
+) -> None:
+    """Whatever a change did to bones, units, colours, actions, visibility and frame rate is undone when it fails."""
+    assert command.run(["track", str(recorded), "--height", str(HEIGHT), "--sex", SEX, "--output", str(tmp_path / "t")]) == 0
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "t" / SCENE_FILE))
+    body = build(person)
+    write_rig(tmp_path / "rig.json", person)
+    show_study(bpy.context, study.read_study(tmp_path), onto=body)
+    body.data.bones["head"]["mass"] = 9.0
+    body.data.bones["head"]["note"] = "edited by hand"
+    bpy.context.scene.render.fps, bpy.context.scene.frame_end = 24, 77
+    before = fingerprint()
+
+    def fail() -> None:
+        with all_or_nothing():
+            show_study(bpy.context, study.read_study(tmp_path / "t"), onto=body)
+            show_study(bpy.context, study.read_study(tmp_path), onto=body)
+            assert fingerprint() != before
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert fingerprint() == before
+
+
+def test_the_real_person_from_blender_s_command_line(empty_scene: None, shared_data: Path, tmp_path: Path) -> None:
+    """`blender --command exciting_dance identify` on a real recording: a scene whose body weighs what the plates say."""
+    files = [
+        str(shared_data / "subject_a" / folder / f"{trial}.{suffix}")
+        for trial in ("static1", "squats1")
+        for folder, suffix in (("markers", "trc"), ("forces", "mot"))
+    ]
+    words = ["identify", *files, "--height", "1.67", "--sex", "male", "--bootstrap", "0", "--no-cross-validation"]
+    assert command.run([*words, "--output", str(tmp_path / "out"), "--no-picture"]) == 0
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "out" / SCENE_FILE))
+    body = next(item for item in bpy.data.objects if item.type == "ARMATURE")
+    tree = json.loads((tmp_path / "out" / RESULT_FILE).read_text(encoding="utf-8"))
+    assert np.array_equal(read_inertials(body).parameters.values, np.array(tree["parameters"]))
+    assert 55.0 < sum(bone["mass"] for bone in body.data.bones) < 70.0
+    assert {action.name for action in bpy.data.actions} >= {"static1", "squats1"}

@@ -1,0 +1,149 @@
+"""Verdicts of measured figures, and the benchmark where there are no data."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks import identification
+from benchmarks.__main__ import VERBS, main
+from benchmarks.figures import simulated, subject
+from benchmarks.figures.eigenvalues import keeps
+from benchmarks.figures.figure import (
+    Bound,
+    Figure,
+    Verdict,
+    at_least,
+    at_most,
+    missing,
+    passed,
+    row,
+    summary,
+    within,
+)
+from solver.demo.motions import still
+from solver.identification.comparison import Comparison, Fit, FlightCheck
+from solver.identification.estimate import CONSISTENT, ROTATIONAL, Estimate
+from solver.inertials import InertialParameters
+from solver.qp import Status
+from solver.rigs import human
+
+SPHERE = np.array([1.0, 0.0, 0.0, 0.0, 0.4, 0.0, 0.4, 0.0, 0.0, 0.4])
+"""One kilogram, the same inertia about every axis."""
+THIN = np.array([1.0, 0.0, 0.0, 0.0, 0.1, 0.0, 0.1, 0.0, 0.0, 0.4])
+"""Positive definite, yet 0.1 + 0.1 < 0.4: no body is like that."""
+
+
+MUST, AIM = at_most(1.0), at_most(0.5)
+
+
+def figure(value: float | None, must: Bound | None = MUST, aim: Bound | None = AIM) -> Figure:
+    return Figure("something", "simulated", value, "kg", must, aim)
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"),
+    [(0.5, Verdict.AIM), (0.6, Verdict.MET), (1.0, Verdict.MET), (1.1, Verdict.MISSED), (None, Verdict.NOT_MEASURED)],
+)
+def test_a_value_is_judged_by_its_bounds(value: float | None, verdict: Verdict) -> None:
+    """Bounds include their ends; a value that was not measured is neither met nor missed."""
+    assert figure(value).verdict is verdict
+
+
+@pytest.mark.parametrize("bound", [at_most(1.0), at_least(1.0), within(1.0, 0.1), Bound(0.0, 0.0, "0")])
+def test_not_a_number_misses_every_must(bound: Bound) -> None:
+    """A measurement that failed must not pass."""
+    assert figure(math.nan, bound).verdict is Verdict.MISSED
+
+
+def test_a_row_without_must_only_informs() -> None:
+    """Rows for comparison decide nothing, however bad."""
+    assert figure(9.0, None).verdict is Verdict.INFORMATION
+    assert passed([figure(9.0, None)])
+
+
+def test_one_missed_must_fails_the_whole() -> None:
+    """The exit code is 1 if any measured must is missed, and only then."""
+    assert passed([figure(0.4), figure(0.9), figure(None)])
+    assert not passed([figure(0.4), figure(1.2), figure(None)])
+
+
+def test_the_summary_counts_and_names() -> None:
+    """What was missed or not measured is listed by name, and unmeasured rows are told not to count."""
+    text = summary([figure(0.4), Figure("bad", "real", 2.0, "", at_most(1.0)), *missing([figure(0.1)], "no data")])
+    assert "MISSED: bad (real)" in text
+    assert "3 musts: 1 met, 1 missed, 1 not measured" in text
+    assert "judges only what was measured" in text
+
+
+def test_a_printed_row_holds_everything() -> None:
+    """What, data, value with unit, must, aim and verdict stand in one line, the note below."""
+    first, second = row(Figure("mass", "real, x", 63.51, "kg", within(63.5, 0.4), None, "a note")).splitlines()
+    for part in ("mass", "real, x", "63.51 kg", "63.5 +- 0.4", "met"):
+        assert part in first
+    assert second.strip() == "a note"
+
+
+def test_without_data_every_real_row_is_still_listed(tmp_path: Path) -> None:
+    """The table keeps its rows where the recordings are missing, each with the reason."""
+    found = identification.real(tmp_path, True, [])
+    assert len(found) == len(identification.unmeasured())
+    assert all(f.verdict is Verdict.NOT_MEASURED and "no data" in f.note and f.must for f in found)
+    assert passed(found)
+
+
+def test_an_unknown_verb_is_a_usage_error() -> None:
+    """Exit code 2, as for every wrong command line."""
+    assert main(["nonsense"]) == 2
+    assert main([]) == 2
+    assert "identification" in VERBS
+
+
+def split(trial: str, ratio: float, flight: FlightCheck | None = None) -> subject.Unseen:
+    ones = np.ones(6)
+    return subject.Unseen(Comparison(trial, False, 10, Fit(ratio * ones, ones), Fit(ones, ones)), flight)
+
+
+def test_quiet_standing_is_no_split_of_the_figure() -> None:
+    """The mean over splits leaves static1 out, and the note says what it would be with it."""
+    splits = [split("walk", 0.9), split("jump", 0.7), split(subject.STATIC, 0.2)]
+    found = subject.unseen_figures(splits, "here", decides=True)
+    assert found[0].value == pytest.approx(0.8)
+    assert "0.600" in found[0].note
+
+
+def test_rows_that_do_not_decide_have_no_must() -> None:
+    """The splits of another skeleton or prior inform only."""
+    flight = FlightCheck("jump", 20, (2.0, 1.0), (2.0, 1.0))
+    found = subject.unseen_figures([split("jump", 3.0, flight)], "elsewhere", decides=False)
+    assert len(found) == 5
+    assert all(f.must is None and f.aim is None for f in found)
+    assert found[-1].value == pytest.approx(2.0)
+
+
+def estimate(values: np.ndarray) -> Estimate:
+    parameters = InertialParameters(("body",), values[None])
+    return Estimate("test", parameters, parameters, Status.OPTIMAL, 0.0, 0.0)
+
+
+def test_eigenvalues_decide_what_a_result_keeps() -> None:
+    """A thin impossible body is rotational but not consistent; a negative inertia is neither."""
+    assert keeps(estimate(SPHERE), CONSISTENT)
+    assert keeps(estimate(SPHERE), ROTATIONAL)
+    assert keeps(estimate(THIN), ROTATIONAL)
+    assert not keeps(estimate(THIN), CONSISTENT)
+    negative = THIN.copy()
+    negative[4] = -0.1
+    assert not keeps(estimate(negative), ROTATIONAL)
+
+
+def test_halves_of_a_trial_share_no_frame() -> None:
+    """Every frame counts in exactly one of the two halves."""
+    rig = human(1.7, 60.0, "female")
+    trial = simulated.exact_trial(rig, "still", still(rig, rig.neutral, np.arange(9) / 100.0), rig.prior)
+    first, second = (simulated.half_of(trial, part).counted for part in simulated.PARTS)
+    assert not np.any(first & second)
+    assert np.all(first | second)

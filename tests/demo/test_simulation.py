@@ -1,0 +1,127 @@
+"""The demonstration's simulated bodies, motions and laboratory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.demo.balance import centre_of_pressure
+from solver.demo.laboratory import (
+    FORCE_NOISE,
+    MARKER_NOISE,
+    Placement,
+    record_markers,
+    record_plates,
+    soles_on_ground,
+    write_forces,
+    write_trc,
+)
+from solver.demo.motions import Style, moving, standing
+from solver.demo.person import CROUCH, WHOLE_BODY
+from solver.demo.run import against
+from solver.demo.truth import MASS_CHANGE, perturbed
+from solver.dynamics import link_motions, predicted_wrench
+from solver.io.recording import read_recording
+from solver.motion import Motion
+from solver.rig import Rig
+from solver.rigs import hrp2, human
+
+FEET = ("right_foot", "left_foot")
+LEGS = tuple(f"{side}_{part}" for side in ("right", "left") for part in ("thigh", "shank", "foot"))
+
+
+@pytest.fixture(scope="module")
+def rig() -> Rig:
+    """A person."""
+    return human(1.76, 71.0, "male")
+
+
+@pytest.fixture(scope="module")
+def dance(rig: Rig) -> Motion:
+    """Six seconds on both feet."""
+    return moving(rig, standing(rig, CROUCH), WHOLE_BODY, FEET, LEGS, np.arange(0.0, 6.0, 0.01), 7)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_truth_is_a_body_that_can_exist(rig: Rig, seed: int) -> None:
+    """However it is changed, the truth is physically consistent, weighs the same and keeps its CoMs in their boxes."""
+    for body in (rig, hrp2()):
+        truth = perturbed(body, seed)
+        assert np.all(truth.consistency_margin > 0.0)
+        assert truth.total_mass == pytest.approx(body.prior.total_mass, rel=1e-12)
+        assert np.all(truth.coms >= body.boxes[:, 0] - 1e-12)
+        assert np.all(truth.coms <= body.boxes[:, 1] + 1e-12)
+        change = truth.masses / body.prior.masses
+        assert change.max() > 1.1
+        assert np.all(np.abs(np.log(change)) < 2.0 * MASS_CHANGE)
+
+
+def test_the_same_seed_is_the_same_truth(rig: Rig) -> None:
+    """Seeds decide the truth: equal seeds agree to the last digit, others differ."""
+    assert np.array_equal(perturbed(rig, 1).values, perturbed(rig, 1).values)
+    assert against(perturbed(rig, 1), perturbed(rig, 2)).mass > 0.1
+    assert against(perturbed(rig, 1), perturbed(rig, 1)).mass == 0.0
+
+
+def test_feet_stay_and_limits_hold(rig: Rig, dance: Motion) -> None:
+    """Feet on the ground do not move by a micrometre, and no joint leaves its range."""
+    motions = link_motions(rig, dance)
+    feet = [rig.index(foot) for foot in FEET]
+    assert np.ptp(motions.position[:, feet], axis=-1).max() < 1e-6
+    coordinates = np.array([rig.coordinates(q) for q in dance.q])
+    assert np.all(coordinates >= rig.limits.lower - 0.02)
+    assert np.all(coordinates <= rig.limits.upper + 0.02)
+
+
+def test_ground_pushes_under_the_feet(rig: Rig, dance: Motion) -> None:
+    """The centre of pressure stays inside the box around the soles: nobody pulls on the ground."""
+    soles = np.array(list(soles_on_ground(rig, dance).values()))
+    pressure = centre_of_pressure(rig, dance)
+    half_length, half_width = 0.14, 0.06
+    assert np.all(pressure[:, 0] < soles[:, 0].max() + half_length)
+    assert np.all(pressure[:, 0] > soles[:, 0].min() - half_length)
+    assert np.all(np.abs(pressure[:, 1]) < np.abs(soles[:, 1]).max() + half_width)
+
+
+def test_velocity_is_the_derivative(rig: Rig, dance: Motion) -> None:
+    """The motion's velocity is what its root's position does."""
+    motions = link_motions(rig, dance)
+    moved = np.gradient(dance.q[:, :3], dance.times, axis=0)[2:-2]
+    velocity = np.einsum("rcn,cn->nr", motions.rotation[:, :, 0], motions.velocity[:, 0])[2:-2]
+    assert np.abs(moved - velocity).max() < 5e-3 * np.abs(velocity).max()
+
+
+def test_plates_together_carry_the_motion(rig: Rig, dance: Motion) -> None:
+    """The sum of the plates is what the true inertials need, within the stated noise, whichever foot carries it."""
+    truth = perturbed(rig, 1)
+    plates = record_plates(rig, dance, truth, soles_on_ground(rig, dance), np.random.default_rng(0))
+    needed = predicted_wrench(rig, dance, truth, axes="world")
+    error = plates.about(dance.q[:, :3])[:, :3] - needed[:, :3]
+    assert np.std(error, axis=0) == pytest.approx(np.full(3, FORCE_NOISE * np.sqrt(2.0)), rel=0.15)
+    assert np.all(plates.values[:, :, 2] > 0.0)
+
+
+def test_files_hold_what_was_recorded(rig: Rig, dance: Motion, tmp_path: Path) -> None:
+    """Written as a laboratory would (y up, millimetres) and read again, markers and wrenches are the same."""
+    generator = np.random.default_rng(0)
+    placements = [Placement(f"M{i}", link, np.array([0.05, 0.02, -0.1])) for i, link in enumerate(rig.links)]
+    markers = record_markers(rig, dance, placements, generator)
+    plates = record_plates(rig, dance, rig.prior, soles_on_ground(rig, dance), generator)
+    write_trc(tmp_path / "dance.trc", markers)
+    write_forces(tmp_path / "dance.mot", plates)
+    again = read_recording([tmp_path / "dance.trc", tmp_path / "dance.mot"])
+    assert again.markers is not None
+    assert again.wrenches is not None
+    assert np.abs(again.markers.positions - markers.positions).max() < 1e-6
+    assert np.abs(again.wrenches.total[:, :3] - plates.total[:, :3]).max() < 1e-4
+    assert np.abs(again.wrenches.total[:, 3:] - plates.total[:, 3:]).max() < 2e-3
+
+
+def test_marker_noise_is_as_stated(rig: Rig) -> None:
+    """Markers on a body at rest scatter by the stated standard deviation."""
+    quiet = Style(root=(0.0,) * 6, joints=())
+    rest = moving(rig, standing(rig, CROUCH), quiet, FEET, LEGS, np.arange(0.0, 4.0, 0.01), 1)
+    markers = record_markers(rig, rest, [Placement("A", "head", np.zeros(3))], np.random.default_rng(0))
+    assert markers.positions.std(axis=0).ravel() == pytest.approx(np.full(3, MARKER_NOISE), rel=0.15)
