@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from bpy_extras import anim_utils
 
-from . import convert
+from . import convert, typed
 from .armature import bone_axes, rig_of
 from .values import SceneMotion, errors
 
@@ -43,11 +43,11 @@ class Curves:
     """An action's curves of one object; several objects may share the action, each with its slot."""
 
     def __init__(self, action: bpy.types.Action, target: bpy.types.Object) -> None:
-        self._target = target
         slot = action.slots.new(id_type="OBJECT", name=target.name)
         animation = target.animation_data or target.animation_data_create()
         animation.action, animation.action_slot = action, slot
-        self._curves = _channelbag(action, slot).fcurves
+        self._bag = _channelbag(action, slot)
+        self._curves = self._bag.fcurves
 
     def add(
         self,
@@ -73,8 +73,7 @@ class Curves:
             curve.update()
 
     def _group(self, name: str) -> bpy.types.ActionGroup:
-        animation = self._target.animation_data
-        groups = _channelbag(animation.action, animation.action_slot).groups
+        groups = self._bag.groups
         return groups.get(name) or groups.new(name)
 
 
@@ -114,4 +113,5 @@ def _channelbag(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> bpy.typ
         return anim_utils.action_ensure_channelbag_for_slot(action, slot)
     layer = action.layers[0] if action.layers else action.layers.new("Layer")  # Blender 4.5
     strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
-    return strip.channelbag(slot, ensure=True)
+    assert isinstance(strip, bpy.types.ActionKeyframeStrip)
+    return typed.there(strip.channelbag(slot, ensure=True), "channelbag")

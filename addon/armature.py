@@ -7,7 +7,7 @@ import json
 import bpy
 import numpy as np
 
-from . import convert, meshes
+from . import convert, meshes, typed
 from .values import SceneRig, errors, scene_rig
 
 RIG_KEY = "exciting_dance_rig"
@@ -64,18 +64,23 @@ def rig_of(armature: bpy.types.Object) -> SceneRig:
     Raises:
         InvalidValue: the object is no such armature.
     """
-    if armature.type != "ARMATURE" or RIG_KEY not in armature.data:
+    if not is_rig(armature):
         raise errors.InvalidValue(f"{armature.name!r} is no rig of this add-on; import one first")
-    return scene_rig(json.loads(armature.data[RIG_KEY]))
+    return scene_rig(json.loads(typed.armature(armature)[RIG_KEY]))
+
+
+def is_rig(item: bpy.types.Object) -> bool:
+    """Whether an object is an armature that this add-on made."""
+    return isinstance(item.data, bpy.types.Armature) and RIG_KEY in item.data
 
 
 def rig_in(context: bpy.types.Context) -> bpy.types.Object | None:
     """The rig that the user means: the active object, its parent, or the only rig of the scene."""
     active = context.view_layer.objects.active
     for candidate in (active, active.parent if active else None):
-        if candidate is not None and candidate.type == "ARMATURE" and RIG_KEY in candidate.data:
+        if candidate is not None and is_rig(candidate):
             return candidate
-    rigs = [o for o in context.scene.objects if o.type == "ARMATURE" and RIG_KEY in o.data]
+    rigs = [item for item in context.scene.objects if is_rig(item) and item.visible_get()]
     return rigs[0] if len(rigs) == 1 else None
 
 
@@ -158,15 +163,15 @@ def _restrain(bone: bpy.types.PoseBone, rig: SceneRig, link: int, frame: convert
     """Leave a bone the freedom of its joint; limits go to inverse kinematics and to a muted constraint."""
     joint = rig.joints[link]
     if joint.kind not in ("free", "general"):
-        bone.lock_location = [not (joint.kind == "prismatic" and axis == frame.axis) for axis in range(3)]
-    bone.lock_scale = [True] * 3
+        bone.lock_location = [not (joint.kind == "prismatic" and axis == frame.axis) for axis in range(3)]  # type: ignore[assignment]
+    bone.lock_scale = [True] * 3  # type: ignore[assignment]
     bone.rotation_mode = "QUATERNION"
     if joint.kind == "prismatic":
-        bone.lock_rotation, bone.lock_rotation_w = [True] * 3, True
+        bone.lock_rotation, bone.lock_rotation_w = [True] * 3, True  # type: ignore[assignment]
     if joint.kind != "revolute":
         return
     bone.rotation_mode = "XYZ"
-    bone.lock_rotation = [axis != frame.axis for axis in range(3)]
+    bone.lock_rotation = [axis != frame.axis for axis in range(3)]  # type: ignore[assignment]
     low, high = sorted((frame.sign * joint.lower[0], frame.sign * joint.upper[0]))
     for axis, name in enumerate(AXES):
         setattr(bone, f"lock_ik_{name}", axis != frame.axis)
@@ -177,6 +182,7 @@ def _restrain(bone: bpy.types.PoseBone, rig: SceneRig, link: int, frame: convert
     setattr(bone, f"ik_min_{name}", max(-np.pi, min(low, 0.0)))
     setattr(bone, f"ik_max_{name}", min(np.pi, max(high, 0.0)))
     constraint = bone.constraints.new("LIMIT_ROTATION")
+    assert isinstance(constraint, bpy.types.LimitRotationConstraint)
     constraint.name, constraint.owner_space, constraint.use_transform_limit = LIMITS, "LOCAL", True
     setattr(constraint, f"use_limit_{name}", True)
     setattr(constraint, f"min_{name}", low)

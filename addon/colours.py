@@ -180,7 +180,8 @@ def plain_material(
     if glow:
         shader.inputs["Emission Color"].default_value = rgba
         shader.inputs["Emission Strength"].default_value = 1.0
-        material.cycles.emission_sampling = "NONE"  # it lights nothing, and sampling it is dear
+        # It lights nothing, and sampling it is dear.
+        material.cycles.emission_sampling = "NONE"  # type: ignore[attr-defined]
     return material
 
 

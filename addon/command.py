@@ -1,4 +1,4 @@
-"""``blender --command exciting_dance VERB ...``: the solver's verbs, then the scene and the picture."""
+"""``blender --command exciting_dance VERB ...``: the solver's verbs, then the scene and the picture (not with --no-picture)."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from .study import make_scene
 from .values import errors
 
 NAME = "exciting_dance"
+NO_PICTURE = "--no-picture"
 WITH_SCENE = ("identify", "track")
 _handles: list = []
 
 
 def run(arguments: list[str]) -> int:
     """Run a verb in a child process; for those that make a study also make its scene. The child's exit code."""
-    done = subprocess.run(
-        chosen(bpy.context).command(arguments or ["--help"]), env=chosen(bpy.context).environment, check=False
-    )
+    picture = NO_PICTURE not in arguments
+    arguments = [word for word in arguments if word != NO_PICTURE]
+    solver = chosen(bpy.context)
+    done = subprocess.run(solver.command(arguments or ["--help"]), env=solver.environment, check=False)
     folder = _output(arguments)
     if done.returncode or not arguments or arguments[0] not in WITH_SCENE or folder is None:
         return done.returncode
     try:
-        for path in make_scene(folder, picture=arguments[0] == "identify"):
+        for path in make_scene(folder, picture=picture and arguments[0] == "identify"):
             if path is not None:
                 print(path)
     except errors.SolverError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from . import meshes
+from . import meshes, typed
 from .armature import attach, bone_axes, rig_of
 from .colours import plain_material
 from .inertials import read_inertials
@@ -51,7 +51,7 @@ def make_ellipsoids(armature: bpy.types.Object, collection: bpy.types.Collection
 def remove_ellipsoids(armature: bpy.types.Object) -> None:
     """Take them off again."""
     for child in [child for child in armature.children if ELLIPSOID_KEY in child]:
-        mesh = child.data
+        mesh = typed.mesh(child)
         bpy.data.objects.remove(child)
         if not mesh.users:
             materials = list(mesh.materials)

@@ -12,6 +12,7 @@ import json
 import bpy
 import numpy as np
 
+from . import typed
 from .armature import rig_of
 from .values import InertialParameters, SceneResult, errors, six_of, symmetric
 
@@ -59,7 +60,7 @@ def write_inertials(armature: bpy.types.Object, result: SceneResult) -> None:
             bone[DETERMINED_EACH] = result.determined[row].tolist()
         else:
             _forget(bone, DETERMINED, DETERMINED_EACH)
-    armature.data[RESULT_KEY] = json.dumps(
+    typed.armature(armature)[RESULT_KEY] = json.dumps(
         {"method": result.method, "satisfies": result.satisfies, "at_bounds": list(result.at_bounds)}
     )
 
@@ -107,7 +108,7 @@ def _set(bone: bpy.types.Bone, prefix: str, name: str, value: float | list[float
     ui = bone.id_properties_ui(prefix + name)
     ui.update(description=f"{text}, {WORDS[prefix]}", precision=5)
     if unit != "MASS" or bpy.app.version >= (5, 0, 0):  # 4.5 knows no unit of mass here
-        ui.update(subtype=unit)
+        ui.update(subtype=unit)  # type: ignore[arg-type]
 
 
 def _forget(bone: bpy.types.Bone, *names: str) -> None:

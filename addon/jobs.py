@@ -206,7 +206,7 @@ class JobOperator:
             return self._finish(context)
         manager = context.window_manager
         self._job, self._timer = Current.job, manager.event_timer_add(LOOK_EVERY, window=context.window)
-        manager.modal_handler_add(self)
+        manager.modal_handler_add(self)  # type: ignore[arg-type]
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:

@@ -74,9 +74,8 @@ def remove_legends(scene: bpy.types.Scene) -> None:
         for item in (*bar.children, bar):
             data, materials = item.data, list(item.data.materials)
             bpy.data.objects.remove(item)
-            store = bpy.data.meshes if isinstance(data, bpy.types.Mesh) else bpy.data.curves
             if not data.users:
-                store.remove(data)
+                bpy.data.batch_remove([data])
             for material in {m for m in materials if m is not None and not m.users}:
                 bpy.data.materials.remove(material)
 
@@ -90,6 +89,7 @@ def _text(
     ink: bpy.types.Material,
 ) -> None:
     curve = bpy.data.curves.new(f"Legend {words}", "FONT")
+    assert isinstance(curve, bpy.types.TextCurve)
     curve.body, curve.size = words, size
     curve.materials.append(ink)
     text = bpy.data.objects.new(curve.name, curve)

@@ -11,6 +11,7 @@ from .armature import rig_in
 from .colours import COLOUR_KEY, Colouring, colour_at, colouring
 from .legend import legends_in
 from .properties import settings_of
+from .typed import scene
 from .values import errors
 
 BANDS, TICKS = 64, 5
@@ -36,7 +37,7 @@ def unregister() -> None:
 def _draw() -> None:
     context = bpy.context
     body = rig_in(context)
-    if body is None or COLOUR_KEY not in body or not settings_of(context).overlay or legends_in(context.scene):
+    if body is None or COLOUR_KEY not in body or not settings_of(context).overlay or legends_in(scene(context)):
         return
     if not context.space_data.overlay.show_overlays:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from . import convert, meshes
+from . import convert, meshes, typed
 from .action import CONSTANT, Curves, frames_at
 from .colours import plain_material
 from .values import SceneRecording
@@ -32,9 +32,9 @@ def add_recording(context: bpy.types.Context, recording: SceneRecording, name: s
     collection = bpy.data.collections.new(name)
     context.scene.collection.children.link(collection)
     if recording.markers:
-        _add_markers(context.scene, collection, recording, name)
+        _add_markers(typed.scene(context), collection, recording, name)
     if recording.plates:
-        _add_forces(context.scene, collection, recording, name)
+        _add_forces(typed.scene(context), collection, recording, name)
     return collection
 
 

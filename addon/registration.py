@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
+from functools import partial
 
 import bpy
 
@@ -28,9 +29,9 @@ CLASSES = (
 def register() -> None:
     """Classes, settings, menus, overlays and the command line."""
     for cls in CLASSES:
-        _try(lambda cls=cls: bpy.utils.register_class(cls))
+        _try(partial(bpy.utils.register_class, cls))
     _try(_add_settings)
-    _try(lambda: bpy.types.TOPBAR_MT_file_import.append(_import_menu))
+    _try(lambda: bpy.types.TOPBAR_MT_file_import.append(_import_menu))  # type: ignore[arg-type]
     _try(overlays.register)
     _try(jobs.register)
     _try(command.register)
@@ -41,18 +42,18 @@ def unregister() -> None:
     _try(command.unregister)
     _try(jobs.unregister)
     _try(overlays.unregister)
-    _try(lambda: bpy.types.TOPBAR_MT_file_import.remove(_import_menu))
+    _try(lambda: bpy.types.TOPBAR_MT_file_import.remove(_import_menu))  # type: ignore[arg-type]
     _try(_remove_settings)
     for cls in reversed(CLASSES):
-        _try(lambda cls=cls: bpy.utils.unregister_class(cls))
+        _try(partial(bpy.utils.unregister_class, cls))
 
 
 def _add_settings() -> None:
-    bpy.types.Scene.exciting_dance = bpy.props.PointerProperty(type=Settings)
+    bpy.types.Scene.exciting_dance = bpy.props.PointerProperty(type=Settings)  # type: ignore[attr-defined]
 
 
 def _remove_settings() -> None:
-    del bpy.types.Scene.exciting_dance
+    del bpy.types.Scene.exciting_dance  # type: ignore[attr-defined]
 
 
 def _import_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from . import convert, meshes
+from . import typed
 from .armature import rig_of, shapes_of
 from .colours import colour_body, linear, plain_material, srgb
 from .inertials import read_inertials
@@ -58,7 +59,7 @@ def render_body(
     Returns:
         the picture's path (PNG).
     """
-    scene, path = context.scene, Path(path)
+    scene, path = typed.scene(context), Path(path)
     known = [q for q in quantities if q != "determined" or read_inertials(armature).determined is not None]
     with all_or_nothing():
         scene.frame_set(_telling_frame(scene, armature))
@@ -66,14 +67,14 @@ def render_body(
         _settings(scene)
         remove_legends(scene)
         light = _light(context)
-        panels = []
+        panels: list[np.ndarray] = []
         for quantity in reversed(known):  # the first last: it stays
             remove_legends(scene)
             shown = colour_body(armature, quantity)
             with flat(scene):
                 body = _shot(scene, FLAT_SAMPLES)
             legend = make_legend(stage, shown)
-            _hold_before_camera(legend, scene.camera)
+            _hold_before_camera(legend, typed.there(scene.camera, "camera"))
             with only(scene, (legend, *legend.children)):
                 panels.insert(0, compose(light, body, _shot(scene, FLAT_SAMPLES)))
         _save(np.concatenate(panels, axis=1), path)
@@ -138,7 +139,7 @@ def _light(context: bpy.types.Context) -> np.ndarray:
     layer = context.view_layer
     layer.material_override = white
     try:
-        return _shot(context.scene, LIGHT_SAMPLES, denoise=True)
+        return _shot(typed.scene(context), LIGHT_SAMPLES, denoise=True)
     finally:
         layer.material_override = None
         bpy.data.materials.remove(white)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import bpy
 
-from . import action, armature, inertials, recording
+from . import action, armature, inertials, recording, typed
 from .colours import colour_body
 from .values import (
     SceneMotion,
@@ -136,7 +136,7 @@ def _same(one: SceneRig, other: SceneRig) -> bool:
 
 
 def _play(context: bpy.types.Context, body: bpy.types.Object, study: Study) -> None:
-    scene = context.scene
+    scene = typed.scene(context)
     rates = [(len(m) - 1) / (m.times[-1] - m.times[0]) for m in study.motions.values() if len(m) > 1]
     if rates:
         action.set_frame_rate(scene, min(max(rates), FASTEST))

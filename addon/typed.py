@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import bpy
 
 from .values import errors
 
+T = TypeVar("T")
 Status: TypeAlias = set[Literal["RUNNING_MODAL", "CANCELLED", "FINISHED", "PASS_THROUGH", "INTERFACE"]]
 """What an operator's `execute`, `invoke` and `modal` return."""
 
 
+def there(item: T | None, what: str) -> T:
+    """The item.
+
+    Raises:
+        InvalidValue: there is none.
+    """
+    if item is None:
+        raise errors.InvalidValue(f"Blender has no {what} here")
+    return item
+
+
 def scene(context: bpy.types.Context) -> bpy.types.Scene:
     """The scene of a context."""
-    return _there(context.scene, "scene")
+    return there(context.scene, "scene")
 
 
 def view_layer(context: bpy.types.Context) -> bpy.types.ViewLayer:
     """The view layer of a context."""
-    return _there(context.view_layer, "view layer")
+    return there(context.view_layer, "view layer")
 
 
 def layout(panel: bpy.types.Panel | bpy.types.AddonPreferences) -> bpy.types.UILayout:
     """Where a panel draws."""
-    return _there(panel.layout, "layout")
+    return there(panel.layout, "layout")
 
 
 def armature(item: bpy.types.Object) -> bpy.types.Armature:
@@ -40,7 +52,7 @@ def armature(item: bpy.types.Object) -> bpy.types.Armature:
 
 def pose_bones(item: bpy.types.Object) -> bpy.types.bpy_prop_collection:
     """The pose bones of an armature object, by name."""
-    return _there(item.pose, "pose").bones
+    return there(item.pose, "pose").bones
 
 
 def mesh(item: bpy.types.Object) -> bpy.types.Mesh:

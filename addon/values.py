@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-if "." in __package__:  # bl_ext.<repository>.exciting_dance.addon
+from typing import TYPE_CHECKING
+
+if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dance.addon
     from ..solver import errors
     from ..solver.inertials import InertialParameters, six_of, symmetric
     from ..solver.io.scene import SceneJoint, SceneRig, SceneShape, read_rig, read_tree, scene_rig

@@ -119,7 +119,7 @@ def _plain(value: object) -> object:
     if hasattr(value, "to_list"):  # an array of a custom property
         return value.to_list()
     if isinstance(value, bpy.types.bpy_prop_array):
-        return list(value)
+        return list(value)  # type: ignore[call-overload]
     return value
 
 

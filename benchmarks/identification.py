@@ -38,7 +38,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
     options = parser.parse_args(list(arguments))
     began = time.perf_counter()
-    print(f"Python {platform.python_version()}, {os.cpu_count()} cores, load {_load()}; data: {options.data}")
+    cores, load = os.cpu_count() or 1, _load()
+    print(f"Python {platform.python_version()}, {cores} cores, load {load:.1f}; data: {options.data}")
+    if load > cores:
+        print("The machine is busy with other work: wall-clock figures are too long.")
     if options.quick:
         print(f"--quick leaves out: {QUICK_LEAVES_OUT}")
     print(f"\n{heading()}")
@@ -135,8 +138,9 @@ def unmeasured() -> list[Figure]:
     return [Figure(what, where, None, unit, must, aim) for what, unit, must, aim in rows]
 
 
-def _load() -> str:
-    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+def _load() -> float:
+    """Processes that want a core, NaN where the system does not tell."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
 
 
 if __name__ == "__main__":

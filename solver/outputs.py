@@ -13,10 +13,11 @@ from .inertials import InertialParameters
 from .io.arrays_npz import write_trial
 from .io.calibration_file import write_calibration
 from .io.folder import write_folder
+from .io.joint_coordinates import joint_coordinates, write_motion_csv
+from .io.marker_errors import write_marker_errors
 from .io.results import inertial_entries, write_result, write_result_csv
 from .io.scene import write_rig
 from .io.scene_motion import write_motion, write_recording
-from .io.joint_coordinates import joint_coordinates, write_motion_csv
 from .io.storage import write_motion_storage
 from .io.urdf_writer import write_urdf
 from .report import content_of, write_report
@@ -34,9 +35,9 @@ def write_study(
     """Write a study's folder, complete or not at all; the names of the files.
 
     ``result.json`` and ``result.csv`` (the parameters), ``report.html``, ``rig.json`` (the scene's rig), ``rig.urdf``
-    (with the identified inertials), ``calibration.json``, and for every trial ``NAME.motion.npz``,
-    ``NAME.recording.npz`` (for Blender), ``NAME.mot`` and ``NAME.csv`` (joint coordinates) and ``NAME.trial.npz`` (filtered motion and
-    wrenches as they entered the equations).
+    (with the identified inertials), ``calibration.json``, and for every trial ``NAME.motion.npz`` and
+    ``NAME.recording.npz`` (for Blender), ``NAME.mot`` and ``NAME.csv`` (joint coordinates), ``NAME.markers.csv`` (error
+    of every marker) and ``NAME.trial.npz`` (filtered motion and wrenches as they entered the equations).
 
     Args:
         study: to write.
@@ -59,6 +60,8 @@ def write_study(
                 names, values = joint_coordinates(study.rig, record.motion)
                 write_motion_storage(building / f"{record.name}.mot", record.motion.times, names, values)
                 write_motion_csv(building / f"{record.name}.csv", record.motion.times, names, values)
+            if record.tracked is not None:
+                write_marker_errors(building / f"{record.name}.markers.csv", record.tracked)
             recording = record.recording
             write_recording(building / f"{record.name}.recording.npz", recording.markers, recording.wrenches)
             if record.trial is not None:

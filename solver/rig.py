@@ -139,6 +139,11 @@ class Rig:
             self.index(name)
         object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
 
+    def __reduce__(self) -> tuple[type[Rig], tuple[object, ...]]:
+        # a mapping proxy cannot be pickled, and rigs travel to worker processes
+        values = [getattr(self, name) for name in self.__dataclass_fields__]
+        return Rig, (*values[:-1], dict(self.parameters))
+
     @property
     def masses(self) -> np.ndarray:
         """Prior masses (L,) [kg]."""

@@ -8,8 +8,10 @@ import bpy
 
 from ..armature import rig_in
 from ..jobs import Current, JobOperator
-from ..properties import settings_of
+from ..properties import Settings, settings_of
 from ..study import RIG_FILE, read_study, show_study
+from ..typed import Status
+from ..values import errors
 
 
 class StudyOperator(JobOperator):
@@ -36,7 +38,7 @@ class StudyOperator(JobOperator):
             subject += ["--mass", f"{settings.mass:g}"]
         return [self.verb, *files, *subject, "--output", str(folder), "--progress", "json", *self.extra(settings)]
 
-    def extra(self, settings: bpy.types.PropertyGroup) -> list[str]:
+    def extra(self, settings: Settings) -> list[str]:
         """More options of the verb."""
         return []
 
@@ -65,7 +67,7 @@ class EXCITING_DANCE_OT_identify(StudyOperator, bpy.types.Operator):
     title = "Identifying"
     verb = "identify"
 
-    def extra(self, settings: bpy.types.PropertyGroup) -> list[str]:
+    def extra(self, settings: Settings) -> list[str]:
         return ["--method", settings.method, "--bootstrap", str(settings.bootstrap)]
 
 
@@ -79,7 +81,7 @@ class EXCITING_DANCE_OT_cancel(bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         return Current.job is not None
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def execute(self, context: bpy.types.Context) -> Status:
         assert Current.job is not None
         Current.job.cancel()
         return {"FINISHED"}
@@ -95,9 +97,7 @@ class EXCITING_DANCE_OT_open_study(bpy.types.Operator):
     directory: bpy.props.StringProperty(subtype="DIR_PATH")  # type: ignore[valid-type]
     filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})  # type: ignore[valid-type]
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        from ..values import errors
-
+    def execute(self, context: bpy.types.Context) -> Status:
         try:
             body = show_study(context, read_study(bpy.path.abspath(self.directory)), onto=rig_in(context))
         except errors.SolverError as error:
@@ -107,7 +107,7 @@ class EXCITING_DANCE_OT_open_study(bpy.types.Operator):
         self.report({"INFO"}, f"Opened {body.name}")
         return {"FINISHED"}
 
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 

@@ -9,6 +9,7 @@ from bpy_extras.io_utils import ImportHelper
 
 from ..properties import settings_of
 from ..recording import add_recording
+from ..typed import Status
 from ..values import errors, read_trials
 from ..whole import all_or_nothing
 
@@ -44,7 +45,7 @@ class EXCITING_DANCE_OT_import_recording(Files, bpy.types.Operator, ImportHelper
     bl_label = "Import Recording"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def execute(self, context: bpy.types.Context) -> Status:
         try:
             names = show_recordings(context, self.paths())
         except errors.SolverError as error:
@@ -53,20 +54,20 @@ class EXCITING_DANCE_OT_import_recording(Files, bpy.types.Operator, ImportHelper
         self.report({"INFO"}, f"Imported {', '.join(names)}")
         return {"FINISHED"}
 
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:  # type: ignore[override]
         if self.directory and any(file.name for file in self.files):  # dropped onto the window
             return self.execute(context)
         return super().invoke(context, event)
 
 
-class EXCITING_DANCE_OT_add_files(Files, bpy.types.Operator, ImportHelper):
+class EXCITING_DANCE_OT_add_files(Files, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
     """Choose recordings to track or identify from: markers, and forces of the same names"""
 
     bl_idname = "exciting_dance.add_files"
     bl_label = "Add Files"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def execute(self, context: bpy.types.Context) -> Status:
         chosen = settings_of(context).files
         known = {file.path for file in chosen}
         for path in self.paths():
@@ -86,7 +87,7 @@ class EXCITING_DANCE_OT_remove_file(bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         return len(settings_of(context).files) > 0
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def execute(self, context: bpy.types.Context) -> Status:
         settings = settings_of(context)
         settings.files.remove(settings.file_index)
         settings.file_index = min(settings.file_index, max(len(settings.files) - 1, 0))
@@ -102,8 +103,8 @@ class EXCITING_DANCE_FH_recording(bpy.types.FileHandler):
     bl_file_extensions = ".trc;.c3d"
 
     @classmethod
-    def poll_drop(cls, context: bpy.types.Context) -> bool:
-        return context.area is not None and context.area.type == "VIEW_3D"
+    def poll_drop(cls, context: bpy.types.Context | None) -> bool:
+        return context is not None and context.area is not None and context.area.type == "VIEW_3D"
 
 
 CLASSES = (

@@ -10,12 +10,13 @@ from bpy_extras.io_utils import ImportHelper
 from .. import armature, inertials
 from ..colours import colour_body
 from ..jobs import JobOperator
-from ..properties import settings_of
+from ..properties import Settings, settings_of
 from ..study import RIG_FILE
+from ..typed import Status, there
 from ..values import read_rig, read_tree
 
 
-def rig_arguments(kind: str, settings: bpy.types.PropertyGroup, urdf: str) -> list[str]:
+def rig_arguments(kind: str, settings: Settings, urdf: str) -> list[str]:
     """The ``rig`` verb's words for a choice in the interface."""
     if kind == "urdf":
         return ["rig", bpy.path.abspath(urdf)]
@@ -60,7 +61,7 @@ class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator):
         return f"Added {show_rig(context, folder / RIG_FILE).name}"
 
 
-class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelper):
+class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
     """Import a robot from a URDF file"""
 
     bl_idname = "exciting_dance.import_urdf"
@@ -72,7 +73,7 @@ class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelpe
     filter_glob: bpy.props.StringProperty(default="*.urdf", options={"HIDDEN"})  # type: ignore[valid-type]
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
-        words = rig_arguments("urdf", settings_of(context), self.filepath)
+        words = rig_arguments("urdf", settings_of(context), self.filepath)  # type: ignore[attr-defined]
         return [*words, "--output", str(folder / RIG_FILE), "--progress", "json"]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> str:
@@ -92,8 +93,8 @@ class EXCITING_DANCE_OT_limits(bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         return armature.rig_in(context) is not None
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        armature.enforce_limits(armature.rig_in(context), self.enforce)
+    def execute(self, context: bpy.types.Context) -> Status:
+        armature.enforce_limits(there(armature.rig_in(context), "rig"), self.enforce)
         return {"FINISHED"}
 
 

@@ -14,6 +14,12 @@ from ..legend import legends_in, make_legend, remove_legends, stand_beside
 from ..properties import settings_of
 from ..render import render_body
 from ..study import PICTURE_FILE, REPORT_FILE
+from ..typed import Status, scene, there
+
+
+def the_rig(context: bpy.types.Context) -> bpy.types.Object:
+    """The rig that `poll` found."""
+    return there(rig_in(context), "rig")
 
 
 class NeedsInertials:
@@ -37,8 +43,8 @@ class EXCITING_DANCE_OT_colour(NeedsInertials, bpy.types.Operator):
         name="Quantity", items=tuple((name, q.label, q.description) for name, q in QUANTITIES.items())
     )
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        colour_body(rig_in(context), self.quantity)
+    def execute(self, context: bpy.types.Context) -> Status:
+        colour_body(the_rig(context), self.quantity)
         return {"FINISHED"}
 
 
@@ -49,10 +55,10 @@ class EXCITING_DANCE_OT_legend(NeedsInertials, bpy.types.Operator):
     bl_label = "Legend"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        body = rig_in(context)
-        had = bool(legends_in(context.scene))
-        remove_legends(context.scene)
+    def execute(self, context: bpy.types.Context) -> Status:
+        body = the_rig(context)
+        had = bool(legends_in(scene(context)))
+        remove_legends(scene(context))
         if not had:
             shown = colour_body(body, settings_of(context).quantity)
             stand_beside(make_legend(body.users_collection[0], shown), body)
@@ -66,8 +72,8 @@ class EXCITING_DANCE_OT_ellipsoids(NeedsInertials, bpy.types.Operator):
     bl_label = "Ellipsoids"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        body = rig_in(context)
+    def execute(self, context: bpy.types.Context) -> Status:
+        body = the_rig(context)
         if any(ELLIPSOID_KEY in child for child in body.children):
             remove_ellipsoids(body)
             return {"FINISHED"}
@@ -85,10 +91,10 @@ class EXCITING_DANCE_OT_picture(NeedsInertials, bpy.types.Operator):
 
     filepath: bpy.props.StringProperty(subtype="FILE_PATH")  # type: ignore[valid-type]
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def execute(self, context: bpy.types.Context) -> Status:
         beside = settings_of(context).study or bpy.path.abspath("//") or bpy.app.tempdir
         path = Path(bpy.path.abspath(self.filepath)) if self.filepath else Path(beside) / PICTURE_FILE
-        render_body(context, rig_in(context), path)
+        render_body(context, the_rig(context), path)
         self.report({"INFO"}, f"Picture in {path}")
         return {"FINISHED"}
 
@@ -104,7 +110,7 @@ class EXCITING_DANCE_OT_report(bpy.types.Operator):
         study = settings_of(context).study
         return bool(study) and (Path(study) / REPORT_FILE).exists()
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def execute(self, context: bpy.types.Context) -> Status:
         bpy.ops.wm.url_open(url=(Path(settings_of(context).study) / REPORT_FILE).resolve().as_uri())
         return {"FINISHED"}
 

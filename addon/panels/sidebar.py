@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import bpy
 
@@ -11,6 +12,7 @@ from ..inertials import RESULT_KEY, WORDS
 from ..jobs import Current
 from ..legend import legends_in
 from ..properties import settings_of
+from ..typed import scene
 
 
 class Tab:
@@ -21,7 +23,7 @@ class Tab:
     bl_category = "Dance"
 
 
-class EXCITING_DANCE_PT_rig(Tab, bpy.types.Panel):
+class EXCITING_DANCE_PT_rig(Tab, bpy.types.Panel):  # type: ignore[misc]
     """Rig."""
 
     bl_label = "Rig"
@@ -55,21 +57,21 @@ class EXCITING_DANCE_UL_files(bpy.types.UIList):
 
     def draw_item(
         self,
-        context: bpy.types.Context,
+        context: bpy.types.Context | None,
         layout: bpy.types.UILayout,
-        data: bpy.types.AnyType,
-        item: bpy.types.AnyType,
+        data: object,
+        item: Any,
         icon: int | None,
-        active_data: bpy.types.AnyType,
+        active_data: object,
         active_property: str | None,
-        index: int | None = 0,
-        flt_flag: int | None = 0,
+        index: int | None,
+        flt_flag: int | None,
     ) -> None:
         """Draw one."""
         layout.label(text=bpy.path.basename(item.path), icon="FILE")
 
 
-class EXCITING_DANCE_PT_recording(Tab, bpy.types.Panel):
+class EXCITING_DANCE_PT_recording(Tab, bpy.types.Panel):  # type: ignore[misc]
     """Recording."""
 
     bl_label = "Recording"
@@ -86,7 +88,7 @@ class EXCITING_DANCE_PT_recording(Tab, bpy.types.Panel):
         layout.operator("exciting_dance.import_recording", text="Show Markers and Forces", icon="EMPTY_ARROWS")
 
 
-class EXCITING_DANCE_PT_identify(Tab, bpy.types.Panel):
+class EXCITING_DANCE_PT_identify(Tab, bpy.types.Panel):  # type: ignore[misc]
     """Identify."""
 
     bl_label = "Identify"
@@ -112,7 +114,7 @@ class EXCITING_DANCE_PT_identify(Tab, bpy.types.Panel):
         layout.operator("exciting_dance.open_study", icon="FILE_FOLDER")
 
 
-class EXCITING_DANCE_PT_see(Tab, bpy.types.Panel):
+class EXCITING_DANCE_PT_see(Tab, bpy.types.Panel):  # type: ignore[misc]
     """See."""
 
     bl_label = "See"
@@ -130,7 +132,7 @@ class EXCITING_DANCE_PT_see(Tab, bpy.types.Panel):
         column.prop(settings, "quantity", expand=True)
         layout.prop(settings, "overlay")
         row = layout.row(align=True)
-        text = "Remove Legend" if legends_in(context.scene) else "Add Legend"
+        text = "Remove Legend" if legends_in(scene(context)) else "Add Legend"
         row.operator("exciting_dance.legend", text=text, icon="COLOR")
         row.operator("exciting_dance.ellipsoids", icon="MESH_UVSPHERE")
         row = layout.row(align=True)
@@ -138,7 +140,7 @@ class EXCITING_DANCE_PT_see(Tab, bpy.types.Panel):
         row.operator("exciting_dance.report", text="Report", icon="URL")
 
 
-class EXCITING_DANCE_PT_bone(Tab, bpy.types.Panel):
+class EXCITING_DANCE_PT_bone(Tab, bpy.types.Panel):  # type: ignore[misc]
     """What is known of the active bone."""
 
     bl_label = "Active Link"

@@ -18,6 +18,7 @@ from solver.demo.laboratory import Placement, record_markers, record_plates
 from solver.demo.motions import Style, standing, still
 from solver.demo.truth import perturbed
 from solver.dynamics import link_motions
+from solver.errors import SolverError
 from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.rig import Rig
@@ -26,7 +27,7 @@ from solver.rigs.skeleton import default_lengths
 from solver.tracking import Attachment
 from solver.trial import Recording
 
-from .exciting import Excitation, Phase, exciting
+from .exciting import Excitation, Phase, exciting, pressure_margin
 
 HEIGHT, MASS, SEX = 1.82, 70.0, "male"
 LENGTH_SPREAD = 0.03
@@ -37,6 +38,8 @@ RATE = 100.0
 AIRBORNE = 0.002
 """[m] A sole whose lowest corner is higher than this carries nothing."""
 STATIC_SECONDS = 3.0
+ATTEMPTS, RESEED = 10, 10_000
+"""A random motion may straighten a knee further than it goes and fall over; then another one is drawn."""
 SIDES = ("right", "left")
 FEET = ("right_foot", "left_foot")
 LEGS = tuple(f"{side}_{part}" for side in SIDES for part in ("thigh", "shank", "foot"))
@@ -49,9 +52,9 @@ CROUCH = (
 )
 ARMS_AWAY = (("right_upper_arm", (-0.35, 0.0, 0.0)), ("left_upper_arm", (0.35, 0.0, 0.0)), ("forearm", (0.15,)))
 STYLE = Style(
-    root=(0.0, 0.0, 0.05, 0.12, 0.22, 0.22),
+    root=(0.0, 0.0, 0.05, 0.15, 0.25, 0.3),
     joints=(
-        ("torso", (0.25, 0.35, 0.4)),
+        ("torso", (0.35, 0.5, 0.55)),
         ("head", (0.3, 0.35, 0.5)),
         ("upper_arm", (0.6, 0.9, 0.4)),
         ("forearm", (0.7,)),
@@ -124,7 +127,11 @@ def volunteer(seed: int) -> Volunteer:
 def dance(person: Volunteer, seed: int, rounds: int) -> Motion:
     """The exciting motion, ``rounds`` times 24 s with other random numbers from round to round."""
     plan = Excitation(STYLE, FEET, LEGS, ROUND * rounds, frequencies=(0.2, 1.1))
-    return exciting(person.rig, standing(person.rig, CROUCH), plan, RATE, seed)
+    for attempt in range(ATTEMPTS):
+        motion = exciting(person.rig, standing(person.rig, CROUCH), plan, RATE, seed + RESEED * attempt)
+        if pressure_margin(person.rig, motion, person.truth, FEET) < 0.0:
+            return motion
+    raise SolverError(f"no motion that keeps its balance was found in {ATTEMPTS} attempts")
 
 
 def static(person: Volunteer) -> Motion:

@@ -27,6 +27,8 @@ BALANCED = 1e-10
 """[m] distance of the centre of mass to its goal at which a static posture counts as balanced."""
 BEND = 0.06
 """How much lower than with straight legs the root is at home, as a share of the leg's length."""
+CLEAR = 0.03
+"""Share of a joint's range by which home keeps off its ends."""
 POSTURES = ("standing", "half_sitting")
 """Rig parameters that hold a natural posture (nq,); its trunk and arms are taken for home."""
 
@@ -166,7 +168,9 @@ class Dancer:
         natural = next((self.rig.parameters[name] for name in POSTURES if name in self.rig.parameters), None)
         if natural is not None:
             y[:nv] = to_flat(self.rig, np.array(natural, float))
-        y[:nv] = np.clip(y[:nv], self.lower[:nv], self.upper[:nv])
+        joints = slice(ROOT_NV, nv)
+        inside = CLEAR * np.nan_to_num(self.upper[joints] - self.lower[joints], posinf=0.0)
+        y[joints] = np.clip(y[joints], self.lower[joints] + inside, self.upper[joints] - inside)
         y = self.with_feet(y, stance(self.rig, "right_forward" if footing.configuration == "right_forward" else "both",
                                      self.step))  # fmt: skip
         centre = footing.polygon.centre if goal is None else goal

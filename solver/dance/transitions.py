@@ -21,12 +21,14 @@ from .checks.margins import Checks
 from .dancer import Dancer, Footing
 from .grams import LinkGrams
 from .splines import AT_REST, VIA_POINTS, Spline
-from .stretch import FINE, Judge, Stretch
+from .stretch import FINE, SLACK, Judge, Stretch
 
 SAMPLES = 33
 """Instants of a stretch at which candidates are judged."""
 FINE_RATE = 500.0
 """[1/s] at which a stretch is judged before it may be danced."""
+STILL = ("self-collision", "floor", "joint angle")
+"""Checks that do not depend on speed: what fails them is not cured by going slower."""
 SLOWER = 1.4
 SLOWEST = 6
 """Times a stretch may be slowed down by `SLOWER` before it is given up."""
@@ -94,7 +96,7 @@ class Choreographer:
 
     def plain(
         self, name: str, start: np.ndarray, stop: np.ndarray, footing: Footing, kind: str = "straight",
-        lift: dict[str, float] | None = None, goals: tuple[np.ndarray, np.ndarray] | None = None,
+        lift: dict[str, float] | None = None, least: float = 0.0,
     ) -> tuple[Stretch | None, str]:  # fmt: skip
         """The plain way between two static postures, slowed down until it keeps every limit, or why there is none.
 
@@ -104,19 +106,22 @@ class Choreographer:
             footing: of the stretch.
             kind: of the stretch.
             lift: [m] by which each side's foot is raised on the way.
-            goals: zero-moment points (2,), (2,) at the ends; the postures' own by default.
+            least: [s] duration to begin with, if longer than the options' and what the speeds need.
         """
-        duration = max(self.options.shortest, self._shortest(start, stop))
+        duration = max(self.options.shortest, self._shortest(start, stop), least)
         trouble, dip = "", 0.0
         for _ in range(SLOWEST):
-            stretch, reached = self._rebalanced(name, kind, start, stop, footing, duration, dip, lift, goals)
+            stretch, reached = self._rebalanced(name, kind, start, stop, footing, duration, dip, lift)
             if not reached:
                 trouble, dip = "the legs do not reach", dip + DIP * self.dancer.straight_height
                 continue
             checks, worst = self.judged(stretch)
             if worst >= 0.0:
                 return stretch, ""
-            trouble = "; ".join(str(failure) for failure in checks.first_failures)
+            failures = checks.worst_failures
+            trouble = "; ".join(str(failure) for failure in failures)
+            if any(failure.check in STILL for failure in failures if failure.failed):
+                break
             duration *= SLOWER
         return None, f"{name}: {trouble}"
 
@@ -191,7 +196,7 @@ class Choreographer:
 
     def _rebalanced(
         self, name: str, kind: str, start: np.ndarray, stop: np.ndarray, footing: Footing, duration: float,
-        dip: float, lift: dict[str, float] | None, goals: tuple[np.ndarray, np.ndarray] | None,
+        dip: float, lift: dict[str, float] | None,
     ) -> tuple[Stretch, bool]:  # fmt: skip
         spline = Spline(duration, FINE)
         control = spline.straight(start, stop)
@@ -200,7 +205,7 @@ class Choreographer:
         for side, height in (lift or {}).items():
             control[AT_REST:-AT_REST, self.dancer.foot_columns[side][2]] += height * bump
         balancer = Rebalancer(self.dancer, spline, SAMPLES)
-        ends = self._ends(start, stop, footing) if goals is None else goals
+        ends = self._ends(start, stop, footing)
         wanted = balancer.goals(ends[0], ends[1], footing.polygon.centre)
         control = balancer.started(control, wanted, footing.solved)
         control = balancer.rebalance(control[None], wanted, footing.solved)
@@ -232,8 +237,9 @@ class _Search:
         reach = np.full(len(columns), np.inf)
         reach[(columns >= 3) & (columns < ROOT_NV)] = ROOT_TURN
         reach[columns == 2] = ROOT_RISE * dancer.straight_height
-        self._lower = np.maximum(dancer.lower[columns], control.min(axis=0) - reach)
-        self._upper = np.minimum(dancer.upper[columns], control.max(axis=0) + reach)
+        off = 1.5 * SLACK["joint angle"]
+        self._lower = np.minimum(np.maximum(dancer.lower[columns] + off, control.min(axis=0) - reach), control.min(axis=0))
+        self._upper = np.maximum(np.minimum(dancer.upper[columns] - off, control.max(axis=0) + reach), control.max(axis=0))
         self._scale = np.where(np.isfinite(self._upper - self._lower), self._upper - self._lower, 1.0)
         self._speed = SPEED_SHARE * dancer.speed[columns]
         self._moved_legs = [side for side in dancer.leg_columns if side not in plain.solved]

@@ -17,6 +17,7 @@ from ..pipeline import identify_study, load, study_motions
 from ..progress import Part, Progress, silent
 from ..signals import preset_of
 from ..study import Settings, Study, TrialRecord
+from ..threads import one_blas_thread
 from .person import HEIGHT, MASS, SEX, record_person, simulate_person
 from .robot import simulate_robot
 
@@ -66,7 +67,7 @@ def run_demo(output: Path, *, seed: int = 1, progress: Progress = silent) -> tup
         what a person should read: errors against the truth, then the paths of what was made.
     """
     lines = ["All of this is simulated; the truth is known because it was made up."]
-    with write_folder(output) as building:
+    with one_blas_thread(), write_folder(output) as building:
         person, truth = _person(building, seed, Part(progress, 0.0, 0.45))
         lines += _verdict("person", person, truth)
         robot, truth = _robot(building, seed, Part(progress, 0.45, 0.75))

@@ -100,6 +100,7 @@ def _signals(study: Study, result: Identification, record: TrialRecord) -> Signa
     if record.windows is not None and len(record.windows.reasons) == len(trial.motion):
         states = record.windows.reasons
     measured = measured_wrench(rig, trial, base)
+    measured[~trial.counted & ~trial.wrenches.values.any(axis=(1, 2))] = np.nan  # filled in where nothing was recorded
     lag = np.nan if record.lag is None else record.lag.seconds
     return Signals(
         trial.name, trial.motion.times, measured, identified, prior, trial.counted, states.astype(int), STATES, lag

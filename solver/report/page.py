@@ -156,7 +156,11 @@ def _fit(content: Content, numbering: Numbering) -> str:
 def _signals(content: Content, numbering: Numbering) -> str:
     shown = []
     for index, signals in enumerate(content.signals):
-        lag = f" Plates behind the motion by {number(1e3 * signals.lag, 1)} ms, taken off." if np.isfinite(signals.lag) else ""
+        lag = (
+            f" Plates behind the motion by {number(1e3 * signals.lag, 1)} ms, taken off."
+            if np.isfinite(signals.lag)
+            else ""
+        )
         caption = f"External wrench during <b>{escape(signals.trial)}</b>.{lag}"
         shown.append(numbering.show("Figure", LEGEND + figures.wrenches(signals, str(index)), caption))
     return "".join(shown)
@@ -179,7 +183,9 @@ def _windows(content: Content, numbering: Numbering) -> str:
                 box = f'<span class="box state-{state}"></span>{escape(name)}'
                 rows.append([first, box, str(count), number(100.0 * count / len(signals.states), 1)])
     return figure + numbering.show(
-        "Table", tables.table(["trial", "", "frames", "share [%]"], rows), "Counted and excluded frames, with reasons."
+        "Table",
+        tables.table(["trial", "", "frames", "share [%]"], rows, words=True),
+        "Counted and excluded frames, with reasons.",
     )
 
 

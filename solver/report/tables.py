@@ -33,13 +33,16 @@ def with_std(value: float, std: float, digits: int) -> str:
     return f'{number(value, digits)}<span class="std"> ± {number(std, digits)}</span>'
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, above: Sequence[tuple[str, int]] = ()) -> str:
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, above: Sequence[tuple[str, int]] = (), words: bool = False
+) -> str:
     """A table from cells that are already escaped; the first column is a heading.
 
     Args:
         head: column titles.
         rows: cells.
         above: titles that span several columns, (title, columns).
+        words: the second column holds words, too, and starts at the left.
     """
     spans = "".join(f'<th colspan="{count}" class="span">{title}</th>' for title, count in above)
     top = (f"<tr>{spans}</tr>" if above else "") + "<tr>" + "".join(f"<th>{title}</th>" for title in head) + "</tr>"
@@ -47,7 +50,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, above: Sequence
         f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in rest) + "</tr>"
         for first, *rest in rows
     )
-    return f'<div class="scroll"><table><thead>{top}</thead><tbody>{body}</tbody></table></div>'
+    kind = ' class="words"' if words else ""
+    return f'<div class="scroll"><table{kind}><thead>{top}</thead><tbody>{body}</tbody></table></div>'
 
 
 def link_name(name: str) -> str:
@@ -127,7 +131,7 @@ def error_table(errors: Sequence[Errors]) -> str:
         rows.append(["", "ratio", *(_ratio(value) for value in ratio)])
         rows.append(["", "CC identified", *_six(error.identified_correlation, 3)])
         rows.append(["", "CC prior", *_six(error.prior_correlation, 3)])
-    return table(["trial", "", *(f"{a} [{'N' if a[0] == 'F' else 'N m'}]" for a in AXES)], rows)
+    return table(["trial", "", *(f"{a} [{'N' if a[0] == 'F' else 'N m'}]" for a in AXES)], rows, words=True)
 
 
 def ratio_table(errors: Sequence[Errors]) -> str:

@@ -28,3 +28,45 @@ def random_motion(rig: Rig, frames: int = 12, seed: int = 1) -> Motion:
     q = np.array([pin.interpolate(rig.model, start, goal, s) for s in np.linspace(0.0, 1.0, frames)])
     zeros = np.zeros((frames, rig.model.nv))
     return Motion(times, q, zeros, zeros)
+
+
+STORES = ("objects", "collections", "armatures", "meshes", "curves", "materials", "actions", "cameras", "lights")
+
+
+def fingerprint() -> dict[str, object]:
+    """Everything of the open file that this add-on may touch, comparable."""
+    scene, layer = bpy.context.scene, bpy.context.view_layer
+    state: dict[str, object] = {store: sorted(item.name for item in getattr(bpy.data, store)) for store in STORES}
+    render = scene.render
+    state["times"] = (render.fps, render.fps_base, scene.frame_start, scene.frame_end, scene.frame_current)
+    state["active"] = layer.objects.active and layer.objects.active.name
+    state["layers"] = {child.name: child.exclude for child in layer.layer_collection.children}
+    for item in bpy.data.objects:
+        state[f"object {item.name}"] = _properties(item)
+        if item.name in layer.objects:
+            state[f"seen {item.name}"] = (item.hide_get(), item.select_get(), item.hide_render)
+        animation = item.animation_data
+        if animation is not None:
+            slot = animation.action_slot and animation.action_slot.identifier
+            state[f"action {item.name}"] = (animation.action and animation.action.name, slot)
+        if item.type == "ARMATURE":
+            for owner in (item.data, *item.data.bones):
+                state[f"{item.name} {owner.name}"] = _properties(owner)
+    for material in bpy.data.materials:
+        shader = material.node_tree.nodes["Principled BSDF"]
+        state[f"colour {material.name}"] = (
+            tuple(material.diffuse_color),
+            tuple(shader.inputs["Base Color"].default_value),
+        )
+    return state
+
+
+def _properties(owner: bpy.types.ID | bpy.types.Bone) -> dict[str, object]:
+    """Custom properties with their units."""
+    found: dict[str, object] = {}
+    for name in owner.keys():  # noqa: SIM118
+        value = owner[name]
+        found[name] = value.to_list() if hasattr(value, "to_list") else value
+        if not isinstance(value, str):
+            found[f"{name} unit"] = owner.id_properties_ui(name).as_dict()
+    return found

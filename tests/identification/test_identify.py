@@ -69,7 +69,9 @@ def test_total_mass_is_kept(truth: Rig, believed: Rig) -> None:
 def test_used_and_unused_always_both(truth: Rig, believed: Rig) -> None:
     """Every trial is compared as used and as unused; one trial alone is halved."""
     result = identify(believed, trials(truth, noise=1.0), FAST)
-    assert {(c.trial, c.used) for c in result.comparisons} == {(f"trial {k}", u) for k in range(3) for u in (True, False)}
+    assert {(c.trial, c.used) for c in result.comparisons} == {
+        (f"trial {k}", u) for k in range(3) for u in (True, False)
+    }
     alone = identify(believed, trials(truth, noise=1.0)[:1], FAST)
     assert [c.used for c in alone.comparisons] == [True, False, False]
     assert any("half" in note for note in alone.notes)

@@ -1,0 +1,152 @@
+"""A run of postures joined by transitions: the unit of work that is handed to a worker process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..identification.base_parameters import base_parameters
+from ..rig import Rig
+from ..threads import one_blas_thread
+from .dance import Step
+from .dancer import Footing
+from .excitation import emphasised
+from .stretch import Stretch, hold
+from .transitions import Choreographer, Outcome
+from .ways import open_ways
+
+if TYPE_CHECKING:
+    from .choreography import DanceOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What a worker returns.
+
+    Attributes:
+        stretches: transitions and holds, in order.
+        postures: index of the hold of every posture reached.
+        trace: of the transitions.
+        history: (n, k, k) Gram matrices after it.
+        stop: (D,) where it ends.
+        at_home: it ends at home.
+        notes: detours, and postures left out and why.
+    """
+
+    stretches: tuple[Stretch, ...]
+    postures: tuple[int, ...]
+    trace: tuple[Step, ...]
+    history: np.ndarray
+    stop: np.ndarray
+    at_home: bool
+    notes: tuple[str, ...]
+
+
+def run_passage(
+    rig: Rig, options: DanceOptions, configuration: str, home: np.ndarray, start: np.ndarray, postures: np.ndarray,
+    number: int, homewards: bool, history: np.ndarray | None, seed: int,
+) -> Passage:  # fmt: skip
+    """Dance from ``start`` (D,) through postures (P, D), numbered from ``number``; home at the end if ``homewards``."""
+    with one_blas_thread():
+        return _Run(rig, options, configuration, home, history, seed).run(start, postures, number, homewards)
+
+
+class _Run:
+    def __init__(
+        self, rig: Rig, options: DanceOptions, configuration: str, home: np.ndarray, history: np.ndarray | None, seed: int
+    ) -> None:
+        from .choreography import choreographer, excited_columns, meter_of  # they call this module in workers
+
+        self.options, self.configuration, self.home, self.seed = options, configuration, home, seed
+        self.parent: Choreographer = choreographer(rig, options)
+        dancer = self.parent.dancer
+        self.footing: Footing = dancer.footing(configuration)
+        self.meter = meter_of(dancer, base_parameters(rig), emphasised(rig, options.emphasis), configuration)
+        self.columns = excited_columns(dancer, configuration)
+        self.history = self.meter.nothing if history is None else np.array(history)
+        self.stretches: list[Stretch] = []
+        self.postures: list[int] = []
+        self.trace: list[Step] = []
+        self.notes: list[str] = []
+        self.before: list[np.ndarray] = []  # history before each stretch, should it be dropped
+        self.count = 0
+
+    def run(self, start: np.ndarray, postures: np.ndarray, first: int, homewards: bool) -> Passage:
+        here = start
+        for number, posture in enumerate(postures, start=first):
+            name = f"{self.configuration} posture {number + 1}"
+            if self._go(here, posture, name):
+                self._hold(name, posture)
+                self.postures.append(len(self.stretches) - 1)
+                here = posture
+        at_home = not homewards or self._home(here)
+        stop = self.stretches[-1].stop if self.stretches else start
+        return Passage(
+            tuple(self.stretches), tuple(self.postures), tuple(self.trace), self.history, stop, homewards and at_home,
+            tuple(self.notes),
+        )  # fmt: skip
+
+    def _go(self, here: np.ndarray, there: np.ndarray, name: str) -> bool:
+        """Straight there, or by way of home; a posture that can be neither reached nor left again is left out."""
+        trouble = "the straight way is closed even at rest"
+        if self._open(here, there):
+            direct, trouble = self._plain(name, here, there)
+            if direct is not None:
+                self._excite([direct])
+                return True
+        first, why = self._plain(f"{name}: back home", here, self.home)
+        second = None
+        if first is not None:
+            second, why = self._plain(f"{name}: from home", self.home, there)
+        if first is None or second is None:
+            self.notes.append(f"left out, no feasible way there: {trouble}; by way of home: {why}")
+            return False
+        self.notes.append(f"by way of home, the direct way is not feasible: {trouble}")
+        self._excite([first, second])
+        return True
+
+    def _home(self, here: np.ndarray) -> bool:
+        """Home, leaving out the last postures should there be no way from them."""
+        while True:
+            way, trouble = self._plain(f"{self.configuration}: home", here, self.home)
+            if way is not None:
+                self._excite([way])
+                return True
+            if not self.postures:
+                return False
+            self.notes.append(f"left out, no way home from it: {trouble}")
+            self.postures.pop()
+            kept = self.postures[-1] + 1 if self.postures else 0
+            here = self.stretches[kept].start  # of the way to the dropped posture
+            self.stretches, self.trace = self.stretches[:kept], [s for s in self.trace if s.stretch < kept]
+            self.history = self.before[kept]
+            self.before = self.before[:kept]
+
+    def _open(self, here: np.ndarray, there: np.ndarray) -> bool:
+        return bool(open_ways(self.parent.dancer, self.parent.fine, self.footing, here[None], there[None])[0])
+
+    def _plain(self, name: str, here: np.ndarray, there: np.ndarray) -> tuple[Stretch | None, str]:
+        return self.parent.plain(name, here, there, self.footing)
+
+    def _excite(self, ways: list[Stretch]) -> None:
+        for way in ways:
+            outcome: Outcome = self.parent.exciting(
+                way, self.footing, self.meter, self.history, self.columns, self._next_seed()
+            )
+            self.before.append(self.history)
+            self.history = self.history + outcome.grams
+            self.stretches += outcome.stretches
+            kind = outcome.stretches[-1].kind
+            place = len(self.stretches) - 1
+            self.trace.append(Step(place, self.configuration, outcome.criterion, outcome.plain, kind))
+
+    def _hold(self, name: str, posture: np.ndarray) -> None:
+        footing = self.footing
+        self.before.append(self.history)
+        self.stretches.append(hold(name, posture, self.options.hold, footing.solved, footing.anchors))
+
+    def _next_seed(self) -> int:
+        self.count += 1
+        return int(np.random.SeedSequence([self.seed, self.count]).generate_state(1)[0])

@@ -1,0 +1,102 @@
+"""Loads found by comparing two recordings of one body."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.dynamics import predicted_wrench
+from solver.errors import InvalidValue, UnknownLink
+from solver.identification.added_load import AddedLoad, LoadOptions, find_added_load
+from solver.inertials import InertialParameters
+from solver.motion import Motion
+from solver.pinocchio_loader import pin
+from solver.rig import Rig
+from solver.rigs import human
+from solver.signals import smooth_motion
+from solver.trial import Trial
+from solver.wrenches import Wrenches
+
+NOISE = 1.0  # [N], [N m]
+
+
+@pytest.fixture(scope="module")
+def rig() -> Rig:
+    return human(1.75, 70.0, "male")
+
+
+def swinging(rig: Rig, seed: int) -> Motion:
+    """Every joint swings by itself."""
+    generator = np.random.default_rng(seed)
+    times = np.arange(0.0, 6.0, 0.02)
+    pitch, phase = generator.uniform(0.3, 1.5, (2, rig.model.nv))
+    tangents = 0.4 * np.sin(2.0 * np.pi * (pitch * times[:, None] + phase))
+    q = np.array([pin.integrate(rig.model, rig.neutral, tangent) for tangent in tangents])
+    return smooth_motion(rig.model, times, q, None)
+
+
+def recorded(rig: Rig, truth: InertialParameters, seed: int) -> Trial:
+    motion = swinging(rig, seed)
+    wrench = predicted_wrench(rig, motion, truth, axes="world")
+    wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
+    wrench += NOISE * np.random.default_rng(seed).standard_normal(wrench.shape)
+    return Trial(f"trial {seed}", motion, Wrenches(motion.times, ("plate",), wrench[:, None]), np.ones(len(motion), bool))
+
+
+def loaded(rig: Rig, **kilograms: float) -> InertialParameters:
+    """The prior with a small ball in the middle of each named link's box."""
+    result = rig.prior
+    for link, mass in kilograms.items():
+        middle = rig.boxes[rig.index(link)].mean(axis=0)
+        ball = InertialParameters.from_com((link,), [mass], [middle], [mass * 0.03**2 * np.eye(3)])
+        result = result.replaced(link, result.link(link) + ball.values[0])
+    return result
+
+
+def found(rig: Rig, **kilograms: float) -> AddedLoad:
+    return find_added_load(rig, [recorded(rig, rig.prior, 1)], [recorded(rig, loaded(rig, **kilograms), 2)])
+
+
+@pytest.mark.parametrize("link", ["pelvis", "right_hand", "left_foot"])
+def test_one_load_is_found(rig: Rig, link: str) -> None:
+    """Two kilograms on one link are found on that link, within 0.1 kg, and nothing elsewhere."""
+    result = found(rig, **{link: 2.0})
+    assert result.carriers == (link,)
+    assert result.masses[rig.index(link)] == pytest.approx(2.0, abs=0.1)
+    assert result.evidence[rig.index(link)] == 0.0
+
+
+def test_two_loads_are_found(rig: Rig) -> None:
+    """Two objects on two limbs are found as two."""
+    result = found(rig, right_forearm=1.5, left_shank=1.0)
+    assert set(result.carriers) == {"right_forearm", "left_shank"}
+    assert result.carriers[0] == "right_forearm"
+    assert result.total == pytest.approx(2.5, abs=0.1)
+
+
+def test_no_load_is_found_where_none_is(rig: Rig) -> None:
+    """Two recordings of the same body show no load."""
+    result = found(rig)
+    assert result.carriers == ()
+    assert result.total == 0.0
+
+
+def test_loads_are_bodies(rig: Rig) -> None:
+    """Every load, spread or not, is a body that exists, inside the widened box of its link."""
+    result = found(rig, left_hand=1.0)
+    for loads in (result.loads, result.spread):
+        assert np.all(loads.masses >= -1e-6)
+        assert np.all(loads.consistency_margin >= -1e-6)
+        heavy = loads.masses > 1e-3
+        coms, boxes = loads.coms[heavy], rig.boxes[heavy]
+        assert np.all(coms >= boxes[:, 0] - 0.051)
+        assert np.all(coms <= boxes[:, 1] + 0.051)
+
+
+def test_unknown_links_are_refused(rig: Rig) -> None:
+    """A candidate that is no link, or no candidate's worth of loads, is refused by name."""
+    trial = recorded(rig, rig.prior, 1)
+    with pytest.raises(UnknownLink, match="l_hnd"):
+        find_added_load(rig, [trial], [trial], LoadOptions(candidates=("l_hnd",)))
+    with pytest.raises(InvalidValue, match="at least one"):
+        LoadOptions(most=0)
