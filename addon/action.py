@@ -32,10 +32,14 @@ def frames_at(scene: bpy.types.Scene, times: np.ndarray) -> np.ndarray:
     return FIRST_FRAME + np.asarray(times) * frame_rate(scene)
 
 
-def show_range(scene: bpy.types.Scene, times: np.ndarray) -> None:
-    """Let the scene play these times, and stand at the first."""
-    frames = frames_at(scene, times)
-    scene.frame_start, scene.frame_end = int(np.floor(frames[0] + 1e-3)), int(np.ceil(frames[-1] - 1e-3))
+def times_at(scene: bpy.types.Scene) -> float:
+    """Time [s] that the scene stands at; the reverse of `frames_at`."""
+    return (scene.frame_current + scene.frame_subframe - FIRST_FRAME) / frame_rate(scene)
+
+
+def show_frames(scene: bpy.types.Scene, first: float, last: float) -> None:
+    """Let the scene play all of these frames, and stand at the first."""
+    scene.frame_start, scene.frame_end = int(np.floor(first + 1e-3)), int(np.ceil(last - 1e-3))
     scene.frame_set(scene.frame_start)
 
 

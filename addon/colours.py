@@ -170,7 +170,7 @@ def plain_material(
     if material.node_tree is None:
         material.use_nodes = True
     rgba = linear(colour)
-    material.diffuse_color = (*rgba[:3], alpha)
+    material.diffuse_color = (*rgba[:3], alpha)  # type: ignore[assignment]
     material.roughness = 0.55
     shader = material.node_tree.nodes["Principled BSDF"]
     shader.inputs["Base Color"].default_value = (0.0, 0.0, 0.0, 1.0) if glow else rgba

@@ -1,4 +1,4 @@
-"""``blender --command exciting_dance VERB ...``: the solver's verbs, then the scene and the picture (not with --no-picture)."""
+"""``blender --command exciting_dance VERB ...``: the solver's verbs, then scene and picture (not with --no-picture)."""
 
 from __future__ import annotations
 

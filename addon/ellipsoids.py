@@ -1,4 +1,4 @@
-"""Centre of mass and inertia of each link as a point and a solid ellipsoid on its bone."""
+"""Centre of mass and inertia of each link as a point and an ellipsoid, three rings in its principal planes, on its bone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ ELLIPSOID_KEY = "exciting_dance_ellipsoid"
 COM_RADIUS = 0.012
 """[m]"""
 SHELL, CENTRE = (0.95, 0.60, 0.18), (0.10, 0.10, 0.12)
-TRANSLUCENT = 0.45
 INERTIA = " inertia"
 
 
@@ -29,8 +28,8 @@ def make_ellipsoids(armature: bpy.types.Object, collection: bpy.types.Collection
     rig, result = rig_of(armature), read_inertials(armature)
     centres, semi_axes, axes = equivalent_ellipsoids(result.parameters)
     turns = bone_axes(armature, rig)
-    ball, point = meshes.ellipsoid_mesh("Inertia ellipsoid"), meshes.ball_mesh("Centre of mass", COM_RADIUS)
-    ball.materials.append(plain_material("Inertia ellipsoid", SHELL, alpha=TRANSLUCENT))
+    ball, point = meshes.rings_mesh("Inertia ellipsoid"), meshes.ball_mesh("Centre of mass", COM_RADIUS)
+    ball.materials.append(plain_material("Inertia ellipsoid", SHELL))
     point.materials.append(plain_material("Centre of mass", CENTRE))
     impossible = []
     for row, link in enumerate(result.links):
@@ -72,6 +71,5 @@ def _hang(
     item = bpy.data.objects.new(name, mesh)
     item[ELLIPSOID_KEY] = link
     item.show_in_front = True
-    item.display_type = "WIRE" if name.endswith(INERTIA) else "TEXTURED"  # the body's colours stay visible
     collection.objects.link(item)
     attach(item, armature, link, axes, placement)

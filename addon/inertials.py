@@ -72,6 +72,14 @@ def write_prior(armature: bpy.types.Object) -> None:
     write_inertials(armature, SceneResult(prior, prior, method="prior"))
 
 
+def told(armature: bpy.types.Object) -> str:
+    """The result on the bones in one line: total mass, method, what it satisfies."""
+    data = typed.armature(armature)
+    total = sum(bone.get("mass", 0.0) for bone in data.bones)
+    tree = json.loads(data.get(RESULT_KEY, "{}"))
+    return ", ".join(word for word in (f"{total:.1f} kg", tree.get("method"), tree.get("satisfies")) if word)
+
+
 def read_inertials(armature: bpy.types.Object) -> SceneResult:
     """Read a result back from the bones, exactly as written, with the user's edits of mass, com and inertia.
 

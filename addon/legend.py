@@ -44,11 +44,13 @@ def make_legend(collection: bpy.types.Collection, shown: Colouring, size: float 
     collection.objects.link(bar)
     ink = plain_material("Legend ink", INK, glow=True)
     title = f"{shown.meaning.label} [{shown.meaning.unit}]"
-    _text(collection, bar, title, (0.0, HEIGHT + 0.07), 0.075, ink)
+    _text(collection, bar, title, (0.0, HEIGHT + 0.07), 0.085, ink)
     for share in np.linspace(0.0, 1.0, TICKS):
         value = shown.low + share * (shown.high - shown.low)
         number = f"{value:+.3g}" if shown.low < 0.0 < shown.high and value else f"{value:.4g}"
-        _text(collection, bar, number.replace("-", "\N{MINUS SIGN}"), (WIDTH + 0.03, share * HEIGHT - 0.02), 0.06, ink)
+        _text(
+            collection, bar, number.replace("-", "\N{MINUS SIGN}"), (WIDTH + 0.03, share * HEIGHT - 0.025), 0.072, ink
+        )
     bar.scale = (size / HEIGHT,) * 3
     for item in (bar, *bar.children):
         item.visible_shadow = item.visible_diffuse = item.visible_glossy = False

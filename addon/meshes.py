@@ -10,6 +10,8 @@ from .values import SceneShape
 SEGMENTS = 32
 RINGS = 10
 """Rings of half a sphere."""
+RING_STEPS, TUBE_STEPS, TUBE = 48, 6, 0.02
+"""Of the rings that show an ellipsoid: corners around, corners across, thickness against the radius."""
 
 
 def shape_geometry(shape: SceneShape) -> tuple[np.ndarray, list]:
@@ -51,9 +53,17 @@ def ball_mesh(name: str, radius: float) -> bpy.types.Mesh:
     return mesh_of(name, [(radius * vertices, faces)])
 
 
-def ellipsoid_mesh(name: str) -> bpy.types.Mesh:
-    """The unit sphere, to be scaled to semi-axes."""
-    return mesh_of(name, [_ball(16, 5)])
+def rings_mesh(name: str) -> bpy.types.Mesh:
+    """Three great circles of the unit sphere as thin tubes, to be scaled to semi-axes; what is behind stays visible."""
+    around = np.linspace(0.0, 2.0 * np.pi, RING_STEPS, endpoint=False)
+    across = np.linspace(0.0, 2.0 * np.pi, TUBE_STEPS, endpoint=False)
+    out = 1.0 + TUBE * np.cos(across)
+    circle = np.stack([np.outer(np.cos(around), out), np.outer(np.sin(around), out),
+                       np.tile(TUBE * np.sin(across), (RING_STEPS, 1))], axis=2)  # fmt: skip
+    steps = [(r, k) for r in range(RING_STEPS) for k in range(TUBE_STEPS)]
+    corners = ((0, 0), (1, 0), (1, 1), (0, 1))
+    faces = [[(r + i) % RING_STEPS * TUBE_STEPS + (k + j) % TUBE_STEPS for i, j in corners] for r, k in steps]
+    return mesh_of(name, [(np.roll(circle.reshape(-1, 3), turn, axis=1), faces) for turn in range(3)])
 
 
 def arrow_mesh(name: str) -> bpy.types.Mesh:

@@ -56,7 +56,9 @@ class Settings(bpy.types.PropertyGroup):
     file_index: bpy.props.IntProperty()  # type: ignore[valid-type]
     method: bpy.props.EnumProperty(name="Method", items=METHODS)  # type: ignore[valid-type]
     weigh: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Mass from plates", description="Weigh the body by the force plates; otherwise the rig's mass", default=True
+        name="Mass from plates",
+        description="Weigh the body by the force plates; otherwise the rig's mass",
+        default=True,
     )
     bootstrap: bpy.props.IntProperty(  # type: ignore[valid-type]
         name="Bootstrap", description="Samples for the standard deviations; 0 for none", default=40, min=0, max=1000
@@ -64,7 +66,6 @@ class Settings(bpy.types.PropertyGroup):
     output: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Results", description="Folder for the results; empty: the add-on's own", subtype="DIR_PATH"
     )
-    study: bpy.props.StringProperty(name="Study", description="Folder of the last results")  # type: ignore[valid-type]
     quantity: bpy.props.EnumProperty(  # type: ignore[valid-type]
         name="Colour by",
         items=tuple((name, q.label, q.description) for name, q in QUANTITIES.items()),
@@ -72,6 +73,18 @@ class Settings(bpy.types.PropertyGroup):
     )
     overlay: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Legend in viewport", description="Draw the legend over the 3D view", default=True
+    )
+    show_com: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Centre of mass", description="Of the whole body, with its foot on the floor", default=True
+    )
+    show_support: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Support", description="Polygon of the contacts on the floor", default=True
+    )
+    show_forces: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Plate forces", description="What each force plate measured, at the centre of pressure"
+    )
+    show_momentum: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Momentum", description="Linear (green) and angular about the centre of mass (violet)"
     )
 
 

@@ -65,15 +65,15 @@ def _add_forces(scene: bpy.types.Scene, collection: bpy.types.Collection, record
     step = max(1, round((len(recording.force_times) - 1) / np.ptp(recording.force_times) / DISPLAY_RATE))
     frames = frames_at(scene, recording.force_times[::step])
     for index, plate in enumerate(recording.plates):
-        item = bpy.data.objects.new(f"{name} {plate}", arrow)
-        item[RECORDING_KEY] = name
-        item.rotation_mode = "QUATERNION"
-        collection.objects.link(item)
         forces, centres = recording.forces[::step, index], recording.centres[::step, index]
         sizes = np.linalg.norm(forces, axis=1)
         drawn = np.isfinite(centres).all(axis=1) & (sizes > FAINT)
         if not drawn.any():
             continue
+        item = bpy.data.objects.new(f"{name} {plate}", arrow)
+        item[RECORDING_KEY] = name
+        item.rotation_mode = "QUATERNION"
+        collection.objects.link(item)
         curves = Curves(action, item)
         curves.add("location", frames[drawn], centres[drawn])
         curves.add("rotation_quaternion", frames[drawn], convert.aiming(forces[drawn]))

@@ -26,6 +26,11 @@ from .whole import all_or_nothing
 RIG_FILE, RESULT_FILE, REPORT_FILE = "rig.json", "result.json", "report.html"
 MOTION_END, RECORDING_END = ".motion.npz", ".recording.npz"
 SCENE_FILE, PICTURE_FILE = "scene.blend", "body.png"
+STUDY_KEY, TRIAL_KEY, OF_KEY = "exciting_dance_study", "exciting_dance_trial", "exciting_dance_body"
+"""Custom properties: of the armature object, the folder it shows; of an action or a recording's collection, the trial
+that it is; of an action, the armature object that it moves."""
+BESIDE = "//"
+"""Blender's word for the folder of the .blend file."""
 FASTEST = 250.0
 """[1/s] A scene plays at the recording's rate up to here."""
 
@@ -35,12 +40,14 @@ class Study:
     """What a folder holds, read and checked.
 
     Attributes:
+        folder: it.
         rig, tree: the rig and the description it came from.
         result: of the identification, or None when only tracked.
         motions, recordings: by trial.
         report: the HTML report, or None.
     """
 
+    folder: Path
     rig: SceneRig
     tree: dict
     result: SceneResult | None = None
@@ -64,6 +71,7 @@ def read_study(folder: str | Path) -> Study:
     }
     rig, result, report = folder / RIG_FILE, folder / RESULT_FILE, folder / REPORT_FILE
     study = Study(
+        folder=folder,
         rig=read_rig(rig),
         tree=read_tree(rig),
         result=read_result(result) if result.exists() else None,
@@ -110,7 +118,19 @@ def show_study(context: bpy.types.Context, study: Study, *, onto: bpy.types.Obje
         else:
             inertials.write_inertials(body, study.result)
         colour_body(body, "mass")
+        body[STUDY_KEY] = str(study.folder.resolve())
     return body
+
+
+def folder_of(body: bpy.types.Object) -> Path | None:
+    """The folder of the results that a body shows; None for a body without a study."""
+    return Path(bpy.path.abspath(body[STUDY_KEY])) if STUDY_KEY in body else None
+
+
+def trial_of(body: bpy.types.Object) -> str:
+    """The trial that a body plays now; empty when it plays none of its study."""
+    action = body.animation_data.action if body.animation_data else None
+    return str(action.get(TRIAL_KEY, "")) if action else ""
 
 
 def make_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path, Path | None]:
@@ -125,6 +145,7 @@ def make_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path, Path 
     study = read_study(folder)
     bpy.ops.wm.read_factory_settings(use_empty=True)
     body = show_study(bpy.context, study)
+    body[STUDY_KEY] = BESIDE
     image = render_body(bpy.context, body, folder / PICTURE_FILE) if picture else None
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / SCENE_FILE), compress=True)
     return folder / SCENE_FILE, image
@@ -140,15 +161,29 @@ def _play(context: bpy.types.Context, body: bpy.types.Object, study: Study) -> N
     rates = [(len(m) - 1) / (m.times[-1] - m.times[0]) for m in study.motions.values() if len(m) > 1]
     if rates:
         action.set_frame_rate(scene, min(max(rates), FASTEST))
-    first = next(iter(study.motions), next(iter(study.recordings), None))
     for name, found in study.recordings.items():
-        collection = recording.add_recording(context, found, name)
-        context.view_layer.layer_collection.children[collection.name].exclude = name != first
-    made = {}
+        recording.add_recording(context, found, name)[TRIAL_KEY] = name
     for name, motion in study.motions.items():
-        made[name] = action.motion_action(scene, body, motion, name)
-        made[name].use_fake_user = True
-    if first in made:
-        body.animation_data.action = made[first]
-        body.animation_data.action_slot = made[first].slots[0]
-        action.show_range(scene, study.motions[first].times)
+        made = action.motion_action(scene, body, motion, name)
+        made.use_fake_user = True
+        made[TRIAL_KEY], made[OF_KEY] = name, body
+    first = next(iter(study.motions), next(iter(study.recordings), None))
+    if first is not None:
+        show_trial(context, body, first)
+
+
+def trials_of(body: bpy.types.Object) -> list[str]:
+    """Names of the trials whose motion a body can play."""
+    return sorted(item[TRIAL_KEY] for item in bpy.data.actions if item.get(OF_KEY) == body)
+
+
+def show_trial(context: bpy.types.Context, body: bpy.types.Object, name: str) -> None:
+    """Play a trial of a body's study from its start, with its recording and no other."""
+    for child in typed.view_layer(context).layer_collection.children:
+        if TRIAL_KEY in child.collection:
+            child.exclude = child.collection[TRIAL_KEY] != name
+    found = [item for item in bpy.data.actions if item.get(OF_KEY) == body and item[TRIAL_KEY] == name]
+    if found:
+        body.animation_data.action = found[-1]
+        body.animation_data.action_slot = found[-1].slots[0]
+        action.show_frames(typed.scene(context), *found[-1].frame_range)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import bpy
 
@@ -42,14 +43,12 @@ def _scene() -> Iterator[Undo]:
     scene, layer = typed.scene(bpy.context), typed.view_layer(bpy.context)
     yield _kept(scene.render, ("fps", "fps_base", *RENDER))
     yield _kept(scene, SCENE)
-    yield lambda frame=scene.frame_current, part=scene.frame_subframe: scene.frame_set(frame, subframe=part)  # type: ignore[misc]
+    yield partial(scene.frame_set, scene.frame_current, subframe=scene.frame_subframe)
     for child in layer.layer_collection.children:
         yield _kept(child, ("exclude",))
     for item in layer.objects:
-        yield lambda item=item, hidden=item.hide_get(), chosen=item.select_get(): (  # type: ignore[misc]
-            item.hide_set(hidden),
-            item.select_set(chosen),
-        )
+        yield partial(item.hide_set, item.hide_get())
+        yield partial(item.select_set, item.select_get())
     yield _kept(layer.objects, ("active",))
 
 

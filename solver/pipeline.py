@@ -80,10 +80,20 @@ def calibrate_subject(
 def track_all(
     calibration: Calibration, recordings: Sequence[Recording], *, jobs: int | None = None, progress: Progress = silent
 ) -> tuple[TrialRecord, ...]:
-    """Joint motion of every recording with markers; the others are passed on without."""
+    """Joint motion of every recording with markers; the others are passed on without.
+
+    A recording that shows too few of the calibration's markers (another subject, another marker set) is passed on
+    without motion too, and says so in its warnings.
+
+    Raises:
+        InvalidValue: no recording with markers could be tracked.
+    """
     progress(0.0, f"tracking {len(recordings)} trials")
     found = Parallel(n_jobs=_workers(jobs, recordings))(delayed(_track)(calibration, item) for item in recordings)
     progress(1.0, "tracked")
+    if all(record.tracked is None for record in found):
+        told = "; ".join(warning for record in found for warning in record.recording.warnings)
+        raise InvalidValue(f"no recording could be tracked{': ' + told if told else ''}")
     return tuple(found)
 
 
@@ -127,10 +137,12 @@ def identify_study(
     with clock.measured("tracking"):
         marked = [recording for recording in recordings if recording.markers is not None]
         records = track_all(calibration, marked, jobs=settings.jobs, progress=Part(progress, 0.3, 0.6))
+    moved = [record for record in records if record.tracked is not None]
     study = study_motions(
-        calibration.rig, records, stated_mass=mass, settings=settings, progress=Part(progress, 0.6, 1.0)
+        calibration.rig, moved, stated_mass=mass, settings=settings, progress=Part(progress, 0.6, 1.0)
     )
     told = [warning for recording in recordings for warning in recording.warnings]
+    told += [warning for record in records for warning in record.recording.warnings]
     told += [f"{r.name}: no markers, left out" for r in recordings if r.markers is None]
     told += calibration.warnings
     told += [f"{record.name}: {text}" for record in records if record.tracked for text in record.tracked.warnings]
@@ -218,7 +230,8 @@ def _track(calibration: Calibration, recording: Recording) -> TrialRecord:
         tracked = track(calibration.rig, calibration.attachments, recording.markers, TrackingOptions())
         return TrialRecord(recording, tracked)
     except InvalidValue as error:
-        raise InvalidValue(f"trial {recording.name!r}: {error}") from error
+        reason = f"{recording.name}: left out, it cannot be tracked ({error})"
+        return TrialRecord(replace(recording, warnings=(*recording.warnings, reason)))
 
 
 def _workers(jobs: int | None, recordings: Sequence[Recording]) -> int | None:

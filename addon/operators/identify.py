@@ -44,7 +44,6 @@ class StudyOperator(JobOperator):
 
     def apply(self, context: bpy.types.Context, folder: Path) -> str:
         show_study(context, read_study(folder), onto=rig_in(context))
-        settings_of(context).study = str(folder)
         return f"{self.bl_label}: results in {folder}"  # type: ignore[attr-defined]
 
 
@@ -103,7 +102,6 @@ class EXCITING_DANCE_OT_open_study(bpy.types.Operator):
         except errors.SolverError as error:
             self.report({"ERROR"}, f"{error} A folder of results holds {RIG_FILE}.")
             return {"CANCELLED"}
-        settings_of(context).study = self.directory
         self.report({"INFO"}, f"Opened {body.name}")
         return {"FINISHED"}
 

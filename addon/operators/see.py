@@ -13,7 +13,7 @@ from ..inertials import EXACT
 from ..legend import legends_in, make_legend, remove_legends, stand_beside
 from ..properties import settings_of
 from ..render import render_body
-from ..study import PICTURE_FILE, REPORT_FILE
+from ..study import PICTURE_FILE, REPORT_FILE, folder_of, show_trial
 from ..typed import Status, scene, there
 
 
@@ -83,6 +83,25 @@ class EXCITING_DANCE_OT_ellipsoids(NeedsInertials, bpy.types.Operator):
         return {"FINISHED"}
 
 
+class EXCITING_DANCE_OT_trial(bpy.types.Operator):
+    """Play this trial, with its markers and forces"""
+
+    bl_idname = "exciting_dance.trial"
+    bl_label = "Trial"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    name: bpy.props.StringProperty()  # type: ignore[valid-type]
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """With a rig only."""
+        return rig_in(context) is not None
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        show_trial(context, the_rig(context), self.name)
+        return {"FINISHED"}
+
+
 class EXCITING_DANCE_OT_picture(NeedsInertials, bpy.types.Operator):
     """Render the coloured body to a picture beside the results or the .blend file"""
 
@@ -92,9 +111,10 @@ class EXCITING_DANCE_OT_picture(NeedsInertials, bpy.types.Operator):
     filepath: bpy.props.StringProperty(subtype="FILE_PATH")  # type: ignore[valid-type]
 
     def execute(self, context: bpy.types.Context) -> Status:
-        beside = settings_of(context).study or bpy.path.abspath("//") or bpy.app.tempdir
-        path = Path(bpy.path.abspath(self.filepath)) if self.filepath else Path(beside) / PICTURE_FILE
-        render_body(context, the_rig(context), path)
+        body = the_rig(context)
+        beside = folder_of(body) or Path(bpy.path.abspath("//") or bpy.app.tempdir)
+        path = Path(bpy.path.abspath(self.filepath)) if self.filepath else beside / PICTURE_FILE
+        render_body(context, body, path)
         self.report({"INFO"}, f"Picture in {path}")
         return {"FINISHED"}
 
@@ -107,18 +127,24 @@ class EXCITING_DANCE_OT_report(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        study = settings_of(context).study
-        return bool(study) and (Path(study) / REPORT_FILE).exists()
+        return _report(context) is not None
 
     def execute(self, context: bpy.types.Context) -> Status:
-        bpy.ops.wm.url_open(url=(Path(settings_of(context).study) / REPORT_FILE).resolve().as_uri())
+        bpy.ops.wm.url_open(url=there(_report(context), "report").resolve().as_uri())
         return {"FINISHED"}
+
+
+def _report(context: bpy.types.Context) -> Path | None:
+    body = rig_in(context)
+    folder = None if body is None else folder_of(body)
+    return folder / REPORT_FILE if folder is not None and (folder / REPORT_FILE).exists() else None
 
 
 CLASSES = (
     EXCITING_DANCE_OT_colour,
     EXCITING_DANCE_OT_legend,
     EXCITING_DANCE_OT_ellipsoids,
+    EXCITING_DANCE_OT_trial,
     EXCITING_DANCE_OT_picture,
     EXCITING_DANCE_OT_report,
 )

@@ -8,11 +8,12 @@ from typing import Any
 import bpy
 
 from ..armature import rig_in
-from ..inertials import RESULT_KEY, WORDS
+from ..inertials import RESULT_KEY, WORDS, told
 from ..jobs import Current
 from ..legend import legends_in
 from ..properties import settings_of
-from ..typed import scene
+from ..study import trial_of, trials_of
+from ..typed import scene, there
 
 
 class Tab:
@@ -127,10 +128,19 @@ class EXCITING_DANCE_PT_see(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, settings = self.layout, settings_of(context)
+        layout, settings, body = self.layout, settings_of(context), there(rig_in(context), "rig")
+        playing = trial_of(body)
+        column = layout.column(align=True)
+        for name in trials_of(body):
+            icon = "PLAY" if name == playing else "BLANK1"
+            column.operator("exciting_dance.trial", text=name, icon=icon, depress=name == playing).name = name
+        layout.label(text=told(body), icon="INFO")
         column = layout.column(align=True)
         column.prop(settings, "quantity", expand=True)
         layout.prop(settings, "overlay")
+        grid = layout.grid_flow(columns=2, even_columns=True, align=True)
+        for name in ("show_com", "show_support", "show_forces", "show_momentum"):
+            grid.prop(settings, name, toggle=True)
         row = layout.row(align=True)
         text = "Remove Legend" if legends_in(scene(context)) else "Add Legend"
         row.operator("exciting_dance.legend", text=text, icon="COLOR")

@@ -11,7 +11,7 @@ import numpy as np
 from solver.errors import InvalidValue
 from solver.inertials import InertialParameters
 from solver.pinocchio_loader import pin
-from solver.rig import ROOT_NV, Rig
+from solver.rig import Rig
 
 CORNER = 0.02
 """Radius of the ball under each sole corner, as a share of the sole's longest side; its lowest point is the corner."""
@@ -151,8 +151,8 @@ def mjcf(
     option.set("tolerance", "1e-10")
     world = ET.SubElement(root, "worldbody")
     if contacts:
-        ET.SubElement(world, "geom", name=FLOOR, type="plane", size="0 0 1", pos=_text([0.0, 0.0, height]),
-                      contype="1", conaffinity="0", **_touch(ground))  # fmt: skip
+        plane = {"name": FLOOR, "type": "plane", "size": "0 0 1", "pos": _text([0.0, 0.0, height])}
+        ET.SubElement(world, "geom", plane | {"contype": "1", "conaffinity": "0"} | _touch(ground))
     elements: dict[int, ET.Element] = {0: world}
     for joint in _depth_first(rig):
         elements[joint] = _body(rig, joint, parameters, elements[int(rig.model.parents[joint])])
@@ -198,9 +198,9 @@ def _soles(rig: Rig, elements: dict[int, ET.Element], ground: Ground) -> None:
         outwards = np.cross(sides[0], sides[1])
         inwards = -outwards / np.linalg.norm(outwards)
         for name, corner in zip(names, patch.vertices):
-            ET.SubElement(elements[rig.joint(patch.link)], "geom", name=name, type="sphere", size=_text([radius]),
-                          pos=_text(corner + radius * inwards), contype="0", conaffinity="1", mass="0",
-                          **_touch(ground))  # fmt: skip
+            ball = {"name": name, "type": "sphere", "size": _text([radius]), "pos": _text(corner + radius * inwards)}
+            silent = {"contype": "0", "conaffinity": "1", "mass": "0"}
+            ET.SubElement(elements[rig.joint(patch.link)], "geom", ball | silent | _touch(ground))
 
 
 def _touch(ground: Ground) -> dict[str, str]:
@@ -272,9 +272,3 @@ def _quat(rotation: np.ndarray) -> str:
 
 def _text(numbers: Sequence[float] | np.ndarray) -> str:
     return " ".join(repr(float(number)) for number in numbers)
-
-
-def joint_columns(rig: Rig, link: str) -> np.ndarray:
-    """Places of a link's joint in arrays of joint coordinates (nv - 6,)."""
-    entry = rig.model.joints[rig.joint(link)]
-    return np.arange(entry.idx_v, entry.idx_v + entry.nv) - ROOT_NV

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import mujoco
 import numpy as np
@@ -23,6 +23,10 @@ LOWEST = 0.8
 MOST_TILT = 0.5
 """[rad] between the root and its plan above which it has fallen."""
 CONTROL_SLACK = 1e-9
+POSTURES = 24
+"""Frames of a motion at which the inertia moved by each joint is looked at."""
+YIELD = 0.1
+"""[rad] Error at which a joint uses its whole torque, if its bandwidth does not ask for more stiffness."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,7 @@ class PlayOptions:
     rotor: float = 0.1
     feed_forward: bool = True
     settle: float = 1.0
-    ground: Ground = Ground()
+    ground: Ground = field(default_factory=Ground)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +98,28 @@ def plan(rig: Rig, motion: Motion, schedule: Schedule) -> Plan:
     return Plan(motion, schedule, np.array(checks.foot_wrenches), np.array(checks.torques))
 
 
-def gains(rig: Rig, q: np.ndarray, options: PlayOptions) -> tuple[np.ndarray, np.ndarray]:
-    """Stiffness and damping (nv - 6,) from the inertia each joint coordinate moves at posture q (nq,).
+def gains(rig: Rig, motion: Motion, options: PlayOptions) -> tuple[np.ndarray, np.ndarray]:
+    """Stiffness [N m/rad] and damping (nv - 6,) of one bandwidth, from the most inertia each joint coordinate moves.
 
-    A joint between root and sole moves what is not beyond it, since the sole stands; any other what is beyond it.
+    A joint between root and sole moves what is not beyond it, since the sole stands; any other what is beyond it. No
+    joint is softer than its motor's strength allows for: a drive sized for a torque has the rotor to go with it.
+
+    Args:
+        rig: with torque limits or without.
+        motion: whose postures are looked at.
+        options: bandwidth and damping.
     """
+    frames = np.linspace(0, len(motion) - 1, POSTURES).astype(int)
+    moved = np.max([_moved_inertia(rig, q) for q in motion.q[frames]], axis=0)
+    omega = 2.0 * np.pi * options.bandwidth
+    limit = np.where(np.isfinite(rig.limits.torque), rig.limits.torque, 0.0)
+    stiffness = np.maximum(omega**2 * moved, limit / YIELD)
+    return stiffness, 2.0 * options.damping / omega * stiffness
+
+
+def _moved_inertia(rig: Rig, q: np.ndarray) -> np.ndarray:
+    """(nv - 6,) [kg m^2] at a posture (nq,)."""
     model, data = rig.model, rig.model.createData()
-    pin.forwardKinematics(model, data, q)
     jacobian = pin.computeJointJacobians(model, data, q)
     bodies = [data.oMi[joint].act(model.inertias[joint]) for joint in range(1, model.njoints)]
     chains = np.array([chain(rig, link) for link in rig.links])  # (L, nv): coordinates that move each link
@@ -111,8 +130,7 @@ def gains(rig: Rig, q: np.ndarray, options: PlayOptions) -> tuple[np.ndarray, np
         twist = pin.Motion(jacobian[:, column].copy())
         energies = np.array([body.vtiv(twist) for body in bodies])
         moved[column] = max(energies[beyond].sum(), energies[~beyond].sum() if standing[column] else 0.0)
-    omega = 2.0 * np.pi * options.bandwidth
-    return omega**2 * moved[ROOT_NV:], 2.0 * options.damping * omega * moved[ROOT_NV:]
+    return moved[ROOT_NV:]
 
 
 def play(
@@ -140,13 +158,13 @@ class _Player:
         self.layout = layout(rig)
         self.data = mujoco.MjData(model)
         joints = self.layout.v[ROOT_NV:] - ROOT_NV  # Pinocchio's joint coordinate of each of MuJoCo's
-        stiffness, damping = gains(rig, intended.motion.q[0], options)
+        stiffness, damping = gains(rig, intended.motion, options)
         self.stiffness, self.damping = stiffness[joints], damping[joints]
         self.limit = rig.limits.torque[joints]
         # MuJoCo integrates joint damping implicitly, so the PD's D is the joint's own damping, driven by D v_planned
         model.dof_damping[ROOT_NV:] = self.damping
         # the contact solver does not see implicit damping, so a foot's joints need the rotor inertia real ones have
-        self.rotor = options.rotor * self.damping / (2.0 * options.damping * 2.0 * np.pi * options.bandwidth)
+        self.rotor = options.rotor * self.stiffness / (2.0 * np.pi * options.bandwidth) ** 2
         model.dof_armature[ROOT_NV:] = self.rotor
         self.joints = joints
         self._index_joints(model)
@@ -209,7 +227,7 @@ class _Player:
             error[self.ball_v] = _turns(qpos[self.ball_q], wanted[self.ball_q])
         torque = self.stiffness * error + self.damping * (speed * moving - qvel)
         if self.options.feed_forward:
-            torque += feed
+            torque += feed + self.rotor * self.references.a[step]
         clipped = np.clip(torque, -self.limit, self.limit)
         self.data.qfrc_applied[ROOT_NV:] = clipped + self.damping * qvel
         return np.abs(torque) > self.limit + CONTROL_SLACK
@@ -264,6 +282,7 @@ class _References:
         for first in _quaternions(layout):
             self.q[:, first : first + 4] /= np.linalg.norm(self.q[:, first : first + 4], axis=1, keepdims=True)
         self.v = between(intended.motion.v[:, layout.v[ROOT_NV:]])
+        self.a = between(intended.motion.a[:, layout.v[ROOT_NV:]])
         self.torque = between(intended.torques[:, joints])
 
 

@@ -1,4 +1,4 @@
-"""The belt test of jovic2016, Table IV, simulated: 2 kg on pelvis, right hand or left foot, found from markers and plates.
+"""The belt test of jovic2016, Table IV, simulated: 2 kg on pelvis, right hand or left foot.
 
 The whole chain runs on what a simulated laboratory records (see `volunteer`): markers, calibration, tracking, filter
 (6 Hz, the paper's), mass from the plates, identification. Three answers are given:

@@ -67,8 +67,8 @@ class Excitation:
     legs: tuple[str, ...]
     phases: tuple[Phase, ...]
     frequencies: tuple[float, float] = (0.15, 0.9)
-    kick: tuple[float, ...] = (0.12, 0.05, 0.05, 0.25, 0.3, 0.25)
-    hang: tuple[float, ...] = (0.0, 0.0, 0.12, 0.0, 0.7, 0.0)
+    kick: tuple[float, ...] = (0.12, 0.05, 0.04, 0.25, 0.25, 0.25)
+    hang: tuple[float, ...] = (0.0, 0.0, 0.2, 0.0, 0.5, 0.0)
     sway: float = 0.015
 
 

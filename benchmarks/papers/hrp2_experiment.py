@@ -136,7 +136,7 @@ def hrp2_experiment(*, seconds: float = 30.0, candidates: int = 8, seed: int = 0
     robot = changed_robot(seed)
     rig = robot.rig
     start = np.array(rig.parameters["half_sitting"])
-    plan = Excitation(STYLE, FEET, LEGS, (Phase(seconds),), frequencies=(0.15, 0.8), sway=0.01)
+    plan = Excitation(STYLE, FEET, LEGS, (Phase(seconds),), frequencies=(0.3, 1.3), sway=0.01)
     scored = sorted((_score(rig, start, plan, 100 * seed + k), 100 * seed + k) for k in range(candidates + 1))
     scores = tuple(score for score, _ in scored)
     motions = [exciting(rig, start, plan, RATE, chosen) for _, chosen in scored[:2]]

@@ -38,17 +38,19 @@ RATE = 100.0
 AIRBORNE = 0.002
 """[m] A sole whose lowest corner is higher than this carries nothing."""
 STATIC_SECONDS = 3.0
-ATTEMPTS, RESEED = 10, 10_000
-"""A random motion may straighten a knee further than it goes and fall over; then another one is drawn."""
+ATTEMPTS, RESEED = 20, 10_000
+"""A random motion may bend a joint further than it goes, or fall over; then another one is drawn."""
+LIMIT_SLACK = 0.05
+"""[rad] A joint may leave its range by this much; the tracker, which keeps the ranges, then sees an error."""
 SIDES = ("right", "left")
 FEET = ("right_foot", "left_foot")
 LEGS = tuple(f"{side}_{part}" for side in SIDES for part in ("thigh", "shank", "foot"))
 CROUCH = (
-    ("right_thigh", (-0.04, -0.46, 0.0)),
-    ("left_thigh", (0.04, -0.46, 0.0)),
-    ("shank", (0.77,)),
-    ("right_foot", (0.04, -0.31, 0.0)),
-    ("left_foot", (-0.04, -0.31, 0.0)),
+    ("right_thigh", (-0.04, -0.42, 0.0)),
+    ("left_thigh", (0.04, -0.42, 0.0)),
+    ("shank", (0.69,)),
+    ("right_foot", (0.04, -0.27, 0.0)),
+    ("left_foot", (-0.04, -0.27, 0.0)),
 )
 ARMS_AWAY = (("right_upper_arm", (-0.35, 0.0, 0.0)), ("left_upper_arm", (0.35, 0.0, 0.0)), ("forearm", (0.15,)))
 STYLE = Style(
@@ -129,9 +131,17 @@ def dance(person: Volunteer, seed: int, rounds: int) -> Motion:
     plan = Excitation(STYLE, FEET, LEGS, ROUND * rounds, frequencies=(0.2, 1.1))
     for attempt in range(ATTEMPTS):
         motion = exciting(person.rig, standing(person.rig, CROUCH), plan, RATE, seed + RESEED * attempt)
-        if pressure_margin(person.rig, motion, person.truth, FEET) < 0.0:
+        balanced = pressure_margin(person.rig, motion, person.truth, FEET) < 0.0
+        if balanced and _beyond_limits(person.rig, motion) < LIMIT_SLACK:
             return motion
-    raise SolverError(f"no motion that keeps its balance was found in {ATTEMPTS} attempts")
+    raise SolverError(f"no motion that keeps its balance and its joint ranges was found in {ATTEMPTS} attempts")
+
+
+def _beyond_limits(rig: Rig, motion: Motion) -> float:
+    """[rad] farthest that a joint leaves its range."""
+    coordinates = np.array([rig.coordinates(q) for q in motion.q])
+    low, high = coordinates.min(axis=0), coordinates.max(axis=0)
+    return float(np.maximum(rig.limits.lower - low, high - rig.limits.upper).max())
 
 
 def static(person: Volunteer) -> Motion:
@@ -146,14 +156,12 @@ def record(
     generator = np.random.default_rng((seed, 12))
     markers = record_markers(person.rig, motion, person.placements, generator, noise=noise.markers)
     feet, airborne = _soles(person.rig, motion)
-    plates = record_plates(
-        person.rig, motion, inertials, feet, generator, noise.force, noise.moment, airborne
-    )
+    plates = record_plates(person.rig, motion, inertials, feet, generator, noise.force, noise.moment, airborne)
     return Recording(name, markers, plates)
 
 
 def _soles(rig: Rig, motion: Motion) -> tuple[Mapping[str, np.ndarray], np.ndarray]:
-    """Middle of each sole on the ground (3,) [m] at the motion's start, where the plates are; (N, 2) True in the air."""
+    """Middle of each sole on the ground (3,) [m] at the start, where the plates are; (N, 2) True in the air."""
     poses = link_motions(rig, motion)
     stands, lowest = {}, []
     for contact in rig.contacts:

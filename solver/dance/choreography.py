@@ -91,7 +91,11 @@ class DanceOptions:
     def checks(self) -> CheckOptions:
         """What the dance is checked against."""
         return CheckOptions(
-            shrink=self.shrink, friction=self.friction, pairs=self.pairs, clearance=self.clearance, reach=self.clearance + 0.03
+            shrink=self.shrink,
+            friction=self.friction,
+            pairs=self.pairs,
+            clearance=self.clearance,
+            reach=self.clearance + 0.03,
         )
 
 
@@ -208,9 +212,15 @@ class _Design:
     cancelled = False
 
     def _dance(
-        self, grounds: Mapping[str, Ground], passages: Mapping[str, Sequence[Passage]], criterion: float, stepper: Stepper
+        self,
+        grounds: Mapping[str, Ground],
+        passages: Mapping[str, Sequence[Passage]],
+        criterion: float,
+        stepper: Stepper,
     ) -> Dance:
-        stretches: list[Stretch] = [hold("home", stepper.home, self.options.hold, stepper.both.solved, stepper.both.anchors)]
+        stretches: list[Stretch] = [
+            hold("home", stepper.home, self.options.hold, stepper.both.solved, stepper.both.anchors)
+        ]
         postures: list[int] = []
         trace: list[Step] = []
         for name in self.groups:

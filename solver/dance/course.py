@@ -16,7 +16,7 @@ from scipy.interpolate import BPoly, make_interp_spline
 from ..motion import Motion
 from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
-from .charts import Curves, to_manifold
+from .charts import to_manifold
 from .feet import FOOT, Leg, legs, seen_from_root
 from .keys import DEGREE, FlatCurve, sample_times
 from .schedule import SAME_TIME, Anchor, Schedule
@@ -130,9 +130,7 @@ def _same_place(a: Anchor, b: Anchor) -> bool:
     return np.allclose(a.position, b.position, atol=1e-9) and np.allclose(a.rotation, b.rotation, atol=1e-9)
 
 
-def _standing(
-    anchor: Anchor, start: float, stop: float, kept: Sequence[tuple[float, np.ndarray]]
-) -> _Standing:
+def _standing(anchor: Anchor, start: float, stop: float, kept: Sequence[tuple[float, np.ndarray]]) -> _Standing:
     place = np.concatenate([anchor.position, pin.log3(np.array(anchor.rotation))])
     states = {start: place, stop: place}
     for time, pose in kept:
@@ -164,6 +162,7 @@ class Course:
 
     Attributes:
         moved: columns of the flat coordinates that may be changed: all but those of the legs solved for.
+        steering: (n,) True for those that change the solved legs: the root's, and a leg's joints beyond six.
         solved: legs that are solved for.
     """
 
@@ -175,14 +174,17 @@ class Course:
         self._paths = [(leg, path) for leg, path in paths if path.planted]
         self.solved = [leg for leg, _ in self._paths]
         taken = [ROOT_NV + leg.solved for leg in self.solved]
+        self._bent = [abs(float(np.linalg.det(leg.forward(leg.bent[None])[2][0, :, :FOOT]))) for leg in self.solved]
         self.moved = np.setdiff1d(np.arange(rig.model.nv), np.concatenate([[], *taken]).astype(int))
+        legs_too = np.concatenate([np.arange(ROOT_NV), *(ROOT_NV + leg.columns for leg in self.solved)])
+        self.steering = np.isin(self.moved, legs_too)
 
     def feet_at(self, times: np.ndarray) -> list[Rates]:
         """Poses of the feet of the solved legs."""
         return [path.at(times) for _, path in self._paths]
 
-    def curves(self, rates: Rates, feet: Sequence[Rates]) -> tuple[Curves, np.ndarray, np.ndarray]:
-        """Motion of coordinates (N, nv), the coordinates with solved legs, and how regular the legs are (N, legs).
+    def with_legs(self, rates: Rates, feet: Sequence[Rates]) -> tuple[Rates, np.ndarray]:
+        """Coordinates (N, nv) with the legs solved for, and how regular the legs are (N, legs).
 
         Regular is one with the knee bent as in `Leg.bent` and zero with the leg stretched.
         """
@@ -193,13 +195,13 @@ class Course:
             pose = seen_from_root(y[:, :ROOT_NV], (dy[:, :ROOT_NV], ddy[:, :ROOT_NV]), foot[0], (foot[1], foot[2]))
             y[:, own] = reach(leg, pose.rotation, pose.position, y[:, own])
             dy[:, own], ddy[:, own] = leg.rates(y[:, own], dy[:, own], ddy[:, own], pose)
-            bent = abs(float(np.linalg.det(leg.forward(leg.bent[None])[2][0, :, :FOOT])))
-            regular[:, number] = np.abs(np.linalg.det(leg.forward(y[:, own])[2][:, :, :FOOT])) / bent
-        return to_manifold(self.rig, y, dy, ddy), y, regular
+            regular[:, number] = np.abs(np.linalg.det(leg.forward(y[:, own])[2][:, :, :FOOT])) / self._bent[number]
+        return (y, dy, ddy), regular
 
     def motion(self, times: np.ndarray, rates: Rates | None = None) -> Motion:
         """The motion at times (N,) [s] of coordinates (the curve's own by default)."""
-        curves = self.curves(self.curve.at(times) if rates is None else rates, self.feet_at(times))[0]
+        solved, _ = self.with_legs(self.curve.at(times) if rates is None else rates, self.feet_at(times))
+        curves = to_manifold(self.rig, *solved)
         return Motion(times, curves.q, curves.v, curves.a)
 
 
@@ -218,7 +220,7 @@ def reach(leg: Leg, rotation: np.ndarray, position: np.ndarray, guess: np.ndarra
             break
         jacobian = leg.forward(x[active])[2][:, :, :FOOT]
         square = jacobian.swapaxes(1, 2) @ jacobian + damping[active, None, None] * np.eye(FOOT)
-        right = (jacobian.swapaxes(1, 2) @ error[active, :, None])
+        right = jacobian.swapaxes(1, 2) @ error[active, :, None]
         trial = x[active].copy()
         trial[:, :FOOT] += np.linalg.solve(square, right)[:, :, 0]
         new = _error(leg, trial, rotation[active], position[active])
@@ -232,5 +234,7 @@ def _error(leg: Leg, x: np.ndarray, rotation: np.ndarray, position: np.ndarray) 
     """(N, 6) of the foot, root axes: position, and the turn that is left."""
     turn, place, _ = leg.forward(x)
     left = rotation @ turn.swapaxes(1, 2)
-    skew = 0.5 * np.stack([left[:, 2, 1] - left[:, 1, 2], left[:, 0, 2] - left[:, 2, 0], left[:, 1, 0] - left[:, 0, 1]], 1)
+    skew = 0.5 * np.stack(
+        [left[:, 2, 1] - left[:, 1, 2], left[:, 0, 2] - left[:, 2, 0], left[:, 1, 0] - left[:, 0, 1]], 1
+    )
     return np.concatenate([position - place, skew], axis=1)

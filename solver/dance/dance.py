@@ -135,7 +135,7 @@ class Dance:
         return result
 
     def largest_jump(self) -> float:
-        """[rad, m] largest difference between the end of a stretch and the start of the next, over shared coordinates."""
+        """[rad, m] largest difference between the end of a stretch and the start of the next."""
         return max(
             (float(np.abs(a.stop - b.start).max()) for a, b in zip(self.stretches, self.stretches[1:])), default=0.0
         )

@@ -204,5 +204,5 @@ def _deviations_of_deficient(factor: np.ndarray) -> np.ndarray:
     rank = int(kept.sum())
     variance = ((right[:rank] / values[:rank, None]) ** 2).sum(axis=0)
     undetermined = (right[rank:] ** 2).sum(axis=0) > RANK_TOLERANCE
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(undetermined | (scale == 0.0), np.inf, np.sqrt(variance) / scale)

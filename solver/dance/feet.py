@@ -72,7 +72,9 @@ class Leg:
         self.side, self.patch = side, patch_sides(rig)[side]
         self.link = contact_patch(rig, self.patch).link
         joints = _path(rig, rig.joint(self.link))
-        self.columns = np.concatenate([np.arange(j.idx_v, j.idx_v + j.nv) for j in (rig.model.joints[k] for k in joints)])
+        self.columns = np.concatenate(
+            [np.arange(j.idx_v, j.idx_v + j.nv) for j in (rig.model.joints[k] for k in joints)]
+        )
         self.columns -= ROOT_NV
         if len(self.columns) < FOOT:
             raise InvalidValue(
@@ -136,9 +138,7 @@ class Leg:
         ddx[:, :FOOT] = _solve(jacobian[:, :, :FOOT], wanted)
         return dx, ddx
 
-    def _walk(
-        self, x: np.ndarray, dx: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def _walk(self, x: np.ndarray, dx: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Along the chain: pose, Jacobian and, if dx is given, the foot's acceleration at zero ddx (N, 6)."""
         count = len(x)
         turn = np.broadcast_to(np.eye(3), (count, 3, 3))

@@ -55,7 +55,9 @@ class Keyframe:
         object.__setattr__(self, "q", frozen(f"key at {self.time:g} s", self.q, (None,)))
 
     def __str__(self) -> str:
-        return f"{self.role} key {self.name!r} at {self.time:g} s" if self.name else f"{self.role} key at {self.time:g} s"
+        return (
+            f"{self.role} key {self.name!r} at {self.time:g} s" if self.name else f"{self.role} key at {self.time:g} s"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..rig import ROOT_NV, Rig
-from .charts import Curves
+from .charts import Curves, to_manifold
 from .checks.balance import zero_moment_point
 from .checks.capsules import CapsulePairs
 from .checks.check import FrameChecker
@@ -35,6 +35,8 @@ SCALES = {
     "slip": 0.005, "leg": 1.0, "self-collision": 0.02, "floor": 0.02,
 }  # fmt: skip
 """What counts as one unit of each limit, so that they can be added up."""
+STANDS = 1e-6
+"""[m] A sole this near its anchor stands on it."""
 BEFORE = 1e-6
 """[s] A border of two phases is sampled so much before it as well, where the earlier one's limits hold."""
 
@@ -46,12 +48,14 @@ class Values:
     Attributes:
         names: (G,) of the limits.
         values: (N, G) what is left, in units of `SCALES`; infinite where a limit does not apply.
-        y: (N, nv) coordinates with the legs solved.
+        solved: coordinates with the legs solved.
+        regular: (N, legs) see `Course.with_legs`.
     """
 
     names: np.ndarray
     values: np.ndarray
-    y: np.ndarray
+    solved: Rates
+    regular: np.ndarray
 
     @property
     def violation(self) -> float:
@@ -78,11 +82,13 @@ class Limits:
         self._weight = rig.prior.total_mass * float(np.linalg.norm(rig.model.gravity.linear))
         self._corners = max((len(p.polygon.vertices) for p in self._phases if p.polygon is not None), default=0)
 
-    def samples(self, start: float, stop: float, rate: float) -> np.ndarray:
-        """Times (N,) from start to stop, those just before the borders of phases among them."""
+    def samples(self, start: float, stop: float, rate: float, also: np.ndarray) -> np.ndarray:
+        """Times (N,) from start to stop, others also given and those just before the borders of phases among them."""
         even = np.linspace(start, stop, max(4, int(np.ceil((stop - start) * rate)) + 1))
         borders = [p.stop for p in self.course.schedule.phases[:-1] if start < p.stop < stop]
-        return np.unique(np.concatenate([even, borders, np.array(borders) - BEFORE]))
+        also = also[(also > start) & (also < stop)]
+        found = np.unique(np.concatenate([even, borders, np.array(borders) - BEFORE, also]))
+        return found[np.diff(found, prepend=-np.inf) > 1e-7]
 
     def check(self, times: np.ndarray, rates: Rates) -> Checks:
         """The checks of a course with these coordinates."""
@@ -108,19 +114,22 @@ class Limits:
         at, part = times[frames], tuple(r[frames] for r in rates)
         evaluation = _Evaluation(self, at, near, frames)
         start = evaluation.values((part[0], part[1], part[2]))
-        part = (start.y, part[1], part[2])  # legs begin solved
         per_batch = max(1, BATCH // max(len(frames), 1))
-        directions = [(order, k) for order in range(3) for k in range(len(self.course.moved))]
-        for first in range(0, len(directions), per_batch):
-            some = directions[first : first + per_batch]
-            shifted = [np.tile(r, (len(some), 1)) for r in part]
-            for number, (order, k) in enumerate(some):
-                cut = slice(number * len(frames), (number + 1) * len(frames))
-                shifted[order][cut, self.course.moved[k]] += STEPS[order]
-            found = evaluation.repeated(len(some), (shifted[0], shifted[1], shifted[2]))
-            for number, (order, k) in enumerate(some):
-                change = (found[number] - start.values)[place[rows], limits]
-                slopes[:, order, k] = change / STEPS[order]
+        for steering in (True, False):
+            directions = [(o, k) for o in range(3) for k in np.flatnonzero(self.course.steering == steering)]
+            for first in range(0, len(directions), per_batch):
+                some = directions[first : first + per_batch]
+                shifted = [np.tile(r, (len(some), 1)) for r in start.solved]
+                for number, (order, k) in enumerate(some):
+                    cut = slice(number * len(frames), (number + 1) * len(frames))
+                    shifted[order][cut, self.course.moved[k]] += STEPS[order]
+                found = evaluation.repeated(
+                    len(some), (shifted[0], shifted[1], shifted[2]), None if steering else start
+                )
+                for number, (order, k) in enumerate(some):
+                    with np.errstate(invalid="ignore"):
+                        change = (found[number] - start.values)[place[rows], limits]
+                    slopes[:, order, k] = change / STEPS[order]
         return rows, limits, np.where(np.isfinite(slopes), slopes, 0.0)
 
     def parts(self, times: np.ndarray, curves: Curves, near: _Near) -> list[tuple[str, np.ndarray]]:
@@ -192,7 +201,9 @@ class _Near:
 class _Evaluation:
     """Limits of one set of samples, evaluated again and again."""
 
-    def __init__(self, limits: Limits, times: np.ndarray, near: Checks | None, frames: np.ndarray | None = None) -> None:
+    def __init__(
+        self, limits: Limits, times: np.ndarray, near: Checks | None, frames: np.ndarray | None = None
+    ) -> None:
         self._limits, self._times = limits, times
         self._feet = limits.course.feet_at(times)
         self._near = _Near(limits.course.rig, near)
@@ -201,27 +212,31 @@ class _Evaluation:
 
     def values(self, rates: Rates) -> Values:
         """At the samples."""
-        curves, y, regular = self._limits.course.curves(rates, self._feet)
-        names, values = self._scaled(self._times, curves, regular, 1)
-        return Values(names, values, y)
+        solved, regular = self._limits.course.with_legs(rates, self._feet)
+        names, values = self._scaled(self._times, solved, regular, 1)
+        return Values(names, values, solved, regular)
 
-    def repeated(self, count: int, rates: Rates) -> np.ndarray:
-        """(count, N, G) of coordinates stacked count times."""
-        feet = [tuple(np.tile(part, (count, 1)) for part in foot) for foot in self._feet]
-        curves, _, regular = self._limits.course.curves(rates, [(f[0], f[1], f[2]) for f in feet])
-        values = self._scaled(np.tile(self._times, count), curves, regular, count)[1]
+    def repeated(self, count: int, rates: Rates, same_legs: Values | None) -> np.ndarray:
+        """(count, N, G) of coordinates stacked count times; with the legs as given where they are known to stay."""
+        if same_legs is not None:
+            regular = np.tile(same_legs.regular, (count, 1))
+        else:
+            feet = [tuple(np.tile(part, (count, 1)) for part in foot) for foot in self._feet]
+            rates, regular = self._limits.course.with_legs(rates, [(f[0], f[1], f[2]) for f in feet])
+        values = self._scaled(np.tile(self._times, count), rates, regular, count)[1]
         return values.reshape(count, len(self._times), -1)
 
     def _scaled(
-        self, times: np.ndarray, curves: Curves, regular: np.ndarray, count: int
+        self, times: np.ndarray, solved: Rates, regular: np.ndarray, count: int
     ) -> tuple[np.ndarray, np.ndarray]:
         names, columns = [], []
+        curves = to_manifold(self._limits.course.rig, *solved)
         for name, values in [*self._limits.parts(times, curves, self._near), ("leg", regular - BENT)]:
             if name == "self-collision" and values.shape[1]:
                 if self._offset is None:  # coal's distance, with the capsules' derivative
                     self._offset = np.where(self._true < self._limits.options.reach, self._true - values, np.inf)
                 values = values + np.tile(self._offset, (count, 1))
-            spare = self._limits.slack * SLACK.get(name, 0.0)
+            spare = self._limits.slack * SLACK.get(name, 0.0) if name != "slip" else -STANDS
             columns.append((values - spare) / SCALES[name])
             names += [name] * values.shape[1]
         return np.array(names), np.concatenate(columns, axis=1)

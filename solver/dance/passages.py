@@ -55,7 +55,13 @@ def run_passage(
 
 class _Run:
     def __init__(
-        self, rig: Rig, options: DanceOptions, configuration: str, home: np.ndarray, history: np.ndarray | None, seed: int
+        self,
+        rig: Rig,
+        options: DanceOptions,
+        configuration: str,
+        home: np.ndarray,
+        history: np.ndarray | None,
+        seed: int,
     ) -> None:
         from .choreography import choreographer, excited_columns, meter_of  # they call this module in workers
 

@@ -139,7 +139,7 @@ def choose(
     for start in range(starts):
         generator = np.random.default_rng([seed, start])
         chosen = [generator.permutation(len(p.y))[:n] for p, n in zip(pools, numbers)]
-        total = sum(g[c].sum(axis=0) for g, c in zip(grams, chosen))
+        total = np.sum([g[c].sum(axis=0) for g, c in zip(grams, chosen)], axis=0)
         value = float(meter.criterion(total))
         for _ in range(passes):
             before = value

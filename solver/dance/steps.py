@@ -13,8 +13,10 @@ from .feet import SIDES
 from .stretch import Stretch
 from .transitions import Choreographer
 
-LIFT = 0.12
-"""Height to which a free foot is lifted, as a share of the root's height; a step goes half as high."""
+LIFTS = (0.12, 0.08, 0.05, 0.03)
+"""Heights to which a free foot is lifted flat, as a share of the root's height: the first that the ankle allows."""
+STEP_LIFT = 0.06
+"""Height of a step on the way, alike."""
 OTHER = {"right": "left", "left": "right"}
 GRID = 41
 
@@ -69,13 +71,18 @@ class Stepper:
         led, alone = self._dancer.footing(side, led=(free,)), self._dancer.footing(side)
         goal = common_point([self.both, alone])
         shifted = self._posture(self.home, goal)
-        lifted = shifted.copy()
-        lifted[self._dancer.foot_columns[free][2]] += LIFT * self._dancer.straight_height
-        lifted = self._posture(lifted, goal)
-        arrival = (
-            self._way(f"weight onto the {side} foot", self.home, shifted, self.both),
-            self._way(f"lift the {free} foot", shifted, lifted, led),
-        )
+        shift = self._way(f"weight onto the {side} foot", self.home, shifted, self.both)
+        trouble = ""
+        for height in LIFTS:
+            lifted = shifted.copy()
+            lifted[self._dancer.foot_columns[free][2]] += height * self._dancer.straight_height
+            lifted = self._posture(lifted, goal)
+            lift, trouble = self._parent.plain(f"lift the {free} foot", shifted, lifted, led, "step")
+            if lift is not None:
+                break
+        else:
+            raise InvalidValue(f"rig {self._dancer.rig.name!r} cannot lift its {free} foot: {trouble}")
+        arrival = (shift, lift)
         departure = (
             self._way(f"put the {free} foot down", lifted, shifted, led),
             self._way("weight onto both feet", shifted, self.home, self.both),
@@ -89,7 +96,7 @@ class Stepper:
         home = self._dancer.home(forward)
         before = self._posture(self.home, goal)
         after = self._posture(self._dancer.with_feet(before, forward.anchors), goal)
-        lift = {"right": 0.5 * LIFT * self._dancer.straight_height}
+        lift = {"right": STEP_LIFT * self._dancer.straight_height}
         arrival = (
             self._way("weight onto the left foot", self.home, before, self.both),
             self._way("right foot forward", before, after, led, lift),
@@ -111,7 +118,9 @@ class Stepper:
             found, good = self._dancer.balanced(start[None], goal[None], SIDES)
             if good[0]:
                 return found[0]
-        raise InvalidValue(f"rig {self._dancer.rig.name!r} cannot shift its weight onto one foot: its legs do not reach")
+        raise InvalidValue(
+            f"rig {self._dancer.rig.name!r} cannot shift its weight onto one foot: its legs do not reach"
+        )
 
     def _way(
         self, name: str, start: np.ndarray, stop: np.ndarray, footing: Footing, lift: dict[str, float] | None = None

@@ -1,4 +1,4 @@
-"""A stretch of a dance: one spline from posture to posture on an unchanging footing, and the judge of such stretches."""
+"""A stretch of a dance, one spline from posture to posture on an unchanging footing, and the judge of stretches."""
 
 from __future__ import annotations
 

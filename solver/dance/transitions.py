@@ -238,8 +238,12 @@ class _Search:
         reach[(columns >= 3) & (columns < ROOT_NV)] = ROOT_TURN
         reach[columns == 2] = ROOT_RISE * dancer.straight_height
         off = 1.5 * SLACK["joint angle"]
-        self._lower = np.minimum(np.maximum(dancer.lower[columns] + off, control.min(axis=0) - reach), control.min(axis=0))
-        self._upper = np.maximum(np.minimum(dancer.upper[columns] - off, control.max(axis=0) + reach), control.max(axis=0))
+        self._lower = np.minimum(
+            np.maximum(dancer.lower[columns] + off, control.min(axis=0) - reach), control.min(axis=0)
+        )
+        self._upper = np.maximum(
+            np.minimum(dancer.upper[columns] - off, control.max(axis=0) + reach), control.max(axis=0)
+        )
         self._scale = np.where(np.isfinite(self._upper - self._lower), self._upper - self._lower, 1.0)
         self._speed = SPEED_SHARE * dancer.speed[columns]
         self._moved_legs = [side for side in dancer.leg_columns if side not in plain.solved]

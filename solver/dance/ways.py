@@ -17,9 +17,7 @@ DIPS = (0.0, 0.05)
 """Shares of the root's height by which it may dip on the way, where the legs do not reach otherwise."""
 
 
-def open_ways(
-    dancer: Dancer, judge: Judge, footing: Footing, starts: np.ndarray, stops: np.ndarray
-) -> np.ndarray:
+def open_ways(dancer: Dancer, judge: Judge, footing: Footing, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
     """(K,) True for each pair of balanced postures (K, D), (K, D) whose straight way keeps every limit at rest."""
     count = len(starts)
     if not count:

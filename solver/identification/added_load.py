@@ -174,9 +174,7 @@ def _explained(problem: _Change, alone: Sequence[_Fit], most: int) -> _Fit:
 class _Change:
     """Negative log-likelihood of loads, the bare body profiled out: 1/2 d'Pd + q'd, zero without load."""
 
-    def __init__(
-        self, rig: Rig, first: Regression, second: Regression, bare: Estimate, options: LoadOptions
-    ) -> None:
+    def __init__(self, rig: Rig, first: Regression, second: Regression, bare: Estimate, options: LoadOptions) -> None:
         self.count = len(rig.links)
         for name in options.candidates:
             if name not in rig.links:
@@ -186,9 +184,7 @@ class _Change:
         self.boxes = rig.boxes + np.array([[-options.margin], [options.margin]])
         weight = 1.0 / (bare.settings["noise variance"] * bare.settings["data inflation"])
         prior = rig.prior.vector
-        (R1, c1), (R2, c2) = (
-            (self.bodies.columns(r.factor), r.target - r.factor @ prior) for r in (first, second)
-        )
+        (R1, c1), (R2, c2) = ((self.bodies.columns(r.factor), r.target - r.factor @ prior) for r in (first, second))
         strengths = prior_strengths(rig.links, ConsistentOptions())
         H = weight * (R1.T @ R1 + R2.T @ R2) + np.diag(np.repeat(strengths, PER_LINK))
         C = weight * (R2.T @ R2)

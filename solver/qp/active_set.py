@@ -133,21 +133,22 @@ def nearest_point(
     """
     work = _Working(origin, basis, pool, target)
     work.begin(start)
-    iterations = rounds = refreshed = 0
+    iterations = rounds = refreshed = refreshes = 0
     while iterations < ITERATIONS:
         x = origin + basis @ work.z
         excess = pool.excess(x)
         excess[work.active] = np.inf
         excess[work.settled] = np.inf
         worst = int(np.argmin(excess)) if len(excess) else -1
-        if worst < 0 or excess[worst] >= -FEASIBLE:
+        # a row at the tolerance may come and go with every refresh, so each one is a little less strict
+        if worst < 0 or excess[worst] >= -FEASIBLE * (1 + refreshes):
             rounds += 1
             if ask(x):
                 continue
             if refreshed == iterations:
                 return Nearest(work.z, x, True, tuple(work.active), work.u.copy(), iterations, rounds)
             work.begin(tuple(work.active))
-            refreshed = iterations
+            refreshed, refreshes = iterations, refreshes + 1
             continue
         iterations += 1
         if not work.activate(worst, float(excess[worst])):

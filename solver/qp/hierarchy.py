@@ -22,7 +22,7 @@ from .active_set import Nearest, Pool, nearest_point
 from .rows import Rows, RowSource
 from .solution import Status
 
-RANK = 1e-8
+RANK = 1e-6
 """Singular values below this share of the largest count as zero: the level does not see those directions."""
 MET = 1e-8
 """Relative violation of a row, in scaled variables, that counts as none."""

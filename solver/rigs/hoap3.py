@@ -30,9 +30,9 @@ MILLI, SQUARE_MILLI = 1e-3, 1e-6
 def hoap3(payload: str = "battery_radio", torque: str = "rated") -> Rig:
     """HOAP-3 with one of the manufacturer's three trunk loads.
 
-    Standing still on one foot takes more than a hip's rated torque, so single support needs the peaks. Where sources disagree on a joint's range the
-    narrower one is taken, but the knee may stretch to zero. Built as published, the links reach 0.60 m, not the 0.88 m
-    that bonnet2016 states.
+    Standing on one foot takes more than a hip's rated torque, so single support needs the peaks. Where sources disagree
+    on a joint's range the narrower one is taken, but the knee may stretch to zero. Built as published, the links reach
+    0.60 m, not the 0.88 m that bonnet2016 states.
 
     Args:
         payload: ``"battery_radio"`` (trunk 3.26 kg, 8.80 kg in all), ``"middle"`` (2.40 kg, 7.94 kg in all, nearest

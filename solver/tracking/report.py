@@ -126,6 +126,8 @@ def size_factor(
         kinematics.update(q)
         points = kinematics.points(links, offsets)
         seen = np.isfinite(positions[:, 0])
+        if not seen.any():
+            continue
         jacobian = kinematics.point_jacobians(links, points)[seen].reshape(3 * int(seen.sum()), -1)
         outwards = (points - kinematics.origins[0])[seen].reshape(-1)
         residual = (positions - points)[seen].reshape(-1)

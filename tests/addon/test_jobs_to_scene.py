@@ -15,7 +15,7 @@ import pytest
 from addon import command, registration, study
 from addon.colours import COLOUR_KEY
 from addon.inertials import read_inertials
-from addon.study import RESULT_FILE, SCENE_FILE, show_study
+from addon.study import RESULT_FILE, SCENE_FILE, folder_of, show_study
 from addon.whole import all_or_nothing
 from solver.demo.person import HEIGHT, SEX, record_person, simulate_person
 from solver.io.scene import write_rig
@@ -98,7 +98,7 @@ def test_identify_writes_what_the_solver_found(
     """The button puts result.json's numbers on the bones with their spread; the saved file still has them."""
     subject([recorded], HEIGHT, SEX)
     assert bpy.ops.exciting_dance.identify() == {"FINISHED"}
-    folder = Path(bpy.context.scene.exciting_dance.study)
+    folder = folder_of(bpy.context.view_layer.objects.active)
     assert [folder] == list(own_folders.iterdir())
     tree = json.loads((folder / RESULT_FILE).read_text(encoding="utf-8"))
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
@@ -158,7 +158,10 @@ def test_a_study_that_breaks_halfway_leaves_the_scene_as_it_was(
     empty_scene: None, tmp_path: Path, person: Rig, recorded: Path
 ) -> None:
     """Whatever a change did to bones, units, colours, actions, visibility and frame rate is undone when it fails."""
-    assert command.run(["track", str(recorded), "--height", str(HEIGHT), "--sex", SEX, "--output", str(tmp_path / "t")]) == 0
+    assert (
+        command.run(["track", str(recorded), "--height", str(HEIGHT), "--sex", SEX, "--output", str(tmp_path / "t")])
+        == 0
+    )
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "t" / SCENE_FILE))
     body = build(person)
     write_rig(tmp_path / "rig.json", person)
@@ -181,7 +184,7 @@ def test_a_study_that_breaks_halfway_leaves_the_scene_as_it_was(
 
 
 def test_the_real_person_from_blender_s_command_line(empty_scene: None, shared_data: Path, tmp_path: Path) -> None:
-    """`blender --command exciting_dance identify` on a real recording: a scene whose body weighs what the plates say."""
+    """`blender --command exciting_dance identify` on a real recording: a body that weighs what the plates say."""
     files = [
         str(shared_data / "subject_a" / folder / f"{trial}.{suffix}")
         for trial in ("static1", "squats1")

@@ -112,7 +112,9 @@ def test_small_gram_matrices_agree_with_singular_values() -> None:
     motions = [random_motion(rig, 40, seed) for seed in range(4)]
     for part in ("static", "dynamic", "all"):
         meter = LinkGrams(structure, rig.masses, part)
-        together = Motion(np.arange(160.0), *(np.concatenate([getattr(m, n) for m in motions]) for n in ("q", "v", "a")))
+        together = Motion(
+            np.arange(160.0), *(np.concatenate([getattr(m, n) for m in motions]) for n in ("q", "v", "a"))
+        )
         grams = meter.of_motion(rig, together, 4)
         for gram, motion in zip(grams, motions):
             found = excitation_of(rig, [motion], structure)

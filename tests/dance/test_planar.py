@@ -26,7 +26,11 @@ def chain(masses: np.ndarray, coms: np.ndarray, inertias: np.ndarray) -> pin.Mod
 def test_regressor_predicts_the_wrench_of_inverse_dynamics() -> None:
     """W_b times the base parameters of (13) is the force and moment at the fixed hinge."""
     generator = np.random.default_rng(0)
-    masses, coms, inertias = np.array([3.0, 2.0, 1.0]), 0.1 * generator.standard_normal((3, 2)), np.array([0.5, 0.3, 0.2])
+    masses, coms, inertias = (
+        np.array([3.0, 2.0, 1.0]),
+        0.1 * generator.standard_normal((3, 2)),
+        np.array([0.5, 0.3, 0.2]),
+    )
     model = chain(masses, coms, inertias)
     data = model.createData()
     (m1, m2, m3), (l1, l2) = masses, LENGTHS

@@ -40,7 +40,9 @@ def recorded(rig: Rig, truth: InertialParameters, seed: int) -> Trial:
     wrench = predicted_wrench(rig, motion, truth, axes="world")
     wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
     wrench += NOISE * np.random.default_rng(seed).standard_normal(wrench.shape)
-    return Trial(f"trial {seed}", motion, Wrenches(motion.times, ("plate",), wrench[:, None]), np.ones(len(motion), bool))
+    return Trial(
+        f"trial {seed}", motion, Wrenches(motion.times, ("plate",), wrench[:, None]), np.ones(len(motion), bool)
+    )
 
 
 def loaded(rig: Rig, **kilograms: float) -> InertialParameters:

@@ -1,0 +1,135 @@
+"""From simulated sensors back to inertials: what the whole loop gets wrong, with the truth known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solver.dynamics import predicted_wrench
+from solver.identification.comparison import fit
+from solver.identification.identify import IdentifyOptions, identify
+from solver.inertials import InertialParameters
+from solver.motion import Motion
+from solver.pinocchio_loader import pin
+from solver.rig import Rig
+from solver.signals import PRESETS, low_pass, smooth_motion
+from solver.trial import Trial
+from solver.wrenches import Wrenches
+
+from .simulate import Performance
+
+TRIAL_RATE = 50.0
+"""[1/s] at which frames are used, the paper's sampling of a dance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sensors:
+    """Standard deviations of one sample at the simulation's sensor rate.
+
+    Attributes:
+        angle: [rad] of joints, and of the root's attitude.
+        position: [m] of the root.
+        preset: low-pass of motion and plates before identification.
+        force: share of the weight, per axis and plate; moments: that times the root's height.
+    """
+
+    angle: float
+    position: float
+    preset: str
+    force: float = 1e-3
+
+
+ROBOT = Sensors(angle=2e-5, position=1e-5, preset="bonnet_hoap3")
+"""Encoders behind a gear; a robot knows its root by the foot it stands on."""
+PERSON = Sensors(angle=5e-4, position=2e-4, preset="jovic_human")
+"""Optical markers after the skeleton was fitted to them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An identification against the truth.
+
+    Attributes:
+        parameters: identified.
+        prior: what was believed, scaled to the measured mass.
+        truth: of the simulated body.
+        unused: mean over axes of RMSE identified / prior on the halves not used for fitting.
+        used: the same on what was used.
+        exact: the same with the true wrench of the true motion in the place of measurement.
+        engine: (6,) RMSE between MuJoCo's plates and the wrench our dynamics needs for MuJoCo's motion with the true
+            inertials, without noise.
+        deviation: (6,) standard deviation of that wrench.
+    """
+
+    parameters: InertialParameters
+    prior: InertialParameters
+    truth: InertialParameters
+    unused: float
+    used: float
+    exact: float
+    engine: np.ndarray
+    deviation: np.ndarray
+
+    def mass_error(self, which: InertialParameters) -> float:
+        """Sum over links of |mass - true mass| as a share of the body's mass."""
+        return float(np.abs(which.masses - self.truth.masses).sum() / self.truth.total_mass)
+
+    def mass_of(self, which: InertialParameters, links: tuple[str, ...]) -> float:
+        """Mass [kg] of several links."""
+        return float(sum(which.masses[which.index(link)] for link in links))
+
+
+def sensed(rig: Rig, performance: Performance, sensors: Sensors, seed: int) -> Trial:
+    """What an experimenter gets: noisy angles, root pose and plates, filtered alike and thinned out."""
+    generator = np.random.default_rng(seed)
+    motion, preset = performance.motion, PRESETS[sensors.preset]
+    scale = np.full(rig.model.nv, sensors.angle)
+    scale[:3] = sensors.position
+    noise = scale * generator.standard_normal((len(motion), rig.model.nv))
+    q = np.array([pin.integrate(rig.model, frame, step) for frame, step in zip(motion.q, noise)])
+    smooth = smooth_motion(rig.model, motion.times, q, preset)
+    weight = performance.standing[:, 2].sum()
+    spread = sensors.force * weight * np.repeat([1.0, motion.q[0, 2]], 3)
+    plates = performance.plates.values + spread * generator.standard_normal(performance.plates.values.shape)
+    plates = low_pass(plates.reshape(len(motion), -1), motion.rate, preset).reshape(plates.shape)
+    every = max(1, round(motion.rate / TRIAL_RATE))
+    thin = Motion(*(values[::every] for values in (smooth.times, smooth.q, smooth.v, smooth.a)))
+    wrenches = Wrenches(thin.times, performance.plates.frames, plates[::every])
+    return Trial("dance", thin, wrenches, np.ones(len(thin), bool))
+
+
+def close_loop(rig: Rig, performance: Performance, truth: InertialParameters, sensors: Sensors, seed: int = 0) -> Found:
+    """Identify from simulated sensors and compare with the truth.
+
+    The total mass is taken from the plates while standing still, as an experimenter would; left and right are not
+    asked to agree, since the change does not.
+    """
+    trial = sensed(rig, performance, sensors, seed)
+    gravity = float(np.linalg.norm(rig.model.gravity.linear))
+    mass = float(performance.standing[:, 2].sum()) / gravity
+    options = IdentifyOptions(total_mass=mass, symmetric=False, bootstrap=0)
+    found = identify(rig, [trial], options)
+    true_wrench, plates = _wrenches(rig, performance, truth, sensors)
+    ratios = [float(np.mean([c.ratio for c in found.comparisons if c.used is used])) for used in (False, True)]
+    fits = [fit(true_wrench, _wrenches(rig, performance, p, sensors)[0]).rmse for p in (found.parameters, found.prior)]
+    return Found(
+        parameters=found.parameters,
+        prior=found.prior,
+        truth=truth,
+        unused=ratios[0],
+        used=ratios[1],
+        exact=float(np.mean(fits[0] / fits[1])),
+        engine=fit(plates, true_wrench).rmse,
+        deviation=plates.std(axis=0),
+    )
+
+
+def _wrenches(
+    rig: Rig, performance: Performance, parameters: InertialParameters, sensors: Sensors
+) -> tuple[np.ndarray, np.ndarray]:
+    """Wrench (N, 6) the simulated motion needs, and the plates', both filtered: world axes, about the root."""
+    motion, preset = performance.motion, PRESETS[sensors.preset]
+    needed = predicted_wrench(rig, motion, parameters, axes="world")
+    plates = performance.plates.about(motion.q[:, :3])
+    return tuple(low_pass(values, motion.rate, preset) for values in (needed, plates))  # type: ignore[return-value]

@@ -1,0 +1,159 @@
+"""What a performance shows: feet that slip, plates that agree with the plan, bodies that track it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from solver.dance.schedule import Anchor, Schedule, contact_patch
+from solver.dynamics import link_motions
+from solver.identification.comparison import Fit, fit
+from solver.rig import Rig
+from solver.signals import PRESETS, low_pass
+
+from .simulate import Performance, Plan
+
+LOADED = 0.05
+"""Share of the weight from which a foot counts as standing."""
+PLATE_FILTER = "bonnet_hoap3"
+"""Low-pass of plates and plan before they are compared, the paper's own."""
+SAME_PLACE = 1e-6
+"""[m] Anchors nearer than this are one standing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """One foot from the time it is planted to the time it leaves.
+
+    Attributes:
+        patch: the sole.
+        start, stop: [s].
+        slip: [m] farthest horizontal way of any corner from where it first bore load, while it bore load.
+        tilt: [rad] largest angle between sole and floor while it bore load.
+    """
+
+    patch: str
+    start: float
+    stop: float
+    slip: float
+    tilt: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A performance against its plan.
+
+    Attributes:
+        fell: [s] or None.
+        seconds: danced.
+        stands: every standing of every foot.
+        root: [m] farthest of the root from its planned place.
+        angle: [rad] largest tracking error of a joint coordinate.
+        saturated: largest share of the time a joint spent at its torque limit.
+        total: fit of the plan's total wrench to the plates', world axes about the world origin.
+        feet: the same for each foot; how two feet share the load is a choice, so this agrees less.
+        span: (6,) standard deviation of the plates' total, to compare the total's RMSE with.
+    """
+
+    fell: float | None
+    seconds: float
+    stands: tuple[Stand, ...]
+    root: float
+    angle: float
+    saturated: float
+    total: Fit
+    feet: tuple[Fit, ...]
+    span: np.ndarray
+
+    @property
+    def slip(self) -> float:
+        """[m] worst of all standings."""
+        return max((stand.slip for stand in self.stands), default=float("nan"))
+
+
+def measure(rig: Rig, intended: Plan, performance: Performance) -> Measured:
+    """Compare a performance with its plan at the sensors' times."""
+    times = performance.motion.times
+    weight = rig.prior.total_mass * float(np.linalg.norm(rig.model.gravity.linear))
+    planned = _at(intended.motion.times, intended.wrenches, times)
+    plates = performance.plates.values
+    if len(times) > 10:
+        preset = PRESETS[PLATE_FILTER]
+        planned, plates = (
+            low_pass(values.reshape(len(times), -1), performance.motion.rate, preset).reshape(plates.shape)
+            for values in (planned, plates)
+        )
+    root = _at(intended.motion.times, intended.motion.q[:, :3], times) - performance.motion.q[:, :3]
+    total = plates.sum(axis=1)
+    return Measured(
+        fell=performance.fell,
+        seconds=float(times[-1] - times[0]),
+        stands=tuple(_stands(rig, intended.schedule, performance, LOADED * weight)),
+        root=float(np.linalg.norm(root, axis=1).max()),
+        angle=_tracking(rig, intended, performance),
+        saturated=float(performance.saturated.max(initial=0.0)),
+        total=fit(total, planned.sum(axis=1)),
+        feet=tuple(fit(plates[:, k], planned[:, k]) for k in range(plates.shape[1])),
+        span=total.std(axis=0),
+    )
+
+
+def _stands(rig: Rig, schedule: Schedule, performance: Performance, least: float) -> Iterator[Stand]:
+    links = link_motions(rig, performance.motion)
+    times = performance.motion.times
+    for column, name in enumerate(performance.plates.frames):
+        patch = contact_patch(rig, name)
+        index = rig.index(patch.link)
+        rotation = np.moveaxis(links.rotation[:, :, index], -1, 0)
+        corners = np.einsum("nij,vj->nvi", rotation, patch.vertices) + links.position[:, index].T[:, None]
+        up = np.cross(patch.vertices[1] - patch.vertices[0], patch.vertices[2] - patch.vertices[1])
+        lean = np.arccos(np.clip(np.abs(rotation[:, 2] @ (up / np.linalg.norm(up))), 0.0, 1.0))
+        bears = performance.plates.values[:, column, 2] > least
+        for start, stop in standings(schedule, name):
+            frames = np.flatnonzero((times >= start) & (times < stop) & bears)
+            if not len(frames):
+                continue
+            way = corners[frames, :, :2] - corners[frames[0], :, :2]
+            yield Stand(name, start, stop, float(np.linalg.norm(way, axis=2).max()), float(lean[frames].max()))
+
+
+def standings(schedule: Schedule, patch: str) -> list[tuple[float, float]]:
+    """(start, stop) [s] of every time a patch stands in one place, over as many phases as that lasts."""
+    result: list[tuple[float, float]] = []
+    before: Anchor | None = None
+    for phase in schedule.phases:
+        anchor = next((a for a in phase.anchors if a.patch == patch), None)
+        if anchor is not None:
+            stays = before is not None and np.abs(before.position - anchor.position).max() < SAME_PLACE
+            start = result.pop()[0] if stays else phase.start
+            result.append((start, phase.stop))
+        before = anchor
+    return result
+
+
+def _tracking(rig: Rig, intended: Plan, performance: Performance) -> float:
+    """[rad] largest error of a joint's own coordinates, taken at frames the plan has."""
+    times = intended.motion.times
+    place = np.searchsorted(times, performance.motion.times - 1e-6).clip(0, len(times) - 1)
+    same = np.abs(times[place] - performance.motion.times) < 1e-6
+    wanted, reached = intended.motion.q[place[same]], performance.motion.q[same]
+    worst = 0.0
+    for joint in list(rig.model.joints)[2:]:
+        span = slice(joint.idx_q, joint.idx_q + joint.nq)
+        if joint.nq == joint.nv:
+            errors = np.abs(wanted[:, span] - reached[:, span])
+        else:
+            cosine = np.abs(np.einsum("ni,ni->n", wanted[:, span], reached[:, span]))
+            errors = 2.0 * np.arccos(np.clip(cosine, 0.0, 1.0))
+        worst = max(worst, float(errors.max(initial=0.0)))
+    return worst
+
+
+def _at(times: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Values (N, ...) at other times, straight between frames."""
+    place = np.clip(np.searchsorted(times, wanted, side="right") - 1, 0, len(times) - 2)
+    share = ((wanted - times[place]) / (times[place + 1] - times[place])).clip(0.0, 1.0)
+    share = share.reshape(-1, *[1] * (values.ndim - 1))
+    return (1.0 - share) * values[place] + share * values[place + 1]

@@ -1,0 +1,112 @@
+"""Prove a built zip in a Blender of its own: ``python packaging/check.py dist/exciting_dance-...-py313.zip``.
+
+The zip is installed into a new user folder by Blender's own operator, in a virtual environment that has bpy and numpy
+and nothing else, so that only the wheels inside the zip can serve the solver. There the extension is switched on, off
+and on again; a rig is added and a recording, simulated by the extension's own solver, is identified through the child
+process. bpy and numpy are taken from the Python that runs this.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+HERE = (
+    *("bpy", "numpy", "numpy.libs", "requests", "urllib3", "certifi", "idna", "charset_normalizer"),
+    *("cattrs", "attrs", "attr", "cattr"),
+)
+"""What Blender brings itself: its own Python has numpy, and what its extension tool imports."""
+SECONDS = 600.0
+PROGRAM = """
+import sys, tempfile
+from pathlib import Path
+import bpy, addon_utils
+
+zip_, folder = sys.argv[1:]
+name = "bl_ext.user_default.exciting_dance"
+for foreign in ("pinocchio", "scipy", "osqp", "clarabel"):
+    try:
+        __import__(foreign)
+    except ImportError:
+        continue
+    raise SystemExit(f"{foreign} was there before the extension: this proves nothing")
+bpy.ops.extensions.package_install_files(filepath=zip_, repo="user_default", enable_on_install=True, overwrite=True)
+assert name in bpy.context.preferences.addons, "not enabled"
+addon_utils.disable(name)
+assert not hasattr(bpy.types.Scene, "exciting_dance"), "left behind"
+assert addon_utils.enable(name, default_set=True) is not None, "not enabled again"
+print("enabled, disabled, enabled", flush=True)
+
+bpy.ops.exciting_dance.import_rig(kind="hoap3")
+body = bpy.context.view_layer.objects.active
+assert sum(bone["mass"] for bone in body.data.bones) > 5.0
+print(f"rig: {body.name}, {len(body.data.bones)} bones", flush=True)
+
+from bl_ext.user_default.exciting_dance.solver.demo.person import HEIGHT, SEX, record_person, simulate_person
+import pinocchio
+from dataclasses import replace
+person = simulate_person(1)
+motions = {"static": person.motions["static"], "dance": person.motions["dance"].part(0, 600)}
+record_person(replace(person, motions=motions), Path(folder), 1)
+settings = bpy.context.scene.exciting_dance
+settings.height, settings.sex, settings.bootstrap = HEIGHT, SEX, 4
+settings.files.add().path = folder
+assert bpy.ops.exciting_dance.identify() == {"FINISHED"}
+body = bpy.context.view_layer.objects.active
+mass = sum(bone["mass"] for bone in body.data.bones)
+assert abs(mass - person.truth.total_mass) < 0.03 * person.truth.total_mass, mass
+print(f"identified {mass:.2f} kg, true {person.truth.total_mass:.2f} kg, with {pinocchio.__file__}", flush=True)
+"""
+
+
+def main() -> int:
+    """0 when the zip does all of it."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("zip", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        return check(options.zip.resolve(), Path(folder))
+
+
+def check(built: Path, folder: Path) -> int:
+    """Run the program above in a bare environment inside ``folder``; its exit code."""
+    python = bare_environment(folder / "bare")
+    recorded = folder / "recorded"
+    recorded.mkdir()
+    own = {"BLENDER_USER_RESOURCES": str(folder / "user"), "HOME": str(folder), "OMP_NUM_THREADS": "1"}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")} | own
+    command = [str(python), "-I", "-c", PROGRAM, str(built), str(recorded)]
+    return subprocess.run(command, cwd=folder, env=environment, timeout=SECONDS).returncode
+
+
+def bare_environment(folder: Path) -> Path:
+    """A virtual environment with Blender's module and what Blender has itself; its Python."""
+    venv.create(folder, with_pip=False)
+    python = folder / "bin" / "python"
+    words = [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    site = Path(subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip())
+    for name in HERE:
+        for source in sources(name):
+            (site / source.name).symlink_to(source)
+    return python
+
+
+def sources(name: str) -> list[Path]:
+    """A package's folder, or the folder of its libraries, in this Python; nothing where it is not installed."""
+    package, _, libraries = name.partition(".")
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        return []
+    folder = Path(spec.origin).parent
+    found = folder.with_name(name) if libraries else folder
+    return [found] if found.exists() else []
+
+
+if __name__ == "__main__":
+    sys.exit(main())
