@@ -22,8 +22,8 @@ from .progress import Part, Progress, silent
 from .rig import Rig
 from .signals import preset_of
 from .study import Settings, Study, TrialRecord
-from .tracking import TrackingOptions, track
 from .threads import one_blas_thread
+from .tracking import TrackingOptions, track
 from .trial import Recording
 
 FALLBACK_MASS = 70.0

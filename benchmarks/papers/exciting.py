@@ -68,7 +68,7 @@ class Excitation:
     phases: tuple[Phase, ...]
     frequencies: tuple[float, float] = (0.15, 0.9)
     kick: tuple[float, ...] = (0.12, 0.05, 0.04, 0.25, 0.25, 0.25)
-    hang: tuple[float, ...] = (0.0, 0.0, 0.2, 0.0, 0.5, 0.0)
+    hang: tuple[float, ...] = (0.1, 0.0, 0.22, 0.0, 0.65, 0.0)
     sway: float = 0.015
 
 

@@ -46,11 +46,11 @@ SIDES = ("right", "left")
 FEET = ("right_foot", "left_foot")
 LEGS = tuple(f"{side}_{part}" for side in SIDES for part in ("thigh", "shank", "foot"))
 CROUCH = (
-    ("right_thigh", (-0.04, -0.42, 0.0)),
-    ("left_thigh", (0.04, -0.42, 0.0)),
-    ("shank", (0.69,)),
-    ("right_foot", (0.04, -0.27, 0.0)),
-    ("left_foot", (-0.04, -0.27, 0.0)),
+    ("right_thigh", (-0.04, -0.46, 0.0)),
+    ("left_thigh", (0.04, -0.46, 0.0)),
+    ("shank", (0.77,)),
+    ("right_foot", (0.04, -0.31, 0.0)),
+    ("left_foot", (-0.04, -0.31, 0.0)),
 )
 ARMS_AWAY = (("right_upper_arm", (-0.35, 0.0, 0.0)), ("left_upper_arm", (0.35, 0.0, 0.0)), ("forearm", (0.15,)))
 STYLE = Style(

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..errors import InputError
 from .options import number
 
@@ -82,7 +84,7 @@ def verdict(checks: Checks) -> str:
     first = {f.check: f for f in checks.first_failures}
     rows = []
     for margin in checks.margins:
-        frame = int(margin.smallest.argmin())
+        frame = int(np.argmin(margin.smallest))
         worst = margin.values[frame].min()
         failure = first.get(margin.name)
         rows.append((

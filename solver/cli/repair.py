@@ -26,7 +26,8 @@ Examples:
 
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
-    parser = add_verb(verbs, "repair", "balance an authored dance by moving it as little as possible", EXPLANATION, run)
+    summary = "balance an authored dance by moving it as little as possible"
+    parser = add_verb(verbs, "repair", summary, EXPLANATION, run)
     add_dance(parser)
     parser.add_argument("--slow-down", action="store_true", help="first make it as slow as the joints' speeds need")
     parser.add_argument(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import BPoly, make_interp_spline
+from scipy.interpolate import BPoly, BSpline, make_interp_spline
 
 from ..motion import Motion
 from ..pinocchio_loader import pin
@@ -59,7 +59,7 @@ class FootPath:
         self.planted = bool(runs)
         own = [(time, self._pose(rig, q)) for time, q in kept]
         self._standing = [_standing(anchor, start, stop, own) for start, stop, anchor in runs]
-        self._air: list[tuple[float, float, object, BPoly | None]] = []
+        self._air: list[tuple[float, float, BSpline, BPoly | None]] = []
         if self.planted:
             self._fly(rig, curve, schedule)
 
@@ -103,7 +103,7 @@ class FootPath:
             self._air.append((start, stop, own, BPoly.from_derivatives([start, stop], ends)))
 
 
-def _gap(own: object, standing: BPoly | None, time: float) -> list[np.ndarray]:
+def _gap(own: BSpline, standing: BPoly | None, time: float) -> list[np.ndarray]:
     """How far a foot's own path is from where it stands, with two derivatives; nothing where it does not stand."""
     if standing is None:
         return [np.zeros(FOOT)] * 3

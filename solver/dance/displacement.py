@@ -94,7 +94,7 @@ class Displacement:
 
 
 def visibility(rig: Rig, y: np.ndarray) -> tuple[np.ndarray, float]:
-    """Mean square way (nv,) of the links' boxes and joints per unit of each flat coordinate at y (nv,), and the size [m].
+    """Mean square way (nv,) of the links' boxes per unit of each flat coordinate at y (nv,), and the size [m].
 
     Size is the diagonal of the box around these points.
     """
@@ -105,7 +105,7 @@ def visibility(rig: Rig, y: np.ndarray) -> tuple[np.ndarray, float]:
     curves = to_manifold(rig, shifted, still, still)
     state = mechanics.state(curves.q, curves.v, curves.a)
     corners = np.array([[box[list(pick), [0, 1, 2]] for pick in np.ndindex(2, 2, 2)] for box in rig.boxes])  # (L, 8, 3)
-    local = np.concatenate([corners, rig.tips[:, None], np.zeros((len(rig.links), 1, 3))], axis=1)
+    local = np.concatenate([corners, np.zeros((len(rig.links), 1, 3))], axis=1)
     points = state.position[:, :, None] + np.einsum("nlij,lpj->nlpi", state.rotation, local)
     points = points.reshape(len(shifted), -1, 3)
     ways = (points[1:] - points[0]) / step

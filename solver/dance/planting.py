@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -54,9 +55,9 @@ def schedule_of(
         anchors.append((strip, flat_on_ground(rig, anchors_at(rig, q, (strip.patch,))[0], ground)))
     edges = {curve.start, curve.stop, *(t for s, _ in anchors for t in (s.start, s.stop))}
     times = sorted(edges)
-    times = [times[0], *(b for a, b in zip(times, times[1:]) if b - a > SAME_TIME)]
+    times = [times[0], *(b for a, b in pairwise(times) if b - a > SAME_TIME)]
     phases = []
-    for start, stop in zip(times, times[1:]):
+    for start, stop in pairwise(times):
         middle = 0.5 * (start + stop)
         phases.append(Phase(start, stop, tuple(a for s, a in anchors if s.start < middle < s.stop)))
     return Schedule(tuple(phases), ground)

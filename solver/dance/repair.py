@@ -20,14 +20,14 @@ from .limits import Limits, Values
 
 UNCHANGED, REPAIRED, IMPROVED, FAILED = "unchanged", "repaired", "improved", "failed"
 STATUSES = (UNCHANGED, REPAIRED, IMPROVED, FAILED)
-"""Feasible as given; feasible now; some failures are gone; none are. Feasible: verified at `FINER` times the sampling."""
+"""Feasible as given; feasible now; some failures are gone; none are. Verified at `FINER` times the sampling."""
 FINER = 10
 DENSER = 0.75
 """Spacing of the knots from one round to the next where the limits could not be kept."""
 AROUND = 1.0
 """[s] of the course before and after a failure that may move."""
-LEAST_DROP, DROPS = 0.005, 5
-"""The root is first lowered by this share of a limb's length, then by twice as much, and so on so many times."""
+LEAST_DROP, DROPS = 0.001, 6
+"""[m] by which the root is first lowered; then by twice as much, and so on so many times."""
 STRETCHED = 1e-3
 STATIC = ("joint angle", "slip", "placement", "self-collision", "floor")
 """Checks that a posture fails by itself, whatever the motion."""
@@ -187,7 +187,7 @@ def _displaced(program: Program, earlier: Sequence[Displacement], options: Repai
     first = program.nothing
     for displacement in earlier:
         first = first + program.continued(displacement)
-    drop, stretched = LEAST_DROP * float(program.limits.course.rig.tips.max()), _stretched(program.judged(first))
+    drop, stretched = LEAST_DROP, _stretched(program.judged(first))
     for _ in range(DROPS):
         if stretched < STRETCHED:
             break

@@ -8,6 +8,7 @@ accelerations changes monotonically towards standing still, and its factor is bi
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -114,7 +115,7 @@ def retimed(rig: Rig, motion: Motion, schedule: Schedule | None = None, options:
     stretches: list[Stretched] = []
     before, after = [motion.times[0]], [motion.times[0]]
     v, a = np.array(motion.v), np.array(motion.a)
-    for first, last in zip(edges, edges[1:]):
+    for first, last in pairwise(edges):
         part = motion.part(first, last + 1)
         factor, joint = speed_factor(rig, part)
         reason = f"speed of {joint}" if factor > 1.0 else ""

@@ -1,0 +1,49 @@
+"""Dances as an animator keys them, for the tests of authoring."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from solver.dance.dancer import Dancer
+from solver.dance.keys import Keyed, Keyframe
+from solver.dance.schedule import Anchor, Schedule
+from solver.pinocchio_loader import pin
+from solver.rig import Rig
+
+
+def home(rig: Rig) -> tuple[np.ndarray, tuple[Anchor, ...]]:
+    """A balanced posture with bent knees and where its feet stand."""
+    dancer = Dancer(rig, shrink=0.0)
+    footing = dancer.footing("both")
+    _, curves, _ = dancer.still(dancer.home(footing)[None], footing.solved)
+    return curves.q[0], footing.anchors
+
+
+def turned(rig: Rig, q: np.ndarray, angles: Mapping[str, tuple[int, float]]) -> np.ndarray:
+    """A posture with joints (link: axis, angle [rad]) turned further."""
+    step = np.zeros(rig.model.nv)
+    for link, (axis, angle) in angles.items():
+        step[rig.model.joints[rig.joint(link)].idx_v + axis] += angle
+    return pin.integrate(rig.model, q, step)
+
+
+def moved(q: np.ndarray, x: float, y: float = 0.0, z: float = 0.0) -> np.ndarray:
+    """A posture with its root, and so its feet, shifted [m]."""
+    result = np.array(q)
+    result[:3] += [x, y, z]
+    return result
+
+
+def arm_swing(rig: Rig, size: float, period: float, swings: int = 2) -> Keyed:
+    """Both arms of a person swing forwards and back; the first and last posture are fixed."""
+    q, anchors = home(rig)
+    keys = [Keyframe(0.0, q, "fixed", "start")]
+    for number in range(swings):
+        angle = -size if number % 2 == 0 else 0.3 * size
+        arms = {"right_upper_arm": (1, angle), "left_upper_arm": (1, angle)}
+        keys.append(Keyframe((number + 1) * period, turned(rig, q, arms)))
+    stop = (swings + 1) * period
+    keys.append(Keyframe(stop, q, "fixed", "end"))
+    return Keyed(rig, tuple(keys), Schedule.constant(anchors, 0.0, stop))
