@@ -1,4 +1,4 @@
-"""Centre of mass and inertia of each link as a point and an ellipsoid, three rings in its principal planes, on its bone."""
+"""Centre of mass and inertia of each link on its bone: a point, and an ellipsoid as three rings."""
 
 from __future__ import annotations
 

@@ -72,12 +72,13 @@ def write_prior(armature: bpy.types.Object) -> None:
     write_inertials(armature, SceneResult(prior, prior, method="prior"))
 
 
-def told(armature: bpy.types.Object) -> str:
-    """The result on the bones in one line: total mass, method, what it satisfies."""
+def told(armature: bpy.types.Object) -> list[str]:
+    """The result on the bones in short lines: total mass, method, what it satisfies."""
     data = typed.armature(armature)
     total = sum(bone.get("mass", 0.0) for bone in data.bones)
     tree = json.loads(data.get(RESULT_KEY, "{}"))
-    return ", ".join(word for word in (f"{total:.1f} kg", tree.get("method"), tree.get("satisfies")) if word)
+    satisfies = tree.get("satisfies")
+    return [f"{total:.1f} kg, {tree.get('method', '')}", *([f"satisfies: {satisfies}"] if satisfies else [])]
 
 
 def read_inertials(armature: bpy.types.Object) -> SceneResult:

@@ -186,4 +186,5 @@ def show_trial(context: bpy.types.Context, body: bpy.types.Object, name: str) ->
     if found:
         body.animation_data.action = found[-1]
         body.animation_data.action_slot = found[-1].slots[0]
-        action.show_frames(typed.scene(context), *found[-1].frame_range)
+        first, last = (found[-1].frame_range[end] for end in (0, 1))
+        action.show_frames(typed.scene(context), first, last)

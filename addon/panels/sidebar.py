@@ -8,12 +8,14 @@ from typing import Any
 import bpy
 
 from ..armature import rig_in
-from ..inertials import RESULT_KEY, WORDS, told
+from ..inertials import RESULT_KEY, told
 from ..jobs import Current
 from ..legend import legends_in
 from ..properties import settings_of
 from ..study import trial_of, trials_of
 from ..typed import scene, there
+
+TITLES = {"": "Mass, identified", "prior_": "Mass, prior", "std_": "Mass, std"}
 
 
 class Tab:
@@ -132,9 +134,9 @@ class EXCITING_DANCE_PT_see(Tab, bpy.types.Panel):  # type: ignore[misc]
         playing = trial_of(body)
         column = layout.column(align=True)
         for name in trials_of(body):
-            icon = "PLAY" if name == playing else "BLANK1"
-            column.operator("exciting_dance.trial", text=name, icon=icon, depress=name == playing).name = name
-        layout.label(text=told(body), icon="INFO")
+            column.operator("exciting_dance.trial", text=name, icon="PLAY", depress=name == playing).name = name
+        for index, words in enumerate(told(body)):
+            layout.label(text=words, icon="BLANK1" if index else "INFO")
         column = layout.column(align=True)
         column.prop(settings, "quantity", expand=True)
         layout.prop(settings, "overlay")
@@ -169,9 +171,9 @@ class EXCITING_DANCE_PT_bone(Tab, bpy.types.Panel):  # type: ignore[misc]
         layout.label(text=bone.name, icon="BONE_DATA")
         layout.use_property_split, layout.use_property_decorate = True, False
         column = layout.column(align=True)
-        for prefix, words in WORDS.items():
+        for prefix, words in TITLES.items():
             if prefix + "mass" in bone:
-                column.prop(bone, f'["{prefix}mass"]', text=f"Mass, {words.split()[0]}")
+                column.prop(bone, f'["{prefix}mass"]', text=words)
         layout.prop(bone, '["com"]', text="Centre of mass")
         layout.prop(bone, '["inertia"]', text="Inertia")
         if "determined" in bone:

@@ -17,7 +17,7 @@ from solver.signals import PRESETS, low_pass, smooth_motion
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 
-from .simulate import Performance
+from .performance import Performance
 
 TRIAL_RATE = 50.0
 """[1/s] at which frames are used, the paper's sampling of a dance."""

@@ -13,7 +13,7 @@ from solver.identification.comparison import Fit, fit
 from solver.rig import Rig
 from solver.signals import PRESETS, low_pass
 
-from .simulate import Performance, Plan
+from .performance import Performance, Plan
 
 LOADED = 0.05
 """Share of the weight from which a foot counts as standing."""

@@ -32,7 +32,7 @@ from .bodies import CHANGES, arm_load, arm_of, changed
 if TYPE_CHECKING:
     from .loop import Found, Sensors
     from .measure import Measured
-    from .simulate import Plan
+    from .performance import Plan
 
 PLAN_RATE = 250.0
 """[1/s] at which a dance is handed to the controller."""
@@ -76,25 +76,33 @@ def dance_for(case: Case, rig: Rig, postures: int, configurations: Sequence[str]
     return design(rig, case.options(postures=wanted, **effort))
 
 
-def figures(case: Case, postures: int, configurations: Sequence[str], say: Callable[[str], None]) -> list[Figure]:
+def designed_figures(
+    case: Case, postures: int, configurations: Sequence[str], say: Callable[[str], None]
+) -> list[Figure]:
     """Every figure of one rig; the demanded rows, not measured, when no dance could be designed for it."""
-    from .simulate import plan, play
-
     rig = case.rig()
     began = time.perf_counter()
     try:
         dance = dance_for(case, rig, postures, configurations)
     except SolverError as error:
         return missing(_demanded(case.name, "simulated"), f"no dance: {error}")
-    say(f"{case.name}: a dance of {dance.duration:.0f} s and {len(dance.postures)} postures designed in "
-        f"{time.perf_counter() - began:.0f} s")  # fmt: skip
+    say(
+        f"{case.name}: a dance of {dance.duration:.0f} s and {len(dance.postures)} postures designed in "
+        f"{time.perf_counter() - began:.0f} s"
+    )
+    return figures(case, rig, dance, say)
+
+
+def figures(case: Case, rig: Rig, dance: Dance, say: Callable[[str], None] = lambda text: None) -> list[Figure]:
+    """Every figure of one rig's dance: danced as designed, with other masses, and with a load on an arm."""
+    from .measure import measure
+    from .performance import plan
+    from .simulate import play
+
     intended = plan(rig, dance.sample(rig, PLAN_RATE), dance.schedule)
     data = f"simulated, {dance.duration:.0f} s, {len(dance.postures)} postures"
-    from .measure import measure
-
-    shown = measure(rig, intended, play(rig, intended))
+    result = _dance_figures(case.name, data, measure(rig, intended, play(rig, intended)))
     say(f"{case.name}: danced in MuJoCo")
-    result = [*_dance_figures(case.name, data, shown)]
     for what, truth in (("other masses", changed(rig)), ("arm load", arm_load(rig)[0])):
         result += _loop_figures(case, rig, intended, truth, what, data)
         say(f"{case.name}: {what}: played and identified")
@@ -213,7 +221,7 @@ def proof_figures(
         return missing(rows, "MuJoCo is not installed: pip install mujoco (the benchmarks extra)")
     configurations = QUICK_CONFIGURATIONS if quick else FOOT_CONFIGURATIONS
     with one_blas_thread():
-        return [f for case in cases for f in figures(case, QUICK if quick else postures, configurations, say)]
+        return [f for case in cases for f in designed_figures(case, QUICK if quick else postures, configurations, say)]
 
 
 if __name__ == "__main__":

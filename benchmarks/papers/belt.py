@@ -29,7 +29,7 @@ from solver.rig import Rig
 from solver.signals import PRESETS
 from solver.study import TrialRecord
 from solver.tracking import Attachment, track
-from solver.trial import Recording
+from solver.trial import Recording, Trial
 
 from .volunteer import HEIGHT, MASS, SEX, Noise, Volunteer, dance, record, static, volunteer
 
@@ -172,8 +172,10 @@ def _prepared(rig: Rig, attachments: tuple[Attachment, ...], recording: Recordin
     return prepare(rig, [TrialRecord(recording, tracked)], PRESETS[PRESET])
 
 
-def _trial(prepared: Prepared):  # type: ignore[no-untyped-def]
-    return prepared.records[0].trial
+def _trial(prepared: Prepared) -> Trial:
+    trial = prepared.records[0].trial
+    assert trial is not None, "the simulated recording has forces"
+    return trial
 
 
 def _mass(prepared: Prepared) -> float:
@@ -184,7 +186,7 @@ def _by_link(rig: Rig, values: np.ndarray) -> dict[str, float]:
     return {link: float(value) for link, value in zip(rig.links, values)}
 
 
-def _blind_difference(rig: Rig, answer: AddedLoad, after, mass: float) -> np.ndarray:  # type: ignore[no-untyped-def]
+def _blind_difference(rig: Rig, answer: AddedLoad, after: Trial, mass: float) -> np.ndarray:
     loaded = rig.with_prior(rig.prior.scaled(mass))
     _, estimate = weighted(
         accumulate(loaded, [after], axes="world"), method_of(loaded, IdentifyOptions(total_mass=mass)), loaded

@@ -7,17 +7,20 @@ person and recordings are others than ours: the columns are there to compare the
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
 from solver.identification.comparison import AXES, Comparison
 from solver.pipeline import identify_study, load
+from solver.rig import Rig
 from solver.study import Settings, Study
 from solver.threads import one_blas_thread
+from solver.trial import Trial
 
-from .belt import BELT, PLACES, belt_test
+from .belt import BELT, PLACES, BeltResult, belt_test
 from .hrp2_experiment import CHANGES, hrp2_experiment
 from .inconsistency import simulated_trial, tally
 from .jovic2016_tables import BELT_ESTIMATES, TABLE_1, TABLE_2, TABLE_3, TABLE_4
@@ -70,7 +73,8 @@ def print_hrp2(quick: bool) -> None:
     print(" segment  link                    true   ours  ours, eps 0.01   paper")
     rig = result.robot.rig
     drawn = rig.prior.masses
-    for number, link in enumerate(rig.parameters["paper_segments"], 1):  # type: ignore[call-overload]
+    segments = cast("list[str]", rig.parameters["paper_segments"])
+    for number, link in enumerate(segments, 1):
         k = rig.index(link)
         ours, floor = (100.0 * e.parameters.masses[k] / drawn[k] for e in (result.estimate, result.paper_floor))
         true = 100.0 * result.robot.truth.masses[k] / drawn[k]
@@ -84,12 +88,9 @@ def print_human(study: Study | None) -> None:
         print("\nTable III needs a real subject's recordings: --data DIR")
         return
     mass = f"{study.mass.mass:.1f} kg" if study.mass else "unknown mass"
-    print(
-        f"\nTable III, human (ours REAL: {', '.join(study.identification.trials)}; {mass}; 6 Hz; the Dumas table scaled"
-    )
-    print(
-        "to the measured mass on both sides; moments about the pelvis): RMSE [N, N m] and correlation, mean over trials"
-    )
+    print(f"\nTable III, human (ours REAL: {', '.join(study.identification.trials)};")
+    print(f"{mass}; 6 Hz; the Dumas table scaled to the measured mass on both sides; moments about the pelvis):")
+    print("RMSE [N, N m] and correlation, mean over trials")
     for used in (True, False):
         print(f" {'trials used' if used else 'each trial unseen, fitted to the others'}")
         print_axes([c for c in study.identification.comparisons if c.used == used], TABLE_3, "Dumas")
@@ -97,7 +98,7 @@ def print_human(study: Study | None) -> None:
     print(", ".join(f"{c.trial} {np.nanmean(c.ratio):.2f}" for c in study.identification.comparisons if not c.used))
 
 
-def print_axes(comparisons: Sequence[Comparison], paper: dict[str, tuple[float, ...]], rival: str) -> None:
+def print_axes(comparisons: Sequence[Comparison], paper: Mapping[str, tuple[float, ...]], rival: str) -> None:
     """RMSE and correlation by axis, ours and the paper's."""
     heads = f"RMSE ident.   {rival:>6s}   CC ident.   {rival:>6s}"
     print(f"   axis   ours: {heads} | paper: {heads}")
@@ -122,7 +123,7 @@ def print_belt(quick: bool) -> None:
         f"\nTable IV, 2 kg belt (SIMULATED: markers 2 mm, plates 1 N and 1 N m, calibrated skeleton, {24 * rounds} s)"
     )
     print(" person  place        blind: found  elsewhere   log odds   told where: found   paper: found")
-    first = {}
+    first: dict[str, BeltResult] = {}
     for seed in seeds:
         for place in PLACES:
             result = belt_test(place, seed=seed, rounds=rounds)
@@ -147,7 +148,7 @@ def print_belt(quick: bool) -> None:
 def print_ablation(quick: bool, study: Study | None) -> None:
     """How often each method's result is no body."""
     count = 4 if quick else 20
-    cases = []
+    cases: list[tuple[Rig, Sequence[Trial]]] = []
     for seed in range(100, 100 + count):
         rig, trial, _ = simulated_trial(seed)
         cases.append((rig, [trial]))
@@ -157,7 +158,7 @@ def print_ablation(quick: bool, study: Study | None) -> None:
         print_tally(f"{len(trials)} REAL trials, one at a time", [(study.rig, [trial]) for trial in trials])
 
 
-def print_tally(title: str, cases: Sequence) -> None:  # type: ignore[type-arg]
+def print_tally(title: str, cases: Sequence[tuple[Rig, Sequence[Trial]]]) -> None:
     """One block of the ablation."""
     print(f"\nPhysical or not, {title}: number of results")
     print(" method         results  negative mass  inertia not pos. def.  not fully consistent  no result")

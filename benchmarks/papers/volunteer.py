@@ -40,7 +40,7 @@ AIRBORNE = 0.002
 STATIC_SECONDS = 3.0
 ATTEMPTS, RESEED = 20, 10_000
 """A random motion may bend a joint further than it goes, or fall over; then another one is drawn."""
-LIMIT_SLACK = 0.05
+LIMIT_SLACK = 0.1
 """[rad] A joint may leave its range by this much; the tracker, which keeps the ranges, then sees an error."""
 SIDES = ("right", "left")
 FEET = ("right_foot", "left_foot")

@@ -22,7 +22,8 @@ from .course import Course, Rates
 from .limits import Limits, Values
 from .splines import AT_REST, ORDER, Spline
 
-BACKEND = "osqp"
+BACKEND = "clarabel"
+"""Thirteen iterations where OSQP needs some thousand: slopes by accelerations are stiff, and the optimum sharp."""
 ACCURACY = 1e-6
 NEAR = 1.0
 """Limits closer than so many of their units enter the programme."""
@@ -35,7 +36,7 @@ LEAST_SEEN = 1e-4
 TRUST, LEAST_TRUST = 6.0, 1e-3
 """Largest step, in units of `SMALL`; below the other the search ends."""
 SETTLED = 0.05
-"""Relative improvement below which a kept course counts as near enough."""
+"""Relative change of cost below which a kept course counts as near enough."""
 KEPT = 0.02
 """Sum of violations that counts as none: the slack beyond the limits is larger by far."""
 EVENNESS = 0.1
@@ -133,7 +134,6 @@ class Program:
     rate: float
     weights: np.ndarray
     also: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    _start: qp.Solution | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         window = self.window
@@ -171,11 +171,11 @@ class Program:
                     break
                 trust *= 0.1
                 continue
-            gain = merit - found[3]
+            gain, change = merit - found[3], abs(cost - found[2])
             if share < 1.0:
                 trust *= 0.5
             x, (values, near, cost, merit) = trial, found
-            if values.violation < KEPT and gain < SETTLED * cost:
+            if values.violation < KEPT and change < SETTLED * cost:
                 break
             if values.violation >= KEPT and gain < 1e-3 * PENALTY * before:
                 break
@@ -236,11 +236,8 @@ class Program:
             np.concatenate([flat - self._box(m, trust), np.zeros(count)]),
             np.concatenate([flat + self._box(m, trust), np.full(count, np.inf)]),
         )
-        start = self._start if self._start is not None and len(self._start.x) == program.variables else None
-        self._start = qp.solve(program, BACKEND, tolerance=ACCURACY, start=start)
-        if not np.isfinite(self._start.x).all():
-            self._start = qp.solve(program, "clarabel", tolerance=ACCURACY)
-        return x if not np.isfinite(self._start.x).all() else self._start.x[: m * n].reshape(n, m).T
+        found = qp.solve(program, BACKEND, tolerance=ACCURACY).x
+        return found[: m * n].reshape(n, m).T if np.isfinite(found).all() else x
 
     def _box(self, m: int, trust: float) -> np.ndarray:
         reach = np.minimum(trust / np.sqrt(np.maximum(self.weights, 1e-12)), 0.6)

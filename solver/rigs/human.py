@@ -95,7 +95,8 @@ def human(
     model, limits = assemble("human", bodies, prior)
     boxes, shapes = _geometry(skeleton, merged, girth(height, mass))
     return Rig(
-        name=f"human, {sex}, {height:g} m, {mass:g} kg" + (", 23 DoF" if variant == "23dof" else ""),
+        # without the mass: a study weighs the body and scales the prior, and the name would then be wrong
+        name=f"human, {sex}, {height:.2f} m" + (", 23 DoF" if variant == "23dof" else ""),
         model=model,
         links=links,
         prior=prior,

@@ -25,7 +25,8 @@ from benchmarks.engine.bodies import arm_load, arm_of, changed  # noqa: E402
 from benchmarks.engine.loop import ROBOT, close_loop  # noqa: E402
 from benchmarks.engine.measure import measure, standings  # noqa: E402
 from benchmarks.engine.mjcf import layout, mjcf  # noqa: E402
-from benchmarks.engine.simulate import Performance, Plan, plan, play  # noqa: E402
+from benchmarks.engine.performance import Performance, Plan, PlayOptions, plan  # noqa: E402
+from benchmarks.engine.simulate import play  # noqa: E402
 
 RIGS = {
     "HOAP-3": lambda: hoap3(torque="peak"),
@@ -178,7 +179,7 @@ def test_a_standing_lasts_over_phases(robot: Rig) -> None:
 
 def test_gains_follow_inertia(robot: Rig, intended: Plan) -> None:
     """A standing leg's joints carry the body and are stiffer than an arm's."""
-    from benchmarks.engine.simulate import PlayOptions, gains
+    from benchmarks.engine.control import gains
 
     stiffness, damping = gains(robot, intended.motion, PlayOptions())
     place = {link: robot.model.joints[robot.joint(link)].idx_v - ROOT_NV for link in ("left_forearm", "left_ankle")}

@@ -111,3 +111,23 @@ def test_stopping_is_clean(number: signal.Signals, tmp_path: Path) -> None:
     assert time.monotonic() - started < 10.0
     assert "Traceback" not in errors
     assert list(tmp_path.iterdir()) == []
+
+
+def test_rig_is_written_by_its_suffix(tmp_path: Path) -> None:
+    """A rig's .json holds the links and masses that its .urdf holds; another suffix is refused before any work."""
+    import json
+
+    from solver.rigs import from_urdf
+
+    for name in ("hoap3.json", "hoap3.urdf"):
+        done = run("rig", "hoap3", "--output", str(tmp_path / name), "--progress", "json")
+        assert done.returncode == 0
+        assert json.loads(done.stdout.splitlines()[-1])["fraction"] == 1.0
+    drawn = json.loads((tmp_path / "hoap3.json").read_text(encoding="utf-8"))
+    rig = from_urdf(tmp_path / "hoap3.urdf")
+    masses = dict(zip(drawn["links"], (row[0] for row in drawn["prior"]), strict=True))
+    assert {link: masses[link] for link in rig.links} == pytest.approx(dict(zip(rig.links, rig.masses, strict=True)))
+    wrong = run("rig", "hoap3", "--output", str(tmp_path / "hoap3.txt"))
+    assert wrong.returncode == 2
+    assert ".json" in wrong.stderr
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["hoap3.json", "hoap3.urdf"]

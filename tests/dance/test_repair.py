@@ -27,7 +27,7 @@ def person() -> Rig:
 @pytest.fixture(scope="module")
 def swing(person: Rig) -> tuple[Keyed, Repair]:
     """Arms swung so fast that the zero-moment point leaves the feet, and the repair."""
-    keyed = arm_swing(person, 1.2, 0.45)
+    keyed = arm_swing(person, 1.5, 0.4)
     return keyed, repair(keyed, options=QUICK)
 
 
@@ -110,7 +110,9 @@ def test_stretched_legs_are_bent_before_they_give_way(person: Rig) -> None:
     """A dance keyed on straight legs that sways off balance is repaired: the root sinks as far as it must."""
     q, anchors = home(person)
     high = moved(q, 0.0, 0.0, 0.03)
-    keys = tuple(Keyframe(t, k) for t, k in ((0.0, high), (1.0, turned(person, high, {"torso": (1, 0.3)})), (2.0, high)))
+    keys = tuple(
+        Keyframe(t, k) for t, k in ((0.0, high), (1.0, turned(person, high, {"torso": (1, 0.3)})), (2.0, high))
+    )
     result = repair(Keyed(person, keys, Schedule.constant(anchors, 0.0, 2.0)), options=QUICK)
     assert not result.before.feasible
     assert result.feasible

@@ -50,7 +50,8 @@ def loaded(rig: Rig, **kilograms: float) -> InertialParameters:
     result = rig.prior
     for link, mass in kilograms.items():
         middle = rig.boxes[rig.index(link)].mean(axis=0)
-        ball = InertialParameters.from_com((link,), [mass], [middle], [mass * 0.03**2 * np.eye(3)])
+        inertia = mass * 0.03**2 * np.eye(3)
+        ball = InertialParameters.from_com((link,), np.array([mass]), middle[None], inertia[None])
         result = result.replaced(link, result.link(link) + ball.values[0])
     return result
 

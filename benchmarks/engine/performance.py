@@ -1,0 +1,84 @@
+"""A dance as intended, how it is played, and as it was performed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from solver.dance.checks import CheckOptions, check_motion
+from solver.dance.schedule import Schedule
+from solver.motion import Motion
+from solver.rig import Rig
+from solver.wrenches import Wrenches
+
+from .mjcf import Ground
+
+
+@dataclass(frozen=True, slots=True)
+class PlayOptions:
+    """How a dance is played.
+
+    Attributes:
+        timestep: [s] of simulation and control.
+        rate: [1/s] of the sensors; must divide the simulation's.
+        bandwidth: [Hz] of every joint's PD control, from the inertia it moves; 5 Hz is modest for a robot's servo.
+        damping: ratio of critical.
+        rotor: inertia of each motor seen through its gear, as a share of what its joint moves; internal to the body, it
+            changes no external wrench.
+        feed_forward: add the plan's inverse dynamics, computed with what the rig believes of its inertials.
+        settle: [s] the first posture is held before the dance.
+        ground: contact.
+    """
+
+    timestep: float = 1e-3
+    rate: float = 250.0
+    bandwidth: float = 5.0
+    damping: float = 1.0
+    rotor: float = 0.1
+    feed_forward: bool = True
+    settle: float = 1.0
+    ground: Ground = field(default_factory=Ground)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the dancer intends.
+
+    Attributes:
+        motion: N frames.
+        schedule: of contacts.
+        wrenches: planned ones under each patch (N, F, 6), world axes about the world origin.
+        torques: (N, nv - 6) [N m].
+    """
+
+    motion: Motion
+    schedule: Schedule
+    wrenches: np.ndarray
+    torques: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Performance:
+    """What happened.
+
+    Attributes:
+        motion: true motion at the sensors' rate, N frames from the dance's start to its end or to the fall; the
+            accelerations are MuJoCo's.
+        plates: simulated force plates, one under each contact patch.
+        fell: [s] when it fell, or None.
+        saturated: (nv - 6,) share of the time that each joint's torque was at its limit.
+        standing: (F, 6) mean wrench under each patch in the second half of the still start.
+    """
+
+    motion: Motion
+    plates: Wrenches
+    fell: float | None
+    saturated: np.ndarray
+    standing: np.ndarray
+
+
+def plan(rig: Rig, motion: Motion, schedule: Schedule) -> Plan:
+    """The wrenches and torques a motion needs, by the checks' load distribution (2)."""
+    checks = check_motion(rig, motion, schedule, CheckOptions(pairs=()))
+    return Plan(motion, schedule, np.array(checks.foot_wrenches), np.array(checks.torques))

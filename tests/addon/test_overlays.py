@@ -1,0 +1,69 @@
+"""What is drawn over the view stands in the study's files, and nothing breaks without a window."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from addon import overlays
+from solver.io.scene_motion import motion_arrays, write_motion
+from solver.pinocchio_loader import pin
+from solver.rig import Rig
+from tests.addon.scenes import random_motion
+
+
+def test_support_is_the_hull_of_what_is_on_the_floor() -> None:
+    """Points inside and points in the air change nothing; two points carry nothing."""
+    corners = np.array([[0.0, 0.0, 0.0], [0.2, 0.0, 0.0], [0.2, 0.1, 0.0], [0.0, 0.1, 0.0]])
+    others = np.array([[0.1, 0.05, 0.0], [np.nan, np.nan, np.nan]])
+    hull = overlays.polygon(np.vstack([others, corners]))
+    assert {tuple(point) for point in hull.tolist()} == {tuple(point) for point in corners[:, :2].tolist()}
+    assert len(overlays.polygon(corners[:2])) == 0
+
+
+def test_an_arrow_ends_where_its_vector_does() -> None:
+    """From the start along the vector; what is too short or missing is not drawn."""
+    start, along = np.array([1.0, 2.0, 0.0]), np.array([0.0, 0.0, 0.7])
+    points = overlays.arrow(start, along)
+    assert np.allclose(points[:2], [start, start + along])
+    assert max(point[2] for point in points) == pytest.approx(0.7)
+    assert overlays.arrow(start, 1e-4 * along) == []
+    assert overlays.arrow(start, along * np.nan) == []
+
+
+def test_centre_of_mass_and_momentum_are_the_dynamics_library_s(person: Rig) -> None:
+    """At each frame the file holds Pinocchio's centre of mass and centroidal momentum."""
+    motion, data = random_motion(person), person.model.createData()
+    speeds = np.random.default_rng(2).standard_normal(motion.v.shape)
+    arrays = motion_arrays(person, type(motion)(motion.times, motion.q, speeds, motion.a))
+    for frame, (q, v) in enumerate(zip(motion.q, speeds, strict=True)):
+        momentum = pin.computeCentroidalMomentum(person.model, data, q, v).vector
+        assert np.allclose(arrays["com"][frame], pin.centerOfMass(person.model, data, q), atol=1e-10)
+        assert np.allclose(arrays["momentum"][frame], momentum, atol=1e-9)
+
+
+def test_standing_holds_the_soles_while_they_are_down(person: Rig) -> None:
+    """Of a body standing on the floor all sole corners are given; a metre higher none is."""
+    times = np.array([0.0, 0.1])
+    q = np.tile(person.neutral, (2, 1))
+    motion = random_motion(person)
+    zeros = np.zeros((2, person.model.nv))
+    lowest = motion_arrays(person, type(motion)(times, q, zeros, zeros))["standing"]
+    q[0, 2] -= np.nanmin(lowest[0, :, 2])
+    q[1, 2] = q[0, 2] + 1.0
+    standing = motion_arrays(person, type(motion)(times, q, zeros, zeros))["standing"]
+    assert np.isfinite(standing[0]).all()
+    assert np.isnan(standing[1]).all()
+
+
+def test_files_are_read_once_until_they_change(tmp_path: Path, person: Rig) -> None:
+    """The window looks a file up by its time of change; a damaged or missing one is nothing to draw."""
+    path = write_motion(tmp_path / "a.motion.npz", person, random_motion(person))
+    first = overlays.Shown.motion(path)
+    assert first is not None
+    assert overlays.Shown.motion(path) is first
+    path.write_bytes(b"damaged")
+    assert overlays.Shown.motion(path) is None
+    assert overlays.Shown.motion(tmp_path / "none.npz") is None

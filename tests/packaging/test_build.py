@@ -1,0 +1,88 @@
+"""The extension's zip: what is in it, what it needs, and that Blender runs it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "packaging"))
+
+import build  # type: ignore[import-not-found]  # noqa: E402
+
+BLENDERS_OWN = {"numpy", "setuptools", "attrs", "cattrs", "zstandard", "tomli"}
+"""What Blender's Python has, and what only a package's own tools ask for."""
+PROGRAM = """
+import sys, bpy, addon_utils
+name = "bl_ext.user_default.exciting_dance"
+bpy.ops.extensions.package_install_files(filepath=sys.argv[1], repo="user_default", enable_on_install=True)
+assert name in bpy.context.preferences.addons
+addon_utils.disable(name)
+assert not hasattr(bpy.types.Scene, "exciting_dance")
+addon_utils.enable(name)
+assert bpy.ops.exciting_dance.import_rig(kind="hoap3") == {"FINISHED"}
+print("bones", len(bpy.context.view_layer.objects.active.data.bones))
+"""
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The zip without wheels: fast, and no package index is asked."""
+    pytest.importorskip("bpy", reason="Blender's tool that builds extensions comes with bpy")
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, str(ROOT / "packaging" / "build.py"), "--no-wheels", "--output", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (path,) = folder.glob("*.zip")
+    return path
+
+
+def test_the_zip_holds_the_extension_and_nothing_else(built: Path) -> None:
+    """Sources, assets and licence are in; tests, caches and benchmarks are not."""
+    names = zipfile.ZipFile(built).namelist()
+    tops = {name.split("/")[0] for name in names}
+    assert tops == {"__init__.py", "blender_manifest.toml", "addon", "solver", "assets", "LICENSE", "README.md"}
+    assert "solver/pipeline.py" in names
+    assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
+
+
+def test_every_bundled_wheel_finds_what_it_requires() -> None:
+    """What a bundled package requires is bundled too, or Blender has it."""
+    bundled = {_plain(name) for name in build.WHEELS}
+    missing = {}
+    for name in sorted(bundled):
+        try:
+            requirements = importlib.metadata.requires(name) or []
+        except importlib.metadata.PackageNotFoundError:
+            pytest.skip(f"{name} is not installed here, so its requirements are unknown")
+        needed = {_plain(re.split(r"[^\w.-]", text)[0]) for text in requirements if "extra ==" not in text}
+        missing[name] = needed - bundled - BLENDERS_OWN - {name}
+    assert not any(missing.values()), missing
+
+
+def test_every_wheel_is_pinned() -> None:
+    """For both Pythons requirements.txt pins every package that goes into the zip."""
+    for python in build.BLENDERS:
+        assert set(build.WHEELS) <= build.pins(python).keys()
+
+
+def test_blender_installs_and_runs_the_zip(built: Path, tmp_path: Path) -> None:
+    """Installed by Blender's own operator: on, off, on again, and a rig through the child process."""
+    import os
+
+    environment = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "user")}
+    environment.pop("PYTHONPATH", None)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(built)], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert "bones 22" in done.stdout, done.stdout + done.stderr
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-")
