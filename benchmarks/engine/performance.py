@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -66,7 +66,7 @@ class Performance:
         motion: true motion at the sensors' rate, N frames from the dance's start to its end or to the fall; the
             accelerations are MuJoCo's.
         plates: simulated force plates, one under each contact patch.
-        fell: [s] when it fell, or None.
+        fell: [s] after the start when it fell, or None.
         saturated: (nv - 6,) share of the time that each joint's torque was at its limit.
         standing: (F, 6) mean wrench under each patch in the second half of the still start.
     """
@@ -76,6 +76,13 @@ class Performance:
     fell: float | None
     saturated: np.ndarray
     standing: np.ndarray
+
+    def before_fall(self, margin: float) -> Performance:
+        """The frames up to ``margin`` seconds before the fall; all of them when it did not fall."""
+        if self.fell is None:
+            return self
+        kept = int(np.searchsorted(self.motion.times, self.motion.times[0] + self.fell - margin))
+        return replace(self, motion=self.motion.part(0, kept), plates=self.plates.part(0, kept))
 
 
 def plan(rig: Rig, motion: Motion, schedule: Schedule) -> Plan:

@@ -38,6 +38,8 @@ PLAN_RATE = 250.0
 """[1/s] at which a dance is handed to the controller."""
 LONGEST_SLIP = 5.0
 """[mm], the issue's bound."""
+BEFORE_FALL, SHORTEST = 1.0, 5.0
+"""[s] left out before a fall; a shorter performance is not identified from."""
 FULL, QUICK = 15, 1
 """Postures per foot configuration."""
 QUICK_CONFIGURATIONS = ("both",)
@@ -149,9 +151,14 @@ def _loop_figures(
     performance = play(rig, intended, truth=truth)
     shown = measure(rig, intended, performance)
     name = f"{case.name}, {what}"
-    fall = Figure(f"{name}: falls", data, float(shown.fell is not None), "", note=f"slip {1e3 * shown.slip:.2g} mm")
+    seconds = intended.schedule.stop - intended.schedule.start
+    note = f"slip {1e3 * shown.slip:.2g} mm"
     if shown.fell is not None:
+        note += f"; fell after {shown.fell:.0f} of {seconds:.0f} s: its controller knows nothing of the change"
+    fall = Figure(f"{name}: falls", data, float(shown.fell is not None), "", note=note)
+    if shown.fell is not None and shown.fell < SHORTEST:
         return [fall]
+    performance = performance.before_fall(BEFORE_FALL)
     sensors: Sensors = PERSON if case.person else ROBOT
     found = close_loop(rig, performance, truth, sensors)
     return [fall, *_found_figures(case, rig, found, name, what, data, sensors)]

@@ -15,11 +15,11 @@ from types import FrameType, ModuleType
 
 from ..errors import Cancelled, SolverError
 from ..version import VERSION
-from . import calibrate, check, compare, demo, export, identify, repair, report, rig, track
+from . import calibrate, check, compare, dance, demo, export, identify, repair, report, rig, track
 from .options import PROGRESS, Paragraphs
 
 OK, WRONG_INPUT, STOPPED = 0, 2, 130
-VERBS: tuple[ModuleType, ...] = (demo, rig, calibrate, track, identify, compare, report, check, repair, export)
+VERBS: tuple[ModuleType, ...] = (demo, rig, calibrate, track, identify, compare, report, dance, check, repair, export)
 
 DESCRIPTION = """
 From a recording of a person or robot to the mass, centre of mass and inertia of every link.

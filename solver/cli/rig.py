@@ -25,6 +25,12 @@ Examples:
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
     parser = add_verb(verbs, "rig", "show a built-in rig or a URDF, or write it to a file", EXPLANATION, run)
+    add_body(parser)
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the rig there: .urdf, or .json for Blender")
+
+
+def add_body(parser: argparse.ArgumentParser) -> None:
+    """Which body, and what its builder takes."""
     parser.add_argument("body", metavar="BODY", help="human, hoap3, hrp2, or a .urdf file")
     parser.add_argument("--height", type=number, metavar="M", help="stature of a human in metres")
     parser.add_argument("--mass", type=number, metavar="KG", help="mass of a human or of hrp2 in kg")
@@ -35,7 +41,6 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--packages", nargs="+", default=(), metavar="DIR", help="of a URDF: folders that package:// paths start from"
     )
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write the rig there: .urdf, or .json for Blender")
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
@@ -50,7 +55,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     if output is not None and suffix not in SUFFIXES:
         raise InputError(output, "has no suffix that says how to write it", remedy=f"End it on {' or '.join(SUFFIXES)}")
     progress(0.0, "building the rig")
-    rig = build(_parameters(options))
+    rig = build(body_parameters(options))
     print(f"{rig.name}: {len(rig.links)} links, {rig.model.nv - 6} joint degrees of freedom, ", end="")
     print(f"{rig.prior.total_mass:.2f} kg\n")
     print(inertial_table(rig.prior))
@@ -62,7 +67,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     progress(1.0, "done")
 
 
-def _parameters(options: argparse.Namespace) -> dict[str, object]:
+def body_parameters(options: argparse.Namespace) -> dict[str, object]:
+    """What `rigs.build` takes."""
     if Path(options.body).suffix.lower() == ".urdf":
         return {"kind": "urdf", "path": options.body, "packages": tuple(options.packages)}
     given = {name: getattr(options, name) for name in ("height", "mass", "sex", "variant", "table", "payload")}

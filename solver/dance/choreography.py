@@ -6,6 +6,7 @@ each stream's criterion looks at its own links only (Table I). Within a stream e
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from ..identification.base_parameters import BaseParameters, base_parameters
 from ..progress import Progress, silent
 from ..rig import ROOT_NV, Rig
 from ..threads import one_blas_thread
+from .body_parts import require_dancer
 from .checks.options import CheckOptions
 from .dance import Dance, Step
 from .dancer import Dancer
@@ -108,12 +110,14 @@ def human_options(**changes: object) -> DanceOptions:
 def design(rig: Rig, options: DanceOptions | None = None, progress: Progress = silent) -> Dance:
     """An exciting dance for a rig, every stretch verified at 500 Hz.
 
-    When ``progress`` raises `Cancelled`, what is done is returned as a partial dance, marked so.
+    When ``progress`` raises `Cancelled`, or Ctrl-C comes while transitions are sought, what is done is returned as a
+    partial dance, marked so.
 
     Raises:
-        InvalidValue: a rig without feet, or that no posture or step is feasible for, with the reason.
+        InvalidValue: a rig without feet or torque limits, or that no posture or step is feasible for, with the reason.
         Cancelled: before anything could be danced.
     """
+    require_dancer(rig)
     with one_blas_thread():
         return _Design(rig, DanceOptions() if options is None else options, progress).run()
 
@@ -191,19 +195,21 @@ class _Design:
                     start = earlier[-1].stop if earlier else grounds[name].home
                     tasks.append(
                         delayed(run_passage)(
-                            self.rig, self.options, name, grounds[name].home, start, chosen[name][first:last], first,
+                            os.getpid(), self.rig, self.options, name, grounds[name].home, start, chosen[name][first:last], first,
                             last == len(chosen[name]), histories[stream], self._seed(100 + 10 * stream + turn),
                         )
                     )  # fmt: skip
                     owners.append((stream, name))
-                for (stream, name), passage in zip(owners, pool(tasks)):
-                    done[name].append(passage)
-                    histories[stream] = passage.history
-                    self.notes += passage.notes
-                finished += len(tasks)
                 try:
+                    for (stream, name), passage in zip(owners, pool(tasks)):
+                        done[name].append(passage)
+                        histories[stream] = passage.history
+                        self.notes += passage.notes
+                    finished += len(tasks)
                     self.progress(0.1 + 0.88 * finished / total, f"transitions: {finished} of {total} parts")
-                except Cancelled:
+                except (Cancelled, KeyboardInterrupt):
+                    if not any(done.values()):
+                        raise
                     self.notes.append("cancelled: the dance holds what was done until then")
                     self.cancelled = True
                     return done

@@ -210,10 +210,18 @@ def reach(leg: Leg, rotation: np.ndarray, position: np.ndarray, guess: np.ndarra
 
     `Leg.solve` does what it can; the rest, stretched legs among them, by damped least squares.
     """
-    x, good = leg.solve(rotation, position, guess)
-    active = np.flatnonzero(~good)
-    damping = np.full(len(x), DAMPING)
+    x = np.array(guess, float)
     error = _error(leg, x, rotation, position)
+    left = np.flatnonzero(
+        (error**2).sum(axis=1) > CLOSE**2
+    )  # what is met already, a fixed key, stays to the last digit
+    knee = np.flatnonzero(leg.bent)
+    straight = np.abs(x[left][:, knee]) < np.abs(leg.bent[knee])  # from there a knee may bend either way
+    x[np.ix_(left, knee)] = np.where(straight, leg.bent[knee], x[np.ix_(left, knee)])
+    x[left], good = leg.solve(rotation[left], position[left], x[left])
+    error[left] = _error(leg, x[left], rotation[left], position[left])
+    active = left[~good]
+    damping = np.full(len(x), DAMPING)
     for _ in range(ATTEMPTS):
         active = active[np.einsum("ni,ni->n", error[active], error[active]) > CLOSE**2]
         if not len(active):

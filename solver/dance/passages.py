@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -45,10 +47,15 @@ class Passage:
 
 
 def run_passage(
-    rig: Rig, options: DanceOptions, configuration: str, home: np.ndarray, start: np.ndarray, postures: np.ndarray,
+    parent: int, rig: Rig, options: DanceOptions, configuration: str, home: np.ndarray, start: np.ndarray, postures: np.ndarray,
     number: int, homewards: bool, history: np.ndarray | None, seed: int,
 ) -> Passage:  # fmt: skip
-    """Dance from ``start`` (D,) through postures (P, D), numbered from ``number``; home at the end if ``homewards``."""
+    """Dance from ``start`` (D,) through postures (P, D), numbered from ``number``; home at the end if ``homewards``.
+
+    ``parent`` is the process that asks: a worker leaves Ctrl-C, which a terminal sends to all, to it.
+    """
+    if os.getpid() != parent:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     with one_blas_thread():
         return _Run(rig, options, configuration, home, history, seed).run(start, postures, number, homewards)
 

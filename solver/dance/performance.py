@@ -91,7 +91,7 @@ class Performance:
 
 
 def align(rig: Rig, planned: Motion, performed: Motion, stretches: Sequence[float] = SPEEDS) -> Alignment:
-    """Lag and pace by the correlation of all joint angles together, refined by least squares.
+    """Lag and pace by the correlation of all joint angles together, refined with a gain for each joint.
 
     Raises:
         InvalidValue: no joint moves in the plan, or the recording is too short.
@@ -118,8 +118,10 @@ def align(rig: Rig, planned: Motion, performed: Motion, stretches: Sequence[floa
         if inside.sum() < RATE * least:
             return 1e9
         own = np.column_stack([np.interp(at[inside], clock, column) for column in dance[:, moving].T])
-        difference = own - plan[inside][:, moving]
-        return float((difference - difference.mean(axis=0)).var(axis=0).mean())
+        own, goal = own - own.mean(axis=0), plan[inside][:, moving] - plan[inside][:, moving].mean(axis=0)
+        cross, square = (own * goal).sum(axis=0), np.maximum((own**2).sum(axis=0), 1e-12)
+        # what is left of the plan after the best gain of each joint: a timid performance is no late one
+        return float(((goal**2).sum() - (cross**2 / square).sum()) / (goal**2).sum())
 
     simplex = np.array([[best[1], best[2]], [best[1] + 0.04, best[2]], [best[1], best[2] * 1.005]])
     found = minimize(error, simplex[0], method="Nelder-Mead",

@@ -7,7 +7,7 @@ another improves the criterion. Nothing infeasible can enter, and every start en
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..identification.base_parameters import BaseParameters
 from ..motion import Motion
 from ..rig import ROOT_NV
 from .charts import Curves
+from .checks.margins import Checks
 from .dancer import Dancer, Footing
 from .excitation import base_rows
 from .grams import LinkGrams
@@ -31,6 +32,9 @@ WITHIN = 0.7
 BATCH = 96
 INSIDE = 0.96
 """Share of the joint ranges that is drawn from."""
+HOPELESS = 200
+"""Postures all of which must fail the same before it is taken for failing always."""
+SAID = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ def draw_pool(
     """
     generator = np.random.default_rng(seed)
     kept: list[np.ndarray] = []
-    found, drawn = 0, 0
+    found, drawn, troubles = 0, 0, _Troubles()
     while found < wanted and drawn < most:
         y = _draw(dancer, footing, home, generator, BATCH)
         drawn += BATCH
@@ -80,18 +84,53 @@ def draw_pool(
         if not len(y):
             continue
         _, curves, _ = dancer.still(y, footing.solved)
-        y = y[judge.margins(curves, footing.anchors) >= 0.0]
+        checks = judge.checks(np.arange(float(len(y))), curves, footing.anchors)
+        y = y[judge.worst(checks) >= 0.0]
+        if not found and not len(y):
+            troubles.add(checks)
+            if troubles.hopeless:
+                break
         kept.append(y)
         found += len(y)
     if not found:
+        reasons = troubles.said() or "its legs do not reach, or its centre of mass cannot be brought over its feet"
         raise InvalidValue(
             f"rig {dancer.rig.name!r}: none of {drawn} postures in configuration {footing.configuration!r} keeps all "
-            "limits; check its torque limits, joint ranges and collision shapes"
+            f"limits: {reasons}"
         )
     y = np.concatenate(kept)
     _, curves, _ = dancer.still(y, footing.solved)
     rows = base_rows(dancer.rig, Motion(np.arange(float(len(y))), curves.q, curves.v, curves.a), structure)
     return Pool(footing, y, curves, rows, drawn)
+
+
+@dataclass
+class _Troubles:
+    """What the postures drawn so far, none of them feasible, fail."""
+
+    frames: int = 0
+    counts: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def add(self, checks: Checks) -> None:
+        """Count every item of every check that fails."""
+        self.frames += len(checks)
+        for margin in checks.margins:
+            for item, count in zip(margin.items, (margin.values < -margin.tolerance).sum(axis=0)):
+                if count:
+                    self.counts[margin.name, item] = self.counts.get((margin.name, item), 0) + int(count)
+
+    @property
+    def hopeless(self) -> bool:
+        """Many postures, and the same thing fails in all of them."""
+        return self.frames >= HOPELESS and max(self.counts.values(), default=0) == self.frames
+
+    def said(self) -> str:
+        """What fails most often."""
+        often = sorted(self.counts.items(), key=lambda pair: (-pair[1], pair[0]))[:SAID]
+        return "; ".join(
+            f"{name} ({item}) fails in {'every one' if n == self.frames else f'{n} of {self.frames}'}"
+            for (name, item), n in often
+        )
 
 
 def _draw(dancer: Dancer, footing: Footing, home: np.ndarray, generator: np.random.Generator, count: int) -> np.ndarray:

@@ -147,6 +147,7 @@ def test_a_motion_off_balance_falls(robot: Rig, intended: Plan) -> None:
     shown = play(robot, replace(intended, motion=Motion(motion.times, q, motion.v, motion.a)))
     assert shown.fell is not None
     assert shown.motion.times[-1] == pytest.approx(shown.fell)
+    assert shown.before_fall(0.5).motion.times[-1] == pytest.approx(shown.fell - 0.5, abs=2.0 / RATE)
 
 
 def test_the_loop_finds_a_load_on_the_arm(robot: Rig, intended: Plan) -> None:

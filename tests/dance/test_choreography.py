@@ -22,8 +22,10 @@ from solver.io.storage import read_storage
 from solver.rigs import hoap3
 
 RIG = hoap3("middle", torque="peak")
-SMALL = DanceOptions(postures={"both": 1, "right": 1}, pool=20, starts=1, search=16, rounds=1, hold=0.3, workers=1)
-TINY = DanceOptions(postures={"both": 1}, pool=10, starts=1, search=16, rounds=1, hold=0.3, workers=1)
+SMALL = DanceOptions(
+    postures={"both": 1, "right": 1}, pool=20, starts=1, search=16, rounds=1, shortest=2.0, hold=0.1, workers=1
+)
+TINY = DanceOptions(postures={"both": 1}, pool=10, starts=1, search=16, rounds=1, shortest=2.0, hold=0.1, workers=1)
 """Without steps from foot to foot."""
 
 

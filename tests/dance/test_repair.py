@@ -55,7 +55,7 @@ def test_repair_balances(swing: tuple[Keyed, Repair]) -> None:
 
 def test_planted_feet_keep_still(swing: tuple[Keyed, Repair]) -> None:
     """Soles stay within 0.1 mm of their anchors throughout."""
-    keyed, result = swing
+    _, result = swing
     assert result.after.margin("slip").values.min() > -1e-4
     assert result.after.margin("slip").values.min() > -1e-9  # in fact to rounding
 

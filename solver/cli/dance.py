@@ -1,0 +1,183 @@
+"""``dance``: design a dance that excites a body's inertias, verify it, and write it for robots, people and Blender."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import Cancelled, InvalidValue
+from ..progress import Part, Progress
+from .options import add_output, add_verb, number
+from .rig import add_body, body_parameters
+
+if TYPE_CHECKING:
+    from ..dance.choreography import DanceOptions
+    from ..dance.dance import Dance
+    from ..rig import Rig
+
+DESIGN_SHARE = 0.9
+SCENE_RATE = 60.0
+POSTURES = 60
+EXPLANATION = """
+Chooses static postures in four foot configurations, joins them by motions that excite masses and inertias, keeps every
+limit, balance and distance, and verifies that at 500 samples a second. The same seed gives the same dance.
+
+Written to DIR: dance.npz (read by check, export and this package), dance.json (what it holds, in numbers), report.txt,
+rig.json and dance.motion.npz (for Blender), dance.csv (joint angles and speeds at --rate) and dance.mot.
+
+Stopped by Ctrl-C while transitions are sought, it writes what is done as a partial dance, marked so.
+
+Examples:
+  python -m solver dance hoap3 --postures 60 --seed 1 --output out
+  python -m solver dance human --height 1.7 --mass 65 --sex female --postures both=8 right=4 left=4 --output out
+  python -m solver dance hrp2 --postures 20 --emphasise right_arm=3 --shrink 0.4 --output out
+  python -m solver dance robot.urdf --output out
+"""
+
+
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the verb on the command line."""
+    parser = add_verb(verbs, "dance", "design a dance that excites every link", EXPLANATION, run)
+    add_body(parser)
+    parser.add_argument("--torque", help="of hoap3: limits by the motors' peak (default) or rated torques")
+    group = parser.add_argument_group("dance")
+    group.add_argument(
+        "--postures", nargs="+", default=[str(POSTURES)], metavar="N",
+        help=f"in all (default: {POSTURES}), shared among both, right_forward, right, left; or as both=10 right=5 ...",
+    )  # fmt: skip
+    group.add_argument("--seed", type=int, default=0, help="of every random choice (default: 0)")
+    group.add_argument(
+        "--emphasise", nargs="+", default=[], metavar="PART=FACTOR",
+        help="weight of a link, or of right_arm, left_arm, right_leg, left_leg or trunk, in the criterion",
+    )  # fmt: skip
+    group.add_argument("--shrink", type=number, default=0.4, metavar="SHARE", help="of the support polygon (0.4)")
+    group.add_argument("--friction", type=number, default=0.5, metavar="MU", help="coefficient (0.5)")
+    group.add_argument("--step", type=number, metavar="M", help="by which the right foot goes forward")
+    group.add_argument("--shortest", type=number, metavar="S", help="least duration of a transition (5, human 2)")
+    group.add_argument("--speed", type=number, metavar="RAD/S", help="no joint exceeds, besides its own limit")
+    group.add_argument("--hold", type=number, default=1.0, metavar="S", help="each posture is held (1)")
+    group.add_argument("--pairs", choices=("all", "paper"), default="all", help="links that must not touch")
+    group.add_argument("--effort", type=number, default=1.0, metavar="X", help="of the search; 0.2 for a quick look")
+    group.add_argument("--rate", type=number, default=100.0, metavar="HZ", help="of dance.csv and dance.mot (100)")
+    group.add_argument("--workers", type=int, default=2, metavar="N", help="processes (2)")
+    add_output(parser)
+
+
+def run(options: argparse.Namespace, progress: Progress) -> None:
+    """Design, verify, write, tell."""
+    from ..dance.choreography import design
+    from ..rigs import build
+    from .words import warn
+
+    if not options.rate > 0.0:
+        raise InvalidValue(f"--rate must be positive, got {options.rate:g}")
+    progress(0.0, "building the rig")
+    given = body_parameters(options)
+    rig = build({**given, "torque": options.torque or "peak"} if given["kind"] == "hoap3" else given)
+    wanted = dance_options(options, rig)
+    dance = design(rig, wanted, Part(progress, 0.0, DESIGN_SHARE))
+    text = write(options.output, rig, dance, wanted, options.rate, Part(progress, DESIGN_SHARE, 1.0))
+    warn(dance.notes)
+    print(text)
+    print(f"\nwritten: {options.output}")
+    if any(note.startswith("cancelled") for note in dance.notes):
+        raise Cancelled(f"stopped; a partial dance of {len(dance.postures)} postures was written: {options.output}")
+
+
+def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
+    """The dance as asked for, the paper's choices where nothing was said."""
+    from ..dance.body_parts import emphasis_of, require_dancer
+    from ..dance.choreography import DanceOptions, human_options
+
+    require_dancer(rig)
+    kind = rig.parameters.get("kind")
+    effort = options.effort
+    if not 0.0 < effort <= 10.0:
+        raise InvalidValue(f"--effort must be between 0 and 10, got {effort:g}")
+    changes: dict[str, object] = {
+        "postures": _postures(options.postures),
+        "hold": options.hold,
+        "shrink": options.shrink,
+        "friction": options.friction,
+        "emphasis": emphasis_of(rig, _pairs(options.emphasise, "--emphasise")),
+        "pairs": options.pairs,
+        "pool": max(int(200 * effort), 8),
+        "starts": max(int(4 * effort), 1),
+        "search": max(int(96 * effort), 8),
+        "rounds": max(int(4 * effort), 1),
+        "seed": options.seed,
+        "workers": options.workers,
+    }
+    if kind not in ("hoap3", "human"):
+        changes["step"] = None  # by the sole's length
+    changes |= {
+        name: value for name in ("shortest", "speed", "step") if (value := getattr(options, name)) is not None
+    }
+    return (human_options if kind == "human" else DanceOptions)(**changes)  # type: ignore[arg-type]
+
+
+def write(path: Path, rig: Rig, dance: Dance, options: DanceOptions, rate: float, progress: Progress) -> str:
+    """Verify and write everything; the report's text.
+
+    Raises:
+        InvalidValue: a check fails at 500 Hz, which says that the design is wrong: nothing is written.
+    """
+    from ..dance.account import account, report_text
+    from ..io.dance_file import write_dance, write_joint_csv, write_mot
+    from ..io.folder import write_folder
+    from ..io.scene import write_rig
+    from ..io.scene_motion import write_motion
+
+    progress(0.0, "verifying at 500 Hz")
+    found = account(rig, dance, options)
+    if found.failures:
+        raise InvalidValue(f"the dance fails its verification, nothing was written: {found.failures[0]}")
+    text = report_text(rig, dance, found)
+    progress(0.6, "writing")
+    with write_folder(path) as folder:
+        write_dance(folder / "dance.npz", dance)
+        (folder / "dance.json").write_text(json.dumps(found.as_tree(rig, dance), indent=1) + "\n", "utf-8")
+        (folder / "report.txt").write_text(text + "\n", "utf-8")
+        write_rig(folder / "rig.json", rig)
+        write_motion(folder / "dance.motion.npz", rig, dance.sample(rig, SCENE_RATE))
+        motion = dance.sample(rig, rate)
+        write_joint_csv(folder / "dance.csv", rig, motion)
+        write_mot(folder / "dance.mot", rig, motion)
+    progress(1.0, "done")
+    return text
+
+
+def _postures(words: list[str]) -> dict[str, int]:
+    """Number per foot configuration."""
+    from ..dance.schedule import FOOT_CONFIGURATIONS
+
+    if len(words) == 1 and "=" not in words[0]:
+        total = _whole(words[0], "--postures")
+        share, rest = divmod(total, len(FOOT_CONFIGURATIONS))
+        return {name: share + (place < rest) for place, name in enumerate(FOOT_CONFIGURATIONS)}
+    return {name: _whole(str(value), "--postures") for name, value in _pairs(words, "--postures").items()}
+
+
+def _pairs(words: list[str], option: str) -> dict[str, float]:
+    result = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        try:
+            result[name] = number(value)
+        except argparse.ArgumentTypeError:
+            equals = ""
+        if not equals or not name:
+            raise InvalidValue(f"{option} takes NAME=NUMBER, not {word!r}")
+    return result
+
+
+def _whole(text: str, option: str) -> int:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if value < 0 or value != int(value):
+        raise InvalidValue(f"{option} takes whole numbers, not {text!r}")
+    return int(value)

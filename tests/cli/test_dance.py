@@ -1,0 +1,162 @@
+"""The verb that designs dances."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.cli import main, parser
+from solver.cli.dance import dance_options, run
+from solver.dance.body_parts import body_parts, emphasis_of
+from solver.dance.choreography import DanceOptions, design
+from solver.errors import Cancelled, InvalidValue, UnknownName
+from solver.io.dance_file import read_dance
+from solver.io.scene import read_rig
+from solver.io.scene_motion import read_motion
+from solver.io.storage import read_storage
+from solver.rig import Rig, Shape
+from solver.rigs import hoap3, hrp2, human
+
+RIG = hoap3(torque="peak")
+TINY = ("--postures", "both=1", "--effort", "0.05", "--hold", "0.3", "--workers", "1", "--progress", "none")
+FILES = {"dance.npz", "dance.json", "dance.csv", "dance.mot", "dance.motion.npz", "rig.json", "report.txt"}
+
+
+def test_one_run_writes_one_dance_in_every_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Archive, table, storage and scene file hold the same motion, and the report says that it is feasible."""
+    out = tmp_path / "out"
+    assert main(["dance", "hoap3", *TINY, "--rate", "20", "--output", str(out)]) == 0
+    assert {path.name for path in out.iterdir()} == FILES
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    dance = read_dance(out / "dance.npz")
+    assert dance.complete
+    table = np.loadtxt(out / "dance.csv", delimiter=",", skiprows=1)
+    motion = dance.sample(RIG, 20.0)
+    np.testing.assert_allclose(table[:, 1:22], motion.q[:, 7:], atol=1e-8)
+    assert len(read_storage(out / "dance.mot").times) == len(table)
+    assert read_motion(out / "dance.motion.npz").times[-1] == pytest.approx(dance.duration, abs=0.02)
+    assert tuple(read_rig(out / "rig.json").links) == RIG.links
+    tree = json.loads((out / "dance.json").read_text(encoding="utf-8"))
+    assert tree["complete"]
+    assert min(margin["worst"] for margin in tree["margins"] if margin["worst"] is not None) > -1e-4
+    assert "Worst margins" in capsys.readouterr().out
+
+
+def test_stopped_in_the_middle_it_writes_what_is_done(tmp_path: Path) -> None:
+    """Cancelled after its transitions began, the verb writes a partial dance that says so, and reports the stop."""
+
+    def stop(fraction: float, message: str) -> None:
+        if message.startswith("transitions"):
+            raise Cancelled("enough")
+
+    options = parser().parse_args(["dance", "hoap3", *TINY, "--output", str(tmp_path / "out")])
+    with pytest.raises(Cancelled, match="partial"):
+        run(options, stop)
+    assert not read_dance(tmp_path / "out" / "dance.npz").complete
+    assert (tmp_path / "out" / "report.txt").read_text(encoding="utf-8").startswith("PARTIAL")
+
+
+def test_stopped_before_anything_is_danced_it_writes_nothing(tmp_path: Path) -> None:
+    """Cancelled among the postures, the verb leaves no folder."""
+
+    def stop(fraction: float, message: str) -> None:
+        if message.startswith("postures"):
+            raise Cancelled("enough")
+
+    options = parser().parse_args(["dance", "hoap3", *TINY, "--output", str(tmp_path / "out")])
+    with pytest.raises(Cancelled):
+        run(options, stop)
+    assert list(tmp_path.iterdir()) == []
+
+
+def _without_feet() -> Rig:
+    return replace(RIG, contacts=())
+
+
+def _without_torque_limits() -> Rig:
+    torque = np.array(RIG.limits.torque)
+    torque[3] = np.inf
+    return replace(RIG, limits=replace(RIG.limits, torque=torque))
+
+
+def _on_a_line() -> Rig:
+    flat = [replace(patch, vertices=patch.vertices * [1.0, 0.0, 1.0]) for patch in RIG.contacts]
+    return replace(RIG, contacts=tuple(flat))
+
+
+def _always_colliding() -> Rig:
+    own = tuple(shape for shape in RIG.shapes if shape.link not in ("right_thigh", "left_thigh"))
+    balls = tuple(Shape(link, "sphere", (0.06,), np.eye(3), np.zeros(3)) for link in ("right_thigh", "left_thigh"))
+    return replace(RIG, shapes=own + balls)
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (_without_feet, "no contact patches"),
+        (_without_torque_limits, "no torque limit for right_elbow_yaw"),
+        (_always_colliding, "self-collision .right_thigh and left_thigh. fails in every one"),
+    ],
+)
+def test_rigs_that_cannot_dance_are_refused(made: object, words: str) -> None:
+    """No feet, an unknown torque limit, a collision in every posture: one error each, which names the culprit."""
+    with pytest.raises(InvalidValue, match=words):
+        design(made(), DanceOptions(postures={"both": 1}, pool=8, workers=1))  # type: ignore[operator]
+
+
+def test_soles_without_area_are_refused() -> None:
+    """A support polygon of zero area is an error that names the patches."""
+    with pytest.raises(InvalidValue, match="no area"):
+        design(_on_a_line(), DanceOptions(postures={"right": 1}, pool=8, workers=1))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--postures", "handstand=3"], "handstand"),
+        (["--postures", "2.5"], "whole numbers"),
+        (["--postures", "0"], "at least one"),
+        (["--emphasise", "tail=3"], "tail"),
+        (["--emphasise", "right_arm"], "NAME=NUMBER"),
+        (["--rate", "0"], "rate"),
+        (["--shrink", "1"], "shrinks"),
+    ],
+)
+def test_senseless_wishes_are_one_line(
+    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A wrong wish ends with exit code 2, one line that names it, and no folder."""
+    assert main(["dance", "hoap3", "--progress", "none", *words, "--output", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err.strip().splitlines()
+    assert len(error) == 1
+    assert said in error[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("rig", [RIG, hrp2(), human(1.7, 65.0, "female")], ids=lambda rig: rig.name)
+def test_every_link_belongs_to_one_part(rig: Rig) -> None:
+    """Arms, legs and trunk cover the body once, and left and right are mirror images."""
+    parts = body_parts(rig)
+    assert sorted(link for links in parts.values() for link in links) == sorted(rig.links)
+    for limb in ("arm", "leg"):
+        assert [link.replace("left", "right") for link in parts[f"left_{limb}"]] == list(parts[f"right_{limb}"])
+
+
+def test_emphasis_on_a_part_is_emphasis_on_its_links() -> None:
+    """A part's factor goes to each of its links, except to one that has its own; unknown names list the known."""
+    found = emphasis_of(RIG, {"right_arm": 3.0, "right_forearm": 5.0})
+    assert found["right_forearm"] == 5.0
+    assert found["right_upper_arm"] == 3.0
+    assert set(found) == set(body_parts(RIG)["right_arm"])
+    with pytest.raises(UnknownName, match="right_arm"):
+        emphasis_of(RIG, {"right_amr": 2.0})
+
+
+def test_the_number_of_postures_is_shared_among_the_feet() -> None:
+    """Sixty-one postures are fifteen per foot configuration and one more."""
+    options = parser().parse_args(["dance", "hoap3", "--postures", "61", "--output", "out"])
+    assert list(dance_options(options, RIG).postures.values()) == [16, 15, 15, 15]
