@@ -112,9 +112,7 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     }
     if kind not in ("hoap3", "human"):
         changes["step"] = None  # by the sole's length
-    changes |= {
-        name: value for name in ("shortest", "speed", "step") if (value := getattr(options, name)) is not None
-    }
+    changes |= {name: value for name in ("shortest", "speed", "step") if (value := getattr(options, name)) is not None}
     return (human_options if kind == "human" else DanceOptions)(**changes)  # type: ignore[arg-type]
 
 

@@ -106,16 +106,16 @@ def report_text(rig: Rig, dance: Dance, found: Account) -> str:
         lines.insert(0, "PARTIAL: the dance was cancelled, or something had to be left out; see the notes")
     lines += ["", f"Worst margins at {VERIFIED:g} Hz (negative beyond the tolerance: violated)"]
     lines += [f"  {n:16s} {w:+12.5g} {u:14s} at {t:8.3f} s  {i}" for n, u, w, i, t in found.margins if np.isfinite(w)]
-    lines += ["", "Criterion J_exc of each stream's links after each transition (bonnet2016 (12); plain way beside it)"]
+    lines += ["", "Criterion J_exc (12) of each stream's links after each transition, and had the plain way been taken"]
     lines += [
-        f"  {number + 1:3d}  {dance.starts[s.stretch]:8.2f} s  {s.group:14s} {s.criterion:12.4g} {s.plain:12.4g}  {s.kind}"
-        for number, s in enumerate(dance.trace)
+        f"  {k + 1:3d}  {dance.starts[s.stretch]:8.2f} s  {s.group:14s} {s.criterion:12.4g} {s.plain:12.4g}  {s.kind}"
+        for k, s in enumerate(dance.trace)
     ]
     lines += [
         "",
         f"Static criterion of the postures (14): {dance.criterion:.4g}",
-        f"cond(W_b) {found.total_condition:.4g}; of {len(found.relative)} base parameters {found.well} have a predicted",
-        f"relative standard deviation below {100 * WELL:g} % at {PLATE_NOISE[0]:g} N, {PLATE_NOISE[3]:g} N m and "
+        f"cond(W_b) {found.total_condition:.4g}; of {len(found.relative)} base parameters {found.well} have",
+        f"a predicted relative standard deviation below {100 * WELL:g} % at {PLATE_NOISE[0]:g} N, {PLATE_NOISE[3]:g} N m and "
         f"{VERIFIED:g} Hz",
         "",
         "Condition number by link",

@@ -47,8 +47,8 @@ class Passage:
 
 
 def run_passage(
-    parent: int, rig: Rig, options: DanceOptions, configuration: str, home: np.ndarray, start: np.ndarray, postures: np.ndarray,
-    number: int, homewards: bool, history: np.ndarray | None, seed: int,
+    parent: int, rig: Rig, options: DanceOptions, configuration: str, home: np.ndarray, start: np.ndarray,
+    postures: np.ndarray, number: int, homewards: bool, history: np.ndarray | None, seed: int,
 ) -> Passage:  # fmt: skip
     """Dance from ``start`` (D,) through postures (P, D), numbered from ``number``; home at the end if ``homewards``.
 
