@@ -1,4 +1,4 @@
-"""Build the extension's zips: ``python packaging/build.py --output dist [--python 3.13] [--platform linux-x64 ...]``.
+"""Build the extension's zips: ``python packaging/build.py --output dist [--python 3.11] [--platform linux-x64 ...]``.
 
 Collects the sources and the wheels that requirements.txt pins (bpy, numpy and development tools left out: Blender
 brings numpy), then lets Blender's own ``blender_ext.py`` build and validate one zip per platform. It runs with plain
@@ -34,13 +34,15 @@ PLATFORMS = {
 """pip's tags by Blender's platform. Windows has no wheels of Pinocchio: there the preference Solver Python helps."""
 BLENDERS = {"3.11": ("4.5.0", "5.1.0"), "3.13": ("5.1.0", None)}
 """First Blender that brings a Python, and the first that no longer does."""
+OWN = f"{sys.version_info.major}.{sys.version_info.minor}"
+"""The Python that runs this."""
 
 
 def main() -> int:
     """Build; 0 when every zip was built and found valid."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--output", type=Path, default=ROOT / "dist")
-    parser.add_argument("--python", choices=tuple(BLENDERS), default="3.13")
+    parser.add_argument("--python", choices=tuple(BLENDERS), default=OWN if OWN in BLENDERS else "3.13")
     parser.add_argument("--platform", choices=tuple(PLATFORMS), nargs="+", default=["linux-x64"])
     parser.add_argument("--wheels", type=Path, help="keep wheels here between builds")
     parser.add_argument("--no-wheels", action="store_true", help="for a Blender whose Python has them already")

@@ -115,8 +115,8 @@ def report_text(rig: Rig, dance: Dance, found: Account) -> str:
         "",
         f"Static criterion of the postures (14): {dance.criterion:.4g}",
         f"cond(W_b) {found.total_condition:.4g}; of {len(found.relative)} base parameters {found.well} have",
-        f"a predicted relative standard deviation below {100 * WELL:g} % at {PLATE_NOISE[0]:g} N, {PLATE_NOISE[3]:g} N m and "
-        f"{VERIFIED:g} Hz",
+        f"a predicted relative standard deviation below {100 * WELL:g} % "
+        f"at {PLATE_NOISE[0]:g} N, {PLATE_NOISE[3]:g} N m and {VERIFIED:g} Hz",
         "",
         "Condition number by link",
         *(f"  {link:20s} {value:12.4g}" for link, value in zip(rig.links, found.conditions)),

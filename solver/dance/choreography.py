@@ -196,7 +196,8 @@ class _Design:
                     tasks.append(
                         delayed(run_passage)(
                             os.getpid(), self.rig, self.options, name, grounds[name].home, start,
-                            chosen[name][first:last], first, last == len(chosen[name]), histories[stream], self._seed(100 + 10 * stream + turn),
+                            chosen[name][first:last], first, last == len(chosen[name]), histories[stream],
+                            self._seed(100 + 10 * stream + turn),
                         )
                     )  # fmt: skip
                     owners.append((stream, name))

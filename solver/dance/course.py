@@ -23,6 +23,8 @@ from .schedule import SAME_TIME, Anchor, Schedule
 
 PATH_RATE = 100.0
 """[1/s] at which the path of a foot in the air is sampled."""
+BLEND = 0.4
+"""[s] within which a foot in the air leaves its anchor for its own path, and leaves that for the next anchor."""
 ATTEMPTS = 40
 DAMPING = 1e-4
 CLOSE = 1e-13
@@ -100,7 +102,9 @@ class FootPath:
             before = self._standing[number - 1].path if number > 0 else None
             after = self._standing[number].path if number < len(self._standing) else None
             ends = [_gap(own, before, start), _gap(own, after, stop)]
-            self._air.append((start, stop, own, BPoly.from_derivatives([start, stop], ends)))
+            soft, none = min(BLEND, 0.4 * (stop - start)), [np.zeros(FOOT)] * 3
+            bend = BPoly.from_derivatives([start, start + soft, stop - soft, stop], [ends[0], none, none, ends[1]])
+            self._air.append((start, stop, own, bend))
 
 
 def _gap(own: BSpline, standing: BPoly | None, time: float) -> list[np.ndarray]:

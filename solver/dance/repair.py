@@ -29,6 +29,8 @@ AROUND = 1.0
 LEAST_DROP, DROPS = 0.001, 6
 """[m] by which the root is first lowered; then by twice as much, and so on so many times."""
 STRETCHED = 1e-3
+HOPELESS = 0.9
+"""Share of the failures that a round leaves above which there is no other."""
 STATIC = ("joint angle", "slip", "placement", "self-collision", "floor")
 """Checks that a posture fails by itself, whatever the motion."""
 
@@ -41,14 +43,14 @@ class RepairOptions:
         rate: [1/s] of the samples within the optimisation; the result is verified at `FINER` times this.
         spacing: [s] between the knots of the displacement.
         steps: most quadratic programmes per window and round.
-        rounds: each next one keeps more beyond the limits, and moves more of the course.
+        rounds: one where a fixed key is impossible by itself; each next one keeps more beyond the limits, and moves more of the course.
         preference: how much dearer a joint's move is than the same visible move of the root, squared.
     """
 
     rate: float = 50.0
     spacing: float = 0.1
     steps: int = 10
-    rounds: int = 5
+    rounds: int = 6
     preference: float = 3.0
 
 
@@ -154,14 +156,15 @@ def repair(
     also = np.zeros(0)
     after, iterations = _checked(course, done, fine, checks), 0
     best, best_after = done, after
-    for number in range(options.rounds):
+    rounds = 1 if troubles else options.rounds
+    for number in range(rounds):
         if after.feasible:
             break
-        limits = Limits(course, checks, 1.0 + 0.5 * number)
+        limits = Limits(course, checks, 1.0 + number)
         windows = _windows(keyed, after, [d.window for d in done], AROUND * (1.0 + number))
         also, earlier, done = np.union1d(also, _worst_times(after)), done, []
         for place, window in enumerate(windows):
-            share = (number + place / len(windows)) / options.rounds
+            share = (number + place / len(windows)) / rounds
             progress(share, f"round {number + 1}: {window.start:.1f} to {window.stop:.1f} s")
             stiff = [d for d in earlier if d.violation > KEPT and _within(d.window, window)]
             finer = DENSER**number if stiff else 1.0
@@ -170,8 +173,11 @@ def repair(
             iterations += found.iterations
             done.append(found)
         after = _checked(course, done, fine, checks)
+        hopeless = number > 2 and _rank(after) > HOPELESS * _rank(best_after)
         if _rank(after) <= _rank(best_after):
             best, best_after = done, after
+        if hopeless:
+            break
     done, after = best, best_after
     progress(1.0, "repaired" if after.feasible else "not every failure could be repaired")
     motion = _motion(course, done, shown)

@@ -134,6 +134,7 @@ def nearest_point(
     work = _Working(origin, basis, pool, target)
     work.begin(start)
     iterations = rounds = refreshed = refreshes = 0
+    asked = -1
     while iterations < ITERATIONS:
         x = origin + basis @ work.z
         excess = pool.excess(x)
@@ -143,7 +144,9 @@ def nearest_point(
         # a row at the tolerance may come and go with every refresh, so each one is a little less strict
         if worst < 0 or excess[worst] >= -FEASIBLE * (1 + refreshes):
             rounds += 1
-            if ask(x):
+            # rows that change nothing when given (a dependent one, say) would be given at this point for ever
+            if asked != iterations and ask(x):
+                asked = iterations
                 continue
             if refreshed == iterations:
                 return Nearest(work.z, x, True, tuple(work.active), work.u.copy(), iterations, rounds)

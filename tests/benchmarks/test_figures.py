@@ -107,19 +107,21 @@ def split(trial: str, ratio: float, flight: FlightCheck | None = None) -> subjec
     return subject.Unseen(Comparison(trial, False, 10, Fit(ratio * ones, ones), Fit(ones, ones)), flight)
 
 
-def test_quiet_standing_is_no_split_of_the_figure() -> None:
-    """The mean over splits leaves static1 out, and the note says what it would be with it."""
+def test_the_figure_is_over_every_split_and_the_harder_one_stands_beside_it() -> None:
+    """The mean over all splits decides; the mean without the standing trial, which is harder, is printed too."""
     splits = [split("walk", 0.9), split("jump", 0.7), split(subject.STATIC, 0.2)]
     found = subject.unseen_figures(splits, "here", decides=True)
-    assert found[0].value == pytest.approx(0.8)
-    assert "0.600" in found[0].note
+    assert found[0].value == pytest.approx(0.6)
+    assert found[0].must is not None
+    assert found[3].value == pytest.approx(0.8)
+    assert found[3].must is None
 
 
 def test_rows_that_do_not_decide_have_no_must() -> None:
     """The splits of another skeleton or prior inform only."""
     flight = FlightCheck("jump", 20, (2.0, 1.0), (2.0, 1.0))
     found = subject.unseen_figures([split("jump", 3.0, flight)], "elsewhere", decides=False)
-    assert len(found) == 5
+    assert len(found) == 8
     assert all(f.must is None and f.aim is None for f in found)
     assert found[-1].value == pytest.approx(2.0)
 
