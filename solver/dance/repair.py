@@ -29,8 +29,6 @@ AROUND = 1.0
 LEAST_DROP, DROPS = 0.001, 6
 """[m] by which the root is first lowered; then by twice as much, and so on so many times."""
 STRETCHED = 1e-3
-HOPELESS = 0.9
-"""Share of the failures that a round leaves above which there is no other."""
 STATIC = ("joint angle", "slip", "placement", "self-collision", "floor")
 """Checks that a posture fails by itself, whatever the motion."""
 
@@ -43,7 +41,8 @@ class RepairOptions:
         rate: [1/s] of the samples within the optimisation; the result is verified at `FINER` times this.
         spacing: [s] between the knots of the displacement.
         steps: most quadratic programmes per window and round.
-        rounds: one where a fixed key is impossible by itself; each next one keeps more beyond the limits, and moves more of the course.
+        rounds: each next one keeps more beyond the limits and moves more of the course; only one where a
+            fixed key is impossible by itself.
         preference: how much dearer a joint's move is than the same visible move of the root, squared.
     """
 
@@ -173,11 +172,8 @@ def repair(
             iterations += found.iterations
             done.append(found)
         after = _checked(course, done, fine, checks)
-        hopeless = number > 2 and _rank(after) > HOPELESS * _rank(best_after)
         if _rank(after) <= _rank(best_after):
             best, best_after = done, after
-        if hopeless:
-            break
     done, after = best, best_after
     progress(1.0, "repaired" if after.feasible else "not every failure could be repaired")
     motion = _motion(course, done, shown)

@@ -81,6 +81,12 @@ class Pool:
         """g x - b at scaled x; negative where violated."""
         return self.matrix @ x - self.bounds
 
+    def settle(self, x: np.ndarray, tolerance: float) -> None:
+        """Let rows that scaled x violates by rounding alone pass through x, which is known to be allowed."""
+        excess = self.excess(x)
+        rounding = (excess < 0.0) & (excess >= -tolerance)
+        self.bounds = np.where(rounding, self.bounds + excess, self.bounds)
+
     def row(self, index: int, basis: np.ndarray) -> np.ndarray:
         """One row in the coordinates of a basis (n, d)."""
         span = slice(self.matrix.indptr[index], self.matrix.indptr[index + 1])

@@ -26,6 +26,8 @@ RANK = 1e-6
 """Singular values below this share of the largest count as zero: the level does not see those directions."""
 MET = 1e-8
 """Relative violation of a row, in scaled variables, that counts as none."""
+SETTLED = 1e-7
+"""Violation of a row at the optimum of the levels above, in scaled variables, that is put down to rounding."""
 WORSENING = 1e-6
 """Relative worsening of an upper level's optimum that is still put down to rounding."""
 PROXIMAL = 0.1
@@ -117,9 +119,20 @@ class _State:
         pool.add(rows)
 
     def nearest(
-        self, origin: np.ndarray, basis: np.ndarray, target: np.ndarray, pool: Pool, start: tuple[int, ...] = ()
+        self,
+        origin: np.ndarray,
+        basis: np.ndarray,
+        target: np.ndarray,
+        pool: Pool,
+        start: tuple[int, ...] = (),
+        *,
+        allowed: bool = False,
     ) -> Nearest:
-        """The nearest point that satisfies the pool and all sources."""
+        """The nearest point that satisfies the pool and all sources.
+
+        ``allowed`` says that the origin satisfies them to rounding, so that what is left of a row's violation there
+        must not count as a contradiction.
+        """
         count = len(self.scale)
 
         def ask(x: np.ndarray) -> int:
@@ -129,8 +142,12 @@ class _State:
                 found = source.violated(x[:count] * self.scale, MET)
                 pool.add(_widened(found, len(pool.scale)))
                 self.found += len(found)
+            if allowed:
+                pool.settle(origin, SETTLED)
             return len(pool.bounds) - before
 
+        if allowed:
+            pool.settle(origin, SETTLED)
         result = nearest_point(origin, basis, target, pool, ask, start)
         self.iterations += result.iterations
         self.rounds += result.rounds
@@ -206,7 +223,7 @@ def _least_squares(state: _State, level: Level) -> None:
     floor = float(residual @ residual - wanted @ wanted)
     start: tuple[int, ...] = ()
     for _ in range(PROXIMAL_ROUNDS):
-        found = state.nearest(state.origin, basis, target, state.pool, start)
+        found = state.nearest(state.origin, basis, target, state.pool, start, allowed=True)
         if not found.feasible:
             raise BackendError(f"hierarchy: level {level.name!r} lost the feasible set of the levels above it")
         moved = found.z[rank:] - target[rank:]

@@ -87,7 +87,8 @@ def test_rig_prints_its_masses() -> None:
 def test_stopping_is_clean(number: signal.Signals, tmp_path: Path) -> None:
     """Ctrl-C, and a parent's polite end, leave exit code 130, no traceback and nothing half-written."""
     code = (
-        "import sys, time\n"
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background jobs ignore it
         "from pathlib import Path\n"
         "from solver.cli import main, rig\n"
         "from solver.io.folder import write_folder\n"

@@ -21,7 +21,7 @@ from solver.rig import Rig
 from tests.identification.bodies import other_body, regression_of, small_rig
 
 MASS = ConstraintOptions(total_mass=small_rig().prior.total_mass, boxes=False)
-FIXED = ConsistentOptions(constraints=MASS, data_inflation=1.0, noise_variance=1.0)
+FIXED = ConsistentOptions(relative_std=0.25, constraints=MASS, data_inflation=1.0, noise_variance=1.0)
 
 
 def total_cost(regression: Regression, found: Estimate, parameters: InertialParameters, strength: float = 4.0) -> float:

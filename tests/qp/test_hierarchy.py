@@ -177,3 +177,21 @@ def test_bad_hierarchies_are_refused() -> None:
     far = rows_of(np.array([[1.0, 0.0]]), np.array([2.0]), np.array([np.inf]))
     with pytest.raises(BackendError, match="'circle'"):
         solve_hierarchy([Level("far", far), Level("circle", Rows.none(2), Circle(64))])
+
+
+def test_rounding_at_an_allowed_point_is_no_contradiction() -> None:
+    """A row that the free directions cannot move, violated by 1e-9 at a point known to be allowed, is let through."""
+    from solver.qp.active_set import Pool, nearest_point
+
+    pool = Pool(np.ones(2))
+    pool.add(Rows(sparse.csr_array([[1.0, 0.0]]), np.array([1e-9]), np.array([np.inf]), ("row",)))
+    origin, basis = np.zeros(2), np.array([[1e-3], [1.0]])
+    basis /= np.linalg.norm(basis)
+    pool.settle(origin, 1e-7)
+    found = nearest_point(origin, basis, np.array([2.0]), pool)
+    assert found.feasible
+    assert found.z == pytest.approx([2.0])
+    far = Pool(np.ones(2))
+    far.add(Rows(sparse.csr_array([[1.0, 0.0]]), np.array([0.1]), np.array([np.inf]), ("row",)))
+    far.settle(origin, 1e-7)
+    assert far.bounds == pytest.approx([0.1])
