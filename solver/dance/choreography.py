@@ -35,6 +35,7 @@ from .ways import distances, open_ways
 
 STREAMS = (("both", "right_forward"), ("right", "left"))
 """Configurations whose transitions share a history."""
+OBJECTIVES = ("criterion", "sigma")
 HISTORY_HOLD = 50.0
 """Samples each held posture contributes to the static criterion: one second at 50 Hz."""
 
@@ -54,6 +55,8 @@ class DanceOptions:
         emphasis: factor on a link's weight in (12).
         pairs: which links must not touch, as in `CheckOptions`.
         clearance: [m] to keep between links.
+        objective: of the transitions: ``"criterion"`` (12) over the links of Table I, or ``"sigma"``, the mean standard
+            deviation to expect of all base parameters, with every free joint.
         pool: feasible postures drawn per configuration.
         starts: of the multi-start choice among them.
         search: effort per transition: candidates per round.
@@ -72,6 +75,7 @@ class DanceOptions:
     emphasis: Mapping[str, float] = field(default_factory=dict)
     pairs: str | tuple[tuple[str, str], ...] = "all"
     clearance: float = 0.0
+    objective: str = "criterion"
     pool: int = 200
     starts: int = 4
     search: int = 96
@@ -85,6 +89,8 @@ class DanceOptions:
             raise InvalidValue(f"no foot configuration {unknown[0]!r}; there are {', '.join(FOOT_CONFIGURATIONS)}")
         if not any(self.postures.values()) or min(self.postures.values()) < 0:
             raise InvalidValue("a dance needs at least one posture, and no negative number of them")
+        if self.objective not in OBJECTIVES:
+            raise InvalidValue(f"no objective {self.objective!r}; there are {', '.join(OBJECTIVES)}")
         for name in ("shortest", "hold", "workers", "pool", "starts", "rounds", "search"):
             if not getattr(self, name) > 0:
                 raise InvalidValue(f"dance option {name!r} must be positive, got {getattr(self, name)!r}")
@@ -181,7 +187,7 @@ class _Design:
         streams = [[name for name in stream if name in self.groups] for stream in STREAMS]
         queues = [[(name, part) for name in stream for part in _parts(len(chosen[name]))] for stream in streams]
         done: dict[str, list[Passage]] = {name: [] for name in self.groups}
-        histories: list[np.ndarray | None] = [None, None]
+        histories: list[tuple[np.ndarray, np.ndarray] | None] = [None, None]
         total = sum(len(queue) for queue in queues)
         finished = 0
         with Parallel(n_jobs=min(self.options.workers, 2)) as pool:
@@ -302,6 +308,13 @@ def excited_columns(dancer: Dancer, configuration: str) -> np.ndarray:
     if configuration in dancer.leg_columns:
         return dancer.leg_columns[next(side for side in dancer.leg_columns if side != configuration)]
     return np.concatenate([np.arange(2, ROOT_NV), dancer.trunk])
+
+
+def free_columns(dancer: Dancer, configuration: str) -> np.ndarray:
+    """Columns of y that may excite when all are asked: the root's height and rotation, and all but loaded legs."""
+    loaded = (configuration,) if configuration in dancer.leg_columns else tuple(dancer.leg_columns)
+    legs = [columns for side, columns in dancer.leg_columns.items() if side not in loaded]
+    return np.concatenate([np.arange(2, ROOT_NV), dancer.trunk, *legs])
 
 
 def meter_of(dancer: Dancer, structure: BaseParameters, weights: np.ndarray, configuration: str) -> LinkGrams:

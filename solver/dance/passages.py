@@ -15,12 +15,17 @@ from ..threads import one_blas_thread
 from .dance import Step
 from .dancer import Footing
 from .excitation import emphasised
+from .grams import LinkGrams
+from .information import Information
 from .stretch import Stretch, hold
 from .transitions import Choreographer, Outcome
 from .ways import open_ways
 
 if TYPE_CHECKING:
     from .choreography import DanceOptions
+
+
+History = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +36,7 @@ class Passage:
         stretches: transitions and holds, in order.
         postures: index of the hold of every posture reached.
         trace: of the transitions.
-        history: (n, k, k) Gram matrices after it.
+        history: after it: Gram matrices (n, k, k) of the criterion, and what the objective keeps.
         stop: (D,) where it ends.
         at_home: it ends at home.
         notes: detours, and postures left out and why.
@@ -40,7 +45,7 @@ class Passage:
     stretches: tuple[Stretch, ...]
     postures: tuple[int, ...]
     trace: tuple[Step, ...]
-    history: np.ndarray
+    history: History
     stop: np.ndarray
     at_home: bool
     notes: tuple[str, ...]
@@ -48,7 +53,7 @@ class Passage:
 
 def run_passage(
     parent: int, rig: Rig, options: DanceOptions, configuration: str, home: np.ndarray, start: np.ndarray,
-    postures: np.ndarray, number: int, homewards: bool, history: np.ndarray | None, seed: int,
+    postures: np.ndarray, number: int, homewards: bool, history: History | None, seed: int,
 ) -> Passage:  # fmt: skip
     """Dance from ``start`` (D,) through postures (P, D), numbered from ``number``; home at the end if ``homewards``.
 
@@ -67,23 +72,29 @@ class _Run:
         options: DanceOptions,
         configuration: str,
         home: np.ndarray,
-        history: np.ndarray | None,
+        history: History | None,
         seed: int,
     ) -> None:
-        from .choreography import choreographer, excited_columns, meter_of  # they call this module in workers
+        from .choreography import choreographer, excited_columns, free_columns, meter_of  # they call this module in workers
 
         self.options, self.configuration, self.home, self.seed = options, configuration, home, seed
         self.parent: Choreographer = choreographer(rig, options)
         dancer = self.parent.dancer
         self.footing: Footing = dancer.footing(configuration)
-        self.meter = meter_of(dancer, base_parameters(rig), emphasised(rig, options.emphasis), configuration)
+        structure = base_parameters(rig)
+        self.meter = meter_of(dancer, structure, emphasised(rig, options.emphasis), configuration)
+        self.aim: LinkGrams | Information = self.meter
         self.columns = excited_columns(dancer, configuration)
-        self.history = self.meter.nothing if history is None else np.array(history)
+        if options.objective == "sigma":
+            factors = np.array([options.emphasis.get(link, 1.0) for link in rig.links])
+            self.aim = Information(structure, rig.prior, factors)
+            self.columns = free_columns(dancer, configuration)
+        self.history: History = (self.meter.nothing, self.aim.nothing) if history is None else history
         self.stretches: list[Stretch] = []
         self.postures: list[int] = []
         self.trace: list[Step] = []
         self.notes: list[str] = []
-        self.before: list[np.ndarray] = []  # history before each stretch, should it be dropped
+        self.before: list[History] = []  # history before each stretch, should it be dropped
         self.count = 0
 
     def run(self, start: np.ndarray, postures: np.ndarray, first: int, homewards: bool) -> Passage:
@@ -146,14 +157,19 @@ class _Run:
     def _excite(self, ways: list[Stretch]) -> None:
         for way in ways:
             outcome: Outcome = self.parent.exciting(
-                way, self.footing, self.meter, self.history, self.columns, self._next_seed()
+                way, self.footing, self.aim, self.history[1], self.columns, self._next_seed()
             )
             self.before.append(self.history)
-            self.history = self.history + outcome.grams
+            criterion, plain, grams = outcome.criterion, outcome.plain, outcome.grams
+            if self.aim is not self.meter:  # the trace tells (12) whatever was searched for
+                grams = self.parent.added(outcome.stretches[-1], self.meter)
+                criterion = float(self.meter.criterion(self.history[0] + grams))
+                plain = float(self.meter.criterion(self.history[0] + self.parent.added(way, self.meter)))
+            self.history = self.history[0] + grams, self.history[1] + outcome.grams
             self.stretches += outcome.stretches
             kind = outcome.stretches[-1].kind
             place = len(self.stretches) - 1
-            self.trace.append(Step(place, self.configuration, outcome.criterion, outcome.plain, kind))
+            self.trace.append(Step(place, self.configuration, criterion, plain, kind))
 
     def _hold(self, name: str, posture: np.ndarray) -> None:
         footing = self.footing

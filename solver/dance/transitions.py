@@ -20,6 +20,7 @@ from .charts import to_manifold
 from .checks.margins import Checks
 from .dancer import Dancer, Footing
 from .grams import LinkGrams
+from .information import Information
 from .splines import AT_REST, VIA_POINTS, Spline
 from .stretch import FINE, SLACK, Judge, Stretch
 
@@ -133,7 +134,7 @@ class Choreographer:
         return checks, float(self.fine.worst(checks).min()) if good.all() else -np.inf
 
     def exciting(
-        self, plain: Stretch, footing: Footing, meter: LinkGrams, history: np.ndarray, columns: Iterable[int], seed: int
+        self, plain: Stretch, footing: Footing, meter: LinkGrams | Information, history: np.ndarray, columns: Iterable[int], seed: int
     ) -> Outcome:
         """The best deviation from a feasible plain way, (18) then (20).
 
@@ -174,15 +175,15 @@ class Choreographer:
             result = plain
         return self._outcome(result, meter, history, float(first), judged)
 
-    def added(self, stretch: Stretch, meter: LinkGrams, rate: float = 50.0) -> np.ndarray:
+    def added(self, stretch: Stretch, meter: LinkGrams | Information, rate: float = 50.0) -> np.ndarray:
         """Gram matrices (n, k, k) a stretch adds at 50 Hz, the paper's sampling."""
         times = stretch.spline.samples(rate)
         _, curves, _ = stretch.frames(self.dancer, times)
         return meter.of_motion(self.dancer.rig, Motion(times, curves.q, curves.v, curves.a))[0]
 
-    def _outcome(self, stretch: Stretch, meter: LinkGrams, history: np.ndarray, plain: float, judged: int) -> Outcome:
+    def _outcome(self, stretch: Stretch, meter: LinkGrams | Information, history: np.ndarray, plain: float, judged: int) -> Outcome:
         grams = self.added(stretch, meter)
-        return Outcome((stretch,), grams, float(meter.criterion(history + grams)), plain, (), judged)
+        return Outcome((stretch,), grams, float(np.squeeze(meter.criterion(history + grams))), plain, (), judged)
 
     def _shortest(self, start: np.ndarray, stop: np.ndarray) -> float:
         """[s] a straight spline needs to keep the speed limits with a reserve for the rebalancing."""
@@ -222,7 +223,7 @@ class _Search:
     """Candidates around one plain stretch."""
 
     def __init__(
-        self, parent: Choreographer, plain: Stretch, footing: Footing, meter: LinkGrams, history: np.ndarray,
+        self, parent: Choreographer, plain: Stretch, footing: Footing, meter: LinkGrams | Information, history: np.ndarray,
         columns: np.ndarray,
     ) -> None:  # fmt: skip
         self.parent, self.plain, self.footing, self.meter, self.history = parent, plain, footing, meter, history
