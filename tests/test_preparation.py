@@ -41,16 +41,20 @@ def swinging(rig: Rig, seconds: float, seed: int) -> Motion:
     return smooth_motion(rig.model, times, q, None)
 
 
-def recorded(rig: Rig, motion: Motion, *, lag: float = 0.0, bias: np.ndarray | None = None) -> Recording:
-    """What one plate delivers at ten times the rate, late and offset."""
+def recorded(rig: Rig, motion: Motion, lag: float = 0.0) -> Recording:
+    """A recording of forces alone."""
+    return Recording("swing", wrenches=plates(rig, motion, lag))
+
+
+def plates(rig: Rig, motion: Motion, lag: float = 0.0) -> Wrenches:
+    """What one plate delivers at ten times the rate, late."""
     fine = np.arange(motion.times[0], motion.times[-1], 0.1 / RATE)
     wrench = predicted_wrench(rig, motion, rig.prior, axes="world")
     wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
     from scipy.interpolate import make_interp_spline
 
     values = make_interp_spline(motion.times, wrench, k=5)(fine)
-    values += 0.0 if bias is None else bias
-    return Recording("swing", wrenches=shift(Wrenches(fine, ("plate",), values[:, None]), -lag))
+    return shift(Wrenches(fine, ("plate",), values[:, None]), -lag)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +73,7 @@ def test_rough_mass_ignores_the_prior(rig: Rig, motion: Motion) -> None:
     """The rough mass is that of the plates, whatever the prior's total."""
     from solver.signals import resample
 
-    wrench = resample(recorded(rig, motion).wrenches, motion.times, PRESET)
+    wrench = resample(plates(rig, motion), motion.times, PRESET)
     heavy = rig.with_prior(rig.prior.scaled(3.0 * rig.prior.total_mass))
     for believed in (rig, heavy):
         assert rough_mass(believed, [motion], [wrench]) == pytest.approx(rig.prior.total_mass, rel=0.02)
@@ -79,7 +83,7 @@ def test_rough_mass_survives_missing_support(rig: Rig, motion: Motion) -> None:
     """A third of the trial on something that is not measured does not lower it."""
     from solver.signals import resample
 
-    wrench = resample(recorded(rig, motion).wrenches, motion.times, PRESET)
+    wrench = resample(plates(rig, motion), motion.times, PRESET)
     values = wrench.values.copy()
     values[: len(values) // 3] *= 0.4
     partly = replace(wrench, values=values)
@@ -90,7 +94,7 @@ def test_rough_mass_survives_missing_support(rig: Rig, motion: Motion) -> None:
 def test_the_lag_of_the_plates_is_taken_off(rig: Rig, motion: Motion, lag: float) -> None:
     """Plates that trail by some milliseconds give the trial that plates in time give."""
     late, timely = (
-        prepare(rig, [TrialRecord(recorded(rig, motion, lag=value))], PRESET, motions={"swing": motion})
+        prepare(rig, [TrialRecord(recorded(rig, motion, value))], PRESET, motions={"swing": motion})
         for value in (lag, 0.0)
     )
     assert late.lag is not None
@@ -128,7 +132,7 @@ def test_without_forces_there_is_a_study_without_result(rig: Rig, motion: Motion
 
 def test_momentum_and_force_agree(rig: Rig, motion: Motion) -> None:
     """The simulated plate obeys Newton: what the laws above stand on."""
-    total = recorded(rig, motion).wrenches
+    total = plates(rig, motion)
     rate = centroidal_momentum(rig, motion, rig.prior).rate
     at = np.searchsorted(total.times, motion.times[200])
     weight = rig.prior.total_mass * 9.81

@@ -59,6 +59,11 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     group.add_argument("--speed", type=number, metavar="RAD/S", help="no joint exceeds, besides its own limit")
     group.add_argument("--hold", type=number, default=1.0, metavar="S", help="each posture is held (1)")
     group.add_argument("--pairs", choices=("all", "paper"), default="all", help="links that must not touch")
+    group.add_argument(
+        "--objective", choices=("criterion", "sigma"), default="criterion",
+        help="of the transitions: the paper's criterion by link, or the mean deviation to expect of all parameters, "
+        "which identifies better, the more so with --shortest 1 --hold 0.2",
+    )  # fmt: skip
     group.add_argument("--effort", type=number, default=1.0, metavar="X", help="of the search; 0.2 for a quick look")
     group.add_argument("--rate", type=number, default=100.0, metavar="HZ", help="of dance.csv and dance.mot (100)")
     group.add_argument("--workers", type=int, default=2, metavar="N", help="processes (2)")
@@ -103,6 +108,7 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
         "friction": options.friction,
         "emphasis": emphasis_of(rig, _pairs(options.emphasise, "--emphasise")),
         "pairs": options.pairs,
+        "objective": options.objective,
         "pool": max(int(200 * effort), 8),
         "starts": max(int(4 * effort), 1),
         "search": max(int(96 * effort), 8),

@@ -75,7 +75,12 @@ class _Run:
         history: History | None,
         seed: int,
     ) -> None:
-        from .choreography import choreographer, excited_columns, free_columns, meter_of  # they call this module in workers
+        from .choreography import (  # they call this module in workers
+            choreographer,
+            excited_columns,
+            free_columns,
+            meter_of,
+        )
 
         self.options, self.configuration, self.home, self.seed = options, configuration, home, seed
         self.parent: Choreographer = choreographer(rig, options)

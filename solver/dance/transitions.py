@@ -134,7 +134,13 @@ class Choreographer:
         return checks, float(self.fine.worst(checks).min()) if good.all() else -np.inf
 
     def exciting(
-        self, plain: Stretch, footing: Footing, meter: LinkGrams | Information, history: np.ndarray, columns: Iterable[int], seed: int
+        self,
+        plain: Stretch,
+        footing: Footing,
+        meter: LinkGrams | Information,
+        history: np.ndarray,
+        columns: Iterable[int],
+        seed: int,
     ) -> Outcome:
         """The best deviation from a feasible plain way, (18) then (20).
 
@@ -181,7 +187,9 @@ class Choreographer:
         _, curves, _ = stretch.frames(self.dancer, times)
         return meter.of_motion(self.dancer.rig, Motion(times, curves.q, curves.v, curves.a))[0]
 
-    def _outcome(self, stretch: Stretch, meter: LinkGrams | Information, history: np.ndarray, plain: float, judged: int) -> Outcome:
+    def _outcome(
+        self, stretch: Stretch, meter: LinkGrams | Information, history: np.ndarray, plain: float, judged: int
+    ) -> Outcome:
         grams = self.added(stretch, meter)
         return Outcome((stretch,), grams, float(np.squeeze(meter.criterion(history + grams))), plain, (), judged)
 
@@ -223,8 +231,8 @@ class _Search:
     """Candidates around one plain stretch."""
 
     def __init__(
-        self, parent: Choreographer, plain: Stretch, footing: Footing, meter: LinkGrams | Information, history: np.ndarray,
-        columns: np.ndarray,
+        self, parent: Choreographer, plain: Stretch, footing: Footing, meter: LinkGrams | Information,
+        history: np.ndarray, columns: np.ndarray,
     ) -> None:  # fmt: skip
         self.parent, self.plain, self.footing, self.meter, self.history = parent, plain, footing, meter, history
         self.columns = columns

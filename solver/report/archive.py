@@ -26,7 +26,8 @@ def save_content(content: Content, path: str | Path) -> None:
     arrays: dict[str, np.ndarray] = {}
     tree = {"format": FORMAT, "version": VERSION, TREE: _to_tree(content, arrays)}
     with write_atomically(path, binary=True) as stream:
-        np.savez_compressed(stream, tree=np.array(json.dumps(tree)), **arrays)
+        arrays["tree"] = np.array(json.dumps(tree))
+        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]  # NumPy's stub takes the names for options
 
 
 def load_content(path: str | Path) -> Content:

@@ -37,7 +37,7 @@ def evidence(name: str, trial: SimulatedTrial, mass: float = MASS) -> MassEviden
 
 @pytest.mark.parametrize("scale", [0.93, 1.0, 1.07])
 @pytest.mark.parametrize("push", [squats, hopping, lambda t: np.ones_like(t)], ids=["squats", "hopping", "standing"])
-def test_the_mass_is_found_though_the_kinematic_motion_is_too_large(push, scale: float) -> None:
+def test_the_mass_is_found_though_the_kinematic_motion_is_too_large(push: Profile, scale: float) -> None:
     """Still, squatting or hopping, a centre of mass that moves 7 % too much or too little does not change the mass."""
     read = trial_mass(evidence("one", simulate(6.0, MASS, push, scale=scale)))
     assert read is not None
@@ -187,7 +187,7 @@ def test_the_runner_weighs_the_same_over_flights(shared_data: Path) -> None:
 
 
 def test_a_stated_mass_corrects_plates_that_prove_nothing() -> None:
-    """Plates never seen unloaded that miss 40 N get the offset a stated mass implies; one within 3 % changes nothing."""
+    """Plates never seen unloaded that miss 40 N get the offset a stated mass implies; a near one changes nothing."""
     items = [evidence("standing", simulate(6.0, MASS, squats, bias=-40.0))]
     alone = estimate_mass(items)
     told = estimate_mass(items, stated=MASS)

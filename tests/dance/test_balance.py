@@ -114,7 +114,7 @@ def test_torques_of_a_statue_off_the_legs_are_gravity(rig: Rig) -> None:
     free = ~(chain(rig, "right_foot") | chain(rig, "left_foot"))[6:]
     assert free.sum() >= 8
     step = 1e-6
-    for column in np.flatnonzero(free):
+    for column in map(int, np.flatnonzero(free)):
         change = _height_of_mass(rig, q, column, step) - _height_of_mass(rig, q, column, -step)
         assert torques[column] == pytest.approx(GRAVITY * change / (2.0 * step), abs=1e-5)
     assert state.tau.shape == (1, rig.model.nv)

@@ -162,9 +162,12 @@ def test_bad_input_is_refused() -> None:
         check_motion(rig, motion, schedule).margin("joint torqe")
     with pytest.raises(UnknownPreset, match="paper"):
         CheckOptions(pairs="papre")
-    for wrong in ({"shrink": 1.0}, {"friction": -0.1}, {"reach": 0.0}):
-        with pytest.raises(InvalidValue):
-            CheckOptions(**wrong)
+    with pytest.raises(InvalidValue):
+        CheckOptions(shrink=1.0)
+    with pytest.raises(InvalidValue):
+        CheckOptions(friction=-0.1)
+    with pytest.raises(InvalidValue):
+        CheckOptions(reach=0.0)
 
 
 def test_comfort_is_negative_where_a_check_fails() -> None:

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from solver.dance.checks.options import CheckOptions
-from solver.dance.choreography import DanceOptions, design, route_of
+from solver.dance.choreography import DanceOptions, choreographer, design, free_columns, route_of
 from solver.dance.dance import Dance
 from solver.dance.dancer import Dancer
-from solver.dance.excitation import excitation_of
+from solver.dance.excitation import PLATE_NOISE, excitation_of
+from solver.dance.information import Information, scales
 from solver.dance.postures import choose, draw_pool
 from solver.dance.stretch import Judge
 from solver.dance.transitions import Choreographer, SearchOptions
@@ -19,6 +20,8 @@ from solver.errors import Cancelled, InputError, InvalidValue
 from solver.identification.base_parameters import base_parameters
 from solver.io.dance_file import read_dance, write_dance, write_joint_csv, write_mot
 from solver.io.storage import read_storage
+from solver.motion import Motion
+from solver.pinocchio_loader import pin
 from solver.rigs import hoap3
 
 RIG = hoap3("middle", torque="peak")
@@ -88,6 +91,41 @@ def test_cancelling_keeps_what_is_done() -> None:
     partial = design(RIG, TINY, stop)
     assert not partial.complete
     assert any("cancelled" in note for note in partial.notes)
+
+
+def test_searching_for_sigma_lowers_sigma() -> None:
+    """A transition found for the mean deviation to expect leaves a smaller one than the plain way it started from."""
+    parent = choreographer(RIG, TINY)
+    footing = parent.dancer.footing("both")
+    home = parent.dancer.home(footing)
+    bowed = home.copy()
+    bowed[parent.dancer.trunk[0]] += 0.3
+    bowed, _ = parent.dancer.balanced(bowed[None], footing.polygon.centre[None], footing.solved)
+    plain, trouble = parent.plain("bow", home, bowed[0], footing)
+    assert plain is not None, trouble
+    meter = Information(base_parameters(RIG), RIG.prior, np.ones(len(RIG.links)))
+    columns = free_columns(parent.dancer, "both")
+    outcome = parent.exciting(plain, footing, meter, meter.nothing, columns, 0)
+    before = float(np.squeeze(meter.criterion(meter.nothing + parent.added(plain, meter))))
+    assert outcome.criterion < 0.99 * before
+    assert parent.judged(outcome.stretches[0])[1] >= 0.0
+
+
+def test_information_is_judged_as_by_the_regressor() -> None:
+    """The search's mean deviation is that of the stacked regressor with the prior's rows below it."""
+    structure = base_parameters(RIG)
+    generator = np.random.default_rng(0)
+    q = np.array([pin.integrate(RIG.model, RIG.neutral, row) for row in generator.standard_normal((6, RIG.model.nv))])
+    v, a = generator.standard_normal((2, 6, RIG.model.nv))
+    motion = Motion(np.arange(6.0), q, v, a)
+    meter = Information(structure, RIG.prior, np.ones(len(RIG.links)))
+    found = float(np.squeeze(meter.criterion(meter.nothing + meter.of_motion(RIG, motion))))
+    rows = excitation_of(RIG, [motion], structure, PLATE_NOISE).factor * scales(structure, RIG.prior)
+    stacked = np.concatenate([rows, np.eye(len(structure))])
+    expected = np.sqrt((np.linalg.pinv(stacked) ** 2).sum(axis=1)).mean()
+    assert found == pytest.approx(expected, rel=1e-6)
+    halves = meter.of_motion(RIG, motion, 2)
+    np.testing.assert_allclose(halves.sum(axis=0), meter.of_motion(RIG, motion)[0], rtol=1e-9, atol=1e-9)
 
 
 def test_file_keeps_everything(dance: Dance, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from solver.dance.schedule import FOOT_CONFIGURATIONS, Phase, Schedule, anchors_at, patch_sides, stance
 from solver.errors import InvalidValue, UnknownPreset
+from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 
 RIGS = [hoap3(), hrp2(), human(1.75, 70.0, "male")]
@@ -38,7 +39,7 @@ def test_a_stance_is_flat_on_the_ground(rig: object, configuration: str) -> None
 
 
 @pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)
-def test_right_forward_is_one_step_ahead(rig: object) -> None:
+def test_right_forward_is_one_step_ahead(rig: Rig) -> None:
     """(17): between the first two configurations only the right foot moves, by the step, along x."""
     side = patch_sides(rig)
     both, forward = ({a.patch: a for a in stance(rig, name, step=0.1)} for name in ("both", "right_forward"))
