@@ -32,7 +32,7 @@ def test_a_border_belongs_to_the_later_phase() -> None:
 
 @pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)
 @pytest.mark.parametrize("configuration", FOOT_CONFIGURATIONS)
-def test_a_stance_is_flat_on_the_ground(rig: object, configuration: str) -> None:
+def test_a_stance_is_flat_on_the_ground(rig: Rig, configuration: str) -> None:
     """Every corner of every planted sole lies on the ground, in each of the four configurations."""
     for anchor in stance(rig, configuration, ground=0.3):
         np.testing.assert_allclose(anchor.points(rig)[:, 2], 0.3, atol=1e-9)
