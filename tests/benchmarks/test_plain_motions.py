@@ -1,0 +1,31 @@
+"""The motions that dances are compared with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.figures.plain_motions import random_postures, squats
+from solver.dance.choreography import DanceOptions
+from solver.rigs import hoap3
+
+RIG = hoap3("middle", torque="peak")
+OPTIONS = DanceOptions()
+
+
+def test_squats_are_feasible_and_repeat() -> None:
+    """A squat keeps every limit, bends the knees, and ends where it began, so that it can go on for any time."""
+    dance = squats(RIG, OPTIONS)
+    assert all(checks.feasible for checks in dance.check(RIG, 200.0, OPTIONS.checks))
+    motion = dance.sample(RIG, 50.0)
+    height = motion.q[:, 2]
+    assert np.ptp(height) > 0.05 * height[0]
+    np.testing.assert_allclose(dance.stretches[-1].stop, dance.stretches[0].start, atol=1e-9)
+
+
+def test_random_motion_lasts_as_long_as_asked() -> None:
+    """Random postures fill the time in every foot configuration, feasibly, and join without a jump."""
+    dance = random_postures(RIG, OPTIONS, 12.0, 0)
+    assert dance.duration > 12.0
+    assert {len(phase.anchors) for phase in dance.schedule.phases} == {1, 2}
+    assert dance.largest_jump() < 1e-9
+    assert all(checks.feasible for checks in dance.check(RIG, 50.0, OPTIONS.checks))
