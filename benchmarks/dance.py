@@ -47,7 +47,8 @@ SHORTEST, HOLD = 1.0, 0.2
 """[s] least duration of a transition and of a hold: the speed limit decides, not the paper's 5 s."""
 RANDOM_SECONDS, QUICK_RANDOM_SECONDS = 150.0, 40.0
 QUICK_LEAVES_OUT = (
-    "the 60 postures (4 instead, mostly steps between them: their rows are for information only), 5 of 6 periods of the planar example, "
+    "the 60 postures (4 instead, mostly steps between them: their rows are for information only), "
+    "5 of 6 periods of the planar example, "
     "random motion of 150 s (40 s instead), MuJoCo"
 )
 
