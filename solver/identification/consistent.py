@@ -160,7 +160,7 @@ class _Scale:
         fixed = few or (variance is not None and inflation is not None)
         if variance is None:
             size = (float(regression.target @ regression.target) + regression.rest) / max(1, weighted_rows(regression))
-            variance = max(noise_variance(regression, parameters), LEAST_NOISE * size, np.finfo(float).tiny)
+            variance = max(noise_variance(regression, parameters), LEAST_NOISE * size, float(np.finfo(float).tiny))
         if inflation is None:
             enough = float(np.sum(regression.counts)) >= LEAST_BLOCKS
             # too short to judge: each block then does the work of one frame, which errs on the side of the prior

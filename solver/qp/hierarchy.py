@@ -354,7 +354,7 @@ def _violation(level: Level, x: np.ndarray) -> float:
 def _magnitude(level: Level, x: np.ndarray) -> float:
     """Size of the level's numbers, to judge rounding by."""
     values = np.concatenate([level.rows.matrix @ x, level.rows.lower, level.rows.upper])
-    return max(float(np.linalg.norm(values[np.isfinite(values)])), np.finfo(float).tiny)
+    return max(float(np.linalg.norm(values[np.isfinite(values)])), float(np.finfo(float).tiny))
 
 
 def _widened(rows: Rows, count: int) -> Rows:

@@ -83,7 +83,7 @@ def segment_shapes(skeleton: Skeleton, link: str, unit: float) -> tuple[Shape, .
             capsule(link, neck - out, neck + out, 0.024 * unit),
         )
     if name == "head":
-        skull = np.linalg.norm(end)
+        skull = float(np.linalg.norm(end))
         return (
             ellipsoid(link, 0.64 * end + [0.008 * unit, 0.0, 0.0], [0.056 * unit, 0.044 * unit, 0.36 * skull]),
             capsule(link, 0.0 * end, 0.35 * end, 0.030 * unit),
@@ -97,7 +97,7 @@ def segment_shapes(skeleton: Skeleton, link: str, unit: float) -> tuple[Shape, .
             capsule(link, np.zeros(3), [0.35 * toe, 0.0, -0.45 * height], 0.40 * height),
         )
     if name == "hand":
-        return (ellipsoid(link, 0.5 * end, [0.014 * unit, 0.021 * unit, 0.5 * np.linalg.norm(end)]),)
+        return (ellipsoid(link, 0.5 * end, [0.014 * unit, 0.021 * unit, 0.5 * float(np.linalg.norm(end))]),)
     first, last, radius = LIMBS[name]
     return (capsule(link, first * end, last * end, radius * unit),)
 

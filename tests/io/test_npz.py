@@ -57,7 +57,7 @@ def test_walk_d_has_forces_without_moments(shared_data: Path, tmp_path: Path) ->
     assert copy.wrenches is not None
     assert copy.markers is not None
     np.testing.assert_array_equal(copy.wrenches.values, wrenches.values)
-    np.testing.assert_array_equal(copy.wrenches.measured, wrenches.measured)
+    np.testing.assert_array_equal(np.asarray(copy.wrenches.measured), np.asarray(wrenches.measured))
     np.testing.assert_array_equal(copy.markers.positions, markers.positions)
 
 

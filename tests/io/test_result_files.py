@@ -32,7 +32,7 @@ def test_a_round_trip_keeps_every_digit(tmp_path: Path) -> None:
     write_result(tmp_path / "r.json", tree)
     back = read_result(tmp_path / "r.json")
     for name in ("parameters", "prior", "std", "determined"):
-        np.testing.assert_array_equal(back[name], tree[name])
+        np.testing.assert_array_equal(back[name], np.asarray(tree[name]))
     assert back["links"] == list(LINKS)
     assert back["com_std"] is None
     assert back["extra"] == {"array": [1.0, None], "path": "a/b"}

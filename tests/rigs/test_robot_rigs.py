@@ -81,7 +81,7 @@ def test_model_and_limits_agree(rig: Rig) -> None:
 
 def test_bones_have_length_and_boxes_hold_the_mass(rig: Rig) -> None:
     """Every link has a tip away from its origin, a centre of mass inside its box, and a shape."""
-    assert np.linalg.norm(rig.tips, axis=1).min() > 1e-3
+    assert np.linalg.norm(np.asarray(rig.tips), axis=1).min() > 1e-3
     assert (rig.prior.coms >= rig.boxes[:, 0]).all()
     assert (rig.prior.coms <= rig.boxes[:, 1]).all()
     assert {s.link for s in rig.shapes} == set(rig.links)

@@ -383,7 +383,7 @@ def test_installed_robots(robot: str) -> None:
     assert len(rig.pairs) == pairs
     if robot != "icub":
         assert len(rig.contacts) == 2
-    assert np.isfinite(rig.tips).all()
+    assert np.isfinite(np.asarray(rig.tips)).all()
     plain = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
     q = pin.integrate(plain, pin.neutral(plain), np.full(plain.nv, 0.1))
     a, b = (pin.crba(m, m.createData(), q) for m in (plain, rig.model))

@@ -67,7 +67,7 @@ def test_only_counted_frames_matter() -> None:
     trial = simulate(8.0, MASS, dance, lag=0.006)
     counted = (trial.times > 2.0) & (trial.times < 7.0)
     wild = predicted(trial)
-    wild[~counted] = 1e4 * np.random.default_rng(0).standard_normal((np.sum(~counted), 3))
+    wild[~counted] = 1e4 * np.random.default_rng(0).standard_normal((int(np.sum(~counted)), 3))
     found = estimate_lag(trial.times, wild, trial.native, preset=HUMAN, counted=counted)
     assert found.seconds == pytest.approx(0.006, abs=1e-4)
 

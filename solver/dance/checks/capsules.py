@@ -52,7 +52,8 @@ class PlacedCapsules:
             difference = self.centre[:, first, axis] - self.centre[:, second, axis]
             difference *= difference
             square += difference
-        return np.nonzero(square < bound * bound)
+        frames, near = np.nonzero(square < bound * bound)
+        return frames, near
 
     def distances(self, frames: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         """Signed distance (M,) [m] of M pairs (M, 2) of capsules, each in its frame (M,)."""
