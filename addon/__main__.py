@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 from .study import make_scene
@@ -26,4 +27,8 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Blender 4.5's module sometimes waits for a thread of its own for ever in its exit handlers
+    os._exit(code)
