@@ -48,6 +48,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from .. import pipeline
     from ..outputs import write_study
     from ..progress import Part
+    from ..report import REPORT_FILE
     from ..study import Settings
     from .words import identified, warn
 
@@ -71,4 +72,5 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     progress(1.0, "done")
     warn(study.warnings)
     print(identified(study))
-    print(f"\nwritten: {options.output}, the report is {options.output / 'report.html'}")
+    told = "" if study.identification is None else f", the report is {options.output / REPORT_FILE}"
+    print(f"\nwritten: {options.output}{told}")

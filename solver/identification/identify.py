@@ -232,6 +232,10 @@ def _uncertainty(
     if len(regression.blocks) < LEAST_BLOCKS:
         notes.append("the recording is too short for confidence intervals: fewer than four blocks of frames")
         return None
+    notes.append(
+        "the intervals show how much blocks of time disagree; a bias that all share, from noise in the motion or a "
+        "skeleton that does not quite fit, widens none of them"
+    )
     return bootstrap(
         regression, method, samples=options.bootstrap, seed=options.seed, jobs=options.jobs, progress=progress
     )
