@@ -1,0 +1,155 @@
+"""What the checks say about one frame, as plain values for a scene to draw, and the lines that carry them.
+
+Requests and answers of the live check are one JSON object a line. Requests:
+
+``{"do": "timeline", "serial": K, "path": FILE}``  check this timeline; answers of older serials end. Further options:
+``"shrink"``, ``"friction"``, ``"pairs"``, ``"excitation"`` (false: leave it out).
+``{"do": "look", "frame": I}``  the frame that the user looks at: it and its neighbours come first.
+``{"do": "pose", "serial": K, "path": FILE}``  check the first frame of this timeline as a posture at rest, before all.
+``{"do": "end"}``  stop; so does the end of the input.
+
+Answers, each with the ``serial`` it belongs to: ``{"kind": "frames", "frames": [...]}`` (`SceneFrame.tree`),
+``{"kind": "pose", "frame": ...}``, ``{"kind": "excitation", "time": T, "links": {NAME: VALUE}}``,
+``{"kind": "done", "feasible": ..., "failed": [[FIRST, LAST], ...], "failures": [TEXT, ...]}``,
+``{"kind": "error", "message": TEXT}``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..errors import InvalidValue
+
+
+@dataclass(frozen=True, slots=True)
+class SceneFoot:
+    """One planted patch.
+
+    Attributes:
+        patch: its name.
+        force: (3,) [N] that the floor exerts, world.
+        centre: (3,) [m] centre of pressure on the floor, world; None where it carries nothing.
+    """
+
+    patch: str
+    force: tuple[float, float, float]
+    centre: tuple[float, float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class SceneMargin:
+    """One check in one frame.
+
+    Attributes:
+        check: its name, ``"joint torque"``.
+        item: what is worst there.
+        value: [unit] what is left; negative beyond the limit.
+        unit: of the value.
+        comfort: value over a comfortable margin: below 0 it fails, above 1 all is well.
+        failed: beyond the tolerance.
+    """
+
+    check: str
+    item: str
+    value: float
+    unit: str
+    comfort: float
+    failed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SceneFrame:
+    """One frame checked.
+
+    Attributes:
+        frame: index in the timeline.
+        time: [s].
+        margins: finite ones only, in the checks' order.
+        failing: links that fail a check.
+        near: links whose joints are near a limit of angle, speed or torque (comfort below 1), and do not fail.
+        colliding: links that touch another link or the floor.
+        com: (3,) [m], world.
+        zmp: (2,) [m] on the floor; None while airborne.
+        polygon: (V, 2) [m] support polygon as checked (shrunk), in order around it; empty while airborne.
+        feet: planted patches.
+    """
+
+    frame: int
+    time: float
+    margins: tuple[SceneMargin, ...]
+    failing: tuple[str, ...]
+    near: tuple[str, ...]
+    colliding: tuple[str, ...]
+    com: tuple[float, float, float]
+    zmp: tuple[float, float] | None
+    polygon: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
+    feet: tuple[SceneFoot, ...] = ()
+
+    @property
+    def worst(self) -> SceneMargin | None:
+        """The margin with the least comfort; None where no check applies."""
+        return min(self.margins, key=lambda margin: margin.comfort, default=None)
+
+    @property
+    def comfort(self) -> float:
+        """Of the worst margin; infinite where no check applies."""
+        worst = self.worst
+        return float("inf") if worst is None else worst.comfort
+
+    @property
+    def failed(self) -> bool:
+        """Some check fails."""
+        return any(margin.failed for margin in self.margins)
+
+    def tree(self) -> dict[str, object]:
+        """Plain values for JSON; the reverse of `scene_frame`."""
+        return {
+            "frame": self.frame,
+            "time": self.time,
+            "margins": [[m.check, m.item, m.value, m.unit, m.comfort, m.failed] for m in self.margins],
+            "failing": list(self.failing),
+            "near": list(self.near),
+            "colliding": list(self.colliding),
+            "com": list(self.com),
+            "zmp": None if self.zmp is None else list(self.zmp),
+            "polygon": np.asarray(self.polygon).tolist(),
+            "feet": [
+                [foot.patch, list(foot.force), None if foot.centre is None else list(foot.centre)] for foot in self.feet
+            ],
+        }
+
+
+def scene_frame(tree: Mapping) -> SceneFrame:
+    """The value behind `SceneFrame.tree`.
+
+    Raises:
+        InvalidValue: an entry is missing or malformed.
+    """
+    try:
+        return SceneFrame(
+            int(tree["frame"]),
+            float(tree["time"]),
+            tuple(
+                SceneMargin(str(c), str(i), float(v), str(u), float(k), bool(f)) for c, i, v, u, k, f in tree["margins"]
+            ),
+            tuple(tree["failing"]),
+            tuple(tree["near"]),
+            tuple(tree["colliding"]),
+            _triple(tree["com"]),
+            None if tree["zmp"] is None else (float(tree["zmp"][0]), float(tree["zmp"][1])),
+            np.array(tree["polygon"], float).reshape(-1, 2),
+            tuple(
+                SceneFoot(str(patch), _triple(force), None if centre is None else _triple(centre))
+                for patch, force, centre in tree["feet"]
+            ),
+        )
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise InvalidValue(f"the checked frame is malformed: {error!r}") from None
+
+
+def _triple(values: object) -> tuple[float, float, float]:
+    x, y, z = (float(value) for value in values)  # type: ignore[attr-defined]
+    return x, y, z
