@@ -1,7 +1,7 @@
 """The command line: one verb per capability, one file per verb.
 
-Exit codes: 0 done, 1 a defect of ours (with its traceback), 2 wrong input or arguments (one line says which),
-130 stopped by the user (nothing half-written is left).
+Exit codes: 0 done, 1 a defect of ours (with its traceback) or, of ``check``, a dance that is not feasible, 2 wrong
+input or arguments (one line says which), 130 stopped by the user (nothing half-written is left).
 """
 
 from __future__ import annotations
@@ -15,11 +15,43 @@ from types import FrameType, ModuleType
 
 from ..errors import Cancelled, SolverError
 from ..version import VERSION
-from . import calibrate, check, compare, dance, demo, export, identify, repair, report, rig, track
+from . import (
+    calibrate,
+    check,
+    compare,
+    complete,
+    dance,
+    demo,
+    export,
+    identify,
+    live,
+    perform,
+    repair,
+    report,
+    rig,
+    slow,
+    track,
+)
 from .options import PROGRESS, Paragraphs
 
 OK, WRONG_INPUT, STOPPED = 0, 2, 130
-VERBS: tuple[ModuleType, ...] = (demo, rig, calibrate, track, identify, compare, report, dance, check, repair, export)
+VERBS: tuple[ModuleType, ...] = (
+    demo,
+    rig,
+    calibrate,
+    track,
+    identify,
+    compare,
+    report,
+    dance,
+    check,
+    repair,
+    complete,
+    slow,
+    export,
+    perform,
+    live,
+)
 
 DESCRIPTION = """
 From a recording of a person or robot to the mass, centre of mass and inertia of every link.
@@ -50,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     progress = PROGRESS[options.progress]()
     _stop_like_ctrl_c(signal.SIGTERM)
     try:
-        options.run(options, progress)
+        code = options.run(options, progress)
         sys.stdout.flush()
     except Cancelled as error:
         return _stopped(str(error))
@@ -63,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Who read our output has gone; Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return STOPPED
-    return OK
+    return OK if code is None else int(code)
 
 
 def _stopped(message: str) -> int:

@@ -29,9 +29,10 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the rig there: .urdf, or .json for Blender")
 
 
-def add_body(parser: argparse.ArgumentParser) -> None:
+def add_body(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Which body, and what its builder takes."""
-    parser.add_argument("body", metavar="BODY", help="human, hoap3, hrp2, or a .urdf file")
+    words = "human, hoap3, hrp2, a .urdf file, or a rig.json of this program"
+    parser.add_argument("body", nargs=None if required else "?", metavar="BODY", help=words)
     parser.add_argument("--height", type=number, metavar="M", help="stature of a human in metres")
     parser.add_argument("--mass", type=number, metavar="KG", help="mass of a human or of hrp2 in kg")
     parser.add_argument("--sex", choices=SEXES, help="of a human: chooses the table of segment inertias")
@@ -71,5 +72,9 @@ def body_parameters(options: argparse.Namespace) -> dict[str, object]:
     """What `rigs.build` takes."""
     if Path(options.body).suffix.lower() == ".urdf":
         return {"kind": "urdf", "path": options.body, "packages": tuple(options.packages)}
+    if Path(options.body).suffix.lower() == ".json":
+        from ..io.scene import read_rig
+
+        return dict(read_rig(options.body).parameters)
     given = {name: getattr(options, name) for name in ("height", "mass", "sex", "variant", "table", "payload")}
     return {"kind": options.body} | {name: value for name, value in given.items() if value is not None}

@@ -17,7 +17,8 @@ from ..arrays import frozen
 from ..errors import InvalidValue, UnknownPreset
 from ..motion import Motion
 from ..rig import ROOT_NV, Rig
-from .charts import to_flat, to_manifold
+from .charts import to_manifold
+from .checks.joints import joint_coordinates, rotation_vectors
 from .schedule import SAME_TIME, Schedule
 
 ROLES = ("fixed", "preferred", "free")
@@ -110,8 +111,7 @@ class Keyed:
             if after.time <= before.time + SAME_TIME:
                 raise InvalidValue(f"{after} does not follow {before}: one key a time, in order")
         if self.samples is not None:
-            for time, q in zip(self.samples.times, self.samples.q):
-                _require_configuration(self.rig, q, f"sample at {time:g} s")
+            _require_configurations(self.rig, self.samples)
             for key in self.keys:
                 if not self.start - SAME_TIME <= key.time <= self.stop + SAME_TIME:
                     raise InvalidValue(f"{key} lies outside the samples, {self.start:g} to {self.stop:g} s")
@@ -199,9 +199,14 @@ def unwrapped(rig: Rig, q: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     Raises:
         InvalidValue: a rotation comes near a full turn, where rotation vectors end.
     """
-    y = np.array([to_flat(rig, _normalised(rig, row)) for row in q])
+    rows = np.array(q, float)
+    for part in _quaternions(rig):
+        rows[:, part] /= np.linalg.norm(rows[:, part], axis=1, keepdims=True)
+    y = np.concatenate([rows[:, :3], rotation_vectors(rows[:, 3:7]), joint_coordinates(rig, rows)], axis=1)
     for columns in rotation_columns(rig):
-        for frame in range(1, len(y)):
+        steps = np.linalg.norm(np.diff(y[:, columns], axis=0), axis=1)
+        jumps = np.flatnonzero(steps >= np.pi)  # before the first of these every vector is the nearest already
+        for frame in range(jumps[0] + 1 if len(jumps) else len(y), len(y)):
             y[frame, columns] = _nearest(y[frame, columns], y[frame - 1, columns])
         far = np.linalg.norm(y[:, columns], axis=1) > SINGULAR
         if far.any():
@@ -233,13 +238,6 @@ def _quaternions(rig: Rig) -> list[slice]:
     return [slice(3, 7), *(slice(j.idx_q, j.idx_q + 4) for j in joints)]
 
 
-def _normalised(rig: Rig, q: np.ndarray) -> np.ndarray:
-    q = np.array(q, float)
-    for part in _quaternions(rig):
-        q[part] /= np.linalg.norm(q[part])
-    return q
-
-
 def _require_configuration(rig: Rig, q: np.ndarray, what: str) -> None:
     if len(q) != rig.model.nq:
         raise InvalidValue(f"{what} has {len(q)} numbers; rig {rig.name!r} has {rig.model.nq}")
@@ -247,3 +245,14 @@ def _require_configuration(rig: Rig, q: np.ndarray, what: str) -> None:
         length = float(np.linalg.norm(q[part]))
         if abs(length - 1.0) > UNIT:
             raise InvalidValue(f"{what}: the rotation in q[{part.start}:{part.stop}] has length {length:g}, not 1")
+
+
+def _require_configurations(rig: Rig, samples: Samples) -> None:
+    if samples.q.shape[1] == rig.model.nq:
+        lengths = [np.linalg.norm(samples.q[:, part], axis=1) for part in _quaternions(rig)]
+        wrong = np.abs(np.array(lengths) - 1.0).max(axis=0) > UNIT
+        suspect = np.flatnonzero(wrong)[:1]
+    else:
+        suspect = np.zeros(1, int)
+    for frame in suspect:
+        _require_configuration(rig, samples.q[frame], f"sample at {samples.times[frame]:g} s")

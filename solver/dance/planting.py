@@ -8,11 +8,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..dynamics import link_motions
 from ..errors import InvalidValue
 from ..pinocchio_loader import pin
 from ..rig import Rig
 from .keys import FlatCurve
-from .schedule import SAME_TIME, Anchor, Phase, Schedule, anchors_at, contact_patch
+from .schedule import SAME_TIME, Anchor, Phase, Schedule, contact_patch
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +47,10 @@ def schedule_of(
     Raises:
         InvalidValue: strips of one patch overlap, end before they start, or lie outside the dance.
     """
-    anchors: list[tuple[Strip, Anchor]] = []
-    for strip in sorted(strips, key=lambda s: (s.patch, s.start)):
-        _require_sound(strip, anchors[-1][0] if anchors else None, curve)
-        kept = [time for time in fixed if strip.start - SAME_TIME <= time <= strip.stop + SAME_TIME]
-        time = kept[0] if kept else 0.5 * (strip.start + strip.stop)
-        q = curve.motion(rig, np.array([time])).q[0]
-        anchors.append((strip, flat_on_ground(rig, anchors_at(rig, q, (strip.patch,))[0], ground)))
+    ordered = sorted(strips, key=lambda s: (s.patch, s.start))
+    for before, strip in zip([None, *ordered], ordered):
+        _require_sound(strip, before, curve)
+    anchors = list(zip(ordered, _planted(rig, curve, ordered, ground, fixed)))
     edges = {curve.start, curve.stop, *(t for s, _ in anchors for t in (s.start, s.stop))}
     times = sorted(edges)
     times = [times[0], *(b for a, b in pairwise(times) if b - a > SAME_TIME)]
@@ -61,6 +59,24 @@ def schedule_of(
         middle = 0.5 * (start + stop)
         phases.append(Phase(start, stop, tuple(a for s, a in anchors if s.start < middle < s.stop)))
     return Schedule(tuple(phases), ground)
+
+
+def _planted(
+    rig: Rig, curve: FlatCurve, strips: Sequence[Strip], ground: float, fixed: Sequence[float]
+) -> list[Anchor]:
+    """Where each strip plants its foot, from one pass over the dance: a scene may have hundreds of strips."""
+    if not strips:
+        return []
+    kept = [[t for t in fixed if s.start - SAME_TIME <= t <= s.stop + SAME_TIME] for s in strips]
+    times = np.array([k[0] if k else 0.5 * (s.start + s.stop) for s, k in zip(strips, kept)])
+    moments, frames = np.unique(times, return_inverse=True)
+    links = link_motions(rig, curve.motion(rig, moments))
+    anchors = []
+    for strip, frame in zip(strips, frames.reshape(-1)):
+        link = rig.index(contact_patch(rig, strip.patch).link)
+        anchor = Anchor(strip.patch, links.rotation[:, :, link, frame], links.position[:, link, frame])
+        anchors.append(flat_on_ground(rig, anchor, ground))
+    return anchors
 
 
 def flat_on_ground(rig: Rig, anchor: Anchor, ground: float) -> Anchor:

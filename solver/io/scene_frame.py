@@ -1,17 +1,29 @@
 """What the checks say about one frame, as plain values for a scene to draw, and the lines that carry them.
 
-Requests and answers of the live check are one JSON object a line. Requests:
+Requests and answers of the live check (``python -m solver live``) are one JSON object a line. Requests, of which the
+newest of each kind counts:
 
-``{"do": "timeline", "serial": K, "path": FILE}``  check this timeline; answers of older serials end. Further options:
-``"shrink"``, ``"friction"``, ``"pairs"``, ``"excitation"`` (false: leave it out).
+``{"do": "timeline", "serial": K, "path": FILE}``  check this timeline; answers of older serials end. Further choices:
+``"shrink"``, ``"friction"``, ``"pairs"`` and ``"slip"`` (allowed, [m]) as in `CheckOptions`, ``"excitation"`` (false:
+leave it out).
 ``{"do": "look", "frame": I}``  the frame that the user looks at: it and its neighbours come first.
-``{"do": "pose", "serial": K, "path": FILE}``  check the first frame of this timeline as a posture at rest, before all.
-``{"do": "end"}``  stop; so does the end of the input.
+``{"do": "pose", "serial": K, "path": FILE}``  check the first frame of this timeline as a posture at rest, before all;
+the patches whose strips hold its time stand where it has them, flat on the floor. The same choices.
+``{"do": "end"}``  stop at once; so does the end of the input.
 
-Answers, each with the ``serial`` it belongs to: ``{"kind": "frames", "frames": [...]}`` (`SceneFrame.tree`),
-``{"kind": "pose", "frame": ...}``, ``{"kind": "excitation", "time": T, "links": {NAME: VALUE}}``,
-``{"kind": "done", "feasible": ..., "failed": [[FIRST, LAST], ...], "failures": [TEXT, ...]}``,
-``{"kind": "error", "message": TEXT}``.
+Answers, each with the ``serial`` of the request it belongs to:
+
+``{"kind": "frames", "frames": [...]}``  checked frames (`SceneFrame.tree`), every frame of the timeline once. Those
+that say the same as in the timeline before are told again but not checked again.
+``{"kind": "done", "feasible": ..., "failed": [[FIRST, LAST], ...], "failures": [TEXT, ...], "notes": [TEXT, ...]}``
+every frame is told. Frames FIRST to LAST, both included, fail; a sentence says where each check does so first; notes
+say what this rig cannot be checked for.
+``{"kind": "excitation", "time": T, "links": {NAME: VALUE}}``  after that, some twenty times along the timeline:
+condition number of each link's regressor from the start to T; null: not determined yet.
+``{"kind": "pose", "frame": ...}``  the posture.
+``{"kind": "error", "message": TEXT, "frames": [[FIRST, LAST], ...]}``  the request came to nothing; or, with
+``frames``, these frames of its timeline cannot be checked and the others follow. A request that cannot be understood
+is answered without ``serial`` if it has none, and changes nothing.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def joint_coordinates(rig: Rig, q: np.ndarray) -> np.ndarray:
         if joint.nq == joint.nv:
             result[:, into] = values - neutral[joint.idx_q : joint.idx_q + joint.nq]
         elif joint.shortname() == "JointModelSpherical":
-            result[:, into] = _rotation_vectors(values)
+            result[:, into] = rotation_vectors(values)
         else:
             if differences is None:
                 differences = np.array([rig.coordinates(row) for row in q]).reshape(len(q), -1)
@@ -85,7 +85,8 @@ def unlimited(rig: Rig) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _rotation_vectors(quaternions: np.ndarray) -> np.ndarray:
+def rotation_vectors(quaternions: np.ndarray) -> np.ndarray:
+    """Rotation vectors (N, 3) [rad], at most half a turn long, of unit quaternions xyzw (N, 4)."""
     vector, scalar = quaternions[:, :3], quaternions[:, 3]
     sine = np.linalg.norm(vector, axis=1)
     angle = 2.0 * np.arctan2(sine, np.abs(scalar))

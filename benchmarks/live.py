@@ -1,0 +1,147 @@
+"""Cost of the live check from request line to answer line, in a child process as the timeline's editor starts it.
+
+Simulated motion: a standing rig whose joints swing, sampled as a scene would, half a minute at 30 frames a second.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from solver.io.scene_motion import motion_arrays
+from solver.io.scene_timeline import SceneStrip, SceneTimeline, write_timeline
+from solver.motion import Motion
+from solver.rig import Rig
+
+FRAMES, RATE = 900, 30.0
+LOOKED_AT = 400
+KEY_REACH = 12
+"""Frames on either side of an edited key that move with it."""
+EDIT = 0.1
+"""[rad] by which the key is turned."""
+POSES, EDITS = 40, 5
+
+
+@dataclass(frozen=True, slots=True)
+class LiveCost:
+    """What the live check of one rig costs, by the clock of the program that asks.
+
+    Attributes:
+        start: [s] from the start of the process to the first answer, a posture's.
+        pose: [ms] a posture, median.
+        frame: [ms] per frame of a whole timeline.
+        first: [ms] to the frame looked at, after one key was edited; median.
+        edit: [ms] to the last frame, after one key was edited; median.
+    """
+
+    start: float
+    pose: float
+    frame: float
+    first: float
+    edit: float
+
+
+class Asker:
+    """A running live check."""
+
+    def __init__(self) -> None:
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen([sys.executable, "-m", "solver", "live"], stdin=pipe, stdout=pipe, text=True)
+
+    def ask(self, **request: object) -> None:
+        """Send a request."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+
+    def answer(self, *kinds: str) -> None:
+        """Wait for an answer of some kind.
+
+        Raises:
+            RuntimeError: an error was answered, or nothing.
+        """
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            tree = json.loads(line)
+            if tree["kind"] == "error":
+                raise RuntimeError(tree["message"])
+            if tree["kind"] in kinds:
+                return
+        raise RuntimeError("the live check ended")
+
+    def end(self) -> None:
+        """Let it end."""
+        self.ask(do="end")
+        self._process.wait()
+
+
+def measure_live(rig: Rig, motion: Motion) -> LiveCost:
+    """Ask a child for a rig's motion, whole and after edits of one key."""
+    shown = _timeline(rig, motion)
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_timeline(Path(folder) / "dance.timeline.npz", shown)
+        posture = write_timeline(Path(folder) / "pose.timeline.npz", _first(shown))
+        begun = time.perf_counter()
+        asker = Asker()
+        try:
+            start = _seconds(begun, asker, "pose", posture, 0)
+            pose = [_seconds(time.perf_counter(), asker, "pose", posture, k) for k in range(POSES)]
+            asker.ask(do="look", frame=LOOKED_AT)
+            whole = _seconds(time.perf_counter(), asker, "timeline", path, 1)
+            firsts, edits = [], []
+            for serial in range(2, 2 + EDITS):
+                write_timeline(path, _edited(rig, shown, EDIT * (serial - 1)))
+                begun = time.perf_counter()
+                asker.ask(do="timeline", serial=serial, path=str(path), excitation=False)
+                asker.answer("frames")
+                firsts.append(time.perf_counter() - begun)
+                asker.answer("done")
+                edits.append(time.perf_counter() - begun)
+        finally:
+            asker.end()
+    return LiveCost(
+        start, 1e3 * float(np.median(pose)), 1e3 * whole / FRAMES, 1e3 * float(np.median(firsts)),
+        1e3 * float(np.median(edits)),
+    )  # fmt: skip
+
+
+def _seconds(begun: float, asker: Asker, do: str, path: Path, serial: int) -> float:
+    asker.ask(do=do, serial=serial, path=str(path), excitation=False)
+    asker.answer("pose" if do == "pose" else "done")
+    return time.perf_counter() - begun
+
+
+def _timeline(rig: Rig, motion: Motion) -> SceneTimeline:
+    arrays = motion_arrays(rig, motion)
+    root, rotations, translations = (arrays[name].astype(np.float32) for name in ("root", "rotations", "translations"))
+    strips = tuple(SceneStrip(patch.name, 0.0, float(motion.times[-1])) for patch in rig.contacts)
+    return SceneTimeline("swing", rig.parameters, rig.links, motion.times, root, rotations, translations, strips=strips)
+
+
+def _first(shown: SceneTimeline) -> SceneTimeline:
+    return replace(
+        shown, times=shown.times[:1], root=shown.root[:1], rotations=shown.rotations[:1],
+        translations=shown.translations[:1],
+    )  # fmt: skip
+
+
+def _edited(rig: Rig, shown: SceneTimeline, angle: float) -> SceneTimeline:
+    """The key of one joint turned, and what lies between it and its neighbours with it."""
+    from scipy.spatial.transform import Rotation
+
+    link = len(rig.links) // 2
+    axis = np.array(rig.model.joints[link + 1].createData().S).reshape(6, -1)[3:, 0]
+    away = np.abs(np.arange(FRAMES) - LOOKED_AT) / KEY_REACH
+    turn = np.where(away < 1.0, 0.5 * angle * (1.0 + np.cos(np.pi * np.minimum(away, 1.0))), 0.0)
+    rotations = np.array(shown.rotations)
+    added = Rotation.from_quat(rotations[:, link]) * Rotation.from_rotvec(turn[:, None] * axis)
+    moved = away < 1.0
+    rotations[moved, link] = added.as_quat()[moved]
+    return replace(shown, rotations=rotations)
