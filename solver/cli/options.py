@@ -50,9 +50,9 @@ def add_verb(
     name: str,
     summary: str,
     explanation: str,
-    run: Callable[[argparse.Namespace, Progress], None],
+    run: Callable[[argparse.Namespace, Progress], int | None],
 ) -> argparse.ArgumentParser:
-    """A verb's parser, with the options that all verbs have."""
+    """A verb's parser, with the options that all verbs have; ``run`` may return an exit code."""
     text = f"{summary[0].upper()}{summary[1:]}.\n{explanation}"
     parser = verbs.add_parser(name, help=summary, description=text, formatter_class=Paragraphs)
     parser.add_argument(

@@ -8,6 +8,7 @@ programme is that of the whole body, of which the linear inverted pendulum is th
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -152,12 +153,15 @@ class Program:
         self._fixed = self.spline.basis(np.array(window.fixed) - window.start).position @ self._ties
         self._back = np.linalg.pinv(self._fixed) if len(self._fixed) else np.zeros((self._ties.shape[1], 0))
 
-    def solve(self, first: np.ndarray, most: int) -> Displacement:
-        """The least displacement found in at most so many steps, from first (m, n) on."""
+    def solve(self, first: np.ndarray, most: int, until: float = np.inf) -> Displacement:
+        """The least displacement found in at most so many steps, from first (m, n) on.
+
+        No step is begun after ``until``, a time of `time.monotonic`.
+        """
         x = self._exact(first)
         values, near, cost, merit = self._judged(x)
         trust, steps = TRUST, 0
-        while steps < most and trust > LEAST_TRUST:
+        while steps < most and trust > LEAST_TRUST and time.monotonic() < until:
             steps += 1
             before = values.violation
             wanted = self._step(x, values, near, trust)

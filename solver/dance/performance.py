@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from ..errors import InvalidValue
 from ..identification.base_parameters import BaseParameters
 from ..motion import Motion
-from ..rig import Rig
+from ..rig import ROOT_NV, Rig
 from .checks import coordinate_names, joint_coordinates
 from .excitation import PLATE_NOISE, Excitation
 
@@ -21,6 +21,8 @@ SPEEDS = tuple(float(s) for s in np.geomspace(0.7, 1.4, 71))
 """Paces tried: performed duration over planned."""
 STILL = 0.02
 """[rad] standard deviation below which a joint is not part of the dance and has no correlation."""
+STRAIGHT = 1e-12
+"""Sine of half an angle below which a rotation vector is twice its quaternion's vector part."""
 LEAST_SHARE = 0.5
 """Of the shorter of both that must overlap."""
 
@@ -96,10 +98,12 @@ def align(rig: Rig, planned: Motion, performed: Motion, stretches: Sequence[floa
     Raises:
         InvalidValue: no joint moves in the plan, or the recording is too short.
     """
-    plan, dance = _uniform(rig, planned, 1.0), joint_coordinates(rig, performed.q)
+    plan, dance = _uniform(rig, planned, 1.0), continuous_coordinates(rig, performed.q)
     moving = plan.std(axis=0) > STILL
     if not moving.any():
         raise InvalidValue("the planned motion keeps every joint still: there is nothing to align")
+    if not (dance.std(axis=0) > STILL).any():
+        raise InvalidValue("the performed motion keeps every joint still: there is nothing to align")
     best: tuple[float, float, float] = (-np.inf, 0.0, 1.0)
     for stretch in stretches:
         own = _uniform(rig, performed, stretch)[:, moving]
@@ -155,8 +159,10 @@ def compare(
     clock = performed.times - performed.times[0]
     at = alignment.lag + alignment.stretch * (planned.times - planned.times[0])
     inside = (at >= 0.0) & (at <= clock[-1])
-    plan = joint_coordinates(rig, planned.q)[inside]
-    dance = joint_coordinates(rig, performed.q)
+    if inside.sum() < RATE * LEAST_SHARE * min(1.0, clock[-1]):
+        raise InvalidValue("the performance and the plan have too little in common to be aligned in time")
+    plan = continuous_coordinates(rig, planned.q)[inside]
+    dance = continuous_coordinates(rig, performed.q)
     own = np.column_stack([np.interp(at[inside], clock, column) for column in dance.T])
     spread, own_spread = plan - plan.mean(axis=0), own - own.mean(axis=0)
     cross, square = (spread * own_spread).mean(axis=0), (spread**2).mean(axis=0)
@@ -189,10 +195,27 @@ def reached(rig: Rig, motion: Motion, structure: BaseParameters, noise: np.ndarr
     return Reached(plain.link_conditions(), plain.total_condition, deviations, int((deviations < 0.1).sum()))
 
 
+def continuous_coordinates(rig: Rig, q: np.ndarray) -> np.ndarray:
+    """Joint coordinates (N, nv - 6) of a motion; rotation vectors go on where a turn passes half a circle."""
+    values = np.array(joint_coordinates(rig, q))
+    for joint in list(rig.model.joints)[2:]:
+        if joint.shortname() != "JointModelSpherical":
+            continue
+        turns = np.array(q[:, joint.idx_q : joint.idx_q + 4])
+        turns *= -1.0 if turns[0, 3] < 0.0 else 1.0
+        flips = np.einsum("ij,ij->i", turns[1:], turns[:-1]) < 0.0
+        turns[1:] *= np.where(np.cumsum(flips) % 2 == 1, -1.0, 1.0)[:, None]
+        sine = np.linalg.norm(turns[:, :3], axis=1)
+        angle = 2.0 * np.arctan2(sine, turns[:, 3])
+        columns = slice(joint.idx_v - ROOT_NV, joint.idx_v - ROOT_NV + 3)
+        values[:, columns] = turns[:, :3] * np.where(sine > STRAIGHT, angle / np.maximum(sine, STRAIGHT), 2.0)[:, None]
+    return values
+
+
 def _uniform(rig: Rig, motion: Motion, stretch: float) -> np.ndarray:
     """Joint coordinates (N, K) at `RATE` of the motion danced ``stretch`` times as fast."""
     clock = (motion.times - motion.times[0]) / stretch
-    values = joint_coordinates(rig, motion.q)
+    values = continuous_coordinates(rig, motion.q)
     times = np.arange(int(clock[-1] * RATE) + 1) / RATE
     return np.column_stack([np.interp(times, clock, column) for column in values.T])
 

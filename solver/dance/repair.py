@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -44,6 +45,8 @@ class RepairOptions:
         rounds: each next one keeps more beyond the limits and moves more of the course; only one where a
             fixed key is impossible by itself.
         preference: how much dearer a joint's move is than the same visible move of the root, squared.
+        patience: [s] after which no further step of the search is begun; the best so far is the result. What was found
+            in time depends on the machine.
     """
 
     rate: float = 50.0
@@ -51,6 +54,7 @@ class RepairOptions:
     steps: int = 10
     rounds: int = 6
     preference: float = 3.0
+    patience: float = np.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,7 @@ class Repair:
         before, after: checks of the given and of the repaired motion at the fine sampling.
         status: one of `STATUSES`.
         troubles: fixed keys that stand in the way.
+        hurried: the search ended because its time was over.
     """
 
     motion: Motion
@@ -106,6 +111,7 @@ class Repair:
     after: Checks
     status: str
     troubles: tuple[KeyTrouble, ...] = ()
+    hurried: bool = False
 
     @property
     def feasible(self) -> bool:
@@ -139,6 +145,7 @@ def repair(
     checks = CheckOptions() if checks is None else checks
     options = RepairOptions() if options is None else options
     rig, schedule = keyed.rig, keyed.schedule
+    until = time.monotonic() + options.patience
     fine, shown = (sample_times(keyed.start, keyed.stop, r) for r in (FINER * options.rate, rate))
     given = keyed.curve()
     progress(0.0, "checking the dance as given")
@@ -157,7 +164,7 @@ def repair(
     best, best_after = done, after
     rounds = 1 if troubles else options.rounds
     for number in range(rounds):
-        if after.feasible:
+        if after.feasible or time.monotonic() >= until:
             break
         limits = Limits(course, checks, 1.0 + number)
         windows = _windows(keyed, after, [d.window for d in done], AROUND * (1.0 + number))
@@ -168,7 +175,7 @@ def repair(
             stiff = [d for d in earlier if d.violation > KEPT and _within(d.window, window)]
             finer = DENSER**number if stiff else 1.0
             program = Program(course, limits, window, options.spacing * finer, options.rate / finer, weights, also)
-            found = _displaced(program, [d for d in earlier if _within(d.window, window)], options)
+            found = _displaced(program, [d for d in earlier if _within(d.window, window)], options.steps, until)
             iterations += found.iterations
             done.append(found)
         after = _checked(course, done, fine, checks)
@@ -180,11 +187,12 @@ def repair(
     moved = _moved(rig, given.motion(rig, fine), _motion(course, done, fine))
     troubles = [*troubles, *_at_keys(fixed, after, troubles)]
     status = REPAIRED if after.feasible else IMPROVED if _rank(after) < _rank(before) else FAILED
+    hurried = not after.feasible and time.monotonic() >= until
     return Repair(motion, _rekeyed(keyed, course, done, motion), moved, iterations, before, after, status,
-                  tuple(troubles))  # fmt: skip
+                  tuple(troubles), hurried)  # fmt: skip
 
 
-def _displaced(program: Program, earlier: Sequence[Displacement], options: RepairOptions) -> Displacement:
+def _displaced(program: Program, earlier: Sequence[Displacement], steps: int, until: float) -> Displacement:
     """The search, begun where an earlier one ended, and with the root so low that the legs reach."""
     first = program.nothing
     for displacement in earlier:
@@ -198,7 +206,7 @@ def _displaced(program: Program, earlier: Sequence[Displacement], options: Repai
         if now < stretched:
             first, stretched = trial, now
         drop *= 2.0
-    return program.solve(first, options.steps)
+    return program.solve(first, steps, until)
 
 
 def _within(inner: Window, outer: Window) -> bool:

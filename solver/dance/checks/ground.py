@@ -12,7 +12,7 @@ from . import feet
 from .balance import foot_wrenches, friction_margins, joint_torques, shares, surface_axes, zero_moment_point
 from .mechanics import State
 from .options import CheckOptions
-from .support import SupportPolygon, convex_polygon, support_polygon
+from .support import SupportPolygon, support_polygon
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,8 @@ class PlantedPhase:
         corners = [anchor.points(rig) for anchor in phase.anchors]
         links = tuple(contact_patch(rig, name).link for name in phase.loaded)
         polygon = support_polygon(rig, phase.anchors, options.shrink) if phase.anchors else None
-        centres = [np.append(convex_polygon(each[:, :2]).centre, each[:, 2].mean()) for each in corners]
+        soles = [support_polygon(rig, (anchor,)) for anchor in phase.anchors]
+        centres = [np.append(sole.centre, each[:, 2].mean()) for sole, each in zip(soles, corners)]
         return PlantedPhase(
             phase,
             np.array([names.index(name) for name in phase.loaded], int),

@@ -1,0 +1,176 @@
+"""The verb that holds a performance against its plan."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.cli import OK, WRONG_INPUT, main
+from solver.dance.keys import FlatCurve, sample_times
+from solver.dance.performance import continuous_coordinates
+from solver.dance.transfer import common_links, transferred
+from solver.errors import InvalidValue
+from solver.io.keyed_file import write_keyed
+from solver.io.scene import write_rig
+from solver.io.scene_motion import write_motion
+from solver.motion import Motion
+from solver.pinocchio_loader import pin
+from solver.rig import Rig
+from solver.rigs import hoap3, human
+from tests.dance.authored import arm_swing, home, turned
+
+QUIET = ("--progress", "none")
+PACE, LAG = 1.1, 0.4
+
+
+@pytest.fixture(scope="module")
+def planned_rig() -> Rig:
+    """The person a dance was authored for."""
+    return human(1.75, 70.0, "male")
+
+
+@pytest.fixture(scope="module")
+def performer() -> Rig:
+    """The person who danced: shorter, lighter, with a longer upper arm."""
+    return human(1.62, 58.0, "male", lengths={"right_upper_arm": 0.31})
+
+
+@pytest.fixture(scope="module")
+def plan(planned_rig: Rig, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four swings of the arms."""
+    path = tmp_path_factory.mktemp("plan") / "swings.json"
+    write_keyed(path, arm_swing(planned_rig, 0.9, 0.8, swings=4))
+    return path
+
+
+@pytest.fixture(scope="module")
+def study(planned_rig: Rig, performer: Rig, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two trials: the dance begun late and danced slowly, and the same on the spot."""
+    folder = tmp_path_factory.mktemp("study")
+    keyed = arm_swing(planned_rig, 0.9, 0.8, swings=4)
+    times = sample_times(0.0, LAG + PACE * keyed.stop + 0.5, 100.0)
+    y = keyed.curve().at(np.clip((times - LAG) / PACE, 0.0, keyed.stop))[0]
+    moved = FlatCurve.motion(_Still(y), planned_rig, times)  # type: ignore[arg-type]
+    late = transferred(planned_rig, moved, performer)
+    write_rig(folder / "rig.json", performer)
+    write_motion(folder / "late.motion.npz", performer, late)
+    write_motion(folder / "prompt.motion.npz", performer, transferred(planned_rig, keyed.motion(100.0), performer))
+    return folder
+
+
+class _Still:
+    """Coordinates without rates: the scene's file holds none."""
+
+    def __init__(self, y: np.ndarray) -> None:
+        self._y = y
+
+    def at(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What was given."""
+        return self._y, np.zeros_like(self._y), np.zeros_like(self._y)
+
+
+def test_a_late_and_slow_performance_is_recognised(
+    plan: Path, study: Path, planned_rig: Rig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another body danced the same angles late and slowly: lag and pace are found, no joint is off, and it is said
+    that bodies of different lengths were compared."""
+    output = tmp_path / "out"
+    assert main(["perform", str(plan), str(study), "--trial", "late", "--output", str(output), *QUIET]) == OK
+    assert {file.name for file in output.iterdir()} == {"performance.json", "performance.csv", "report.txt"}
+    tree = json.loads((output / "performance.json").read_text(encoding="utf-8"))
+    assert tree["lag"] == pytest.approx(LAG, abs=5e-3)
+    assert tree["stretch"] == pytest.approx(PACE, rel=2e-3)
+    assert max(joint["rmse"] for joint in tree["joints"]) < 5e-3
+    assert "own lengths" in tree["notes"][0]
+    assert tree["excitation"]["reached"]["determined"] > 0
+    with (output / "performance.csv").open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["joint"] for row in rows] == [joint["joint"] for joint in tree["joints"]]
+    assert len(rows) == planned_rig.model.nv - 6
+    swung = next(row for row in rows if row["joint"] == "right_upper_arm y")
+    assert float(swung["gain"]) == pytest.approx(1.0, abs=0.01)
+    said = capsys.readouterr().out
+    assert said.startswith(tree["message"])
+    assert "10 % slower" in tree["message"]
+
+
+def test_two_trials_are_held_against_each_other(study: Path, tmp_path: Path) -> None:
+    """A recording's motion serves as the plan; held against itself nothing differs."""
+    one = study / "prompt.motion.npz"
+    assert main(["perform", str(one), str(one), "--output", str(tmp_path / "out"), *QUIET]) == OK
+    tree = json.loads((tmp_path / "out" / "performance.json").read_text(encoding="utf-8"))
+    assert tree["similarity"] == pytest.approx(1.0)
+    assert max(joint["rmse"] for joint in tree["joints"]) < 1e-6
+    first, second = tree["excitation"]["planned"], tree["excitation"]["reached"]
+    assert first["determined"] == second["determined"] > 0
+    assert first["conditions"]["right_forearm"] == pytest.approx(second["conditions"]["right_forearm"], rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("performed", "trial", "said"),
+    [
+        (".", [], "holds several trials, late, prompt. Choose one with --trial"),
+        (".", ["--trial", "encore"], "holds no trial 'encore'. It holds late, prompt"),
+        ("nowhere", [], "is not there"),
+        ("rig.json", [], "neither the folder of a study nor a .motion.npz"),
+    ],
+)
+def test_what_cannot_be_compared_is_one_line(
+    plan: Path, study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], performed: str, trial: list[str],
+    said: str,
+) -> None:  # fmt: skip
+    """A performance that is not there, or not one alone, ends with one line and no folder."""
+    arguments = ["perform", str(plan), str(study / performed), *trial, "--output", str(tmp_path / "out")]
+    assert main([*arguments, *QUIET]) == WRONG_INPUT
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert said in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_motion_without_its_rig_is_refused(
+    plan: Path, study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Angles mean nothing without the rig that has the joints."""
+    alone = tmp_path / "late.motion.npz"
+    alone.write_bytes((study / "late.motion.npz").read_bytes())
+    assert main(["perform", str(plan), str(alone), "--output", str(tmp_path / "out"), *QUIET]) == WRONG_INPUT
+    assert "has no rig.json beside it" in capsys.readouterr().err
+
+
+def test_only_joints_of_one_kind_are_common(planned_rig: Rig) -> None:
+    """A robot's hinges are not a person's balls: what both call a right upper arm is not compared, and a body without
+    a common joint is refused."""
+    robot = hoap3()
+    shared = common_links(planned_rig, robot)
+    assert "right_upper_arm" not in shared
+    assert common_links(planned_rig, planned_rig) == planned_rig.links[1:]
+    still = Motion(np.zeros(1), home(planned_rig)[0][None], *np.zeros((2, 1, planned_rig.model.nv)))
+    if not shared:
+        with pytest.raises(InvalidValue, match="no joint in common"):
+            transferred(planned_rig, still, robot)
+
+
+def test_transferred_motion_keeps_angles_and_speeds(planned_rig: Rig, performer: Rig) -> None:
+    """On a body of other lengths every joint has the same coordinates and rates, and there and back is the same."""
+    motion = arm_swing(planned_rig, 0.9, 0.8).motion(50.0)
+    there = transferred(planned_rig, motion, performer)
+    assert np.array_equal(there.v, motion.v)
+    back = transferred(performer, there, planned_rig)
+    assert np.array_equal(back.q, motion.q)
+    assert np.array_equal(back.a, motion.a)
+
+
+def test_turning_past_half_a_circle_is_no_jump(planned_rig: Rig) -> None:
+    """An arm that goes round by 270 degrees has a coordinate that goes on growing."""
+    q = home(planned_rig)[0]
+    angles = np.radians(np.arange(0.0, 271.0, 5.0))
+    turns = np.array([turned(planned_rig, planned_rig.neutral, {"right_upper_arm": (1, a)}) for a in angles])
+    values = continuous_coordinates(planned_rig, turns)
+    column = planned_rig.model.joints[planned_rig.joint("right_upper_arm")].idx_v - 6 + 1
+    assert np.abs(np.diff(values[:, column])) == pytest.approx(np.radians(5.0))
+    assert np.abs(continuous_coordinates(planned_rig, q[None])[0] - planned_rig.coordinates(q)).max() < 1e-12
+    assert pin.isNormalized(planned_rig.model, turns[-1])
