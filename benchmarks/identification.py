@@ -50,6 +50,7 @@ def main(arguments: Sequence[str]) -> int:
     parts: list[Callable[[], list[Figure]]] = [
         lambda: real(options.data, options.quick, datasets),
         simulated.noise_free_figures,
+        simulated.noisy_motion_figures,
         lambda: belt.belt_figures(options.quick),
         lambda: constrained_results(datasets, options.quick),
         lambda: speed.solver_figures(options.quick),

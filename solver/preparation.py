@@ -12,6 +12,7 @@ from .calibration.mass_evidence import MassEvidence, mass_evidence
 from .dynamics import centroidal_momentum, predicted_wrench
 from .errors import InvalidValue
 from .motion import Motion
+from .motion_noise import MotionNoise, fitting, motion_noises, shaken_copies
 from .rig import Rig
 from .signals import (
     GRAVITY,
@@ -65,6 +66,7 @@ class _Item:
     usable: np.ndarray
     wrenches: Wrenches | None = None
     windows: Windows | None = None
+    shaken: tuple[Motion, ...] = ()
 
 
 def first_mass(recordings: Sequence[Recording]) -> float | None:
@@ -135,7 +137,7 @@ def prepare(
     Args:
         rig: calibrated.
         records: with ``tracked`` filled in, or found in ``motions``.
-        preset: filter of motion and wrenches alike.
+        preset: filter of motion and wrenches alike; its cut-off is lowered where every motion is mostly noise above.
         motions: already filtered motions by trial, of a robot's encoders say.
         stated_mass: [kg] what the user says.
         synchronise: estimate and remove the plates' lag.
@@ -144,12 +146,19 @@ def prepare(
         InvalidValue: no trial has forces, or none has a frame that counts.
     """
     motions = motions or {}
-    items = [_moved(rig, record, preset, motions) for record in records]
+    warnings: list[str] = []
+    noises = motion_noises(rig, records, preset, motions.keys())
+    asked, preset = preset, fitting(preset, records, noises)
+    if preset.cutoff < asked.cutoff:
+        warnings.append(
+            f"above {preset.cutoff:.1f} Hz the motion is mostly noise: motion and forces were filtered at that instead "
+            f"of {asked.cutoff:g} Hz"
+        )
+    items = [_moved(rig, record, preset, motions, noises) for record in records]
     weighing = [item for item in items if item.wrenches is not None]
     rough = rough_mass(rig, [i.motion for i in weighing], [i.wrenches for i in weighing if i.wrenches is not None])
     rough = rough or stated_mass or rig.prior.total_mass
     items = [_windowed(rig, item, preset, rough) for item in items]
-    warnings: list[str] = []
     mass = _weigh(rig, items, rough, stated_mass, warnings)
     if mass is not None:
         rig = rig.with_prior(rig.prior.scaled(mass.mass))
@@ -159,17 +168,26 @@ def prepare(
     return Prepared(rig, done, mass, lag, tuple(warnings))
 
 
-def _moved(rig: Rig, record: TrialRecord, preset: FilterPreset, motions: Mapping[str, Motion]) -> _Item:
+def _moved(
+    rig: Rig,
+    record: TrialRecord,
+    preset: FilterPreset,
+    motions: Mapping[str, Motion],
+    noises: Mapping[str, MotionNoise],
+) -> _Item:
+    copies: tuple[Motion, ...] = ()
+    native = record.recording.wrenches
     if record.name in motions:
         motion = motions[record.name]
         usable = np.ones(len(motion), bool)
     elif record.tracked is not None:
         motion = smooth_motion(rig.model, record.tracked.times, record.tracked.q, preset)
         usable = np.interp(motion.times, record.tracked.times, record.tracked.tracked.astype(float)) > WHOLLY
+        copies = shaken_copies(rig, record, preset, noises)
     else:
         raise InvalidValue(f"trial {record.name!r} has no motion: neither markers nor joint angles")
-    native = record.recording.wrenches
-    return _Item(record, motion, usable, None if native is None else resample(native, motion.times, preset))
+    filtered = None if native is None else resample(native, motion.times, preset)
+    return _Item(record, motion, usable, filtered, shaken=copies)
 
 
 def _windowed(rig: Rig, item: _Item, preset: FilterPreset, mass: float) -> _Item:
@@ -240,5 +258,5 @@ def _finished(
     known = (np.isfinite(wrenches.total) | ~np.asarray(wrenches.measured)).all(axis=1)
     counted = windows.counted & known
     filled = Wrenches(wrenches.times, wrenches.frames, np.nan_to_num(wrenches.values), wrenches.measured)
-    trial = Trial(item.record.name, item.motion, filled, counted, windows.excluded)
+    trial = Trial(item.record.name, item.motion, filled, counted, windows.excluded, item.shaken)
     return replace(item.record, motion=item.motion, trial=trial, windows=windows, lag=lag, bias=bias)

@@ -27,6 +27,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"tracking", "identification", "centroidal"}),
     frozenset({"calibration", "dance"}),  # a subject is calibrated by tracking it; a dance excites what is identified
     frozenset({"study"}),
+    frozenset({"motion_noise"}),
     frozenset({"preparation"}),
     frozenset({"io"}),
     frozenset({"report"}),

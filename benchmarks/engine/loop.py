@@ -13,7 +13,7 @@ from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
-from solver.signals import PRESETS, low_pass, smooth_motion
+from solver.signals import PRESETS, low_pass, noise_floor, shaken, smooth_motion
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 
@@ -94,9 +94,16 @@ def sensed(rig: Rig, performance: Performance, sensors: Sensors, seed: int) -> T
     plates = performance.plates.values + spread * generator.standard_normal(performance.plates.values.shape)
     plates = low_pass(plates.reshape(len(motion), -1), motion.rate, preset).reshape(plates.shape)
     every = max(1, round(motion.rate / TRIAL_RATE))
-    thin = Motion(*(values[::every] for values in (smooth.times, smooth.q, smooth.v, smooth.a)))
+    thin = _thinned(smooth, every)
     wrenches = Wrenches(thin.times, performance.plates.frames, plates[::every])
-    return Trial("dance", thin, wrenches, np.ones(len(thin), bool))
+    floor = noise_floor(rig.model, motion.times, q, preset)
+    copies = () if floor is None else shaken(rig.model, motion.times, q, preset, floor, name="dance")
+    shaken_too = tuple(_thinned(copy, every) for copy in copies)
+    return Trial("dance", thin, wrenches, np.ones(len(thin), bool), shaken=shaken_too)
+
+
+def _thinned(motion: Motion, every: int) -> Motion:
+    return Motion(*(values[::every] for values in (motion.times, motion.q, motion.v, motion.a)))
 
 
 def close_loop(rig: Rig, performance: Performance, truth: InertialParameters, sensors: Sensors, seed: int = 0) -> Found:

@@ -1,4 +1,4 @@
-"""Simulated data without noise: what is left over is the method's own error."""
+"""Simulated data: what the method gets wrong without noise, and with noise in the motion that its equations are of."""
 
 from __future__ import annotations
 
@@ -8,20 +8,32 @@ from functools import lru_cache
 import numpy as np
 
 from solver.demo.person import Person, simulate_person
+from solver.demo.run import Against, against
 from solver.dynamics import predicted_wrench
 from solver.identification.comparison import AXES, compare
 from solver.identification.identify import IdentifyOptions, identify
 from solver.inertials import InertialParameters
 from solver.motion import Motion
-from solver.rig import Rig
+from solver.motion_noise import fitting, motion_noises, shaken_copies
+from solver.pinocchio_loader import pin
+from solver.rig import ROOT_NV, Rig
+from solver.signals import FilterPreset, preset_of, resample, smooth_motion
+from solver.study import TrialRecord
 from solver.threads import one_blas_thread
-from solver.trial import Trial
+from solver.tracking.track import Tracked
+from solver.trial import Recording, Trial
 from solver.wrenches import Wrenches
 
-from .figure import Figure, at_most
+from .figure import Bound, Figure, at_most
 
 SEED = 5
 PARTS = ("first", "second")
+NOISE = (0.0007, 0.008, 0.011)
+"""[m], [rad], [rad] of the root's place, its attitude and the joints in each frame: what 2 mm of white noise on Plug-in
+Gait's markers leave when the skeleton has been fitted to them, without its correlations."""
+FRAME_RATE, PRESET = 100, "jovic_human"
+LEEWAY = 1.1
+"""Identification must not end further from the truth than this multiple of the prior's distance."""
 
 
 @lru_cache(maxsize=1)
@@ -69,3 +81,69 @@ def half_of(trial: Trial, part: str) -> Trial:
     """A trial of which only one half counts."""
     first = np.arange(len(trial.counted)) < len(trial.counted) // 2
     return replace(trial, counted=trial.counted & (first if part == PARTS[0] else ~first))
+
+
+def noisy_motion_figures() -> list[Figure]:
+    """Errors against the truth with white noise in the tracked motion: prior, as measured, and with the noise known.
+
+    Forces are exact and the skeleton is the true one, so that nothing else is wrong.
+    """
+    with one_blas_thread():
+        body, trials = person()
+        records = [_tracked(body, trial, number) for number, trial in enumerate(trials)]
+        asked = preset_of(PRESET)
+        noises = motion_noises(body.rig, records, asked, set())
+        lowered = fitting(asked, records, noises)
+        as_measured = [_noisy_trial(body, record, asked, ()) for record in records]
+        copies = [shaken_copies(body.rig, record, lowered, noises) for record in records]
+        told = [_noisy_trial(body, record, lowered, shaken) for record, shaken in zip(records, copies)]
+        prior = against(body.truth, body.rig.prior.scaled(body.truth.total_mass))
+        before, after = (_found(body, trials) for trials in (as_measured, told))
+    data = f"simulated person, {len(trials)} motions, markers' noise 2 mm"
+    known = f"filter {lowered.cutoff:.1f} Hz and equations calibrated"
+    rows = (
+        ("mass", "kg", 1.0, (a.mass for a in (prior, before, after))),
+        ("centre of mass", "mm", 1e3, (a.com for a in (prior, before, after))),
+        ("inertia", "%", 100.0, (a.inertia for a in (prior, before, after))),
+    )
+    result = []
+    for what, unit, scale, values in rows:
+        table, uncorrected, corrected = (scale * value for value in values)
+        note = f"prior {table:.3g}, {asked.cutoff:g} Hz and noise ignored {uncorrected:.3g}; {known}"
+        result.append(_error_row(what, data, corrected, unit, at_most(LEEWAY * table), note))
+    return result
+
+
+def _error_row(what: str, data: str, value: float, unit: str, must: Bound, note: str) -> Figure:
+    return Figure(f"noise in the motion, RMS error over links: {what}", data, value, unit, must, None, note)
+
+
+def _tracked(body: Person, trial: Trial, seed: int) -> TrialRecord:
+    generator = np.random.default_rng((SEED, seed))
+    model, exact = body.rig.model, trial.motion
+    every = round(exact.rate / FRAME_RATE)
+    times, q = exact.times[::every], exact.q[::every]
+    scale = np.full(model.nv, NOISE[2])
+    scale[:3], scale[3:ROOT_NV] = NOISE[:2]
+    noise = scale * generator.standard_normal((len(times), model.nv))
+    q = np.array([pin.integrate(model, frame, step) for frame, step in zip(q, noise)])
+    count = len(times)
+    tracked = Tracked(times, q, np.zeros((count, model.nv)), (), np.zeros((count, 0)), np.ones(count, bool))
+    return TrialRecord(Recording(trial.name, wrenches=trial.wrenches), tracked)
+
+
+def _noisy_trial(body: Person, record: TrialRecord, preset: FilterPreset, copies: tuple[Motion, ...]) -> Trial:
+    tracked, wrenches = record.tracked, record.recording.wrenches
+    assert tracked is not None
+    assert wrenches is not None
+    motion = smooth_motion(body.rig.model, tracked.times, tracked.q, preset)
+    filtered = resample(wrenches, motion.times, preset)
+    counted = np.ones(len(motion), bool)
+    counted[:FRAME_RATE] = counted[-FRAME_RATE:] = False  # a filter's ends
+    values = np.where(counted[:, None, None], filtered.values, 0.0)
+    return Trial(record.name, motion, Wrenches(motion.times, filtered.frames, values), counted, shaken=copies)
+
+
+def _found(body: Person, trials: list[Trial]) -> Against:
+    options = IdentifyOptions(total_mass=body.truth.total_mass, symmetric=False, bootstrap=0, cross_validate=False)
+    return against(body.truth, identify(body.rig, trials, options).parameters)

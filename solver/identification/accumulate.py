@@ -52,23 +52,28 @@ def accumulate(
     """
     structure = base_parameters(rig) if structure is None else structure
     index = base_index(rig, base)
-    collector = _Collector(structure, block_seconds, max_blocks)
+    collector, noise = _Collector(structure, block_seconds, max_blocks), _Noise(structure)
     for trial in trials:
         used = usable(trial, axes)
         kept = np.flatnonzero(used.any(axis=1))
         if len(kept) == 0:
             continue
-        motion, total = trial.motion, trial.wrenches.total
+        motion, total, copies = trial.motion, trial.wrenches.total, trial.shaken
         if len(kept) < len(motion):
             motion, total, used = _frames(motion, kept), total[kept], used[kept]
-        for piece in regressor_pieces(rig, motion, index, axes):
-            wrench = piece.moved_here(total[piece.frames])
-            collector.add(trial.name, motion.times[piece.frames], piece, wrench, used[piece.frames].T)
+            copies = tuple(_frames(copy, kept) for copy in copies)
+        others = [regressor_pieces(rig, copy, index, axes) for copy in copies]
+        for piece, *moved in zip(regressor_pieces(rig, motion, index, axes), *others):
+            here, measured = total[piece.frames], used[piece.frames].T
+            wrench = piece.moved_here(here)
+            collector.add(trial.name, motion.times[piece.frames], piece, wrench, measured)
+            for other in moved:
+                noise.add(piece, other, other.moved_here(here) - wrench, measured, len(copies))
     blocks = collector.finished()
     if not blocks:
         raise InvalidValue("no frame counts in any of the trials: every one has contacts that were not measured")
     scale = np.ones(AXES) if weights is None else weights
-    return Regression(rig.links, rig.links[index], axes, structure, scale, blocks)
+    return Regression(rig.links, rig.links[index], axes, structure, scale, blocks, noise=noise.finished())
 
 
 def axis_weights(
@@ -141,16 +146,47 @@ class _Axis:
         return factor, rows
 
 
+class _Noise:
+    """Gathers what one shake of the motion changes in the equations, over the mean of a trial's shaken copies."""
+
+    def __init__(self, structure: BaseParameters) -> None:
+        self.taken = _rows_taken(structure)
+        self.axes = [_Axis(len(place) + 1) for place in self.taken]
+
+    def add(
+        self, piece: RegressorPiece, shaken: RegressorPiece, change: np.ndarray, used: np.ndarray, copies: int
+    ) -> None:
+        """A piece of the motion and of one of its shaken copies, with the change of the wrench (6, n)."""
+        share = np.sqrt(1.0 / copies)
+        count = change.shape[1]
+        rows = [
+            *(share * (shaken.force - piece.force)).reshape(FORCE_AXES, -1, count),
+            *(share * (shaken.moment - piece.moment)).reshape(AXES - FORCE_AXES, -1, count),
+        ]
+        for axis, (collected, row, taken) in enumerate(zip(self.axes, rows, self.taken)):
+            here = used[axis]
+            if here.any():
+                collected.add(row[:, here], taken, share * change[axis, here])
+
+    def finished(self) -> tuple[np.ndarray, ...]:
+        """Per axis the factor (k, n + 1) of the changes; none when no trial was shaken."""
+        factors = tuple(axis.take()[0] for axis in self.axes)
+        return factors if any(len(factor) for factor in factors) else ()
+
+
+def _rows_taken(structure: BaseParameters) -> list[np.ndarray]:
+    """Per axis the rows of a regressor's piece that are base parameters, the parameter being the slow index."""
+    parameter, link = structure.independent % PER_LINK, structure.independent // PER_LINK
+    rows = parameter * len(structure.links) + link
+    return [rows[place[:-1]] for place in axis_places(structure)]
+
+
 class _Collector:
     """Cuts the stream of frames into blocks."""
 
     def __init__(self, structure: BaseParameters, block_seconds: float, max_blocks: int) -> None:
-        places = axis_places(structure)
-        links = len(structure.links)
-        parameter, link = structure.independent % PER_LINK, structure.independent // PER_LINK
-        rows = parameter * links + link  # the regressor's pieces have the parameter as the slow index
-        self.taken = [rows[place[:-1]] for place in places]
-        self.axes = [_Axis(len(place)) for place in places]
+        self.taken = _rows_taken(structure)
+        self.axes = [_Axis(len(taken) + 1) for taken in self.taken]
         self.seconds, self.limit = block_seconds, max_blocks
         self.least_frames = 1
         self.blocks: list[Block] = []

@@ -188,8 +188,9 @@ def _solve(
     weight: float,
     start: np.ndarray | None,
 ) -> _Found:
-    columns = bodies.columns(regression.factor)
-    wanted = regression.target - regression.factor @ bodies.reference.vector
+    believed = regression.calibrated
+    columns = bodies.columns(believed.factor)
+    wanted = believed.target - believed.factor @ bodies.reference.vector
     hessian, gradient = weight * (columns.T @ columns), -weight * (columns.T @ wanted)
     strengths = prior_strengths(bodies.reference.links, options)
     if options.prior == ENTROPIC:

@@ -23,6 +23,7 @@ from .estimate import Estimate
 from .hierarchical import HierarchicalOptions, hierarchical
 from .information import information, noise_variance
 from .least_squares import minimum_norm
+from .posterior import posterior, widened
 from .regression import Regression
 from .result import Identification, Uncertainty
 
@@ -31,6 +32,8 @@ WEIGHT_ROUNDS = 2
 """Weights follow from residuals and residuals from weights; two rounds settle them within a few per cent."""
 LEAST_FLIGHT = 5
 """A flight of fewer frames says nothing."""
+HALF = 0.5
+_NOT_SHOWN = "a bias that all blocks share, from moving skin or a skeleton that does not quite fit, widens none of them"
 
 Method = Callable[[Regression], Estimate]
 
@@ -107,7 +110,8 @@ def identify(
     if options.cross_validate:
         progress(0.4, "comparison on trials not used")
         comparisons += _unused(rig, trials, parts, method, options, notes)
-    spread = _uncertainty(whole, method_of(rig, options, estimate), options, notes, Part(progress, 0.5, 1.0))
+    spread = _uncertainty(rig, whole, estimate, options, notes, Part(progress, 0.5, 1.0))
+    _tell_noise(whole, options, notes)
     noise = float(np.sqrt(noise_variance(whole, estimate.parameters) * estimate.settings.get("data inflation", 1.0)))
     known = information(whole, diagonal_spread(rig.prior, rig.boxes, ConsistentOptions()), noise=noise)
     return Identification(
@@ -141,13 +145,10 @@ def method_of(rig: Rig, options: IdentifyOptions, judged: Estimate | None = None
     """
     limits = replace(options.constraints, total_mass=options.total_mass)
     if options.method == "consistent":
-        symmetric = rig.parameters.get("kind") == "human" if options.symmetric is None else options.symmetric
-        chosen = ConsistentOptions(constraints=replace(limits, beta=None), plausible=symmetric)
+        chosen = _consistent_options(rig, options)
         if judged is not None:
             kept = judged.settings
             chosen = replace(chosen, data_inflation=kept["data inflation"], noise_variance=kept["noise variance"])
-        if options.relative_std is not None:
-            chosen = replace(chosen, relative_std=options.relative_std)
         return lambda regression: consistent(regression, rig, chosen)
     if options.method == "hierarchical":
         return lambda regression: hierarchical(regression, rig, HierarchicalOptions(constraints=limits))
@@ -156,6 +157,13 @@ def method_of(rig: Rig, options: IdentifyOptions, judged: Estimate | None = None
     if options.method == "minimum_norm":
         return lambda regression: minimum_norm(regression, rig)
     raise UnknownPreset(options.method, METHODS)
+
+
+def _consistent_options(rig: Rig, options: IdentifyOptions) -> ConsistentOptions:
+    limits = replace(options.constraints, total_mass=options.total_mass, beta=None)
+    symmetric = rig.parameters.get("kind") == "human" if options.symmetric is None else options.symmetric
+    chosen = ConsistentOptions(constraints=limits, plausible=symmetric)
+    return chosen if options.relative_std is None else replace(chosen, relative_std=options.relative_std)
 
 
 def weighted(regression: Regression, method: Method, rig: Rig) -> tuple[Regression, Estimate]:
@@ -225,19 +233,33 @@ def _halves(trial: Trial) -> tuple[Trial, Trial]:
 
 
 def _uncertainty(
-    regression: Regression, method: Method, options: IdentifyOptions, notes: list[str], progress: Progress
+    rig: Rig, regression: Regression, estimate: Estimate, options: IdentifyOptions, notes: list[str], progress: Progress
 ) -> Uncertainty | None:
     if options.bootstrap == 0:
         return None
     if len(regression.blocks) < LEAST_BLOCKS:
         notes.append("the recording is too short for confidence intervals: fewer than four blocks of frames")
         return None
-    notes.append(
-        "the intervals show how much blocks of time disagree; a bias that all share, from noise in the motion or a "
-        "skeleton that does not quite fit, widens none of them"
-    )
-    return bootstrap(
+    method = method_of(rig, options, estimate)
+    drawn = bootstrap(
         regression, method, samples=options.bootstrap, seed=options.seed, jobs=options.jobs, progress=progress
+    )
+    if options.method != "consistent":
+        notes.append(f"the intervals show how much blocks of time disagree; {_NOT_SHOWN}")
+        return drawn
+    notes.append(
+        f"the intervals show how much blocks of time disagree and what the data leave to the prior; {_NOT_SHOWN}"
+    )
+    return widened(drawn, estimate, posterior(regression, estimate, rig, _consistent_options(rig, options)))
+
+
+def _tell_noise(regression: Regression, options: IdentifyOptions, notes: list[str]) -> None:
+    shares = regression.calibrated.shares
+    if options.method != "consistent" or not len(shares):
+        return
+    notes.append(
+        f"the motion's white noise was taken off the equations: in {int(np.sum(shares > HALF))} of {len(shares)} "
+        "directions more than half of what was seen was noise"
     )
 
 

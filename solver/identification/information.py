@@ -58,7 +58,7 @@ def information(
         tolerance: of the rank.
     """
     scale = np.ravel(np.asarray(spread, float))
-    _, s, Vt = svd(regression.factor * scale[None, :], full_matrices=False, check_finite=False)
+    _, s, Vt = svd(regression.calibrated.factor * scale[None, :], full_matrices=False, check_finite=False)
     rank = int(np.sum(s > tolerance * s[0])) if len(s) and s[0] > 0.0 else 0
     if noise is None:
         share = np.ones(rank)

@@ -19,6 +19,7 @@ from ..errors import InvalidValue, UnknownLink
 from ..inertials import PER_LINK, InertialParameters
 from .base_parameters import BaseParameters
 from .blocks import AXES, MAX_BLOCKS, Block, axis_places, compact
+from .errors_in_variables import Calibrated, calibrate
 from .triangular import join, squares, triangle, widened
 
 PARTS = {"all": slice(0, PER_LINK), "static": slice(0, STATIC), "dynamic": slice(STATIC, PER_LINK)}
@@ -39,6 +40,8 @@ class Regression:
         weights: (6,) one over the residual's standard deviation per axis [1/N, 1/(N m)].
         blocks: at most `MAX_BLOCKS`, in the order of accumulation.
         counts: (B,) how often each block is taken: once, unless resampled.
+        noise: per axis the factor of what one shake of the motion by its own noise changes in [Y_b f], unweighted, over
+            all blocks taken once; () where that is unknown.
     """
 
     links: tuple[str, ...]
@@ -48,6 +51,7 @@ class Regression:
     weights: np.ndarray
     blocks: tuple[Block, ...]
     counts: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    noise: tuple[np.ndarray, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", frozen("weights", self.weights, (AXES,)))
@@ -120,6 +124,19 @@ class Regression:
         """Weighted squares that no parameters can remove."""
         return self._in_parameters[2]
 
+    @cached_property
+    def calibrated(self) -> Calibrated:
+        """The equations as they should be believed, the motion they are made of being noisy."""
+        size = len(self.structure)
+        noise = np.zeros((0, size + 1))
+        if self.noise:
+            taken = sum(c * block.frames for c, block in zip(self.counts, self.blocks))
+            noise = self._weighed(self.noise) * np.sqrt(taken / sum(block.frames for block in self.blocks))
+        if not noise.any():
+            return Calibrated(self.factor, self.target, np.zeros(0))
+        factor, target, shares = calibrate(self.base_triangle, noise)
+        return Calibrated(factor @ self.structure.regrouping, target, shares)
+
     def cost(self, parameters: InertialParameters) -> float:
         """||W (Y phi - f)||^2 of any parameters."""
         return float(np.sum((self.weights**2) * self.squares_per_axis(parameters)))
@@ -174,7 +191,10 @@ class Regression:
             raise InvalidValue("only regressions of the same rig, base link and axes can be merged")
         blocks = [*self.blocks, *other.blocks]
         compact(blocks, MAX_BLOCKS)
-        return Regression(self.links, self.base, self.axes, self.structure, self.weights, tuple(blocks))
+        noise = self.noise or other.noise
+        if self.noise and other.noise:
+            noise = tuple(join(pair, pair[0].shape[1]) for pair in zip(self.noise, other.noise))
+        return Regression(self.links, self.base, self.axes, self.structure, self.weights, tuple(blocks), noise=noise)
 
     def columns(self, link: str, part: str = "all") -> slice:
         """Columns of a link in phi: ``"all"`` ten, ``"static"`` mass and first moment, ``"dynamic"`` inertia.

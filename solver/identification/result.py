@@ -15,13 +15,13 @@ from .estimate import Estimate
 
 @dataclass(frozen=True, slots=True)
 class Uncertainty:
-    """Spread of the parameters over block-bootstrap samples.
+    """Spread of the parameters over block-bootstrap samples; the consistent method's also holds the posterior's.
 
     Attributes:
         samples: number of samples that were solved.
         blocks: number of blocks of consecutive frames that were drawn from.
         std: (L, 10) standard deviations, columns as `inertials.PARAMETERS`.
-        lower, upper: (L, 10) 2.5 % and 97.5 % quantiles.
+        lower, upper: (L, 10) ends of the 95 % intervals.
         com_std: (L, 3) [m] standard deviations of the centres of mass.
     """
 

@@ -3,11 +3,13 @@
 Both sides of Y phi = f must pass the same filter, or their difference is the filter's and not the body's.
 """
 
+from .cutoff import lowered, noisy_above
 from .filters import PRESETS, FilterPreset, low_pass, preset_of, settling_time
 from .gaps import bridge, left_out, stretches
 from .lag import Lag, combined_lag, estimate_lag, shift
 from .manifold import smooth_motion
 from .resample import filter_wrenches, resample, uniform_times
+from .shaking import noise_floor, shaken
 from .window_rules import GRAVITY, Proof, Reason, WindowRules
 from .windows import Windows, find_windows, windows_of
 
@@ -27,9 +29,13 @@ __all__ = [
     "find_windows",
     "left_out",
     "low_pass",
+    "lowered",
+    "noise_floor",
+    "noisy_above",
     "preset_of",
     "resample",
     "settling_time",
+    "shaken",
     "shift",
     "smooth_motion",
     "stretches",

@@ -12,6 +12,7 @@ from solver.errors import InvalidValue, UnknownLink
 from solver.identification.bodies import BodyCoordinates, divergence
 from solver.identification.consistent import ENTROPIC, METRIC, PRIORS, ConsistentOptions, consistent
 from solver.identification.constraints import ConstraintOptions
+from solver.identification.errors_in_variables import Calibrated
 from solver.identification.estimate import Estimate
 from solver.identification.regression import Regression
 from solver.inertials import InertialParameters
@@ -133,6 +134,7 @@ class _Equations:
         self.links, self.counts = regression.links, regression.counts
         self.factor, self.target, self.rest = factor, regression.target, regression.rest
         self.weights, self.axis_rows = regression.weights, regression.axis_rows
+        self.calibrated = Calibrated(factor, regression.target, np.zeros(0))
 
 
 def test_more_trust_in_the_prior_means_staying_closer() -> None:

@@ -1,0 +1,88 @@
+"""How far the parameters may lie from the estimate: what data and prior together leave open.
+
+A bootstrap shows how much blocks of time disagree. What no block determines it leaves at the prior, sample after
+sample, and calls certain. The posterior's curvature at the estimate does not: where the data say nothing the spread is
+the prior's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+
+from ..inertials import FIRST_MOMENT, MASS, PER_LINK
+from ..rig import Rig
+from .bodies import SHAPES, BodyCoordinates
+from .consistent import ENTROPIC, ConsistentOptions, diagonal_spread, prior_strengths
+from .constraints import mass_rows
+from .estimate import Estimate
+from .regression import Regression
+from .result import Uncertainty
+
+TWO_SIDED = 1.96
+"""Standard deviations to either side that hold 95 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Standard deviations under the posterior.
+
+    Attributes:
+        std: (L, 10), columns as `inertials.PARAMETERS`.
+        com_std: (L, 3) [m] of the centres of mass.
+    """
+
+    std: np.ndarray
+    com_std: np.ndarray
+
+
+def posterior(regression: Regression, estimate: Estimate, rig: Rig, options: ConsistentOptions) -> Spread:
+    """Spread of the parameters around an estimate of the consistent method (Laplace's approximation).
+
+    The total mass, if given, is exact; inequalities are not counted, which only widens.
+
+    Args:
+        regression: the estimate was made from.
+        estimate: of `consistent`.
+        rig: as used for it.
+        options: as used for it.
+    """
+    bodies = BodyCoordinates.around(estimate.prior)
+    count = len(rig.links)
+    weight = 1.0 / (estimate.settings["noise variance"] * estimate.settings["data inflation"])
+    columns = bodies.columns(regression.calibrated.factor)
+    curvature = weight * (columns.T @ columns)
+    if options.prior in (ENTROPIC, "metric"):
+        x = bodies.coordinates(estimate.parameters) * (options.prior == ENTROPIC)
+        turned = np.einsum("lij,cjk->lcik", np.linalg.inv(bodies.matrices(x)), SHAPES)
+        blocks = prior_strengths(rig.links, options)[:, None, None] * np.einsum("lcik,ldki->lcd", turned, turned)
+        for k, block in enumerate(blocks):
+            part = slice(PER_LINK * k, PER_LINK * (k + 1))
+            curvature[part, part] += block
+    else:
+        precise = bodies.columns(np.diag(1.0 / diagonal_spread(estimate.prior, rig.boxes, options)))
+        curvature = curvature + precise.T @ precise
+    root = solve_triangular(cholesky(curvature, lower=True), np.eye(PER_LINK * count), lower=True)  # S = root' root
+    rows = mass_rows(rig, options.constraints.total_mass)
+    if rows.equality.any():
+        seen = root @ bodies.columns(rows.matrix[rows.equality].toarray()).T
+        root = root - seen @ cho_solve(cho_factor(seen.T @ seen), seen.T @ root)
+    parts = root.reshape(len(root), count, PER_LINK)
+    phi = np.einsum("mlj,lij->mli", parts, bodies.blocks)  # columns of a root of the covariance of phi
+    masses, coms = estimate.parameters.masses, estimate.parameters.coms
+    moved = (phi[:, :, FIRST_MOMENT] - phi[:, :, [MASS]] * coms) / masses[:, None]
+    return Spread(np.sqrt((phi**2).sum(axis=0)), np.sqrt((moved**2).sum(axis=0)))
+
+
+def widened(uncertainty: Uncertainty, estimate: Estimate, spread: Spread) -> Uncertainty:
+    """Intervals that hold the bootstrap's and the posterior's."""
+    values = estimate.parameters.values
+    return replace(
+        uncertainty,
+        std=np.maximum(uncertainty.std, spread.std),
+        lower=np.minimum(uncertainty.lower, values - TWO_SIDED * spread.std),
+        upper=np.maximum(uncertainty.upper, values + TWO_SIDED * spread.std),
+        com_std=np.maximum(uncertainty.com_std, spread.com_std),
+    )

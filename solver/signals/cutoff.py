@@ -1,0 +1,68 @@
+"""Up to which frequency a motion is more than its own noise.
+
+Both sides of Y phi = f pass the same filter, so a low cut-off costs information and a high one lets noise of the motion
+into Y, which biases phi. Where signal and noise are equally strong Wiener's filter has a gain of one half, as the two
+passes of a Butterworth filter have at their cut-off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from ..pinocchio_loader import pin
+from .filters import FilterPreset
+from .resample import rate_of_grid
+
+LEAST = 3.5
+"""[Hz] No lower: a filter of the motion is not quite a filter of the wrench, whose equations are not linear in it."""
+SEGMENT = 4.0
+"""[s] of the pieces whose spectra are averaged; shorter recordings are one piece."""
+SMOOTHED = 1.0
+"""[Hz] over which a spectrum is averaged."""
+ALIKE = 2.0
+"""Power over the noise's alone where signal and noise are equally strong."""
+
+
+def noisy_above(model: pin.Model, times: np.ndarray, q: np.ndarray, floor: np.ndarray) -> float:
+    """Frequency [Hz] above which a motion's mean power is less than twice its noise's.
+
+    Args:
+        model: of the motion.
+        times: (N,) [s], even.
+        q: (N, nq) before any filter.
+        floor: (nv, nv) covariance of the white noise of each frame, see `noise_floor`.
+    """
+    rate = rate_of_grid(np.asarray(times))
+    steps = np.array([pin.difference(model, a, b) for a, b in pairwise(q)])
+    known = np.diag(floor) > 0.0
+    if not known.any():
+        return 0.5 * rate
+    size = min(len(steps), round(SEGMENT * rate))
+    window = np.hanning(size)[:, None] / np.linalg.norm(np.hanning(size))
+    starts = range(0, len(steps) - size + 1, max(size // 2, 1))
+    power = np.mean([np.abs(np.fft.rfft(window * steps[k : k + size, known], axis=0)) ** 2 for k in starts], axis=0)
+    frequencies = np.fft.rfftfreq(size, 1.0 / rate)
+    # steps between frames of white noise have this spectrum
+    noise = 4.0 * np.sin(np.pi * frequencies[1:] / rate) ** 2
+    ratio = np.mean(power[1:] / np.diag(floor)[known], axis=1) / noise
+    width = max(1, round(SMOOTHED / frequencies[1]))
+    smooth = np.convolve(ratio, np.ones(width) / width, mode="valid")
+    above = np.flatnonzero(smooth >= ALIKE)
+    return float(frequencies[1 + above[-1] + width // 2]) if len(above) else 0.0
+
+
+def lowered(preset: FilterPreset, noisy: Sequence[float]) -> FilterPreset:
+    """The preset, or one of a lower cut-off where every motion is mostly noise above it.
+
+    Args:
+        preset: asked for.
+        noisy: [Hz] of each motion, see `noisy_above`; of a motion about which nothing is known, infinity.
+    """
+    highest = max([LEAST, *noisy]) if len(noisy) else np.inf
+    if highest >= preset.cutoff:
+        return preset
+    return replace(preset, cutoff=highest, note=f"{preset.note}; lowered to where the motion ends and its noise begins")

@@ -1,0 +1,101 @@
+"""How noisy a recorded motion is, told by the motion itself, and the same motion shaken by as much again.
+
+Bodies do not move at tens of hertz, noise of cameras and encoders does. What is left of a motion there is a floor
+under its noise at all frequencies. Shaking the motion by it once more shows what the noise does to anything computed
+from the motion (SIMEX; Cook and Stefanski, 1994), without a formula for how it gets there.
+"""
+
+from __future__ import annotations
+
+import zlib
+from itertools import pairwise
+
+import numpy as np
+
+from ..motion import Motion
+from ..pinocchio_loader import pin
+from .filters import FilterPreset
+from .manifold import smooth_motion
+from .resample import rate_of_grid, uniform_times
+
+REPLICAS = 4
+"""Shaken copies of a motion: their noise must be known better than the equations that it is taken off from."""
+ABOVE = 2.0
+"""Multiple of the filter's cut-off from which on a motion is taken for noise."""
+BELOW = 0.9
+"""Share of half the frame rate up to which it is: other filters, of cameras' software, end there."""
+BANDS = 4
+"""Parts of that range, of which the quietest counts: what a filter or a vibration left in one is no white noise."""
+SEGMENT = 64
+"""Frames judged at once, of which the quieter half counts: a heel strike is no noise of a camera."""
+
+
+def noise_floor(
+    model: pin.Model, times: np.ndarray, q: np.ndarray, preset: FilterPreset, usable: np.ndarray | None = None
+) -> np.ndarray | None:
+    """Covariance (nv, nv) of the white noise in each frame of a motion, at least; units of v times seconds.
+
+    Args:
+        model: of the motion.
+        times: (N,) [s].
+        q: (N, nq) as tracked, before any filter.
+        preset: filter the motion will get.
+        usable: (N,) False where the motion is made up (gaps).
+
+    Returns:
+        None where nothing can be said: uneven or slow frames, or too few.
+    """
+    grid, same = uniform_times(np.asarray(times, float))
+    if not same or len(grid) < 2 * SEGMENT:
+        return None
+    rate = rate_of_grid(grid)
+    edges = np.linspace(ABOVE * preset.cutoff, 0.5 * BELOW * rate, BANDS + 1)
+    frequencies = np.fft.rfftfreq(SEGMENT, 1.0 / rate)
+    bands = [(frequencies >= low) & (frequencies < high) for low, high in pairwise(edges)]
+    if not all(band.any() for band in bands):
+        return None
+    smooth = smooth_motion(model, grid, q, preset).q
+    rest = np.array([pin.difference(model, a, b) for a, b in zip(smooth, q)])
+    window = np.hanning(SEGMENT)[:, None]
+    found = []
+    for start in range(0, len(rest) - SEGMENT + 1, SEGMENT // 2):
+        if usable is not None and not usable[start : start + SEGMENT].all():
+            continue
+        spectrum = np.fft.rfft(window * rest[start : start + SEGMENT], axis=0) / np.linalg.norm(window)
+        found.append([np.real(spectrum[band].T @ spectrum[band].conj()) / band.sum() for band in bands])
+    if not found:
+        return None
+    power = np.array(found)  # (S, BANDS, nv, nv)
+    quiet = np.argsort(np.trace(power, axis1=2, axis2=3).mean(axis=1))[: (len(power) + 1) // 2]
+    each = power[quiet].mean(axis=0)
+    floor: np.ndarray = each[int(np.argmin(np.trace(each, axis1=1, axis2=2)))]
+    return floor
+
+
+def shaken(
+    model: pin.Model,
+    times: np.ndarray,
+    q: np.ndarray,
+    preset: FilterPreset,
+    floor: np.ndarray,
+    *,
+    replicas: int = REPLICAS,
+    name: str = "",
+) -> tuple[Motion, ...]:
+    """Filtered motions from configurations that got their own noise once more, each a new draw.
+
+    Args:
+        model, times, q, preset: see `noise_floor`.
+        floor: (nv, nv) covariance of a frame's noise.
+        replicas: how many.
+        name: of the trial, from which the draws follow.
+    """
+    values, vectors = np.linalg.eigh(floor)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    generator = np.random.default_rng(zlib.crc32(name.encode()))
+    result = []
+    for _ in range(replicas):
+        steps = generator.standard_normal((len(q), model.nv)) @ root.T
+        moved = np.array([pin.integrate(model, frame, step) for frame, step in zip(q, steps)])
+        result.append(smooth_motion(model, times, moved, preset))
+    return tuple(result)
