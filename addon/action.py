@@ -12,8 +12,11 @@ from .values import SceneMotion, errors
 
 FIRST_FRAME = 1.0
 """The frame at which time is zero."""
-LINEAR, CONSTANT = 1, 0
+LINEAR, CONSTANT, BEZIER = 1, 0, 2
 """Numbers of the interpolations in `Keyframe.interpolation`; measured curves are dense enough to be linear."""
+
+GENERATED, AUTO_CLAMPED = 5, 4
+"""Numbers of the type in `Keyframe.type` and of the handles in `Keyframe.handle_left_type`."""
 
 
 def frame_rate(scene: bpy.types.Scene) -> float:
@@ -43,13 +46,21 @@ def show_frames(scene: bpy.types.Scene, first: float, last: float) -> None:
     scene.frame_set(scene.frame_start)
 
 
+CHANNELS = {"QUATERNION": ("rotation_quaternion", 4), "AXIS_ANGLE": ("rotation_axis_angle", 4)}
+"""Property of a bone's rotation and its size, by rotation mode; the other modes are orders of Euler angles."""
+EULER = ("rotation_euler", 3)
+
+
 class Curves:
     """An action's curves of one object; several objects may share the action, each with its slot."""
 
-    def __init__(self, action: bpy.types.Action, target: bpy.types.Object) -> None:
-        slot = action.slots.new(id_type="OBJECT", name=target.name)
+    def __init__(
+        self, action: bpy.types.Action, target: bpy.types.Object, slot: bpy.types.ActionSlot | None = None
+    ) -> None:
+        slot = action.slots.new(id_type="OBJECT", name=target.name) if slot is None else slot
         animation = target.animation_data or target.animation_data_create()
         animation.action, animation.action_slot = action, slot
+        self.action = action
         self._bag = _channelbag(action, slot)
         self._curves = self._bag.fcurves
 
@@ -76,9 +87,46 @@ class Curves:
             curve.keyframe_points.foreach_set("interpolation", np.full(len(keys), interpolation, np.int32))
             curve.update()
 
+    def drop(self, paths: set[str]) -> None:
+        """Remove the curves of these data paths."""
+        for curve in [curve for curve in self._curves if curve.data_path in paths]:
+            self._curves.remove(curve)
+
+    def mark(self, paths: set[str], frames: np.ndarray, types: np.ndarray) -> None:
+        """Give the keys at these frames, of curves that have a key at each, types (K,) as numbers.
+
+        A posture is left and reached softly, what lies between is dense enough to be linear.
+        """
+        soft = np.where(types == GENERATED, LINEAR, BEZIER).astype(np.int32)
+        handles = np.full(len(frames), AUTO_CLAMPED, np.int32)
+        for curve in self._curves:
+            if curve.data_path in paths and len(curve.keyframe_points) == len(frames):
+                points = curve.keyframe_points
+                points.foreach_set("type", types)
+                points.foreach_set("interpolation", soft)
+                points.foreach_set("handle_left_type", handles)
+                points.foreach_set("handle_right_type", handles)
+                curve.update()
+
     def _group(self, name: str) -> bpy.types.ActionGroup:
         groups = self._bag.groups
         return groups.get(name) or groups.new(name)
+
+
+def curves_of(item: bpy.types.Object) -> list[bpy.types.FCurve]:
+    """The curves of the action that moves an object now; none without an action."""
+    animation = item.animation_data
+    if animation is None or animation.action is None or animation.action_slot is None:
+        return []
+    bag = anim_utils.action_get_channelbag_for_slot(animation.action, animation.action_slot)
+    return [] if bag is None else list(bag.fcurves)
+
+
+def key_frames(curve: bpy.types.FCurve) -> np.ndarray:
+    """Frames of a curve's keys (K,)."""
+    both = np.empty(2 * len(curve.keyframe_points), np.float32)
+    curve.keyframe_points.foreach_get("co", both)
+    return both[::2].astype(float)
 
 
 def motion_action(
@@ -92,10 +140,15 @@ def motion_action(
     rig = rig_of(armature)
     if motion.links != rig.links:
         raise errors.InvalidValue(f"motion {name!r} moves other links than the rig {rig.name!r}")
-    rest, axes = convert.rest_matrices(rig), bone_axes(armature, rig)
-    frames = frames_at(scene, motion.times)
     action = bpy.data.actions.new(name)
-    curves = Curves(action, armature)
+    key_motion(Curves(action, armature), armature, motion, frames_at(scene, motion.times))
+    return action
+
+
+def key_motion(curves: Curves, armature: bpy.types.Object, motion: SceneMotion, frames: np.ndarray) -> None:
+    """Key every bone with a motion of its rig, in the rotation mode it has."""
+    rig = rig_of(armature)
+    rest, axes = convert.rest_matrices(rig), bone_axes(armature, rig)
     for index, (link, joint) in enumerate(zip(rig.links, rig.joints, strict=True)):
         bone = f'pose.bones["{bpy.utils.escape_identifier(link)}"]'
         root = rest[0] if index == 0 else None
@@ -103,13 +156,14 @@ def motion_action(
         rotation, location = convert.pose_basis(motion.rotations[:, index], shift, axes[index], root)
         if joint.kind in ("free", "general", "prismatic"):
             curves.add(f"{bone}.location", frames, location, group=link)
-        if joint.kind == "revolute":
+        mode = typed.pose_bones(armature)[link].rotation_mode
+        if joint.kind == "revolute" and mode not in CHANNELS:
             frame = convert.bone_frame(rig, index)
             angles = frame.sign * convert.hinge_angles(motion.rotations[:, index], joint.axis)
             curves.add(f"{bone}.rotation_euler", frames, angles, group=link, index=frame.axis)
         elif joint.kind != "prismatic":
-            curves.add(f"{bone}.rotation_quaternion", frames, rotation, group=link)
-    return action
+            channel, _ = CHANNELS.get(mode, EULER)
+            curves.add(f"{bone}.{channel}", frames, convert.channel_values(mode, rotation), group=link)
 
 
 def _channelbag(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> bpy.types.ActionChannelbag:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from mathutils import Matrix, Quaternion, Vector
+from mathutils import Euler, Matrix, Quaternion, Vector
 
 from .values import SceneRig
 
@@ -18,6 +18,7 @@ SHORTEST_BONE = 0.02
 ACROSS = np.cos(np.radians(45.0))
 """A revolute axis further than this from the bone's direction becomes the bone's x axis, otherwise its y axis."""
 NEARLY_PARALLEL = 0.95
+TINY = 1e-12
 AGAINST = -np.cos(np.radians(2.0)), -np.cos(np.radians(7.5))
 """Cosines to the parent between which Blender's rest matrix of a bone cancels digits and errs by 1e-5."""
 TILT = 0.2
@@ -116,6 +117,108 @@ def hinge_angles(rotations: np.ndarray, axis: np.ndarray) -> np.ndarray:
     return np.unwrap(2.0 * np.arctan2(rotations[:, :3] @ axis, rotations[:, 3]))
 
 
+def joint_movement(
+    quaternions: np.ndarray, locations: np.ndarray, axes: np.ndarray, rest: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Joint's movement from the pose basis of its bone: the reverse of `pose_basis`, whose arguments these are.
+
+    Returns:
+        rotations (N, 4) xyzw and translations (N, 3) [m].
+    """
+    offset = quaternion_of(axes)
+    rotations = _product(_product(offset, quaternions[:, [1, 2, 3, 0]]), _conjugate(offset))
+    translations = locations @ axes.T
+    if rest is not None:
+        rotations = _product(quaternion_of(rest[:3, :3]), rotations)
+        translations = translations @ rest[:3, :3].T + rest[:3, 3]
+    return rotations, translations
+
+
+def moved(matrix: Matrix, rotations: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rotations (N, 4) xyzw and points (N, 3) of an object's own space, in the world."""
+    world = to_array(matrix)
+    turn = quaternion_of(to_array(matrix.to_quaternion().to_matrix()))
+    return _product(turn, rotations), points @ world[:3, :3].T + world[:3, 3]
+
+
+def basis_quaternions(mode: str, values: np.ndarray) -> np.ndarray:
+    """Rotations of a bone (N, 4) wxyz from its channels in a rotation mode.
+
+    Args:
+        mode: of the bone, ``"QUATERNION"``, ``"AXIS_ANGLE"`` or an order of Euler angles such as ``"XYZ"``.
+        values: (N, 4) wxyz, (N, 4) angle [rad] and axis, or (N, 3) angles [rad].
+    """
+    if mode == "QUATERNION":
+        lengths = np.linalg.norm(values, axis=1, keepdims=True)
+        whole = np.array([1.0, 0.0, 0.0, 0.0])
+        return np.where(lengths > TINY, values / np.maximum(lengths, TINY), whole)
+    if mode == "AXIS_ANGLE":
+        lengths = np.linalg.norm(values[:, 1:], axis=1, keepdims=True)
+        axis = np.where(lengths > TINY, values[:, 1:] / np.maximum(lengths, TINY), np.array([0.0, 1.0, 0.0]))
+        half = 0.5 * values[:, :1]
+        return np.concatenate([np.cos(half), np.sin(half) * axis], axis=1)
+    result = np.tile([0.0, 0.0, 0.0, 1.0], (len(values), 1))
+    for letter in mode:  # the first letter turns first
+        index, step = "XYZ".index(letter), np.zeros((len(values), 4))
+        step[:, index], step[:, 3] = np.sin(0.5 * values[:, index]), np.cos(0.5 * values[:, index])
+        result = _product(step, result)
+    return result[:, [3, 0, 1, 2]]
+
+
+def channel_values(mode: str, quaternions: np.ndarray) -> np.ndarray:
+    """Channels of a bone (N, C) from rotations (N, 4) wxyz: the reverse of `basis_quaternions`, continuous in time."""
+    if mode == "QUATERNION":
+        return quaternions
+    if mode == "AXIS_ANGLE":
+        half = np.unwrap(2.0 * np.arctan2(np.linalg.norm(quaternions[:, 1:], axis=1), quaternions[:, 0])) / 2.0
+        lengths = np.linalg.norm(quaternions[:, 1:], axis=1, keepdims=True)
+        axis = np.where(lengths > TINY, quaternions[:, 1:] / np.maximum(lengths, TINY), np.array([0.0, 1.0, 0.0]))
+        return np.concatenate([2.0 * half[:, None], axis], axis=1)
+    angles, last = np.empty((len(quaternions), 3)), Euler((0.0, 0.0, 0.0), mode)  # type: ignore[arg-type]
+    for frame, quaternion in enumerate(quaternions):
+        last = Quaternion(quaternion.tolist()).to_euler(mode, last)  # type: ignore[arg-type]
+        angles[frame] = last
+    return angles
+
+
+def joints_of(rig: SceneRig, turns: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Movement of every joint from the links' frames in the world.
+
+    Args:
+        rig: whose links they are.
+        turns: (N, L, 3, 3) axes of the links.
+        places: (N, L, 3) [m] their origins.
+
+    Returns:
+        rotations (N, L, 4) xyzw and translations (N, L, 3) [m] from the neutral pose, in joint axes; the root's in the
+        world.
+    """
+    rotations, translations = np.empty((*places.shape[:2], 4)), np.array(places)
+    neutral = rotation_matrices(rig.rotations)
+    for link, parent in enumerate(rig.parents):
+        turn = turns[:, link]
+        if parent >= 0:
+            back = (turns[:, parent] @ neutral[link]).swapaxes(1, 2)
+            turn = back @ turn
+            away = places[:, link] - places[:, parent] - turns[:, parent] @ rig.positions[link]
+            translations[:, link] = np.einsum("nij,nj->ni", back, away)
+        rotations[:, link] = quaternions_of(turn)
+    return rotations, translations
+
+
+def links_of(rig: SceneRig, rotations: np.ndarray, translations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Links' axes (N, L, 3, 3) and origins (N, L, 3) [m] in the world: the reverse of `joints_of`."""
+    turns, places = rotation_matrices(rotations), np.array(translations)
+    neutral = rotation_matrices(rig.rotations)
+    for link, parent in enumerate(rig.parents):
+        if parent >= 0:
+            base = turns[:, parent] @ neutral[link]
+            ahead = np.einsum("nij,nj->ni", base, translations[:, link])
+            places[:, link] = places[:, parent] + turns[:, parent] @ rig.positions[link] + ahead
+            turns[:, link] = base @ turns[:, link]
+    return turns, places
+
+
 def rotation_matrices(quaternions: np.ndarray) -> np.ndarray:
     """(..., 3, 3) of unit quaternions xyzw (..., 4)."""
     x, y, z, w = np.moveaxis(np.asarray(quaternions, float), -1, 0)
@@ -128,17 +231,25 @@ def rotation_matrices(quaternions: np.ndarray) -> np.ndarray:
 
 
 def quaternion_of(rotation: np.ndarray) -> np.ndarray:
-    """Unit quaternion xyzw (4,) of a rotation matrix (3, 3), by the largest of its four squares."""
-    r = np.asarray(rotation, float)
-    squares = np.array([1 + r[0, 0] - r[1, 1] - r[2, 2], 1 - r[0, 0] + r[1, 1] - r[2, 2],
-                        1 - r[0, 0] - r[1, 1] + r[2, 2], 1 + np.trace(r)])  # fmt: skip
-    products = {
-        (3, 0): r[2, 1] - r[1, 2], (3, 1): r[0, 2] - r[2, 0], (3, 2): r[1, 0] - r[0, 1],
-        (0, 1): r[0, 1] + r[1, 0], (0, 2): r[0, 2] + r[2, 0], (1, 2): r[1, 2] + r[2, 1],
-    }  # fmt: skip
-    best = int(np.argmax(squares))
-    result = [squares[best] if k == best else products.get((best, k), products.get((k, best), 0.0)) for k in range(4)]
-    return np.array(result) / np.linalg.norm(result)
+    """Unit quaternion xyzw (4,) of a rotation matrix (3, 3)."""
+    return quaternions_of(np.asarray(rotation, float)[None])[0]
+
+
+def quaternions_of(rotations: np.ndarray) -> np.ndarray:
+    """Unit quaternions xyzw (N, 4) of rotation matrices (N, 3, 3), each by the largest of its four squares."""
+    r = np.moveaxis(np.asarray(rotations, float), 0, -1)
+    xx, yy, zz = r[0, 0], r[1, 1], r[2, 2]
+    x, y, z = r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]
+    xy, xz, yz = r[0, 1] + r[1, 0], r[0, 2] + r[2, 0], r[1, 2] + r[2, 1]
+    products = np.array([
+        [1 + xx - yy - zz, xy, xz, x],
+        [xy, 1 - xx + yy - zz, yz, y],
+        [xz, yz, 1 - xx - yy + zz, z],
+        [x, y, z, 1 + xx + yy + zz],
+    ])  # fmt: skip
+    best = np.argmax(np.diagonal(products), axis=1)
+    rows = products[best, :, np.arange(len(best))]
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def roll_error(wanted: np.ndarray, got: Matrix) -> float:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from addon import overlays
+from addon import drawing, overlays
 from solver.io.scene_motion import motion_arrays, write_motion
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
@@ -18,19 +18,19 @@ def test_support_is_the_hull_of_what_is_on_the_floor() -> None:
     """Points inside and points in the air change nothing; two points carry nothing."""
     corners = np.array([[0.0, 0.0, 0.0], [0.2, 0.0, 0.0], [0.2, 0.1, 0.0], [0.0, 0.1, 0.0]])
     others = np.array([[0.1, 0.05, 0.0], [np.nan, np.nan, np.nan]])
-    hull = overlays.polygon(np.vstack([others, corners]))
+    hull = drawing.polygon(np.vstack([others, corners]))
     assert {tuple(point) for point in hull.tolist()} == {tuple(point) for point in corners[:, :2].tolist()}
-    assert len(overlays.polygon(corners[:2])) == 0
+    assert len(drawing.polygon(corners[:2])) == 0
 
 
 def test_an_arrow_ends_where_its_vector_does() -> None:
     """From the start along the vector; what is too short or missing is not drawn."""
     start, along = np.array([1.0, 2.0, 0.0]), np.array([0.0, 0.0, 0.7])
-    points = overlays.arrow(start, along)
+    points = drawing.arrow(start, along)
     assert np.allclose(points[:2], [start, start + along])
     assert max(point[2] for point in points) == pytest.approx(0.7)
-    assert overlays.arrow(start, 1e-4 * along) == []
-    assert overlays.arrow(start, along * np.nan) == []
+    assert drawing.arrow(start, 1e-4 * along) == []
+    assert drawing.arrow(start, along * np.nan) == []
 
 
 def test_centre_of_mass_and_momentum_are_the_dynamics_library_s(person: Rig) -> None:

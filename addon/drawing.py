@@ -1,0 +1,162 @@
+"""Primitives of what is drawn over Blender's editors: lines, faces, words, and the geometry of arrows and marks.
+
+Colours are sRGB with alpha. Sizes in pixels are for an interface scale of one: `scale` gives the user's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import blf
+import bpy
+import gpu
+import numpy as np
+from gpu_extras.batch import batch_for_shader
+from mathutils.geometry import convex_hull_2d
+
+from .colours import colour_at
+
+Colour = tuple[float, float, float, float]
+Point = Sequence[float] | np.ndarray
+Points = Sequence[Point] | np.ndarray
+
+INK: Colour = (0.93, 0.93, 0.93, 1.0)
+FAINT, HEAD, LIFT = 0.01, 0.06, 0.002
+"""[m] Arrows shorter than this are left out; an arrow's head; height of what lies on the floor over it."""
+SLIM = 0.4
+"""Share of an arrow that its head may take, and half the head's width against its length."""
+LINE, BOLD = 1.5, 3.5
+LEFT, BOTTOM, WIDTH, HEIGHT = 24, 40, 16, 200
+"""[px] Of a legend."""
+FONT = 0
+
+
+def scale() -> float:
+    """The user's interface scale."""
+    return float(bpy.context.preferences.system.ui_scale)
+
+
+def polygon(points: np.ndarray) -> np.ndarray:
+    """Convex hull (V, 2) of those points (P, 3) that are on the floor (not NaN); empty when fewer than three are."""
+    ground = points[np.isfinite(points).all(axis=1), :2]
+    if len(ground) < 3:
+        return np.zeros((0, 2))
+    return ground[convex_hull_2d(ground.tolist())]
+
+
+def arrow(start: np.ndarray, along: np.ndarray) -> list[np.ndarray]:
+    """Pairs of points of an arrow's lines: shaft and four barbs; none when it is too short to see."""
+    length = float(np.linalg.norm(along))
+    if not math.isfinite(length) or length < FAINT:
+        return []
+    tip, axis = start + along, along / length
+    side = np.cross(axis, (1.0, 0.0, 0.0) if abs(axis[0]) < 0.7 else (0.0, 1.0, 0.0))
+    side /= np.linalg.norm(side)
+    size = min(HEAD, SLIM * length)
+    lines = [start, tip]
+    for barb in (side, -side, np.cross(axis, side), -np.cross(axis, side)):
+        lines += [tip, tip - size * axis + SLIM * size * barb]
+    return lines
+
+
+def outline(corners: np.ndarray, height: float = LIFT) -> list[np.ndarray]:
+    """Pairs of points (3,) of the edges of corners (V, 2), at a height."""
+    points = [np.array([x, y, height]) for x, y in corners]
+    return [point for k in range(len(points)) for point in (points[k], points[(k + 1) % len(points)])]
+
+
+def ring(centre: Point, radius: float, height: float = LIFT, steps: int = 24) -> np.ndarray:
+    """Corners (steps, 3) of a level circle about a point (2,)."""
+    angles = np.linspace(0.0, 2.0 * np.pi, steps, endpoint=False)
+    x, y = centre[0] + radius * np.cos(angles), centre[1] + radius * np.sin(angles)
+    return np.stack([x, y, np.full(steps, height)], axis=1)
+
+
+def lines(points: Points, colour: Colour, width: float) -> None:
+    """Draw lines between pairs of points."""
+    if not len(points):
+        return
+    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
+    batch = batch_for_shader(shader, "LINES", {"pos": _plain(points)})
+    shader.bind()
+    shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
+    shader.uniform_float("lineWidth", width * scale())
+    shader.uniform_float("color", colour)
+    batch.draw(shader)
+
+
+def fan(corners: Points, colour: Colour) -> None:
+    """Fill a convex outline (V, 2 or 3)."""
+    if len(corners) < 3:
+        return
+    faces = [(0, k, k + 1) for k in range(1, len(corners) - 1)]
+    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
+    batch = batch_for_shader(shader, "TRIS", {"pos": _plain(corners)}, indices=faces)
+    shader.bind()
+    shader.uniform_float("color", colour)
+    batch.draw(shader)
+
+
+def floor(corners: np.ndarray, colour: Colour, height: float = LIFT) -> None:
+    """Fill a convex polygon (V, 2) on the floor and draw its edge opaque."""
+    if len(corners) < 3:
+        return
+    fan([(x, y, height) for x, y in corners], colour)
+    lines(outline(corners, height), (*colour[:3], 1.0), LINE)
+
+
+def box(left: float, bottom: float, width: float, height: float, colour: Colour) -> None:
+    """Fill a rectangle [px]."""
+    right, top = left + width, bottom + height
+    fan([(left, bottom), (right, bottom), (right, top), (left, top)], colour)
+
+
+def ramp(table: str, place: tuple[float, float], size: tuple[float, float], bands: int = 64) -> None:
+    """Fill a rectangle [px] with a colour map, along its longer side."""
+    (left, bottom), (width, height) = place, size
+    corners, colours, faces = [], [], []
+    for band in range(bands + 1):
+        share = band / bands
+        if height > width:
+            corners += [(left, bottom + share * height), (left + width, bottom + share * height)]
+        else:
+            corners += [(left + share * width, bottom), (left + share * width, bottom + height)]
+        colours += [(*colour_at(table, share), 1.0)] * 2
+        if band:
+            last = 2 * band
+            faces += [(last - 2, last - 1, last), (last - 1, last + 1, last)]
+    shader = gpu.shader.from_builtin("SMOOTH_COLOR")
+    batch_for_shader(shader, "TRIS", {"pos": corners, "color": colours}, indices=faces).draw(shader)
+
+
+def legend(table: str, title: str, ticks: Sequence[tuple[float, str]]) -> None:
+    """A colour map with its title and with words at shares of its height, in the lower left corner."""
+    size = scale()
+    left, bottom, width, height = (size * x for x in (LEFT, BOTTOM, WIDTH, HEIGHT))
+    ramp(table, (left, bottom), (width, height))
+    write(title, left, bottom + height + 14 * size, 13 * size)
+    for share, words in ticks:
+        write(words, left + width + 6 * size, bottom + share * height - 4 * size, 11 * size)
+
+
+def write(words: str, x: float, y: float, size: float, colour: Colour = INK, *, shadow: bool = False) -> None:
+    """Words with their left end at a place [px]; a shadow makes them legible on anything."""
+    blf.size(FONT, size)
+    if shadow:
+        blf.enable(FONT, blf.SHADOW)
+        blf.shadow(FONT, 3, 0.0, 0.0, 0.0, 1.0)
+    blf.color(FONT, *colour)
+    blf.position(FONT, x, y, 0.0)
+    blf.draw(FONT, words)
+    blf.disable(FONT, blf.SHADOW)
+
+
+def extent(words: str, size: float) -> float:
+    """[px] that words are wide."""
+    blf.size(FONT, size)
+    return float(blf.dimensions(FONT, words)[0])
+
+
+def _plain(points: Points) -> list[tuple[float, ...]]:
+    return [tuple(map(float, point)) for point in points]

@@ -1,0 +1,142 @@
+"""The timeline gives back what was put on it."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+from addon import action, armature, timeline
+from solver.errors import InvalidValue
+from solver.io.scene_motion import SceneMotion, motion_arrays
+from solver.rig import Rig
+from tests.addon.scenes import build, fingerprint, random_motion
+
+SINGLE = 1e-5
+"""[m] and unitless: a few links of single-precision matrices."""
+RATE = 100.0
+
+
+def dancing(rig: Rig, name: str = "random") -> tuple[bpy.types.Object, SceneMotion]:
+    """The rig's armature with a random motion, a frame a sample."""
+    body, motion = build(rig), SceneMotion(**motion_arrays(rig, random_motion(rig)))
+    action.set_frame_rate(bpy.context.scene, RATE)
+    action.motion_action(bpy.context.scene, body, motion, name)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, len(motion)
+    return body, motion
+
+
+def difference(one: object, other: object) -> float:
+    """Largest difference of two motions: rotations up to sign, and places."""
+    turns = 1.0 - np.abs((one.rotations * other.rotations).sum(axis=2))
+    return max(
+        float(np.sqrt(np.abs(turns).max())),
+        float(np.abs(one.root - other.root).max()),
+        float(np.abs(one.translations - other.translations).max()),
+    )
+
+
+def test_sampling_an_action_gives_the_motion_back(empty_scene: None, rig: Rig) -> None:
+    """A motion put on the timeline and sampled from it is the same motion, at the same times."""
+    body, motion = dancing(rig)
+    got = timeline.sample(bpy.context.scene, body)
+    assert np.abs(got.times - motion.times).max() < 1e-9
+    assert difference(got, motion) < SINGLE
+    assert got.parameters["kind"] == rig.parameters["kind"]
+
+
+@pytest.mark.parametrize("mode", ["XYZ", "ZXY", "YZX", "AXIS_ANGLE", "QUATERNION"])
+def test_curves_and_frames_agree_in_every_rotation_mode(empty_scene: None, person: Rig, mode: str) -> None:
+    """Evaluating curves equals stepping through frames, whatever mode a bone is keyed in and wherever the body stands.
+
+    Halfway between keys, too; a constraint without effect makes Blender step.
+    """
+    body, _ = dancing(person)
+    body.location, body.rotation_euler = (1.0, -2.0, 0.3), (0.1, 0.2, 0.7)
+    bone = body.pose.bones["left_upper_arm"]
+    bone.rotation_mode = mode
+    for frame, angles in ((1, (0.3, 0.2, -0.4)), (12, (-0.9, 0.5, 0.8))):
+        channel = action.CHANNELS.get(mode, action.EULER)[0]
+        setattr(bone, channel, (1.0, *angles) if mode in action.CHANNELS else angles)
+        bone.keyframe_insert(channel, frame=frame)
+    bone.keyframe_insert("scale", frame=1)  # as Blender does when a bone is keyed in pose mode
+    bpy.context.view_layer.update()
+    first = timeline.sample(bpy.context.scene, body, 1.5, 11.5)
+    assert not timeline.steps_needed(body)
+    body.pose.bones["head"].constraints.new("LIMIT_SCALE")
+    assert timeline.steps_needed(body)
+    assert difference(first, timeline.sample(bpy.context.scene, body, 1.5, 11.5)) < 10 * SINGLE
+
+
+def test_stepping_leaves_the_scene_and_a_pose_not_yet_keyed(empty_scene: None, person: Rig) -> None:
+    """Looking at all frames changes neither the frame shown nor the pose that the animator is working on."""
+    body, _ = dancing(person)
+    body.pose.bones["head"].constraints.new("LIMIT_SCALE")
+    bpy.context.scene.frame_set(4)
+    body.pose.bones["left_foot"].rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
+    before = fingerprint()
+    timeline.sample(bpy.context.scene, body)
+    assert fingerprint() == before
+    assert tuple(body.pose.bones["left_foot"].rotation_quaternion) == pytest.approx((0.8, 0.6, 0.0, 0.0))
+    assert bpy.context.scene.frame_current == 4
+
+
+def test_posture_is_what_the_viewport_shows(empty_scene: None, rig: Rig) -> None:
+    """The posture of a frame is the sample of that frame."""
+    body, _ = dancing(rig)
+    bpy.context.scene.frame_set(5)
+    every = timeline.sample(bpy.context.scene, body)
+    now = timeline.posture(bpy.context, body)
+    assert now.times[0] == pytest.approx(every.times[4])
+    assert np.abs(now.root[0] - every.root[4]).max() < SINGLE
+    assert (1.0 - np.abs((now.rotations[0] * every.rotations[4]).sum(axis=1))).max() < SINGLE**1.5
+
+
+def test_roles_are_blender_s_own_key_types(empty_scene: None, person: Rig) -> None:
+    """Extreme is fixed, breakdown free, anything else preferred, generated no key; the most binding key counts."""
+    body = build(person)
+    kinds = ("EXTREME", "BREAKDOWN", "KEYFRAME", "JITTER", "GENERATED")
+    for frame, kind in zip((1, 5, 9.5, 13, 17), kinds):
+        body.pose.bones["head"].keyframe_insert("rotation_quaternion", frame=frame, keytype=kind)
+    body.pose.bones["left_foot"].keyframe_insert("rotation_quaternion", frame=5, keytype="EXTREME")
+    body.animation_data.action.pose_markers.new("reach").frame = 13
+    action.set_frame_rate(bpy.context.scene, 10.0)
+    got = timeline.sample(bpy.context.scene, body, 1, 20)
+    assert [(key.role, key.name) for key in got.keys] == [
+        ("fixed", ""),
+        ("fixed", ""),
+        ("preferred", ""),
+        ("preferred", "reach"),
+    ]
+    assert [key.time for key in got.keys] == pytest.approx([0.0, 0.4, 0.85, 1.2])
+    assert all(key.time in got.times for key in got.keys)
+
+
+def test_strips_are_the_keyed_contact(empty_scene: None, person: Rig) -> None:
+    """A patch stands from where its curve says 1 to where it says 0; one without a curve where the motion has it."""
+    body = build(person)
+    action.set_frame_rate(bpy.context.scene, 10.0)
+    left, right = (name for name, _, _ in armature.rig_of(body).contacts)
+    for frame, value in ((1, 1.0), (11, 0.0), (16, 1.0)):
+        body[timeline.CONTACT + left] = value
+        body.keyframe_insert(timeline.contact_path(left), frame=frame)
+    for point in timeline.contact_curves(body)[left].keyframe_points:
+        point.interpolation = "CONSTANT"
+    strips = timeline.strips_of(bpy.context.scene, body, 1, 21)
+    assert [(s.patch, round(s.start, 6), round(s.stop, 6)) for s in strips] == [
+        (left, 0.0, 1.0),
+        (left, 1.5, 2.0),
+        (right, 0.0, 2.0),
+    ]
+    body.location.z = 1.0
+    bpy.context.view_layer.update()
+    assert {s.patch for s in timeline.strips_of(bpy.context.scene, body, 1, 21)} == {left}
+
+
+def test_no_range_and_no_rig_are_told(empty_scene: None, person: Rig) -> None:
+    """An empty range of frames is an error that says so."""
+    body = build(person)
+    with pytest.raises(InvalidValue, match="no range"):
+        timeline.sample(bpy.context.scene, body, 5, 5)
+    with pytest.raises(InvalidValue, match="no rig"):
+        timeline.sample(bpy.context.scene, bpy.data.objects.new("cube", None), 1, 5)
