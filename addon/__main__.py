@@ -1,4 +1,7 @@
-"""``python -m addon DIR``: make DIR/scene.blend and DIR/body.png of a study, where bpy is installed."""
+"""``python -m addon DIR``: make DIR/scene.blend and DIR/body.png of a study, where bpy is installed.
+
+``python -m addon rehearse DANCE_FOLDER --output FILE.mp4``: a video to learn a dance from.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,18 @@ import argparse
 import os
 import sys
 
+from . import rehearsal_words
 from .study import make_scene
 from .values import errors
 
 
 def main() -> int:
     """Run; 0 when made, 2 when the folder is at fault."""
-    parser = argparse.ArgumentParser(prog="python -m addon", description=__doc__)
+    if sys.argv[1:2] == [rehearsal_words.VERB]:
+        return rehearsal_words.run(sys.argv[2:], f"python -m addon {rehearsal_words.VERB}")
+    parser = argparse.ArgumentParser(
+        prog="python -m addon", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", help="the --output folder of `python -m solver identify`")
     parser.add_argument("--no-picture", action="store_true", help="only the scene")
     options = parser.parse_args()

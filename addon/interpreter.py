@@ -24,19 +24,21 @@ REMEDY = (
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """A Python that runs ``-m solver``.
+    """What runs a child process: a Python with the solver, or another program.
 
     Attributes:
         executable: its path.
         environment: of the child process.
+        words: after the executable, before a verb's arguments.
     """
 
     executable: str
     environment: dict[str, str]
+    words: tuple[str, ...] = ("-m", "solver")
 
     def command(self, arguments: list[str]) -> list[str]:
         """The child's command line."""
-        return [self.executable, "-m", "solver", *arguments]
+        return [self.executable, *self.words, *arguments]
 
 
 def chosen(context: bpy.types.Context) -> Interpreter:

@@ -1,0 +1,69 @@
+"""Make the rehearsal video of the dance on the timeline, in a Blender of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import bpy
+
+from ..armature import rig_in
+from ..interpreter import Interpreter
+from ..jobs import JobOperator
+from ..rehearsal import SCENE_FILE, renderer, told, write_scene
+from ..rehearsal_properties import rehearsal_of
+from ..rehearsal_video import NO_CODEC, VIDEO_END, can_write_video
+from ..typed import there
+from ..values import errors
+
+CHILD_VIDEO = f"video{VIDEO_END}"
+
+
+class EXCITING_DANCE_OT_rehearsal(JobOperator, bpy.types.Operator):
+    """Render a video to learn the dance from: slow, then in real time, with the next move as a ghost and a countdown"""
+
+    bl_idname = "exciting_dance.rehearsal"
+    bl_label = "Rehearsal Video"
+    bl_options = {"REGISTER"}  # noqa: RUF012
+    title = "Rehearsal video"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """With a rig, nothing else running."""
+        return rig_in(context) is not None and super().poll(context)
+
+    def interpreter(self, context: bpy.types.Context) -> Interpreter:
+        return renderer()
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        settings, body = rehearsal_of(context), there(rig_in(context), "rig")
+        self._video = settings.video()
+        source = folder / SCENE_FILE
+        camera = settings.camera or there(context.scene, "scene").camera
+        done = write_scene(context, body, source, settings.options(), settings.staging(), settings.rendering(), camera)
+        self._told = told(done)
+        return [str(source), str(folder / CHILD_VIDEO)]
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> str:
+        if can_write_video():
+            return f"{_moved(folder / CHILD_VIDEO, self._video)}: {self._told}"
+        return f"{_moved((folder / CHILD_VIDEO).with_suffix(''), self._video.with_suffix(''))}: {NO_CODEC}"
+
+
+def _moved(source: Path, target: Path) -> Path:
+    """Move a file or a folder, whole or not at all, between disks too."""
+    beside = target.with_name(f".{target.name}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(source, beside)
+        if target.is_dir():
+            shutil.rmtree(target)
+        os.replace(beside, target)
+    except OSError as error:
+        shutil.rmtree(beside, ignore_errors=True) if beside.is_dir() else beside.unlink(missing_ok=True)
+        raise errors.InputError(target, f"cannot be written: {error.strerror}", remedy="Name another place") from None
+    return target
+
+
+CLASSES = (EXCITING_DANCE_OT_rehearsal,)

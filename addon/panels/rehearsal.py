@@ -1,0 +1,85 @@
+"""Panel of the rehearsal video."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..armature import rig_in
+from ..jobs import Current
+from ..rehearsal_properties import rehearsal_of
+from .sidebar import Tab
+
+
+class EXCITING_DANCE_PT_rehearsal(Tab, bpy.types.Panel):  # type: ignore[misc]
+    """Rehearsal."""
+
+    bl_label = "Rehearsal Video"
+    bl_order = 8
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """With a rig only."""
+        return rig_in(context) is not None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw."""
+        layout, settings = self.layout, rehearsal_of(context)
+        layout.use_property_split, layout.use_property_decorate = True, False
+        column = layout.column(align=True)
+        for name in ("slow", "pause", "lead", "loops"):
+            column.prop(settings, name)
+        column = layout.column(align=True)
+        column.prop(settings, "ghost")
+        column.prop(settings, "colours")
+        column.prop(settings, "view")
+        if settings.view == "camera":
+            column.prop(settings, "camera")
+        layout.prop(settings, "mirror")
+        layout.prop(settings, "output")
+        if Current.job is not None:
+            row = layout.row(align=True)
+            row.progress(factor=Current.job.fraction, text=f"{Current.job.title}: {Current.job.message}")
+            row.operator("exciting_dance.cancel", text="", icon="X")
+            return
+        row = layout.row()
+        row.scale_y = 1.3
+        row.operator("exciting_dance.rehearsal", icon="RENDER_ANIMATION")
+
+
+class EXCITING_DANCE_PT_rehearsal_film(Tab, bpy.types.Panel):  # type: ignore[misc]
+    """Film behind the body."""
+
+    bl_label = "Film"
+    bl_parent_id = "EXCITING_DANCE_PT_rehearsal"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw."""
+        layout, settings = self.layout, rehearsal_of(context)
+        layout.use_property_split, layout.use_property_decorate = True, False
+        layout.prop(settings, "film")
+        column = layout.column(align=True)
+        column.active = bool(settings.film)
+        for name in ("film_clock", "film_offset", "film_start", "film_speed", "shadow"):
+            column.prop(settings, name)
+
+
+class EXCITING_DANCE_PT_rehearsal_picture(Tab, bpy.types.Panel):  # type: ignore[misc]
+    """Title, size and engine."""
+
+    bl_label = "Picture"
+    bl_parent_id = "EXCITING_DANCE_PT_rehearsal"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw."""
+        layout, settings = self.layout, rehearsal_of(context)
+        layout.use_property_split, layout.use_property_decorate = True, False
+        for names in (("title", "title_time"), ("width", "height", "rate"), ("engine", "samples")):
+            column = layout.column(align=True)
+            for name in names:
+                column.prop(settings, name)
+
+
+CLASSES = (EXCITING_DANCE_PT_rehearsal, EXCITING_DANCE_PT_rehearsal_film, EXCITING_DANCE_PT_rehearsal_picture)

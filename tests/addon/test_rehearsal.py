@@ -1,0 +1,353 @@
+"""A rehearsal video shows the dance as planned, and leaves the user's scene as it was."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from addon import convert, registration
+from addon.action import motion_action, set_frame_rate
+from addon.jobs import Job
+from addon.rehearsal import SCENE_FILE, planned, renderer, write_scene
+from addon.rehearsal_camera import mirror_matrix
+from addon.rehearsal_dance import Danced, from_folder, stops_of
+from addon.rehearsal_film import Film
+from addon.rehearsal_plan import Plan, RehearsalOptions, Stop, plan
+from addon.rehearsal_scene import Staging, build_scene, passing
+from addon.rehearsal_signs import stance_words
+from addon.rehearsal_video import Rendering, prepare
+from addon.rehearsal_words import run
+from solver.errors import Cancelled, InputError, InvalidValue
+from solver.io.scene import rig_description, scene_rig, write_rig
+from solver.io.scene_motion import SceneMotion, motion_arrays, write_motion
+from solver.io.scene_timeline import SceneKey, SceneStrip, SceneTimeline
+from solver.motion import Motion
+from solver.rig import Rig
+from solver.rigs import hoap3
+from tests.addon.scenes import build, fingerprint
+
+STOPS = (Stop(0.0, 1.0, "home"), Stop(3.0, 4.0, "one"), Stop(6.0, 6.0, "two"), Stop(7.5, 9.0, "three"))
+SPAN = 0.0, 9.0
+RATE = 24.0
+BRIEF = RehearsalOptions(rate=20.0, slow=0.0, lead=0.0, title=0.0, rest=0.0, ghost="posture")
+TINY = Staging(size=(96, 54))
+COARSE = Rendering("cycles", 1)
+
+
+@pytest.fixture(scope="module")
+def robot() -> Rig:
+    """A small rig."""
+    return hoap3()
+
+
+def arms_up(rig: Rig) -> Motion:
+    """Stands for 0.15 s, raises its right arm in 0.1 s, stands for 0.15 s."""
+    times = np.round(np.arange(0.0, 0.401, 0.05), 6)
+    share = np.clip((times - 0.15) / 0.1, 0.0, 1.0)
+    q = np.tile(rig.neutral, (len(times), 1))
+    q[:, 2] += 0.02
+    joint = next(k for k, link in enumerate(rig.links) if link.startswith("right") and "arm" in link)
+    q[:, rig.model.joints[joint + 1].idx_q] += 1.2 * share
+    zeros = np.zeros((len(times), rig.model.nv))
+    return Motion(times, q, zeros, zeros)
+
+
+def danced(rig: Rig) -> Danced:
+    """That motion with keys at the ends of its stops and the left foot lifted after 0.2 s."""
+    motion = SceneMotion(**motion_arrays(rig, arms_up(rig)))
+    tree = rig_description(rig)
+    names = [contact.name for contact in rig.contacts]
+    right, left = (next(n for n in names if n.startswith(side)) for side in ("right", "left"))
+    line = SceneTimeline(
+        "arms up", dict(rig.parameters), motion.links, motion.times, motion.root, motion.rotations,
+        motion.translations, tuple(SceneKey(t, "preferred", n) for t, n in zip((0.0, 0.15, 0.25, 0.4), "aabb")),
+        (SceneStrip(right, 0.0, 0.4), SceneStrip(left, 0.0, 0.2)),
+    )  # fmt: skip
+    return Danced(scene_rig(tree), line, stops_of(line))
+
+
+def on_the_timeline(rig: Rig) -> bpy.types.Object:
+    """The rig in the scene with that motion."""
+    body = build(rig)
+    scene = bpy.context.scene
+    set_frame_rate(scene, 20.0)
+    motion_action(scene, body, SceneMotion(**motion_arrays(rig, arms_up(rig))), "arms up")
+    scene.frame_start, scene.frame_end = 1, 9
+    scene.frame_set(4)
+    return body
+
+
+@pytest.fixture
+def registered(empty_scene: None) -> Iterator[None]:
+    """The add-on's classes and settings, in an empty scene."""
+    registration.register()
+    yield
+    registration.unregister()
+
+
+def state() -> dict[str, object]:
+    """The open file, the users of its meshes and its scenes included."""
+    return fingerprint() | {
+        "scenes": [scene.name for scene in bpy.data.scenes],
+        "users": {mesh.name: mesh.users for mesh in bpy.data.meshes},
+        "shapes": {item.name: len(item.material_slots) for item in bpy.data.objects if item.type == "MESH"},
+        "more": [len(getattr(bpy.data, store)) for store in ("worlds", "images", "node_groups", "movieclips")],
+    }
+
+
+@pytest.mark.parametrize("rate", [24.0, 29.97, 60.0])
+def test_real_time_frames_map_to_the_dance_exactly(rate: float) -> None:
+    """From where a real-time run plays, frame k shows the dance k / rate later, to its very end."""
+    done = plan(STOPS, SPAN, RehearsalOptions(rate=rate, loops=2))
+    runs = [part for part in done.parts if part.kind == "real"]
+    assert len(runs) == 2
+    for part in runs:
+        count = int(np.floor(9.0 * rate + 1e-6)) + 1
+        shown = done.times[part.play : part.play + count]
+        np.testing.assert_allclose(shown, np.arange(count) / rate, atol=1e-9)
+        assert (done.times[part.play + count : part.stop] == 9.0).all()
+
+
+def test_the_countdown_ends_as_each_move_starts() -> None:
+    """The last frame before a move counts 1, the first of the move counts none, numbers only go down, each lasts."""
+    done = plan(STOPS, SPAN, RehearsalOptions())
+    starts = np.flatnonzero(done.still[:-1] & ~done.still[1:])
+    counted = [int(frame) for frame in starts if done.counts[frame]]
+    assert len(counted) == 5  # all three moves of the slow run; of the real one not the move from a stop in passing
+    for frame in counted:
+        assert done.counts[frame] == 1
+        assert done.counts[frame + 1] == 0
+        first = frame
+        while done.counts[first - 1]:
+            first -= 1
+        numbers, lasting = np.unique(done.counts[first : frame + 1], return_counts=True)
+        assert (np.diff(done.counts[first : frame + 1]) <= 0).all()
+        assert list(numbers) == list(range(1, len(numbers) + 1))
+        assert min(lasting) >= 0.4 * RATE - 1
+        assert max(lasting) <= 1.0 * RATE + 1
+    assert not done.counts[~done.still].any()
+
+
+@pytest.mark.parametrize("ghost", ["posture", "move"])
+def test_the_ghost_shows_the_posture_of_the_next_stop(ghost: str) -> None:
+    """In every frame with a ghost it stands in, or is on the way to, the stop after the one where the body is."""
+    done = plan(STOPS, SPAN, RehearsalOptions(ghost=ghost))
+    seen = np.isfinite(done.ghosts)
+    assert seen[done.counts > 0].all()
+    goal = np.array([stop.start for stop in STOPS])[np.minimum(done.at + 1, 3)]
+    leaves = np.array([stop.stop for stop in STOPS])[done.at]
+    if ghost == "posture":
+        np.testing.assert_array_equal(done.ghosts[seen], goal[seen])
+    assert (done.ghosts[seen] >= leaves[seen]).all()
+    assert (done.ghosts[seen] <= goal[seen]).all()
+    ends = np.flatnonzero(seen[:-1] & done.still[:-1] & ~done.still[1:])
+    np.testing.assert_array_equal(done.ghosts[ends], goal[ends])
+    assert not seen[done.kinds() == "title"].any()
+
+
+def test_the_video_lasts_as_long_as_its_parts_add_up() -> None:
+    """Title, and per run lead, dance over tempo, pauses before moves from inner stops, and rest: to a frame each."""
+    options = RehearsalOptions(slow=0.4, pause=1.5, lead=2.0, title=1.0, rest=0.5, loops=3)
+    done = plan(STOPS, SPAN, options)
+    wanted = 1.0 + (2.0 + 9.0 / 0.4 + 2 * 1.5 + 0.5) + 3 * (2.0 + 9.0 + 0.5)
+    assert done.duration == pytest.approx(wanted, abs=8 / RATE)
+    assert sum(part.stop - part.start for part in done.parts) == len(done)
+
+
+def test_a_range_is_a_dance_of_its_own() -> None:
+    """Nothing outside the chosen range shows; its ends are stops; a range outside the dance is refused."""
+    done = plan(STOPS, SPAN, RehearsalOptions(first=3.5, last=6.5))
+    assert (done.times.min(), done.times.max()) == (3.5, pytest.approx(6.5))
+    assert [(s.start, s.stop) for s in done.stops] == [(3.5, 4.0), (6.0, 6.0), (6.5, 6.5)]
+    for first, last in ((5.0, 5.0), (-1.0, 3.0), (2.0, 9.5)):
+        with pytest.raises(InvalidValue, match="no part"):
+            plan(STOPS, SPAN, RehearsalOptions(first=first, last=last))
+    with pytest.raises(InvalidValue, match="nothing to show"):
+        RehearsalOptions(slow=0.0, loops=0)
+
+
+def test_keys_that_hold_one_pose_are_one_stop(robot: Rig) -> None:
+    """Stops are found from keys and from rest alone alike; the words name the feet that stand."""
+    dance = danced(robot)
+    assert [(stop.start, stop.stop, stop.name) for stop in dance.stops] == [(0.0, 0.15, "a"), (0.25, 0.4, "b")]
+    line = dance.timeline
+    bare = SceneTimeline(
+        line.name, line.parameters, line.links, line.times, line.root, line.rotations, line.translations
+    )
+    assert [(stop.start, stop.stop) for stop in stops_of(bare)] == [(0.0, 0.15), (0.25, 0.4)]
+    words = [stance_words(dance.stands(time), dance.sides()) for time in (0.1, 0.3)]
+    assert words == ["both feet", "right foot only"]
+
+
+def test_body_and_ghost_stand_where_the_dance_has_them(empty_scene: None, robot: Rig) -> None:
+    """In the video's scene every link of the body, and of the ghost at the next stop, is where the rig's is, seen in
+    the mirror too; the ghost as far behind as it seems nearer.
+    """
+    body, dance = build(robot), danced(robot)
+    for mirror in (False, True):
+        with passing():
+            done = planned(dance, BRIEF)
+            scene = build_scene(body, dance, done, Staging(size=(96, 54), mirror=mirror))
+            turn = mirror_matrix(scene.camera) if mirror else np.eye(4)
+            eye = np.array(scene.camera.location)
+            for frame in (1, 4, 9):
+                scene.frame_set(frame)
+                _, places = dance.links_at(done.times[frame - 1 : frame])
+                wanted = places[0] @ turn[:3, :3].T + turn[:3, 3]
+                np.testing.assert_allclose(origins(scene, "Dancer", dance), wanted, atol=2e-5)
+                if np.isfinite(done.ghosts[frame - 1]):
+                    _, places = dance.links_at(np.array([0.3]))
+                    wanted = (places[0] @ turn[:3, :3].T + turn[:3, 3]) - eye
+                    seen = origins(scene, "Ghost", dance) - eye
+                    np.testing.assert_allclose(seen / wanted, 1.008, atol=1e-4)
+            assert np.isfinite(done.ghosts[3])  # in passing: the stop before is too short to show it
+
+
+def origins(scene: bpy.types.Scene, name: str, dance: Danced) -> np.ndarray:
+    """World places of an armature's bones (L, 3)."""
+    armature = next(item for item in scene.objects if item.name.startswith(name) and item.type == "ARMATURE")
+    seen = armature.evaluated_get(scene.view_layers[0].depsgraph)
+    world = convert.to_array(seen.matrix_world)
+    return np.array([(world @ convert.to_array(seen.pose.bones[link].matrix))[:3, 3] for link in dance.rig.links])
+
+
+def picture(scene: bpy.types.Scene, frame: int, folder: Path) -> np.ndarray:
+    """A frame as rendered, (rows, columns, 3) from the lowest row."""
+    prepare(scene, COARSE)
+    scene.frame_start = scene.frame_end = frame
+    scene.render.image_settings.file_format = "PNG"
+    scene.render.filepath = str(folder / "shot_")
+    bpy.ops.render.render(animation=True, scene=scene.name)
+    image = bpy.data.images.load(str(folder / f"shot_{frame:04d}.png"))
+    values = np.empty(image.size[0] * image.size[1] * 4, np.float32)
+    image.pixels.foreach_get(values)
+    shape = image.size[1], image.size[0], 4
+    bpy.data.images.remove(image)
+    return values.reshape(shape)[:, :, :3]
+
+
+def test_mirror_swaps_the_sides_and_a_film_fills_its_share(empty_scene: None, robot: Rig, tmp_path: Path) -> None:
+    """Before the camera the body's right is left, in the mirror right; a film of 1:1 keeps its shape in the middle,
+    frame by frame at its own pace.
+    """
+    frames = tmp_path / "film"
+    frames.mkdir()
+    for number in range(3):
+        image = bpy.data.images.new("film", 40, 40)
+        image.pixels.foreach_set(np.tile([0.0, 0.2 + 0.3 * number, 0.0, 1.0], 1600).astype(np.float32))
+        image.filepath_raw, image.file_format = str(frames / f"f{number + 4:03d}.png"), "PNG"
+        image.save()
+        bpy.data.images.remove(image)
+    body, dance = build(robot), danced(robot)
+    done = planned(dance, BRIEF)
+    for mirror in (False, True):
+        staging = Staging(size=(96, 54), mirror=mirror, film=Film(frames, rate=10.0, offset=0.1))
+        with passing():
+            scene = build_scene(body, dance, done, staging)
+            early, late = (picture(scene, frame, tmp_path) for frame in (2, 6))
+        red = np.argwhere((early[:, :, 0] > 0.4) & (early[:, :, 1] < 0.35))[:, 1].mean()
+        blue = np.argwhere((early[:, :, 2] > 0.4) & (early[:, :, 0] < 0.35))[:, 1].mean()
+        assert (red < blue) != mirror
+        for shot, green in ((early, 0.2), (late, 0.5)):
+            assert shot[45, 24:36, 1] == pytest.approx(green, abs=0.05)
+            assert shot[27, :18].max() == pytest.approx(0.0, abs=0.02)
+
+
+@pytest.mark.parametrize("kind", ["missing", "text", "empty", "gap"])
+def test_a_bad_film_is_one_error_and_changes_nothing(registered: None, robot: Rig, tmp_path: Path, kind: str) -> None:
+    """A film that cannot be shown is named; neither scene nor disk keep anything of the attempt."""
+    film = tmp_path / "film"
+    if kind == "text":
+        film.write_text("no film", encoding="utf-8")
+    elif kind in ("empty", "gap"):
+        film.mkdir()
+    if kind == "gap":
+        image = bpy.data.images.new("film", 4, 4)
+        for number in (1, 3):
+            image.filepath_raw, image.file_format = str(film / f"f{number}.png"), "PNG"
+            image.save()
+        bpy.data.images.remove(image)
+    body = on_the_timeline(robot)
+    before = state()
+    source = tmp_path / SCENE_FILE
+    with pytest.raises(InputError, match="film"):
+        write_scene(bpy.context, body, source, BRIEF, Staging(size=(96, 54), film=Film(film)), COARSE)
+    assert state() == before
+    assert not source.exists()
+
+
+def test_the_button_writes_the_video_and_leaves_the_scene(registered: None, robot: Rig, tmp_path: Path) -> None:
+    """A child renders every planned frame into a film that plays; the scene, its frame and selection stay."""
+    body = on_the_timeline(robot)
+    settings = bpy.context.scene.exciting_dance_rehearsal
+    settings.slow, settings.lead, settings.title_time, settings.rate, settings.samples = 0.0, 0.0, 0.0, 20.0, 1
+    settings.width, settings.height, settings.engine = 96, 54, "cycles"
+    settings.output = str(tmp_path / "made" / "rehearsal.mp4")
+    body.select_set(True)
+    before = state()
+    assert bpy.ops.exciting_dance.rehearsal() == {"FINISHED"}
+    assert state() == before
+    assert [item.name for item in (tmp_path / "made").iterdir()] == ["rehearsal.mp4"]
+    clip = bpy.data.movieclips.load(settings.output)
+    assert (clip.frame_duration, tuple(clip.size)) == (9 + 20, (96, 54))  # the dance, and 1 s of rest
+    settings.output = "//rehearsal.mp4"
+    with pytest.raises(RuntimeError, match="save that first"):
+        bpy.ops.exciting_dance.rehearsal()
+
+
+def test_a_cancelled_child_leaves_no_video(empty_scene: None, robot: Rig, tmp_path: Path) -> None:
+    """Told to end in the middle, it ends, says so, and nothing half-made is left."""
+    body = on_the_timeline(robot)
+    write_scene(bpy.context, body, tmp_path / SCENE_FILE, RehearsalOptions(), TINY, COARSE)
+    job = Job("Rehearsal", [str(tmp_path / SCENE_FILE), str(tmp_path / "video.mp4")], renderer())
+    try:
+        late = time.monotonic() + 60.0
+        while job.running and job.fraction == 0.0 and time.monotonic() < late:
+            time.sleep(0.02)
+        assert 0.0 < job.fraction < 1.0
+    finally:
+        job.end()
+    with pytest.raises(Cancelled):
+        job.check()
+    assert [item.name for item in tmp_path.iterdir()] == [SCENE_FILE]
+
+
+def test_a_dance_s_folder_is_rehearsed_without_a_window(
+    empty_scene: None, robot: Rig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``rehearse FOLDER`` knows the stretches by name, writes every frame, tells progress; a folder of nothing is
+    refused in words.
+    """
+    folder, video = tmp_path / "dance", tmp_path / "video.mp4"
+    folder.mkdir()
+    write_rig(folder / "rig.json", robot)
+    write_motion(folder / "dance.motion.npz", robot, arms_up(robot))
+    patch = robot.contacts[0].name
+    stretches = [("home", "hold", 0.0, 0.15), ("arm up", "exciting", 0.15, 0.1), ("arm up", "hold", 0.25, 0.15)]
+    tree = [dict(zip(("name", "kind", "start", "duration"), s), loaded=[patch]) for s in stretches]
+    (folder / "dance.json").write_text(json.dumps({"stretches": tree}), encoding="utf-8")
+    dance = from_folder(folder)
+    assert [(s.start, s.stop, s.name) for s in dance.stops] == [(0.0, 0.15, "home"), (0.25, 0.4, "arm up")]
+    assert [(s.patch, s.start, pytest.approx(s.stop)) for s in dance.timeline.strips] == [(patch, 0.0, 0.4)]
+    words = ["--slow", "0", "--title-time", "0", "--lead", "0", "--size", "96x54", "--samples", "1", "--rate", "20"]
+    assert run([str(folder), "--output", str(video), *words], "rehearse") == 0
+    assert "frame 29 of 29" in capsys.readouterr().out
+    assert bpy.data.movieclips.load(str(video)).frame_duration == 29
+    assert run([str(tmp_path / "nothing"), "--output", str(video), *words], "rehearse") == 2
+    assert "is no folder" in capsys.readouterr().err
+
+
+def test_frames_of_a_film_follow_its_clock() -> None:
+    """By the video's clock a film runs on at its own rate; by the dance's it stands still while the dance does."""
+    done: Plan = plan(STOPS, SPAN, RehearsalOptions(title=0.0))
+    video = Film(Path("x"), offset=1.0, start=2.0, speed=2.0).frames(done, 30.0, 10**6)
+    np.testing.assert_array_equal(video[:25], 60)
+    assert video[24 + 48] == 60 + 2 * 2 * 30
+    dance = Film(Path("x"), clock="dance").frames(done, 30.0, 10**6)
+    np.testing.assert_array_equal(dance, np.floor(done.times * 30.0 + 1e-6))
