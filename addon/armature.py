@@ -51,11 +51,24 @@ def build_armature(
     shapes = bpy.data.collections.new(f"{rig.name} shapes")
     collection.children.link(shapes)
     _add_shapes(armature, rig, shapes)
+    describe(armature, tree)
+    data.display_type, armature.show_in_front = "STICK", True
+    return armature
+
+
+def describe(armature: bpy.types.Object, tree: dict) -> None:
+    """Keep a rig's description on its armature."""
+    data = typed.armature(armature)
     slim = {**tree, "shapes": [{**s, "vertices": [], "faces": []} for s in tree["shapes"]]}
     data[RIG_KEY] = json.dumps(slim)
     data[PARAMETERS_KEY] = json.dumps(tree["parameters"])
-    data.display_type, armature.show_in_front = "STICK", True
-    return armature
+
+
+def hide(armature: bpy.types.Object | None) -> None:
+    """Hide a rig, if there is one, with its shapes."""
+    if armature is not None:
+        for item in (armature, *shapes_of(armature).values()):
+            item.hide_set(True)
 
 
 def rig_of(armature: bpy.types.Object) -> SceneRig:

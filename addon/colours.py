@@ -10,7 +10,8 @@ import numpy as np
 
 from .armature import rig_of, shapes_of
 from .inertials import read_inertials
-from .values import SceneResult, SceneRig, densities
+from .scores import DEVIATION, EXCITATION, read_score
+from .values import densities
 
 COLOUR_KEY = "exciting_dance_colour"
 """Custom property of the armature object: the quantity its body is coloured by."""
@@ -18,6 +19,8 @@ UNKNOWN = (0.16, 0.16, 0.17)
 """sRGB of a link without a value."""
 GROWING = "440154 48186a 472d7b 424086 3b528b 33638d 2c728e 26828e 21918c 1fa088 28ae80 3fbc73 5ec962 84d44b addc30 d8e219 fde725"  # noqa: E501
 """Dark violet to yellow, equal steps of lightness (the map known as viridis)."""
+FALLING = " ".join(reversed(GROWING.split()))
+"""The same from yellow to dark violet, where less is better."""
 CHANGING = "005bb7 166dcb 317fdd 4c92ea 69a6f2 88b8f7 a9cbf7 cbddf4 eeeeee f3d3cc f3b8ab f09d8c e8826f dd6954 ce523d bb3d28 a62914"  # noqa: E501
 """Blue through light grey to red, both halves with the same lightness in OKLab."""
 SHARING = "e8e8e8 d2e1e3 bbdadd a5d4d5 8ecdcc 78c6c1 61beb6 49b6a9 31ae9b 10a68c 009d7d 00946e 008a60 008051 007642 006c34 006224"  # noqa: E501
@@ -33,17 +36,19 @@ class Quantity:
         label: title of the legend.
         unit: of the numbers on the legend.
         table: its colour map.
-        values: (L,) in that unit from a result and its rig; NaN where unknown.
+        values: (L,) in that unit from a result and its rig, or from a score (L,); NaN where unknown.
         limits: lowest and highest number of the legend for those values.
         description: one sentence for the interface.
+        score: what the bones tell of their dance, instead of a result; empty for inertial quantities.
     """
 
     label: str
     unit: str
     table: str
-    values: Callable[[SceneResult, SceneRig], np.ndarray]
+    values: Callable[..., np.ndarray]
     limits: Callable[[np.ndarray], tuple[float, float]]
     description: str
+    score: str = ""
 
 
 def from_zero(values: np.ndarray) -> tuple[float, float]:
@@ -60,6 +65,13 @@ def around_zero(values: np.ndarray) -> tuple[float, float]:
 def percent(values: np.ndarray) -> tuple[float, float]:
     """0 to 100."""
     return 0.0, 100.0
+
+
+def powers(values: np.ndarray) -> tuple[float, float]:
+    """From one whole power of ten to another, three to six apart: beyond it, a link is simply not excited."""
+    finite = values[np.isfinite(values)] if np.isfinite(values).any() else np.zeros(1)
+    low = float(np.floor(np.min(finite)))
+    return low, float(np.clip(np.ceil(np.max(finite)), low + 3.0, low + 6.0))
 
 
 QUANTITIES: dict[str, Quantity] = {
@@ -90,6 +102,24 @@ QUANTITIES: dict[str, Quantity] = {
         percent,
         "Share of each link's ten parameters that the data determined; the prior supplied the rest",
     ),
+    "excitation": Quantity(
+        "Condition number",
+        "power of 10",
+        FALLING,
+        np.log10,
+        powers,
+        "How badly the dance excites each link: condition number of its part of the regressor; bright is well excited",
+        EXCITATION,
+    ),
+    "deviation": Quantity(
+        "Predicted deviation",
+        "%",
+        FALLING,
+        lambda values: 100.0 * values,
+        percent,
+        "Relative standard deviation to expect of each link's base parameters after the dance; bright is well known",
+        DEVIATION,
+    ),
 }
 
 
@@ -114,10 +144,13 @@ def colouring(armature: bpy.types.Object, quantity: str) -> Colouring:
     Raises:
         InvalidValue: the bones carry none.
     """
-    rig, result = rig_of(armature), read_inertials(armature)
-    chosen = QUANTITIES[quantity]
-    values = chosen.values(result, rig)
-    return Colouring(quantity, dict(zip(result.links, values.tolist(), strict=True)), *chosen.limits(values))
+    rig, chosen = rig_of(armature), QUANTITIES[quantity]
+    if chosen.score:
+        score = read_score(armature, chosen.score)
+        values = chosen.values(np.array([score[link] for link in rig.links]))
+    else:
+        values = chosen.values(read_inertials(armature), rig)
+    return Colouring(quantity, dict(zip(rig.links, values.tolist(), strict=True)), *chosen.limits(values))
 
 
 def colour_body(armature: bpy.types.Object, quantity: str) -> Colouring:

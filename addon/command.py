@@ -1,4 +1,7 @@
-"""``blender --command exciting_dance VERB ...``: the solver's verbs, then scene and picture (not with --no-picture)."""
+"""``blender --command exciting_dance VERB ...``: the solver's verbs, then scene and picture (not with --no-picture).
+
+``rehearse DANCE_FOLDER --output FILE.mp4`` renders a video to learn a dance from, in this Blender itself.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,22 @@ import sys
 
 import bpy
 
+from . import rehearsal_words
+from .dances import make_dance_scene
 from .interpreter import chosen
 from .study import make_scene
 from .values import errors
 
 NAME = "exciting_dance"
 NO_PICTURE = "--no-picture"
-WITH_SCENE = ("identify", "track")
+WITH_SCENE = ("identify", "track", "dance")
 _handles: list = []
 
 
 def run(arguments: list[str]) -> int:
-    """Run a verb in a child process; for those that make a study also make its scene. The child's exit code."""
+    """Run a verb in a child process, and make the scene of the study or dance that it made. The child's exit code."""
+    if arguments[:1] == [rehearsal_words.VERB]:
+        return rehearsal_words.run(arguments[1:], f"blender --command {NAME} {rehearsal_words.VERB}")
     picture = NO_PICTURE not in arguments
     arguments = [word for word in arguments if word != NO_PICTURE]
     solver = chosen(bpy.context)
@@ -27,7 +34,8 @@ def run(arguments: list[str]) -> int:
     if done.returncode or not arguments or arguments[0] not in WITH_SCENE or folder is None:
         return done.returncode
     try:
-        for path in make_scene(folder, picture=picture and arguments[0] == "identify"):
+        make = make_dance_scene if arguments[0] == "dance" else make_scene
+        for path in make(folder, picture=picture and arguments[0] != "track"):
             if path is not None:
                 print(path)
     except errors.SolverError as error:

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import bpy
 
@@ -36,8 +36,11 @@ class Job:
         message: what it does now.
     """
 
-    def __init__(self, title: str, arguments: list[str], interpreter: Interpreter) -> None:
+    def __init__(
+        self, title: str, arguments: list[str], interpreter: Interpreter, *, patience: float = PATIENCE
+    ) -> None:
         self.title, self.fraction, self.message = title, 0.0, "starting"
+        self._patience = patience
         self.started = time.monotonic()
         self._told_to_end: float | None = None
         self._words: list[str] = []
@@ -74,30 +77,36 @@ class Job:
         """Tell the child to end, and return at once."""
         if self.running and not self.cancelled:
             self._told_to_end = time.monotonic()
-            self.message = "stopping"
+            self.message = "stopping" if self._patience <= PATIENCE else "finishing what is done"
             self._process.terminate()
 
     def look(self) -> bool:
         """Whether the child still works; one that was told to end and does not is killed."""
-        if self._told_to_end is not None and self.running and time.monotonic() - self._told_to_end > PATIENCE:
+        if self._told_to_end is not None and self.running and time.monotonic() - self._told_to_end > self._patience:
             self._process.kill()
         return self.running
 
     def end(self) -> None:
-        """Cancel, and wait until the child is gone."""
+        """Cancel, and wait until the child is gone; nobody waits for what it could still finish."""
+        self._patience = min(self._patience, PATIENCE)
         self.cancel()
         while self.look():
             time.sleep(LOOK_EVERY)
         self._close()
 
-    def check(self) -> None:
+    def check(self, *, finished: bool = False) -> None:
         """Raise unless the ended child did its work.
+
+        Args:
+            finished: it left its results whole, so that neither a cancel nor its exit code matters.
 
         Raises:
             Cancelled: it was cancelled.
             BackendError: it failed; with its last words.
         """
         self._close()
+        if finished:
+            return
         if self.cancelled:
             raise errors.Cancelled(f"{self.title}: cancelled, nothing was changed")
         if self._process.returncode != 0:
@@ -114,7 +123,8 @@ class Job:
         for line in self._process.stdout:
             try:
                 step = json.loads(line)
-                self.fraction, self.message = float(step["fraction"]), str(step["message"])
+                self.fraction = float(step["fraction"])
+                self.message = self.message if self.cancelled else str(step["message"])
             except (ValueError, TypeError, KeyError):
                 continue  # a table or a note, not for us
 
@@ -172,6 +182,7 @@ class JobOperator:
 
     title: ClassVar[str] = "Solving"
     keeps_folder: ClassVar[bool] = False
+    patience: ClassVar[float] = PATIENCE
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         """The verb and its options; results go into ``folder``."""
@@ -181,6 +192,17 @@ class JobOperator:
         """Put the results into the scene; what to tell the user."""
         raise NotImplementedError
 
+    def interpreter(self, context: bpy.types.Context) -> Interpreter:
+        """What runs the child: the solver's Python, unless said here."""
+        return chosen(context)
+
+    def finished(self, folder: Path) -> bool:
+        """Whether results count although the child was told to end or ended with a code; never, unless said here."""
+        return False
+
+    def tell(self, context: bpy.types.Context, words: str, *, failed: bool) -> None:
+        """Keep what was told when the job ended, for a panel."""
+
     def wanted_folder(self, context: bpy.types.Context) -> Path | None:
         """The folder that the user named, which stays whatever happens; None for a new one of the add-on's own."""
         return None
@@ -188,6 +210,8 @@ class JobOperator:
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """One job at a time."""
+        if Current.job is not None:
+            cls.poll_message_set(f"{Current.job.title}: wait for it, or cancel it")  # type: ignore[attr-defined]
         return Current.job is None
 
     def execute(self, context: bpy.types.Context) -> Status:
@@ -196,10 +220,11 @@ class JobOperator:
         self._own = wanted is None
         self._folder = new_folder() if wanted is None else wanted
         try:
-            Current.job = Job(self.title, self.arguments(context, self._folder), chosen(context))
+            words = self.arguments(context, self._folder)
+            Current.job = Job(self.title, words, self.interpreter(context), patience=self.patience)
         except (errors.SolverError, OSError) as error:
             self._clean()
-            self.report({"ERROR"}, str(error))  # type: ignore[attr-defined]
+            self._say(context, "ERROR", str(error))
             return {"CANCELLED"}
         if bpy.app.background:
             Current.job.wait()
@@ -232,19 +257,23 @@ class JobOperator:
         try:
             if job is None:
                 raise errors.Cancelled(f"{self.title}: stopped, nothing was changed")
-            job.check()
+            job.check(finished=self.finished(self._folder))
             with all_or_nothing():
                 told = self.apply(context, self._folder)
             done = True
-            self.report({"INFO"}, told)  # type: ignore[attr-defined]
+            self._say(context, "INFO", told)
         except errors.Cancelled as error:
-            self.report({"INFO"}, str(error))  # type: ignore[attr-defined]
+            self._say(context, "INFO", str(error))
         except errors.SolverError as error:
-            self.report({"ERROR"}, str(error))  # type: ignore[attr-defined]
+            self._say(context, "ERROR", str(error))
         finally:
             if not (done and self.keeps_folder):
                 self._clean()
         return {"FINISHED"} if done else {"CANCELLED"}
+
+    def _say(self, context: bpy.types.Context, kind: Literal["INFO", "ERROR"], words: str) -> None:
+        self.tell(context, words, failed=kind == "ERROR")
+        self.report({kind}, words)  # type: ignore[attr-defined]
 
     def _clean(self) -> None:
         if self._own:

@@ -8,21 +8,40 @@ from functools import partial
 
 import bpy
 
-from . import command, jobs, overlays
+from . import command, dance_properties, jobs, live, live_overlays, overlays, timeline_overlays
+from .live_properties import LiveSettings
+from .operators import author as author_operators
+from .operators import dances as dance_operators
 from .operators import identify, recordings, rigs, see
+from .operators import live as live_operators
+from .operators import rehearsal as rehearsal_operators
+from .panels import dance as dance_panels
+from .panels import live as live_panels
+from .panels import rehearsal as rehearsal_panels
 from .panels import sidebar
 from .preferences import Preferences
 from .properties import RecordingFile, Settings
+from .rehearsal_properties import RehearsalSettings
 
 CLASSES = (
     RecordingFile,
     Settings,
+    LiveSettings,
+    RehearsalSettings,
+    *dance_properties.CLASSES,
     Preferences,
     *rigs.CLASSES,
     *recordings.CLASSES,
     *identify.CLASSES,
     *see.CLASSES,
+    *author_operators.CLASSES,
+    *dance_operators.CLASSES,
     *sidebar.CLASSES,
+    *dance_panels.CLASSES,
+    *live_operators.CLASSES,
+    *live_panels.CLASSES,
+    *rehearsal_operators.CLASSES,
+    *rehearsal_panels.CLASSES,
 )
 
 
@@ -33,6 +52,9 @@ def register() -> None:
     _try(_add_settings)
     _try(lambda: bpy.types.TOPBAR_MT_file_import.append(_import_menu))  # type: ignore[arg-type]
     _try(overlays.register)
+    _try(live_overlays.register)
+    _try(timeline_overlays.register)
+    _try(live.register)
     _try(jobs.register)
     _try(command.register)
 
@@ -41,6 +63,9 @@ def unregister() -> None:
     """The reverse, in reverse."""
     _try(command.unregister)
     _try(jobs.unregister)
+    _try(live.unregister)
+    _try(timeline_overlays.unregister)
+    _try(live_overlays.unregister)
     _try(overlays.unregister)
     _try(lambda: bpy.types.TOPBAR_MT_file_import.remove(_import_menu))  # type: ignore[arg-type]
     _try(_remove_settings)
@@ -50,9 +75,19 @@ def unregister() -> None:
 
 def _add_settings() -> None:
     bpy.types.Scene.exciting_dance = bpy.props.PointerProperty(type=Settings)  # type: ignore[attr-defined]
+    bpy.types.Scene.exciting_dance_dance = bpy.props.PointerProperty(  # type: ignore[attr-defined]
+        type=dance_properties.DanceSettings
+    )
+    bpy.types.Scene.exciting_dance_live = bpy.props.PointerProperty(type=LiveSettings)  # type: ignore[attr-defined]
+    bpy.types.Scene.exciting_dance_rehearsal = bpy.props.PointerProperty(  # type: ignore[attr-defined]
+        type=RehearsalSettings
+    )
 
 
 def _remove_settings() -> None:
+    del bpy.types.Scene.exciting_dance_dance  # type: ignore[attr-defined]
+    del bpy.types.Scene.exciting_dance_live  # type: ignore[attr-defined]
+    del bpy.types.Scene.exciting_dance_rehearsal  # type: ignore[attr-defined]
     del bpy.types.Scene.exciting_dance  # type: ignore[attr-defined]
 
 

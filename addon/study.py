@@ -105,13 +105,10 @@ def show_study(context: bpy.types.Context, study: Study, *, onto: bpy.types.Obje
         the armature, coloured by mass.
     """
     with all_or_nothing():
-        body = onto if onto is not None and _same(armature.rig_of(onto), study.rig) else None
+        body = onto if onto is not None and same_rig(armature.rig_of(onto), study.rig) else None
         if body is None:
             body = armature.build_armature(context, study.rig, study.tree)
-            if onto is not None:
-                onto.hide_set(True)
-                for shape in armature.shapes_of(onto).values():
-                    shape.hide_set(True)
+            armature.hide(onto)
         _play(context, body, study)
         if study.result is None:
             inertials.write_prior(body)
@@ -151,7 +148,7 @@ def make_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path, Path 
     return folder / SCENE_FILE, image
 
 
-def _same(one: SceneRig, other: SceneRig) -> bool:
+def same_rig(one: SceneRig, other: SceneRig) -> bool:
     """Whether bones of one serve the other: same links, same joint centres to a hair."""
     return one.links == other.links and bool(abs(one.positions - other.positions).max() < 1e-6)
 

@@ -9,22 +9,44 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
     from ..solver.inertials import InertialParameters, six_of, symmetric
     from ..solver.io.scene import SceneJoint, SceneRig, SceneShape, read_rig, read_tree, scene_rig
     from ..solver.io.scene_bodies import SceneResult, densities, equivalent_ellipsoids, read_result
-    from ..solver.io.scene_motion import SceneMotion, SceneRecording, read_motion, read_recording, read_trials
+    from ..solver.io.scene_frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
+    from ..solver.io.scene_motion import (
+        SceneMotion,
+        SceneRecording,
+        continuous,
+        read_motion,
+        read_recording,
+        read_trials,
+    )
+    from ..solver.io.scene_summary import SceneFailure, SceneSummary, read_summary
+    from ..solver.io.scene_timeline import SceneKey, SceneStrip, SceneTimeline, read_timeline, write_timeline
 else:
     from solver import errors
     from solver.inertials import InertialParameters, six_of, symmetric
     from solver.io.scene import SceneJoint, SceneRig, SceneShape, read_rig, read_tree, scene_rig
     from solver.io.scene_bodies import SceneResult, densities, equivalent_ellipsoids, read_result
-    from solver.io.scene_motion import SceneMotion, SceneRecording, read_motion, read_recording, read_trials
+    from solver.io.scene_frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
+    from solver.io.scene_motion import SceneMotion, SceneRecording, continuous, read_motion, read_recording, read_trials
+    from solver.io.scene_summary import SceneFailure, SceneSummary, read_summary
+    from solver.io.scene_timeline import SceneKey, SceneStrip, SceneTimeline, read_timeline, write_timeline
 
 __all__ = [
     "InertialParameters",
+    "SceneFailure",
+    "SceneFoot",
+    "SceneFrame",
     "SceneJoint",
+    "SceneKey",
+    "SceneMargin",
     "SceneMotion",
     "SceneRecording",
     "SceneResult",
     "SceneRig",
     "SceneShape",
+    "SceneStrip",
+    "SceneSummary",
+    "SceneTimeline",
+    "continuous",
     "densities",
     "equivalent_ellipsoids",
     "errors",
@@ -32,9 +54,13 @@ __all__ = [
     "read_recording",
     "read_result",
     "read_rig",
+    "read_summary",
+    "read_timeline",
     "read_tree",
     "read_trials",
+    "scene_frame",
     "scene_rig",
     "six_of",
     "symmetric",
+    "write_timeline",
 ]

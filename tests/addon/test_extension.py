@@ -13,7 +13,7 @@ import pytest
 
 from addon import registration
 from addon.interpreter import Interpreter, environment
-from addon.jobs import Job
+from addon.jobs import PATIENCE, Job
 from addon.operators.rigs import rig_arguments
 from solver.errors import BackendError, Cancelled
 from solver.version import VERSION
@@ -68,13 +68,13 @@ def test_a_subject_becomes_the_words_of_the_verb(registered: None) -> None:
     assert words == ["rig", "human", "--height", "1.62", "--mass", "58.5", "--sex", "female"]
 
 
-def child(tmp_path: Path, program: str) -> Job:
+def child(tmp_path: Path, program: str, patience: float = PATIENCE) -> Job:
     """A job whose solver package is the given program."""
     package = tmp_path / "solver"
     package.mkdir()
     (package / "__init__.py").touch()
     (package / "__main__.py").write_text(program, encoding="utf-8")
-    return Job("Testing", [], Interpreter(sys.executable, environment([str(tmp_path)])))
+    return Job("Testing", [], Interpreter(sys.executable, environment([str(tmp_path)])), patience=patience)
 
 
 def test_progress_reaches_the_window(tmp_path: Path) -> None:

@@ -1,0 +1,193 @@
+"""Set postures, roles and contacts, and go from one to the next."""
+
+from __future__ import annotations
+
+import bpy
+
+from .. import author
+from ..armature import rig_in, rig_of
+from ..dance_properties import ROLES, dance_settings
+from ..marks import clear_marks, marks_of
+from ..timeline import extent
+from ..typed import Status, scene, there
+from ..values import errors
+
+ROLE = tuple(role[:3] for role in ROLES)
+NO_RIG = "Add a rig first, or select one: Dance > Rig"
+
+
+class NeedsRig:
+    """Mix-in: the scene has a rig that is meant."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Whether there is one."""
+        if rig_in(context) is None:
+            cls.poll_message_set(NO_RIG)  # type: ignore[attr-defined]
+            return False
+        return True
+
+
+def the_rig(context: bpy.types.Context) -> bpy.types.Object:
+    """The rig that `poll` found."""
+    return there(rig_in(context), "rig")
+
+
+class EXCITING_DANCE_OT_key_posture(NeedsRig, bpy.types.Operator):
+    """Key every joint of the rig at this frame, in the chosen role"""
+
+    bl_idname = "exciting_dance.key_posture"
+    bl_label = "Key Posture"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    role: bpy.props.EnumProperty(name="Role", items=ROLE, default="preferred")  # type: ignore[valid-type]
+    between: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Replace In-betweens",
+        description="Remove the generated keys up to the neighbouring postures",
+        default=True,
+    )
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        author.key_posture(scene(context), the_rig(context), self.role, between=self.between)
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_set_role(NeedsRig, bpy.types.Operator):
+    """Give the posture at this frame, or the keys selected in the Dope Sheet, the chosen role"""
+
+    bl_idname = "exciting_dance.set_role"
+    bl_label = "Set Role"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    role: bpy.props.EnumProperty(name="Role", items=ROLE, default="preferred")  # type: ignore[valid-type]
+    selected: bpy.props.BoolProperty(name="Selected Keys", description="Instead of this frame's")  # type: ignore[valid-type]
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        frame = None if self.selected else author.now(scene(context))
+        count = author.set_role(the_rig(context), self.role, frame=frame)
+        if not count:
+            where = "selected in the Dope Sheet" if self.selected else "at this frame"
+            self.report({"WARNING"}, f"No key of the rig is {where}")
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_jump_posture(NeedsRig, bpy.types.Operator):
+    """Go to the next posture, or to the one before, past the generated keys"""
+
+    bl_idname = "exciting_dance.jump_posture"
+    bl_label = "Jump to Posture"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    forward: bpy.props.BoolProperty(name="Forward", default=True)  # type: ignore[valid-type]
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        frame = author.next_posture(scene(context), the_rig(context), forward=self.forward)
+        if frame is None:
+            self.report({"INFO"}, "No more postures in this direction")
+            return {"CANCELLED"}
+        scene(context).frame_set(int(frame // 1), subframe=frame % 1.0)
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_jump_frame(bpy.types.Operator):
+    """Go to where this begins"""
+
+    bl_idname = "exciting_dance.jump_frame"
+    bl_label = "Jump Here"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    frame: bpy.props.FloatProperty(name="Frame")  # type: ignore[valid-type]
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        scene(context).frame_set(int(self.frame // 1), subframe=self.frame % 1.0)
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_contact(NeedsRig, bpy.types.Operator):
+    """From this frame on, let these soles stand on the floor and no others, until the next contact key"""
+
+    bl_idname = "exciting_dance.contact"
+    bl_label = "Contact"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    standing: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Standing",
+        items=(
+            ("all", "All", "Every sole stands"),
+            ("one", "One", "Only the named one stands"),
+            ("none", "Airborne", "Nothing touches the floor"),
+        ),
+    )
+    patch: bpy.props.StringProperty(name="Sole", description="Of the rig's contact patches")  # type: ignore[valid-type]
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        body = the_rig(context)
+        every = [name for name, _, _ in rig_of(body).contacts]
+        try:
+            author.key_contacts(scene(context), body, {"all": every, "one": [self.patch], "none": []}[self.standing])
+        except errors.SolverError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_clear_inbetweens(NeedsRig, bpy.types.Operator):
+    """Delete the generated keys between postures, so that Blender interpolates: of the frame range, or the selected"""
+
+    bl_idname = "exciting_dance.clear_inbetweens"
+    bl_label = "Clear In-betweens"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    selected: bpy.props.BoolProperty(name="Selected Only", description="Selected in the Dope Sheet")  # type: ignore[valid-type]
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        now, body = scene(context), the_rig(context)
+        preview = now.use_preview_range
+        span = (now.frame_preview_start, now.frame_preview_end) if preview else extent(now, body)
+        count = author.clear_between(body, *span, selected=self.selected)
+        self.report({"INFO"}, f"Removed {count} generated keys" if count else "No generated keys here")
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_clear_marks(bpy.types.Operator):
+    """Remove the markers that the last check set"""
+
+    bl_idname = "exciting_dance.clear_marks"
+    bl_label = "Clear Marks"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not marks_of(scene(context)):
+            cls.poll_message_set("No check has set a mark")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        clear_marks(scene(context))
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_forget_message(bpy.types.Operator):
+    """Take the last job's message off the panel"""
+
+    bl_idname = "exciting_dance.forget_message"
+    bl_label = "Dismiss"
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        settings = dance_settings(context)
+        settings.message, settings.notes, settings.verdict = "", "", "none"
+        return {"FINISHED"}
+
+
+CLASSES = (
+    EXCITING_DANCE_OT_key_posture,
+    EXCITING_DANCE_OT_set_role,
+    EXCITING_DANCE_OT_jump_posture,
+    EXCITING_DANCE_OT_jump_frame,
+    EXCITING_DANCE_OT_contact,
+    EXCITING_DANCE_OT_clear_inbetweens,
+    EXCITING_DANCE_OT_clear_marks,
+    EXCITING_DANCE_OT_forget_message,
+)

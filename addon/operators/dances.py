@@ -1,0 +1,363 @@
+"""Design, complete, balance, slow down, check, export and compare dances, in child processes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, ClassVar
+
+import bpy
+from bpy_extras.io_utils import ExportHelper
+
+from .. import performance
+from ..action import frame_rate
+from ..armature import RIG_KEY, rig_in
+from ..dance_properties import dance_settings
+from ..dances import SUMMARY_FILE, Dance, read_dance, show_dance
+from ..ghost import apply_ghost, discard_ghost, ghost_of, show_ghost
+from ..jobs import Current, JobOperator
+from ..marks import mark_failures
+from ..properties import settings_of
+from ..scores import write_scores
+from ..study import folder_of
+from ..timeline import extent, key_roles, sample, steps_needed
+from ..typed import Status, armature, scene
+from ..values import errors, write_timeline
+from .author import NO_RIG, NeedsRig, the_rig
+from .rigs import rig_arguments
+
+RESULT = "result"
+"""Folder of the child's results within the job's."""
+TIMELINE_FILE, BODY_FILE = "scene.timeline.npz", "body.json"
+WORKERS = max(1, min((os.cpu_count() or 2) - 1, 8))
+FINISHING = 60.0
+"""[s] a cancelled design has to write what is done."""
+ALSO = "Constraints, drivers, a parent or the NLA move this rig, too: they still act on what is applied"
+JSON_PROGRESS = ("--progress", "json")
+
+
+class DanceJob(JobOperator):
+    """Mix-in: a verb about the dance on the timeline; its message stays in the panel."""
+
+    verb: ClassVar[str] = ""
+    fewest: ClassVar[int] = 2
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """A rig with postures, nothing else running; what is missing is said."""
+        body, said = rig_in(context), ""
+        if Current.job is not None:
+            said = f"{Current.job.title}: wait for it, or cancel it"
+        elif body is None:
+            said = NO_RIG
+        elif body.animation_data is None or body.animation_data.action is None:
+            said = "Nothing dances yet: key postures, or design a dance"
+        elif cls.fewest and len(key_roles(body)) < cls.fewest:
+            said = f"Key at least {cls.fewest} postures first"
+        if said:
+            cls.poll_message_set(said)  # type: ignore[attr-defined]
+        return not said
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        path = write_scene(context, folder)
+        return [self.verb, str(path), *self.extra(context), "--output", str(folder / RESULT), *JSON_PROGRESS]
+
+    def extra(self, context: bpy.types.Context) -> list[str]:
+        """More options of the verb."""
+        return []
+
+    def finished(self, folder: Path) -> bool:
+        return (folder / RESULT / SUMMARY_FILE).exists()
+
+    def tell(self, context: bpy.types.Context, words: str, *, failed: bool) -> None:
+        settings = dance_settings(context)
+        settings.message = words
+        if failed:
+            settings.notes, settings.verdict = "", "failed"
+
+
+class GhostJob(DanceJob):
+    """Mix-in: a verb that proposes a changed dance, shown as a ghost."""
+
+    done: ClassVar[str] = ""
+
+    def extra(self, context: bpy.types.Context) -> list[str]:
+        return ["--rate", f"{frame_rate(scene(context)):.12g}"]
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> str:
+        body, dance = the_rig(context), read_dance(folder / RESULT)
+        settings = dance_settings(context)
+        if dance.motion is not None and dance.summary.status != "unchanged":
+            name = f"{body.animation_data.action.name} {self.done}"
+            show_ghost(context, body, dance, name, beside=settings.ghost_place == "beside")
+            settings.ghost_message = self.done
+        keep_notes(context, dance)
+        if steps_needed(body):
+            settings.notes = "\n".join([*settings.notes.splitlines(), ALSO])
+        return dance.summary.message
+
+
+def write_scene(context: bpy.types.Context, folder: Path) -> Path:
+    """The rig's dance as a timeline file, over all of its keys."""
+    now, body = scene(context), the_rig(context)
+    return write_timeline(folder / TIMELINE_FILE, sample(now, body, *extent(now, body)))
+
+
+def keep_notes(context: bpy.types.Context, dance: Dance) -> None:
+    """Keep what a verb noted for the panel."""
+    settings, summary = dance_settings(context), dance.summary
+    failures = [f"{f.check}, {f.item}, first at {f.time:.2f} s" for f in summary.failures]
+    settings.notes = "\n".join([*summary.troubles, *failures, *summary.notes])
+    settings.verdict = "good" if summary.feasible else "bad"
+
+
+class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
+    """Design a dance that excites every link, keeps balance and hits nothing; the scene's rig dances it"""
+
+    bl_idname = "exciting_dance.design_dance"
+    bl_label = "Design Dance"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title = "Designing"
+    patience = FINISHING
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Nothing else running; without a rig the one of the Rig panel is made."""
+        return super(DanceJob, cls).poll(context)
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        return [
+            "dance",
+            *body_words(context, folder),
+            *design_words(context),
+            "--output",
+            str(folder / RESULT),
+            *JSON_PROGRESS,
+        ]
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> str:
+        dance = read_dance(folder / RESULT)
+        show_dance(context, dance, onto=rig_in(context))
+        keep_notes(context, dance)
+        return dance.summary.message
+
+
+def body_words(context: bpy.types.Context, folder: Path) -> list[str]:
+    """The body as the verb takes it: the scene's rig as a file, otherwise what the Rig panel says."""
+    body = rig_in(context)
+    if body is None:
+        settings = settings_of(context)
+        return rig_arguments(settings.kind, settings, settings.urdf)[1:]
+    (folder / BODY_FILE).write_text(armature(body)[RIG_KEY], encoding="utf-8")
+    return [str(folder / BODY_FILE)]
+
+
+def design_words(context: bpy.types.Context) -> list[str]:
+    """The options of the verb as the panel says."""
+    settings = dance_settings(context)
+    numbers = {"postures": settings.postures, "seed": settings.seed, "effort": settings.effort}
+    words = [word for name, value in numbers.items() for word in (f"--{name}", f"{value:g}")]
+    tempo = {"shortest": settings.shortest, "hold": settings.hold}
+    words += [word for name, value in tempo.items() if value > 0.0 for word in (f"--{name}", f"{value:g}")]
+    words += ["--objective", settings.objective, "--workers", str(WORKERS)]
+    if settings.emphasis != "none":
+        words += ["--emphasise", f"{settings.emphasis}={settings.factor:g}"]
+    return words
+
+
+class EXCITING_DANCE_OT_complete_dance(GhostJob, bpy.types.Operator):
+    """Fill the free postures; fixed ones stay, preferred ones move as little as possible. Shown as a ghost"""
+
+    bl_idname = "exciting_dance.complete_dance"
+    bl_label = "Complete"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title, verb, done = "Completing", "complete", "completed"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """With a free posture."""
+        if not super().poll(context):
+            return False
+        body = rig_in(context)
+        if body is not None and "free" not in key_roles(body).values():
+            cls.poll_message_set("No posture is free: give one the role Free")
+            return False
+        return True
+
+    def extra(self, context: bpy.types.Context) -> list[str]:
+        settings = dance_settings(context)
+        calm = ["--calm"] if settings.calm else []
+        return [*super().extra(context), "--seed", str(settings.seed), *calm]
+
+
+class EXCITING_DANCE_OT_balance_dance(GhostJob, bpy.types.Operator):
+    """Keep balance, limits and distances by moving as little as possible; fixed postures stay. Shown as a ghost"""
+
+    bl_idname = "exciting_dance.balance_dance"
+    bl_label = "Balance"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title, verb, done = "Balancing", "repair", "balanced"
+
+
+class EXCITING_DANCE_OT_slow_dance(GhostJob, bpy.types.Operator):
+    """Stretch time where joints are too fast; keys and contacts move along. Shown as a ghost"""
+
+    bl_idname = "exciting_dance.slow_dance"
+    bl_label = "Slow Down"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title, verb, done = "Slowing down", "slow", "slower"
+
+    def extra(self, context: bpy.types.Context) -> list[str]:
+        dynamics = ["--dynamics"] if dance_settings(context).dynamics else []
+        return [*super().extra(context), *dynamics]
+
+
+class EXCITING_DANCE_OT_check_dance(DanceJob, bpy.types.Operator):
+    """Check limits, balance, friction, feet and collisions at 500 samples a second; mark on the timeline what fails"""
+
+    bl_idname = "exciting_dance.check_dance"
+    bl_label = "Check"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title, verb, fewest = "Checking", "check", 0
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> str:
+        dance = read_dance(folder / RESULT)
+        write_scores(the_rig(context), dance.summary.excitation, dance.summary.deviation)
+        mark_failures(scene(context), dance.summary)
+        keep_notes(context, dance)
+        return dance.summary.message
+
+
+class EXCITING_DANCE_OT_apply_ghost(NeedsRig, bpy.types.Operator):
+    """Let the rig dance what the ghost shows; the action it had stays in the file as "... before" """
+
+    bl_idname = "exciting_dance.apply_ghost"
+    bl_label = "Apply"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """With a ghost."""
+        return super().poll(context) and ghost_of(scene(context), the_rig(context)) is not None
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        old = apply_ghost(context, the_rig(context))
+        self.report({"INFO"}, f"Applied; the keys as they were: action {old.name!r}")
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_discard_ghost(NeedsRig, bpy.types.Operator):
+    """Take the ghost away; the rig dances on as before"""
+
+    bl_idname = "exciting_dance.discard_ghost"
+    bl_label = "Discard"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """With a ghost."""
+        return super().poll(context) and ghost_of(scene(context), the_rig(context)) is not None
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        discard_ghost(context, the_rig(context))
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_open_dance(bpy.types.Operator):
+    """Show a dance designed before: the --output folder of `python -m solver dance`"""
+
+    bl_idname = "exciting_dance.open_dance"
+    bl_label = "Open Dance"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    directory: bpy.props.StringProperty(subtype="DIR_PATH")  # type: ignore[valid-type]
+    filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})  # type: ignore[valid-type]
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        try:
+            dance = read_dance(bpy.path.abspath(self.directory))
+            show_dance(context, dance, onto=rig_in(context))
+        except errors.SolverError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        keep_notes(context, dance)
+        dance_settings(context).message = dance.summary.message
+        return {"FINISHED"}
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+
+class EXCITING_DANCE_OT_export_dance(DanceJob, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
+    """Write joint angles and speeds over time: .csv for a robot, .mot for OpenSim and viewers"""
+
+    bl_idname = "exciting_dance.export_dance"
+    bl_label = "Export Dance"
+    title, verb, fewest = "Exporting", "export", 0
+    filename_ext = ".csv"
+    check_extension = None
+
+    filter_glob: bpy.props.StringProperty(default="*.csv;*.mot", options={"HIDDEN"})  # type: ignore[valid-type]
+    rate: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Rate", description="Samples a second", default=100.0, min=1.0, max=2000.0, precision=1
+    )
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        path = write_scene(context, folder)
+        output = bpy.path.abspath(self.filepath)  # type: ignore[attr-defined]
+        return [self.verb, str(path), "--rate", f"{self.rate:g}", "--output", output, *JSON_PROGRESS]
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> str:
+        settings = dance_settings(context)
+        settings.notes, settings.verdict = "", "good"
+        return f"Exported to {self.filepath}"  # type: ignore[attr-defined]
+
+
+class EXCITING_DANCE_OT_compare_performance(DanceJob, bpy.types.Operator):
+    """Compare the dance on the timeline with a tracked recording of it, joint by joint and in what it excites"""
+
+    bl_idname = "exciting_dance.compare_performance"
+    bl_label = "Compare Performance"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title, verb, fewest = "Comparing", "perform", 0
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """With a performance."""
+        if not super().poll(context):
+            return False
+        if performed(context) is None:
+            cls.poll_message_set("Name the folder of the tracked recording first")
+            return False
+        return True
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        path, trial = write_scene(context, folder), dance_settings(context).trial
+        words = [self.verb, str(path), str(performed(context)), *(["--trial", trial] if trial else [])]
+        return [*words, "--output", str(folder / RESULT), *JSON_PROGRESS]
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> str:
+        return performance.show_performance(context, folder / RESULT)
+
+
+def performed(context: bpy.types.Context) -> Path | None:
+    """The folder of the recording to compare with: as named, otherwise the rig's own study."""
+    named, body = dance_settings(context).performed, rig_in(context)
+    if named:
+        return Path(bpy.path.abspath(named))
+    return folder_of(body) if body is not None else None
+
+
+CLASSES: tuple[Any, ...] = (
+    EXCITING_DANCE_OT_design_dance,
+    EXCITING_DANCE_OT_complete_dance,
+    EXCITING_DANCE_OT_balance_dance,
+    EXCITING_DANCE_OT_slow_dance,
+    EXCITING_DANCE_OT_check_dance,
+    EXCITING_DANCE_OT_apply_ghost,
+    EXCITING_DANCE_OT_discard_ghost,
+    EXCITING_DANCE_OT_open_dance,
+    EXCITING_DANCE_OT_export_dance,
+    EXCITING_DANCE_OT_compare_performance,
+)

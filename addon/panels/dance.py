@@ -1,0 +1,281 @@
+"""Panels of dances: Author with Postures, Contacts, Design, Check, Perform. They show; operators do."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import bpy
+
+from ..armature import rig_in, rig_of
+from ..author import counted, jump_targets, posture_at, standing_now
+from ..dance_properties import ROLES, dance_settings
+from ..ghost import ghost_of
+from ..jobs import Current
+from ..scores import scored
+from ..timeline import contact_curves
+from ..typed import scene, there
+from .sidebar import Tab
+
+ICONS: dict[str, Any] = {role: icon for role, _, _, icon, _ in ROLES}
+VERDICTS: dict[str, Any] = {"none": "INFO", "good": "CHECKMARK", "bad": "ERROR", "failed": "CANCEL"}
+LETTER = 7.4
+"""[px] of a letter of a panel at scale 1."""
+LINES = 5
+"""Notes that are shown; the rest is counted."""
+
+
+class EXCITING_DANCE_PT_author(Tab, bpy.types.Panel):  # type: ignore[misc]
+    """The dance of the rig: what runs, what was said, and the ghost."""
+
+    bl_label = "Author"
+    bl_order = 0
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw."""
+        layout, body, settings = there(self.layout, "layout"), rig_in(context), dance_settings(context)
+        if body is None:
+            layout.label(text="Add or select a rig first", icon="INFO")
+        else:
+            action = body.animation_data.action if body.animation_data else None
+            layout.label(text=action.name if action else "Nothing keyed yet", icon="ACTION")
+        if body is not None and ghost_of(scene(context), body) is not None:
+            box = layout.box()
+            row = box.row()
+            row.label(text=f"Ghost, {settings.ghost_message}", icon="GHOST_ENABLED")
+            box.row().prop(settings, "ghost_place", expand=True)
+            row = box.row(align=True)
+            row.scale_y = 1.3
+            row.operator("exciting_dance.apply_ghost", icon="CHECKMARK")
+            row.operator("exciting_dance.discard_ghost", icon="X")
+        if Current.job is not None:
+            row = layout.row(align=True)
+            row.progress(factor=Current.job.fraction, text=f"{Current.job.title}: {Current.job.message}")
+            row.operator("exciting_dance.cancel", text="", icon="X")
+        elif settings.message:
+            box = layout.box()
+            row = box.row()
+            column = row.column(align=True)
+            write(context, column, settings.message, icon=VERDICTS[settings.verdict])
+            row.operator("exciting_dance.forget_message", text="", icon="X", emboss=False)
+            notes = settings.notes.splitlines()
+            column = box.column(align=True)
+            for note in notes[:LINES]:
+                write(context, column, note, icon="DOT")
+            if len(notes) > LINES:
+                column.label(text=f"and {len(notes) - LINES} more", icon="BLANK1")
+
+
+class Part(Tab):
+    """Mix-in: a part of Author, for which there must be a rig."""
+
+    bl_parent_id = "EXCITING_DANCE_PT_author"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """With a rig only."""
+        return rig_in(context) is not None
+
+
+class EXCITING_DANCE_PT_postures(Part, bpy.types.Panel):  # type: ignore[misc]
+    """Postures and their roles."""
+
+    bl_label = "Postures"
+    bl_order = 0
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw."""
+        layout, settings, body = there(self.layout, "layout"), dance_settings(context), there(rig_in(context), "rig")
+        now = scene(context)
+        column = layout.column(align=True)
+        column.row(align=True).prop(settings, "role", expand=True)
+        row = column.row(align=True)
+        row.scale_y = 1.3
+        key = row.operator("exciting_dance.key_posture", icon="KEY_HLT")
+        key.role, key.between = settings.role, settings.between
+        row = column.row(align=True)
+        here = row.operator("exciting_dance.set_role", text="Set Role Here")
+        here.role, here.selected = settings.role, False
+        chosen = row.operator("exciting_dance.set_role", text="Of Selected Keys")
+        chosen.role, chosen.selected = settings.role, True
+        role = posture_at(now, body)
+        row = layout.row(align=True)
+        row.operator("exciting_dance.jump_posture", text="", icon="PREV_KEYFRAME").forward = False
+        if role:
+            row.prop(settings, "posture_name", text="", icon=ICONS[role], placeholder=f"{role} posture")
+        else:
+            field = row.row(align=True)
+            field.alignment = "CENTER"
+            field.label(text="between postures")
+        row.operator("exciting_dance.jump_posture", text="", icon="NEXT_KEYFRAME").forward = True
+        row = layout.row(align=True)
+        for name, count in counted(body).items():
+            row.label(text=str(count), icon=ICONS[name])
+        layout.prop(settings, "between")
+        row = layout.split(factor=0.64, align=True)
+        row.operator("exciting_dance.clear_inbetweens").selected = False
+        row.operator("exciting_dance.clear_inbetweens", text="Selected").selected = True
+
+
+class EXCITING_DANCE_PT_contacts(Part, bpy.types.Panel):  # type: ignore[misc]
+    """When which sole stands on the floor."""
+
+    bl_label = "Contacts"
+    bl_order = 1
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw."""
+        layout, body, now = there(self.layout, "layout"), there(rig_in(context), "rig"), scene(context)
+        patches = [name for name, _, _ in rig_of(body).contacts]
+        if not patches:
+            layout.label(text="This rig has no soles", icon="INFO")
+            return
+        keyed, standing = bool(contact_curves(body)), standing_now(now, body)
+        column = layout.column(align=True)
+        column.label(text="From this frame on, standing on")
+        row = column.row(align=True)
+        every = row.operator("exciting_dance.contact", text="All", depress=keyed and standing == set(patches))
+        every.standing = "all"
+        for name in patches:
+            one = row.operator("exciting_dance.contact", text=plain(name), depress=standing == {name})
+            one.standing, one.patch = "one", name
+        none = row.operator("exciting_dance.contact", text="Airborne", depress=keyed and not standing)
+        none.standing = "none"
+        if not keyed:
+            write(context, layout.column(align=True), "Not keyed: soles stand where the motion has them on the floor",
+                  icon="INFO")  # fmt: skip
+        column = layout.column(align=True)
+        for strip, frame, present in jump_targets(now, body):
+            text = f"{plain(strip.patch)}  {strip.start:.2f} to {strip.stop:.2f} s"
+            column.operator("exciting_dance.jump_frame", text=text, depress=present).frame = frame
+
+
+class EXCITING_DANCE_PT_design(Tab, bpy.types.Panel):  # type: ignore[misc]
+    """A new dance from nothing."""
+
+    bl_label = "Design"
+    bl_parent_id = "EXCITING_DANCE_PT_author"
+    bl_order = 2
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw."""
+        layout, settings, body = there(self.layout, "layout"), dance_settings(context), rig_in(context)
+        layout.use_property_split, layout.use_property_decorate = True, False
+        column = layout.column(align=True)
+        column.prop(settings, "postures")
+        column.prop(settings, "shortest")
+        column.prop(settings, "hold")
+        column = layout.column(align=True)
+        column.prop(settings, "emphasis")
+        if settings.emphasis != "none":
+            column.prop(settings, "factor")
+        column.row().prop(settings, "objective", expand=True)
+        column = layout.column(align=True)
+        column.prop(settings, "effort")
+        column.prop(settings, "seed")
+        row = layout.row(align=True)
+        row.scale_y = 1.3
+        row.operator("exciting_dance.design_dance", icon="OUTLINER_DATA_ARMATURE")
+        row.operator("exciting_dance.open_dance", text="", icon="FILE_FOLDER")
+        if body is None:
+            layout.label(text="For the rig chosen under Rig", icon="ARMATURE_DATA")
+
+
+class EXCITING_DANCE_PT_check(Part, bpy.types.Panel):  # type: ignore[misc]
+    """Is it feasible, and make it so."""
+
+    bl_label = "Check and Repair"
+    bl_order = 3
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw."""
+        layout, settings, body = there(self.layout, "layout"), dance_settings(context), there(rig_in(context), "rig")
+        row = layout.row(align=True)
+        row.scale_y = 1.3
+        row.operator("exciting_dance.check_dance", icon="VIEWZOOM")
+        row.operator("exciting_dance.clear_marks", text="", icon="MARKER")
+        column = layout.column(align=True)
+        column.operator("exciting_dance.balance_dance", icon="CON_FLOOR")
+        row = column.row(align=True)
+        row.operator("exciting_dance.complete_dance", icon="KEYTYPE_BREAKDOWN_VEC")
+        row.prop(settings, "calm", toggle=True)
+        row = column.row(align=True)
+        row.operator("exciting_dance.slow_dance", icon="TIME")
+        row.prop(settings, "dynamics", toggle=True)
+        if scored(body):
+            row = layout.row(align=True)
+            row.label(text="Colour by")
+            row.operator("exciting_dance.colour", text="Excitation").quantity = "excitation"
+            row.operator("exciting_dance.colour", text="Deviation").quantity = "deviation"
+
+
+class EXCITING_DANCE_UL_joints(bpy.types.UIList):
+    """Joints by how closely they were performed, worst first."""
+
+    bl_idname = "EXCITING_DANCE_UL_joints"
+
+    def draw_item(
+        self,
+        context: bpy.types.Context | None,
+        layout: bpy.types.UILayout,
+        data: object,
+        item: Any,
+        icon: int | None,
+        active_data: object,
+        active_property: str | None,
+        index: int | None,
+        flt_flag: int | None,
+    ) -> None:
+        """Draw one."""
+        split = layout.split(factor=0.6)
+        split.label(text=plain(item.name))
+        row = split.row()
+        row.enabled = False
+        row.prop(item, "rmse", text="", emboss=False)
+        row.prop(item, "gain", text="", emboss=False)
+
+
+class EXCITING_DANCE_PT_perform(Part, bpy.types.Panel):  # type: ignore[misc]
+    """Out to a robot or a person, and back."""
+
+    bl_label = "Export and Compare"
+    bl_order = 4
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw."""
+        layout, settings = there(self.layout, "layout"), dance_settings(context)
+        layout.operator("exciting_dance.export_dance", text="Export Joint Angles", icon="EXPORT")
+        layout.use_property_split, layout.use_property_decorate = True, False
+        column = layout.column(align=True)
+        column.prop(settings, "performed")
+        column.prop(settings, "trial")
+        layout.operator("exciting_dance.compare_performance", icon="ARROW_LEFTRIGHT")
+        if settings.joints:
+            layout.label(text="Joint, error (rms), amplitude of plan")
+            layout.template_list("EXCITING_DANCE_UL_joints", "", settings, "joints", settings, "joint_index", rows=5)
+
+
+def plain(name: str) -> str:
+    """A name of the rig as people write it."""
+    return name.replace("_", " ").capitalize()
+
+
+def write(context: bpy.types.Context, column: bpy.types.UILayout, words: str, *, icon: Any) -> None:
+    """A text in as many lines as the panel's width needs."""
+    scale = context.preferences.system.ui_scale
+    width = max(20, int((context.region.width - 100 * scale) / (LETTER * scale))) if context.region else 60
+    for index, line in enumerate(textwrap.wrap(words, width) or [""]):
+        column.label(text=line, icon="BLANK1" if index else icon)
+
+
+CLASSES = (
+    EXCITING_DANCE_PT_author,
+    EXCITING_DANCE_PT_postures,
+    EXCITING_DANCE_PT_contacts,
+    EXCITING_DANCE_PT_design,
+    EXCITING_DANCE_PT_check,
+    EXCITING_DANCE_UL_joints,
+    EXCITING_DANCE_PT_perform,
+)

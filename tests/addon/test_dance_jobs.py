@@ -1,0 +1,171 @@
+"""From a button of a dance to the scene, through a real child process; a failure changes nothing."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from addon import action, author, convert, dances, ghost, marks, registration, scores, timeline
+from addon.armature import rig_of
+from addon.operators.dances import design_words
+from addon.study import STUDY_KEY
+from addon.values import SceneTimeline, write_timeline
+from solver.cli import OK, main
+from solver.io.scene import write_rig
+from solver.io.scene_motion import read_motion
+from solver.rigs import hoap3
+from tests.addon.scenes import build, fingerprint
+from tests.addon.test_timeline import difference
+
+RATE = 20.0
+
+
+@pytest.fixture
+def standing(
+    empty_scene: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[bpy.types.Object, Path]]:
+    """HOAP-3 that raises an arm, in three postures, on both feet; and the folder where jobs make theirs."""
+    registration.register()
+    own = tmp_path / "own"
+    own.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(own))
+    body, scene = build(hoap3(torque="peak")), bpy.context.scene
+    action.set_frame_rate(scene, RATE)
+    for frame, angle, role in ((1, 0.0, "fixed"), (6, 0.1, "preferred"), (11, 0.0, "preferred")):
+        posed(body, angle, frame, role)
+    scene.frame_set(1)
+    author.key_contacts(scene, body, [name for name, _, _ in rig_of(body).contacts])
+    yield body, own
+    registration.unregister()
+
+
+def posed(body: bpy.types.Object, angle: float, frame: int, role: str = "preferred") -> None:
+    """Key a posture with an arm at an angle."""
+    bpy.context.scene.frame_set(frame)
+    body.pose.bones["left_upper_arm"].rotation_euler.x = angle
+    author.key_posture(bpy.context.scene, body, role)
+
+
+def written(body: bpy.types.Object, tmp_path: Path) -> str:
+    """The timeline as a file, as the operators write it."""
+    scene = bpy.context.scene
+    path = tmp_path / "again.timeline.npz"
+    return str(write_timeline(path, timeline.sample(scene, body, *timeline.extent(scene, body))))
+
+
+def test_check_says_marks_and_scores(standing: tuple[bpy.types.Object, Path]) -> None:
+    """An arm that is too fast is told in the panel and marked where it is; its bone gets the scores."""
+    body, own = standing
+    posed(body, 0.6, 6)
+    assert bpy.ops.exciting_dance.check_dance() == {"FINISHED"}
+    settings = bpy.context.scene.exciting_dance_dance
+    assert settings.verdict == "bad"
+    assert "joint speed, left_upper_arm" in settings.notes
+    found = marks.marks_of(bpy.context.scene)
+    assert any("joint speed: left_upper_arm" in marker.name and 1 <= marker.frame <= 6 for marker in found)
+    for name in (scores.DEVIATION, scores.EXCITATION):
+        values = scores.read_score(body, name)
+        assert 0.0 < values["left_upper_arm"] <= scores.LARGEST
+    assert list(own.iterdir()) == []
+
+
+def test_slow_down_and_compare(standing: tuple[bpy.types.Object, Path], tmp_path: Path) -> None:
+    """The ghost dances what the verb writes; applied and compared with that motion, it is performed without error."""
+    body, own = standing
+    scene = bpy.context.scene
+    posed(body, 0.6, 6)
+    keys = timeline.key_roles(body)
+    assert bpy.ops.exciting_dance.slow_dance() == {"FINISHED"}
+    words = ["slow", written(body, tmp_path), "--rate", "20", "--output", str(tmp_path / "s"), "--progress", "none"]
+    assert main(words) == OK
+    motion = read_motion(tmp_path / "s" / "dance.motion.npz")
+    assert motion.times[-1] > 0.5
+    assert timeline.key_roles(body) == keys
+    assert bpy.ops.exciting_dance.apply_ghost() == {"FINISHED"}
+    got = timeline.sample(scene, body, *timeline.extent(scene, body))
+    assert difference(got, dances.resampled(motion, got.times)) < 1e-4
+    assert len(timeline.key_roles(body)) == len(keys)
+    write_rig(tmp_path / "s" / "rig.json", hoap3(torque="peak"))
+    body[STUDY_KEY] = str(tmp_path / "s")
+    assert bpy.ops.exciting_dance.compare_performance() == {"FINISHED"}
+    errors = [joint.rmse for joint in scene.exciting_dance_dance.joints]
+    assert errors == sorted(errors, reverse=True)
+    assert errors[0] < 0.02
+    assert "Performance report" in bpy.data.texts
+    assert list(own.iterdir()) == []
+
+
+def test_balance_plants_the_feet(standing: tuple[bpy.types.Object, Path]) -> None:
+    """A sole that a posture tilted lies flat in the ghost; the body changes only when it is applied, roles never."""
+    body, _ = standing
+    scene = bpy.context.scene
+    scene.frame_set(6)
+    body.pose.bones["left_foot"].rotation_euler[author.hinge_axes(body.pose.bones["left_foot"])[0]] += 0.02
+    author.key_posture(scene, body, "preferred")
+    before = timeline.sample(scene, body, 1, 11)
+    assert bpy.ops.exciting_dance.balance_dance() == {"FINISHED"}
+    assert scene.exciting_dance_dance.verdict == "good", scene.exciting_dance_dance.message
+    assert np.array_equal(timeline.sample(scene, body, 1, 11).rotations, before.rotations)
+    assert bpy.ops.exciting_dance.apply_ghost() == {"FINISHED"}
+    after = timeline.sample(scene, body, 1, 11)
+    assert list(timeline.key_roles(body).values()) == ["fixed", "preferred", "preferred"]
+    assert np.abs(after.root[0] - before.root[0]).max() < 1e-5
+    assert tilt(before, body) > 0.015
+    assert tilt(after, body) < 1e-3
+
+
+def tilt(motion: SceneTimeline, body: bpy.types.Object) -> float:
+    """Largest angle [rad] by which the left foot turns against its first frame."""
+    rig = rig_of(body)
+    translations = np.array(motion.translations)
+    translations[:, 0] = motion.root
+    turns = convert.links_of(rig, motion.rotations, translations)[0][:, rig.index("left_foot")]
+    return float(np.arccos(np.clip((np.einsum("nij,ij->n", turns, turns[0]) - 1.0) / 2.0, -1.0, 1.0)).max())
+
+
+def test_complete_fills_and_a_refusal_changes_nothing(standing: tuple[bpy.types.Object, Path]) -> None:
+    """A free posture between others is filled; a free first one is refused in the verb's words, nothing changes."""
+    body, own = standing
+    scene, settings = bpy.context.scene, bpy.context.scene.exciting_dance_dance
+    author.set_role(body, "free", frame=1.0)
+    before = fingerprint()
+    with pytest.raises(RuntimeError, match="free"):
+        bpy.ops.exciting_dance.complete_dance()
+    assert fingerprint() == before
+    assert settings.verdict == "failed"
+    assert list(own.iterdir()) == []
+    author.set_role(body, "fixed", frame=1.0)
+    author.set_role(body, "free", frame=6.0)
+    settings.calm = True
+    assert bpy.ops.exciting_dance.complete_dance() == {"FINISHED"}
+    assert ghost.ghost_of(scene, body) is not None
+    assert "1 free" in settings.message or settings.verdict == "good", settings.message
+
+
+def test_export_writes_the_file(standing: tuple[bpy.types.Object, Path], tmp_path: Path) -> None:
+    """A table of the dance's length at the rate asked for."""
+    path = tmp_path / "dance.csv"
+    assert bpy.ops.exciting_dance.export_dance(filepath=str(path), rate=50.0) == {"FINISHED"}
+    table = np.loadtxt(path, delimiter=",", skiprows=1)
+    assert table[-1, 0] == pytest.approx(0.5)
+    assert len(table) == 26
+
+
+def test_design_makes_the_body_dance(standing: tuple[bpy.types.Object, Path]) -> None:
+    """The button's dance lies on the timeline of the scene's rig; the keys it had stay in the file."""
+    body, own = standing
+    settings, old = bpy.context.scene.exciting_dance_dance, body.animation_data.action
+    settings.postures, settings.effort, settings.shortest, settings.hold = 1, 0.02, 1.0, 0.3
+    words = design_words(bpy.context)
+    assert words[words.index("--shortest") + 1] == "1"
+    assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
+    assert body.animation_data.action != old
+    assert old.use_fake_user
+    assert "posture 1" in [key.name for key in timeline.keys_of(bpy.context.scene, body)]
+    assert settings.verdict == "good"
+    assert list(own.iterdir()) == []
