@@ -9,7 +9,7 @@ import argparse
 import os
 import sys
 
-from . import rehearsal_words
+from .rehearsal import words as rehearsal_words
 from .study import make_scene
 from .values import errors
 

@@ -10,9 +10,9 @@ import sys
 
 import bpy
 
-from . import rehearsal_words
-from .dances import make_dance_scene
+from .authoring.dances import make_dance_scene
 from .interpreter import chosen
+from .rehearsal import words as rehearsal_words
 from .study import make_scene
 from .values import errors
 

@@ -18,7 +18,7 @@ from .armature import rig_in
 from .colours import COLOUR_KEY, colouring
 from .drawing import BOLD, LINE, arrow, floor, legend, lines, polygon
 from .legend import legends_in
-from .live import Live
+from .live.switch import Live
 from .properties import Settings, settings_of
 from .recording import METRES_PER_NEWTON
 from .study import folder_of, trial_of

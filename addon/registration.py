@@ -8,8 +8,12 @@ from functools import partial
 
 import bpy
 
-from . import command, dance_properties, jobs, live, live_overlays, overlays, timeline_overlays
-from .live_properties import LiveSettings
+from . import command, jobs, overlays
+from .authoring import properties as dance_properties
+from .live import overlays as live_overlays
+from .live import switch as live
+from .live import timeline_overlays
+from .live.properties import LiveSettings
 from .operators import author as author_operators
 from .operators import dances as dance_operators
 from .operators import identify, recordings, rigs, see
@@ -21,7 +25,7 @@ from .panels import rehearsal as rehearsal_panels
 from .panels import sidebar
 from .preferences import Preferences
 from .properties import RecordingFile, Settings
-from .rehearsal_properties import RehearsalSettings
+from .rehearsal.properties import RehearsalSettings
 
 CLASSES = (
     RecordingFile,

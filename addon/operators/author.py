@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import bpy
 
-from .. import author
 from ..armature import rig_in, rig_of
-from ..dance_properties import ROLES, dance_settings
-from ..marks import clear_marks, marks_of
-from ..timeline import extent
+from ..authoring import author
+from ..authoring.marks import clear_marks, marks_of
+from ..authoring.properties import ROLES, dance_settings
+from ..authoring.timeline import extent
 from ..typed import Status, scene, there
 from ..values import errors
 

@@ -9,18 +9,18 @@ from typing import Any, ClassVar
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
-from .. import performance
 from ..action import frame_rate
 from ..armature import RIG_KEY, rig_in
-from ..dance_properties import dance_settings
-from ..dances import SUMMARY_FILE, Dance, read_dance, show_dance
-from ..ghost import apply_ghost, discard_ghost, ghost_of, show_ghost
+from ..authoring import performance
+from ..authoring.dances import SUMMARY_FILE, Dance, read_dance, show_dance
+from ..authoring.ghost import apply_ghost, discard_ghost, ghost_of, show_ghost
+from ..authoring.marks import mark_failures
+from ..authoring.properties import dance_settings
+from ..authoring.scores import write_scores
+from ..authoring.timeline import extent, key_roles, sample, steps_needed
 from ..jobs import Current, JobOperator
-from ..marks import mark_failures
 from ..properties import settings_of
-from ..scores import write_scores
 from ..study import folder_of
-from ..timeline import extent, key_roles, sample, steps_needed
 from ..typed import Status, armature, scene
 from ..values import errors, write_timeline
 from .author import NO_RIG, NeedsRig, the_rig

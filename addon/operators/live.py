@@ -7,7 +7,7 @@ import numpy as np
 
 from ..action import frames_at
 from ..armature import rig_in
-from ..live import Live
+from ..live.switch import Live
 from ..typed import Status, scene, there
 from ..values import errors
 

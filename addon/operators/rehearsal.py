@@ -11,9 +11,9 @@ import bpy
 from ..armature import rig_in
 from ..interpreter import Interpreter
 from ..jobs import JobOperator
-from ..rehearsal import SCENE_FILE, renderer, told, write_scene
-from ..rehearsal_properties import rehearsal_of
-from ..rehearsal_video import NO_CODEC, VIDEO_END, can_write_video
+from ..rehearsal.program import SCENE_FILE, renderer, told, write_scene
+from ..rehearsal.properties import rehearsal_of
+from ..rehearsal.video import NO_CODEC, VIDEO_END, can_write_video
 from ..typed import there
 from ..values import errors
 

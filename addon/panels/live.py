@@ -7,11 +7,11 @@ import numpy as np
 
 from ..action import frames_at
 from ..armature import rig_in
-from ..live import Live
-from ..live_properties import live_settings
-from ..live_session import STEPS, Session
-from ..live_watch import known_by
-from ..live_words import progress, told
+from ..live.properties import live_settings
+from ..live.session import STEPS, Session
+from ..live.switch import Live
+from ..live.watch import known_by
+from ..live.words import progress, told
 from ..typed import layout as layout_of
 from ..typed import scene
 from .sidebar import Tab

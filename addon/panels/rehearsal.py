@@ -6,7 +6,7 @@ import bpy
 
 from ..armature import rig_in
 from ..jobs import Current
-from ..rehearsal_properties import rehearsal_of
+from ..rehearsal.properties import rehearsal_of
 from .sidebar import Tab
 
 

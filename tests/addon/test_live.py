@@ -12,13 +12,18 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import live_marks, live_overlays, live_words, registration, timeline, timeline_overlays
+from addon import registration
+from addon.authoring import timeline
 from addon.interpreter import chosen
-from addon.live import Live
-from addon.live_child import Child, answer
-from addon.live_properties import live_settings
-from addon.live_readings import Readings, stands
-from addon.live_session import STEPS, Session
+from addon.live import marks as live_marks
+from addon.live import overlays as live_overlays
+from addon.live import timeline_overlays
+from addon.live import words as live_words
+from addon.live.child import Child, answer
+from addon.live.properties import live_settings
+from addon.live.readings import Readings, stands
+from addon.live.session import STEPS, Session
+from addon.live.switch import Live
 from addon.panels.live import EXCITING_DANCE_PT_live
 from solver.dance.checks import CheckOptions, check_motion
 from solver.io.checked_frames import scene_frames

@@ -14,15 +14,15 @@ import pytest
 from addon import convert, registration
 from addon.action import motion_action, set_frame_rate
 from addon.jobs import Job
-from addon.rehearsal import SCENE_FILE, planned, renderer, write_scene
-from addon.rehearsal_camera import mirror_matrix
-from addon.rehearsal_dance import Danced, from_folder, stops_of
-from addon.rehearsal_film import Film
-from addon.rehearsal_plan import Plan, RehearsalOptions, Stop, plan
-from addon.rehearsal_scene import Staging, build_scene, passing
-from addon.rehearsal_signs import stance_words
-from addon.rehearsal_video import Rendering, prepare
-from addon.rehearsal_words import run
+from addon.rehearsal.camera import mirror_matrix
+from addon.rehearsal.dance import Danced, from_folder, stops_of
+from addon.rehearsal.film import Film
+from addon.rehearsal.plan import Plan, RehearsalOptions, Stop, plan
+from addon.rehearsal.program import SCENE_FILE, planned, renderer, write_scene
+from addon.rehearsal.scene import Staging, build_scene, passing
+from addon.rehearsal.signs import stance_words
+from addon.rehearsal.video import Rendering, prepare
+from addon.rehearsal.words import run
 from solver.errors import Cancelled, InputError, InvalidValue
 from solver.io.scene import rig_description, scene_rig, write_rig
 from solver.io.scene_motion import SceneMotion, motion_arrays, write_motion

@@ -6,7 +6,8 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import action, armature, timeline
+from addon import action, armature
+from addon.authoring import timeline
 from solver.errors import InvalidValue
 from solver.io.scene_motion import SceneMotion, motion_arrays
 from solver.rig import Rig

@@ -1,0 +1,235 @@
+"""Keys as an animator sets them: postures in roles, contacts, and the keys between that can go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import bpy
+import numpy as np
+
+from .. import typed
+from ..action import BEZIER, CHANNELS, EULER, frame_rate, frames_at, key_frames
+from ..armature import rig_of
+from ..values import SceneRig, SceneStrip, errors
+from .dances import CONTACTS
+from .poses import SLIDING, pose_curves
+from .timeline import (
+    CONTACT,
+    GENERATED,
+    NUMBERS,
+    ROLE_TYPES,
+    SAME_FRAME,
+    contact_curves,
+    contact_path,
+    extent,
+    key_roles,
+    keyed_strips,
+    posture_names,
+    sample,
+)
+
+KEPT = {
+    **{"co": 2, "handle_left": 2, "handle_right": 2},
+    **dict.fromkeys(("handle_left_type", "handle_right_type", "interpolation", "easing", "type"), 1),
+    **dict.fromkeys(("select_control_point", "select_left_handle", "select_right_handle"), 1),
+    **dict.fromkeys(("amplitude", "back", "period"), 1),
+}
+"""What a keyframe consists of, and the size of each part."""
+WHOLE = ("handle_left_type", "handle_right_type", "interpolation", "easing", "type")
+TRUTHS = ("select_control_point", "select_left_handle", "select_right_handle")
+NEAR = 5
+"""Strips shown before and after the present."""
+
+
+def now(scene: bpy.types.Scene) -> float:
+    """The frame the scene stands at."""
+    return float(scene.frame_current) + scene.frame_subframe
+
+
+def key_posture(scene: bpy.types.Scene, body: bpy.types.Object, role: str, *, between: bool = True) -> None:
+    """Key the whole posture that the body has now, in a role.
+
+    Args:
+        scene: whose frame counts.
+        body: a rig.
+        role: one of `ROLE_TYPES`.
+        between: remove the generated keys up to the neighbouring postures, which belong to the old posture.
+    """
+    rig, frame, kind = rig_of(body), now(scene), ROLE_TYPES[role]
+    for link, joint in zip(rig.links, rig.joints, strict=True):
+        bone = typed.pose_bones(body)[link]
+        channel, _ = CHANNELS.get(bone.rotation_mode, EULER)
+        if joint.kind in SLIDING:
+            bone.keyframe_insert("location", frame=frame, group=link, keytype=kind)
+        if joint.kind != "prismatic":
+            hinge = joint.kind == "revolute" and channel == EULER[0]
+            for index in hinge_axes(bone) if hinge else [-1]:
+                bone.keyframe_insert(channel, index=index, frame=frame, group=link, keytype=kind)
+    set_role(body, role, frame=frame)  # a generated key keeps its type when it is keyed again
+    if between:
+        clear_between(body, *_neighbours(body, frame))
+
+
+def hinge_axes(bone: bpy.types.PoseBone) -> list[int]:
+    """The Euler angles of a bone that are not locked; all (-1) where all are."""
+    return [axis for axis in range(3) if not bone.lock_rotation[axis]] or [-1]  # type: ignore[index]
+
+
+def set_role(body: bpy.types.Object, role: str, *, frame: float | None = None) -> int:
+    """Give the keys of the posture at a frame, or without one the selected keys, a role; how many keys.
+
+    A generated key becomes a key by this.
+    """
+    kind, count = NUMBERS[ROLE_TYPES[role]], 0
+    for curve in pose_curves(body):
+        types, selected = _part(curve, "type"), _part(curve, "select_control_point") > 0
+        chosen = selected if frame is None else np.abs(key_frames(curve) - frame) < SAME_FRAME
+        if chosen.any():
+            soft = _part(curve, "interpolation")
+            types[chosen], soft[chosen] = kind, BEZIER
+            curve.keyframe_points.foreach_set("type", types)
+            curve.keyframe_points.foreach_set("interpolation", soft)
+            curve.update()
+            count += int(chosen.sum())
+    return count
+
+
+def next_posture(scene: bpy.types.Scene, body: bpy.types.Object, *, forward: bool) -> float | None:
+    """Frame of the next posture, or of the one before; None after the last."""
+    frames, frame = list(key_roles(body)), now(scene)
+    after = [key for key in frames if key > frame + SAME_FRAME]
+    before = [key for key in frames if key < frame - SAME_FRAME]
+    if forward:
+        return after[0] if after else None
+    return before[-1] if before else None
+
+
+def posture_at(scene: bpy.types.Scene, body: bpy.types.Object) -> str:
+    """Role of the posture at the present frame; empty between postures."""
+    frame = now(scene)
+    return next((role for key, role in key_roles(body).items() if abs(key - frame) < SAME_FRAME), "")
+
+
+def name_at(scene: bpy.types.Scene, body: bpy.types.Object) -> str:
+    """Name of the posture at the present frame."""
+    return posture_names(body).get(scene.frame_current, "")
+
+
+def name_posture(scene: bpy.types.Scene, body: bpy.types.Object, name: str) -> None:
+    """Name the posture at the present frame; without a name its marker goes.
+
+    Raises:
+        InvalidValue: nothing is keyed yet.
+    """
+    action = body.animation_data.action if body.animation_data else None
+    if action is None:
+        raise errors.InvalidValue(f"{body.name!r} has no posture to name: key one first")
+    for marker in [marker for marker in action.pose_markers if marker.frame == scene.frame_current]:
+        action.pose_markers.remove(marker)
+    if name:
+        action.pose_markers.new(name).frame = scene.frame_current
+
+
+def counted(body: bpy.types.Object) -> dict[str, int]:
+    """Number of postures in each role."""
+    roles = list(key_roles(body).values())
+    return {role: roles.count(role) for role in ROLE_TYPES}
+
+
+def standing_now(scene: bpy.types.Scene, body: bpy.types.Object) -> set[str]:
+    """Patches that stand at the present frame, as keyed."""
+    return {name for name, curve in contact_curves(body).items() if curve.evaluate(now(scene) + SAME_FRAME) > 0.5}
+
+
+def key_contacts(scene: bpy.types.Scene, body: bpy.types.Object, standing: Iterable[str]) -> None:
+    """From this frame on these patches stand on the floor and no others, until their next key.
+
+    What was not keyed before is first keyed as the motion has it, so that the past stays as it was.
+    """
+    rig, frame, standing = rig_of(body), now(scene), set(standing)
+    unknown = standing - {name for name, _, _ in rig.contacts}
+    if unknown:
+        raise errors.InvalidValue(f"rig {rig.name!r} has no contact patch {', '.join(sorted(unknown))}")
+    missing = [name for name, _, _ in rig.contacts if name not in contact_curves(body)]
+    if missing:
+        _key_as_moved(scene, body, rig, missing)
+    for name, _, _ in rig.contacts:
+        _key_contact(body, name, frame, name in standing)
+
+
+def jump_targets(scene: bpy.types.Scene, body: bpy.types.Object) -> list[tuple[SceneStrip, float, bool]]:
+    """Keyed strips around the present: each with the frame it starts at, and whether the present lies in it."""
+    rig, found = rig_of(body), contact_curves(body)
+    first, last = extent(scene, body)
+    strips = sorted(keyed_strips(scene, rig, found, first, last), key=lambda strip: (strip.start, strip.patch))
+    frames = [float(frames_at(scene, np.array(strip.start))) for strip in strips]
+    seconds = (now(scene) - float(frames_at(scene, np.array(0.0)))) / frame_rate(scene)
+    past = sum(strip.start <= seconds for strip in strips)
+    near = slice(max(past - NEAR, 0), past + NEAR)
+    return [
+        (strip, frame, strip.start - 1e-6 <= seconds < strip.stop) for strip, frame in zip(strips[near], frames[near])
+    ]
+
+
+def clear_between(body: bpy.types.Object, first: float, last: float, *, selected: bool = False) -> int:
+    """Remove the generated keys between two frames, or of those only the selected; how many.
+
+    The postures stay, and Blender interpolates between them.
+    """
+    count = 0
+    for curve in pose_curves(body):
+        frames, types = key_frames(curve), _part(curve, "type")
+        gone = (types == NUMBERS[GENERATED]) & (frames > first - SAME_FRAME) & (frames < last + SAME_FRAME)
+        if selected:
+            gone &= _part(curve, "select_control_point") > 0
+        if gone.any():
+            _keep(curve, ~gone)
+            count += int(gone.sum())
+    return count
+
+
+def _neighbours(body: bpy.types.Object, frame: float) -> tuple[float, float]:
+    """Frames of the postures before and after a frame; infinite where there is none."""
+    frames = list(key_roles(body))
+    before = [key for key in frames if key < frame - SAME_FRAME]
+    after = [key for key in frames if key > frame + SAME_FRAME]
+    return (before[-1] if before else -np.inf), (after[0] if after else np.inf)
+
+
+def _part(curve: bpy.types.FCurve, name: str) -> np.ndarray:
+    kind = np.int32 if name in WHOLE else bool if name in TRUTHS else np.float32
+    values = np.empty(KEPT[name] * len(curve.keyframe_points), kind)
+    curve.keyframe_points.foreach_get(name, values)
+    return values
+
+
+def _keep(curve: bpy.types.FCurve, keep: np.ndarray) -> None:
+    """Keep some of a curve's keys as they are; removing them one by one would take a second per thousand."""
+    parts = {name: _part(curve, name).reshape(len(keep), -1)[keep].ravel() for name in KEPT}
+    curve.keyframe_points.clear()
+    curve.keyframe_points.add(int(keep.sum()))
+    for name, values in parts.items():
+        curve.keyframe_points.foreach_set(name, values)
+    curve.update()
+
+
+def _key_as_moved(scene: bpy.types.Scene, body: bpy.types.Object, rig: SceneRig, names: list[str]) -> None:
+    first, last = extent(scene, body)
+    strips = sample(scene, body, first, last).strips
+    for name in names:
+        own = [strip for strip in strips if strip.patch == name]
+        _key_contact(body, name, first, bool(own) and own[0].start <= 1e-6 + (first - 1.0) / frame_rate(scene))
+        for strip in own:
+            start, stop = (float(frame) for frame in frames_at(scene, np.array([strip.start, strip.stop])))
+            _key_contact(body, name, max(start, first), True)
+            if stop < last - SAME_FRAME:
+                _key_contact(body, name, stop, False)
+
+
+def _key_contact(body: bpy.types.Object, name: str, frame: float, stands: bool) -> None:
+    body[CONTACT + name] = float(stands)
+    ui = body.id_properties_ui(CONTACT + name)
+    ui.update(min=0.0, max=1.0, description=f"1: {name} stands on the floor from this key on; 0: it does not")
+    body.keyframe_insert(contact_path(name), frame=frame, group=CONTACTS)
+    for point in contact_curves(body)[name].keyframe_points:
+        point.interpolation = "CONSTANT"

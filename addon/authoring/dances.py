@@ -1,0 +1,261 @@
+"""A dance folder into the scene: dense keys between postures, contact curves, and what the dance excites."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from .. import action, armature, convert, inertials, typed
+from ..action import CHANNELS, EULER, Curves, frames_at
+from ..colours import colour_body
+from ..study import OF_KEY, PICTURE_FILE, RIG_FILE, SCENE_FILE, TRIAL_KEY, same_rig
+from ..values import (
+    SceneKey,
+    SceneMotion,
+    SceneRig,
+    SceneStrip,
+    SceneSummary,
+    errors,
+    read_motion,
+    read_rig,
+    read_summary,
+    read_tree,
+)
+from ..whole import all_or_nothing
+from . import scores
+from .poses import bone_path
+from .resample import resampled as resampled
+from .timeline import (
+    CONTACT,
+    GENERATED,
+    NUMBERS,
+    ROLE_TYPES,
+    SAME_FRAME,
+    contact_path,
+    extent,
+    key_roles,
+    posture_names,
+    times_of,
+)
+
+MOTION_FILE, SUMMARY_FILE, REPORT_FILE = "dance.motion.npz", "summary.json", "report.txt"
+PICTURED = ("mass", "excitation", "deviation")
+"""What the body is coloured by in a dance's picture."""
+SAME_TIME = 0.02
+"""[s] A key this near to the dance's end is its end."""
+CONTACTS = "Contacts"
+"""Group of the contact curves in the Dope Sheet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dance:
+    """What a folder holds, read.
+
+    Attributes:
+        folder: it.
+        summary: what the verb says, with keys and strips.
+        motion: sampled; None of a mere check.
+        rig, tree: of a designed dance, and the description it came from; None where the scene's rig dances.
+    """
+
+    folder: Path
+    summary: SceneSummary
+    motion: SceneMotion | None = None
+    rig: SceneRig | None = None
+    tree: dict | None = None
+
+
+def read_dance(folder: str | Path) -> Dance:
+    """Read what a verb wrote about a dance.
+
+    Raises:
+        InputError: the folder holds no summary, or a file is damaged.
+    """
+    folder = Path(folder)
+    motion, rig = folder / MOTION_FILE, folder / RIG_FILE
+    return Dance(
+        folder=folder,
+        summary=read_summary(folder / SUMMARY_FILE),
+        motion=read_motion(motion) if motion.exists() else None,
+        rig=read_rig(rig) if rig.exists() else None,
+        tree=read_tree(rig) if rig.exists() else None,
+    )
+
+
+def show_dance(
+    context: bpy.types.Context, dance: Dance, *, onto: bpy.types.Object | None = None, name: str = "Dance"
+) -> bpy.types.Object:
+    """Let a body dance: a new action with the dance's keys, and the scene plays it; if anything fails nothing stays.
+
+    Args:
+        context: whose scene receives it.
+        dance: with a motion.
+        onto: a rig; when None, or when the dance is of another rig, a new one is made.
+        name: of the action.
+
+    Returns:
+        the armature.
+    """
+    scene = typed.scene(context)
+    with all_or_nothing():
+        body = onto
+        if dance.rig is not None and dance.tree is not None:
+            if body is None or not same_rig(armature.rig_of(body), dance.rig):
+                body = armature.build_armature(context, dance.rig, dance.tree)
+                inertials.write_prior(body)
+                colour_body(body, "mass")
+                armature.hide(onto)
+            else:
+                armature.describe(body, dance.tree)
+        body = typed.there(body, "rig")
+        old = body.animation_data.action if body.animation_data else None
+        made = bpy.data.actions.new(name)
+        _fill(scene, body, Curves(made, body), dance, body.matrix_world.inverted())
+        scores.write_scores(body, dance.summary.excitation, dance.summary.deviation)
+        first, last = extent(scene, body)
+        action.show_frames(scene, first, last)
+        if old is not None:
+            old.use_fake_user = True
+    return body
+
+
+def make_dance_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path, Path | None]:
+    """Make ``scene.blend`` and ``body.png`` in a designed dance's folder, in a fresh Blender session.
+
+    Returns:
+        paths of the scene and of the picture (None when not asked for).
+    """
+    from ..render import render_body
+
+    folder = Path(folder).resolve()
+    dance = read_dance(folder)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    body = show_dance(bpy.context, dance)
+    image = render_body(bpy.context, body, folder / PICTURE_FILE, PICTURED) if picture else None
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / SCENE_FILE), compress=True)
+    return folder / SCENE_FILE, image
+
+
+def dance_action(
+    scene: bpy.types.Scene, body: bpy.types.Object, target: bpy.types.Object, dance: Dance, name: str
+) -> None:
+    """Give a target with a body's bones the body's action with a dance instead of the rig's curves.
+
+    Whatever else the body's action animates is kept; the body keeps its action.
+    """
+    animation = body.animation_data
+    if animation is None or animation.action is None or animation.action_slot is None:
+        made = bpy.data.actions.new(name)
+        curves = Curves(made, target)
+    else:
+        made = typed.there(animation.action.copy(), "copy of the action")
+        made.name = name
+        for key in (TRIAL_KEY, OF_KEY):
+            if key in made:
+                del made[key]
+        curves = Curves(made, target, made.slots[animation.action_slot.identifier])
+        curves.drop(_rig_paths(body))
+    _fill(scene, target, curves, dance, body.matrix_world.inverted(), like=body)
+    scores.keep_scores(made, dance.summary.excitation, dance.summary.deviation)
+
+
+def role_frames(scene: bpy.types.Scene, keys: tuple[SceneKey, ...], kept: list[float]) -> dict[float, SceneKey]:
+    """Frame of every key: where the timeline has a key already, otherwise the nearest whole frame."""
+    result = {}
+    for key in keys:
+        frame = float(frames_at(scene, np.array(key.time)))
+        near = [other for other in kept if abs(other - frame) < SAME_FRAME]
+        result[near[0] if near else float(round(frame))] = key
+    return result
+
+
+def contact_keys(
+    strips: tuple[SceneStrip, ...], patch: str, first: float, last: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Times [s] and values (K,) that say when a patch stands between first and last, from strips.
+
+    The first one tells its state at the start; what stands at the end is not lifted there.
+    """
+    own = sorted((strip.start, strip.stop) for strip in strips if strip.patch == patch)
+    edges = [(start, 1.0) for start, _ in own]
+    edges += [
+        (stop, 0.0) for (_, stop), (start, _) in pairwise([*own, (np.inf, np.inf)]) if stop + 1e-6 < min(start, last)
+    ]
+    edges.sort()
+    if not edges or edges[0][0] > first + 1e-6:
+        edges.insert(0, (first, 0.0))
+    times, values = zip(*edges)
+    return np.array(times), np.array(values)
+
+
+def _fill(
+    scene: bpy.types.Scene,
+    target: bpy.types.Object,
+    curves: Curves,
+    dance: Dance,
+    into: Matrix,
+    like: bpy.types.Object | None = None,
+) -> None:
+    """Key a dance on a target: poses as generated keys, postures in their roles, contacts, names as pose markers."""
+    motion = typed.there(dance.motion, "motion of the dance")
+    if motion.links != armature.rig_of(target).links:
+        raise errors.InputError(dance.folder, "moves other links than the rig", remedy="Choose the rig it was made for")
+    kept = list(key_roles(like)) if like is not None else []
+    keys = role_frames(scene, dance.summary.keys if like is not None else _with_ends(dance), kept)
+    span = frames_at(scene, motion.times[[0, -1]])
+    frames = _dense_frames(span, list(keys))
+    rotations, root = convert.moved(into, motion.rotations[:, 0], motion.root)
+    turned = np.concatenate([rotations[:, None], motion.rotations[:, 1:]], axis=1)
+    own = replace(motion, rotations=turned, root=root)
+    action.key_motion(curves, target, resampled(own, times_of(scene, frames)), frames)
+    curves.mark(_rig_paths(target), frames, _types(frames, keys))
+    for name, _, _ in armature.rig_of(target).contacts:
+        times, values = contact_keys(dance.summary.strips, name, *motion.times[[0, -1]].tolist())
+        target[CONTACT + name] = 1.0
+        curves.add(contact_path(name), frames_at(scene, times), values, group=CONTACTS, interpolation=action.CONSTANT)
+    named = [] if like is None else [frame for frame in posture_names(like) if float(frame) in kept]
+    _name_postures(curves.action, keys, named)
+
+
+def _with_ends(dance: Dance) -> tuple[SceneKey, ...]:
+    """The keys of a designed dance, with its two ends: they must stay when the in-betweens go."""
+    keys, times = dance.summary.keys, typed.there(dance.motion, "motion of the dance").times
+    ends = [float(end) for end in times[[0, -1]] if all(abs(key.time - end) > SAME_TIME for key in keys)]
+    return tuple(sorted([*keys, *(SceneKey(end, "preferred") for end in ends)], key=lambda key: key.time))
+
+
+def _dense_frames(span: np.ndarray, keyed: list[float]) -> np.ndarray:
+    """Whole frames that hold the span, with keys between them."""
+    first, last = np.floor(span[0] + SAME_FRAME), np.ceil(span[1] - SAME_FRAME)
+    exact = [frame for frame in keyed if first <= frame <= last and abs(frame - round(frame)) > SAME_FRAME]
+    return np.unique(np.concatenate([np.arange(first, max(last, first) + 0.5), exact]))
+
+
+def _types(frames: np.ndarray, keys: dict[float, SceneKey]) -> np.ndarray:
+    types = np.full(len(frames), NUMBERS[GENERATED], np.int32)
+    for frame, key in keys.items():
+        types[np.abs(frames - frame) < SAME_FRAME] = NUMBERS[ROLE_TYPES[key.role]]
+    return types
+
+
+def _name_postures(made: bpy.types.Action, keys: dict[float, SceneKey], before: list[int]) -> None:
+    """A pose marker at the first of keys of one name; the markers that named other keys go."""
+    for marker in [marker for marker in made.pose_markers if marker.frame in before]:
+        made.pose_markers.remove(marker)
+    last = ""
+    for frame, key in sorted(keys.items()):
+        if key.name and key.name != last:
+            made.pose_markers.new(key.name).frame = round(frame)
+        last = key.name
+
+
+def _rig_paths(body: bpy.types.Object) -> set[str]:
+    """Data paths of all that a dance keys."""
+    channels = ("location", EULER[0], *(name for name, _ in CHANNELS.values()))
+    bones = {f"{bone_path(bone.name)}.{channel}" for bone in typed.pose_bones(body) for channel in channels}
+    return bones | {contact_path(name) for name, _, _ in armature.rig_of(body).contacts}

@@ -1,0 +1,155 @@
+"""The ghost: a translucent second body that dances what a verb proposes, until it is applied or discarded."""
+
+from __future__ import annotations
+
+import bpy
+from mathutils import Matrix
+
+from .. import typed
+from ..action import curves_of, key_frames
+from ..armature import RIG_KEY, rig_of, shapes_of
+from ..colours import linear, plain_material
+from ..values import errors
+from ..whole import all_or_nothing
+from . import scores
+from .dances import Dance, dance_action
+
+GHOST_KEY = "exciting_dance_ghost"
+"""Custom property of the ghost's armature object: the body that it stands for."""
+COLOUR, ALPHA = (0.05, 0.55, 0.95), 0.35
+"""sRGB and opacity of the ghost."""
+NAME = "Ghost"
+ASIDE = 1.1
+"""Distance of a ghost beside its body, in standing heights."""
+
+
+def ghost_of(scene: bpy.types.Scene, body: bpy.types.Object) -> bpy.types.Object | None:
+    """The ghost of a body; None without one."""
+    return next((item for item in scene.objects if item.get(GHOST_KEY) == body), None)
+
+
+def show_ghost(context: bpy.types.Context, body: bpy.types.Object, dance: Dance, name: str, *, beside: bool) -> None:
+    """Show a dance as the body's ghost instead of an earlier one; nothing of the body changes.
+
+    Args:
+        context: whose scene receives it.
+        body: a rig.
+        dance: with a motion of that rig.
+        name: of the ghost's action.
+        beside: stand a step aside, instead of over the body.
+    """
+    scene = typed.scene(context)
+    earlier = ghost_of(scene, body)
+    with all_or_nothing():
+        ghost = _bare_copy(body)
+        collection = bpy.data.collections.new(NAME)
+        body.users_collection[0].children.link(collection)
+        collection.objects.link(ghost)
+        dance_action(scene, body, ghost, dance, name)
+        del typed.armature(ghost)[RIG_KEY]
+        for shape in shapes_of(body).values():
+            _add_copy(shape, ghost, collection)
+        ghost[GHOST_KEY] = body
+        place_ghost(body, ghost, beside=beside)
+        for item in collection.objects:
+            item.hide_select, item.hide_render = True, True
+        ghost.hide_viewport = True  # the bones; the shapes on them stay in sight
+    if earlier is not None:
+        remove_ghost(earlier)
+
+
+def place_ghost(body: bpy.types.Object, ghost: bpy.types.Object, *, beside: bool) -> None:
+    """Put a ghost over its body or beside it."""
+    away = ASIDE * rig_of(body).standing_height if beside else 0.0
+    ghost.matrix_world = Matrix.Translation((0.0, away, 0.0)) @ body.matrix_world
+
+
+def apply_ghost(context: bpy.types.Context, body: bpy.types.Object) -> bpy.types.Action:
+    """Let the body dance what its ghost shows; the action it had stays in the file under another name.
+
+    Returns:
+        the action as it was before; the new one has its name.
+
+    Raises:
+        InvalidValue: there is no ghost.
+    """
+    ghost = ghost_of(typed.scene(context), body)
+    if ghost is None:
+        raise errors.InvalidValue(f"{body.name!r} has no ghost to apply; balance or complete its dance first")
+    moving = typed.there(ghost.animation_data, "animation of the ghost")
+    made, slot = typed.there(moving.action, "action of the ghost"), moving.action_slot
+    animation = body.animation_data or body.animation_data_create()
+    old = animation.action
+    animation.action, animation.action_slot = made, slot
+    for key in list(ghost.keys()):
+        if key.startswith("on floor: "):
+            body[key] = ghost[key]
+    scores.use_scores(body, made)
+    remove_ghost(ghost)
+    scene = typed.scene(context)
+    ends = [key_frames(curve)[-1] for curve in curves_of(body) if len(curve.keyframe_points)]
+    scene.frame_end = max(scene.frame_end, round(max(ends)))
+    if old is None:
+        return made
+    name = old.name
+    old.name, old.use_fake_user = f"{name} before", True
+    made.name = name
+    return old
+
+
+def discard_ghost(context: bpy.types.Context, body: bpy.types.Object) -> None:
+    """Take the ghost and what it danced away."""
+    ghost = ghost_of(typed.scene(context), body)
+    if ghost is not None:
+        made = ghost.animation_data.action if ghost.animation_data else None
+        remove_ghost(ghost)
+        if made is not None and made.users == 0:
+            bpy.data.actions.remove(made)
+
+
+def remove_ghost(ghost: bpy.types.Object) -> None:
+    """Remove a ghost's objects with their data; its action stays."""
+    data, collections = typed.armature(ghost), list(ghost.users_collection)
+    meshes = [typed.mesh(shape) for shape in ghost.children]
+    bpy.data.batch_remove([*ghost.children, ghost])
+    bpy.data.batch_remove([data, *(mesh for mesh in meshes if not mesh.users)])
+    bpy.data.batch_remove([collection for collection in collections if not collection.objects])
+    material = bpy.data.materials.get(NAME)
+    if material is not None and not material.users:
+        bpy.data.materials.remove(material)
+
+
+def _bare_copy(body: bpy.types.Object) -> bpy.types.Object:
+    """A copy that nothing moves: same bones in the same rotation modes, no constraints, no animation, no parent."""
+    ghost = typed.there(body.copy(), "copy of the body")
+    ghost.name, ghost.data = f"{body.name} {NAME.lower()}", typed.armature(body).copy()
+    ghost.parent = None
+    ghost.animation_data_clear()
+    for owner in (ghost, *typed.pose_bones(ghost)):
+        for constraint in list(owner.constraints):
+            owner.constraints.remove(constraint)
+    return ghost
+
+
+def _add_copy(shape: bpy.types.Object, ghost: bpy.types.Object, collection: bpy.types.Collection) -> None:
+    made = typed.there(shape.copy(), "copy of the shape")
+    made.name = f"{shape.name} {NAME.lower()}"
+    collection.objects.link(made)
+    back = shape.matrix_parent_inverse.copy()
+    made.parent = ghost
+    made.matrix_parent_inverse = back  # which a new parent forgets
+    if not made.material_slots:
+        made.data = typed.mesh(shape).copy()
+        typed.mesh(made).materials.append(_material())
+    made.color = (*linear(COLOUR)[:3], ALPHA)  # type: ignore[assignment]
+    for slot in made.material_slots:
+        slot.link, slot.material = "OBJECT", _material()
+
+
+def _material() -> bpy.types.Material:
+    found = bpy.data.materials.get(NAME)
+    if found is None:
+        found = plain_material(NAME, COLOUR, alpha=ALPHA)
+        if hasattr(found, "surface_render_method"):
+            found.surface_render_method = "BLENDED"
+    return found

@@ -1,0 +1,48 @@
+"""How closely a dance was performed: the verb's numbers in the panel's list, its report as a text of the file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import bpy
+
+from ..values import errors
+from .properties import dance_settings
+
+TEXT = "Performance report"
+
+
+def show_performance(context: bpy.types.Context, folder: Path) -> str:
+    """Fill the list of joints, worst first, and show the report; what the verb says.
+
+    Raises:
+        InputError: the folder holds no such result.
+    """
+    path = folder / "performance.json"
+    try:
+        tree = json.loads(path.read_text(encoding="utf-8"))
+        report = (folder / "report.txt").read_text(encoding="utf-8")
+        joints = sorted(tree["joints"], key=lambda joint: -joint["rmse"])
+        message, notes = str(tree["message"]), [str(note) for note in tree["notes"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise errors.InputError(path, f"cannot be read ({error})", remedy="Compare again") from None
+    settings = dance_settings(context)
+    settings.joints.clear()
+    for joint in joints:
+        item = settings.joints.add()
+        item.name = joint["joint"]
+        for name in ("rmse", "offset", "correlation", "gain"):
+            setattr(item, name, joint[name] or 0.0)
+    settings.notes, settings.verdict = "\n".join(notes), "good"
+    _show_text(context, report)
+    return message
+
+
+def _show_text(context: bpy.types.Context, report: str) -> None:
+    text = bpy.data.texts.get(TEXT) or bpy.data.texts.new(TEXT)
+    text.from_string(report)
+    text.cursor_set(0)
+    for area in context.screen.areas if context.screen else ():
+        if area.type == "TEXT_EDITOR":
+            area.spaces.active.text = text  # type: ignore[union-attr]

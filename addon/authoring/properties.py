@@ -1,0 +1,141 @@
+"""What the user chose for authoring and designing dances, and what the last job said; kept with the scene."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..armature import rig_in
+from ..typed import scene
+from ..values import errors
+from .author import name_at, name_posture
+from .ghost import ghost_of, place_ghost
+
+ROLES = (
+    ("fixed", "Fixed", "Kept exactly (keyframe type Extreme)", "KEYTYPE_EXTREME_VEC", 0),
+    ("preferred", "Preferred", "Kept where possible (keyframe type Keyframe)", "KEYTYPE_KEYFRAME_VEC", 1),
+    ("free", "Free", "To be filled by Complete (keyframe type Breakdown)", "KEYTYPE_BREAKDOWN_VEC", 2),
+)
+PARTS = (
+    ("none", "Nothing", "Every link counts the same"),
+    ("right_arm", "Right arm", ""),
+    ("left_arm", "Left arm", ""),
+    ("right_leg", "Right leg", ""),
+    ("left_leg", "Left leg", ""),
+    ("trunk", "Trunk", "Everything that is neither arm nor leg"),
+)
+OBJECTIVES = (
+    ("sigma", "Deviations", "The mean deviation to expect of all parameters: identifies best"),
+    ("criterion", "Links", "The paper's criterion: the condition number of every link's part of the regressor"),
+)
+PLACES = (
+    ("over", "Over", "The ghost stands where the body stands"),
+    ("beside", "Beside", "The ghost stands one step aside"),
+)
+
+
+def _name_of_posture(settings: DanceSettings) -> str:
+    body = rig_in(bpy.context)
+    return "" if body is None else name_at(scene(bpy.context), body)
+
+
+def _rename_posture(settings: DanceSettings, name: str) -> None:
+    body = rig_in(bpy.context)
+    if body is not None:
+        try:
+            name_posture(scene(bpy.context), body, name)
+        except errors.SolverError:
+            return  # nothing is keyed: the panel shows no field then
+
+
+def _move_ghost(settings: DanceSettings, context: bpy.types.Context) -> None:
+    body = rig_in(context)
+    ghost = None if body is None else ghost_of(scene(context), body)
+    if body is not None and ghost is not None:
+        place_ghost(body, ghost, beside=settings.ghost_place == "beside")
+
+
+class PerformedJoint(bpy.types.PropertyGroup):
+    """How closely one joint was performed; its name is the group's."""
+
+    rmse: bpy.props.FloatProperty(name="Error", description="Root mean square", subtype="ANGLE")  # type: ignore[valid-type]
+    offset: bpy.props.FloatProperty(name="Offset", description="Constant part", subtype="ANGLE")  # type: ignore[valid-type]
+    correlation: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Correlation", description="With the plan; 0 for a joint that the plan keeps still"
+    )
+    gain: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Amplitude", description="Performed over planned; 0 for a joint that the plan keeps still"
+    )
+
+
+class DanceSettings(bpy.types.PropertyGroup):
+    """Settings of dances in a scene."""
+
+    role: bpy.props.EnumProperty(name="Role", items=ROLES, default="preferred")  # type: ignore[valid-type]
+    between: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Replace in-betweens",
+        description="When a posture is keyed, remove the generated keys up to its neighbours: they led to the old one",
+        default=True,
+    )
+    posture_name: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="Name",
+        description="Of the posture at this frame: a pose marker of the action",
+        get=_name_of_posture,
+        set=_rename_posture,
+    )
+    postures: bpy.props.IntProperty(  # type: ignore[valid-type]
+        name="Postures", description="Shared among standing on both feet, right forward, right, left", default=12,
+        min=1, soft_max=60, max=400,
+    )  # fmt: skip
+    seed: bpy.props.IntProperty(  # type: ignore[valid-type]
+        name="Seed", description="Of every random choice: the same seed gives the same dance", min=0
+    )
+    emphasis: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Emphasise", description="Part of the body that the dance excites most", items=PARTS
+    )
+    factor: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Factor", description="Weight of the emphasised part", default=3.0, min=0.1, max=100.0, precision=1
+    )
+    shortest: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Transition", description="Least duration between two postures [s]; 0: the rig's own", min=0.0,
+        soft_max=10.0, max=60.0, precision=1, subtype="TIME_ABSOLUTE",
+    )  # fmt: skip
+    hold: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Hold", description="How long each posture is held [s]; 0: the rig's own", min=0.0, soft_max=5.0, max=60.0,
+        precision=1, subtype="TIME_ABSOLUTE",
+    )  # fmt: skip
+    effort: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Effort", description="Of the search: 0.2 for a quick look, 1 for use", default=0.5, min=0.02,
+        soft_max=2.0, max=10.0,
+    )  # fmt: skip
+    objective: bpy.props.EnumProperty(name="Objective", items=OBJECTIVES)  # type: ignore[valid-type]
+    calm: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Calm", description="Fill free postures by the calm way between their neighbours, nothing exciting"
+    )
+    dynamics: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="For torque, too", description="Slow down for torques, balance and friction, not only for speeds"
+    )
+    ghost_place: bpy.props.EnumProperty(name="Ghost", items=PLACES, update=_move_ghost)  # type: ignore[valid-type]
+    ghost_message: bpy.props.StringProperty()  # type: ignore[valid-type]
+    performed: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="Performance",
+        description="Folder of a tracked or identified recording of this dance; empty: the rig's own study",
+        subtype="DIR_PATH",
+    )
+    trial: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="Trial", description="Of the folder, where it holds several"
+    )
+    joints: bpy.props.CollectionProperty(type=PerformedJoint)  # type: ignore[valid-type]
+    joint_index: bpy.props.IntProperty()  # type: ignore[valid-type]
+    message: bpy.props.StringProperty(description="What the last job said")  # type: ignore[valid-type]
+    notes: bpy.props.StringProperty(description="Its notes, a line each")  # type: ignore[valid-type]
+    verdict: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        items=(("none", "", ""), ("good", "", ""), ("bad", "", ""), ("failed", "", ""))
+    )
+
+
+def dance_settings(context: bpy.types.Context) -> DanceSettings:
+    """The scene's settings of dances."""
+    return context.scene.exciting_dance_dance
+
+
+CLASSES = (PerformedJoint, DanceSettings)

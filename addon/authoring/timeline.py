@@ -1,0 +1,236 @@
+"""What the animator's timeline says, as plain values: keys with roles, when which foot stands, and the poses between.
+
+Roles are Blender's own types of keyframes, so the Dope Sheet shows them and its menu sets them. Contact of a patch with
+the floor is a keyed custom property of the armature object, 1 or 0. Names of postures are the action's pose markers.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import bpy
+import numpy as np
+
+from .. import convert, typed
+from ..action import FIRST_FRAME, curves_of, frame_rate, key_frames
+from ..armature import PARAMETERS_KEY, rig_of
+from ..values import SceneKey, SceneRig, SceneStrip, SceneTimeline, continuous, errors
+from .poses import SLIDING, evaluated, pose_curves, shown, stepped
+from .poses import steps_needed as steps_needed
+
+ROLE_TYPES = {"fixed": "EXTREME", "preferred": "KEYFRAME", "free": "BREAKDOWN"}
+"""Type of the keyframes of each role, the most binding first; other types count as preferred."""
+GENERATED = "GENERATED"
+"""Type of the keyframes between postures that the solver made: they are no keys."""
+NUMBERS = {"KEYFRAME": 0, "EXTREME": 1, "BREAKDOWN": 2, "JITTER": 3, "MOVING_HOLD": 4, GENERATED: 5}
+"""Of the types in `Keyframe.type`."""
+CONTACT = "on floor: "
+"""Custom property of the armature object, before the patch's name."""
+SAME_FRAME = 0.01
+"""Keys nearer than this are at one time; a curve's frames have single precision."""
+NEAR_FLOOR = 0.08
+"""Share of the standing height up to which a patch without a contact curve counts as on the floor."""
+GROUND = 0.0
+"""[m] Height of the floor."""
+
+
+def contact_path(patch: str) -> str:
+    """Data path of a patch's contact curve on the armature object."""
+    return f'["{bpy.utils.escape_identifier(CONTACT + patch)}"]'
+
+
+def times_of(scene: bpy.types.Scene, frames: np.ndarray) -> np.ndarray:
+    """Times [s] of frames; the reverse of `action.frames_at`."""
+    return (np.asarray(frames, float) - FIRST_FRAME) / frame_rate(scene)
+
+
+def contact_curves(armature: bpy.types.Object) -> dict[str, bpy.types.FCurve]:
+    """The contact curve of each patch that has one."""
+    found = {curve.data_path: curve for curve in curves_of(armature)}
+    paths = {name: contact_path(name) for name, _, _ in rig_of(armature).contacts}
+    return {name: found[path] for name, path in paths.items() if path in found}
+
+
+def key_roles(armature: bpy.types.Object) -> dict[float, str]:
+    """Role of every posture by its frame, in order; the most binding of all keys at that frame."""
+    frames, types = [np.zeros(0)], [np.zeros(0, np.int32)]
+    for curve in pose_curves(armature):
+        frames.append(key_frames(curve))
+        types.append(np.empty(len(curve.keyframe_points), np.int32))
+        curve.keyframe_points.foreach_get("type", types[-1])
+    every, kinds = np.concatenate(frames), np.concatenate(types)
+    keep = kinds != NUMBERS[GENERATED]
+    every, kinds = every[keep], kinds[keep]
+    order = np.argsort(every, kind="stable")
+    every, kinds = every[order], kinds[order]
+    starts = np.flatnonzero(np.diff(every, prepend=-np.inf) > SAME_FRAME)
+    roles = {}
+    for start, stop in pairwise([*starts.tolist(), len(every)]):
+        there = {_role(kind) for kind in kinds[start:stop]}
+        roles[_whole(every[start])] = next(role for role in ROLE_TYPES if role in there)
+    return roles
+
+
+def keys_of(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[SceneKey, ...]:
+    """The postures that somebody keyed."""
+    names, roles = posture_names(armature), key_roles(armature)
+    times = times_of(scene, np.array(list(roles)))
+    return tuple(
+        SceneKey(float(time), role, names.get(round(frame), "")) for time, (frame, role) in zip(times, roles.items())
+    )
+
+
+def posture_names(armature: bpy.types.Object) -> dict[int, str]:
+    """Names of postures by frame: the pose markers of the action."""
+    action = armature.animation_data.action if armature.animation_data else None
+    return {marker.frame: marker.name for marker in action.pose_markers} if action else {}
+
+
+def extent(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[float, float]:
+    """First and last frame of the rig's motion; the scene's range where no bone is keyed twice."""
+    ends = [key_frames(curve)[[0, -1]] for curve in pose_curves(armature) if len(curve.keyframe_points)]
+    first, last = (min(end[0] for end in ends), max(end[1] for end in ends)) if ends else (0.0, 0.0)
+    if last - first < 1.0:
+        return float(scene.frame_start), float(scene.frame_end)
+    return _whole(first), _whole(last)
+
+
+def strips_of(scene: bpy.types.Scene, armature: bpy.types.Object, first: float, last: float) -> tuple[SceneStrip, ...]:
+    """When which patch stands on the floor between two frames: as keyed, otherwise where the motion has it there."""
+    rig, found = rig_of(armature), contact_curves(armature)
+    if all(name in found for name, _, _ in rig.contacts):
+        return keyed_strips(scene, rig, found, first, last)
+    return sample(scene, armature, first, last).strips
+
+
+def sample(
+    scene: bpy.types.Scene, armature: bpy.types.Object, first: float | None = None, last: float | None = None
+) -> SceneTimeline:
+    """The rig's motion with its keys and strips.
+
+    Args:
+        scene: whose clock counts.
+        armature: a rig.
+        first, last: frames; the scene's (preview) range by default.
+
+    Returns:
+        poses at both ends, at every whole frame between and, instead of a frame beside it, at every key.
+
+    Raises:
+        InvalidValue: the object is no rig, or last is not after first.
+    """
+    rig, span = rig_of(armature), _range(scene, first, last)
+    keyed = dict(zip(key_roles(armature), keys_of(scene, armature)))
+    keyed = {frame: key for frame, key in keyed.items() if span[0] <= frame <= span[1]}
+    frames = _frames(span, list(keyed))
+    poses = (stepped if steps_needed(armature) else evaluated)(scene, armature, rig, frames)
+    return _timeline(scene, armature, rig, frames, poses, tuple(keyed.values()))
+
+
+def posture(context: bpy.types.Context, armature: bpy.types.Object) -> SceneTimeline:
+    """What the viewport shows now, one frame long; it need not be keyed."""
+    scene, rig = typed.scene(context), rig_of(armature)
+    turns, places = shown(context.evaluated_depsgraph_get(), armature, rig)
+    frames = np.array([scene.frame_current + scene.frame_subframe])
+    return _timeline(scene, armature, rig, frames, convert.joints_of(rig, turns[None], places[None]), ())
+
+
+def _timeline(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    rig: SceneRig,
+    frames: np.ndarray,
+    poses: tuple[np.ndarray, np.ndarray],
+    keys: tuple[SceneKey, ...],
+) -> SceneTimeline:
+    rotations, translations = continuous(poses[0]), np.array(poses[1])
+    found = contact_curves(armature)
+    strips = [*keyed_strips(scene, rig, found, frames[0], frames[-1])]
+    times = times_of(scene, frames)
+    strips += _moved_strips(rig, times, rotations, translations, [n for n, _, _ in rig.contacts if n not in found])
+    root = translations[:, 0].copy()
+    for link, joint in enumerate(rig.joints):
+        if joint.kind not in SLIDING or link == 0:
+            translations[:, link] = 0.0
+    action = armature.animation_data.action if armature.animation_data else None
+    return SceneTimeline(
+        name=action.name if action else armature.name,
+        parameters=json.loads(typed.armature(armature)[PARAMETERS_KEY]),
+        links=rig.links,
+        times=times,
+        root=root,
+        rotations=rotations,
+        translations=translations,
+        keys=keys,
+        strips=tuple(strips),
+        ground=GROUND,
+    )
+
+
+def keyed_strips(
+    scene: bpy.types.Scene, rig: SceneRig, found: dict[str, bpy.types.FCurve], first: float, last: float
+) -> tuple[SceneStrip, ...]:
+    """Strips between two frames of the patches whose contact curves were found."""
+    strips = []
+    for name, _, _ in rig.contacts:
+        if name in found:
+            keys = np.array([_whole(frame) for frame in key_frames(found[name])])
+            inside = keys[(keys > first + SAME_FRAME) & (keys < last - SAME_FRAME)]
+            edges = np.array([first, *inside, last])
+            on = [found[name].evaluate(frame + SAME_FRAME) > 0.5 for frame in edges[:-1]]
+            strips += [SceneStrip(name, *span) for span in _spans(times_of(scene, edges), np.array(on, bool))]
+    return tuple(strips)
+
+
+def _moved_strips(
+    rig: SceneRig, times: np.ndarray, rotations: np.ndarray, translations: np.ndarray, names: list[str]
+) -> list[SceneStrip]:
+    """Spans in which the motion has a patch on the floor."""
+    if not names:
+        return []
+    turns, places = convert.links_of(rig, rotations, translations)
+    strips = []
+    for name, link, corners in rig.contacts:
+        if name in names:
+            index = rig.index(link)
+            heights = turns[:, index, 2] @ corners.T + places[:, index, 2:]
+            on = heights.mean(axis=1) < GROUND + NEAR_FLOOR * rig.standing_height
+            strips += [SceneStrip(name, *span) for span in _spans(times, on[:-1] | on[1:] if len(on) > 1 else on)]
+    return strips
+
+
+def _spans(times: np.ndarray, on: np.ndarray) -> list[tuple[float, float]]:
+    """From and to [s] of the runs of intervals that are on; of one single time, that time."""
+    if len(times) == 1:
+        return [(float(times[0]), float(times[0]))] if on[0] else []
+    steps = np.flatnonzero(np.diff(np.concatenate([[0], on.astype(int), [0]])))
+    return [(float(times[start]), float(times[stop])) for start, stop in steps.reshape(-1, 2)]
+
+
+def _range(scene: bpy.types.Scene, first: float | None, last: float | None) -> tuple[float, float]:
+    preview = scene.use_preview_range
+    start = scene.frame_preview_start if preview else scene.frame_start
+    stop = scene.frame_preview_end if preview else scene.frame_end
+    span = float(start if first is None else first), float(stop if last is None else last)
+    if not span[1] > span[0]:
+        raise errors.InvalidValue(f"frames {span[0]:g} to {span[1]:g} are no range: let the last follow the first")
+    return span
+
+
+def _frames(span: tuple[float, float], keyed: list[float]) -> np.ndarray:
+    """Whole frames in a span with both of its ends; a key takes the place of frames nearer than half a frame."""
+    whole = np.arange(np.ceil(span[0]), np.floor(span[1]) + 0.5)
+    exact = np.unique(np.array([*span, *keyed]))
+    exact = exact[np.diff(exact, prepend=-np.inf) > SAME_FRAME]
+    away = np.abs(whole[:, None] - exact[None, :]).min(axis=1)
+    return np.sort(np.concatenate([whole[away > 0.5 - SAME_FRAME], exact]))
+
+
+def _role(number: int) -> str:
+    return next((role for role, kind in ROLE_TYPES.items() if NUMBERS[kind] == number), "preferred")
+
+
+def _whole(frame: float) -> float:
+    """The whole frame that single precision meant."""
+    return float(round(frame)) if abs(frame - round(frame)) < SAME_FRAME else float(frame)

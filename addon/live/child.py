@@ -1,0 +1,183 @@
+"""The child process of the live check: requests go out and answers come in on threads, so that nothing waits."""
+
+from __future__ import annotations
+
+import json
+import queue
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..interpreter import Interpreter
+from ..values import SceneFrame, SceneTimeline, errors, scene_frame, write_timeline
+
+PATIENCE = 3.0
+"""[s] a child has to end by itself after it was told to."""
+LAST_LINES = 6
+"""Lines of a failed child's words that are shown."""
+KEPT = 3
+"""Files of each kind that stay: the child may not have read the last ones yet."""
+ORDER = ("pose", "timeline", "look")
+"""What goes out first."""
+SUFFIX = ".timeline.npz"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer.
+
+    Attributes:
+        kind: ``"frames"``, ``"pose"``, ``"excitation"``, ``"done"`` or ``"error"``.
+        serial: of the request that it answers; -1 for none in particular.
+        tree: as it came.
+        frames: checked, of ``"frames"`` and ``"pose"``.
+    """
+
+    kind: str
+    serial: int
+    tree: Mapping
+    frames: tuple[SceneFrame, ...] = ()
+
+
+def answer(line: str) -> Answer | None:
+    """What a line of the child says; None when it is no answer."""
+    try:
+        tree = json.loads(line)
+        kind, serial = str(tree["kind"]), int(tree.get("serial", -1))
+        if kind == "frames":
+            return Answer(kind, serial, tree, tuple(scene_frame(each) for each in tree["frames"]))
+        if kind == "pose":
+            return Answer(kind, serial, tree, (scene_frame(tree["frame"]),))
+        return Answer(kind, serial, tree)
+    except (ValueError, TypeError, KeyError, AttributeError, errors.SolverError):
+        return None
+
+
+class Child:
+    """``python -m solver live``, or whatever else speaks its protocol.
+
+    Of each kind of request only the newest is sent: what a newer one overtook is of no use to anybody.
+    """
+
+    def __init__(self, interpreter: Interpreter, arguments: tuple[str, ...] = ("live",)) -> None:
+        self._words: list[str] = []
+        self._answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
+        self._waiting: dict[str, tuple[dict, SceneTimeline | None]] = {}
+        self._changed, self._ended = threading.Condition(), False
+        self._files: dict[str, list[Path]] = {}
+        self._process = subprocess.Popen(
+            interpreter.command(list(arguments)),
+            env=interpreter.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+        )
+        self.folder = Path(tempfile.mkdtemp(prefix="exciting-dance-live-"))
+        self._threads = [threading.Thread(target=run, daemon=True) for run in (self._read, self._hear, self._write)]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def pid(self) -> int:
+        """Of the process."""
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether it still answers."""
+        return self._process.poll() is None
+
+    @property
+    def last_words(self) -> str:
+        """Why it ended, as far as it said so."""
+        crashed = any(word.startswith("Traceback") for word in self._words)
+        words = " ".join(self._words[-1:] if crashed else self._words[-LAST_LINES:]).removeprefix("error: ")
+        return words or f"code {self._process.poll()}"
+
+    def send(self, request: Mapping[str, object], timeline: SceneTimeline | None = None) -> None:
+        """Send a request, at once as far as the caller is concerned; a timeline's file is written on the way."""
+        with self._changed:
+            self._waiting[str(request["do"])] = dict(request), timeline
+            self._changed.notify()
+
+    def answers(self) -> list[Answer]:
+        """What came since the last call."""
+        found = []
+        while True:
+            try:
+                found.append(self._answers.get_nowait())
+            except queue.Empty:
+                return found
+
+    def end(self, *, wait: bool = False) -> None:
+        """Let it end, by force if it does not hurry; returns at once unless asked to wait."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify()
+        reaper = threading.Thread(target=self._reap, daemon=not wait)
+        reaper.start()
+        if wait:
+            reaper.join()
+
+    def _reap(self) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        for thread in self._threads:
+            thread.join(PATIENCE)
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            try:
+                if stream is not None:
+                    stream.close()
+            except OSError:
+                pass  # it had unsent words
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            found = answer(line)
+            if found is not None:
+                self._answers.put(found)
+
+    def _hear(self) -> None:
+        assert self._process.stderr is not None
+        for line in self._process.stderr:
+            if line.strip():
+                self._words = [*self._words[-LAST_LINES:], line.strip()]
+
+    def _write(self) -> None:
+        assert self._process.stdin is not None
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._ended or bool(self._waiting))
+                if self._ended:
+                    return
+                kind = min(self._waiting, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+                request, timeline = self._waiting.pop(kind)
+            try:
+                if timeline is not None:
+                    request["path"] = str(self._written(request, timeline))
+                self._process.stdin.write(json.dumps(request) + "\n")
+                self._process.stdin.flush()
+            except (OSError, ValueError, errors.SolverError) as error:
+                self._words.append(str(error))
+                return  # the child is gone, or the disk is full: whoever looks sees that no answer comes
+
+    def _written(self, request: Mapping, timeline: SceneTimeline) -> Path:
+        path = self.folder / f"{request['do']}-{request['serial']}{SUFFIX}"
+        files = self._files.setdefault(str(request["do"]), [])
+        files.append(write_timeline(path, timeline))
+        while len(files) > KEPT:
+            files.pop(0).unlink(missing_ok=True)
+        return path

@@ -1,0 +1,129 @@
+"""What is drawn of a checked frame, as plain geometry and colours. No drawing here.
+
+The three colours differ in lightness as well as in hue, and each is told a second way (a cross instead of a disc, a
+full bar, a word), so that nobody needs to tell red from green.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..colours import GROWING, colour_at
+from ..drawing import Colour, arrow
+from ..recording import METRES_PER_NEWTON
+from ..values import SceneFrame, SceneMargin
+from .readings import AIR, BOTH
+
+FAILS: Colour = (0.88, 0.16, 0.12, 1.0)
+NEAR: Colour = (1.00, 0.78, 0.20, 1.0)
+HOLDS: Colour = (0.05, 0.66, 0.52, 1.0)
+UNKNOWN: Colour = (0.50, 0.50, 0.52, 1.0)
+PUSHES: Colour = (0.98, 0.55, 0.10, 1.0)
+TOUCHES: Colour = (1.00, 0.05, 0.20, 1.0)
+STANDS: dict[str, Colour] = {
+    "right": (0.87, 0.62, 0.86, 1.0),
+    "left": (0.20, 0.47, 0.86, 1.0),
+    BOTH: (0.62, 0.68, 0.76, 1.0),
+    AIR: (0.13, 0.13, 0.15, 1.0),
+    "": (0.45, 0.72, 0.80, 1.0),
+}
+"""Of contact states, by the side that stands; the last for patches without a side."""
+WELL, POORLY = 10.0, 1000.0
+"""Condition numbers at the ends of the legend of excitation."""
+EXCITATION = "Excitation so far [cond.]"
+EXCITATION_TICKS = ((0.0, "1000 and more: poor"), (0.25, "300"), (0.5, "100"), (0.75, "30"), (1.0, "10: good"))
+"""Shares of the legend's height and what they mean; nearly so for 300 and 30."""
+COMFORTABLE = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tint:
+    """How a link is drawn over.
+
+    Attributes:
+        colour: with alpha.
+        through: whether it shows through what is in front of it.
+        striped: tells a warning from a material of the same colour.
+    """
+
+    colour: Colour
+    through: bool = False
+    striped: bool = False
+
+
+def colour_of(comfort: float) -> Colour:
+    """Of a margin by its comfort: below 0, up to 1, above; grey where it is not known."""
+    if math.isnan(comfort):
+        return UNKNOWN
+    return FAILS if comfort < 0.0 else NEAR if comfort < COMFORTABLE else HOLDS
+
+
+def colour_of_margin(margin: SceneMargin) -> Colour:
+    """Of one margin; what fails within the tolerance has not failed."""
+    return FAILS if margin.failed else colour_of(max(margin.comfort, 0.0))
+
+
+def inside(corners: np.ndarray, point: tuple[float, float]) -> bool:
+    """Whether a point (2,) lies in a convex polygon (V, 2), whichever way around its corners go."""
+    if len(corners) < 3:
+        return False
+    edges, away = np.roll(corners, -1, axis=0) - corners, np.asarray(point) - corners
+    turns = edges[:, 0] * away[:, 1] - edges[:, 1] * away[:, 0]
+    return bool((turns >= 0.0).all() or (turns <= 0.0).all())
+
+
+def balanced(frame: SceneFrame) -> bool:
+    """Whether the ZMP holds as checked, its tolerance included."""
+    return not any(margin.failed for margin in frame.margins if margin.check == "zmp")
+
+
+def forces(frame: SceneFrame) -> list[np.ndarray]:
+    """Pairs of points of the arrows of the feet's forces, each ending where it pushes: at the centre of pressure."""
+    points: list[np.ndarray] = []
+    for foot in frame.feet:
+        if foot.centre is not None:
+            points += arrow(np.array(foot.centre), METRES_PER_NEWTON * np.array(foot.force))
+    return points
+
+
+def tints(frame: SceneFrame) -> dict[str, Tint]:
+    """Links to draw over: near a limit, failing, colliding; the worst counts."""
+    found = {link: Tint((*NEAR[:3], 0.85), striped=True) for link in frame.near}
+    found |= {link: Tint((*FAILS[:3], 0.78)) for link in frame.failing}
+    found |= {link: Tint((*TOUCHES[:3], 0.85), through=True) for link in frame.colliding}
+    return found
+
+
+def excitation_share(condition: float) -> float:
+    """Place of a condition number on the colour map: 0 poorly, 1 well excited; NaN where nothing is excited yet."""
+    if not math.isfinite(condition):
+        return math.nan
+    share = math.log(POORLY / max(condition, 1e-9)) / math.log(POORLY / WELL)
+    return min(max(share, 0.0), 1.0)
+
+
+def excitation_tints(values: dict[str, float]) -> dict[str, Tint]:
+    """Links coloured by how well they have been excited; grey where not at all."""
+    found = {}
+    for link, condition in values.items():
+        share = excitation_share(condition)
+        found[link] = Tint((*UNKNOWN[:3], 0.9) if math.isnan(share) else (*colour_at(GROWING, share), 0.9))
+    return found
+
+
+def stand_colour(state: str) -> Colour:
+    """Of a contact state."""
+    return STANDS.get(state) or next((c for side, c in STANDS.items() if side and side in state), STANDS[""])
+
+
+def stand_label(state: str) -> tuple[str, str]:
+    """Long and short label of a contact state."""
+    words = state.replace("_", " ")
+    if state == BOTH:
+        return "both feet", "both"
+    if state == AIR:
+        return "airborne", "air"
+    return words, "R" if "right" in words else "L" if "left" in words else words[:1].upper()

@@ -1,0 +1,179 @@
+"""One live check: what changed of a rig's timeline is sent to a child process, what it says is kept.
+
+What is sent is decided by numbers: a fingerprint of the action and the choices, and the posture against the timeline's.
+"""
+
+from __future__ import annotations
+
+import time
+
+import bpy
+
+from ..action import times_at
+from ..authoring import timeline
+from ..values import SceneFrame, errors
+from .child import Child
+from .properties import live_settings, options_of
+from .readings import Readings
+from .watch import fingerprint, found_again, known_by
+
+QUIET = 0.2
+"""[s] without a change before the timeline is sampled."""
+PATIENCE = 2.0
+"""[s] after which a posture that was not answered is no longer waited for."""
+STEPS = "Constraints, NLA or drivers move this rig: only the frame shown is checked, as a posture at rest"
+
+
+class Session:
+    """The live check of one rig in one scene.
+
+    Attributes:
+        body, scene: how to find them again.
+        child: that checks.
+        readings: of the timeline; None while there is nothing to check it by.
+        pose: the reading of a posture that is shown and not keyed; None where the timeline's frame is shown.
+        trouble: what went wrong last; empty without.
+        steps: whether sampling the timeline needs frames to be stepped, which is not done unasked.
+    """
+
+    def __init__(self, scene: bpy.types.Scene, body: bpy.types.Object, child: Child) -> None:
+        self.scene, self.body, self.child = known_by(scene), known_by(body), child
+        self.readings: Readings | None = None
+        self.pose: SceneFrame | None = None
+        self.trouble, self.steps = "", False
+        self.touched: float | None = 0.0
+        self.moved = False
+        self._serial, self._pose_serial, self._sent, self._posed = 0, 0, 0, False
+        self._pose_sent: float | None = None
+
+    def tick(self) -> None:
+        """Look once: answers in, changes out."""
+        scene, body = self.found()
+        before, was_fresh = self.reading(scene)
+        told = self._take()
+        now, fresh = self.reading(scene)
+        changed = told and (now is not before or fresh is not was_fresh or now is None)
+        if not self.child.running:
+            if not self.trouble:
+                self.trouble, changed = f"The live check ended: {self.child.last_words}", True
+        else:
+            try:
+                if self.touched is not None and time.monotonic() - self.touched >= QUIET:
+                    self.touched = None
+                    changed |= self._refresh(scene, body)
+                if self.moved and not self._waiting():
+                    self.moved = False
+                    changed |= self._show(scene, body)
+            except errors.SolverError as error:
+                self.trouble, changed = str(error), True
+        if changed or told:
+            redraw(views=changed)
+
+    def found(self) -> tuple[bpy.types.Scene, bpy.types.Object]:
+        """The scene and the rig as they are now.
+
+        Raises:
+            InvalidValue: one of them was deleted.
+        """
+        return found_again(bpy.data.scenes, self.scene), found_again(bpy.data.objects, self.body)
+
+    def check_all(self) -> None:
+        """Sample the timeline now and send it, stepping through the frames where that is needed."""
+        scene, body = self.found()
+        self._sent = fingerprint(scene, body, options_of(scene))
+        self.touched, self.moved = None, False
+        self._send(scene, body)
+
+    def look(self, scene: bpy.types.Scene) -> None:
+        """Note that another frame is shown: it is checked first."""
+        self.pose, self._posed = None, False
+        if self.steps:
+            self.moved = True
+        if self.readings is not None:
+            index = self.readings.index_at(times_at(scene))
+            if index is not None and self.readings.frames[index] is None:
+                self.child.send({"do": "look", "frame": index})
+
+    def reading(self, scene: bpy.types.Scene) -> tuple[SceneFrame | None, bool]:
+        """What is known of what the scene shows, and whether it is up to date."""
+        if self._posed or self.readings is None:
+            return self.pose, self._pose_sent is None
+        return self.readings.at(times_at(scene))
+
+    def excitation(self, scene: bpy.types.Scene) -> dict[str, float]:
+        """What the dance has excited up to the frame shown, by link; empty where that is unknown or not wanted."""
+        if self._posed or self.readings is None or not live_settings(scene).show_excitation:
+            return {}
+        return self.readings.excitation_at(times_at(scene))
+
+    @property
+    def posing(self) -> bool:
+        """Whether a posture that is not keyed is shown."""
+        return self._posed
+
+    def _take(self) -> bool:
+        answers = self.child.answers()
+        for answer in answers:
+            if answer.kind == "pose" and answer.frames:
+                self.pose, self.trouble = answer.frames[0], ""
+                if answer.serial == self._pose_serial:
+                    self._pose_sent = None
+            elif self.readings is not None and self.readings.take(answer):
+                continue
+            elif answer.kind == "error" and answer.serial in (-1, self._serial):
+                self.trouble, self._pose_sent = str(answer.tree.get("message", "")), None
+        return bool(answers)
+
+    def _waiting(self) -> bool:
+        """Whether a posture is being checked: one at a time, and none waits for ever."""
+        return self._pose_sent is not None and time.monotonic() - self._pose_sent < PATIENCE
+
+    def _refresh(self, scene: bpy.types.Scene, body: bpy.types.Object) -> bool:
+        """Send the timeline if it is another than the one sent."""
+        now = fingerprint(scene, body, options_of(scene))
+        if now == self._sent:
+            return False
+        self._sent, self.steps = now, timeline.steps_needed(body)
+        if self.steps:
+            self.readings, self.moved = None, True
+            return True
+        self._send(scene, body)
+        return True
+
+    def _send(self, scene: bpy.types.Scene, body: bpy.types.Object) -> None:
+        sampled = timeline.sample(scene, body)
+        self._serial += 1
+        self.trouble = ""
+        self.readings = Readings(self._serial, sampled, before=self.readings)
+        self.child.send({"do": "timeline", "serial": self._serial, **options_of(scene)}, sampled)
+        self.pose, self._posed = None, False
+        index = self.readings.index_at(times_at(scene))
+        if index is not None:
+            self.child.send({"do": "look", "frame": index})
+        self.moved = True  # the pose shown may still be another
+
+    def _show(self, scene: bpy.types.Scene, body: bpy.types.Object) -> bool:
+        """Send the posture that is shown if it is none of the timeline's."""
+        shown = timeline.posture(bpy.context, body)
+        posed = self.readings is None or self.readings.differs(shown, times_at(scene))
+        changed, self._posed = posed or self._posed, posed
+        if not posed:
+            self.pose, self._pose_sent = None, None
+            return changed
+        self._serial += 1
+        self._pose_serial, self._pose_sent = self._serial, time.monotonic()
+        options = {name: value for name, value in options_of(scene).items() if name != "excitation"}
+        self.child.send({"do": "pose", "serial": self._serial, **options}, shown)
+        return changed
+
+
+def redraw(*, views: bool = True) -> None:
+    """Draw again what shows readings: the timelines and the panels, and the 3D views unless nothing is new there."""
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas if window.screen else ():
+            if area.type == "DOPESHEET_EDITOR" or (views and area.type == "VIEW_3D"):
+                area.tag_redraw()
+            elif area.type == "VIEW_3D":
+                for region in area.regions:
+                    if region.type == "UI":
+                        region.tag_redraw()

@@ -1,0 +1,1 @@
+"""A video to learn a dance from."""

@@ -1,0 +1,92 @@
+"""From where a rehearsal is seen: the user's camera, or one that sees the whole dance."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+from mathutils import Vector
+
+from .. import convert
+from .dance import Danced
+
+VIEWS = ("front", "behind", "camera")
+AZIMUTH, ELEVATION = np.radians(8.0), np.radians(15.0)
+"""Beside the body's front, so that arms and legs stand clear of it; high enough to see where the feet stand."""
+FIELD_OF_VIEW = np.radians(28.0)
+"""Of the picture's height."""
+TALL, WIDE, RAISED = 0.74, 0.86, 0.015
+"""Shares of the picture that the dance may fill between the signs, and how far its middle is above the picture's."""
+MOMENTS = 200
+NEAR = 0.05
+
+
+def automatic_camera(danced: Danced, times: np.ndarray, size: tuple[int, int], *, behind: bool) -> bpy.types.Object:
+    """A camera that sees every posture of a dance between the signs.
+
+    Args:
+        danced: the dance.
+        times: (F,) [s] moments that are shown.
+        size: of the picture in pixels.
+        behind: stand behind the body, not before it.
+    """
+    moments = np.unique(times)[:: max(1, len(np.unique(times)) // MOMENTS)]
+    turns, places = danced.links_at(moments)
+    rig = danced.rig
+    corners = np.array([[[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)]
+                        for box in rig.boxes])  # fmt: skip
+    points = (np.einsum("flij,lcj->flci", turns, corners) + places[:, :, None]).reshape(-1, 3)
+    forward = turns[0, 0, :, 0]
+    heading = float(np.arctan2(forward[1], forward[0])) + AZIMUTH + np.pi * behind
+    data = bpy.data.cameras.new("Rehearsal camera")
+    data.sensor_fit, data.angle, data.clip_start = "VERTICAL", FIELD_OF_VIEW, NEAR
+    camera = bpy.data.objects.new("Rehearsal camera", data)
+    back = np.array([np.cos(heading) * np.cos(ELEVATION), np.sin(heading) * np.cos(ELEVATION), np.sin(ELEVATION)])
+    right = np.cross([0.0, 0.0, 1.0], back)
+    right /= np.linalg.norm(right)
+    up = np.cross(back, right)
+    tangent = np.tan(0.5 * FIELD_OF_VIEW)
+    tall, wide = tangent * TALL, tangent * size[0] / size[1] * WIDE
+    spans = {axis: (points @ vector).tolist() for axis, vector in (("right", right), ("up", up), ("back", back))}
+    middle = sum(
+        (0.5 * (min(spans[axis]) + max(spans[axis])) * vector
+         for axis, vector in (("right", right), ("up", up), ("back", back))),
+        np.zeros(3),
+    )  # fmt: skip
+    away = points - middle
+    depth = away @ back
+    distance = max((np.abs(away @ up) / tall + depth).max(), (np.abs(away @ right) / wide + depth).max())
+    place = middle + distance * back - 2.0 * RAISED * tangent * distance * up
+    camera.location = Vector(place.tolist())
+    camera.rotation_euler = Vector((-back).tolist()).to_track_quat("-Z", "Y").to_euler()
+    data.clip_end = 100.0 * float(distance)
+    return camera
+
+
+def chosen_camera(camera: bpy.types.Object) -> bpy.types.Object:
+    """A copy of the user's camera where it stands now; every distance sharp."""
+    data = camera.data.copy()
+    assert isinstance(data, bpy.types.Camera)
+    data.dof.use_dof = False
+    data.animation_data_clear()
+    copied = bpy.data.objects.new("Rehearsal camera", data)
+    place, turn, _ = camera.matrix_world.decompose()
+    copied.location, copied.rotation_euler = place, turn.to_euler()
+    return copied
+
+
+def mirror_matrix(camera: bpy.types.Object) -> np.ndarray:
+    """(4, 4) reflection that swaps the left and the right of a camera's picture; the camera without scale."""
+    seat = convert.to_array(camera.matrix_basis)
+    return seat @ np.diag([-1.0, 1.0, 1.0, 1.0]) @ np.linalg.inv(seat)
+
+
+def picture(scene: bpy.types.Scene, camera: bpy.types.Object, distance: float) -> tuple[float, float, float, float]:
+    """Middle (x, y), width and height [m] of the picture at a distance before a camera, in its axes."""
+    data = camera.data
+    assert isinstance(data, bpy.types.Camera)
+    corners = np.array(data.view_frame(scene=scene), float)
+    if data.type != "ORTHO":
+        corners = corners * (distance / -corners[:, 2:])
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    x, y = 0.5 * (low + high)[:2]
+    return float(x), float(y), float(high[0] - low[0]), float(high[1] - low[1])

@@ -1,0 +1,234 @@
+"""The dance that is rehearsed: where it comes from, where it stops, which foot stands, how it looks at any moment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+from .. import convert
+from ..armature import rig_of
+from ..authoring import timeline
+from ..study import RIG_FILE
+from ..values import (
+    SceneKey,
+    SceneMotion,
+    SceneRig,
+    SceneStrip,
+    SceneTimeline,
+    errors,
+    read_motion,
+    read_rig,
+    read_summary,
+)
+from .plan import HAIR, Stop
+
+MOTION_FILE, STRETCHES_FILE, SUMMARY_FILE = "dance.motion.npz", "dance.json", "summary.json"
+STILL = 2e-3
+"""[m, or of a quaternion's components] by which a body that stands may still move between two keys."""
+SHORTEST = 0.15
+"""[s] Where nobody set keys, a body that stands for less does not stop."""
+INSET = 0.05
+"""[s] Contact is read beside the moment at which it changes."""
+REMEDY = "Name the --output folder of `python -m solver dance`"
+
+
+@dataclass(frozen=True, slots=True)
+class Danced:
+    """A dance to rehearse.
+
+    Attributes:
+        rig: that dances.
+        timeline: its motion, keys and strips.
+        stops: where it stands still, in order.
+    """
+
+    rig: SceneRig
+    timeline: SceneTimeline
+    stops: tuple[Stop, ...]
+
+    def __post_init__(self) -> None:
+        if self.timeline.links != self.rig.links:
+            raise errors.InvalidValue(f"the dance moves other links than the rig {self.rig.name!r}")
+        patches = {name for name, _, _ in self.rig.contacts}
+        for strip in self.timeline.strips:
+            if strip.patch not in patches:
+                raise errors.InvalidValue(f"the dance stands on {strip.patch!r}, which the rig does not have")
+        if len(self.timeline) < 2:
+            raise errors.InvalidValue("a dance of one single pose cannot be rehearsed")
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """First and last moment [s]."""
+        return float(self.timeline.times[0]), float(self.timeline.times[-1])
+
+    def motion(self, times: np.ndarray, clock: np.ndarray) -> SceneMotion:
+        """The body at moments (F,) of the dance, to be shown at the times (F,) [s] of another clock."""
+        line = self.timeline
+        after = np.clip(np.searchsorted(line.times, times, side="right"), 1, len(line) - 1)
+        share = np.clip((times - line.times[after - 1]) / (line.times[after] - line.times[after - 1]), 0.0, 1.0)
+        share = np.where(share < HAIR, 0.0, share)[:, None]
+        root = _between(line.root, after, share)
+        translations = _between(line.translations, after, share[:, :, None])
+        return SceneMotion(
+            times=clock,
+            links=line.links,
+            root=root,
+            rotations=_turned(line.rotations, after, share[:, :, None]),
+            translations=translations,
+            com=np.zeros((len(times), 3)),
+            momentum=np.zeros((len(times), 6)),
+            standing=np.zeros((len(times), 0, 3)),
+        )
+
+    def links_at(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Axes (F, L, 3, 3) and origins (F, L, 3) [m] of the links in the world."""
+        seen = self.motion(np.asarray(times, float), np.arange(len(times), dtype=float))
+        places = np.array(seen.translations)
+        places[:, 0] = seen.root
+        return convert.links_of(self.rig, seen.rotations, places)
+
+    def stands(self, time: float) -> tuple[str, ...]:
+        """Patches on the floor at a moment, in the rig's order; at the last one, those just before it."""
+        time = min(time, self.span[1] - 2.0 * HAIR)
+        on = {strip.patch for strip in self.timeline.strips if strip.start - HAIR <= time < strip.stop}
+        return tuple(name for name, _, _ in self.rig.contacts if name in on)
+
+    def stands_in(self, stop: Stop) -> tuple[str, ...]:
+        """Patches on the floor in a stop; in one without duration, what follows it."""
+        return self.stands(min(0.5 * (stop.start + stop.stop) + INSET * (stop.stop == stop.start), self.span[1] - HAIR))
+
+    def sides(self) -> dict[str, str]:
+        """Side of every contact patch: ``"left"``, ``"right"`` or ``""``."""
+        found = {left: "left" for left, _ in self.rig.pairs} | {right: "right" for _, right in self.rig.pairs}
+        return {name: found.get(link, "") for name, link, _ in self.rig.contacts}
+
+
+def from_folder(folder: str | Path) -> Danced:
+    """The dance of a folder that ``python -m solver dance`` (or repair, complete, slow) wrote.
+
+    Raises:
+        InputError: the folder or a file is missing or damaged.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise errors.InputError(folder, "is no folder", remedy=REMEDY)
+    rig, motion = read_rig(folder / RIG_FILE), read_motion(folder / MOTION_FILE)
+    keys: tuple[SceneKey, ...] = ()
+    strips: tuple[SceneStrip, ...] = ()
+    stops: tuple[Stop, ...] | None = None
+    if (folder / STRETCHES_FILE).exists():
+        strips, stops = _stretches(folder / STRETCHES_FILE)
+    elif (folder / SUMMARY_FILE).exists():
+        summary = read_summary(folder)
+        keys, strips = summary.keys, summary.strips
+    line = SceneTimeline(
+        name=folder.resolve().name,
+        parameters=dict(rig.parameters),
+        links=motion.links,
+        times=motion.times,
+        root=motion.root,
+        rotations=motion.rotations,
+        translations=motion.translations,
+        keys=keys,
+        strips=strips,
+    )
+    return Danced(rig, line, stops_of(line) if stops is None else _clipped(stops, float(line.times[-1])))
+
+
+def from_scene(scene: bpy.types.Scene, armature: bpy.types.Object) -> Danced:
+    """The dance on the timeline of a scene, over the scene's (preview) range."""
+    line = timeline.sample(scene, armature)
+    return Danced(rig_of(armature), line, stops_of(line))
+
+
+def stops_of(line: SceneTimeline) -> tuple[Stop, ...]:
+    """Where a dance stops: between keys that hold one pose, at other keys in passing, without keys where it rests."""
+    keys = line.keys
+    if not keys:
+        return _rests(line)
+    stops = [Stop(keys[0].time, keys[0].time, _name(keys[0], 0))]
+    for number, (one, other) in enumerate(pairwise(keys), start=1):
+        if _still(line, one.time, other.time):
+            stops[-1] = Stop(stops[-1].start, other.time, stops[-1].name)
+        else:
+            stops.append(Stop(other.time, other.time, _name(other, number)))
+    return tuple(stops)
+
+
+def _rests(line: SceneTimeline) -> tuple[Stop, ...]:
+    """Spans in which the pose does not change."""
+    poses = np.concatenate([part.reshape(len(line), -1) for part in (line.root, line.rotations, line.translations)], 1)
+    stops: list[Stop] = []
+    start = 0
+    for frame in range(1, len(line) + 1):
+        if frame < len(line) and np.abs(poses[frame] - poses[start]).max() < STILL:
+            continue
+        if line.times[frame - 1] - line.times[start] >= SHORTEST:
+            stops.append(Stop(float(line.times[start]), float(line.times[frame - 1]), f"posture {len(stops) + 1}"))
+        start = frame
+    return tuple(stops)
+
+
+def _still(line: SceneTimeline, start: float, stop: float) -> bool:
+    """Whether the pose does not change between two moments."""
+    inside = (line.times >= start - HAIR) & (line.times <= stop + HAIR)
+    return all(
+        not inside.any() or float(np.ptp(part[inside], axis=0).max(initial=0.0)) < STILL
+        for part in (line.root, line.rotations, line.translations)
+    )
+
+
+def _name(key: SceneKey, number: int) -> str:
+    return key.name or f"posture {number + 1}"
+
+
+def _stretches(path: Path) -> tuple[tuple[SceneStrip, ...], tuple[Stop, ...]]:
+    """Strips and stops of a designed dance: every stretch ends at rest, holds last."""
+    try:
+        found = [
+            (str(s["name"]), str(s["kind"]), float(s["start"]), float(s["duration"]), tuple(map(str, s["loaded"])))
+            for s in json.loads(path.read_text(encoding="utf-8"))["stretches"]
+        ]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise errors.InputError(path, f"holds no stretches of a dance ({error})", remedy=REMEDY) from None
+    strips: dict[str, list[SceneStrip]] = {}
+    stops: list[Stop] = []
+    for name, kind, start, duration, loaded in found:
+        for patch in loaded:
+            own = strips.setdefault(patch, [])
+            if own and start - own[-1].stop < HAIR:
+                start_of = own.pop().start
+                own.append(SceneStrip(patch, start_of, start + duration))
+            else:
+                own.append(SceneStrip(patch, start, start + duration))
+        if kind == "hold":
+            begin = stops.pop().start if stops and start - stops[-1].stop < HAIR else start
+            stops.append(Stop(begin, start + duration, name))
+        else:
+            if not stops:
+                stops.append(Stop(start, start, "start"))
+            stops.append(Stop(start + duration, start + duration, name))
+    return tuple(strip for own in strips.values() for strip in own), tuple(stops)
+
+
+def _clipped(stops: Sequence[Stop], last: float) -> tuple[Stop, ...]:
+    """Stops up to the last sample of a motion, which need not fall on its end."""
+    return tuple(Stop(min(s.start, last), min(s.stop, last), s.name) for s in stops)
+
+
+def _between(values: np.ndarray, after: np.ndarray, share: np.ndarray) -> np.ndarray:
+    return (1.0 - share) * values[after - 1] + share * values[after]
+
+
+def _turned(rotations: np.ndarray, after: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Rotations between neighbours in time, by the shorter way; samples are dense, so that chords do for arcs."""
+    before, behind = rotations[after - 1], rotations[after]
+    behind = np.where((before * behind).sum(axis=-1, keepdims=True) < 0.0, -behind, behind)
+    mixed = (1.0 - share) * before + share * behind
+    return mixed / np.linalg.norm(mixed, axis=-1, keepdims=True)

@@ -1,0 +1,124 @@
+"""A film behind the dancer: a movie, a sequence of images or one image, as the world that the camera sees."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+from .. import typed
+from ..action import CONSTANT, curves_of
+from ..values import errors
+from .look import node
+from .plan import Plan
+
+CLOCKS = ("video", "dance")
+REMEDY = "Name a movie that Blender plays, an image, or a folder of numbered images"
+IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".exr", ".bmp", ".webp")
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """A film and how it runs.
+
+    Attributes:
+        path: movie, image, or folder of numbered images.
+        offset: [s] of the video before it starts; until then its first frame stands.
+        start: [s] of the film at which it starts.
+        speed: of the film against its clock.
+        clock: ``"video"``, or ``"dance"``: it runs, slows down and stops with the dance.
+        rate: [1/s] of images; None for the video's. A movie has its own.
+    """
+
+    path: Path
+    offset: float = 0.0
+    start: float = 0.0
+    speed: float = 1.0
+    clock: str = "video"
+    rate: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.clock not in CLOCKS:
+            raise errors.InvalidValue(f"the film's clock is one of {', '.join(CLOCKS)}, not {self.clock!r}")
+        if not (np.isfinite(self.speed) and self.speed > 0.0 and self.start >= 0.0):
+            raise errors.InvalidValue("a film starts at 0 s or later and runs at a positive speed")
+
+    def frames(self, plan: Plan, rate: float, count: int) -> np.ndarray:
+        """(F,) which of the film's frames, from 0, each frame of a video shows."""
+        begin = plan.times[0] if self.clock == "dance" else 0.0
+        clock = plan.times if self.clock == "dance" else np.arange(len(plan)) / plan.rate
+        seconds = self.start + self.speed * np.maximum(clock - begin - self.offset, 0.0)
+        return np.clip(np.floor(seconds * rate + 1e-6), 0, count - 1).astype(int)
+
+
+def add_film(scene: bpy.types.Scene, film: Film, plan: Plan, *, mirror: bool) -> None:
+    """Put a film behind everything, whole and in its own proportions, dark where it does not fill the picture.
+
+    As the world and not as a plane: there Cycles lets shadows fall on it.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    image, (across, up), rate, first, count = _load(film, plan.rate)
+    tree = typed.there(scene.world, "world").node_tree
+    assert tree is not None
+    wide = scene.render.resolution_x / scene.render.resolution_y * up / across
+    shares = max(wide, 1.0), max(1.0 / wide, 1.0)  # of the picture's sides to the film's
+    where, place = node(tree, "ShaderNodeTexCoord"), node(tree, "ShaderNodeMapping")
+    side = -1.0 if mirror else 1.0
+    place.inputs["Scale"].default_value = side * shares[0], shares[1], 1.0
+    offset = 0.5 * (1.0 - side * shares[0]), 0.5 * (1.0 - shares[1]), 0.0
+    place.inputs["Location"].default_value = offset
+    texture = node(tree, "ShaderNodeTexImage")
+    texture.name, texture.image, texture.extension = "Film", image, "CLIP"
+    tree.links.new(where.outputs["Window"], place.inputs["Vector"])
+    tree.links.new(place.outputs["Vector"], texture.inputs["Vector"])
+    tree.links.new(texture.outputs["Color"], tree.nodes["Background"].inputs["Color"])
+    if image.source in ("MOVIE", "SEQUENCE"):
+        _run(tree, texture.image_user, film.frames(plan, rate, count) + first)
+
+
+def _load(film: Film, rate: float) -> tuple[bpy.types.Image, tuple[int, int], float, int, int]:
+    """The image, its size, its frames per second, the number of its first frame and their count."""
+    path = film.path
+    numbered: list[Path] = []
+    if path.is_dir():
+        numbered = sorted(p for p in path.iterdir() if p.suffix.lower() in IMAGES and re.search(r"\d+$", p.stem))
+        if not numbered:
+            raise errors.InputError(path, "holds no numbered images", remedy=REMEDY)
+    elif not path.is_file():
+        raise errors.InputError(path, "is no file", remedy=REMEDY)
+    try:
+        image = bpy.data.images.load(str((numbered[0] if numbered else path).resolve()))
+        across, up = (image.size[side] for side in (0, 1))  # type: ignore[index]
+    except RuntimeError:
+        across, up = 0, 0
+    if not across * up:
+        raise errors.InputError(path, "is no film or image that Blender can read", remedy=REMEDY)
+    if image.source == "MOVIE":
+        clip = bpy.data.movieclips.load(str(path.resolve()))
+        rate = clip.fps
+        bpy.data.movieclips.remove(clip)
+        return image, (across, up), rate, 1, max(image.frame_duration, 1)
+    if not numbered:
+        return image, (across, up), rate, 1, 1
+    numbers = [int(re.findall(r"\d+$", p.stem)[0]) for p in numbered]
+    if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+        raise errors.InputError(path, "holds images whose numbers leave gaps", remedy=REMEDY)
+    image.source = "SEQUENCE"  # after which its size is that of a frame that nobody asked for yet
+    return image, (across, up), film.rate or rate, numbers[0], len(numbers)
+
+
+def _run(tree: bpy.types.NodeTree, user: bpy.types.ImageUser, wanted: np.ndarray) -> None:
+    """Let an image's user show its frames as wanted (F,), from the scene's frame 1 on."""
+    user.frame_start, user.frame_duration, user.use_auto_refresh = 1, len(wanted), True
+    ahead = wanted - np.arange(1, len(wanted) + 1)
+    for change in np.flatnonzero(np.diff(ahead, prepend=ahead[0] - 1)).tolist():
+        user.frame_offset = int(ahead[change])
+        user.keyframe_insert("frame_offset", frame=change + 1)
+    for curve in curves_of(tree):  # type: ignore[arg-type]
+        curve.keyframe_points.foreach_set("interpolation", np.full(len(curve.keyframe_points), CONSTANT, np.int32))
+        curve.update()

@@ -1,0 +1,262 @@
+"""What every frame of a rehearsal video shows: which moment of the dance, the next move's ghost, the countdown.
+
+Plain values, nothing of Blender: times of the dance and of the video in seconds, frames of the video from zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ..values import errors
+
+GHOSTS = ("move", "posture", "none")
+MOST = 3
+"""From where the countdown counts down."""
+BEAT, QUICKEST = 1.0, 0.4
+"""[s] One number of the countdown, and the least that can be read: a short stop counts from 2 or 1."""
+ARRIVED = 0.7
+"""Share of a stop after which the ghost that plays the next move has arrived and waits."""
+HAIR = 1e-6
+"""[s] Two times that differ by less are one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The body stands still.
+
+    Attributes:
+        start, stop: [s] of the dance; equal where it only passes through a posture.
+        name: of the posture.
+    """
+
+    start: float
+    stop: float
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RehearsalOptions:
+    """How a dance is taught.
+
+    Attributes:
+        rate: frames of the video per second.
+        slow: tempo of the preview; 0 for none.
+        pause: [s] for which the preview stands still before each move, besides the dance's own stops.
+        lead: [s] for which each run through the dance stands still at its start.
+        loops: how often the dance is shown in real time.
+        title: [s] for which the title card shows; 0 for none.
+        rest: [s] for which each run stands still at its end.
+        first, last: [s] of the dance; None for its start and end.
+        ghost: what it shows while the body stands: ``"move"`` plays the next move, ``"posture"`` stands in the next
+            posture, ``"none"``.
+    """
+
+    rate: float = 24.0
+    slow: float = 0.5
+    pause: float = 1.0
+    lead: float = 3.0
+    loops: int = 1
+    title: float = 3.0
+    rest: float = 1.0
+    first: float | None = None
+    last: float | None = None
+    ghost: str = "move"
+
+    def __post_init__(self) -> None:
+        if not 1.0 <= self.rate <= 240.0:
+            raise errors.InvalidValue(f"a video has 1 to 240 frames per second, not {self.rate:g}")
+        if self.slow != 0.0 and not 0.05 <= self.slow <= 1.0:
+            raise errors.InvalidValue(f"the preview's tempo is 0 (none) or between 0.05 and 1, not {self.slow:g}")
+        for name in ("pause", "lead", "title", "rest"):
+            if not 0.0 <= getattr(self, name) <= 60.0:
+                raise errors.InvalidValue(f"{name} is between 0 and 60 s, not {getattr(self, name):g}")
+        if not 0 <= self.loops <= 100:
+            raise errors.InvalidValue(f"the dance is shown 0 to 100 times in real time, not {self.loops}")
+        if self.loops == 0 and self.slow == 0.0:
+            raise errors.InvalidValue("neither a preview nor a run in real time is asked for: nothing to show")
+        if self.ghost not in GHOSTS:
+            raise errors.InvalidValue(f"the ghost is one of {', '.join(GHOSTS)}, not {self.ghost!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A run of frames: ``"title"``, ``"slow"`` or ``"real"``; ``start`` to before ``stop``, of which the dance itself
+    plays from ``play`` on in the tempo (real time: without a break)."""
+
+    kind: str
+    tempo: float
+    start: int
+    play: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A rehearsal video, frame by frame.
+
+    Attributes:
+        rate: [1/s] of the video.
+        stops: of the dance in the range that is shown; the first and the last are the range's ends.
+        times: (F,) [s] moment of the dance.
+        at: (F,) index of the stop where the body stands or which it left last.
+        still: (F,) whether it stands there.
+        ghosts: (F,) [s] moment of the dance that the ghost shows; NaN without a ghost.
+        counts: (F,) number of the countdown to the next move; 0 for none.
+        parts: of the video, in order.
+    """
+
+    rate: float
+    stops: tuple[Stop, ...]
+    times: np.ndarray
+    at: np.ndarray
+    still: np.ndarray
+    ghosts: np.ndarray
+    counts: np.ndarray
+    parts: tuple[Part, ...]
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def duration(self) -> float:
+        """[s] of the video."""
+        return len(self.times) / self.rate
+
+    @property
+    def moves(self) -> int:
+        """From stop to stop."""
+        return len(self.stops) - 1
+
+    def kinds(self) -> np.ndarray:
+        """(F,) kind of each frame's part."""
+        return np.repeat([part.kind for part in self.parts], [part.stop - part.start for part in self.parts])
+
+
+def plan(stops: Sequence[Stop], span: tuple[float, float], options: RehearsalOptions) -> Plan:
+    """Lay out a video.
+
+    Args:
+        stops: of the dance, in any order.
+        span: first and last moment [s] of the dance.
+        options: how it is taught.
+
+    Raises:
+        InvalidValue: the range holds no dance, or stops overlap.
+    """
+    first = span[0] if options.first is None else options.first
+    last = span[1] if options.last is None else options.last
+    if not span[0] - HAIR <= first < last <= span[1] + HAIR:
+        raise errors.InvalidValue(f"{first:g} to {last:g} s is no part of a dance from {span[0]:g} to {span[1]:g} s")
+    stops = _within(stops, first, last)
+    runs = [("slow", options.slow)] * (options.slow > 0.0) + [("real", 1.0)] * options.loops
+    times, paused, parts = [np.full(_frames(options.title, options.rate), first)], [], []
+    paused.append(np.zeros(len(times[0]), bool))
+    if len(times[0]):
+        parts.append(Part("title", 0.0, 0, 0, len(times[0])))
+    for kind, tempo in runs:
+        start = sum(map(len, times))
+        lead = _frames(options.lead, options.rate)
+        danced, stands = _run(stops, tempo, options.rate, options.pause if kind == "slow" else 0.0)
+        rest = _frames(options.rest, options.rate)
+        times += [np.full(lead, first), danced, np.full(rest, last)]
+        paused += [np.ones(lead, bool), stands, np.ones(rest, bool)]
+        parts.append(Part(kind, tempo, start, start + lead, start + lead + len(danced) + rest))
+    return _told(options, stops, np.concatenate(times), np.concatenate(paused), tuple(parts))
+
+
+def _within(stops: Sequence[Stop], first: float, last: float) -> tuple[Stop, ...]:
+    """The stops of a range, in order, its ends among them."""
+    ordered = sorted(stops, key=lambda stop: (stop.start, stop.stop))
+    for before, after in pairwise(ordered):
+        if after.start < before.stop - HAIR:
+            raise errors.InvalidValue(f"the stop {after.name!r} at {after.start:g} s starts within the one before it")
+    inside = [
+        Stop(max(stop.start, first), min(stop.stop, last), stop.name)
+        for stop in ordered
+        if stop.stop >= first - HAIR and stop.start <= last + HAIR
+    ]
+    if not inside or inside[0].start > first + HAIR:
+        inside.insert(0, Stop(first, first, "start"))
+    if inside[-1].stop < last - HAIR:
+        inside.append(Stop(last, last, "end"))
+    return tuple(inside)
+
+
+def _run(stops: tuple[Stop, ...], tempo: float, rate: float, pause: float) -> tuple[np.ndarray, np.ndarray]:
+    """Times of the dance from the first stop to the last in a tempo, and where it pauses."""
+    held = _frames(pause, rate)
+    breaks = [stop.start for stop in stops[1:-1]] if held else []
+    edges = [stops[0].start, *breaks, stops[-1].stop]
+    times: list[np.ndarray] = []
+    paused: list[np.ndarray] = []
+    for number, (begin, end) in enumerate(pairwise(edges)):
+        if number:
+            times.append(np.full(held, begin))
+            paused.append(np.ones(held, bool))
+        final = number == len(edges) - 2
+        steps = (end - begin) / tempo * rate
+        count = int(np.floor(steps + HAIR)) + 1 if final else int(np.ceil(steps - HAIR))
+        times.append(begin + np.arange(count) * (tempo / rate))
+        paused.append(np.zeros(count, bool))
+    return np.concatenate(times), np.concatenate(paused)
+
+
+def _told(
+    options: RehearsalOptions, stops: tuple[Stop, ...], times: np.ndarray, paused: np.ndarray, parts: tuple[Part, ...]
+) -> Plan:
+    """Find what the frames show from the moments of the dance."""
+    starts, ends = np.array([s.start for s in stops]), np.array([s.stop for s in stops])
+    at = np.clip(np.searchsorted(starts, times + HAIR, side="right") - 1, 0, len(stops) - 1)
+    still = paused | (times < ends[at] - HAIR) | (at == len(stops) - 1)
+    ghosts, counts = np.full(len(times), np.nan), np.zeros(len(times), int)
+    for part in parts:
+        still[part.start : part.stop] |= part.kind == "title"
+        if part.kind == "title":
+            continue
+        frame = part.start
+        while frame < part.stop:
+            place, standing, begin = at[frame], still[frame], frame
+            while frame < part.stop and at[frame] == place and still[frame] == standing:
+                frame += 1
+            if place == len(stops) - 1:
+                continue
+            long_enough = begin < frame and (frame - begin) / options.rate >= QUICKEST - HAIR
+            if standing and long_enough:
+                counts[begin:frame] = _countdown(frame - begin, options.rate)
+                ghosts[begin:frame] = _ghost(options.ghost, frame - begin, ends[place], starts[place + 1])
+            elif not standing and not _seen(ghosts, begin, part.start):
+                ghosts[begin:frame] = starts[place + 1]  # without a stop the ghost is where the move leads
+    if options.ghost == "none":
+        ghosts[:] = np.nan
+    return Plan(options.rate, stops, times, at, still, ghosts, counts, parts)
+
+
+def _seen(ghosts: np.ndarray, frame: int, start: int) -> bool:
+    """Whether the stop just before a frame showed a ghost."""
+    return frame > start and bool(np.isfinite(ghosts[frame - 1]))
+
+
+def _countdown(frames: int, rate: float) -> np.ndarray:
+    """(frames,) numbers that end with the last frame; 0 before they begin."""
+    seconds = frames / rate
+    numbers = min(int(seconds / QUICKEST + HAIR), MOST)
+    beat = min(BEAT, seconds / numbers)
+    left = np.arange(frames, 0, -1) / rate
+    result = np.ceil(left / beat - HAIR).astype(int)
+    return np.where(result <= numbers, result, 0)
+
+
+def _ghost(kind: str, frames: int, leaves: float, arrives: float) -> np.ndarray:
+    """(frames,) [s] of the dance that the ghost shows while the body stands: on its way, then in the next posture."""
+    if kind == "posture":
+        return np.full(frames, arrives)
+    share = np.minimum(np.arange(frames) / max(ARRIVED * (frames - 1), 1.0), 1.0)
+    return np.where(share < 1.0, leaves + (arrives - leaves) * share, arrives)
+
+
+def _frames(seconds: float, rate: float) -> int:
+    return round(seconds * rate)

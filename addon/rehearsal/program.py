@@ -1,0 +1,98 @@
+"""A dance as a video to learn it from: a slow preview, then real time, the next move as a ghost, a countdown."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import bpy
+
+from .. import armature
+from ..interpreter import ROOT, Interpreter, environment
+from ..study import RIG_FILE
+from ..values import errors, read_tree
+from . import video as rehearsal_video
+from .dance import Danced, from_folder, from_scene
+from .plan import Plan, RehearsalOptions, plan
+from .scene import Staging, build_scene, passing
+from .video import Rendering, Report, prepare, render_video
+
+SCENE_FILE = "rehearsal.blend"
+CODE = (
+    "import sys; sys.path.insert(0, {root!r}); sys.path += [path for path in {paths!r} if path not in sys.path]; "
+    "from addon.rehearsal.video import leave, render_file; leave(render_file(*sys.argv[-2:]))"
+)
+"""The child's program: what this Blender finds it finds too, after what is its own."""
+
+
+def planned(danced: Danced, options: RehearsalOptions) -> Plan:
+    """The video of a dance, frame by frame."""
+    return plan(danced.stops, danced.span, options)
+
+
+def rehearse_folder(
+    folder: str | Path,
+    output: str | Path,
+    options: RehearsalOptions,
+    staging: Staging,
+    rendering: Rendering,
+    report: Report = rehearsal_video.tell,
+) -> tuple[Path, Plan]:
+    """Render the dance of a folder in a Blender of its own, which is emptied for it.
+
+    Returns:
+        what was written, and what its frames show.
+
+    Raises:
+        SolverError: the dance, the film or the output is at fault; nothing was written.
+    """
+    danced = from_folder(folder)
+    planned(danced, options)  # what is wrong with it is said before anything is built
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    body = armature.build_armature(bpy.context, danced.rig, read_tree(Path(folder) / RIG_FILE))
+    done = planned(danced, options)
+    scene = build_scene(body, danced, done, staging)
+    prepare(scene, rendering)
+    return render_video(scene, Path(output), report, own_process=True), done
+
+
+def write_scene(
+    context: bpy.types.Context,
+    body: bpy.types.Object,
+    path: Path,
+    options: RehearsalOptions,
+    staging: Staging,
+    rendering: Rendering,
+    camera: bpy.types.Object | None = None,
+) -> Plan:
+    """Write a rehearsal's scene to a .blend file for a child to render; the open file stays as it is.
+
+    Raises:
+        SolverError: there is no dance, film or camera; nothing was written.
+    """
+    scene = context.scene
+    if scene is None:
+        raise errors.InvalidValue("Blender has no scene here")
+    danced = from_scene(scene, body)
+    done = planned(danced, options)
+    with passing():
+        made = build_scene(body, danced, done, staging, camera)
+        prepare(made, rendering)
+        bpy.data.libraries.write(str(path), {made}, path_remap="ABSOLUTE", compress=True)
+    return done
+
+
+def renderer() -> Interpreter:
+    """What renders a written scene: this Blender without a window, or the Python that has Blender as a module."""
+    own = Path(bpy.utils.resource_path("LOCAL")).resolve()  # holds parts of the module, which only it can load
+    paths = [path for path in sys.path if path and own not in Path(path).resolve().parents]
+    code = CODE.format(root=str(ROOT), paths=paths)
+    if bpy.app.binary_path:
+        words = ("--background", "--factory-startup", "--python-exit-code", "2", "--python-expr", code, "--")
+        return Interpreter(bpy.app.binary_path, environment([str(ROOT)]), words)
+    return Interpreter(sys.executable, environment([str(ROOT)]), ("-c", code))
+
+
+def told(done: Plan) -> str:
+    """A plan in one line."""
+    return f"{done.moves} moves, {done.duration:.0f} s of video, {len(done)} frames"

@@ -1,0 +1,176 @@
+"""How a dance is rehearsed, kept with the scene."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+
+from ..values import errors
+from .film import Film
+from .plan import RehearsalOptions
+from .scene import Staging
+from .video import SAMPLES, VIDEO_END, Rendering
+
+USUAL, LOOK = RehearsalOptions(), Staging()
+UNSAVED = "//"
+
+
+def _is_camera(settings: RehearsalSettings, item: bpy.types.Object) -> bool:
+    return item.type == "CAMERA"
+
+
+class RehearsalSettings(bpy.types.PropertyGroup):
+    """The rehearsal video of a scene's dance."""
+
+    output: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="Video",
+        description="File to write (.mp4)",
+        subtype="FILE_PATH",
+        default=f"//rehearsal{VIDEO_END}",
+        options={"PATH_SUPPORTS_BLEND_RELATIVE"},
+    )
+    slow: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Preview Tempo", description="Of the slow run before real time; 0 for none", default=USUAL.slow, min=0.0,
+        max=1.0,
+    )  # fmt: skip
+    pause: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Pause",
+        description="Before each move of the slow run",
+        default=USUAL.pause,
+        unit="TIME_ABSOLUTE",
+        min=0.0,
+        max=60.0,
+    )
+    lead: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Lead",
+        description="Time to get ready before each run",
+        default=USUAL.lead,
+        unit="TIME_ABSOLUTE",
+        min=0.0,
+        max=60.0,
+    )
+    loops: bpy.props.IntProperty(  # type: ignore[valid-type]
+        name="Real-time Runs", description="How often the dance is shown in real time", default=USUAL.loops, min=0,
+        max=100,
+    )  # fmt: skip
+    title: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="Title", description="On the card at the start; empty: the action's name"
+    )
+    title_time: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Title Time",
+        description="0 for no title card",
+        default=USUAL.title,
+        unit="TIME_ABSOLUTE",
+        min=0.0,
+        max=60.0,
+    )
+    ghost: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Ghost",
+        items=(
+            ("move", "Plays Next Move", "While the body stands, the ghost dances what comes next"),
+            ("posture", "Next Posture", "While the body stands, the ghost stands where the next move leads"),
+            ("none", "None", "No ghost"),
+        ),
+    )
+    mirror: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Mirror", description="Left and right swapped, as a teacher who faces the pupil"
+    )
+    view: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="View",
+        items=(
+            ("front", "Front", "From a place in front that sees the whole dance"),
+            ("behind", "Behind", "From a place behind that sees the whole dance"),
+            ("camera", "Camera", "The chosen camera, where it stands now"),
+        ),
+    )
+    camera: bpy.props.PointerProperty(  # type: ignore[valid-type]
+        name="Camera", description="Empty: the scene's", type=bpy.types.Object, poll=_is_camera
+    )
+    colours: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Colours",
+        items=(("sides", "Sides", "Left blue, right red"), ("own", "Own", "The materials that the body has")),
+    )
+    film: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="Film",
+        description="Movie, image or folder of numbered images behind the body",
+        subtype="FILE_PATH",
+        options={"PATH_SUPPORTS_BLEND_RELATIVE"},
+    )
+    film_offset: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Offset", description="Of the video before the film starts", unit="TIME_ABSOLUTE", min=0.0
+    )
+    film_start: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Start", description="Where in the film it starts", unit="TIME_ABSOLUTE", min=0.0
+    )
+    film_speed: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Speed", description="Of the film", default=1.0, min=0.01, max=100.0
+    )
+    film_clock: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Runs with",
+        items=(
+            ("video", "Video", "It runs on whatever the dance does"),
+            ("dance", "Dance", "It slows down and stops with the dance: for a film of somebody who dances it"),
+        ),
+    )
+    shadow: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Shadow on Film", description="The body casts its shadow on the film (Cycles)", default=True
+    )
+    width: bpy.props.IntProperty(name="Width", default=LOOK.size[0], min=16, max=8192, step=2)  # type: ignore[valid-type]
+    height: bpy.props.IntProperty(name="Height", default=LOOK.size[1], min=16, max=8192, step=2)  # type: ignore[valid-type]
+    rate: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Frame Rate", description="Frames of the video per second", default=USUAL.rate, min=1.0, max=240.0
+    )
+    engine: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Engine",
+        items=(
+            ("auto", "Automatic", "EEVEE where this window has a graphics card, otherwise Cycles"),
+            ("cycles", "Cycles", "On the processor; works everywhere"),
+            ("eevee", "EEVEE", "On the graphics card; faster, no shadow on a film"),
+        ),
+    )
+    samples: bpy.props.IntProperty(name="Samples", default=SAMPLES, min=1, max=4096)  # type: ignore[valid-type]
+
+    def options(self) -> RehearsalOptions:
+        """How the dance is taught."""
+        return RehearsalOptions(
+            rate=self.rate,
+            slow=self.slow,
+            pause=self.pause,
+            lead=self.lead,
+            loops=self.loops,
+            title=self.title_time,
+            ghost=self.ghost,
+        )
+
+    def staging(self) -> Staging:
+        """How it looks."""
+        film = None
+        if self.film:
+            film = Film(
+                Path(bpy.path.abspath(self.film)), self.film_offset, self.film_start, self.film_speed, self.film_clock
+            )
+        size = self.width, self.height
+        return Staging(size, self.view, self.mirror, self.colours, self.title, film, self.shadow)
+
+    def rendering(self) -> Rendering:
+        """How its frames are made."""
+        return Rendering(self.engine, self.samples)
+
+    def video(self) -> Path:
+        """The file to write.
+
+        Raises:
+            InvalidValue: it is not named, or beside a .blend file that was never saved.
+        """
+        if self.output.startswith(UNSAVED) and not bpy.data.filepath:
+            raise errors.InvalidValue("the video is to stand beside the .blend file: save that first, or name a place")
+        path = Path(bpy.path.abspath(self.output))
+        if path.suffix.lower() != VIDEO_END:
+            raise errors.InvalidValue(f"the video's name must end in {VIDEO_END}: {self.output!r}")
+        return path
+
+
+def rehearsal_of(context: bpy.types.Context) -> RehearsalSettings:
+    """The scene's settings."""
+    return context.scene.exciting_dance_rehearsal

@@ -1,0 +1,247 @@
+"""A rehearsal as a scene of its own beside the user's: body, ghost, floor with footprints, light, signs, film."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Vector
+
+from .. import convert, typed
+from ..action import motion_action, set_frame_rate
+from ..armature import shapes_of
+from ..values import SceneRig, errors
+from .camera import VIEWS, automatic_camera, chosen_camera, mirror_matrix
+from .dance import Danced
+from .film import Film, add_film
+from .floor import add_floor, add_footprints
+from .look import GHOST, GHOST_ON_FILM, LEFT, MIDDLE, RIGHT, body_material, ghost_material, show_while, unlit
+from .plan import Plan
+from .signs import add_signs
+
+NAME = "Rehearsal"
+PASSING = (
+    *("scenes", "collections", "objects", "armatures", "meshes", "curves", "materials", "actions", "cameras"),
+    *("lights", "worlds", "images", "movieclips"),
+)
+COLOURS = ("sides", "own")
+RECEDED = 0.008
+"""By how much the ghost is farther away than it seems, as a share of its distance."""
+LIGHT = -0.6, 1.5, 1.9
+"""Azimuth from the camera [rad], height over distance, strength."""
+PAGE = 0.80
+"""Linear grey behind all."""
+SUN = np.radians(1.0)
+"""Apparent size of the light: a sharp shadow needs few samples."""
+
+
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """How a rehearsal looks.
+
+    Attributes:
+        size: of the picture in pixels.
+        view: ``"front"``, ``"behind"`` or ``"camera"``.
+        mirror: swap left and right, as a teacher who faces the pupil.
+        colours: ``"sides"`` (left blue, right red) or ``"own"``, the materials that the body has.
+        title: on the title card.
+        film: behind the body, or None.
+        catch: let the body cast its shadow on the film (Cycles).
+    """
+
+    size: tuple[int, int] = (640, 360)
+    view: str = "front"
+    mirror: bool = False
+    colours: str = "sides"
+    title: str = ""
+    film: Film | None = None
+    catch: bool = True
+
+    def __post_init__(self) -> None:
+        if not all(16 <= side <= 8192 and side % 2 == 0 for side in self.size):
+            raise errors.InvalidValue(f"a video's sides are even numbers from 16 to 8192 pixels, not {self.size}")
+        if self.view not in VIEWS:
+            raise errors.InvalidValue(f"the view is one of {', '.join(VIEWS)}, not {self.view!r}")
+        if self.colours not in COLOURS:
+            raise errors.InvalidValue(f"the colours are one of {', '.join(COLOURS)}, not {self.colours!r}")
+
+
+@contextmanager
+def passing() -> Iterator[None]:
+    """Whatever the block adds to the open file is gone after it."""
+    before = {store: {item.session_uid for item in getattr(bpy.data, store)} for store in PASSING}
+    try:
+        yield
+    finally:
+        made = [item for store in PASSING for item in getattr(bpy.data, store) if item.session_uid not in before[store]]
+        bpy.data.batch_remove(made)
+
+
+def build_scene(
+    body: bpy.types.Object, danced: Danced, plan: Plan, staging: Staging, camera: bpy.types.Object | None = None
+) -> bpy.types.Scene:
+    """A scene whose frames 1 to len(plan) are those of the video.
+
+    Args:
+        body: armature whose shapes dance; it stays as it is.
+        danced: its dance.
+        plan: of the video.
+        staging: how it looks.
+        camera: of the view ``"camera"``.
+
+    Raises:
+        InvalidValue: the body has no shapes, or the view no camera.
+        InputError: the film cannot be read.
+    """
+    if not shapes_of(body):
+        raise errors.InvalidValue(f"{body.name!r} has no shapes to show: add the rig again")
+    scene = bpy.data.scenes.new(NAME)
+    set_frame_rate(scene, plan.rate)
+    scene.frame_start, scene.frame_end = 1, len(plan)
+    scene.render.resolution_x, scene.render.resolution_y = staging.size
+    scene.render.resolution_percentage = 100
+    scene.camera = _camera(danced, plan, staging, camera)
+    scene.collection.objects.link(scene.camera)
+    stage = bpy.data.objects.new("Stage", None)
+    scene.collection.objects.link(stage)
+    if staging.mirror:
+        stage.matrix_world = convert.to_matrix(mirror_matrix(scene.camera))
+    shown = bpy.data.actions.new("Rehearsal shows")
+    _dancers(scene, stage, body, danced, plan, staging, shown)
+    add_floor(scene, stage, danced, film=staging.film is not None, shadow=staging.catch)
+    add_footprints(scene, stage, danced, plan, shown)
+    _light(scene)
+    add_signs(scene, danced, plan, staging.title, staging.mirror, shown)
+    if staging.film is not None:
+        add_film(scene, staging.film, plan, mirror=staging.mirror)
+    return scene
+
+
+def _camera(danced: Danced, plan: Plan, staging: Staging, camera: bpy.types.Object | None) -> bpy.types.Object:
+    if staging.view != "camera":
+        return automatic_camera(danced, plan.times, staging.size, behind=staging.view == "behind")
+    if camera is None or not isinstance(camera.data, bpy.types.Camera):
+        raise errors.InvalidValue("the view is that of a camera, and none is chosen: choose one, or the front")
+    return chosen_camera(camera)
+
+
+def _dancers(
+    scene: bpy.types.Scene,
+    stage: bpy.types.Object,
+    body: bpy.types.Object,
+    danced: Danced,
+    plan: Plan,
+    staging: Staging,
+    shown: bpy.types.Action,
+) -> None:
+    clock = np.arange(len(plan)) / plan.rate
+    sides = {left: "left" for left, _ in danced.rig.pairs} | {right: "right" for _, right in danced.rig.pairs}
+    colours = {"left": body_material("Left", LEFT), "right": body_material("Right", RIGHT)}
+    middle = body_material("Middle", MIDDLE)
+    dancer = _double(scene, stage, body, danced.rig, "Dancer")
+    for link, shape in shapes_of(body).items():
+        material = colours.get(sides.get(link, ""), middle) if staging.colours == "sides" else None
+        _dress(scene, dancer, shape, material)
+    motion_action(scene, dancer, danced.motion(plan.times, clock), "Dancer")
+    seen = np.isfinite(plan.ghosts)
+    if not seen.any():
+        return
+    behind = bpy.data.objects.new("Behind", None)
+    behind.parent, behind.matrix_basis = stage, convert.to_matrix(_receding(typed.there(scene.camera, "camera")))
+    scene.collection.objects.link(behind)
+    ghost = _double(scene, behind, body, danced.rig, "Ghost")
+    material = ghost_material("Ghost", GHOST if staging.film is None else GHOST_ON_FILM)
+    for shape in shapes_of(body).values():
+        piece = _dress(scene, ghost, shape, material)
+        unlit(piece)
+        show_while(shown, piece, seen)
+    frames = np.flatnonzero(seen)
+    motion_action(scene, ghost, danced.motion(plan.ghosts[frames], clock[frames]), "Ghost")
+
+
+def _receding(camera: bpy.types.Object) -> np.ndarray:
+    """(4, 4) that moves things a little away and leaves a camera's picture of them: where the ghost is as the body is,
+    the body hides it.
+    """
+    seat = convert.to_array(camera.matrix_basis)
+    assert isinstance(camera.data, bpy.types.Camera)
+    away = np.eye(4)
+    if camera.data.type == "ORTHO":
+        away[2, 3] = -RECEDED
+    else:
+        away[:3, :3] *= 1.0 + RECEDED
+    return seat @ away @ np.linalg.inv(seat)
+
+
+def _double(
+    scene: bpy.types.Scene, stage: bpy.types.Object, body: bpy.types.Object, rig: SceneRig, name: str
+) -> bpy.types.Object:
+    """The body's armature once more, free of all that moves it."""
+    double = typed.there(body.copy(), "copy")
+    double.name = name
+    double.animation_data_clear()
+    for key in list(double.keys()):
+        del double[key]
+    for constraint in list(double.constraints):
+        double.constraints.remove(constraint)
+    double.parent, double.matrix_parent_inverse = stage, Matrix()
+    double.matrix_basis = Matrix()
+    double.delta_location, double.delta_rotation_euler = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    double.delta_rotation_quaternion, double.delta_scale = (1.0, 0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
+    double.hide_render = double.hide_viewport = False
+    if typed.armature(double).pose_position != "POSE":
+        double.data = typed.armature(double).copy()
+        typed.armature(double).pose_position = "POSE"
+    scene.collection.objects.link(double)
+    for link, joint in zip(rig.links, rig.joints, strict=True):
+        bone = typed.pose_bones(double)[link]
+        for constraint in list(bone.constraints):
+            bone.constraints.remove(constraint)
+        bone.matrix_basis = Matrix()
+        bone.custom_shape = None
+        bone.rotation_mode = "XYZ" if joint.kind == "revolute" else "QUATERNION"
+    return double
+
+
+def _dress(
+    scene: bpy.types.Scene, armature: bpy.types.Object, shape: bpy.types.Object, material: bpy.types.Material | None
+) -> bpy.types.Object:
+    """A shape once more on another armature, its mesh shared, in a material of the object or as it is."""
+    mesh = typed.mesh(shape)
+    if material is not None and not mesh.materials:  # an object's material needs the mesh's slot
+        mesh = typed.there(mesh.copy(), "copy")
+        mesh.materials.append(None)
+    piece = bpy.data.objects.new(f"{armature.name} {shape.name}", mesh)
+    piece.parent, piece.parent_type, piece.parent_bone = armature, "BONE", shape.parent_bone
+    piece.matrix_parent_inverse, piece.matrix_basis = shape.matrix_parent_inverse.copy(), shape.matrix_basis.copy()
+    scene.collection.objects.link(piece)
+    if material is not None:
+        for slot in piece.material_slots:
+            slot.link, slot.material = "OBJECT", material
+    return piece
+
+
+def _light(scene: bpy.types.Scene) -> None:
+    camera = typed.there(scene.camera, "camera")
+    away = convert.to_array(camera.matrix_basis)[:3, 2]
+    heading = float(np.arctan2(away[1], away[0]))
+    azimuth, height, strength = LIGHT
+    data = bpy.data.lights.new("Light", "SUN")
+    assert isinstance(data, bpy.types.SunLight)
+    data.energy, data.angle = strength, float(SUN)
+    lamp = bpy.data.objects.new("Light", data)
+    toward = Vector((-np.cos(heading + azimuth), -np.sin(heading + azimuth), -height))
+    lamp.rotation_euler = toward.to_track_quat("-Z", "Y").to_euler()
+    scene.collection.objects.link(lamp)
+    world = bpy.data.worlds.new(NAME)
+    scene.world = world
+    if world.node_tree is None:
+        world.use_nodes = True
+    sky = world.node_tree.nodes["Background"]
+    sky.inputs["Color"].default_value, sky.inputs["Strength"].default_value = (PAGE, PAGE, PAGE, 1.0), 1.0
+    seen = world.node_tree.nodes.new("ShaderNodeLightPath")  # it lights nothing, which would be noise
+    world.node_tree.links.new(seen.outputs["Is Camera Ray"], sky.inputs["Strength"])
+    world.cycles.sampling_method = "NONE"  # type: ignore[attr-defined]

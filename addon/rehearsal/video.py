@@ -1,0 +1,203 @@
+"""A rehearsal's scene rendered into a video, in this process or as a child's work."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import bpy
+
+from ..values import errors
+
+ENGINES = ("auto", "cycles", "eevee")
+SAMPLES = 4
+"""Of Cycles: they only smooth edges, as no light here has to be sampled."""
+LAYERS = 24
+"""Surfaces of the ghost and the signs, one behind the other, that light may pass."""
+VIDEO_END = ".mp4"
+CANCELLED = 130
+"""Exit code, as a shell says of Ctrl-C."""
+NO_CODEC = "this Blender writes no H.264: the frames are in the folder"
+Report = Callable[[float, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """How the frames are made.
+
+    Attributes:
+        engine: ``"cycles"``, ``"eevee"`` (needs a graphics card), or ``"auto"``: EEVEE where a window shows one.
+        samples: per pixel.
+        denoise: of Cycles; costs more than it saves here.
+    """
+
+    engine: str = "auto"
+    samples: int = SAMPLES
+    denoise: bool = False
+
+    def __post_init__(self) -> None:
+        if self.engine not in ENGINES:
+            raise errors.InvalidValue(f"the engine is one of {', '.join(ENGINES)}, not {self.engine!r}")
+        if not 1 <= self.samples <= 4096:
+            raise errors.InvalidValue(f"1 to 4096 samples are possible, not {self.samples}")
+
+
+def graphics_card() -> bool:
+    """Whether this Blender draws its window with one."""
+    if bpy.app.background:
+        return False
+    import gpu
+
+    return gpu.platform.device_type_get() not in ("SOFTWARE", "UNKNOWN")
+
+
+def prepare(scene: bpy.types.Scene, rendering: Rendering) -> None:
+    """Set a scene's engine."""
+    render = scene.render
+    eevee = rendering.engine == "eevee" or (rendering.engine == "auto" and graphics_card())
+    if eevee:
+        render.engine = "BLENDER_EEVEE" if bpy.app.version >= (5, 0) else "BLENDER_EEVEE_NEXT"  # type: ignore[assignment]
+        scene.eevee.taa_render_samples = max(rendering.samples, 8)
+        for item in scene.objects:  # EEVEE catches no shadows
+            item.hide_render = item.hide_render or item.is_shadow_catcher
+    else:
+        render.engine = "CYCLES"  # type: ignore[assignment]
+        cycles = scene.cycles  # type: ignore[attr-defined]
+        cycles.device, cycles.samples, cycles.use_adaptive_sampling = "CPU", rendering.samples, False
+        cycles.use_denoising, cycles.use_light_tree = rendering.denoise, False
+        cycles.max_bounces, cycles.transparent_max_bounces = 0, LAYERS
+        cycles.min_transparent_bounces, cycles.light_sampling_threshold = LAYERS, 0.0  # no path ends by chance
+        cycles.pixel_filter_type = "BLACKMAN_HARRIS"
+    render.use_persistent_data, render.use_motion_blur = True, False
+    render.use_compositing = render.use_sequencer = False
+    render.film_transparent = False
+    scene.view_settings.view_transform = "Standard"  # a film keeps its colours
+
+
+def can_write_video() -> bool:
+    """Whether this Blender encodes H.264."""
+    return bool(bpy.app.build_options.codec_ffmpeg)  # type: ignore[attr-defined]
+
+
+def render_video(scene: bpy.types.Scene, path: Path, report: Report, *, own_process: bool = False) -> Path:
+    """Render a scene's frames to an .mp4, whole or not at all; where no H.264 is, to a folder of PNG images.
+
+    Args:
+        scene: whose frames are rendered.
+        path: of the video.
+        report: is told of every frame.
+        own_process: this process is here for nothing else, and may end when it is told to.
+
+    Returns:
+        what was written.
+
+    Raises:
+        InputError: it cannot be written.
+        BackendError: Blender cannot render it.
+    """
+    video = can_write_video()
+    target = path if video else path.with_suffix("")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        building = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
+    except OSError as error:
+        raise errors.InputError(path, f"cannot be written: {error.strerror}", remedy="Name another place") from None
+    try:
+        with _ends_clean(building) if own_process else nullcontext():
+            written = _render(scene, building, video, report)
+        if target.is_dir():
+            shutil.rmtree(target)
+        os.replace(written, target)
+    except OSError as error:
+        raise errors.InputError(path, f"cannot be written: {error.strerror}", remedy="Name another place") from None
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+    return target
+
+
+def _render(scene: bpy.types.Scene, building: Path, video: bool, report: Report) -> Path:
+    render = scene.render
+    settings = render.image_settings
+    if video:
+        if hasattr(settings, "media_type"):  # Blender 5
+            settings.media_type = "VIDEO"
+        settings.file_format = "FFMPEG"
+        code = render.ffmpeg
+        code.format, code.codec, code.audio_codec = "MPEG4", "H264", "NONE"
+        code.constant_rate_factor, code.ffmpeg_preset, code.gopsize = "HIGH", "GOOD", round(scene.render.fps)
+        render.filepath = str(building / f"video{VIDEO_END}")
+    else:
+        settings.file_format = "PNG"
+        render.filepath = str(building / "images" / "frame ")
+    settings.color_mode = "RGB"
+    render.use_file_extension = not video
+    render.use_overwrite = True
+    count = scene.frame_end - scene.frame_start + 1
+
+    def tell_frame(*_: object) -> None:
+        done = scene.frame_current - scene.frame_start + 1
+        report(done / count, f"frame {done} of {count}")
+
+    bpy.app.handlers.render_write.append(tell_frame)
+    try:
+        bpy.ops.render.render(animation=True, scene=scene.name)
+    except RuntimeError as error:
+        raise errors.BackendError(f"Blender cannot render: {' '.join(str(error).split())}") from None
+    finally:
+        bpy.app.handlers.render_write.remove(tell_frame)
+    written = Path(render.filepath) if video else building / "images"
+    if not written.exists():
+        raise errors.BackendError("Blender wrote no video; its console says why")
+    return written
+
+
+@contextmanager
+def _ends_clean(building: Path) -> Iterator[None]:
+    """A process of our own that is told to end leaves no half-written video; Blender's rendering cannot be stopped
+    from Python, so that the process ends here, after the frame that it is at.
+    """
+
+    def stop(*_: object) -> None:
+        shutil.rmtree(building, ignore_errors=True)
+        print("cancelled, nothing was written", file=sys.stderr)
+        leave(CANCELLED)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def tell(fraction: float, message: str) -> None:
+    """One line of progress for the process that waits."""
+    print(json.dumps({"fraction": fraction, "message": message}), flush=True)
+
+
+def render_file(source: str, output: str) -> int:
+    """Render the scene that a file was written for; the exit code of the child that does it."""
+    try:
+        with bpy.data.libraries.load(source) as (there, here):  # type: ignore[attr-defined, func-returns-value]
+            here.scenes = there.scenes[:1]
+        render_video(here.scenes[0], Path(output), tell, own_process=True)
+    except (errors.SolverError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def leave(code: int) -> None:
+    """End the process at once: Blender's module sometimes never returns from its exit handlers."""
+    with suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
