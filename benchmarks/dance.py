@@ -16,7 +16,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from solver.dance.choreography import DanceOptions, design
+from solver.dance.choices import DanceOptions, paper_options
+from solver.dance.choreography import design
 from solver.dance.dance import Dance
 from solver.dance.excitation import PLATE_NOISE, Excitation
 from solver.dance.information import scales
@@ -43,8 +44,6 @@ TABLE_II = np.array([1.1, 0.5, 0.9, 0.2, 0.7, 0.4])
 """[N, N m] residuals of HOAP-3's identified model, errors of model and tracking included."""
 PAPER_IDENTIFIED, AIM_SHARE = 42, 0.9
 TRANSITIONS = 28
-SHORTEST, HOLD = 1.0, 0.2
-"""[s] least duration of a transition and of a hold: the speed limit decides, not the paper's 5 s."""
 RANDOM_SECONDS, QUICK_RANDOM_SECONDS = 150.0, 40.0
 QUICK_LEAVES_OUT = (
     "the 60 postures (4 instead, mostly steps between them: their rows are for information only), "
@@ -59,6 +58,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--quick", action="store_true", help="under one minute; says what it leaves out")
     parser.add_argument("--workers", type=int, default=2, help="processes (2)")
     parser.add_argument("--seed", type=int, default=1, help="of the dance (1)")
+    parser.add_argument("--paper", action="store_true", help="with the paper's criterion and tempo, not the defaults")
     parser.add_argument("--no-engine", action="store_true", help="without MuJoCo, which takes longest")
     parser.add_argument(
         "--engine-postures", type=int, default=POSTURES, metavar="N", help="per foot configuration, HRP-2 and human"
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str]) -> int:
         tell(planar_figures(1 if options.quick else 6))
         tell([scrubbing_figure(options.quick)])
         rig = hoap3("middle", torque="peak")
-        made, dance, wanted = design_figures(rig, options.quick, options.workers, options.seed)
+        made, dance, wanted = design_figures(rig, options.quick, options.workers, options.seed, options.paper)
         tell(made)
         tell([violation_figure(rig, dance, wanted)])
         tell(criterion_figures(dance, whole=not options.quick))
@@ -125,15 +125,15 @@ def scrubbing_figure(quick: bool) -> Figure:
     return Figure(what, SIMULATED, cost.single, "ms", at_most(15.0), at_most(5.0))
 
 
-def design_figures(rig: Rig, quick: bool, workers: int, seed: int) -> tuple[list[Figure], Dance, DanceOptions]:
+def design_figures(
+    rig: Rig, quick: bool, workers: int, seed: int, paper: bool = False
+) -> tuple[list[Figure], Dance, DanceOptions]:
     """The dance, and what it cost."""
     each = QUICK_POSTURES if quick else POSTURES
-    options = DanceOptions(
-        postures=dict.fromkeys(FOOT_CONFIGURATIONS, each), workers=workers, seed=seed, objective="sigma",
-        shortest=SHORTEST, hold=HOLD,
-    )  # fmt: skip
+    options = paper_options() if paper else DanceOptions()
+    options = replace(options, postures=dict.fromkeys(FOOT_CONFIGURATIONS, each), workers=workers, seed=seed)
     if quick:
-        options = replace(options, pool=40, starts=2, search=32, rounds=2)
+        options = replace(options, pool=40, starts=2, rounds=2)
     began, processor = time.perf_counter(), time.process_time()
     dance = design(rig, options)
     seconds, own = time.perf_counter() - began, time.process_time() - processor

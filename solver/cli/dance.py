@@ -13,7 +13,7 @@ from .options import add_output, add_verb, number
 from .rig import add_body, body_parameters
 
 if TYPE_CHECKING:
-    from ..dance.choreography import DanceOptions
+    from ..dance.choices import DanceOptions
     from ..dance.dance import Dance
     from ..rig import Rig
 
@@ -25,7 +25,7 @@ Chooses static postures in four foot configurations, joins them by motions that 
 limit, balance and distance, and verifies that at 500 samples a second. The same seed gives the same dance.
 
 Written to DIR: dance.npz (read by check, export and this package), dance.json (what it holds, in numbers), report.txt,
-rig.json and dance.motion.npz (for Blender), dance.csv (joint angles and speeds at --rate) and dance.mot.
+rig.json, summary.json and dance.motion.npz (for Blender), dance.csv (joint angles and speeds at --rate) and dance.mot.
 
 Stopped by Ctrl-C while transitions are sought, it writes what is done as a partial dance, marked so.
 
@@ -34,6 +34,7 @@ Examples:
   python -m solver dance human --height 1.7 --mass 65 --sex female --postures both=8 right=4 left=4 --output out
   python -m solver dance hrp2 --postures 20 --emphasise right_arm=3 --shrink 0.4 --output out
   python -m solver dance robot.urdf --output out
+  python -m solver dance hoap3 --paper --output out
 """
 
 
@@ -55,14 +56,22 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     group.add_argument("--shrink", type=number, default=0.4, metavar="SHARE", help="of the support polygon (0.4)")
     group.add_argument("--friction", type=number, default=0.5, metavar="MU", help="coefficient (0.5)")
     group.add_argument("--step", type=number, metavar="M", help="by which the right foot goes forward")
-    group.add_argument("--shortest", type=number, metavar="S", help="least duration of a transition (5, human 2)")
+    group.add_argument(
+        "--shortest", type=number, metavar="S", help="least duration of a transition (1, human 2; --paper: 5, human 2)"
+    )
     group.add_argument("--speed", type=number, metavar="RAD/S", help="no joint exceeds, besides its own limit")
-    group.add_argument("--hold", type=number, default=1.0, metavar="S", help="each posture is held (1)")
+    group.add_argument(
+        "--hold", type=number, metavar="S", help="each posture is held (0.2, human 1; --paper: 1, human 5)"
+    )
     group.add_argument("--pairs", choices=("all", "paper"), default="all", help="links that must not touch")
     group.add_argument(
-        "--objective", choices=("criterion", "sigma"), default="criterion",
-        help="of the transitions: the paper's criterion by link, or the mean deviation to expect of all parameters, "
-        "which identifies better, the more so with --shortest 1 --hold 0.2",
+        "--paper",
+        action="store_true",
+        help="the choices of Bonnet et al. 2016: their criterion, tempo, step and two via points; identifies less well",
+    )
+    group.add_argument(
+        "--objective", choices=("sigma", "criterion"),
+        help="of the transitions: the mean deviation to expect of all parameters (default), or the paper's criterion",
     )  # fmt: skip
     group.add_argument("--effort", type=number, default=1.0, metavar="X", help="of the search; 0.2 for a quick look")
     group.add_argument("--rate", type=number, default=100.0, metavar="HZ", help="of dance.csv and dance.mot (100)")
@@ -92,9 +101,9 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
 
 def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
-    """The dance as asked for, the paper's choices where nothing was said."""
+    """The dance as asked for; where nothing was said, what identifies best, or with --paper the paper's choices."""
     from ..dance.body_parts import emphasis_of, require_dancer
-    from ..dance.choreography import DanceOptions, human_options
+    from ..dance.choices import DanceOptions, human_options, paper_options
 
     require_dancer(rig)
     kind = rig.parameters.get("kind")
@@ -103,22 +112,22 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
         raise InvalidValue(f"--effort must be between 0 and 10, got {effort:g}")
     changes: dict[str, object] = {
         "postures": _postures(options.postures),
-        "hold": options.hold,
         "shrink": options.shrink,
         "friction": options.friction,
         "emphasis": emphasis_of(rig, _pairs(options.emphasise, "--emphasise")),
         "pairs": options.pairs,
-        "objective": options.objective,
         "pool": max(int(200 * effort), 8),
         "starts": max(int(4 * effort), 1),
-        "search": max(int(96 * effort), 8),
-        "rounds": max(int(4 * effort), 1),
+        "rounds": max(int(5 * effort), 1),
         "seed": options.seed,
         "workers": options.workers,
     }
     if kind not in ("hoap3", "human"):
         changes["step"] = None  # by the sole's length
-    changes |= {name: value for name in ("shortest", "speed", "step") if (value := getattr(options, name)) is not None}
+    said = ("shortest", "hold", "speed", "step", "objective")
+    changes |= {name: value for name in said if (value := getattr(options, name)) is not None}
+    if options.paper:
+        return paper_options("human" if kind == "human" else "hoap3", **changes)
     return (human_options if kind == "human" else DanceOptions)(**changes)  # type: ignore[arg-type]
 
 
@@ -133,6 +142,8 @@ def write(path: Path, rig: Rig, dance: Dance, options: DanceOptions, rate: float
     from ..io.folder import write_folder
     from ..io.scene import write_rig
     from ..io.scene_motion import write_motion
+    from ..io.scene_summary import NAME, write_summary
+    from .summaries import dance_summary
 
     progress(0.0, "verifying at 500 Hz")
     found = account(rig, dance, options)
@@ -144,6 +155,7 @@ def write(path: Path, rig: Rig, dance: Dance, options: DanceOptions, rate: float
         write_dance(folder / "dance.npz", dance)
         (folder / "dance.json").write_text(json.dumps(found.as_tree(rig, dance), indent=1) + "\n", "utf-8")
         (folder / "report.txt").write_text(text + "\n", "utf-8")
+        write_summary(folder / NAME, dance_summary(rig, dance, found))
         write_rig(folder / "rig.json", rig)
         write_motion(folder / "dance.motion.npz", rig, dance.sample(rig, SCENE_RATE))
         motion = dance.sample(rig, rate)

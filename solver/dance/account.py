@@ -8,7 +8,7 @@ import numpy as np
 
 from ..identification.base_parameters import base_parameters
 from ..rig import Rig
-from .choreography import DanceOptions
+from .choices import DanceOptions
 from .dance import Dance
 from .excitation import PLATE_NOISE, Excitation
 

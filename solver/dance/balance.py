@@ -39,7 +39,7 @@ class Rebalancer:
         self.basis = spline.basis(self.times)
         height = dancer.straight_height
         pendulum = TRUNK_SHARE * (self.basis.position - height / GRAVITY * self.basis.acceleration)
-        self._inverse = np.linalg.pinv(pendulum[:, AT_REST:-AT_REST])
+        self.inverse = np.linalg.pinv(pendulum[:, AT_REST:-AT_REST])
 
     def goals(self, first: np.ndarray, last: np.ndarray, centre: np.ndarray) -> np.ndarray:
         """Zero-moment points (N, 2) [m] to aim at between two static postures, drawn towards the middle (2,)."""
@@ -81,7 +81,7 @@ class Rebalancer:
             _, curves, good = self.evaluate(control, solved)
             error = goals - self._dancer.zmp(curves).reshape(count, frames, 2)
             error = np.where(good.reshape(count, frames, 1), error, 0.0).clip(-FARTHEST, FARTHEST)
-            control[:, AT_REST:-AT_REST, :2] += self._inverse @ error
+            control[:, AT_REST:-AT_REST, :2] += self.inverse @ error
         return control
 
     def evaluate(self, control: np.ndarray, solved: Sequence[str]) -> tuple[np.ndarray, Curves, np.ndarray]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..dynamics.kinematics import cross
 from ..errors import InvalidValue
 from ..pinocchio_loader import pin
 from ..rig import Rig
@@ -58,7 +59,7 @@ def _half_sines(u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.n
 
 def _imaginary(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Vector part (N, 3) of conj(p) q, xyzw."""
-    return p[:, 3:] * q[:, :3] - q[:, 3:] * p[:, :3] - np.cross(p[:, :3], q[:, :3])
+    return p[:, 3:] * q[:, :3] - q[:, 3:] * p[:, :3] - cross(p[:, :3].T, q[:, :3].T).T
 
 
 def matrices(quaternions: np.ndarray) -> np.ndarray:
@@ -90,7 +91,7 @@ def to_manifold(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Cur
     turn = matrices(quaternion)
     q[:, :3], q[:, 3:7] = y[:, :3], quaternion
     v[:, :3] = np.einsum("nij,ni->nj", turn, dy[:, :3])
-    a[:, :3] = np.einsum("nij,ni->nj", turn, ddy[:, :3]) - np.cross(omega, v[:, :3])
+    a[:, :3] = np.einsum("nij,ni->nj", turn, ddy[:, :3]) - cross(omega.T, v[:, :3].T).T
     v[:, 3:6], a[:, 3:6] = omega, alpha
     for name, joint in zip(list(model.names)[2:], list(model.joints)[2:]):
         at, span = joint.idx_q, slice(joint.idx_v, joint.idx_v + joint.nv)

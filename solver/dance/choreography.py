@@ -9,108 +9,28 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from ..errors import Cancelled, InvalidValue
-from ..identification.base_parameters import BaseParameters, base_parameters
+from ..errors import Cancelled
+from ..identification.base_parameters import base_parameters
 from ..progress import Progress, silent
-from ..rig import ROOT_NV, Rig
+from ..rig import Rig
 from ..threads import one_blas_thread
 from .body_parts import require_dancer
-from .checks.options import CheckOptions
+from .choices import DanceOptions, human_options, paper_options
 from .dance import Dance, Step
-from .dancer import Dancer
 from .excitation import emphasised
-from .grams import LinkGrams
-from .passages import Passage, run_passage
-from .postures import Pool, choose, draw_pool
+from .excited import STREAMS
+from .passages import Passage, choreographer, prepare, run_passage
+from .postures import Pool, choose
 from .schedule import FOOT_CONFIGURATIONS
 from .steps import Ground, Stepper
-from .stretch import Judge, Stretch, hold
-from .transitions import Choreographer, SearchOptions
-from .ways import distances, open_ways
+from .stretch import Stretch, hold
+from .ways import distances
 
-STREAMS = (("both", "right_forward"), ("right", "left"))
-"""Configurations whose transitions share a history."""
-OBJECTIVES = ("criterion", "sigma")
-HISTORY_HOLD = 50.0
-"""Samples each held posture contributes to the static criterion: one second at 50 Hz."""
-
-
-@dataclass(frozen=True, slots=True)
-class DanceOptions:
-    """Choices of a dance; the defaults are those of bonnet2016 for HOAP-3.
-
-    Attributes:
-        postures: number per foot configuration; a configuration left out or at zero is not danced.
-        shortest: T_F [s], least duration of a transition (paper: 5 HOAP-3, 2 human).
-        hold: [s] each posture is held.
-        shrink: of the support polygon.
-        friction: mu.
-        step: [m] by which the right foot is put forward (paper: 0.1 HOAP-3, 0.2 human); None: 0.8 sole lengths.
-        speed: [rad/s] no joint exceeds, besides its own limit (paper: 1 HOAP-3, 4 human).
-        emphasis: factor on a link's weight in (12).
-        pairs: which links must not touch, as in `CheckOptions`.
-        clearance: [m] to keep between links.
-        objective: of the transitions: ``"criterion"`` (12) over the links of Table I, or ``"sigma"``, the mean standard
-            deviation to expect of all base parameters, with every free joint.
-        pool: feasible postures drawn per configuration.
-        starts: of the multi-start choice among them.
-        search: effort per transition: candidates per round.
-        rounds: of the search.
-        seed: the same seed gives the same dance, whatever the number of workers.
-        workers: processes.
-    """
-
-    postures: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(FOOT_CONFIGURATIONS, 15))
-    shortest: float = 5.0
-    hold: float = 1.0
-    shrink: float = 0.4
-    friction: float = 0.5
-    step: float | None = 0.1
-    speed: float = np.inf
-    emphasis: Mapping[str, float] = field(default_factory=dict)
-    pairs: str | tuple[tuple[str, str], ...] = "all"
-    clearance: float = 0.0
-    objective: str = "criterion"
-    pool: int = 200
-    starts: int = 4
-    search: int = 96
-    rounds: int = 4
-    seed: int = 0
-    workers: int = 2
-
-    def __post_init__(self) -> None:
-        unknown = [name for name in self.postures if name not in FOOT_CONFIGURATIONS]
-        if unknown:
-            raise InvalidValue(f"no foot configuration {unknown[0]!r}; there are {', '.join(FOOT_CONFIGURATIONS)}")
-        if not any(self.postures.values()) or min(self.postures.values()) < 0:
-            raise InvalidValue("a dance needs at least one posture, and no negative number of them")
-        if self.objective not in OBJECTIVES:
-            raise InvalidValue(f"no objective {self.objective!r}; there are {', '.join(OBJECTIVES)}")
-        for name in ("shortest", "hold", "workers", "pool", "starts", "rounds", "search"):
-            if not getattr(self, name) > 0:
-                raise InvalidValue(f"dance option {name!r} must be positive, got {getattr(self, name)!r}")
-
-    @property
-    def checks(self) -> CheckOptions:
-        """What the dance is checked against."""
-        return CheckOptions(
-            shrink=self.shrink,
-            friction=self.friction,
-            pairs=self.pairs,
-            clearance=self.clearance,
-            reach=self.clearance + 0.03,
-        )
-
-
-def human_options(**changes: object) -> DanceOptions:
-    """The paper's choices for a person: 2 s, 4 rad/s, right foot 0.2 m forward."""
-    values: dict[str, object] = {"shortest": 2.0, "speed": 4.0, "step": 0.2, **changes}
-    return DanceOptions(**values)  # type: ignore[arg-type]
+__all__ = ["DanceOptions", "choreographer", "design", "human_options", "paper_options", "route_of"]
 
 
 def design(rig: Rig, options: DanceOptions | None = None, progress: Progress = silent) -> Dance:
@@ -128,14 +48,6 @@ def design(rig: Rig, options: DanceOptions | None = None, progress: Progress = s
         return _Design(rig, DanceOptions() if options is None else options, progress).run()
 
 
-def choreographer(rig: Rig, options: DanceOptions) -> Choreographer:
-    """Search and judges for a rig under the options."""
-    dancer = Dancer(rig, shrink=options.shrink, step=options.step, speed=options.speed)
-    search = SearchOptions(options.search, options.rounds, shortest=options.shortest)
-    coarse, fine = Judge(rig, options.checks, 1.0), Judge(rig, options.checks, 0.0)
-    return Choreographer(dancer, coarse, fine, search)
-
-
 class _Design:
     def __init__(self, rig: Rig, options: DanceOptions, progress: Progress) -> None:
         self.rig, self.options, self.progress = rig, options, progress
@@ -147,37 +59,27 @@ class _Design:
         self.began = time.perf_counter()
 
     def run(self) -> Dance:
-        self.progress(0.0, "steps between the foot configurations")
-        stepper = Stepper(self.parent)
-        grounds = {name: stepper.ground(name) for name in self.groups}
-        chosen, criterion = self._postures(grounds)
+        self.progress(0.0, "feet and postures")
+        with Parallel(n_jobs=min(self.options.workers, len(self.groups))) as pool:
+            prepared = pool(
+                delayed(prepare)(os.getpid(), self.rig, self.options, name, self._seed(number))
+                for number, name in enumerate(self.groups)
+            )
+        for found in prepared:
+            self.notes += found.notes
+        self.progress(0.08, "postures")
         self.report = {"postures [s]": time.perf_counter() - self.began}
+        grounds = {name: found.ground for name, found in zip(self.groups, prepared)}
+        chosen, criterion = self._postures([found.pool for found in prepared], grounds)
         passages = self._passages(grounds, chosen)
-        return self._dance(grounds, passages, criterion, stepper)
+        return self._dance(grounds, passages, criterion)
 
-    def _postures(self, grounds: Mapping[str, Ground]) -> tuple[dict[str, np.ndarray], float]:
-        pools: dict[str, Pool] = {}
-        for number, name in enumerate(self.groups):
-            self.progress(0.02 + 0.02 * number, f"postures: {name}")
-            wanted = max(self.options.pool, 4 * self.options.postures[name])
-            ground = grounds[name]
-            pool = draw_pool(
-                self.parent.dancer, self.parent.coarse, ground.footing, ground.home, self.structure, wanted,
-                self._seed(number),
-            )  # fmt: skip
-            homes = np.tile(ground.home, (len(pool.y), 1))
-            pool = pool.only(open_ways(self.parent.dancer, self.parent.coarse, ground.footing, homes, pool.y))
-            if len(pool.y) < self.options.postures[name]:
-                self.notes.append(
-                    f"{name}: {len(pool.y)} feasible postures found, {self.options.postures[name]} wanted"
-                )
-            pools[name] = pool
-        numbers = [min(self.options.postures[name], len(pools[name].y)) for name in self.groups]
-        ordered = [pools[name] for name in self.groups]
-        chosen, value = choose(ordered, numbers, self.structure, self.weights, self.options.seed, self.options.starts)
+    def _postures(self, pools: list[Pool], grounds: Mapping[str, Ground]) -> tuple[dict[str, np.ndarray], float]:
+        numbers = [min(self.options.postures[name], len(pool.y)) for name, pool in zip(self.groups, pools)]
+        chosen, value = choose(pools, numbers, self.structure, self.weights, self.options.seed, self.options.starts)
         result = {}
-        for name, own in zip(self.groups, chosen):
-            y = pools[name].y[own]
+        for name, pool, own in zip(self.groups, pools, chosen):
+            y = pool.y[own]
             ground = grounds[name]
             apart = distances(self.parent.dancer, self.parent.coarse, ground.footing, ground.home, y)
             result[name] = y[np.array(route_of(apart)) - 1]
@@ -190,7 +92,7 @@ class _Design:
         histories: list[tuple[np.ndarray, np.ndarray] | None] = [None, None]
         total = sum(len(queue) for queue in queues)
         finished = 0
-        with Parallel(n_jobs=min(self.options.workers, 2)) as pool:
+        with Parallel(n_jobs=min(self.options.workers, len(STREAMS))) as pool:
             for turn in range(max(len(queue) for queue in queues)):
                 tasks, owners = [], []
                 for stream, queue in enumerate(queues):
@@ -229,8 +131,8 @@ class _Design:
         grounds: Mapping[str, Ground],
         passages: Mapping[str, Sequence[Passage]],
         criterion: float,
-        stepper: Stepper,
     ) -> Dance:
+        stepper = Stepper(self.parent)
         stretches: list[Stretch] = [
             hold("home", stepper.home, self.options.hold, stepper.both.solved, stepper.both.anchors)
         ]
@@ -285,44 +187,6 @@ def route_of(distance: np.ndarray) -> list[int]:
                     route[i : j + 1] = route[i : j + 1][::-1]
                     improved = True
     return route[1:-1]
-
-
-def excited_links(dancer: Dancer, configuration: str) -> tuple[str, ...]:
-    """Links whose inertias a configuration excites, Table I: all but the legs, or the free leg."""
-    rig = dancer.rig
-    chains: dict[str, set[str]] = {}
-    for leg in dancer.legs:
-        joint, chain = rig.joint(leg.link), set()
-        while joint > 1:
-            chain.add(rig.links[joint - 1])
-            joint = int(rig.model.parents[joint])
-        chains[leg.side] = chain
-    if configuration in chains:
-        free = next(side for side in chains if side != configuration)
-        return tuple(link for link in rig.links if link in chains[free])
-    return tuple(link for link in rig.links if not any(link in chain for chain in chains.values()))
-
-
-def excited_columns(dancer: Dancer, configuration: str) -> np.ndarray:
-    """Columns of y that excite, Table I, and on two feet also the root's height and rotation."""
-    if configuration in dancer.leg_columns:
-        return dancer.leg_columns[next(side for side in dancer.leg_columns if side != configuration)]
-    return np.concatenate([np.arange(2, ROOT_NV), dancer.trunk])
-
-
-def free_columns(dancer: Dancer, configuration: str) -> np.ndarray:
-    """Columns of y that may excite when all are asked: the root's height and rotation, and all but loaded legs."""
-    loaded = (configuration,) if configuration in dancer.leg_columns else tuple(dancer.leg_columns)
-    legs = [columns for side, columns in dancer.leg_columns.items() if side not in loaded]
-    return np.concatenate([np.arange(2, ROOT_NV), dancer.trunk, *legs])
-
-
-def meter_of(dancer: Dancer, structure: BaseParameters, weights: np.ndarray, configuration: str) -> LinkGrams:
-    """Criterion of a configuration, over Gram matrices of all links that its stream excites."""
-    stream = next(s for s in STREAMS if configuration in s)
-    links = [link for name in stream for link in excited_links(dancer, name)]
-    counted = np.isin(dancer.rig.links, excited_links(dancer, configuration))
-    return LinkGrams(structure, weights * counted, "dynamic", dict.fromkeys(links))
 
 
 def _parts(count: int, size: int = 4) -> list[tuple[int, int]]:

@@ -101,6 +101,14 @@ class Dancer:
         self, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray, solved: Sequence[str]
     ) -> tuple[np.ndarray, Curves, np.ndarray]:
         """Coordinates with legs solved (N, D), the motion (N frames), and which frames could be solved (N,)."""
+        (y, dy, ddy), good = self.legs_solved(y, dy, ddy, solved)
+        nv = self.rig.model.nv
+        return y, to_manifold(self.rig, y[:, :nv], dy[:, :nv], ddy[:, :nv]), good
+
+    def legs_solved(
+        self, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray, solved: Sequence[str]
+    ) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
+        """Coordinates (N, D) and their rates with legs solved, and which frames could be solved (N,)."""
         y, dy, ddy = (np.array(x, float) for x in (y, dy, ddy))
         good = np.ones(len(y), bool)
         for leg in self.legs:
@@ -113,8 +121,7 @@ class Dancer:
             y[:, own], found = leg.solve(pose.rotation, pose.position, y[:, own])
             dy[:, own], ddy[:, own] = leg.rates(y[:, own], dy[:, own], ddy[:, own], pose)
             good &= found
-        nv = self.rig.model.nv
-        return y, to_manifold(self.rig, y[:, :nv], dy[:, :nv], ddy[:, :nv]), good
+        return (y, dy, ddy), good
 
     def still(self, y: np.ndarray, solved: Sequence[str]) -> tuple[np.ndarray, Curves, np.ndarray]:
         """The same at rest."""
@@ -135,6 +142,12 @@ class Dancer:
         """Centre of mass (N, 3) [m], world, at rest."""
         model, data = self.rig.model, self._data
         return np.array([np.array(pin.centerOfMass(model, data, q)) for q in curves.q]).reshape(-1, 3)
+
+    def ends(self, start: np.ndarray, stop: np.ndarray, footing: Footing) -> tuple[np.ndarray, np.ndarray]:
+        """Centres of mass (2,) [m] on the ground of two static postures (D,)."""
+        _, curves, _ = self.still(np.stack([start, stop]), footing.solved)
+        com = self.com(curves)[:, :2]
+        return com[0], com[1]
 
     def balanced(self, y: np.ndarray, goals: np.ndarray, solved: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Static postures (N, D) with the root moved so that the centre of mass is above goals (N, 2); which succeeded.

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..dynamics.kinematics import cross, product
 from ..errors import InvalidValue
 from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
@@ -28,6 +29,7 @@ LARGEST_STEP = 0.5
 """[rad] Newton's step is cut to this: a far step leaves the knee on the wrong side."""
 FOOT = 6
 """Coordinates of a foot: position [m] of its link's origin and rotation vector [rad], world."""
+UPRIGHT = np.eye(3)
 SIDES = ("right", "left")
 """Order of the feet in the coordinates of a dance."""
 
@@ -88,7 +90,8 @@ class Leg:
 
     def forward(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Foot rotation (N, 3, 3), position (N, 3) and Jacobian (N, 6, n) by coordinates x (N, n), root axes."""
-        return self._walk(x, None)[:3]
+        placed = self._placed(x)
+        return placed.turn.transpose(2, 0, 1), placed.place.T, placed.jacobian()
 
     def solve(self, rotation: np.ndarray, position: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates (N, n) that bring the foot to a pose in root axes, and whether each frame was solved (N,).
@@ -129,50 +132,82 @@ class Leg:
 
     def rates(self, x: np.ndarray, dx: np.ndarray, ddx: np.ndarray, foot: Pose) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives (N, n) of solved coordinates; dx, ddx (N, n) give those of the coordinates kept free."""
-        jacobian = self.forward(x)[2]
+        placed = self._placed(x)
+        jacobian = placed.jacobian()
         dx, ddx = dx.copy(), ddx.copy()
         kept = jacobian[:, :, FOOT:]
         dx[:, :FOOT] = _solve(jacobian[:, :, :FOOT], foot.velocity - np.einsum("nij,nj->ni", kept, dx[:, FOOT:]))
-        bias = self._walk(x, dx)[3]
+        bias = self._bias(placed, x, dx)
         wanted = foot.acceleration - bias - np.einsum("nij,nj->ni", kept, ddx[:, FOOT:])
         ddx[:, :FOOT] = _solve(jacobian[:, :, :FOOT], wanted)
         return dx, ddx
 
-    def _walk(self, x: np.ndarray, dx: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Along the chain: pose, Jacobian and, if dx is given, the foot's acceleration at zero ddx (N, 6)."""
+    def _placed(self, x: np.ndarray) -> _Placed:
+        """The chain at coordinates x (N, n), root axes."""
         count = len(x)
-        turn = np.broadcast_to(np.eye(3), (count, 3, 3))
-        place = np.zeros((count, 3))
-        origins, axes = np.empty((count, len(self.columns), 3)), np.empty((count, len(self.columns), 3))
-        spin, spin_rate, speed_rate = np.zeros((3, count, 3))
+        turn, place = np.tile(np.eye(3)[:, :, None], (1, 1, count)), np.zeros((3, count))
+        origins, axes = np.empty((2, len(self.columns), 3, count))
+        turns: list[np.ndarray] = []
         for hinge in self._hinges:
-            lever = turn @ hinge.offset
-            place = place + lever
-            if dx is not None:
-                speed_rate = speed_rate + np.cross(spin_rate, lever) + np.cross(spin, np.cross(spin, lever))
-            turn = turn @ hinge.rotation
-            origins[:, hinge.columns] = place[:, None]
+            place = place + _applied(turn, hinge.offset)
+            turn = _composed(turn, hinge.rotation)
+            origins[hinge.columns] = place
             if len(hinge.axes):
                 for axis, column in zip(hinge.axes, hinge.columns):
-                    axes[:, column] = turn @ axis
-                    if dx is not None:
-                        own = axes[:, column] * dx[:, column, None]
-                        spin_rate = spin_rate + np.cross(spin, own)
-                        spin = spin + own
-                    turn = turn @ _rotations(axis, x[:, column])
+                    axes[column] = _applied(turn, axis)
+                    turn = _turned(turn, axis, x[:, column])
+            else:
+                r = x[:, hinge.columns]
+                turn = product(turn, matrices(rotation_rates(r, r, r)[0]).transpose(1, 2, 0))
+                axes[hinge.columns] = product(turn, right_jacobian(r).transpose(1, 2, 0)).swapaxes(0, 1)
+            turns.append(turn)
+        return _Placed(turn, place, origins, axes, turns)
+
+    def _bias(self, placed: _Placed, x: np.ndarray, dx: np.ndarray) -> np.ndarray:
+        """(N, 6) the foot's acceleration at zero ddx."""
+        count = len(x)
+        spin, spin_rate, speed_rate = np.zeros((3, 3, count))
+        before = np.zeros((3, count))
+        for hinge, turn in zip(self._hinges, placed.turns):
+            lever = placed.origins[hinge.columns[0]] - before
+            before = placed.origins[hinge.columns[0]]
+            speed_rate = speed_rate + cross(spin_rate, lever) + cross(spin, cross(spin, lever))
+            if len(hinge.axes):
+                for column in hinge.columns:
+                    own = placed.axes[column] * dx[:, column]
+                    spin_rate = spin_rate + cross(spin, own)
+                    spin = spin + own
                 continue
-            r = x[:, hinge.columns]
-            dr = np.zeros_like(r) if dx is None else dx[:, hinge.columns]
-            quaternion, omega, alpha = rotation_rates(r, dr, np.zeros_like(r))
-            turn = turn @ matrices(quaternion)
-            axes[:, hinge.columns] = (turn @ right_jacobian(r)).swapaxes(1, 2)
-            if dx is not None:
-                own = np.einsum("nij,nj->ni", turn, omega)
-                spin_rate = spin_rate + np.einsum("nij,nj->ni", turn, alpha) + np.cross(spin, own)
-                spin = spin + own
-        linear = np.cross(axes, place[:, None] - origins)
-        jacobian = np.concatenate([linear, axes], axis=2).swapaxes(1, 2)
-        return turn, place, jacobian, np.concatenate([speed_rate, spin_rate], axis=1)
+            r, dr = x[:, hinge.columns], dx[:, hinge.columns]
+            _, omega, alpha = rotation_rates(r, dr, np.zeros_like(r))
+            own = product(turn, omega.T[:, None])[:, 0]
+            spin_rate = spin_rate + product(turn, alpha.T[:, None])[:, 0] + cross(spin, own)
+            spin = spin + own
+        lever = placed.place - before
+        speed_rate = speed_rate + cross(spin_rate, lever) + cross(spin, cross(spin, lever))
+        return np.concatenate([speed_rate, spin_rate]).T
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A leg's chain in N frames, frames last, root axes.
+
+    Attributes:
+        turn, place: (3, 3, N), (3, N) of the foot.
+        origins, axes: (n, 3, N) of each coordinate's turn.
+        turns: (3, 3, N) after each joint.
+    """
+
+    turn: np.ndarray
+    place: np.ndarray
+    origins: np.ndarray
+    axes: np.ndarray
+    turns: list[np.ndarray]
+
+    def jacobian(self) -> np.ndarray:
+        """(N, 6, n) of the foot."""
+        linear = cross(self.axes.swapaxes(0, 1), self.place[:, None] - self.origins.swapaxes(0, 1))
+        return np.concatenate([linear, self.axes.swapaxes(0, 1)]).transpose(2, 0, 1)
 
 
 def seen_from_root(root: np.ndarray, rates: tuple[np.ndarray, np.ndarray], foot: np.ndarray,
@@ -186,17 +221,20 @@ def seen_from_root(root: np.ndarray, rates: tuple[np.ndarray, np.ndarray], foot:
     def local(vectors: np.ndarray) -> np.ndarray:
         return np.einsum("nij,nj->ni", back, vectors)
 
+    def crossed(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        return cross(left.T, right.T).T
+
     position = local(foot[:, :3] - root[:, :3])
     drift = local(foot_rates[0][:, :3] - rates[0][:, :3])
-    velocity = drift - np.cross(omega, position)
+    velocity = drift - crossed(omega, position)
     acceleration = (
         local(foot_rates[1][:, :3] - rates[1][:, :3])
-        - np.cross(omega, drift)
-        - np.cross(alpha, position)
-        - np.cross(omega, velocity)
+        - crossed(omega, drift)
+        - crossed(alpha, position)
+        - crossed(omega, velocity)
     )
     spin = np.einsum("nij,nj->ni", turn, foot_omega)
-    spin_rate = np.einsum("nij,nj->ni", turn, foot_alpha) - np.cross(omega, spin) - alpha
+    spin_rate = np.einsum("nij,nj->ni", turn, foot_alpha) - crossed(omega, spin) - alpha
     return Pose(
         turn,
         position,
@@ -240,11 +278,35 @@ def _hinges(rig: Rig, joints: list[int]) -> list[_Hinge]:
     return result
 
 
-def _rotations(axis: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """(N, 3, 3) of turns about one axis."""
+def _applied(turn: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """Turns (3, 3, N) of one vector (3,): (3, N)."""
+    some = np.flatnonzero(vector)
+    if len(some) == 1:
+        return turn[:, some[0]] * vector[some[0]]
+    return np.einsum("ijn,j->in", turn, vector)
+
+
+def _composed(turn: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+    """Turns (3, 3, N) after one fixed rotation (3, 3)."""
+    if np.array_equal(rotation, UPRIGHT):
+        return turn
+    return np.einsum("ijn,jk->ikn", turn, rotation)
+
+
+def _turned(turn: np.ndarray, axis: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """Turns (3, 3, N) followed by turns about one axis (3,) of theirs by angles (N,)."""
+    sine, cosine = np.sin(angles), np.cos(angles)
+    along = np.flatnonzero(axis)
+    if len(along) == 1:  # a turn about a coordinate axis mixes two columns
+        sine = sine * axis[along[0]]
+        first, second = (along[0] + 1) % 3, (along[0] + 2) % 3
+        result = turn.copy()
+        result[:, first] = cosine * turn[:, first] + sine * turn[:, second]
+        result[:, second] = cosine * turn[:, second] - sine * turn[:, first]
+        return result
     x, y, z = axis
     skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + np.sin(angles)[:, None, None] * skew + (1.0 - np.cos(angles))[:, None, None] * (skew @ skew)
+    return turn + sine * _composed(turn, skew) + (1.0 - cosine) * _composed(turn, skew @ skew)
 
 
 def _turn_between(current: np.ndarray, wanted: np.ndarray) -> np.ndarray:

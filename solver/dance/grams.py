@@ -81,5 +81,21 @@ class LinkGrams:
         """J_exc (...,) of (12)."""
         return self.conditions(grams) @ self._weights
 
+    def slope(self, rows: np.ndarray, history: np.ndarray, share: float) -> np.ndarray:
+        """Derivative (N, 6, B) of the criterion by rows (N, 6, B) of W_b, over their share of the samples."""
+        total = history + share * self.of_rows(rows).sum(axis=0)
+        result = np.zeros_like(rows)
+        for gram, columns, size, weight in zip(total, self._columns, self._sizes, self._weights):
+            own = columns[:size]
+            values, vectors = np.linalg.eigh(gram[:size, :size])
+            largest = float(values[-1])
+            if weight == 0.0 or largest <= 0.0:
+                continue
+            least = max(float(values[0]), largest / HIGHEST**2)
+            high, low = vectors[:, -1:], vectors[:, :1]
+            change = weight * np.sqrt(largest / least) * (high @ high.T / largest - low @ low.T / least)
+            result[:, :, own] += rows[:, :, own] @ change
+        return result
+
 
 __all__ = ["HIGHEST", "LinkGrams"]

@@ -5,25 +5,24 @@ from __future__ import annotations
 import os
 import signal
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..identification.base_parameters import base_parameters
 from ..rig import Rig
 from ..threads import one_blas_thread
+from .choices import DanceOptions
 from .dance import Step
-from .dancer import Footing
+from .dancer import Dancer, Footing
 from .excitation import emphasised
+from .excited import excited_columns, free_columns, meter_of
 from .grams import LinkGrams
 from .information import Information
-from .stretch import Stretch, hold
-from .transitions import Choreographer, Outcome
+from .postures import Pool, draw_pool
+from .steps import Ground, Stepper
+from .stretch import Judge, Stretch, hold
+from .transitions import Choreographer, Outcome, SearchOptions
 from .ways import open_ways
-
-if TYPE_CHECKING:
-    from .choreography import DanceOptions
-
 
 History = tuple[np.ndarray, np.ndarray]
 
@@ -51,6 +50,53 @@ class Passage:
     notes: tuple[str, ...]
 
 
+def choreographer(rig: Rig, options: DanceOptions) -> Choreographer:
+    """Search and judges for a rig under the options."""
+    dancer = Dancer(rig, shrink=options.shrink, step=options.step, speed=options.speed)
+    search = SearchOptions(options.rounds, options.via, options.shortest)
+    coarse, fine = Judge(rig, options.checks, 1.0), Judge(rig, options.checks, 0.0)
+    return Choreographer(dancer, coarse, fine, search)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A foot configuration before its postures are chosen.
+
+    Attributes:
+        ground: where they start from and return to.
+        pool: feasible postures with an open way home.
+        notes: what was missing.
+    """
+
+    ground: Ground
+    pool: Pool
+    notes: tuple[str, ...]
+
+
+def prepare(parent: int, rig: Rig, options: DanceOptions, configuration: str, seed: int) -> Prepared:
+    """Ways to a foot configuration and postures there; ``parent`` as in `run_passage`."""
+    if os.getpid() != parent:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with one_blas_thread():
+        own = choreographer(rig, options)
+        ground = Stepper(own).ground(configuration)
+        number = options.postures[configuration]
+        pool = draw_pool(
+            own.dancer,
+            own.coarse,
+            ground.footing,
+            ground.home,
+            base_parameters(rig),
+            max(options.pool, 4 * number),
+            seed,
+        )
+        homes = np.tile(ground.home, (len(pool.y), 1))
+        pool = pool.only(open_ways(own.dancer, own.coarse, ground.footing, homes, pool.y))
+        few = len(pool.y) < number
+        notes = (f"{configuration}: {len(pool.y)} feasible postures found, {number} wanted",) if few else ()
+        return Prepared(ground, pool, notes)
+
+
 def run_passage(
     parent: int, rig: Rig, options: DanceOptions, configuration: str, home: np.ndarray, start: np.ndarray,
     postures: np.ndarray, number: int, homewards: bool, history: History | None, seed: int,
@@ -75,13 +121,6 @@ class _Run:
         history: History | None,
         seed: int,
     ) -> None:
-        from .choreography import (  # they call this module in workers
-            choreographer,
-            excited_columns,
-            free_columns,
-            meter_of,
-        )
-
         self.options, self.configuration, self.home, self.seed = options, configuration, home, seed
         self.parent: Choreographer = choreographer(rig, options)
         dancer = self.parent.dancer

@@ -15,13 +15,13 @@ from .checks.check import FrameChecker
 from .checks.margins import Checks
 from .checks.options import CheckOptions
 from .dancer import Dancer
-from .schedule import Anchor, Schedule
+from .schedule import Anchor, Phase, Schedule
 from .splines import AT_REST, Spline
 
 KINDS = ("hold", "exciting", "straight", "step")
 """Standing still; optimised by (18); the plain way between two postures; weight shifted or a foot moved."""
-FINE = 8
-"""Free control values of every stretch: enough to steer balance, and a refinement of the exciting splines' two."""
+FINE, SPACING = 8, 0.28
+"""Free control values of a stretch at least, and [s] between the knots of a longer one: enough to steer balance."""
 SLACK = {
     "joint angle": 0.005,
     "joint speed": 0.02,
@@ -85,6 +85,11 @@ class Stretch:
         return dancer.frames(*self.spline.basis(times).curves(self.control), self.solved)
 
 
+def fine(duration: float) -> int:
+    """Free control values of a stretch that lasts so long [s]; a refinement of the two of bonnet2016."""
+    return FINE + 3 * max(0, int(np.ceil((duration / SPACING - FINE - 1) / 3.0)))
+
+
 class Judge:
     """Says whether stretches keep every limit, by the checks of `checks`.
 
@@ -104,6 +109,10 @@ class Judge:
         """All margins of frames on one footing."""
         schedule = Schedule.constant(anchors, float(times[0]) - 1.0, float(times[-1]) + 1.0)
         return self._checker.with_schedule(schedule).check_frames(Motion(times, curves.q, curves.v, curves.a))
+
+    def loads(self, curves: Curves, anchors: tuple[Anchor, ...]) -> tuple[np.ndarray, np.ndarray]:
+        """Joint torques (N, nv - 6) [N m] and zero-moment points (N, 2) [m] of frames on one footing."""
+        return self._checker.loads(curves, Phase(-1.0, 1.0, anchors))
 
     def margins(self, curves: Curves, anchors: tuple[Anchor, ...]) -> np.ndarray:
         """Worst margin (N,) of each frame over all checks, slack taken off; negative: refused."""

@@ -17,13 +17,16 @@ from solver.errors import Cancelled, InvalidValue, UnknownName
 from solver.io.dance_file import read_dance
 from solver.io.scene import read_rig
 from solver.io.scene_motion import read_motion
+from solver.io.scene_summary import read_summary
 from solver.io.storage import read_storage
 from solver.rig import Rig, Shape
 from solver.rigs import hoap3, hrp2, human
 
 RIG = hoap3(torque="peak")
 TINY = ("--postures", "both=1", "--effort", "0.05", "--hold", "0.3", "--workers", "1", "--progress", "none")
-FILES = {"dance.npz", "dance.json", "dance.csv", "dance.mot", "dance.motion.npz", "rig.json", "report.txt"}
+FILES = {
+    "dance.npz", "dance.json", "dance.csv", "dance.mot", "dance.motion.npz", "rig.json", "report.txt", "summary.json",
+}  # fmt: skip
 
 
 def test_one_run_writes_one_dance_in_every_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -44,6 +47,16 @@ def test_one_run_writes_one_dance_in_every_format(tmp_path: Path, capsys: pytest
     assert tree["complete"]
     assert min(margin["worst"] for margin in tree["margins"] if margin["worst"] is not None) > -1e-4
     assert "Worst margins" in capsys.readouterr().out
+    summary = read_summary(out)
+    assert summary.feasible
+    assert summary.duration == pytest.approx(dance.duration)
+    assert {key.role for key in summary.keys} == {"preferred"}
+    assert [key.name for key in summary.keys].count("posture 1") == 2
+    assert {strip.patch for strip in summary.strips} == {patch.name for patch in RIG.contacts}
+    planted = sum(strip.stop - strip.start for strip in summary.strips)
+    loaded = sum(s.duration * len(s.anchors) for s in dance.stretches)
+    assert planted == pytest.approx(loaded)
+    assert set(summary.excitation) == set(summary.deviation) == set(RIG.links)
 
 
 def test_stopped_in_the_middle_it_writes_what_is_done(tmp_path: Path) -> None:
@@ -159,3 +172,22 @@ def test_the_number_of_postures_is_shared_among_the_feet() -> None:
     """Sixty-one postures are fifteen per foot configuration and one more."""
     options = parser().parse_args(["dance", "hoap3", "--postures", "61", "--output", "out"])
     assert list(dance_options(options, RIG).postures.values()) == [16, 15, 15, 15]
+
+
+@pytest.mark.parametrize(
+    ("rig", "words", "tempo"),
+    [
+        (RIG, (), ("sigma", 1.0, 0.2, None, np.inf)),
+        (RIG, ("--paper",), ("criterion", 5.0, 1.0, 2, 1.0)),
+        (hrp2(), (), ("sigma", 1.0, 0.2, None, np.inf)),
+        (human(1.7, 65.0, "female"), (), ("sigma", 2.0, 1.0, 2, 4.0)),
+        (human(1.7, 65.0, "female"), ("--paper",), ("criterion", 2.0, 5.0, 2, 4.0)),
+        (RIG, ("--paper", "--hold", "0.5", "--objective", "sigma"), ("sigma", 5.0, 0.5, 2, 1.0)),
+    ],
+)
+def test_what_is_not_said_is_what_identifies_best_or_the_paper(
+    rig: Rig, words: tuple[str, ...], tempo: tuple[object, ...]
+) -> None:
+    """Robots dance at their own speed, people at theirs, with --paper as in the paper; what is said counts first."""
+    found = dance_options(parser().parse_args(["dance", "hoap3", *words, "--output", "out"]), rig)
+    assert (found.objective, found.shortest, found.hold, found.via, found.speed) == tempo

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from solver.dance.checks.options import CheckOptions
-from solver.dance.choreography import DanceOptions, choreographer, design, free_columns, route_of
+from solver.dance.choreography import DanceOptions, choreographer, design, paper_options, route_of
 from solver.dance.dance import Dance
 from solver.dance.dancer import Dancer
-from solver.dance.excitation import PLATE_NOISE, excitation_of
-from solver.dance.information import Information, scales
+from solver.dance.excitation import excitation_of
+from solver.dance.excited import free_columns
+from solver.dance.information import NOISE, Information, scales
 from solver.dance.postures import choose, draw_pool
 from solver.dance.stretch import Judge
 from solver.dance.transitions import Choreographer, SearchOptions
@@ -25,10 +26,8 @@ from solver.pinocchio_loader import pin
 from solver.rigs import hoap3
 
 RIG = hoap3("middle", torque="peak")
-SMALL = DanceOptions(
-    postures={"both": 1, "right": 1}, pool=20, starts=1, search=16, rounds=1, shortest=2.0, hold=0.1, workers=1
-)
-TINY = DanceOptions(postures={"both": 1}, pool=10, starts=1, search=16, rounds=1, shortest=2.0, hold=0.1, workers=1)
+SMALL = paper_options(postures={"both": 1, "right": 1}, pool=20, starts=1, rounds=1, shortest=2.0, hold=0.1, workers=1)
+TINY = DanceOptions(postures={"both": 1}, pool=10, starts=1, rounds=1, shortest=2.0, hold=0.1, workers=1)
 """Without steps from foot to foot."""
 
 
@@ -120,7 +119,7 @@ def test_information_is_judged_as_by_the_regressor() -> None:
     motion = Motion(np.arange(6.0), q, v, a)
     meter = Information(structure, RIG.prior, np.ones(len(RIG.links)))
     found = float(np.squeeze(meter.criterion(meter.nothing + meter.of_motion(RIG, motion))))
-    rows = excitation_of(RIG, [motion], structure, PLATE_NOISE).factor * scales(structure, RIG.prior)
+    rows = excitation_of(RIG, [motion], structure, NOISE).factor * scales(structure, RIG.prior)
     stacked = np.concatenate([rows, np.eye(len(structure))])
     expected = np.sqrt((np.linalg.pinv(stacked) ** 2).sum(axis=1)).mean()
     assert found == pytest.approx(expected, rel=1e-6)

@@ -11,7 +11,9 @@ from ...errors import InvalidValue
 from ...motion import Motion
 from ...pinocchio_loader import pin
 from ...rig import Rig
-from ..schedule import Schedule, patch_names, require_contacts
+from ..charts import Curves
+from ..schedule import Phase, Schedule, patch_names, require_contacts
+from .balance import foot_wrenches, joint_torques, shares, zero_moment_point
 from .collisions import CollisionDetector, NearPairs
 from .ground import GroundMargins, PlantedPhase, ground_margins
 from .joints import angle_margins, coordinate_links, coordinate_names, speed_margins, torque_margins, unlimited
@@ -101,6 +103,20 @@ class FrameChecker:
             motion.times, margins, self.schedule, patch_names(self.rig), loaded, joined.zmp, com, wrench, joined.loads,
             joined.torques, self.notes,
         )  # fmt: skip
+
+    def loads(self, curves: Curves, phase: Phase) -> tuple[np.ndarray, np.ndarray]:
+        """Joint torques (N, nv - 6) [N m] and zero-moment points (N, 2) [m] of frames of one phase."""
+        planted = PlantedPhase.of(self.rig, phase, self.options)
+        torques, zmp = [], []
+        for first in range(0, len(curves.q), CHUNK):
+            cut = slice(first, first + CHUNK)
+            state = self._mechanics.state(curves.q[cut], curves.v[cut], curves.a[cut])
+            points = zero_moment_point(state.wrench, 0.0, self._weight)
+            share = shares(points, planted.centres[:, :2], self.options.distribution)
+            loads = foot_wrenches(state.wrench, share, planted.centres)
+            torques.append(joint_torques(self.rig, state, planted.links, loads))
+            zmp.append(points)
+        return np.concatenate(torques), np.concatenate(zmp)
 
     def _pieces(self, times: np.ndarray) -> Iterator[tuple[int, int, PlantedPhase]]:
         phases = self.schedule.index_at(times)
