@@ -2,7 +2,9 @@
 
 For HOAP-3, HRP-2 and a person a dance is designed and played in MuJoCo by joint PD control with the plan's torques fed
 forward: does it fall, do its feet slip, do the plates read what was planned? Then on bodies whose inertials are not
-what the controller and the identification believe: what does the loop from simulated sensors find? All simulated.
+what the identification believes: what does the loop from simulated sensors find? Other masses are unknown to the
+controller as well. A load on an arm is known to the dance's designer and to the controller: a dance within reach of a
+body's joint torques need not be so with the load, and what falls then is too weak, not out of balance. All simulated.
 """
 
 from __future__ import annotations
@@ -11,92 +13,58 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from benchmarks.figures.figure import Figure, at_most, heading, missing, passed, row, summary
-from solver.dance.choreography import DanceOptions, design, human_options
 from solver.dance.dance import Dance
 from solver.dance.schedule import FOOT_CONFIGURATIONS
 from solver.errors import SolverError
 from solver.identification.comparison import AXES
-from solver.inertials import InertialParameters
 from solver.rig import Rig
-from solver.rigs import hoap3, hrp2, human
 from solver.threads import one_blas_thread
 
-from .bodies import CHANGES, arm_load, arm_of, changed
+from .cases import CASES, FULL, QUICK, Case, dance_for
 
 if TYPE_CHECKING:
-    from .loop import Found, Sensors
     from .measure import Measured
-    from .performance import Plan
 
-PLAN_RATE = 250.0
-"""[1/s] at which a dance is handed to the controller."""
 LONGEST_SLIP = 5.0
 """[mm], the issue's bound."""
-BEFORE_FALL, SHORTEST = 1.0, 5.0
-"""[s] left out before a fall; a shorter performance is not identified from."""
-FULL, QUICK = 15, 1
-"""Postures per foot configuration."""
 QUICK_CONFIGURATIONS = ("both",)
-ARM_ERROR = 0.5 / 2.4
-"""The paper's own error of the arm's load, as a share of the load."""
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A rig to prove.
-
-    Attributes:
-        name: shown.
-        rig: makes it.
-        options: of its dance, from the postures per configuration.
-        person: sensed by markers, not by encoders.
-    """
-
-    name: str
-    rig: Callable[[], Rig]
-    options: Callable[..., DanceOptions]
-    person: bool = False
-
-
-CASES = (
-    Case("HOAP-3", lambda: hoap3(torque="peak"), DanceOptions),
-    Case("HRP-2", hrp2, DanceOptions),
-    Case("human", lambda: human(1.75, 65.0, "female"), human_options, person=True),
-)
-
-
-def dance_for(case: Case, rig: Rig, postures: int, configurations: Sequence[str] = FOOT_CONFIGURATIONS) -> Dance:
-    """A dance of a few postures per foot configuration, or of the paper's fifteen."""
-    wanted = {name: postures if name in configurations else 0 for name in FOOT_CONFIGURATIONS}
-    effort = {} if postures >= FULL else {"pool": 60, "starts": 2, "search": 48, "rounds": 2, "workers": 1}
-    return design(rig, case.options(postures=wanted, **effort))
 
 
 def designed_figures(
-    case: Case, postures: int, configurations: Sequence[str], say: Callable[[str], None]
+    case: Case, postures: int, configurations: Sequence[str], say: Callable[[str], None], workers: int = 2
 ) -> list[Figure]:
     """Every figure of one rig; the demanded rows, not measured, when no dance could be designed for it."""
     rig = case.rig()
     began = time.perf_counter()
     try:
-        dance = dance_for(case, rig, postures, configurations)
+        dance = dance_for(case, rig, postures, configurations, workers)
     except SolverError as error:
         return missing(_demanded(case.name, "simulated"), f"no dance: {error}")
     say(
         f"{case.name}: a dance of {dance.duration:.0f} s and {len(dance.postures)} postures designed in "
         f"{time.perf_counter() - began:.0f} s"
     )
-    return figures(case, rig, dance, say)
+    return figures(case, rig, dance, say, workers)
 
 
-def figures(case: Case, rig: Rig, dance: Dance, say: Callable[[str], None] = lambda text: None) -> list[Figure]:
-    """Every figure of one rig's dance: danced as designed, with other masses, and with a load on an arm."""
+def figures(
+    case: Case, rig: Rig, dance: Dance, say: Callable[[str], None] = lambda text: None, workers: int = 2
+) -> list[Figure]:
+    """Every figure of one rig: its dance as designed, with other masses, and one more designed with a load on an arm.
+
+    Args:
+        case: the rig's.
+        rig: the dancer.
+        dance: designed for it.
+        say: told what is done.
+        workers: processes that design the dance with the load.
+    """
+    from .loop_figures import PLAN_RATE, changed_figures, load_figures
     from .measure import measure
     from .performance import plan
     from .simulate import play
@@ -105,9 +73,10 @@ def figures(case: Case, rig: Rig, dance: Dance, say: Callable[[str], None] = lam
     data = f"simulated, {dance.duration:.0f} s, {len(dance.postures)} postures"
     result = _dance_figures(case.name, data, measure(rig, intended, play(rig, intended)))
     say(f"{case.name}: danced in MuJoCo")
-    for what, truth in (("other masses", changed(rig)), ("arm load", arm_load(rig)[0])):
-        result += _loop_figures(case, rig, intended, truth, what, data)
-        say(f"{case.name}: {what}: played and identified")
+    result += changed_figures(case, rig, intended, data)
+    say(f"{case.name}: other masses: played and identified")
+    result += load_figures(case, rig, dance, workers)
+    say(f"{case.name}: arm load: played and identified")
     return result
 
 
@@ -141,72 +110,18 @@ def _demanded(name: str, data: str) -> list[Figure]:
     ]
 
 
-def _loop_figures(
-    case: Case, rig: Rig, intended: Plan, truth: InertialParameters, what: str, data: str
-) -> list[Figure]:
-    from .loop import PERSON, ROBOT, close_loop
-    from .measure import measure
-    from .simulate import play
-
-    performance = play(rig, intended, truth=truth)
-    shown = measure(rig, intended, performance)
-    name = f"{case.name}, {what}"
-    seconds = intended.schedule.stop - intended.schedule.start
-    note = f"slip {1e3 * shown.slip:.2g} mm"
-    if shown.fell is not None:
-        note += f"; fell after {shown.fell:.0f} of {seconds:.0f} s: its controller knows nothing of the change"
-    fall = Figure(f"{name}: falls", data, float(shown.fell is not None), "", note=note)
-    if shown.fell is not None and shown.fell < SHORTEST:
-        return [fall]
-    performance = performance.before_fall(BEFORE_FALL)
-    sensors: Sensors = PERSON if case.person else ROBOT
-    found = close_loop(rig, performance, truth, sensors)
-    return [fall, *_found_figures(case, rig, found, name, what, data, sensors)]
-
-
-def _found_figures(
-    case: Case, rig: Rig, found: Found, name: str, what: str, data: str, sensors: Sensors
-) -> list[Figure]:
-    engine = float((found.engine / found.deviation).max())
-    noise = f"noise {sensors.angle:g} rad, {1e3 * sensors.position:g} mm, {100 * sensors.force:g} % of the weight"
-    result = [
-        Figure(f"{name}: MuJoCo's plates against our dynamics, worst RMSE / deviation", data, engine, "",
-               note="our wrench of MuJoCo's motion with the true inertials"),
-        Figure(f"{name}: true wrench, RMSE identified / prior", data, found.exact, "", at_most(1.0), at_most(0.2),
-               note=f"against noisy plates {found.used:.3f} (used), {found.unused:.3f} (unused halves); {noise}"),
-        Figure(f"{name}: sum of the links' mass errors", data, 100.0 * found.mass_error(found.parameters),
-               "% of body", note=f"the prior at the measured mass: {100.0 * found.mass_error(found.prior):.3g} %"),
-    ]  # fmt: skip
-    if what == "arm load":
-        _, load, link = arm_load(rig)
-        arm = arm_of(rig, link)
-        error = found.mass_of(found.parameters, arm) - found.mass_of(found.truth, arm)
-        result.append(
-            Figure(f"{name}: error of the loaded arm's mass / load", data, abs(error) / load, "", at_most(ARM_ERROR),
-                   note=f"{error:+.3f} kg of {load:.3f} kg; paper, a real person: 0.5 kg of 2.4 kg")
-        )  # fmt: skip
-    else:
-        listed = [link for link in rig.links if link in CHANGES]
-        before, after, true = (
-            [p.masses[p.index(link)] for link in listed] for p in (rig.prior, found.parameters, found.truth)
-        )
-        share = np.dot(np.subtract(after, before), np.subtract(true, before)) / np.sum(np.subtract(true, before) ** 2)
-        each = ", ".join(
-            f"{n} {a:.3f} (true {t:.3f}, prior {b:.3f})" for n, a, t, b in zip(listed, after, true, before)
-        )
-        result.append(Figure(f"{name}: share of the changes of mass found", data, float(share), note=f"kg: {each}"))
-    return result
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table; 1 when a must is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="one posture on two feet")
     parser.add_argument("--postures", type=int, default=FULL, help="per foot configuration (15)")
     parser.add_argument("--rig", choices=[case.name for case in CASES], action="append", help="only this; repeatable")
+    parser.add_argument("--workers", type=int, default=2, help="processes that design the dances (2)")
     chosen = parser.parse_args(arguments)
     chosen_cases = [case for case in CASES if not chosen.rig or case.name in chosen.rig]
-    result = proof_figures(chosen_cases, chosen.quick, chosen.postures, lambda text: print(text, file=sys.stderr))
+    result = proof_figures(
+        chosen_cases, chosen.quick, chosen.postures, lambda text: print(text, file=sys.stderr), chosen.workers
+    )
     print(heading())
     for figure in result:
         print(row(figure))
@@ -219,6 +134,7 @@ def proof_figures(
     quick: bool = False,
     postures: int = FULL,
     say: Callable[[str], None] = lambda text: None,
+    workers: int = 2,
 ) -> list[Figure]:
     """Every figure of the proof; not measured, and why, where MuJoCo is not installed."""
     try:
@@ -228,7 +144,8 @@ def proof_figures(
         return missing(rows, "MuJoCo is not installed: pip install mujoco (the benchmarks extra)")
     configurations = QUICK_CONFIGURATIONS if quick else FOOT_CONFIGURATIONS
     with one_blas_thread():
-        return [f for case in cases for f in designed_figures(case, QUICK if quick else postures, configurations, say)]
+        each = QUICK if quick else postures
+        return [f for case in cases for f in designed_figures(case, each, configurations, say, workers)]
 
 
 if __name__ == "__main__":

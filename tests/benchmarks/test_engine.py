@@ -160,6 +160,18 @@ def test_the_loop_finds_a_load_on_the_arm(robot: Rig, intended: Plan) -> None:
     assert found.exact < 0.3
 
 
+def test_a_load_that_the_plan_knows_is_carried_better(robot: Rig, intended: Plan) -> None:
+    """A body planned for with its load follows its plan more closely than one whose plan does not know the load."""
+    truth, _, _ = arm_load(robot)
+    loaded = robot.with_prior(truth)
+    knowing = plan(loaded, *squat(loaded))
+    aware = measure(loaded, knowing, play(loaded, knowing))
+    unaware = measure(robot, intended, play(robot, intended, truth=truth))
+    assert aware.fell is None
+    assert aware.angle < 0.5 * unaware.angle
+    assert aware.total.rmse[2] < 0.1 * unaware.total.rmse[2]
+
+
 def test_changed_bodies_keep_their_centres_of_mass(robot: Rig) -> None:
     """A change of mass scales a link's whole distribution, so its centre of mass stays."""
     truth = changed(robot)

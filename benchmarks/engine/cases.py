@@ -1,0 +1,48 @@
+"""The rigs of the proof and their dances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from solver.dance.choreography import DanceOptions, design, human_options
+from solver.dance.dance import Dance
+from solver.dance.schedule import FOOT_CONFIGURATIONS
+from solver.rig import Rig
+from solver.rigs import hoap3, hrp2, human
+
+FULL, QUICK = 15, 1
+"""Postures per foot configuration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A rig to prove.
+
+    Attributes:
+        name: shown.
+        rig: makes it.
+        options: of its dance, from the postures per configuration.
+        person: sensed by markers, not by encoders.
+    """
+
+    name: str
+    rig: Callable[[], Rig]
+    options: Callable[..., DanceOptions]
+    person: bool = False
+
+
+CASES = (
+    Case("HOAP-3", lambda: hoap3(torque="peak"), DanceOptions),
+    Case("HRP-2", hrp2, DanceOptions),
+    Case("human", lambda: human(1.75, 65.0, "female"), human_options, person=True),
+)
+
+
+def dance_for(
+    case: Case, rig: Rig, postures: int, configurations: Sequence[str] = FOOT_CONFIGURATIONS, workers: int = 2
+) -> Dance:
+    """A dance of a few postures per foot configuration, or of the paper's fifteen."""
+    wanted = {name: postures if name in configurations else 0 for name in FOOT_CONFIGURATIONS}
+    effort = {} if postures >= FULL else {"pool": 60, "starts": 2, "rounds": 2}
+    return design(rig, case.options(postures=wanted, workers=workers if postures >= FULL else 1, **effort))

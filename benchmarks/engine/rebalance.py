@@ -1,0 +1,158 @@
+"""The same dance for another balance: for a body of other inertials, or with nothing done for balance at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from solver.dance.balance import Rebalancer
+from solver.dance.checks.support import support_polygon
+from solver.dance.dance import Dance
+from solver.dance.dancer import Dancer
+from solver.dance.splines import AT_REST
+from solver.dance.stretch import Stretch
+from solver.errors import InvalidValue
+from solver.rig import Rig
+
+SAMPLES = 65
+"""Instants of a stretch at which its zero-moment point is led."""
+ROUNDS, SLOW = 8, 0.7
+"""Most corrections of the root's horizontal path, and the share of its error above which one more is not worth it."""
+LOWER, LOWEST = 0.005, 20
+"""Share of the root's height by which it is lowered where the legs do not reach, and how often at most."""
+HORIZONTAL, PLACE = slice(0, 2), slice(0, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Zmp:
+    """Zero-moment points of frames and how far inside the support they are.
+
+    Attributes:
+        points: (N, 2) [m], world.
+        reached: (N,) False where the legs do not reach their feet: such a frame cannot be danced at all.
+        shrunk, sole: (N,) [m] distance inside the dance's shrunk support polygon, and inside that of the soles;
+            negative outside.
+    """
+
+    points: np.ndarray
+    reached: np.ndarray
+    shrunk: np.ndarray
+    sole: np.ndarray
+
+
+def rebalanced(dance: Dance, rig: Rig, other: Rig) -> Dance:
+    """The dance with its zero-moment point kept where it was though the body weighs otherwise.
+
+    Trunk, arms and free leg move as they did. The root moves horizontally, and the standing legs with it: to where
+    each held posture is balanced, and on the way as the zero-moment point asks. Where the legs do not reach that far it
+    is lowered as well.
+
+    Args:
+        dance: designed for `rig`.
+        rig: as believed when the dance was designed.
+        other: the same body with other inertials.
+
+    Raises:
+        InvalidValue: a posture that the other body cannot balance on these feet.
+    """
+    before, after = dance.dancer(rig), dance.dancer(other)
+    known: dict[bytes, np.ndarray] = {}
+    stretches: list[Stretch] = []
+    for stretch in dance.stretches:
+        shifts = [_shift(stretch, y, before, after, known) for y in (stretch.start, stretch.stop)]
+        control = np.array(stretch.control, float)
+        control[:, PLACE] += _blend(len(control), *shifts)
+        if stretch.kind != "hold":
+            control = _led(stretch, control, before, after)
+        stretches.append(replace(stretch, control=control))
+    return replace(dance, stretches=tuple(stretches), complete=False)
+
+
+def going_straight(stretch: Stretch) -> Stretch:
+    """The same limb motion, not rebalanced on the way: the root goes straight from posture to posture."""
+    return replace(stretch, control=_straightened(stretch.control))
+
+
+def standing_still(stretch: Stretch) -> Stretch:
+    """The same limb motion while the balance limbs do nothing: the root stays where the first posture has it.
+
+    bonnet2016's Fig. 6, in red, "using only exciting motions". Our exciting motions also turn and lift the root.
+    """
+    control = np.array(stretch.control, float)
+    control[:, HORIZONTAL] = control[0, HORIZONTAL]
+    return replace(stretch, control=control)
+
+
+def zmp_of(rig: Rig, dancer: Dancer, stretch: Stretch, rate: float) -> Zmp:
+    """Zero-moment points (N frames at a rate [1/s]) that inverse dynamics finds for a stretch."""
+    _, curves, reached = stretch.frames(dancer, stretch.spline.samples(rate))
+    points = dancer.zmp(curves)
+    shrunk, sole = (support_polygon(rig, stretch.anchors, share).margin(points) for share in (dancer.shrink, 0.0))
+    return Zmp(points, reached, shrunk, sole)
+
+
+def _straightened(control: np.ndarray) -> np.ndarray:
+    result = np.array(control, float)
+    result[:, HORIZONTAL] = _blend(len(control), control[0, HORIZONTAL], control[-1, HORIZONTAL])
+    return result
+
+
+def _blend(count: int, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """Control values (count, n) of the even way between two states of rest."""
+    share = np.concatenate(
+        [np.zeros(AT_REST - 1), np.linspace(0.0, 1.0, count - 2 * AT_REST + 2), np.ones(AT_REST - 1)]
+    )
+    return (1.0 - share[:, None]) * first + share[:, None] * last
+
+
+def _shift(
+    stretch: Stretch, y: np.ndarray, before: Dancer, after: Dancer, known: dict[bytes, np.ndarray]
+) -> np.ndarray:
+    """(3,) [m] by which the root moves so that the other body's centre of mass is above where this body's was."""
+    key = y.tobytes()
+    if key not in known:
+        goal = before.com(before.still(y[None], stretch.solved)[1])[:, :2]
+        for lower in range(LOWEST):
+            tried = y[None].copy()
+            tried[:, 2] -= lower * LOWER * after.straight_height
+            found, good = after.balanced(tried, goal, stretch.solved)
+            if good[0]:
+                break
+        else:
+            raise InvalidValue(f"{stretch.name}: the other body cannot be balanced there, its legs do not reach")
+        known[key] = (found[0] - y)[PLACE]
+    return known[key]
+
+
+def _led(stretch: Stretch, control: np.ndarray, before: Dancer, after: Dancer) -> np.ndarray:
+    """Control values (C, D) with the zero-moment point led along that of the stretch as it was."""
+    balancer = Rebalancer(after, stretch.spline, SAMPLES)
+    _, curves, _ = stretch.frames(before, balancer.times)
+    goals = before.zmp(curves)
+    bump = np.sin(np.pi * np.linspace(0.0, 1.0, len(control) - 2 * AT_REST + 2))[1:-1]
+    for lower in range(LOWEST):
+        tried = control.copy()
+        tried[AT_REST:-AT_REST, 2] -= lower * LOWER * after.straight_height * bump
+        found = _followed(balancer, tried, goals, stretch, after)
+        if found is not None:
+            return found
+    raise InvalidValue(f"{stretch.name}: the other body's legs do not reach on the way")
+
+
+def _followed(
+    balancer: Rebalancer, control: np.ndarray, goals: np.ndarray, stretch: Stretch, dancer: Dancer
+) -> np.ndarray | None:
+    """The nearest that the zero-moment point comes to its goals (N, 2); None where the legs do not reach."""
+    best, least = None, np.inf
+    for _ in range(ROUNDS):
+        _, curves, reached = balancer.evaluate(control[None], stretch.solved)
+        error = np.where(reached[:, None], goals - dancer.zmp(curves), 0.0)
+        worst = float(np.abs(error).max())
+        if reached.all():
+            if worst > SLOW * least:
+                break
+            best, least = control, worst
+        control = control.copy()
+        control[AT_REST:-AT_REST, HORIZONTAL] += balancer.inverse @ error
+    return best

@@ -1,0 +1,70 @@
+"""The dances of the experiments: designed once, kept in a folder if one is given, of the paper's size or quick ones."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from solver.dance.choreography import DanceOptions, design
+from solver.dance.dance import Dance
+from solver.dance.schedule import FOOT_CONFIGURATIONS
+from solver.io.dance_file import read_dance, write_dance
+from solver.progress import Console
+from solver.rig import Rig
+
+EACH, EACH_QUICK, EACH_UNSEEN = 15, 1, 2
+"""Postures per foot configuration: the paper's, with --quick, and of a dance for cross-validation."""
+UNSEEN_SEED = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Dances:
+    """Designs dances.
+
+    Attributes:
+        quick: one posture per foot configuration and less effort.
+        workers: processes.
+        folder: where dances are kept between runs; None designs each anew.
+    """
+
+    quick: bool = False
+    workers: int = 2
+    folder: Path | None = None
+
+    def of(self, rig: Rig, options: DanceOptions, *, unseen: bool = False) -> tuple[Dance, float]:
+        """A dance and the seconds its design took, also when it was kept.
+
+        Args:
+            rig: the dancer.
+            options: whose postures, effort and workers are replaced.
+            unseen: a shorter dance of another seed, to test on what was not used.
+        """
+        options = self.options(options, unseen)
+        path = None if self.folder is None else self.folder / f"{_digest(rig, options)}.npz"
+        if path is not None and path.exists():
+            dance = read_dance(path)
+            return dance, float(dance.report["design [s]"])
+        began = time.perf_counter()
+        dance = design(rig, options, Console())
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_dance(path, dance)
+        return dance, time.perf_counter() - began
+
+    def options(self, options: DanceOptions, unseen: bool) -> DanceOptions:
+        """The options at the size asked for."""
+        each = EACH_QUICK if self.quick else EACH_UNSEEN if unseen else EACH
+        options = replace(options, postures=dict.fromkeys(FOOT_CONFIGURATIONS, each), workers=self.workers)
+        if self.quick or unseen:
+            options = replace(options, pool=60, starts=2, rounds=2)
+        return replace(options, seed=UNSEEN_SEED) if unseen else options
+
+
+def _digest(rig: Rig, options: DanceOptions) -> str:
+    """A name for the dance of a rig and options, whatever the number of workers."""
+    said = repr(
+        (sorted(rig.parameters.items(), key=str), sorted(options.postures.items()), replace(options, workers=1))
+    )
+    return hashlib.sha256(said.encode() + rig.prior.values.tobytes()).hexdigest()[:16]

@@ -1,0 +1,134 @@
+"""What the experiments of bonnet2016 share: a dance performed in MuJoCo, sensed, identified, and judged unseen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.engine.loop import Sensors, sensed
+from benchmarks.engine.measure import measure
+from benchmarks.engine.performance import Performance, plan
+from solver.dance.dance import Dance
+from solver.dynamics import external_wrench, predicted_wrench
+from solver.identification.accumulate import accumulate
+from solver.identification.base_estimation import BaseEstimate, estimate_base
+from solver.identification.comparison import Fit, fit
+from solver.identification.constrained import ConstrainedOptions, constrained
+from solver.identification.identify import IdentifyOptions, identify, weighted
+from solver.inertials import InertialParameters
+from solver.rig import Rig
+from solver.trial import Trial
+
+PLAN_RATE = 250.0
+"""[1/s] of the plan handed to the controller."""
+BEFORE_FALL = 1.0
+"""[s] left out before a fall."""
+
+
+@dataclass(frozen=True, slots=True)
+class Danced:
+    """A dance as sensed.
+
+    Attributes:
+        trial: noisy and filtered.
+        mass: [kg] as the plates weighed the body standing still before it.
+        fell: [s] after the start, or None.
+        slip: [m] farthest of a planted foot.
+    """
+
+    trial: Trial
+    mass: float
+    fell: float | None
+    slip: float
+
+
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """What one dance tells about a body.
+
+    Attributes:
+        prior: as believed.
+        scaled: the prior at the weighed mass.
+        paper: by the paper's programme (8).
+        ours: by the default method of this software, at the weighed mass.
+        base: base parameters by weighted least squares (7).
+        structure: how many base parameters the rig has.
+    """
+
+    prior: InertialParameters
+    scaled: InertialParameters
+    paper: InertialParameters
+    ours: InertialParameters
+    base: BaseEstimate
+    structure: int
+
+
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """A dance as it was played.
+
+    Attributes:
+        performance: truly.
+        slip: [m] farthest of a planted foot.
+    """
+
+    performance: Performance
+    slip: float
+
+
+def performed(planner: Rig, dance: Dance, truth: InertialParameters) -> Performed:
+    """A dance played in MuJoCo on a body of ``truth`` by the controller of ``planner``.
+
+    Args:
+        planner: its prior is what plan and controller believe.
+        dance: for that rig.
+        truth: of the simulated body.
+    """
+    from benchmarks.engine.simulate import play  # needs MuJoCo
+
+    intended = plan(planner, dance.sample(planner, PLAN_RATE), dance.schedule)
+    shown = play(planner, intended, truth=truth)
+    return Performed(shown, measure(planner, intended, shown).slip)
+
+
+def seen(rig: Rig, shown: Performed, sensors: Sensors, seed: int) -> Danced:
+    """What the sensors say of it; ``seed`` is that of their noise."""
+    performance = shown.performance
+    weight = float(performance.standing[:, 2].sum())
+    trial = sensed(rig, performance.before_fall(BEFORE_FALL), sensors, seed)
+    return Danced(trial, weight / float(np.linalg.norm(rig.model.gravity.linear)), performance.fell, shown.slip)
+
+
+def identified(rig: Rig, trial: Trial, mass: float) -> Identified:
+    """Identify from one trial with the rig's prior; left and right need not agree."""
+    choices = ConstrainedOptions(corrected=False)
+    regression, estimate = weighted(
+        accumulate(rig, [trial], axes="world"), lambda found: constrained(found, rig, choices), rig
+    )
+    options = IdentifyOptions(total_mass=mass, symmetric=False, bootstrap=0, cross_validate=False)
+    ours = identify(rig, [trial], options)
+    return Identified(
+        prior=rig.prior,
+        scaled=rig.prior.scaled(mass),
+        paper=estimate.parameters,
+        ours=ours.parameters,
+        base=estimate_base(regression),
+        structure=len(regression.structure),
+    )
+
+
+def explained(rig: Rig, trial: Trial, parameters: InertialParameters) -> Fit:
+    """Measured against reconstructed wrench in the root link's axes, as the paper writes it."""
+    counted = trial.counted
+    measured = external_wrench(rig, trial.motion, trial.wrenches, axes="link")
+    return fit(measured[counted], predicted_wrench(rig, trial.motion, parameters, axes="link")[counted])
+
+
+def noise_of(sensors: Sensors) -> str:
+    """The sensors' noise in words."""
+    return (
+        f"white noise a sample at 250 Hz: {sensors.angle:g} rad (joints and root), {1e3 * sensors.position:g} mm "
+        f"(root), {100.0 * sensors.force:g} % of the weight (each plate, per axis; moments times the root's height); "
+        f"filter {sensors.preset}"
+    )

@@ -1,0 +1,228 @@
+"""The experiments of bonnet2016: what they compare is what they say, and another balance is really another balance."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.engine.bodies import arm_load, arm_of
+from benchmarks.engine.rebalance import going_straight, rebalanced, standing_still, zmp_of
+from benchmarks.figures.simulated import exact_trial
+from benchmarks.papers import plots
+from benchmarks.papers.bonnet2016_bodies import ROBOT_MASS, delivered_robot, other_person
+from benchmarks.papers.bonnet2016_criterion import criterion_drawing, criterion_rows, evolutions
+from benchmarks.papers.bonnet2016_dances import Dances, _digest
+from benchmarks.papers.bonnet2016_tables import TRUNK_FIRST, TRUNK_LAST, TRUNK_TRANSITIONS
+from benchmarks.papers.bonnet2016_trials import explained, identified
+from benchmarks.papers.bonnet2016_zmp import ENGINE, PLANNED, Track, planned, played, shown, zmp_drawing
+from benchmarks.papers.rows import Row, table
+from solver.dance.choreography import DanceOptions, choreographer
+from solver.dance.dance import Dance, Step
+from solver.dance.stretch import Stretch, hold
+from solver.motion import Motion
+from solver.pinocchio_loader import pin
+from solver.rig import ROOT_NV, Rig
+from solver.rigs import hoap3, human
+from solver.signals import smooth_motion
+
+RATE = 50.0
+AXIS_FZ = 2
+
+
+@pytest.fixture(scope="module")
+def robot() -> Rig:
+    return hoap3("battery_radio", torque="peak")
+
+
+@pytest.fixture(scope="module")
+def dance(robot: Rig) -> Dance:
+    """HOAP-3 stands, lifts its arms forwards, turns and bends its knees, and stands."""
+    parent = choreographer(robot, DanceOptions(shortest=1.5))
+    dancer = parent.dancer
+    footing = dancer.footing("both")
+    start = dancer.home(footing)
+    stop = start.copy()
+    stop[2] -= 0.08 * dancer.straight_height
+    stop[3:ROOT_NV] = 0.1, 0.1, 0.2
+    arms = dancer.trunk
+    stop[arms] = np.clip(start[arms] - 0.6, dancer.lower[arms] + 0.05, dancer.upper[arms] - 0.05)
+    balanced, good = dancer.balanced(stop[None], footing.polygon.centre[None], footing.solved)
+    assert good[0]
+    way, trouble = parent.plain("both posture 1", start, balanced[0], footing)
+    assert way is not None, trouble
+    ends = [hold(name, y, 0.5, footing.solved, footing.anchors) for name, y in (("home", start), ("end", way.stop))]
+    stretches = (ends[0], replace(way, kind="exciting"), ends[1])
+    trace = (Step(1, "both", 10.0, 11.0, "exciting"),)
+    return Dance(dict(robot.parameters), stretches, 0.4, 0.1, (2,), trace)
+
+
+@pytest.fixture(scope="module")
+def transition(dance: Dance) -> Stretch:
+    return dance.stretches[1]
+
+
+def test_the_delivered_robot_weighs_what_the_paper_says(robot: Rig) -> None:
+    """7.9 kg of links that can exist, whose centres of mass lie in their boxes; the same seed gives the same robot."""
+    truth = delivered_robot(robot)
+    assert truth.total_mass == pytest.approx(ROBOT_MASS)
+    assert robot.prior.total_mass == pytest.approx(8.8, abs=0.01)
+    assert (truth.consistency_margin >= 0.0).all()
+    assert ((truth.coms >= robot.boxes[:, 0]) & (truth.coms <= robot.boxes[:, 1])).all()
+    np.testing.assert_array_equal(truth.values, delivered_robot(robot).values)
+    assert np.abs(truth.values - delivered_robot(robot, seed=1).values).max() > 1e-3
+
+
+def test_the_other_person_weighs_the_same_but_not_in_each_link() -> None:
+    """Another person of the table's mass, whose links could exist."""
+    average = human(1.75, 65.0, "female")
+    truth = other_person(average)
+    assert truth.total_mass == pytest.approx(65.0)
+    assert (truth.consistency_margin > -1e-12).all()
+    assert np.abs(truth.masses / average.masses - 1.0).max() > 0.1
+
+
+def test_the_same_body_needs_no_other_balance(robot: Rig, dance: Dance) -> None:
+    """Rebalanced for the body it was made for, a dance stays where it was."""
+    again = rebalanced(dance, robot, robot)
+    for before, after in zip(dance.stretches, again.stretches):
+        np.testing.assert_allclose(after.control, before.control, atol=1e-6)
+
+
+def test_a_loaded_body_keeps_its_zero_moment_point(robot: Rig, dance: Dance) -> None:
+    """With a load the zero-moment point would move by centimetres; rebalanced it stays, and so do limbs and feet."""
+    truth, _, _ = arm_load(robot)
+    loaded = robot.with_prior(truth)
+    other = rebalanced(dance, robot, loaded)
+    dancer = dance.dancer(robot)
+    for before, after in zip(dance.stretches, other.stretches):
+        own, unprepared = zmp_of(robot, dancer, before, RATE), zmp_of(loaded, dance.dancer(loaded), before, RATE)
+        found = zmp_of(loaded, other.dancer(loaded), after, RATE)
+        assert np.abs(unprepared.points - own.points).max() > 5e-3
+        assert np.abs(found.points - own.points).max() < 1e-3
+        np.testing.assert_array_equal(after.control[:, dancer.trunk], before.control[:, dancer.trunk])
+        assert after.anchors == before.anchors
+    assert other.largest_jump() < 1e-9
+
+
+def test_what_is_not_rebalanced_moves_the_same_limbs(transition: Stretch) -> None:
+    """Both unbalanced forms change the root's horizontal place only; one of them still ends where it should."""
+    for changed in (going_straight(transition), standing_still(transition)):
+        np.testing.assert_array_equal(changed.control[:, 2:], transition.control[:, 2:])
+        np.testing.assert_array_equal(changed.start, transition.start)
+    np.testing.assert_array_equal(going_straight(transition).stop, transition.stop)
+    assert np.ptp(standing_still(transition).control[:, :2], axis=0).max() == 0.0
+
+
+def test_rebalancing_keeps_the_point_farther_inside(robot: Rig, dance: Dance, transition: Stretch) -> None:
+    """Fig. 6: with the root held the zero-moment point comes nearer to the border than as designed."""
+    ours, still = (planned(robot, dance, [transition], variant)[0] for variant in ("ours", "still"))
+    assert ours.shrunk.min() > 0.0
+    assert still.shrunk.min() < ours.shrunk.min() - 5e-3
+
+
+def test_shares_and_margins_are_those_of_the_frames(transition: Stretch) -> None:
+    """A quarter of the frames outside is 25 %, and the farthest of them is the excursion; a fall is a fall."""
+    shrunk, sole = np.array([-0.002, 0.001, 0.002, 0.003]), np.array([0.001, 0.005, 0.006, 0.007])
+    track = Track(transition, np.zeros((4, 2)), shrunk, sole, fell=2.0)
+    line = shown([track, replace(track, shrunk=sole, fell=None)], "two feet", "ours", PLANNED)
+    assert (line.count, line.left, line.fell) == (2, 1, None)
+    assert line.outside == pytest.approx(12.5)
+    assert line.excursion == pytest.approx(2.0)
+    assert (line.beyond, line.margin) == (0.0, pytest.approx(1.0))
+    line = shown([track, replace(track, fell=None)], "two feet", "ours", ENGINE)
+    assert line.fell == 1
+    assert line.beyond == pytest.approx(25.0), "one frame of four is within 2 mm of the soles' border"
+
+
+def test_the_plates_show_the_planned_point(robot: Rig, dance: Dance, transition: Stretch) -> None:
+    """MuJoCo's plates place the zero-moment point of a rebalanced transition where it was planned."""
+    pytest.importorskip("mujoco", reason="MuJoCo, of the benchmarks extra, is not installed")
+    track = next(played(robot, dance, [transition], "ours"))
+    own = planned(robot, dance, [transition], "ours")[0]
+    assert track.fell is None
+    assert track.shrunk.min() == pytest.approx(own.shrunk.min(), abs=2e-3)
+
+
+def traced(dance: Dance, values: np.ndarray) -> Dance:
+    return replace(dance, trace=tuple(Step(1, "both", float(v), float(v) + 1.0, "exciting") for v in values))
+
+
+def test_the_criterion_stands_beside_the_papers(dance: Dance) -> None:
+    """Fig. 5: the paper's start and end stand beside the same transitions; an end above both demands is missed."""
+    falling = traced(dance, np.geomspace(1000.0, 5.0, TRUNK_TRANSITIONS + 2))
+    rows = criterion_rows(evolutions(falling), 60)
+    paper = {row.paper: row for row in rows if row.paper is not None}
+    assert "after 1 transitions" in paper[TRUNK_FIRST].what
+    assert f"after {TRUNK_TRANSITIONS} transitions" in paper[TRUNK_LAST].what
+    assert paper[TRUNK_LAST].met
+    assert rows[-1].ours == 0.0
+    stuck = criterion_rows(evolutions(traced(dance, np.linspace(100.0, 200.0, TRUNK_TRANSITIONS))), 60)
+    assert [row.met for row in stuck if row.paper == TRUNK_LAST] == [False]
+    assert stuck[-1].ours == TRUNK_TRANSITIONS - 1
+    assert "MUST MISSED" in table("Fig. 5", stuck)
+
+
+def test_figures_are_files_that_stand_alone(robot: Rig, dance: Dance, tmp_path: Path) -> None:
+    """Both figures are well-formed SVG documents with a style of their own."""
+    for name, drawing in (
+        ("fig5", criterion_drawing(evolutions(traced(dance, np.geomspace(1000.0, 5.0, 30))))),
+        ("fig6", zmp_drawing(robot, dance)),
+    ):
+        root = ElementTree.fromstring(plots.save(drawing, tmp_path / f"{name}.svg").read_text(encoding="utf-8"))
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert root.find("{http://www.w3.org/2000/svg}style") is not None
+        assert root.findall("{http://www.w3.org/2000/svg}path")
+
+
+def test_a_missing_mass_is_a_missing_force(robot: Rig, dance: Dance) -> None:
+    """The truth explains a wrench without noise; CAD misses the weight of what the robot does not have."""
+    truth = delivered_robot(robot)
+    trial = exact_trial(robot, "dance", dance.sample(robot, RATE), truth)
+    assert explained(robot, trial, truth).rmse.max() < 1e-9
+    short = (robot.prior.total_mass - truth.total_mass) * 9.81
+    assert explained(robot, trial, robot.prior).rmse[AXIS_FZ] == pytest.approx(short, rel=0.05)
+
+
+def waving(rig: Rig) -> Motion:
+    """Every coordinate on its own sum of two sinusoids: nobody could dance it, but it excites everything."""
+    generator = np.random.default_rng(5)
+    times = np.arange(0.0, 16.0, 1.0 / RATE)
+    pitch, phase = generator.uniform(0.2, 1.0, (2, rig.model.nv)), generator.uniform(0.0, 6.0, (2, rig.model.nv))
+    angles = 0.25 * np.sin(2.0 * np.pi * pitch * times[:, None, None] + phase).sum(axis=1)
+    q = np.array([pin.integrate(rig.model, rig.neutral, row) for row in angles])
+    return smooth_motion(rig.model, times, q, None)
+
+
+def test_a_load_unknown_to_the_identification_is_found(robot: Rig) -> None:
+    """Without noise the base parameters are the truth's, and the arm gains most of the load by both methods.
+
+    Not all of it: an arm's mass is no base parameter, part of it could as well be the trunk's, and there the prior
+    decides.
+    """
+    truth, load, link = arm_load(robot)
+    found = identified(robot, exact_trial(robot, "waving", waving(robot), truth), truth.total_mass)
+    arm = [robot.index(name) for name in arm_of(robot, link)]
+    for parameters in (found.paper, found.ours):
+        assert 0.6 * load < float((parameters.masses - robot.prior.masses)[arm].sum()) < 1.2 * load
+    assert found.structure == len(found.base.base)
+    np.testing.assert_allclose(found.base.values, found.base.base.of(truth), rtol=1e-6, atol=1e-9)
+    assert found.base.well_known(corrected=False).all()
+
+
+def test_kept_dances_are_told_apart(robot: Rig) -> None:
+    """A dance is kept for its rig and options, whatever the number of workers."""
+    own = Dances(workers=1).options(DanceOptions(), unseen=False)
+    assert _digest(robot, own) == _digest(robot, replace(own, workers=2))
+    assert _digest(robot, own) != _digest(robot, replace(own, seed=1))
+    assert _digest(robot, own) != _digest(robot.with_prior(arm_load(robot)[0]), own)
+    assert _digest(robot, own) != _digest(robot, Dances(quick=True).options(DanceOptions(), unseen=False))
+
+
+def test_a_row_says_what_is_missing() -> None:
+    """A figure without a number is a dash, with its reason."""
+    text = str(Row("falls", "MuJoCo", None, 1.0, note="not installed"))
+    assert text.split()[-3:] == ["-", "not", "installed"]
