@@ -10,9 +10,10 @@ better) as a share of the plain way's, the worst margin over all checks (negativ
 
 Found on six transitions of 26 to 38 variables (two via points), means of the feasible results and seconds in all, on a
 busy core: programmes 0.857, 6 of 6 feasible, 7 s; seeded 0.886, 6 of 6, 18 s; SLSQP 0.860, 3 of 6, 20 s; programmes,
-then SLSQP 0.843, 5 of 6, 24 s. A polish lowers the criterion by 1.6 % for two and a half times as much time again, so there
-is none. With all eight control values (104 variables; one transition) the programmes reach 0.635 in 1.3 s, seeded 0.768
-in 2.6 s; SLSQP had not ended after a minute.
+then SLSQP 0.843, 5 of 6, 24 s. A polish lowers the criterion by 1.6 % for two and a half times as much time again, so
+there is none. With all eight control values (104 variables; one transition) the programmes reach 0.635 in 1.3 s, seeded
+0.768 in 2.6 s; SLSQP had not ended after a minute. trust-constr on two of the transitions: 0.936 in 18 s, programmes
+0.864 in 1.5 s.
 """
 
 from __future__ import annotations

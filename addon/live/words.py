@@ -36,6 +36,9 @@ def told(margin: SceneMargin) -> str:
         return f"balance: ZMP {length(size)} {'inside' if left else 'outside'}"
     if margin.check == "friction":
         return f"{item} friction: {percent(size)} of the weight {'to spare' if left else 'too much'}"
+    if margin.check == "twist":
+        grip = f"friction for {percent(size)} of the weight"
+        return f"{item} {'keeps its heading' if left else 'turns'}: {grip} {'to spare' if left else 'lacking'}"
     if margin.check == "unilateral":
         return f"{item} {'presses' if left else 'would have to pull'}: {percent(size)} of the weight"
     if margin.check == "slip":

@@ -31,8 +31,8 @@ BATCH = 4096
 BENT = 0.5
 """Regularity a solved leg should keep: half the bend of `Leg.bent`."""
 SCALES = {
-    "joint angle": 0.1, "joint speed": 0.2, "joint torque": 0.1, "zmp": 0.02, "friction": 0.1, "unilateral": 0.1,
-    "slip": 0.005, "leg": 1.0, "self-collision": 0.02, "floor": 0.02,
+    "joint angle": 0.1, "joint speed": 0.2, "joint torque": 0.1, "zmp": 0.02, "friction": 0.1, "twist": 0.1,
+    "unilateral": 0.1, "slip": 0.005, "leg": 1.0, "self-collision": 0.02, "floor": 0.02,
 }  # fmt: skip
 """What counts as one unit of each limit, so that they can be added up."""
 STANDS = 1e-6
@@ -142,6 +142,7 @@ class Limits:
             "joint torque": np.full((count, rig.model.nv - ROOT_NV), np.inf),
             "zmp": np.full((count, self._corners), np.inf),
             "friction": np.full((count, patches), np.inf),
+            "twist": np.full((count, patches), np.inf),
             "unilateral": np.full((count, patches), np.inf),
             "slip": np.full((count, patches), np.inf),
             "self-collision": np.full((count, len(near.pairs)), np.inf),
@@ -159,7 +160,7 @@ class Limits:
                 zmp = zero_moment_point(state.wrench, ground, self._weight)
                 edges = phase.polygon.edge_distances(zmp)
                 parts["zmp"][cut, : edges.shape[1]] = edges
-            for name in ("friction", "unilateral", "slip"):
+            for name in ("friction", "twist", "unilateral", "slip"):
                 parts[name][cut] = getattr(margins, name)
             self._contacts(parts, cut, state, phase, near, ground)
         return list(parts.items())

@@ -21,7 +21,7 @@ from .schedule import Phase, Schedule
 
 AT_REST = (1e-4, 1e-2)
 """[rad/s or m/s, per s again] below which a frame is at rest: a change of pace there cannot be seen."""
-DYNAMIC = ("joint torque", "zmp", "friction", "unilateral")
+DYNAMIC = ("joint torque", "zmp", "friction", "twist", "unilateral")
 """Checks that slowing down changes, besides the speeds."""
 SLOWEST = 8.0
 """A stretch that fails even so slowly fails standing still."""

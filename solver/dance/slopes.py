@@ -29,7 +29,7 @@ class Slopes:
 
     Attributes:
         gradient: (V, n) of the criterion.
-        limits: (R, n, V) of solved legs' angles and speeds and of all torques, in both directions.
+        limits: (R, n, V) of solved legs' angles and speeds, of all torques and of the soles' twist, in both directions.
         room: (R,) by which each may grow; negative: beyond its limit.
     """
 
@@ -58,11 +58,13 @@ def slopes_of(problem: TransitionProblem, trial: Trial) -> Slopes:
     matrix += np.einsum("ojfh,ofi,jikv->fhkv", moved[:, n:], root, follow, optimize=True)
     legs, torque = leg_columns(problem), TORQUE_SHARE * dancer.rig.limits.torque
     off, speed = SLACK["joint angle"], SPEED_SHARE * dancer.speed[legs]
-    upper = np.concatenate([dancer.upper[legs] - off, speed, torque])
-    lower = np.concatenate([dancer.lower[legs] + off, -speed, -torque])
+    turn = np.array([SLACK["twist"]])
+    upper = np.concatenate([dancer.upper[legs] - off, speed, torque, np.inf * turn])
+    lower = np.concatenate([dancer.lower[legs] + off, -speed, -torque, turn])
     room = np.concatenate([(upper - held[-1]).ravel(), (held[-1] - lower).ravel()])
     matrix = matrix.reshape(frames * held.shape[2], n, -1)
-    return Slopes(gradient, np.concatenate([matrix, -matrix]), room)
+    bounded = np.isfinite(room)
+    return Slopes(gradient, np.concatenate([matrix, -matrix])[bounded], room[bounded])
 
 
 def leg_columns(problem: TransitionProblem) -> np.ndarray:
@@ -87,8 +89,8 @@ def _shifted(
     rates[:, steering] = np.stack(dancer.legs_solved(some[0], some[1], some[2], problem.plain.solved)[0])
     curves = problem.curves(rates)
     rows = base_rows(dancer.rig, as_motion(curves), problem.meter.structure)
-    torques, zmp = problem.judge.loads(curves, problem.plain.anchors)
-    held = np.concatenate([rates[0][:, legs], rates[1][:, legs], torques], axis=1)
+    torques, zmp, twist = problem.judge.loads(curves, problem.plain.anchors)
+    held = np.concatenate([rates[0][:, legs], rates[1][:, legs], torques, twist[:, None]], axis=1)
     count = len(places) + 1
     return (
         held.reshape(count, frames, -1),

@@ -28,6 +28,7 @@ SLACK = {
     "joint torque": 0.02,
     "zmp": 0.001,
     "friction": 0.02,
+    "twist": 0.005,
     "unilateral": 0.02,
     "self-collision": 0.002,
 }
@@ -110,8 +111,8 @@ class Judge:
         schedule = Schedule.constant(anchors, float(times[0]) - 1.0, float(times[-1]) + 1.0)
         return self._checker.with_schedule(schedule).check_frames(Motion(times, curves.q, curves.v, curves.a))
 
-    def loads(self, curves: Curves, anchors: tuple[Anchor, ...]) -> tuple[np.ndarray, np.ndarray]:
-        """Joint torques (N, nv - 6) [N m] and zero-moment points (N, 2) [m] of frames on one footing."""
+    def loads(self, curves: Curves, anchors: tuple[Anchor, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Joint torques (N, nv - 6) [N m], zero-moment points (N, 2) [m], margins of twist (N,) on one footing."""
         return self._checker.loads(curves, Phase(-1.0, 1.0, anchors))
 
     def margins(self, curves: Curves, anchors: tuple[Anchor, ...]) -> np.ndarray:

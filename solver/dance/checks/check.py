@@ -20,12 +20,15 @@ from .joints import angle_margins, coordinate_links, coordinate_names, speed_mar
 from .margins import Checks, Margin
 from .mechanics import Mechanics
 from .options import CheckOptions
+from .twist import twist_margins
 
 CHUNK = 512
 """Frames treated at once: bounds the memory of a long dance."""
 COMFORTABLE = 0.1
 """A margin of this share of a limit, of this angle in rad or of this share of the sole is comfortable."""
 
+APART = 0.01
+"""A distance of this share of the body's extent is comfortable."""
 OFF_THE_FLOOR = 0.02
 """[m] A sole planted farther from the floor does not stand on it: the ZMP would be wrong."""
 
@@ -34,7 +37,8 @@ def check_motion(rig: Rig, motion: Motion, schedule: Schedule, options: CheckOpt
     """Check a motion against its contact schedule: every margin in every frame.
 
     The checks are ``"joint angle"`` [rad], ``"joint speed"`` [rad/s], ``"joint torque"`` [share of the limit left],
-    ``"zmp"`` [m to the border of the support polygon], ``"friction"`` and ``"unilateral"`` [share of the weight],
+    ``"zmp"`` [m to the border of the support polygon], ``"friction"``, ``"twist"`` and ``"unilateral"`` [share of the
+    weight],
     ``"slip"`` and ``"placement"`` [m], ``"flight"`` [share of the weight], ``"self-collision"`` and ``"floor"`` [m].
 
     Raises:
@@ -104,10 +108,10 @@ class FrameChecker:
             joined.torques, self.notes,
         )  # fmt: skip
 
-    def loads(self, curves: Curves, phase: Phase) -> tuple[np.ndarray, np.ndarray]:
-        """Joint torques (N, nv - 6) [N m] and zero-moment points (N, 2) [m] of frames of one phase."""
+    def loads(self, curves: Curves, phase: Phase) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Joint torques (N, nv - 6) [N m], zero-moment points (N, 2) [m], least margins of twist (N,) of one phase."""
         planted = PlantedPhase.of(self.rig, phase, self.options)
-        torques, zmp = [], []
+        torques, zmp, twist = [], [], []
         for first in range(0, len(curves.q), CHUNK):
             cut = slice(first, first + CHUNK)
             state = self._mechanics.state(curves.q[cut], curves.v[cut], curves.a[cut])
@@ -115,8 +119,12 @@ class FrameChecker:
             share = shares(points, planted.centres[:, :2], self.options.distribution)
             loads = foot_wrenches(state.wrench, share, planted.centres)
             torques.append(joint_torques(self.rig, state, planted.links, loads))
+            held = twist_margins(
+                loads, planted.centres, planted.axes, planted.halves, self.options.friction, self._weight
+            )
             zmp.append(points)
-        return np.concatenate(torques), np.concatenate(zmp)
+            twist.append(held.min(axis=1))
+        return np.concatenate(torques), np.concatenate(zmp), np.concatenate(twist)
 
     def _pieces(self, times: np.ndarray) -> Iterator[tuple[int, int, PlantedPhase]]:
         phases = self.schedule.index_at(times)
@@ -165,6 +173,7 @@ class FrameChecker:
         return [
             self._margin("zmp", "m", ("support polygon",), feet, balance, COMFORTABLE * sole),
             self._margin("friction", "of the weight", patches, links, margins.friction, COMFORTABLE),
+            self._margin("twist", "of the weight", patches, links, margins.twist, COMFORTABLE),
             self._margin("unilateral", "of the weight", patches, links, margins.unilateral, COMFORTABLE),
             self._margin("slip", "m", patches, links, margins.slip, exact),
             self._margin("placement", "m", ("feet",), feet, placement, exact),
@@ -181,9 +190,10 @@ class FrameChecker:
         links = tuple(self._detector.pairs[number] for number in seen) or ((),)
         items = tuple(f"{pair[0]} and {pair[1]}" if pair else "no pair within reach" for pair in links)
         own = tuple((link,) for link in self.rig.links)
+        apart = min(self.options.reach, APART * self._size)
         return [
-            self._margin("self-collision", "m", items, links, values - self.options.clearance, self.options.reach),
-            self._margin("floor", "m", self.rig.links, own, floor, self.options.reach),
+            self._margin("self-collision", "m", items, links, values - self.options.clearance, apart),
+            self._margin("floor", "m", self.rig.links, own, floor, apart),
         ]
 
     def _margin(

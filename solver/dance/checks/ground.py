@@ -13,6 +13,7 @@ from .balance import foot_wrenches, friction_margins, joint_torques, shares, sur
 from .mechanics import State
 from .options import CheckOptions
 from .support import SupportPolygon, support_polygon
+from .twist import half_lengths, twist_margins
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class PlantedPhase:
         links: (F,) that carry them.
         centres: (F, 3) [m] centres of the planted patches, world.
         axes: (F, 2, 2) their horizontal axes.
+        halves: (F, 2) [m] half lengths of the patches along these.
         polygon: of support; None while airborne.
     """
 
@@ -33,6 +35,7 @@ class PlantedPhase:
     links: tuple[str, ...]
     centres: np.ndarray
     axes: np.ndarray
+    halves: np.ndarray
     polygon: SupportPolygon | None
 
     @staticmethod
@@ -48,12 +51,14 @@ class PlantedPhase:
         polygon = support_polygon(rig, phase.anchors, options.shrink) if phase.anchors else None
         soles = [support_polygon(rig, (anchor,)) for anchor in phase.anchors]
         centres = [np.append(sole.centre, each[:, 2].mean()) for sole, each in zip(soles, corners)]
+        axes = np.array([surface_axes(c, a.rotation) for c, a in zip(corners, phase.anchors)]).reshape(-1, 2, 2)
         return PlantedPhase(
             phase,
             np.array([names.index(name) for name in phase.loaded], int),
             links,
             np.array(centres).reshape(-1, 3),
-            np.array([surface_axes(c, a.rotation) for c, a in zip(corners, phase.anchors)]).reshape(-1, 2, 2),
+            axes,
+            np.array([half_lengths(each, own) for each, own in zip(corners, axes)]).reshape(-1, 2),
             polygon,
         )
 
@@ -67,7 +72,7 @@ class GroundMargins:
         loads: (N, F, 6) wrenches under the patches; zero where not planted.
         zmp: (N, 2) [m]; NaN while airborne.
         balance, placement, flight: (N,).
-        friction, unilateral, slip: (N, F).
+        friction, twist, unilateral, slip: (N, F).
     """
 
     torques: np.ndarray
@@ -77,6 +82,7 @@ class GroundMargins:
     placement: np.ndarray
     flight: np.ndarray
     friction: np.ndarray
+    twist: np.ndarray
     unilateral: np.ndarray
     slip: np.ndarray
 
@@ -103,7 +109,7 @@ def ground_margins(
     """
     frames, patches = len(state), len(rig.contacts)
     free = np.full(frames, np.inf)
-    friction, unilateral, slip = (np.full((frames, patches), np.inf) for _ in range(3))
+    friction, twist, unilateral, slip = (np.full((frames, patches), np.inf) for _ in range(4))
     loads = np.zeros((frames, patches, 6))
     if planted_phase.polygon is None:
         force = state.wrench[:, :3]
@@ -111,13 +117,17 @@ def ground_margins(
         missing = np.maximum(np.linalg.norm(force, axis=1), np.linalg.norm(moment, axis=1) / size) / weight
         torques = joint_torques(rig, state, (), loads)
         zmp = np.full((frames, 2), np.nan)
-        return GroundMargins(torques, loads, zmp, free, free, options.flight - missing, friction, unilateral, slip)
+        falling = options.flight - missing
+        return GroundMargins(torques, loads, zmp, free, free, falling, friction, twist, unilateral, slip)
     anchors, columns = planted_phase.phase.anchors, planted_phase.columns
     zmp = zero_moment_point(state.wrench, ground, weight)
     share = shares(zmp, planted_phase.centres[:, :2], options.distribution)
     planted = foot_wrenches(state.wrench, share, planted_phase.centres)
     loads[:, columns] = planted
     friction[:, columns] = friction_margins(planted, planted_phase.axes, options.friction, weight)
+    twist[:, columns] = twist_margins(
+        planted, planted_phase.centres, planted_phase.axes, planted_phase.halves, options.friction, weight
+    )
     unilateral[:, columns] = planted[:, :, 2] / weight
     slip[:, columns] = options.allowed_slip - feet.slip(rig, state.rotation, state.position, anchors)
     placement = free
@@ -125,4 +135,4 @@ def ground_margins(
         placement = options.allowed_slip - feet.placement(rig, state.rotation, state.position, anchors)
     torques = joint_torques(rig, state, planted_phase.links, planted)
     balance = planted_phase.polygon.margin(zmp)
-    return GroundMargins(torques, loads, zmp, balance, placement, free, friction, unilateral, slip)
+    return GroundMargins(torques, loads, zmp, balance, placement, free, friction, twist, unilateral, slip)

@@ -1,0 +1,68 @@
+"""Whether planted soles turn on the floor: the yaw moment that friction holds, which bonnet2016 leaves out of (19).
+
+Fast arms and legs turn the body about the vertical. A rectangular sole under sliding friction of a pyramid holds the
+yaw moments between two bounds in closed form (Caron, Pham and Nakamura, Stability of surface contacts for humanoid
+robots, ICRA 2015); the pyramid inside Coulomb's cone is taken, so that what is allowed is held in any direction.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+COUPLES = (0.0, 0.5, 1.0)
+"""Shares of the yaw moment that two soles may hold by pushing sideways against each other; the best counts."""
+
+
+def half_lengths(corners: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    """Half length and width (2,) [m] of the rectangle like a sole (V, 3) along its horizontal axes (2, 2).
+
+    A rectangle has its own; corners of a rounder sole count with their root mean square.
+    """
+    flat = corners[:, :2] - corners[:, :2].mean(axis=0)
+    return np.sqrt(((flat @ axes.T) ** 2).mean(axis=0))
+
+
+def twist_margins(
+    loads: np.ndarray, centres: np.ndarray, axes: np.ndarray, halves: np.ndarray, friction: float, weight: float
+) -> np.ndarray:
+    """Margin (N, F) of the yaw moment under each patch, over its lever (the half lengths' sum), as share of the weight.
+
+    Args:
+        loads: (N, F, 6) wrenches under the patches, world axes, about the world origin [N, N m].
+        centres: (F, 3) [m] centres of the patches, world.
+        axes: (F, 2, 2) horizontal axes of each patch.
+        halves: (F, 2) [m] half lengths along them.
+        friction: mu of Coulomb's cone.
+        weight: [N].
+    """
+    force = loads[:, :, :3]
+    moment = loads[:, :, 3:] - np.cross(centres, force)
+    flat = np.einsum("nfi,fai->nfa", force[:, :, :2], axes)
+    tilt = np.einsum("nfi,fai->nfa", moment[:, :, :2], axes)
+    if loads.shape[1] != 2:
+        return _margins(flat, force[:, :, 2], tilt, moment[:, :, 2], halves, friction, weight)
+    between = centres[1, :2] - centres[0, :2]
+    across = np.array([-between[1], between[0]]) / max(float(between @ between), 1e-12)
+    sideways = np.einsum("fai,i->fa", axes, across) * np.array([[-1.0], [1.0]])
+    yaw = moment[:, :, 2]
+    tried = [
+        _margins(
+            flat + share * yaw.sum(axis=1)[:, None, None] * sideways, force[:, :, 2], tilt, (1.0 - share) * yaw,
+            halves, friction, weight,
+        )
+        for share in COUPLES
+    ]  # fmt: skip
+    best = np.argmax([margins.min(axis=1) for margins in tried], axis=0)
+    return np.array(tried)[best, np.arange(len(loads))]
+
+
+def _margins(
+    flat: np.ndarray, normal: np.ndarray, tilt: np.ndarray, yaw: np.ndarray, halves: np.ndarray, friction: float,
+    weight: float,
+) -> np.ndarray:  # fmt: skip
+    mu = friction / np.sqrt(2.0)
+    x, y = halves[:, 0], halves[:, 1]
+    most = mu * (x + y) * normal
+    low = -most + np.abs(y * flat[..., 0] - mu * tilt[..., 0]) + np.abs(x * flat[..., 1] - mu * tilt[..., 1])
+    high = most - np.abs(y * flat[..., 0] + mu * tilt[..., 0]) - np.abs(x * flat[..., 1] + mu * tilt[..., 1])
+    return np.minimum(high - yaw, yaw - low) / (weight * (x + y))
