@@ -40,15 +40,20 @@ def keys_of(keyed: Keyed) -> tuple[SceneKey, ...]:
 
 
 def posture_keys(dance: Dance) -> tuple[SceneKey, ...]:
-    """Start and end of every hold of a designed dance as preferred keys; optimal postures are numbered from one."""
+    """Every rest of a designed dance as a preferred key; both ends of a hold bear the posture's number, from one.
+
+    Rests between steps are keys too: who edits a posture then changes the dance up to the next rest, and no step.
+    """
     numbers = {stretch: place for place, stretch in enumerate(dance.postures, start=1)}
     keys: list[SceneKey] = []
     for place, (stretch, start, stop) in enumerate(zip(dance.stretches, dance.starts, dance.starts[1:])):
-        if stretch.kind != "hold":
-            continue
         name = f"posture {numbers[place]}" if place in numbers else stretch.name
-        times = [float(time) for time in (start, stop) if not keys or time > keys[-1].time + NEAR]
-        keys += [SceneKey(time, "preferred", name) for time in times]
+        if keys and stretch.kind == "hold":
+            keys[-1] = SceneKey(keys[-1].time, "preferred", name)  # the way to a posture ends in it
+        elif not keys:
+            keys.append(SceneKey(float(start), "preferred", name))
+        if stop > keys[-1].time + NEAR:
+            keys.append(SceneKey(float(stop), "preferred", name))
     return tuple(keys)
 
 

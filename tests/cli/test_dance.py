@@ -51,6 +51,7 @@ def test_one_run_writes_one_dance_in_every_format(tmp_path: Path, capsys: pytest
     assert summary.feasible
     assert summary.duration == pytest.approx(dance.duration)
     assert {key.role for key in summary.keys} == {"preferred"}
+    assert [key.time for key in summary.keys] == pytest.approx(list(dance.starts))  # every rest
     assert [key.name for key in summary.keys].count("posture 1") == 2
     assert {strip.patch for strip in summary.strips} == {patch.name for patch in RIG.contacts}
     planted = sum(strip.stop - strip.start for strip in summary.strips)
