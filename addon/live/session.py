@@ -45,10 +45,14 @@ class Session:
         self.moved = False
         self._serial, self._pose_serial, self._sent, self._posed = 0, 0, 0, False
         self._pose_sent: float | None = None
+        self._options: dict[str, object] = {}
 
     def tick(self) -> None:
         """Look once: answers in, changes out."""
         scene, body = self.found()
+        options = options_of(scene)
+        if options != self._options:  # set by a script, they are told to nobody
+            self._options, self.touched = options, time.monotonic()
         before, was_fresh = self.reading(scene)
         told = self._take()
         now, fresh = self.reading(scene)

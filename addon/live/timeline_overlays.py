@@ -1,11 +1,13 @@
 """The live check along the time axis of the Dope Sheet and the Timeline: which feet stand, and what is left.
 
 Below: a bar of the worst margin, the higher the better; failing frames are full height, so that they stand out. Above
-it: contact strips. Both lie at the bottom of the keys' region, translucent, and scroll and zoom with it.
+it: contact strips, and the postures, which the Dope Sheet itself hides unless their bones are selected. All lie at the
+bottom of the keys' region, translucent, and scroll and zoom with it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import bpy
@@ -18,15 +20,23 @@ from ..action import frames_at
 from ..armature import rig_of
 from ..drawing import Colour
 from ..typed import there
-from ..values import errors
+from ..values import SceneKey, errors
 from .marks import COMFORTABLE, FAILS, HOLDS, NEAR, UNKNOWN, stand_colour, stand_label
 from .properties import live_settings
 from .readings import AIR, Readings, Stand, stands
 from .session import Session
 from .switch import Live
 
-BAR, STRIP, GAP, BOTTOM = 20.0, 12.0, 2.0, 13.0
-"""[px] Heights of the bar and of the strips, between them, and of Blender's scroll bar below."""
+BAR, STRIP, KEY, GAP, BOTTOM = 20.0, 12.0, 9.0, 2.0, 13.0
+"""[px] Heights of the bar, of the strips and of the postures, between them, and of Blender's scroll bar below."""
+ROLES: dict[str, Colour] = {
+    "fixed": (0.91, 0.40, 0.38, 1.0),
+    "preferred": (0.98, 0.80, 0.35, 1.0),
+    "free": (0.40, 0.72, 0.93, 1.0),
+}
+"""As Blender colours the keyframe types that stand for them."""
+APART = 3.0
+"""[px] Postures nearer to the one before are not drawn."""
 LEAST, FULL = 0.25, 2.0
 """Share of the height that a frame with no comfort left has; comfort that fills the bar."""
 PAPER: Colour = (0.08, 0.08, 0.09, 0.55)
@@ -104,7 +114,7 @@ def _draw() -> None:
     except errors.SolverError:
         return
     size, region = drawing.scale(), there(context.region, "region")
-    height = (BAR + STRIP + 2.0 * GAP) * size
+    height = (BAR + STRIP + KEY + 3.0 * GAP) * size
     too_low = region.height * TALLEST < height
     if scene != context.scene or not live_settings(scene).show_timeline or too_low:
         return
@@ -130,10 +140,11 @@ def _draw() -> None:
     for stand in Drawn.stands:
         start, stop = (origin + step * float(frames_at(scene, np.array(t))) for t in (stand.start, stand.stop))
         _strip(stand, max(start, 0.0), min(stop, float(region.width)), place, size)
+    _postures(session.readings.timeline.keys, scene, origin, step, place + (STRIP + GAP) * size)
     for start, stop in Drawn.failing:
         x, end = (origin + step * float(frames_at(scene, np.array(t))) for t in (start, stop))
         if end > 0.0 and x < region.width:
-            _mark(x - 0.5 * step, max(end + 0.5 * step, x - 0.5 * step + 2.0), place + STRIP * size, size)
+            _mark(x - 0.5 * step, max(end + 0.5 * step, x - 0.5 * step + 2.0), place + (STRIP + KEY + GAP) * size, size)
     gpu.state.blend_set("NONE")
 
 
@@ -187,6 +198,21 @@ def _strip(stand: Stand, left: float, right: float, bottom: float, size: float) 
             ink = drawing.INK if dark else (0.05, 0.05, 0.06, 1.0)
             drawing.write(words, left + 4.0 * size, bottom + 2.5 * size, LETTERS * size, ink)
             return
+
+
+def _postures(keys: Sequence[SceneKey], scene: bpy.types.Scene, origin: float, step: float, bottom: float) -> None:
+    """A diamond at each posture, coloured by its role."""
+    size, width = drawing.scale(), there(bpy.context.region, "region").width
+    half, last = 0.5 * KEY * size, -np.inf
+    places = origin + step * frames_at(scene, np.array([key.time for key in keys]))
+    for key, x in zip(keys, places, strict=True):
+        if 0.0 < x < width and x - last >= APART * size:
+            last = float(x)
+            for grown, colour in ((1.5, PAPER), (0.0, ROLES[key.role])):
+                far, middle = half + grown - 1.0, bottom + half
+                drawing.fan(
+                    [(last - far, middle), (last, middle - far), (last + far, middle), (last, middle + far)], colour
+                )
 
 
 def _mark(left: float, right: float, bottom: float, size: float) -> None:
