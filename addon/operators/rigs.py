@@ -15,6 +15,9 @@ from ..study import RIG_FILE
 from ..typed import Status, there
 from ..values import read_rig, read_tree
 
+DANCING = {"hoap3": ("--torque", "peak")}
+"""Options of rigs that are to dance: by its rated torques HOAP-3 cannot stand on one foot."""
+
 
 def rig_arguments(kind: str, settings: Settings, urdf: str) -> list[str]:
     """The ``rig`` verb's words for a choice in the interface."""
@@ -31,7 +34,7 @@ def rig_arguments(kind: str, settings: Settings, urdf: str) -> list[str]:
             "--sex",
             settings.sex,
         ]
-    return ["rig", kind]
+    return ["rig", kind, *DANCING.get(kind, ())]
 
 
 def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:

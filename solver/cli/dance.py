@@ -42,7 +42,6 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
     parser = add_verb(verbs, "dance", "design a dance that excites every link", EXPLANATION, run)
     add_body(parser)
-    parser.add_argument("--torque", help="of hoap3: limits by the motors' peak (default) or rated torques")
     group = parser.add_argument_group("dance")
     group.add_argument(
         "--postures", nargs="+", default=[str(POSTURES)], metavar="N",

@@ -39,6 +39,7 @@ def add_body(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     parser.add_argument("--variant", help="of a human: 34dof (15 segments) or 23dof (12 segments)")
     parser.add_argument("--table", help="of a human: dumas or deleva")
     parser.add_argument("--payload", help="of hoap3: what it carries")
+    parser.add_argument("--torque", help="of hoap3: limits by the motors' rated or peak torques (dances: peak)")
     parser.add_argument(
         "--packages", nargs="+", default=(), metavar="DIR", help="of a URDF: folders that package:// paths start from"
     )
@@ -76,5 +77,6 @@ def body_parameters(options: argparse.Namespace) -> dict[str, object]:
         from ..io.scene import read_rig
 
         return dict(read_rig(options.body).parameters)
-    given = {name: getattr(options, name) for name in ("height", "mass", "sex", "variant", "table", "payload")}
+    names = ("height", "mass", "sex", "variant", "table", "payload", "torque")
+    given = {name: getattr(options, name) for name in names}
     return {"kind": options.body} | {name: value for name, value in given.items() if value is not None}
