@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
 
 from ..errors import BackendError
 from ..inertials import PER_LINK
@@ -110,7 +110,8 @@ def _newton(
     slope: np.ndarray, curvature: np.ndarray, rows: Rows, pool: Pool, active: tuple[int, ...], x: np.ndarray
 ) -> tuple[np.ndarray, tuple[int, ...]]:
     """The step to the minimum of the local quadratic model over the rows, and the rows that hold it."""
-    factor = cho_factor(curvature, lower=True, check_finite=False)
+    lower = _root(curvature)
+    factor = lower, True
     move = -cho_solve(factor, slope, check_finite=False)
     equal = rows.equality
     if equal.any():
@@ -120,7 +121,6 @@ def _newton(
         move = move + answers @ np.linalg.solve(normals @ answers, misfit)
     if np.all(pool.excess(x + move) >= -ROW_ROUNDING):
         return move, ()
-    lower = cholesky(curvature, lower=True, check_finite=False)
     basis = solve_triangular(lower, np.eye(len(x)), lower=True, check_finite=False).T
     target = -solve_triangular(lower, slope, lower=True, check_finite=False)
     found = nearest_point(x, basis, target, pool, start=active)
@@ -129,6 +129,20 @@ def _newton(
     return found.x - x, found.active
 
 
+def _root(curvature: np.ndarray) -> np.ndarray:
+    """Lower triangular root of a curvature, which nearly exact data may have rounded to an indefinite matrix."""
+    lift = 0.0
+    for _ in range(LIFTS):
+        try:
+            lifted = curvature + lift * np.eye(len(curvature))
+            return np.asarray(cholesky(lifted, lower=True, check_finite=False))
+        except LinAlgError:
+            lift = max(10.0 * lift, float(np.finfo(float).eps * np.trace(curvature)))
+    raise BackendError("the equations are no sum of squares: a weight or an entry is not finite")
+
+
+LIFTS = 8
+"""Times that rounding is lifted, tenfold each, before a matrix is called indefinite."""
 ROW_ROUNDING = 1e-9
 """Violation of a row of unit length that counts as none."""
 

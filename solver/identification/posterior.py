@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.linalg import block_diag, cho_factor, cho_solve, solve_triangular
 
 from ..inertials import FIRST_MOMENT, MASS, PER_LINK
 from ..rig import Rig
@@ -52,19 +52,17 @@ def posterior(regression: Regression, estimate: Estimate, rig: Rig, options: Con
     bodies = BodyCoordinates.around(estimate.prior)
     count = len(rig.links)
     weight = 1.0 / (estimate.settings["noise variance"] * estimate.settings["data inflation"])
-    columns = bodies.columns(regression.calibrated.factor)
-    curvature = weight * (columns.T @ columns)
+    data = np.sqrt(weight) * bodies.columns(regression.calibrated.factor)
     if options.prior in (ENTROPIC, "metric"):
         x = bodies.coordinates(estimate.parameters) * (options.prior == ENTROPIC)
         turned = np.einsum("lij,cjk->lcik", np.linalg.inv(bodies.matrices(x)), SHAPES)
         blocks = prior_strengths(rig.links, options)[:, None, None] * np.einsum("lcik,ldki->lcd", turned, turned)
-        for k, block in enumerate(blocks):
-            part = slice(PER_LINK * k, PER_LINK * (k + 1))
-            curvature[part, part] += block
+        precise = block_diag(*np.linalg.cholesky(blocks).swapaxes(1, 2))
     else:
         precise = bodies.columns(np.diag(1.0 / diagonal_spread(estimate.prior, rig.boxes, options)))
-        curvature = curvature + precise.T @ precise
-    root = solve_triangular(cholesky(curvature, lower=True), np.eye(PER_LINK * count), lower=True)  # S = root' root
+    # the curvature itself is never formed: nearly exact data would drown the prior in rounding
+    factor = np.linalg.qr(np.concatenate([data, precise]), mode="r")
+    root = solve_triangular(factor, np.eye(PER_LINK * count), trans="T")  # covariance = root' root
     rows = mass_rows(rig, options.constraints.total_mass)
     if rows.equality.any():
         seen = root @ bodies.columns(rows.matrix[rows.equality].toarray()).T
