@@ -54,11 +54,6 @@ def told(margin: SceneMargin) -> str:
     return f"{plain(margin.check)}, {item}: {margin.value:.3g} {margin.unit}"
 
 
-def told_short(margin: SceneMargin) -> str:
-    """What a margin is about, in two or three words."""
-    return told(margin).partition(":")[0]
-
-
 def readout(frame: SceneFrame) -> list[tuple[str, SceneMargin]]:
     """The worst margins of a frame, worst first, in words."""
     meant = [margin for margin in frame.margins if margin.failed or _says_something(margin)]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..dance.keys import Keyed
     from ..dance.repair import Moved
     from ..dance.schedule import Anchor, Schedule
+    from ..identification.base_parameters import BaseParameters
     from ..motion import Motion
     from ..progress import Progress
     from ..rig import Rig
@@ -96,15 +97,14 @@ def moved_of(moved: Moved) -> tuple[tuple[str, float, float], ...]:
 
 def excitation_of(rig: Rig, motion: Motion) -> tuple[dict[str, float], dict[str, float]]:
     """Condition number by link of a motion sampled at `RATE`, and the median predicted relative standard deviation."""
-    from ..dance.excitation import PLATE_NOISE, Excitation
+    from ..dance.excitation import PLATE_NOISE
+    from ..dance.performance import reached
     from ..identification.base_parameters import base_parameters
 
     structure = base_parameters(rig)
-    found = Excitation.none(structure, PLATE_NOISE).with_motion(rig, motion)
-    conditions = Excitation.none(structure).with_motion(rig, motion).link_conditions()
-    return by_link(rig, conditions), deviations_by_link(
-        rig, found.relative_deviations(rig.prior) * np.sqrt(motion.rate / SAMPLED)
-    )
+    found = reached(rig, motion, structure, PLATE_NOISE)
+    deviations = found.deviations * np.sqrt(motion.rate / SAMPLED)
+    return by_link(rig, found.conditions), deviations_by_link(rig, structure, deviations)
 
 
 def by_link(rig: Rig, conditions: np.ndarray) -> dict[str, float]:
@@ -112,24 +112,23 @@ def by_link(rig: Rig, conditions: np.ndarray) -> dict[str, float]:
     return {link: float(value) for link, value in zip(rig.links, conditions) if not np.isnan(value)}
 
 
-def deviations_by_link(rig: Rig, relative: np.ndarray) -> dict[str, float]:
+def deviations_by_link(rig: Rig, structure: BaseParameters, relative: np.ndarray) -> dict[str, float]:
     """Median over each link's base parameters of relative deviations (B,)."""
-    from ..identification.base_parameters import base_parameters
-
-    structure = base_parameters(rig)
     places = {link: structure.of_link(link) for link in rig.links}
     return {link: float(np.median(relative[own])) for link, own in places.items() if len(own)}
 
 
 def dance_summary(rig: Rig, dance: Dance, found: Account) -> SceneSummary:
     """Of a designed dance that holds every check."""
+    from ..identification.base_parameters import base_parameters
+
     postures = f"{len(dance.postures)} posture{'' if len(dance.postures) == 1 else 's'}"
     what = f"a dance of {postures} and {dance.duration:.1f} s, every check holds"
     message = f"Designed {what}" if dance.complete else f"Incomplete: {what}; the notes say what is missing"
     return SceneSummary(
         "dance", "designed" if dance.complete else "partial", True, message, posture_keys(dance),
         strips_of(dance.schedule, 0.0, dance.duration), notes=dance.notes, excitation=by_link(rig, found.conditions),
-        deviation=deviations_by_link(rig, found.relative), duration=dance.duration,
+        deviation=deviations_by_link(rig, base_parameters(rig), found.relative), duration=dance.duration,
     )  # fmt: skip
 
 

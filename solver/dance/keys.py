@@ -8,7 +8,7 @@ and at both ends, and its acceleration is continuous. A timeline that interpolat
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.interpolate import BPoly, PchipInterpolator, make_interp_spline
@@ -130,10 +130,6 @@ class Keyed:
     def stop(self) -> float:
         """[s]."""
         return float(self.keys[-1].time if self.samples is None else self.samples.times[-1])
-
-    def with_role(self, role: str) -> Keyed:
-        """Every key in one role."""
-        return replace(self, keys=tuple(replace(key, role=role) for key in self.keys))
 
     def curve(self) -> FlatCurve:
         """The dance between its ends in flat coordinates."""
