@@ -7,28 +7,21 @@ from typing import TYPE_CHECKING
 if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dance.addon
     from ..solver import errors
     from ..solver.inertials import InertialParameters, six_of, symmetric
-    from ..solver.io.scene import SceneJoint, SceneRig, SceneShape, read_rig, read_tree, scene_rig
-    from ..solver.io.scene_bodies import SceneResult, densities, equivalent_ellipsoids, read_result
-    from ..solver.io.scene_frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
-    from ..solver.io.scene_motion import (
-        SceneMotion,
-        SceneRecording,
-        continuous,
-        read_motion,
-        read_recording,
-        read_trials,
-    )
-    from ..solver.io.scene_summary import SceneFailure, SceneSummary, read_summary
-    from ..solver.io.scene_timeline import SceneKey, SceneStrip, SceneTimeline, read_timeline, write_timeline
+    from ..solver.scene.bodies import SceneResult, densities, equivalent_ellipsoids, read_result
+    from ..solver.scene.frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
+    from ..solver.scene.motion import SceneMotion, SceneRecording, continuous, read_motion, read_recording, read_trials
+    from ..solver.scene.rig import SceneJoint, SceneRig, SceneShape, read_rig, read_tree, scene_rig
+    from ..solver.scene.summary import SceneFailure, SceneSummary, read_summary
+    from ..solver.scene.timeline import SceneKey, SceneStrip, SceneTimeline, read_timeline, write_timeline
 else:
     from solver import errors
     from solver.inertials import InertialParameters, six_of, symmetric
-    from solver.io.scene import SceneJoint, SceneRig, SceneShape, read_rig, read_tree, scene_rig
-    from solver.io.scene_bodies import SceneResult, densities, equivalent_ellipsoids, read_result
-    from solver.io.scene_frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
-    from solver.io.scene_motion import SceneMotion, SceneRecording, continuous, read_motion, read_recording, read_trials
-    from solver.io.scene_summary import SceneFailure, SceneSummary, read_summary
-    from solver.io.scene_timeline import SceneKey, SceneStrip, SceneTimeline, read_timeline, write_timeline
+    from solver.scene.bodies import SceneResult, densities, equivalent_ellipsoids, read_result
+    from solver.scene.frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
+    from solver.scene.motion import SceneMotion, SceneRecording, continuous, read_motion, read_recording, read_trials
+    from solver.scene.rig import SceneJoint, SceneRig, SceneShape, read_rig, read_tree, scene_rig
+    from solver.scene.summary import SceneFailure, SceneSummary, read_summary
+    from solver.scene.timeline import SceneKey, SceneStrip, SceneTimeline, read_timeline, write_timeline
 
 __all__ = [
     "InertialParameters",

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solver.dance.checks import CheckOptions, FrameChecker, check_motion
-from solver.dance.schedule import Schedule, anchors_at
+from solver.contacts.schedule import Schedule, anchors_at
+from solver.feasibility import CheckOptions, FrameChecker, check_motion
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig

@@ -16,15 +16,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from solver.dance.choices import DanceOptions, paper_options
-from solver.dance.choreography import design
-from solver.dance.dance import Dance
-from solver.dance.excitation import PLATE_NOISE, Excitation
-from solver.dance.information import scales
-from solver.dance.planar import PlanarProblem, optimise
-from solver.dance.schedule import FOOT_CONFIGURATIONS
+from benchmarks.papers.planar import PlanarProblem, optimise
+from solver.contacts.schedule import FOOT_CONFIGURATIONS
+from solver.dance.design.dance import Dance
+from solver.dance.design.design import design
+from solver.dance.design.options import DanceOptions, paper_options
 from solver.errors import SolverError
 from solver.identification.base_parameters import base_parameters
+from solver.identification.excitation.excitation import PLATE_NOISE, Excitation
+from solver.identification.excitation.expected_deviations import scales
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2
 from solver.threads import one_blas_thread

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.io.scene_motion import motion_arrays
-from solver.io.scene_timeline import SceneStrip, SceneTimeline, write_timeline
 from solver.motion import Motion
 from solver.rig import Rig
+from solver.scene.motion import motion_arrays
+from solver.scene.timeline import SceneStrip, SceneTimeline, write_timeline
 
 FRAMES, RATE = 900, 30.0
 LOOKED_AT = 400

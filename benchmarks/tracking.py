@@ -20,7 +20,7 @@ import numpy as np
 
 from solver.calibration import Calibration, calibrate
 from solver.errors import SolverError
-from solver.io.recording import ReadOptions, read_recording
+from solver.formats.recording import ReadOptions, read_recording
 from solver.tracking import track
 from solver.trial import Recording
 

@@ -1,11 +1,12 @@
 """Solvers of one transition compared: ``python -m benchmarks.transitions [--transitions N] [--via N]``.
 
 Transitions of a HOAP-3 dance, simulated; each solver gets the same variables, start, criterion and limits, and exact
-first derivatives (`solver.dance.slopes`). Told are the criterion reached (the mean deviation to expect, lower is
-better) as a share of the plain way's, the worst margin over all checks (negative: not feasible) and processor seconds.
+first derivatives (`solver.trajectory.transition_slopes`). Told are the criterion reached (the mean deviation to expect,
+lower is better) as a share of the plain way's, the worst margin over all checks (negative: not feasible) and processor
+seconds.
 
 - seeded: random deviations, ranked and judged, four narrowing rounds of 96;
-- programmes: the sequential linear programmes of `solver.dance.search`, which the dances use;
+- programmes: the sequential linear programmes of `solver.trajectory.transition_search`, which the dances use;
 - SLSQP and trust-constr: SciPy's, from the plain way, and from the programmes' result as a polish.
 
 Found on six transitions of 26 to 38 variables (two via points), means of the feasible results and seconds in all, on a
@@ -26,20 +27,20 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import LinearConstraint, NonlinearConstraint, minimize
 
-from solver.dance.choices import DanceOptions
-from solver.dance.excited import free_columns
-from solver.dance.information import Information
-from solver.dance.passages import choreographer
-from solver.dance.postures import draw_pool
-from solver.dance.problem import TransitionProblem, Trial
-from solver.dance.schedule import FOOT_CONFIGURATIONS
-from solver.dance.search import search
-from solver.dance.slopes import Slopes, slopes_of
-from solver.dance.splines import AT_REST
-from solver.dance.steps import Stepper
+from solver.contacts.schedule import FOOT_CONFIGURATIONS
+from solver.dance.design.footsteps import Stepper
+from solver.dance.design.options import DanceOptions
+from solver.dance.design.postures import draw_pool
+from solver.dance.design.sequence import choreographer
+from solver.dance.design.streams import free_columns
 from solver.identification.base_parameters import base_parameters
+from solver.identification.excitation.expected_deviations import Information
 from solver.rigs import hoap3
 from solver.threads import one_blas_thread
+from solver.trajectory.splines import AT_REST
+from solver.trajectory.transition_problem import TransitionProblem, Trial
+from solver.trajectory.transition_search import search
+from solver.trajectory.transition_slopes import Slopes, slopes_of
 
 ROUNDS = 6
 CANDIDATES, JUDGED, SEEDED_ROUNDS = 96, 12, 4

@@ -28,9 +28,9 @@ _HOME = {
     "inertials": ("InertialParameters",),
     "rig": ("Limits", "Rig", "Shape"),
     "trial": ("Recording", "Trial"),
-    "study": ("Settings", "Study", "TrialRecord"),
+    "study.values": ("Settings", "Study", "TrialRecord"),
     "rigs": ("build", "from_urdf", "hoap3", "hrp2", "human"),
-    "io.recording": ("find_recordings", "read_recording"),
+    "formats.recording": ("find_recordings", "read_recording"),
     "calibration": ("Calibration", "calibrate"),
     "tracking": ("Attachment", "Tracked", "TrackingOptions", "track"),
     "dynamics": ("base_regressor", "centroidal_momentum", "com_trajectory", "external_wrench", "predicted_wrench"),
@@ -39,8 +39,8 @@ _HOME = {
     "identification.identify": ("IdentifyOptions", "identify"),
     "identification.result": ("Identification",),
     "identification.regression": ("Regression",),
-    "pipeline": ("calibrate_subject", "identify_study", "load", "study_motions", "track_all"),
-    "outputs": ("write_study",),
+    "study.pipeline": ("calibrate_subject", "identify_study", "load", "study_motions", "track_all"),
+    "report.study_folder": ("write_study",),
     "version": ("VERSION",),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}

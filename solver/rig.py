@@ -9,9 +9,9 @@ from types import MappingProxyType
 import numpy as np
 
 from .arrays import frozen
-from .contacts import ContactPolygon
 from .errors import InvalidValue, UnknownLink
 from .inertials import InertialParameters
+from .patch import ContactPolygon
 from .pinocchio_loader import pin
 
 ROOT_NV = 6

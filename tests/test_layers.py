@@ -18,20 +18,19 @@ DYNAMICS_LIBRARY = {"pinocchio", "cmeel_pth", "cmeel"}
 
 # Lower layers know nothing of higher ones; packages of one layer know nothing of each other.
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"errors", "progress", "threads", "version"}),
+    frozenset({"errors", "progress", "so3", "threads", "version"}),
     frozenset({"arrays", "pinocchio_loader"}),
-    frozenset({"inertials", "motion", "contacts", "qp"}),
+    frozenset({"inertials", "motion", "patch", "qp"}),
     frozenset({"wrenches", "rig"}),
     frozenset({"trial"}),
-    frozenset({"dynamics", "signals", "rigs"}),
-    frozenset({"tracking", "identification", "centroidal"}),
-    frozenset({"calibration", "dance"}),  # a subject is calibrated by tracking it; a dance excites what is identified
-    frozenset({"study"}),
-    frozenset({"motion_noise"}),
-    frozenset({"preparation"}),
-    frozenset({"io"}),
-    frozenset({"report"}),
-    frozenset({"pipeline", "outputs"}),
+    frozenset({"coordinates", "contacts", "signals", "rigs"}),
+    frozenset({"dynamics", "formats"}),
+    frozenset({"scene"}),  # a language of plain values, which readers of timelines stand on
+    frozenset({"feasibility", "tracking"}),
+    frozenset({"calibration", "identification", "centroidal"}),
+    frozenset({"trajectory"}),
+    frozenset({"dance", "study"}),
+    frozenset({"live", "report"}),
     frozenset({"demo"}),
     frozenset({"cli"}),
     frozenset({"__main__"}),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from solver.dance.choreography import DanceOptions, design, human_options
-from solver.dance.dance import Dance
-from solver.dance.schedule import FOOT_CONFIGURATIONS
+from solver.contacts.schedule import FOOT_CONFIGURATIONS
+from solver.dance.design.dance import Dance
+from solver.dance.design.design import DanceOptions, design, human_options
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 

@@ -10,9 +10,9 @@ from collections import Counter
 import numpy as np
 
 from benchmarks.figures.figure import Figure, at_most, missing
-from solver.dance.checks import CheckOptions, check_motion
-from solver.dance.dance import Dance
+from solver.dance.design.dance import Dance
 from solver.errors import SolverError
+from solver.feasibility import CheckOptions, check_motion
 from solver.inertials import InertialParameters
 from solver.rig import Rig
 

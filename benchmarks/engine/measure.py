@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solver.dance.schedule import Anchor, Schedule, contact_patch
+from solver.contacts.schedule import Anchor, Schedule, contact_patch
 from solver.dynamics import link_motions
 from solver.identification.comparison import Fit, fit
 from solver.rig import Rig

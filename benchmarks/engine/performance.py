@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from solver.dance.checks import CheckOptions, check_motion
-from solver.dance.schedule import Schedule
+from solver.contacts.schedule import Schedule
+from solver.feasibility import CheckOptions, check_motion
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.wrenches import Wrenches

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.figures.figure import Figure, at_most, heading, missing, passed, row, summary
-from solver.dance.dance import Dance
-from solver.dance.schedule import FOOT_CONFIGURATIONS
+from solver.contacts.schedule import FOOT_CONFIGURATIONS
+from solver.dance.design.dance import Dance
 from solver.errors import SolverError
 from solver.identification.comparison import AXES
 from solver.rig import Rig

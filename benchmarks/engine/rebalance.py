@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solver.dance.balance import Rebalancer
-from solver.dance.checks.support import support_polygon
-from solver.dance.dance import Dance
-from solver.dance.dancer import Dancer
-from solver.dance.splines import AT_REST
-from solver.dance.stretch import Stretch
+from solver.contacts.support import support_polygon
+from solver.dance.design.dance import Dance
 from solver.errors import InvalidValue
 from solver.rig import Rig
+from solver.trajectory.legged_rig import Dancer
+from solver.trajectory.rebalancing import Rebalancer
+from solver.trajectory.segment import Stretch
+from solver.trajectory.splines import AT_REST
 
 SAMPLES = 65
 """Instants of a stretch at which its zero-moment point is led."""

@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from solver.dance.choreography import DanceOptions, choreographer
-from solver.dance.dance import Dance
-from solver.dance.dancer import Footing
-from solver.dance.feet import SIDES
-from solver.dance.postures import draw_pool
-from solver.dance.schedule import FOOT_CONFIGURATIONS
-from solver.dance.steps import OTHER, Stepper, common_point
-from solver.dance.stretch import Stretch
-from solver.dance.transitions import Choreographer
+from solver.contacts.schedule import FOOT_CONFIGURATIONS
+from solver.dance.design.dance import Dance
+from solver.dance.design.design import DanceOptions, choreographer
+from solver.dance.design.footsteps import OTHER, Stepper, common_point
+from solver.dance.design.postures import draw_pool
+from solver.dance.design.transitions import Choreographer
+from solver.dynamics.legs import SIDES
 from solver.errors import InvalidValue
 from solver.identification.base_parameters import base_parameters
 from solver.rig import Rig
+from solver.trajectory.legged_rig import Footing
+from solver.trajectory.segment import Stretch
 
 SHORTEST = 1.0
 """[s] least duration of a way: these motions go as fast as the limits allow."""

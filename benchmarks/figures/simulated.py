@@ -14,11 +14,11 @@ from solver.identification.comparison import AXES, compare
 from solver.identification.identify import IdentifyOptions, identify
 from solver.inertials import InertialParameters
 from solver.motion import Motion
-from solver.motion_noise import fitting, motion_noises, shaken_copies
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 from solver.signals import FilterPreset, preset_of, resample, smooth_motion
-from solver.study import TrialRecord
+from solver.study.motion_noise import fitting, motion_noises, shaken_copies
+from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 from solver.tracking.track import Tracked
 from solver.trial import Recording, Trial

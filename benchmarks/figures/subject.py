@@ -11,10 +11,10 @@ import numpy as np
 from solver.identification.comparison import AXES, MOMENTS, Comparison, FlightCheck, check_flight, compare
 from solver.identification.identify import LEAST_FLIGHT, IdentifyOptions, identify
 from solver.inertials import InertialParameters
-from solver.pipeline import calibrate_subject, load, track_all
-from solver.preparation import Prepared, prepare
 from solver.signals import preset_of
-from solver.study import TrialRecord
+from solver.study.pipeline import calibrate_subject, load, track_all
+from solver.study.preparation import Prepared, prepare
+from solver.study.values import TrialRecord
 from solver.trial import Recording, Trial
 
 from .figure import Bound, Figure, at_most, within

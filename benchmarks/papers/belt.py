@@ -23,11 +23,11 @@ from solver.identification.constraints import ConstraintOptions
 from solver.identification.identify import IdentifyOptions, method_of, weighted
 from solver.inertials import InertialParameters
 from solver.motion import Motion
-from solver.pipeline import calibrate_subject
-from solver.preparation import Prepared, prepare
 from solver.rig import Rig
 from solver.signals import PRESETS
-from solver.study import TrialRecord
+from solver.study.pipeline import calibrate_subject
+from solver.study.preparation import Prepared, prepare
+from solver.study.values import TrialRecord
 from solver.tracking import Attachment, track
 from solver.trial import Recording, Trial
 

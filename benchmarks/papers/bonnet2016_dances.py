@@ -7,10 +7,10 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from solver.dance.choreography import DanceOptions, design
-from solver.dance.dance import Dance
-from solver.dance.schedule import FOOT_CONFIGURATIONS
-from solver.io.dance_file import read_dance, write_dance
+from solver.contacts.schedule import FOOT_CONFIGURATIONS
+from solver.dance.design.dance import Dance
+from solver.dance.design.dance_file import read_dance, write_dance
+from solver.dance.design.design import DanceOptions, design
 from solver.progress import Console
 from solver.rig import Rig
 

@@ -16,8 +16,8 @@ from benchmarks.engine.bodies import arm_load, arm_of
 from benchmarks.engine.loop import PERSON
 from benchmarks.engine.rebalance import rebalanced
 from benchmarks.figures.plain_motions import squats
-from solver.dance.choreography import paper_options
-from solver.dance.dance import Dance
+from solver.dance.design.dance import Dance
+from solver.dance.design.design import paper_options
 from solver.inertials import InertialParameters
 from solver.rig import Rig
 from solver.rigs import human

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from solver.dance.planar import PlanarProblem, optimise
-
 from .bonnet2016_tables import PLANAR_CRITERION, PLANAR_START, PLANAR_TOTAL
+from .planar import PlanarProblem, optimise
 from .rows import Row
 
 DATA = "simulated, planar, 3 joints"

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.engine.loop import Sensors, sensed
 from benchmarks.engine.measure import measure
 from benchmarks.engine.performance import Performance, plan
-from solver.dance.dance import Dance
+from solver.dance.design.dance import Dance
 from solver.dynamics import external_wrench, predicted_wrench
 from solver.identification.accumulate import accumulate
 from solver.identification.base_estimation import BaseEstimate, estimate_base

@@ -15,12 +15,12 @@ import numpy as np
 
 from benchmarks.engine.performance import plan
 from benchmarks.engine.rebalance import going_straight, standing_still, zmp_of
-from solver.dance.checks.balance import zero_moment_point
-from solver.dance.checks.support import support_polygon
-from solver.dance.dance import Dance
-from solver.dance.stretch import Stretch, hold
+from solver.contacts.support import support_polygon
+from solver.dance.design.dance import Dance
+from solver.feasibility.balance import zero_moment_point
 from solver.report.svg import Axis, Drawing
 from solver.rig import Rig
+from solver.trajectory.segment import Stretch, hold
 
 from . import plots
 

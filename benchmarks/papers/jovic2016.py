@@ -14,9 +14,9 @@ from typing import cast
 import numpy as np
 
 from solver.identification.comparison import AXES, Comparison
-from solver.pipeline import identify_study, load
 from solver.rig import Rig
-from solver.study import Settings, Study
+from solver.study.pipeline import identify_study, load
+from solver.study.values import Settings, Study
 from solver.threads import one_blas_thread
 from solver.trial import Trial
 

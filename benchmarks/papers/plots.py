@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.io.atomic import write_atomically
+from solver.formats.atomic import write_atomically
 from solver.report.svg import Axis, Drawing
 
 STYLE = """

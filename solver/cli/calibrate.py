@@ -26,11 +26,11 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Calibrate, write, tell."""
-    from .. import pipeline
-    from ..io.calibration_file import write_calibration
-    from ..io.folder import write_folder
-    from ..io.scene import write_rig
-    from .tables import table
+    from ..calibration.calibration_file import write_calibration
+    from ..formats.folder import write_folder
+    from ..formats.text_table import table
+    from ..scene.rig import write_rig
+    from ..study import pipeline
     from .words import warn
 
     recordings = pipeline.load(options.files, read_options(options))

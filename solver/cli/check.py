@@ -10,7 +10,7 @@ from .dances import add_checks, add_dance, check_options, load, verdict
 from .options import add_output, add_verb, number
 
 if TYPE_CHECKING:
-    from ..dance.checks import Checks
+    from ..feasibility import Checks
     from .dances import Loaded
 
 RATE = 500.0
@@ -40,8 +40,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> int:
     """Sample, check, tell; the exit code."""
-    from ..dance.checks import check_motion
-    from ..dance.sentences import unsupported
+    from ..feasibility import check_motion
+    from ..feasibility.sentences import unsupported
     from .words import warn
 
     progress(0.0, "sampling the dance")
@@ -66,7 +66,7 @@ def message(checks: Checks, hanging: tuple[str, ...] = ()) -> str:
         checks: of the dance.
         hanging: spans in which nothing carries the body, which explain what else fails there.
     """
-    from ..dance.sentences import fails, listed, plain_names
+    from ..feasibility.sentences import fails, listed, plain_names
 
     if checks.feasible:
         return "Feasible: every check holds"
@@ -79,10 +79,10 @@ def message(checks: Checks, hanging: tuple[str, ...] = ()) -> str:
 def _write(
     options: argparse.Namespace, found: Loaded, checks: Checks, said: str, hanging: tuple[str, ...]
 ) -> None:  # fmt: skip
-    from ..io.folder import write_folder
-    from ..io.scene_summary import NAME, SceneSummary, write_summary
-    from .summaries import RATE as EXCITATION_RATE
-    from .summaries import excitation_of, failures_of, keys_of, ranges_of, strips_of
+    from ..dance.workflows.summaries import RATE as EXCITATION_RATE
+    from ..dance.workflows.summaries import excitation_of, failures_of, keys_of, ranges_of, strips_of
+    from ..formats.folder import write_folder
+    from ..scene.summary import NAME, SceneSummary, write_summary
 
     start, stop = float(checks.times[0]), float(checks.times[-1])
     conditions, deviations = excitation_of(found.rig, load(options.dance, EXCITATION_RATE).motion)

@@ -37,14 +37,14 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Compare and tell."""
-    from .. import pipeline
+    from ..calibration.calibration_file import read_calibration
     from ..identification.comparison import compare
+    from ..identification.result_file import read_result
     from ..inertials import InertialParameters
-    from ..io.calibration_file import read_calibration
-    from ..io.results import read_result
-    from ..preparation import prepare
     from ..progress import Part
     from ..signals import preset_of
+    from ..study import pipeline
+    from ..study.preparation import prepare
     from .words import compared, warn
 
     result = read_result(options.result / "result.json")
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
 def write_comparisons(path: Path, comparisons: Sequence[Comparison]) -> None:
     """RMSE and correlation per trial and axis as CSV, whole or not at all."""
-    from ..io.atomic import write_atomically
+    from ..formats.atomic import write_atomically
 
     with write_atomically(path) as stream:
         writer = csv.writer(stream, lineterminator="\n")

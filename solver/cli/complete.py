@@ -21,8 +21,8 @@ from .options import add_verb, number
 from .repair import HURRIED, WRITING, explained, far, remaining, report
 
 if TYPE_CHECKING:
-    from ..dance.complete import Completed
-    from ..dance.keys import Keyed
+    from ..dance.authoring.complete import Completed
+    from ..dance.authoring.keys import Keyed
 
 EXPLANATION = """
 Gives every free key a posture that excites masses and inertias (or, with --calm, the calm way between its neighbours),
@@ -57,9 +57,9 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Read, fill, repair, write, tell."""
-    from ..dance.complete import CompleteOptions, complete
-    from ..dance.sentences import unsupported
-    from .summaries import keyed_summary, write_answer
+    from ..dance.authoring.complete import CompleteOptions, complete
+    from ..dance.workflows.summaries import keyed_summary, write_answer
+    from ..feasibility.sentences import unsupported
 
     progress(0.0, "reading the dance")
     keyed = load_keyed(options.dance)

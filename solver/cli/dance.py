@@ -13,8 +13,8 @@ from .options import add_output, add_verb, number
 from .rig import add_body, body_parameters
 
 if TYPE_CHECKING:
-    from ..dance.choices import DanceOptions
-    from ..dance.dance import Dance
+    from ..dance.design.dance import Dance
+    from ..dance.design.options import DanceOptions
     from ..rig import Rig
 
 DESIGN_SHARE = 0.9
@@ -80,7 +80,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Design, verify, write, tell."""
-    from ..dance.choreography import design
+    from ..dance.design.design import design
     from ..rigs import build
     from .words import warn
 
@@ -101,8 +101,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
 def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     """The dance as asked for; where nothing was said, what identifies best, or with --paper the paper's choices."""
-    from ..dance.body_parts import emphasis_of, require_dancer
-    from ..dance.choices import DanceOptions, human_options, paper_options
+    from ..dance.design.body_parts import emphasis_of, require_dancer
+    from ..dance.design.options import DanceOptions, human_options, paper_options
 
     require_dancer(rig)
     kind = rig.parameters.get("kind")
@@ -136,13 +136,13 @@ def write(path: Path, rig: Rig, dance: Dance, options: DanceOptions, rate: float
     Raises:
         InvalidValue: a check fails at 500 Hz, which says that the design is wrong: nothing is written.
     """
-    from ..dance.account import account, report_text
-    from ..io.dance_file import write_dance, write_joint_csv, write_mot
-    from ..io.folder import write_folder
-    from ..io.scene import write_rig
-    from ..io.scene_motion import write_motion
-    from ..io.scene_summary import NAME, write_summary
-    from .summaries import dance_summary
+    from ..dance.design.dance_file import write_dance, write_joint_csv, write_mot
+    from ..dance.design.evaluation import account, report_text
+    from ..dance.workflows.summaries import dance_summary
+    from ..formats.folder import write_folder
+    from ..scene.motion import write_motion
+    from ..scene.rig import write_rig
+    from ..scene.summary import NAME, write_summary
 
     progress(0.0, "verifying at 500 Hz")
     found = account(rig, dance, options)
@@ -166,7 +166,7 @@ def write(path: Path, rig: Rig, dance: Dance, options: DanceOptions, rate: float
 
 def _postures(words: list[str]) -> dict[str, int]:
     """Number per foot configuration."""
-    from ..dance.schedule import FOOT_CONFIGURATIONS
+    from ..contacts.schedule import FOOT_CONFIGURATIONS
 
     if len(words) == 1 and "=" not in words[0]:
         total = _whole(words[0], "--postures")

@@ -13,10 +13,10 @@ from ..errors import InputError, InvalidValue
 from .options import number
 
 if TYPE_CHECKING:
-    from ..dance.checks import CheckOptions, Checks
-    from ..dance.keys import Keyed
-    from ..dance.repair import RepairOptions
-    from ..dance.schedule import Schedule
+    from ..contacts.schedule import Schedule
+    from ..dance.authoring.keys import Keyed
+    from ..dance.authoring.repair import RepairOptions
+    from ..feasibility import CheckOptions, Checks
     from ..motion import Motion
     from ..rig import Rig
 
@@ -84,7 +84,7 @@ def add_patience(parser: argparse.ArgumentParser) -> None:
 
 def repair_options(options: argparse.Namespace) -> RepairOptions:
     """The repair as asked for."""
-    from ..dance.repair import RepairOptions
+    from ..dance.authoring.repair import RepairOptions
 
     if not options.seconds > 0.0:
         raise InvalidValue(f"--seconds must be positive, got {options.seconds:g}")
@@ -101,7 +101,7 @@ def load(path: Path, rate: float) -> Loaded:
     if not rate > 0.0:
         raise InvalidValue(f"--rate must be positive, got {rate:g}")
     if path.suffix.lower() == ARCHIVE and "dance" in _holds(path):
-        from ..io.dance_file import read_dance
+        from ..dance.design.dance_file import read_dance
         from ..rigs import build
 
         dance = read_dance(path)
@@ -120,12 +120,12 @@ def load_keyed(path: Path) -> Keyed:
     """
     suffix = path.suffix.lower()
     if suffix == AUTHORED:
-        from ..io.keyed_file import read_keyed
+        from ..dance.authoring.keyed_file import read_keyed
 
         return read_keyed(path)
     if suffix == ARCHIVE:
-        from ..io.scene_timeline import read_timeline
-        from ..io.timeline_file import keyed_of
+        from ..dance.authoring.timeline import keyed_of
+        from ..scene.timeline import read_timeline
 
         names = _holds(path)
         if "timeline" in names:
@@ -140,14 +140,14 @@ def load_keyed(path: Path) -> Keyed:
 
 def _holds(path: Path) -> set[str]:
     """Names of the arrays of an archive: what kind of file it is, whatever its suffix."""
-    from ..io.arrays_npz import load_archive
+    from ..formats.arrays_npz import load_archive
 
     return set(load_archive(path))
 
 
 def check_options(options: argparse.Namespace, shrink: float) -> CheckOptions:
     """The checks as asked for."""
-    from ..dance.checks import CheckOptions
+    from ..feasibility import CheckOptions
 
     wanted = shrink if options.shrink is None else options.shrink
     return CheckOptions(shrink=wanted, friction=options.friction, pairs=options.pairs)
@@ -163,9 +163,9 @@ def require_support(keyed: Keyed, *, jumps: bool = True) -> None:
     Raises:
         InvalidValue: no contact strip at all, a span that is no jump, or a rig without contact patches.
     """
-    from ..dance.checks import check_motion
-    from ..dance.schedule import patch_names, require_contacts
-    from ..dance.sentences import unsupported
+    from ..contacts.schedule import patch_names, require_contacts
+    from ..feasibility import check_motion
+    from ..feasibility.sentences import unsupported
 
     require_contacts(keyed.rig)
     phases = keyed.schedule.phases
@@ -183,7 +183,7 @@ def require_support(keyed: Keyed, *, jumps: bool = True) -> None:
 
 def verdict(checks: Checks) -> str:
     """A table of every check."""
-    from .tables import table
+    from ..formats.text_table import table
 
     first = {f.check: f for f in checks.first_failures}
     rows = []

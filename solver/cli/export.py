@@ -32,7 +32,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Sample, write, tell."""
-    from ..io.dance_file import write_joint_csv, write_mot
+    from ..dance.design.dance_file import write_joint_csv, write_mot
 
     suffix = options.output.suffix.lower()
     if suffix not in SUFFIXES:

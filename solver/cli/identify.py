@@ -45,11 +45,11 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Identify, write, tell."""
-    from .. import pipeline
-    from ..outputs import write_study
     from ..progress import Part
     from ..report import REPORT_FILE
-    from ..study import Settings
+    from ..report.study_folder import write_study
+    from ..study import pipeline
+    from ..study.values import Settings
     from .words import identified, warn
 
     recordings = pipeline.load(options.files, read_options(options))

@@ -18,14 +18,14 @@ from .options import add_verb
 from .rig import add_body, body_parameters
 
 if TYPE_CHECKING:
-    from .live_server import LiveServer
+    from ..live.server import LiveServer
 
 BLOCK = 1 << 16
 """Bytes read from the input at once."""
 EXPLANATION = """
 Reads requests from the standard input and answers on the standard output, one JSON object a line, until the input
 ends. Frames near the one that is looked at are checked first, and only those that an edit changed are checked again.
-The lines are described in solver/io/scene_frame.py. Without BODY the timelines say which body it is.
+The lines are described in solver/scene/frame.py. Without BODY the timelines say which body it is.
 
 Examples:
   python -m solver live
@@ -43,9 +43,9 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Serve until the input ends."""
     with _answers() as answer:
+        from ..live.server import LiveServer
         from ..rigs import build
         from ..threads import one_blas_thread
-        from .live_server import LiveServer
 
         rig = None if options.body is None else build(_parameters(options))
         with one_blas_thread():
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
 
 def _serve(server: LiveServer, lines: queue.SimpleQueue[str | None]) -> None:
-    from ..io.live_lines import End, request
+    from ..live.protocol import End, request
 
     busy = False
     while True:
@@ -129,7 +129,7 @@ def _parameters(options: argparse.Namespace) -> dict[str, object]:
     """What `rigs.build` takes: from options, or from a file of a rig's parameters or of a whole rig."""
     if Path(options.body).suffix.lower() != ".json":
         return body_parameters(options)
-    from ..io.scene import read_tree
+    from ..scene.rig import read_tree
 
     tree = read_tree(options.body)
     parameters = tree.get("parameters", tree)

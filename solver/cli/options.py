@@ -12,7 +12,7 @@ from ..errors import InvalidValue
 from ..progress import Console, JsonLines, Progress, silent
 
 if TYPE_CHECKING:
-    from ..io.recording import ReadOptions
+    from ..formats.recording import ReadOptions
 
 
 class Subject(TypedDict):
@@ -86,7 +86,7 @@ def add_recordings(parser: argparse.ArgumentParser) -> None:
 
 def read_options(options: argparse.Namespace) -> ReadOptions:
     """How the files are to be read."""
-    from ..io.recording import ReadOptions
+    from ..formats.recording import ReadOptions
 
     return ReadOptions(
         up=options.up,

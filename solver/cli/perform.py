@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..dance.workflows.performed import Recorded, as_tree, differences, joint_table, message, report
 from ..errors import InputError
 from ..progress import Progress
 from .options import add_output, add_verb
-from .performed import Recorded, as_tree, differences, joint_table, message, report
 
 if TYPE_CHECKING:
     from ..motion import Motion
@@ -47,12 +47,12 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Read both, compare, write, tell."""
-    from ..dance.performance import compare
-    from ..dance.transfer import common_links, transferred
+    from ..dance.workflows.performance import compare
+    from ..formats.atomic import write_atomically
+    from ..formats.folder import write_folder
+    from ..formats.plain import plain
     from ..identification.base_parameters import base_parameters
-    from ..io.atomic import write_atomically
-    from ..io.folder import write_folder
-    from ..io.results import plain
+    from ..tracking.retargeting import common_links, transferred
 
     progress(0.0, "reading")
     plan, performed = planned(options.plan), recorded(options.performed, options.trial)
@@ -83,7 +83,7 @@ def require_movement(plan: Recorded, transferred: Motion, rig: Rig) -> None:
     Raises:
         InvalidValue: it keeps still, or moves other joints.
     """
-    from ..dance.performance import STILL, continuous_coordinates
+    from ..dance.workflows.performance import STILL, continuous_coordinates
     from ..errors import InvalidValue
 
     if (continuous_coordinates(rig, transferred.q).std(axis=0) > STILL).any():
@@ -113,12 +113,12 @@ def recorded(path: Path, trial: str | None) -> Recorded:
     Raises:
         InputError: no motion, no rig beside it, or several trials and none named.
     """
+    from ..dance.authoring.timeline import configurations
     from ..errors import SolverError
     from ..inertials import InertialParameters
-    from ..io.scene import read_rig
-    from ..io.scene_motion import read_motion
-    from ..io.timeline_file import configurations
     from ..rigs import build
+    from ..scene.motion import read_motion
+    from ..scene.rig import read_rig
     from ..signals import smooth_motion
 
     file = _motion_file(path, trial)

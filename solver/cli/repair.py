@@ -22,7 +22,7 @@ from .dances import (
 from .options import add_verb
 
 if TYPE_CHECKING:
-    from ..dance.repair import Moved, Repair
+    from ..dance.authoring.repair import Moved, Repair
     from ..rig import Rig
 
 SHOWN = 8
@@ -58,11 +58,11 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Read, repair, write, tell."""
-    from ..dance.ease import eased
-    from ..dance.repair import repair
-    from ..dance.sentences import unsupported
+    from ..dance.authoring.gentle_ends import eased
+    from ..dance.authoring.repair import repair
+    from ..dance.workflows.summaries import keyed_summary, write_answer
+    from ..feasibility.sentences import unsupported
     from .slow import slowed
-    from .summaries import keyed_summary, write_answer
 
     progress(0.0, "reading the dance")
     keyed = load_keyed(options.dance)
@@ -86,8 +86,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
 def message(rig: Rig, result: Repair, troubles: list[str]) -> str:
     """What was done, in one sentence."""
-    from ..dance.repair import FAILED, UNCHANGED
-    from ..dance.sentences import listed, plain_names
+    from ..dance.authoring.repair import FAILED, UNCHANGED
+    from ..feasibility.sentences import listed, plain_names
 
     if result.status == UNCHANGED:
         return "Nothing to repair: every check holds as it is"
@@ -104,15 +104,15 @@ def message(rig: Rig, result: Repair, troubles: list[str]) -> str:
 
 def remaining(result: Repair) -> str:
     """What fails most after the repair."""
-    from ..dance.sentences import fails
+    from ..feasibility.sentences import fails
 
     return fails(result.after.worst_failures[0])
 
 
 def far(rig: Rig, moved: Moved) -> str:
     """The largest move and the largest turn, and what turned: ``"4.1 cm and 6.0 deg (left_knee)"``."""
-    from ..dance.checks.joints import coordinate_links
-    from ..dance.sentences import angle, length
+    from ..coordinates import coordinate_links
+    from ..feasibility.sentences import angle, length
 
     slides = [rig.model.joints[rig.joint(link)].shortname().startswith("JointModelP")
               for links in coordinate_links(rig) for link in links]  # fmt: skip
@@ -128,8 +128,8 @@ def far(rig: Rig, moved: Moved) -> str:
 
 def explained(result: Repair) -> list[str]:
     """Fixed keys that stand in the way, with what can be done."""
-    from ..dance.repair import STATIC
-    from ..dance.sentences import beyond
+    from ..dance.authoring.repair import STATIC
+    from ..feasibility.sentences import beyond
 
     still, fast = "change its posture or mark it as preferred", "move more gently there or mark it as preferred"
     return [f"{t.key}: {beyond(t.failure)}; {still if t.failure.check in STATIC else fast}" for t in result.troubles]
@@ -137,7 +137,7 @@ def explained(result: Repair) -> list[str]:
 
 def report(said: str, result: Repair, troubles: list[str], notes: list[str]) -> str:
     """The report for people, plain text."""
-    from .tables import table
+    from ..formats.text_table import table
 
     moved = result.moved
     order = [k for k in np.argsort(-moved.rms)[:SHOWN] if moved.largest[k] > SEEN]

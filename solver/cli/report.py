@@ -29,7 +29,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Read, render, write."""
     from dataclasses import replace
 
-    from ..io.atomic import write_atomically
+    from ..formats.atomic import write_atomically
     from ..report import CONTENT_FILE, REPORT_FILE, load_content, render
 
     content = load_content(options.folder / CONTENT_FILE)

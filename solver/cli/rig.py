@@ -47,10 +47,10 @@ def add_body(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Build, print, and write if asked to."""
-    from ..io.scene import write_rig
-    from ..io.urdf_writer import write_urdf
+    from ..formats.text_table import inertial_table
+    from ..formats.urdf_writer import write_urdf
     from ..rigs import build
-    from .tables import inertial_table
+    from ..scene.rig import write_rig
 
     output: Path | None = options.output
     suffix = output.suffix.lower() if output is not None else ""
@@ -74,7 +74,7 @@ def body_parameters(options: argparse.Namespace) -> dict[str, object]:
     if Path(options.body).suffix.lower() == ".urdf":
         return {"kind": "urdf", "path": options.body, "packages": tuple(options.packages)}
     if Path(options.body).suffix.lower() == ".json":
-        from ..io.scene import read_rig
+        from ..scene.rig import read_rig
 
         return dict(read_rig(options.body).parameters)
     names = ("height", "mass", "sex", "variant", "table", "payload", "torque")

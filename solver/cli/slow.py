@@ -12,9 +12,9 @@ from .dances import add_answer, add_authored, add_checks, check_options, load_ke
 from .options import add_verb
 
 if TYPE_CHECKING:
-    from ..dance.checks import CheckOptions, Checks
-    from ..dance.keys import Keyed
-    from ..dance.retime import Pace, Retimed
+    from ..dance.authoring.keys import Keyed
+    from ..dance.authoring.retime import Pace, Retimed
+    from ..feasibility import CheckOptions, Checks
 
 VERIFIED = 500.0
 """[1/s] at which speeds are looked at."""
@@ -45,10 +45,10 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Read, slow down, write, tell."""
-    from ..dance.checks import check_motion
-    from ..dance.retime import retimed, retimed_keys
-    from ..dance.sentences import unsupported
-    from .summaries import keyed_summary, write_answer
+    from ..dance.authoring.retime import retimed, retimed_keys
+    from ..dance.workflows.summaries import keyed_summary, write_answer
+    from ..feasibility import check_motion
+    from ..feasibility.sentences import unsupported
 
     keyed = load_keyed(options.dance)
     wanted = check_options(options, 0.0)
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
 def slowed(keyed: Keyed, options: CheckOptions | None = None) -> tuple[Keyed, Pace]:
     """The dance at the pace of its joints' speed limits, and that pace."""
-    from ..dance.retime import retimed, retimed_keys
+    from ..dance.authoring.retime import retimed, retimed_keys
 
     pace = retimed(keyed.rig, keyed.motion(VERIFIED), None, options).pace
     return retimed_keys(keyed, pace), pace
@@ -76,7 +76,7 @@ def slowed(keyed: Keyed, options: CheckOptions | None = None) -> tuple[Keyed, Pa
 
 def message(keyed: Keyed, found: Retimed, checks: Checks, troubles: tuple[str, ...]) -> str:
     """What was done, in one sentence."""
-    from ..dance.sentences import fails
+    from ..feasibility.sentences import fails
 
     before, after = (float(times[-1] - times[0]) for times in (found.pace.before, found.pace.after))
     slowest = max(found.stretches, key=lambda stretch: stretch.factor)
@@ -94,7 +94,7 @@ def message(keyed: Keyed, found: Retimed, checks: Checks, troubles: tuple[str, .
 
 def report(said: str, found: Retimed, checks: Checks) -> str:
     """The report for people, plain text."""
-    from .tables import table
+    from ..formats.text_table import table
 
     rows = [
         (f"{s.start:.2f} to {s.stop:.2f}", f"{s.factor:.3f}", s.reason)

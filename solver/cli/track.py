@@ -12,7 +12,7 @@ from .options import add_calibration, add_output, add_recordings, add_subject, a
 
 if TYPE_CHECKING:
     from ..calibration.calibrate import Calibration
-    from ..study import Study, TrialRecord
+    from ..study.values import Study, TrialRecord
 
 EXPLANATION = """
 Writes the motion of every trial (.mot, .csv, and .motion.npz for Blender) with the error of every marker.
@@ -36,11 +36,11 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Track, write, tell."""
-    from .. import pipeline
-    from ..io.calibration_file import read_calibration
-    from ..outputs import write_study
+    from ..calibration.calibration_file import read_calibration
+    from ..formats.text_table import table
     from ..progress import Part
-    from .tables import table
+    from ..report.study_folder import write_study
+    from ..study import pipeline
     from .words import warn
 
     recordings = pipeline.load(options.files, read_options(options))
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 def _study(calibration: Calibration, records: Sequence[TrialRecord], preset: str) -> Study:
     """A study of motions alone."""
     from ..signals import preset_of, smooth_motion
-    from ..study import Settings, Study
+    from ..study.values import Settings, Study
 
     model, chosen = calibration.rig.model, preset_of(preset)
     moved = [

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .tables import inertial_table, table
+from ..formats.text_table import inertial_table, table
 
 if TYPE_CHECKING:
     from ..identification.comparison import Comparison
-    from ..study import Study
+    from ..study.values import Study
 
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from ..dynamics import link_motions, predicted_wrench
+from ..formats.atomic import write_atomically
 from ..inertials import InertialParameters
-from ..io.atomic import write_atomically
 from ..motion import Markers, Motion
 from ..rig import Rig
 from ..wrenches import Wrenches

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
+from ..formats.folder import write_folder
 from ..inertials import InertialParameters
-from ..io.folder import write_folder
-from ..outputs import write_study
-from ..pipeline import identify_study, load, study_motions
 from ..progress import Part, Progress, silent
+from ..report.study_folder import write_study
 from ..signals import preset_of
-from ..study import Settings, Study, TrialRecord
+from ..study.pipeline import identify_study, load, study_motions
+from ..study.values import Settings, Study, TrialRecord
 from ..threads import one_blas_thread
 from .person import HEIGHT, MASS, SEX, record_person, simulate_person
 from .robot import simulate_robot

@@ -17,6 +17,7 @@ from ..errors import InvalidValue
 from ..motion import Motion
 from ..pinocchio_loader import pin
 from ..rig import Rig
+from ..so3 import cross
 
 POSE = 12
 """Numbers of one pose in Pinocchio's memory: rotation by columns (9), then translation (3)."""
@@ -177,13 +178,6 @@ def _view(first: np.ndarray, joints: int, width: int) -> np.ndarray:
     """(joints - 1, width) view of consecutive doubles, without the universe's entry."""
     everything = as_strided(first, (joints, width), (BYTES * width, BYTES), writeable=False)
     return everything[1:]
-
-
-def cross(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Cross product along the first axis (3, ...), several times faster than numpy's on this layout."""
-    x, y, z = left
-    u, v, w = right
-    return np.stack([y * w - z * v, z * u - x * w, x * v - y * u])
 
 
 def product(left: np.ndarray, right: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:

@@ -17,7 +17,8 @@ from ..errors import InvalidValue
 from ..inertials import FIRST_MOMENT, MASS, PER_LINK
 from ..motion import Motion
 from ..rig import Rig
-from .kinematics import LinkMotions, cross, motion_pieces, product
+from ..so3 import cross
+from .kinematics import LinkMotions, motion_pieces, product
 
 Axes = Literal["link", "world"]
 CHUNK = 128

@@ -15,8 +15,9 @@ from ..errors import InvalidValue
 from ..inertials import FIRST_MOMENT, PER_LINK, InertialParameters
 from ..motion import Motion
 from ..rig import Rig
+from ..so3 import cross
 from ..wrenches import Wrenches
-from .kinematics import LinkMotions, cross, link_motions, product
+from .kinematics import LinkMotions, link_motions, product
 from .regressor import STATIC, Axes, base_index, regressor_pieces
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..io.atomic import write_atomically
+from ..formats.atomic import write_atomically
 from .archive import load_content, save_content
 from .content import Content
 from .from_study import content_of

@@ -12,7 +12,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from ..errors import InputError
-from ..io.atomic import write_atomically
+from ..formats.atomic import write_atomically
 from .content import Content
 
 FORMAT = "exciting_dance report"

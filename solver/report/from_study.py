@@ -12,7 +12,7 @@ from ..identification.result import Identification
 from ..inertials import InertialParameters
 from ..signals.filters import preset_of
 from ..signals.window_rules import Reason
-from ..study import Study, TrialRecord
+from ..study.values import Study, TrialRecord
 from .content import BaseParameter, Content, Errors, Flight, Signals, TrackingErrors, Weighing
 
 SATISFIES = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..contacts import ContactPolygon
+from ..patch import ContactPolygon
 from ..rig import Shape
 from .assets import read_asset
 from .skeleton import Skeleton

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contacts import ContactPolygon
+from ..patch import ContactPolygon
 from ..rig import Shape
 from .assembly import Body
 from .solids import box, capsule, ellipsoid

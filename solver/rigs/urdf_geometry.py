@@ -11,9 +11,9 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from ..contacts import ContactPolygon
 from ..errors import InputError
 from ..inertials import InertialParameters
+from ..patch import ContactPolygon
 from ..pinocchio_loader import pin
 from ..rig import Shape
 from .meshes import cylinder, load_hull, resolve

@@ -6,10 +6,10 @@ import bpy
 import numpy as np
 
 from addon import armature
-from solver.io.scene import rig_description, scene_rig
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
+from solver.scene.rig import rig_description, scene_rig
 
 
 def build(rig: Rig) -> bpy.types.Object:

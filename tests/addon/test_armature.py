@@ -6,9 +6,9 @@ import bpy
 import numpy as np
 
 from addon import action, armature
-from solver.io.scene_motion import SceneMotion, motion_arrays
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
+from solver.scene.motion import SceneMotion, motion_arrays
 from tests.addon.scenes import build, random_motion
 
 SINGLE = 1e-5

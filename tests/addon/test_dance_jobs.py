@@ -17,9 +17,9 @@ from addon.operators.dances import design_words
 from addon.study import STUDY_KEY
 from addon.values import SceneTimeline, write_timeline
 from solver.cli import OK, main
-from solver.io.scene import write_rig
-from solver.io.scene_motion import read_motion
 from solver.rigs import hoap3
+from solver.scene.motion import read_motion
+from solver.scene.rig import write_rig
 from tests.addon.scenes import build, fingerprint
 from tests.addon.test_timeline import difference
 

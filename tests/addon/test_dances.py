@@ -14,10 +14,10 @@ from addon.authoring import author, dances, ghost, marks, scores, timeline
 from addon.colours import colouring
 from solver.cli import OK, main
 from solver.errors import Cancelled, InvalidValue
-from solver.io.scene_motion import read_motion
-from solver.io.scene_summary import SceneFailure, SceneSummary
-from solver.io.scene_timeline import SceneStrip
 from solver.rigs import hoap3
+from solver.scene.motion import read_motion
+from solver.scene.summary import SceneFailure, SceneSummary
+from solver.scene.timeline import SceneStrip
 from tests.addon.scenes import build, fingerprint
 from tests.addon.test_dance_jobs import posed
 from tests.addon.test_extension import child

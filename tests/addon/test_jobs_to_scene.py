@@ -18,9 +18,9 @@ from addon.inertials import read_inertials
 from addon.study import RESULT_FILE, SCENE_FILE, folder_of, show_study
 from addon.whole import all_or_nothing
 from solver.demo.person import HEIGHT, SEX, record_person, simulate_person
-from solver.io.scene import write_rig
-from solver.io.urdf_writer import write_urdf
+from solver.formats.urdf_writer import write_urdf
 from solver.rig import Rig
+from solver.scene.rig import write_rig
 from tests.addon.scenes import build, fingerprint
 
 SEED, FRAMES = 4, 400

@@ -25,13 +25,13 @@ from addon.live.readings import Readings, stands
 from addon.live.session import STEPS, Session
 from addon.live.switch import Live
 from addon.panels.live import EXCITING_DANCE_PT_live
-from solver.dance.checks import CheckOptions, check_motion
-from solver.io.checked_frames import scene_frames
-from solver.io.scene_frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
-from solver.io.scene_timeline import SceneStrip, SceneTimeline
-from solver.io.timeline_file import keyed_of
+from solver.dance.authoring.timeline import keyed_of
+from solver.feasibility import CheckOptions, check_motion
+from solver.live.frames import scene_frames
 from solver.rig import Rig
 from solver.rigs import hoap3
+from solver.scene.frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
+from solver.scene.timeline import SceneStrip, SceneTimeline
 from tests.addon.scenes import build
 
 FRAMES = 24

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from addon import drawing, overlays
-from solver.io.scene_motion import motion_arrays, write_motion
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
+from solver.scene.motion import motion_arrays, write_motion
 from tests.addon.scenes import random_motion
 
 

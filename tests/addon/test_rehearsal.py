@@ -24,12 +24,12 @@ from addon.rehearsal.signs import stance_words
 from addon.rehearsal.video import Rendering, prepare
 from addon.rehearsal.words import run
 from solver.errors import Cancelled, InputError, InvalidValue
-from solver.io.scene import rig_description, scene_rig, write_rig
-from solver.io.scene_motion import SceneMotion, motion_arrays, write_motion
-from solver.io.scene_timeline import SceneKey, SceneStrip, SceneTimeline
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import hoap3
+from solver.scene.motion import SceneMotion, motion_arrays, write_motion
+from solver.scene.rig import rig_description, scene_rig, write_rig
+from solver.scene.timeline import SceneKey, SceneStrip, SceneTimeline
 from tests.addon.scenes import build, fingerprint
 
 STOPS = (Stop(0.0, 1.0, "home"), Stop(3.0, 4.0, "one"), Stop(6.0, 6.0, "two"), Stop(7.5, 9.0, "three"))

@@ -16,11 +16,11 @@ from addon.values import SceneRecording
 from addon.whole import all_or_nothing
 from solver.errors import InputError
 from solver.inertials import InertialParameters
-from solver.io.scene import write_rig
-from solver.io.scene_bodies import SceneResult, densities, equivalent_ellipsoids
-from solver.io.scene_motion import motion_arrays, read_motion, recording_arrays, write_motion
 from solver.motion import Markers
 from solver.rig import Rig
+from solver.scene.bodies import SceneResult, densities, equivalent_ellipsoids
+from solver.scene.motion import motion_arrays, read_motion, recording_arrays, write_motion
+from solver.scene.rig import write_rig
 from solver.wrenches import Wrenches
 from tests.addon.scenes import build, random_motion
 

@@ -9,8 +9,8 @@ import pytest
 from addon import action, armature
 from addon.authoring import timeline
 from solver.errors import InvalidValue
-from solver.io.scene_motion import SceneMotion, motion_arrays
 from solver.rig import Rig
+from solver.scene.motion import SceneMotion, motion_arrays
 from tests.addon.scenes import build, fingerprint, random_motion
 
 SINGLE = 1e-5

@@ -20,14 +20,14 @@ from benchmarks.papers.bonnet2016_tables import TRUNK_FIRST, TRUNK_LAST, TRUNK_T
 from benchmarks.papers.bonnet2016_trials import explained, identified
 from benchmarks.papers.bonnet2016_zmp import ENGINE, PLANNED, Track, planned, played, shown, zmp_drawing
 from benchmarks.papers.rows import Row, table
-from solver.dance.choreography import DanceOptions, choreographer
-from solver.dance.dance import Dance, Step
-from solver.dance.stretch import Stretch, hold
+from solver.dance.design.dance import Dance, Step
+from solver.dance.design.design import DanceOptions, choreographer
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, human
 from solver.signals import smooth_motion
+from solver.trajectory.segment import Stretch, hold
 
 RATE = 50.0
 AXIS_FZ = 2

@@ -8,9 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.dance.dancer import Dancer
-from solver.dance.schedule import Anchor, Phase, Schedule, stance
-from solver.dance.splines import Spline
+from solver.contacts.schedule import Anchor, Phase, Schedule, stance
 from solver.dynamics import predicted_wrench
 from solver.errors import InvalidValue
 from solver.inertials import MASS, InertialParameters
@@ -18,6 +16,8 @@ from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, hrp2, human
+from solver.trajectory.legged_rig import Dancer
+from solver.trajectory.splines import Spline
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo, of the benchmarks extra, is not installed")
 

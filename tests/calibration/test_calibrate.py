@@ -12,7 +12,7 @@ from solver.calibration import Calibration, calibrate, load_marker_set
 from solver.calibration.fit import Sample, SubjectFit
 from solver.calibration.markerset import MarkerSet
 from solver.errors import InvalidValue
-from solver.io.trc import read_trc
+from solver.formats.trc import read_trc
 from solver.motion import Markers
 from solver.pinocchio_loader import pin
 from solver.rig import Rig

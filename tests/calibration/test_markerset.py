@@ -10,7 +10,7 @@ import pytest
 
 from solver.calibration import detect_marker_set, load_marker_set, marker_sets
 from solver.errors import InputError, UnknownPreset
-from solver.io.trc import read_trc
+from solver.formats.trc import read_trc
 from solver.rigs.human import human
 
 RECORDINGS = {

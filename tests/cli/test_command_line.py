@@ -91,7 +91,7 @@ def test_stopping_is_clean(number: signal.Signals, tmp_path: Path) -> None:
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background jobs ignore it
         "from pathlib import Path\n"
         "from solver.cli import main, rig\n"
-        "from solver.io.folder import write_folder\n"
+        "from solver.formats.folder import write_folder\n"
         "def work(options, progress):\n"
         "    with write_folder(options.output) as folder:\n"
         "        (folder / 'half').write_text('half')\n"

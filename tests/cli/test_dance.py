@@ -11,16 +11,16 @@ import pytest
 
 from solver.cli import main, parser
 from solver.cli.dance import dance_options, run
-from solver.dance.body_parts import body_parts, emphasis_of
-from solver.dance.choreography import DanceOptions, design
+from solver.dance.design.body_parts import body_parts, emphasis_of
+from solver.dance.design.dance_file import read_dance
+from solver.dance.design.design import DanceOptions, design
 from solver.errors import Cancelled, InvalidValue, UnknownName
-from solver.io.dance_file import read_dance
-from solver.io.scene import read_rig
-from solver.io.scene_motion import read_motion
-from solver.io.scene_summary import read_summary
-from solver.io.storage import read_storage
+from solver.formats.storage import read_storage
 from solver.rig import Rig, Shape
 from solver.rigs import hoap3, hrp2, human
+from solver.scene.motion import read_motion
+from solver.scene.rig import read_rig
+from solver.scene.summary import read_summary
 
 RIG = hoap3(torque="peak")
 TINY = ("--postures", "both=1", "--effort", "0.05", "--hold", "0.3", "--workers", "1", "--progress", "none")

@@ -10,20 +10,20 @@ import pytest
 
 from solver.cli import OK, WRONG_INPUT, main, parser
 from solver.cli.check import INFEASIBLE
-from solver.dance.checks import check_motion
-from solver.dance.dance import Dance
-from solver.dance.keys import Keyed, Keyframe
-from solver.dance.retime import speed_factor
-from solver.dance.schedule import Schedule
-from solver.dance.stretch import Stretch
+from solver.contacts.schedule import Schedule
+from solver.dance.authoring.keyed_file import read_keyed, write_keyed
+from solver.dance.authoring.keys import Keyed, Keyframe
+from solver.dance.authoring.retime import speed_factor
+from solver.dance.design.dance import Dance
+from solver.dance.design.dance_file import write_dance
 from solver.errors import Cancelled, InvalidValue
-from solver.io.dance_file import write_dance
-from solver.io.keyed_file import read_keyed, write_keyed
-from solver.io.scene_motion import motion_arrays, read_motion
-from solver.io.scene_summary import read_summary
-from solver.io.scene_timeline import SceneKey, SceneStrip, SceneTimeline, read_timeline, write_timeline
+from solver.feasibility import check_motion
 from solver.rig import Rig
 from solver.rigs import hoap3
+from solver.scene.motion import motion_arrays, read_motion
+from solver.scene.summary import read_summary
+from solver.scene.timeline import SceneKey, SceneStrip, SceneTimeline, read_timeline, write_timeline
+from solver.trajectory.segment import Stretch
 from tests.dance.authored import home, moved, turned
 
 QUIET = ("--progress", "none")

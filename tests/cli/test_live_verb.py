@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.dance.checks import CheckOptions, check_motion
-from solver.io.scene_frame import scene_frame
-from solver.io.scene_motion import motion_arrays
-from solver.io.scene_timeline import SceneStrip, SceneTimeline, write_timeline
-from solver.io.timeline_file import keyed_of
+from solver.dance.authoring.timeline import keyed_of
+from solver.feasibility import CheckOptions, check_motion
 from solver.rigs import hoap3
+from solver.scene.frame import scene_frame
+from solver.scene.motion import motion_arrays
+from solver.scene.timeline import SceneStrip, SceneTimeline, write_timeline
 from tests.dance.standing import swinging
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 from solver.cli import OK, WRONG_INPUT, main
-from solver.dance.keys import FlatCurve, sample_times
-from solver.dance.performance import continuous_coordinates
-from solver.dance.transfer import common_links, transferred
+from solver.dance.authoring.keyed_file import write_keyed
+from solver.dance.workflows.performance import continuous_coordinates
 from solver.errors import InvalidValue
-from solver.io.keyed_file import write_keyed
-from solver.io.scene import write_rig
-from solver.io.scene_motion import write_motion
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hoap3, human
+from solver.scene.motion import write_motion
+from solver.scene.rig import write_rig
+from solver.tracking.retargeting import common_links, transferred
+from solver.trajectory.curve import FlatCurve, sample_times
 from tests.dance.authored import arm_swing, home, turned
 
 QUIET = ("--progress", "none")

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from solver.dance.dancer import Dancer
-from solver.dance.keys import Keyed, Keyframe
-from solver.dance.schedule import Anchor, Schedule
+from solver.contacts.schedule import Anchor, Schedule
+from solver.dance.authoring.keys import Keyed, Keyframe
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
+from solver.trajectory.legged_rig import Dancer
 
 
 def home(rig: Rig) -> tuple[np.ndarray, tuple[Anchor, ...]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from solver.dance.schedule import Anchor, Schedule, anchors_at
+from solver.contacts.schedule import Anchor, Schedule, anchors_at
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig

@@ -23,7 +23,7 @@ from solver.demo.person import CROUCH, WHOLE_BODY
 from solver.demo.run import against
 from solver.demo.truth import MASS_CHANGE, perturbed
 from solver.dynamics import link_motions, predicted_wrench
-from solver.io.recording import read_recording
+from solver.formats.recording import read_recording
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import hrp2, human

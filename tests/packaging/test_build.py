@@ -50,7 +50,7 @@ def test_the_zip_holds_the_extension_and_nothing_else(built: Path) -> None:
     names = zipfile.ZipFile(built).namelist()
     tops = {name.split("/")[0] for name in names}
     assert tops == {"__init__.py", "blender_manifest.toml", "addon", "solver", "assets", "LICENSE", "README.md"}
-    assert "solver/pipeline.py" in names
+    assert "solver/study/pipeline.py" in names
     assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
 
 

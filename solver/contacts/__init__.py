@@ -1,0 +1,1 @@
+"""Where and when a body touches the ground: anchors, contact schedules, support polygons."""

@@ -1,0 +1,232 @@
+"""When which foot stands where: the contact schedule of a dance, bonnet2016 Fig. 2.c and (17)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import frozen
+from ..errors import InvalidValue, UnknownPreset
+from ..patch import ContactPolygon
+from ..pinocchio_loader import pin
+from ..rig import Rig
+
+SAME_TIME = 1e-9
+"""[s] Phases whose ends differ by less join without a gap."""
+ORTHONORMAL = 1e-6
+"""Largest entry of R' R - 1 that a rotation may have."""
+STEP_SHARE = 0.8
+"""Default step of a foot put forward, as a share of its sole's length (bonnet2016: 0.1 m HOAP-3, 0.2 m human)."""
+FOOT_CONFIGURATIONS = ("both", "right_forward", "right", "left")
+"""The four stances of bonnet2016 Fig. 2.c, in the paper's order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """Where a contact patch is planted.
+
+    Attributes:
+        patch: name of the rig's contact polygon.
+        rotation: (3, 3) axes of the link that carries the patch, in world axes.
+        position: (3,) [m] origin of that link, world.
+    """
+
+    patch: str
+    rotation: np.ndarray
+    position: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rotation", frozen(f"rotation of anchor {self.patch!r}", self.rotation, (3, 3)))
+        object.__setattr__(self, "position", frozen(f"position of anchor {self.patch!r}", self.position, (3,)))
+        if np.abs(self.rotation.T @ self.rotation - np.eye(3)).max() > ORTHONORMAL:
+            raise InvalidValue(f"anchor {self.patch!r}: its axes are not a rotation")
+
+    def points(self, rig: Rig) -> np.ndarray:
+        """Corners of the planted patch (V, 3) [m], world."""
+        return contact_patch(rig, self.patch).vertices @ self.rotation.T + self.position
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A span of time in which the same patches carry load.
+
+    Attributes:
+        start, stop: [s].
+        anchors: of the patches that carry load; none while airborne.
+    """
+
+    start: float
+    stop: float
+    anchors: tuple[Anchor, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "anchors", tuple(self.anchors))
+        if not (np.isfinite([self.start, self.stop]).all() and self.stop > self.start):
+            raise InvalidValue(f"a contact phase must end after it starts, got {self.start:g} to {self.stop:g} s")
+        if len(set(self.loaded)) != len(self.loaded):
+            raise InvalidValue(f"the phase at {self.start:g} s plants a patch twice: {', '.join(self.loaded)}")
+
+    @property
+    def loaded(self) -> tuple[str, ...]:
+        """Names of the patches that carry load."""
+        return tuple(anchor.patch for anchor in self.anchors)
+
+    @property
+    def airborne(self) -> bool:
+        """Nothing touches the ground."""
+        return not self.anchors
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Contact phases one after another, without gap or overlap.
+
+    Attributes:
+        phases: at least one, in the order of time. A frame on the border of two belongs to the later one.
+        ground: [m] height of the floor, world.
+    """
+
+    phases: tuple[Phase, ...]
+    ground: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "phases", tuple(self.phases))
+        if not self.phases:
+            raise InvalidValue("a contact schedule needs at least one phase")
+        for number, (before, after) in enumerate(zip(self.phases, self.phases[1:]), start=1):
+            step = after.start - before.stop
+            if abs(step) <= SAME_TIME:
+                continue
+            what = (
+                f"overlap from {after.start:g} to {before.stop:g} s: shorten one of them"
+                if step < 0
+                else f"leave {before.stop:g} to {after.start:g} s without a phase: add one, airborne if nothing touches"
+            )
+            raise InvalidValue(f"contact phases {number} and {number + 1} {what}")
+
+    @staticmethod
+    def constant(anchors: Sequence[Anchor], start: float, stop: float, ground: float = 0.0) -> Schedule:
+        """One phase only."""
+        return Schedule((Phase(start, stop, tuple(anchors)),), ground)
+
+    @property
+    def start(self) -> float:
+        """[s]."""
+        return self.phases[0].start
+
+    @property
+    def stop(self) -> float:
+        """[s]."""
+        return self.phases[-1].stop
+
+    def joined(self, other: Schedule) -> Schedule:
+        """This schedule followed by another that starts when it stops.
+
+        Raises:
+            InvalidValue: a gap, an overlap, or another floor.
+        """
+        if other.ground != self.ground:
+            raise InvalidValue(f"schedules on floors at {self.ground:g} and {other.ground:g} m cannot be joined")
+        return Schedule(self.phases + other.phases, self.ground)
+
+    def index_at(self, times: np.ndarray) -> np.ndarray:
+        """Phase of each time, (N,) indices.
+
+        Raises:
+            InvalidValue: a time outside the schedule.
+        """
+        times = np.asarray(times, float)
+        outside = (times < self.start - SAME_TIME) | (times > self.stop + SAME_TIME)
+        if outside.any():
+            time = float(times[outside][0])
+            raise InvalidValue(f"{time:g} s lies outside the contact schedule, {self.start:g} to {self.stop:g} s")
+        starts = np.array([phase.start for phase in self.phases]) - SAME_TIME
+        return np.searchsorted(starts, times, side="right").clip(1) - 1
+
+    def phase_at(self, time: float) -> Phase:
+        """The phase of one time."""
+        return self.phases[int(self.index_at(np.array([time]))[0])]
+
+
+def contact_patch(rig: Rig, name: str) -> ContactPolygon:
+    """A rig's contact polygon by name.
+
+    Raises:
+        InvalidValue: the rig has no contact patches, or none of that name.
+    """
+    require_contacts(rig)
+    for patch in rig.contacts:
+        if patch.name == name:
+            return patch
+    raise InvalidValue(f"rig {rig.name!r} has no contact patch {name!r}; it has {', '.join(patch_names(rig))}")
+
+
+def require_contacts(rig: Rig) -> None:
+    """Raise `InvalidValue` for a rig that has nothing to stand on."""
+    if not rig.contacts:
+        raise InvalidValue(f"rig {rig.name!r} has no contact patches: give it the polygons of its soles to stand on")
+
+
+def patch_names(rig: Rig) -> tuple[str, ...]:
+    """Names of the contact patches."""
+    return tuple(patch.name for patch in rig.contacts)
+
+
+def patch_sides(rig: Rig) -> dict[str, str]:
+    """Patch of each side, ``{"left": ..., "right": ...}``, by the rig's mirrored links or the patch's own name.
+
+    Raises:
+        InvalidValue: a side has no patch.
+    """
+    require_contacts(rig)
+    sides: dict[str, str] = {}
+    for column, side in enumerate(("left", "right")):
+        links = {pair[column] for pair in rig.pairs}
+        named = [p.name for p in rig.contacts if p.link in links] or [p.name for p in rig.contacts if side in p.name]
+        if not named:
+            raise InvalidValue(f"rig {rig.name!r} has no {side} foot among its patches {', '.join(patch_names(rig))}")
+        sides[side] = named[0]
+    return sides
+
+
+def anchors_at(rig: Rig, q: np.ndarray, patches: Sequence[str] | None = None) -> tuple[Anchor, ...]:
+    """Anchors where a posture q (nq,) has its patches (all by default)."""
+    data = rig.model.createData()
+    pin.forwardKinematics(rig.model, data, np.asarray(q, float))
+    anchors = []
+    for name in patch_names(rig) if patches is None else patches:
+        pose = data.oMi[rig.joint(contact_patch(rig, name).link)]
+        anchors.append(Anchor(name, pose.rotation, pose.translation))
+    return tuple(anchors)
+
+
+def stance(rig: Rig, configuration: str, step: float | None = None, ground: float = 0.0) -> tuple[Anchor, ...]:
+    """Feet planted flat in one of the four configurations, bonnet2016 Fig. 2.c and (17).
+
+    The feet point and stand apart as in the rig's neutral posture; the left foot is where it is then, the right one
+    ``step`` ahead of its place in ``"right_forward"``. Soles lie on the ground.
+
+    Args:
+        rig: with a left and a right sole.
+        configuration: one of `FOOT_CONFIGURATIONS`.
+        step: [m] along x; `STEP_SHARE` of the sole's length by default.
+        ground: [m] height of the floor.
+
+    Raises:
+        UnknownPreset: no such configuration.
+        InvalidValue: the rig has no feet.
+    """
+    if configuration not in FOOT_CONFIGURATIONS:
+        raise UnknownPreset(configuration, FOOT_CONFIGURATIONS)
+    sides = patch_sides(rig)
+    sole = contact_patch(rig, sides["right"]).vertices
+    ahead = float(STEP_SHARE * np.ptp(sole[:, 0]) if step is None else step) * (configuration == "right_forward")
+    wanted = (configuration,) if configuration in sides else ("right", "left")
+    anchors = []
+    for side in wanted:
+        anchor = anchors_at(rig, rig.neutral, (sides[side],))[0]
+        shift = np.array([ahead if side == "right" else 0.0, 0.0, ground - anchor.points(rig)[:, 2].min()])
+        anchors.append(Anchor(anchor.patch, anchor.rotation, anchor.position + shift))
+    return tuple(anchors)

@@ -1,0 +1,320 @@
+"""Balance a keyed motion by moving it as little as possible: planted feet, zero-moment point, limits, fixed keys."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...feasibility import CheckOptions, Checks, check_motion, coordinate_names, joint_coordinates
+from ...feasibility.margins import Failure
+from ...motion import Motion
+from ...pinocchio_loader import pin
+from ...progress import Progress, silent
+from ...rig import Rig
+from ...trajectory.curve import sample_times
+from ...trajectory.displacement import KEPT, Displacement, Program, Window, weights_of
+from ...trajectory.limits import Limits, Values
+from ...trajectory.planted_feet import Course, Rates
+from .keys import Keyed, Keyframe, Samples
+
+UNCHANGED, REPAIRED, IMPROVED, FAILED = "unchanged", "repaired", "improved", "failed"
+STATUSES = (UNCHANGED, REPAIRED, IMPROVED, FAILED)
+"""Feasible as given; feasible now; some failures are gone; none are. Verified at `FINER` times the sampling."""
+FINER = 10
+DENSER = 0.75
+"""Spacing of the knots from one round to the next where the limits could not be kept."""
+AROUND = 1.0
+"""[s] of the course before and after a failure that may move."""
+LEAST_DROP, DROPS = 0.001, 6
+"""[m] by which the root is first lowered; then by twice as much, and so on so many times."""
+STRETCHED = 1e-3
+STATIC = ("joint angle", "slip", "placement", "self-collision", "floor")
+"""Checks that a posture fails by itself, whatever the motion."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepairOptions:
+    """How to repair.
+
+    Attributes:
+        rate: [1/s] of the samples within the optimisation; the result is verified at `FINER` times this.
+        spacing: [s] between the knots of the displacement.
+        steps: most quadratic programmes per window and round.
+        rounds: each next one keeps more beyond the limits and moves more of the course; only one where a
+            fixed key is impossible by itself.
+        preference: how much dearer a joint's move is than the same visible move of the root, squared.
+        patience: [s] after which no further step of the search is begun; the best so far is the result. What was found
+            in time depends on the machine.
+    """
+
+    rate: float = 50.0
+    spacing: float = 0.1
+    steps: int = 10
+    rounds: int = 6
+    preference: float = 3.0
+    patience: float = np.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """How far the repair moved the dance.
+
+    Attributes:
+        names: K: the root's position [m] and rotation [rad], then the joint coordinates [rad].
+        largest, rms: (K,).
+    """
+
+    names: tuple[str, ...]
+    largest: np.ndarray
+    rms: np.ndarray
+
+    @property
+    def most(self) -> str:
+        """The joint moved most."""
+        return self.names[int(np.argmax(self.rms))]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTrouble:
+    """Why a fixed key cannot be kept: which, what fails there, by how much."""
+
+    key: Keyframe
+    failure: Failure
+
+    def __str__(self) -> str:
+        f = self.failure
+        return f"{self.key}: {f.check} of {f.item} is {-f.margin:.3g} {f.unit} beyond its limit"
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A repaired dance.
+
+    Attributes:
+        motion: at the rate asked for.
+        keyed: the dance with its keys where the repaired motion passes, and its samples.
+        moved: from the dance as given.
+        iterations: quadratic programmes solved.
+        before, after: checks of the given and of the repaired motion at the fine sampling.
+        status: one of `STATUSES`.
+        troubles: fixed keys that stand in the way.
+        hurried: the search ended because its time was over.
+    """
+
+    motion: Motion
+    keyed: Keyed
+    moved: Moved
+    iterations: int
+    before: Checks
+    after: Checks
+    status: str
+    troubles: tuple[KeyTrouble, ...] = ()
+    hurried: bool = False
+
+    @property
+    def feasible(self) -> bool:
+        """Every check holds at the fine sampling."""
+        return self.after.feasible
+
+
+def repair(
+    keyed: Keyed,
+    checks: CheckOptions | None = None,
+    options: RepairOptions | None = None,
+    *,
+    rate: float = 100.0,
+    progress: Progress = silent,
+) -> Repair:
+    """The nearest dance that keeps every limit, or the nearest found that breaks fewer.
+
+    Only the course around failures moves. Fixed keys stay to rounding; a key whose own posture fails is reported.
+
+    Args:
+        keyed: the dance; its schedule says where the feet are planted.
+        checks: what must hold.
+        options: of the search.
+        rate: [1/s] of the motion returned.
+        progress: told how far it is.
+
+    Raises:
+        InvalidValue: a rig without feet, legs of fewer than six joints, a support polygon without area.
+        Cancelled: raised by ``progress``.
+    """
+    checks = CheckOptions() if checks is None else checks
+    options = RepairOptions() if options is None else options
+    rig, schedule = keyed.rig, keyed.schedule
+    until = time.monotonic() + options.patience
+    fine, shown = (sample_times(keyed.start, keyed.stop, r) for r in (FINER * options.rate, rate))
+    given = keyed.curve()
+    progress(0.0, "checking the dance as given")
+    before = check_motion(rig, given.motion(rig, fine), schedule, checks)
+    if before.feasible:
+        motion = given.motion(rig, shown)
+        return Repair(motion, keyed, _moved(rig, given.motion(rig, fine), given.motion(rig, fine)), 0, before, before,
+                      UNCHANGED)  # fmt: skip
+    fixed = [key for key in keyed.keys if key.role == "fixed"]
+    troubles = _troubles(keyed, fixed, checks)
+    course = Course(rig, given, schedule, [(key.time, key.q) for key in fixed])
+    weights = weights_of(rig, given.at(fine[:1])[0][0], course.moved, options.preference)
+    done: list[Displacement] = []
+    also = np.zeros(0)
+    after, iterations = _checked(course, done, fine, checks), 0
+    best, best_after = done, after
+    rounds = 1 if troubles else options.rounds
+    for number in range(rounds):
+        if after.feasible or time.monotonic() >= until:
+            break
+        limits = Limits(course, checks, 1.0 + number)
+        windows = _windows(keyed, after, [d.window for d in done], AROUND * (1.0 + number))
+        also, earlier, done = np.union1d(also, _worst_times(after)), done, []
+        for place, window in enumerate(windows):
+            share = (number + place / len(windows)) / rounds
+            progress(share, f"round {number + 1}: {window.start:.1f} to {window.stop:.1f} s")
+            stiff = [d for d in earlier if d.violation > KEPT and _within(d.window, window)]
+            finer = DENSER**number if stiff else 1.0
+            program = Program(course, limits, window, options.spacing * finer, options.rate / finer, weights, also)
+            found = _displaced(program, [d for d in earlier if _within(d.window, window)], options.steps, until)
+            iterations += found.iterations
+            done.append(found)
+        after = _checked(course, done, fine, checks)
+        if _rank(after) <= _rank(best_after):
+            best, best_after = done, after
+    done, after = best, best_after
+    progress(1.0, "repaired" if after.feasible else "not every failure could be repaired")
+    motion = _motion(course, done, shown)
+    moved = _moved(rig, given.motion(rig, fine), _motion(course, done, fine))
+    troubles = [*troubles, *_at_keys(fixed, after, troubles)]
+    status = REPAIRED if after.feasible else IMPROVED if _rank(after) < _rank(before) else FAILED
+    hurried = not after.feasible and time.monotonic() >= until
+    return Repair(motion, _rekeyed(keyed, course, done, motion), moved, iterations, before, after, status,
+                  tuple(troubles), hurried)  # fmt: skip
+
+
+def _displaced(program: Program, earlier: Sequence[Displacement], steps: int, until: float) -> Displacement:
+    """The search, begun where an earlier one ended, and with the root so low that the legs reach."""
+    first = program.nothing
+    for displacement in earlier:
+        first = first + program.continued(displacement)
+    drop, stretched = LEAST_DROP, _stretched(program.judged(first))
+    for _ in range(DROPS):
+        if stretched < STRETCHED:
+            break
+        trial = first + program.lowered(drop)
+        now = _stretched(program.judged(trial))
+        if now < stretched:
+            first, stretched = trial, now
+        drop *= 2.0
+    return program.solve(first, steps, until)
+
+
+def _within(inner: Window, outer: Window) -> bool:
+    return inner.start >= outer.start and inner.stop <= outer.stop
+
+
+def _stretched(values: Values) -> float:
+    """How far legs are from reaching, in the limits' units."""
+    about_legs = (values.names == "leg") | (values.names == "slip")
+    return float(np.maximum(-values.values[:, about_legs], 0.0).sum())
+
+
+def _worst_times(checks: Checks) -> np.ndarray:
+    """The instants at which each failing check fails most, in every run of failing frames."""
+    times = []
+    for margin in checks.margins:
+        left = margin.smallest
+        for start, stop in checks.failed_ranges:
+            at = start + int(np.argmin(left[start:stop]))
+            times += [checks.times[at]] if left[at] < -margin.tolerance else []
+    return np.array(times)
+
+
+def _rates(course: Course, done: Sequence[Displacement], times: np.ndarray) -> Rates:
+    rates = course.curve.at(times)
+    for displacement in done:
+        rates = displacement.added(times, rates)
+    return rates
+
+
+def _motion(course: Course, done: Sequence[Displacement], times: np.ndarray) -> Motion:
+    return course.motion(times, _rates(course, done, times))
+
+
+def _checked(course: Course, done: Sequence[Displacement], times: np.ndarray, options: CheckOptions) -> Checks:
+    return check_motion(course.rig, _motion(course, done, times), course.schedule, options)
+
+
+def _rank(checks: Checks) -> float:
+    """How much fails, in the checks' comfortable margins, over all frames."""
+    beyond = [np.maximum(-(m.values + m.tolerance), 0.0).sum() / m.scale for m in checks.margins]
+    return float(np.sum(beyond)) / len(checks)
+
+
+def _windows(keyed: Keyed, checks: Checks, known: Sequence[Window], around: float) -> list[Window]:
+    """Spans around failures, and those displaced before."""
+    times = checks.times
+    spans = [(times[i] - around, times[j - 1] + around) for i, j in checks.failed_ranges]
+    spans += [(w.start, w.stop) for w in known]
+    merged: list[list[float]] = []
+    for start, stop in sorted((max(a, keyed.start), min(b, keyed.stop)) for a, b in spans):
+        if merged and start <= merged[-1][1] + 0.25 * around:
+            merged[-1][1] = max(merged[-1][1], stop)
+        else:
+            merged.append([start, stop])
+    return [_window(keyed, start, stop) for start, stop in merged]
+
+
+def _window(keyed: Keyed, start: float, stop: float) -> Window:
+    inside = [key for key in keyed.keys if start <= key.time <= stop]
+    roles = {role: tuple(key.time for key in inside if key.role == role) for role in ("fixed", "preferred")}
+    return Window(start, stop, start <= keyed.start, stop >= keyed.stop, roles["fixed"], roles["preferred"])
+
+
+def _troubles(keyed: Keyed, fixed: Sequence[Keyframe], options: CheckOptions) -> list[KeyTrouble]:
+    """Fixed keys whose posture fails by itself."""
+    found = []
+    for key in fixed:
+        still = np.zeros((1, keyed.rig.model.nv))
+        posture = Motion(np.array([key.time]), key.q[None], still, still)
+        checks = check_motion(keyed.rig, posture, keyed.schedule, options)
+        found += [KeyTrouble(key, f) for f in checks.first_failures if f.check in STATIC]
+    return found
+
+
+def _at_keys(fixed: Sequence[Keyframe], after: Checks, known: Sequence[KeyTrouble]) -> list[KeyTrouble]:
+    """Failures that are left at the very instants of fixed keys."""
+    told = {(id(t.key), t.failure.check) for t in known}
+    result = []
+    for key in fixed:
+        frame = int(np.argmin(np.abs(after.times - key.time)))
+        for margin in after.margins:
+            if margin.failed[frame] and (id(key), margin.name) not in told:
+                column = int(margin.culprit[frame])
+                failure = Failure(margin.name, margin.items[column], frame, float(after.times[frame]),
+                                  float(margin.values[frame, column]), margin.unit, True)  # fmt: skip
+                result.append(KeyTrouble(key, failure))
+    return result
+
+
+def _rekeyed(keyed: Keyed, course: Course, done: Sequence[Displacement], motion: Motion) -> Keyed:
+    times = np.array([key.time for key in keyed.keys])
+    keys = keyed.keys
+    if len(times):
+        passed = _motion(course, done, times).q
+        keys = tuple(k if k.role == "fixed" else replace(k, q=q) for k, q in zip(keys, passed))
+    return replace(keyed, keys=keys, samples=Samples(motion.times, motion.q))
+
+
+def _moved(rig: Rig, given: Motion, repaired: Motion) -> Moved:
+    shift = np.linalg.norm(repaired.q[:, :3] - given.q[:, :3], axis=1)
+    turn = [np.linalg.norm(pin.log3(_turn(a).T @ _turn(b))) for a, b in zip(given.q, repaired.q)]
+    joints = joint_coordinates(rig, repaired.q) - joint_coordinates(rig, given.q)
+    all_moves = np.abs(np.column_stack([shift, turn, joints]))
+    names = ("root position", "root rotation", *coordinate_names(rig))
+    return Moved(names, all_moves.max(axis=0), np.sqrt((all_moves**2).mean(axis=0)))
+
+
+def _turn(q: np.ndarray) -> np.ndarray:
+    return pin.Quaternion(np.array(q[3:7])).matrix()

@@ -1,0 +1,259 @@
+"""From a scene's timeline to an authored dance: poses become configurations, strips a contact schedule.
+
+Poses come in single precision from a scene, so quaternions are normalised; joint limits are not enforced, because what
+a scene shows is checked, not corrected.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ...contacts.schedule import patch_names
+from ...errors import InputError, InvalidValue, SolverError, UnknownName
+from ...pinocchio_loader import pin
+from ...rig import ROOT_NV, Rig
+from ...rigs import build
+from ...scene.motion import continuous
+from ...scene.timeline import REMEDY, SceneStrip, SceneTimeline, read_timeline
+from ...trajectory.curve import FlatCurve
+from .keys import Keyed, Keyframe, Samples
+from .planting import Strip, schedule_of
+
+ALONE = 1e-6
+"""[s] How far a key may lie from the only sample."""
+ALIGNED = {f"JointModelR{name}": axis for name, axis in zip("XYZ", np.eye(3))}
+"""Axes of the hinges whose kind tells them, by Pinocchio's name."""
+
+
+class UnknownPatch(UnknownName):
+    """No contact patch of that name on the rig."""
+
+    kind = "contact patch"
+
+
+def configurations(rig: Rig, root: np.ndarray, rotations: np.ndarray, translations: np.ndarray) -> np.ndarray:
+    """Configurations (N, nq) of poses: the inverse of `scene_motion.motion_arrays`.
+
+    A hinge's angle is the rotation about its axis, the turn that comes nearest to the joint's range first and then
+    continuous in time; what a pose turns about other axes, or shifts a joint that does not slide, is left out.
+
+    Args:
+        rig: L links.
+        root: (N, 3) [m] root link's origin, world.
+        rotations: (N, L, 4) rotation of each joint, xyzw; the root's in the world.
+        translations: (N, L, 3) [m] of joints that slide.
+
+    Raises:
+        InvalidValue: poses of another number of links, or a joint type without rule.
+    """
+    root, rotations, translations = (np.asarray(part, float) for part in (root, rotations, translations))
+    frames, links = len(root), len(rig.links)
+    if rotations.shape != (frames, links, 4) or translations.shape != (frames, links, 3):
+        raise InvalidValue(
+            f"poses of {rotations.shape[1] if rotations.ndim == 3 else 0} links cannot be read as poses of rig "
+            f"{rig.name!r}, which has {links}"
+        )
+    turns = continuous(rotations / np.linalg.norm(rotations, axis=2, keepdims=True)) if frames else rotations
+    q = np.empty((frames, rig.model.nq))
+    q[:, :3], q[:, 3:7] = root, turns[:, 0]
+    hinges, axes, places = [], [], []
+    for number, joint in enumerate(list(rig.model.joints)[2:], start=1):
+        into = slice(joint.idx_q, joint.idx_q + joint.nq)
+        if joint.shortname() == "JointModelSpherical":
+            q[:, into] = turns[:, number]
+            continue
+        slide, axis = _axes(rig, joint)
+        if axis is None:
+            q[:, into] = translations[:, number] @ slide[:, None]
+        elif joint.nq == 1:
+            hinges.append(number)
+            axes.append(axis)
+            places.append((joint.idx_q, joint.idx_v - ROOT_NV))
+        else:  # a hinge without end is known by the cosine and sine of its angle
+            angle = _angles(turns[:, [number]], axis[None])[:, 0]
+            q[:, into] = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    if hinges and frames:
+        angles = _angles(turns[:, hinges], np.array(axes))
+        into_q, place = np.array(places).T
+        start = _nearest_turns(angles[0], rig.limits.lower[place], rig.limits.upper[place])
+        q[:, into_q] = (np.unwrap(angles, axis=0) if frames > 1 else angles) + (start - angles[0])
+    return q
+
+
+def sampled_configurations(timeline: SceneTimeline, rig: Rig, count: int | None = None) -> np.ndarray:
+    """Configurations (N, nq) of a timeline's poses, or of the first ``count``.
+
+    Raises:
+        InvalidValue: no pose, or poses of other links than the rig's.
+    """
+    if not len(timeline):
+        raise InvalidValue(f"timeline {timeline.name!r} holds no pose: give it at least one frame")
+    if set(timeline.links) != set(rig.links):
+        odd = sorted(set(timeline.links) ^ set(rig.links))
+        raise InvalidValue(
+            f"timeline {timeline.name!r} shows another rig than {rig.name!r}, they differ in "
+            f"{', '.join(odd[:3])}{', ...' if len(odd) > 3 else ''}: choose the armature of this rig"
+        )
+    order = [timeline.links.index(link) for link in rig.links]
+    return configurations(
+        rig, timeline.root[:count], timeline.rotations[:count, order], timeline.translations[:count, order]
+    )
+
+
+def keyed_of(timeline: SceneTimeline, rig: Rig | None = None, *, sampled: bool = True) -> Keyed:
+    """The authored dance that a timeline shows.
+
+    Each key takes the pose of the sample it stands at. A patch without a strip never stands.
+
+    Args:
+        timeline: poses, keys and strips.
+        rig: that dances; by default the one that the timeline's parameters describe.
+        sampled: the motion is that of the samples; otherwise the spline through the keys, and it lasts as they do.
+
+    Raises:
+        InvalidValue: no pose or too few, a key between or outside the samples, strips that overlap or lie outside.
+        UnknownName: a strip of a patch the rig does not have.
+    """
+    rig = build(timeline.parameters) if rig is None else rig
+    q = sampled_configurations(timeline, rig)
+    if len(timeline) < 2:
+        raise InvalidValue(f"timeline {timeline.name!r} holds one pose only: a dance needs at least two frames")
+    keys = _keys(timeline, q)
+    if sampled:
+        samples = Samples(timeline.times, q)
+        curve = FlatCurve.through_samples(rig, timeline.times, q)
+    else:
+        if len(keys) < 2:
+            raise InvalidValue(
+                f"timeline {timeline.name!r} has {len(keys)} keys: set at least two, or keep the motion's samples"
+            )
+        samples = None
+        curve = FlatCurve.through_keys(rig, np.array([key.time for key in keys]), [key.q for key in keys])
+    fixed = [key.time for key in keys if key.role == "fixed"]
+    strips = timeline_strips(timeline, rig, curve.start, curve.stop)
+    schedule = schedule_of(rig, curve, strips, timeline.ground, fixed)
+    return Keyed(rig, keys, schedule, samples, name=timeline.name)
+
+
+def read_keyed_timeline(path: str | Path, rig: Rig | None = None, *, sampled: bool = True) -> Keyed:
+    """`keyed_of` the timeline in a file.
+
+    Raises:
+        InputError: no timeline, or one that contradicts itself.
+    """
+    timeline = read_timeline(path)
+    try:
+        return keyed_of(timeline, rig, sampled=sampled)
+    except InputError:
+        raise
+    except SolverError as error:
+        raise InputError(path, str(error).rstrip("."), remedy=REMEDY) from error
+
+
+def timeline_strips(timeline: SceneTimeline, rig: Rig, start: float, stop: float) -> tuple[Strip, ...]:
+    """The timeline's strips between start and stop [s].
+
+    Ends that lie outside the samples by less than half a step are moved in: a scene rounds to whole frames.
+
+    Raises:
+        UnknownName: a strip of a patch the rig does not have.
+        InvalidValue: a strip ends before it starts, or lies outside the timeline.
+    """
+    first, last, spare = float(timeline.times[0]), float(timeline.times[-1]), _half_step(timeline)
+    known = patch_names(rig)
+    result = []
+    for strip in timeline.strips:
+        if strip.patch not in known:
+            raise UnknownPatch(strip.patch, known)
+        if not strip.stop > strip.start:
+            raise InvalidValue(_said(strip, "ends before it starts: swap its ends or remove it"))
+        if strip.start < first - spare or strip.stop > last + spare:
+            raise InvalidValue(_said(strip, f"lies outside the timeline, {first:g} to {last:g} s: shorten it"))
+        begin, end = max(strip.start, start), min(strip.stop, stop)
+        if end > begin:
+            result.append(Strip(strip.patch, begin, end))
+    return tuple(result)
+
+
+def standing_at(timeline: SceneTimeline, rig: Rig, time: float) -> tuple[str, ...]:
+    """Patches whose strips hold a time [s], in the rig's order; strips of no duration count.
+
+    Raises:
+        UnknownName: a strip of a patch the rig does not have.
+    """
+    for strip in timeline.strips:
+        if strip.patch not in patch_names(rig):
+            raise UnknownPatch(strip.patch, patch_names(rig))
+    planted = {s.patch for s in timeline.strips if s.start - ALONE <= time <= s.stop + ALONE}
+    return tuple(patch for patch in patch_names(rig) if patch in planted)
+
+
+def _keys(timeline: SceneTimeline, q: np.ndarray) -> tuple[Keyframe, ...]:
+    spare = _half_step(timeline)
+    found: list[Keyframe] = []
+    taken: dict[int, float] = {}
+    for key in sorted(timeline.keys, key=lambda k: k.time):
+        frame = int(np.argmin(np.abs(timeline.times - key.time)))
+        time = float(timeline.times[frame])
+        called = f"the key {key.name!r}" if key.name else "the key"
+        if abs(key.time - time) > spare:
+            raise InvalidValue(
+                f"{called} at {key.time:g} s lies outside the samples, {timeline.times[0]:g} to "
+                f"{timeline.times[-1]:g} s: widen the frame range or remove it"
+            )
+        if frame in taken:
+            raise InvalidValue(
+                f"the keys at {taken[frame]:g} and {key.time:g} s fall on one frame: move one of them to another"
+            )
+        taken[frame] = key.time
+        found.append(Keyframe(time, q[frame], key.role, key.name))
+    return tuple(found)
+
+
+def _half_step(timeline: SceneTimeline) -> float:
+    return 0.5 * float(np.diff(timeline.times).max()) + ALONE if len(timeline) > 1 else ALONE
+
+
+def _said(strip: SceneStrip, what: str) -> str:
+    return f"the strip of {strip.patch!r} from {strip.start:g} to {strip.stop:g} s {what}"
+
+
+def _angles(turns: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    """Rotation (N, H) [rad] of quaternions (N, H, 4) about axes (H, 3)."""
+    return 2.0 * np.arctan2(np.einsum("nhi,hi->nh", turns[:, :, :3], axes), turns[:, :, 3])
+
+
+def _axes(rig: Rig, joint: pin.JointModel) -> tuple[np.ndarray, np.ndarray | None]:
+    """Directions (3,) in which a joint of one freedom slides and turns; no turn: None."""
+    kind = joint.shortname()
+    if kind in ALIGNED:
+        return np.zeros(3), ALIGNED[kind]
+    if joint.nv == 1 and joint.nq in (1, 2):
+        data = joint.createData()
+        joint.calc(data, rig.neutral)
+        motion = np.array(data.S, float).reshape(6)
+        slide, axis = motion[:3], motion[3:]
+        if not (slide.any() and axis.any()):
+            return slide, axis / np.linalg.norm(axis) if axis.any() else None
+    name = rig.model.names[joint.id]
+    raise InvalidValue(f"joint {name!r} of type {kind} cannot be read from a scene: no rule for its pose")
+
+
+def _nearest_turns(angles: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Angles (H,), up to full turns [rad], that lie in their ranges or nearest to them; in doubt the smallest."""
+    turns = np.remainder(angles + np.pi, 2.0 * np.pi) - np.pi + 2.0 * np.pi * np.array([[0.0], [1.0], [-1.0]])
+    beyond = np.maximum(np.maximum(lower - turns, turns - upper), 0.0)
+    return np.take_along_axis(turns, beyond.argmin(axis=0)[None], axis=0)[0]
+
+
+__all__ = [
+    "UnknownPatch",
+    "configurations",
+    "keyed_of",
+    "read_keyed_timeline",
+    "sampled_configurations",
+    "standing_at",
+    "timeline_strips",
+]

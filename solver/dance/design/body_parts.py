@@ -1,0 +1,80 @@
+"""Parts of a body by the names people give them, for emphasis on one of them; and rigs that cannot dance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...contacts.schedule import contact_patch, patch_sides, require_contacts
+from ...coordinates import coordinate_names
+from ...errors import InvalidValue, UnknownName
+from ...rig import Rig
+
+TRUNK = "trunk"
+
+
+def body_parts(rig: Rig) -> dict[str, tuple[str, ...]]:
+    """Links of each part: ``right_leg``, ``left_leg``, ``right_arm``, ``left_arm`` and ``trunk``, the rest.
+
+    Legs are the chains from the root to the soles and what hangs on them; arms the other mirrored links.
+
+    Raises:
+        InvalidValue: the rig has no feet.
+    """
+    sides = patch_sides(rig)
+    parts: dict[str, tuple[str, ...]] = {}
+    taken: set[str] = set()
+    for side, patch in sides.items():
+        first = rig.index(contact_patch(rig, patch).link)
+        while rig.parents[first] > 0:
+            first = rig.parents[first]
+        parts[f"{side}_leg"] = tuple(rig.links[k] for k in range(len(rig.links)) if first in _ancestors(rig, k))
+        taken |= set(parts[f"{side}_leg"])
+    for column, side in enumerate(("left", "right")):
+        mirrored = {pair[column] for pair in rig.pairs}
+        parts[f"{side}_arm"] = tuple(link for link in rig.links if link in mirrored and link not in taken)
+    taken |= set(parts["left_arm"]) | set(parts["right_arm"])
+    parts[TRUNK] = tuple(link for link in rig.links if link not in taken)
+    return {name: links for name, links in parts.items() if links}
+
+
+def emphasis_of(rig: Rig, wishes: Mapping[str, float]) -> dict[str, float]:
+    """Factor on each link from factors on parts or links; a link's own factor goes before its part's.
+
+    Raises:
+        UnknownName: neither a part nor a link.
+    """
+    parts = body_parts(rig)
+    result: dict[str, float] = {}
+    for name, factor in wishes.items():
+        if name in parts:
+            result |= dict.fromkeys(parts[name], factor)
+        elif name not in rig.links:
+            raise UnknownName(name, (*parts, *rig.links))
+    return result | {name: factor for name, factor in wishes.items() if name in rig.links}
+
+
+def require_dancer(rig: Rig) -> None:
+    """Raise for a rig that no dance can be designed for.
+
+    Raises:
+        InvalidValue: it has no feet, or joints whose torque limit is unknown.
+    """
+    require_contacts(rig)
+    patch_sides(rig)
+    free = np.array(coordinate_names(rig))[~np.isfinite(rig.limits.torque)]
+    if len(free):
+        which = "any joint" if len(free) == len(rig.limits.torque) else ", ".join(free)
+        raise InvalidValue(
+            f"rig {rig.name!r} states no torque limit for {which}: without one nobody knows what the joints can carry; "
+            "state it (in a URDF: <limit effort=...>)"
+        )
+
+
+def _ancestors(rig: Rig, index: int) -> list[int]:
+    result = []
+    while index >= 0:
+        result.append(index)
+        index = rig.parents[index]
+    return result

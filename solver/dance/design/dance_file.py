@@ -1,0 +1,132 @@
+"""Dances on disk: one NumPy archive without loss, and joint angles and speeds as tables for robots and viewers.
+
+The archive holds plain arrays and one JSON text; the JSON says what the arrays cannot: names, kinds, notes. Loading it
+needs no rig.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from ...contacts.schedule import Anchor
+from ...errors import InputError, SolverError
+from ...formats.arrays_npz import load_archive
+from ...formats.atomic import write_atomically
+from ...formats.joint_coordinates import ROOT, coordinate_names, joint_coordinates
+from ...motion import Motion
+from ...rig import ROOT_NV, Rig
+from ...trajectory.segment import Stretch
+from .dance import Dance, Step
+
+FORMAT = "exciting dance 1"
+REMEDY = "Design the dance again, or load the file with the version that wrote it"
+
+
+def write_dance(path: str | Path, dance: Dance) -> None:
+    """A dance as .npz; `read_dance` gives the same dance.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    anchors: dict[tuple[object, ...], int] = {}
+    poses: list[np.ndarray] = []
+    records = []
+    arrays: dict[str, np.ndarray] = {}
+    for number, stretch in enumerate(dance.stretches):
+        planted = []
+        for anchor in stretch.anchors:
+            pose = np.column_stack([anchor.rotation, anchor.position])
+            key = (anchor.patch, pose.tobytes())
+            if key not in anchors:
+                anchors[key] = len(poses)
+                poses.append(pose)
+            planted.append([anchor.patch, anchors[key]])
+        arrays[f"control_{number}"] = np.asarray(stretch.control)
+        records.append({
+            "name": stretch.name, "kind": stretch.kind, "duration": stretch.duration, "solved": list(stretch.solved),
+            "anchors": planted,
+        })  # fmt: skip
+    text = {
+        "format": FORMAT, "rig": dict(dance.rig), "shrink": dance.shrink, "step": dance.step,
+        "postures": list(dance.postures), "criterion": dance.criterion, "seed": dance.seed, "complete": dance.complete,
+        "notes": list(dance.notes), "report": dict(dance.report), "stretches": records,
+        "trace": [[s.stretch, s.group, s.criterion, s.plain, s.kind] for s in dance.trace],
+    }  # fmt: skip
+    arrays["anchors"] = np.array(poses).reshape(-1, 3, 4)
+    arrays["dance"] = np.array(json.dumps(text))
+    memory = io.BytesIO()
+    np.savez_compressed(memory, **arrays)  # type: ignore[arg-type]
+    with write_atomically(path, binary=True) as stream:
+        stream.write(memory.getvalue())
+
+
+def read_dance(path: str | Path) -> Dance:
+    """A dance written by `write_dance`.
+
+    Raises:
+        InputError: missing, damaged, or no dance.
+    """
+    arrays = load_archive(path)
+    if "dance" not in arrays:
+        raise InputError(path, f"holds no dance, only {', '.join(sorted(arrays)) or 'nothing'}", remedy=REMEDY)
+    try:
+        text = json.loads(str(arrays["dance"]))
+        if text["format"] != FORMAT:
+            raise InputError(path, f"has format {text['format']!r}, expected {FORMAT!r}", remedy=REMEDY)
+        stretches = tuple(_stretch(record, arrays, number) for number, record in enumerate(text["stretches"]))
+        trace = tuple(Step(int(s), str(g), float(c), float(p), str(k)) for s, g, c, p, k in text["trace"])
+        return Dance(
+            text["rig"], stretches, float(text["shrink"]), text["step"], tuple(text["postures"]), trace,
+            float(text["criterion"]), int(text["seed"]), bool(text["complete"]), tuple(text["notes"]), text["report"],
+        )  # fmt: skip
+    except InputError:
+        raise
+    except (ValueError, KeyError, TypeError, IndexError, SolverError) as error:
+        raise InputError(path, f"is a damaged dance: {' '.join(str(error).split())}", remedy=REMEDY) from error
+
+
+def _stretch(record: Mapping[str, object], arrays: Mapping[str, np.ndarray], number: int) -> Stretch:
+    anchors = []
+    for patch, place in record["anchors"]:  # type: ignore[attr-defined]
+        pose = arrays["anchors"][place]
+        anchors.append(Anchor(str(patch), pose[:, :3], pose[:, 3]))
+    return Stretch(
+        str(record["name"]), str(record["kind"]), float(record["duration"]), arrays[f"control_{number}"],  # type: ignore[arg-type]
+        tuple(record["solved"]), tuple(anchors),  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def write_joint_csv(path: str | Path, rig: Rig, motion: Motion) -> None:
+    """Joint angles and speeds over time for a robot, in the rig's joint order; the header names every unit.
+
+    Columns: time, angles ``NAME [rad]``, speeds ``NAME speed [rad/s]``. A spherical joint's angles are its rotation
+    vector, its speeds its angular velocity in body axes.
+    """
+    names, values = joint_coordinates(rig, motion)
+    joints = names[ROOT_NV:]
+    header = ["time [s]", *(f"{n} [rad]" for n in joints), *(f"{n} speed [rad/s]" for n in joints)]
+    table = np.column_stack([motion.times, values[:, ROOT_NV:], motion.v[:, ROOT_NV:]])
+    with write_atomically(path) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows([f"{value:.9g}" for value in row] for row in table)
+
+
+def write_mot(path: str | Path, rig: Rig, motion: Motion, name: str = "dance") -> None:
+    """All coordinates over time as an OpenSim storage file, rotations in degrees."""
+    names = coordinate_names(rig)
+    _, values = joint_coordinates(rig, motion)
+    angles = np.array([column not in ROOT[:3] for column in names])
+    values = np.where(angles, np.degrees(values), values)
+    header = [name, "version=1", f"nRows={len(values)}", f"nColumns={len(names) + 1}", "inDegrees=yes", "endheader"]
+    with write_atomically(path) as stream:
+        stream.write("\n".join(header) + "\n")
+        stream.write("\t".join(["time", *names]) + "\n")
+        for time, row in zip(motion.times, values):
+            stream.write("\t".join(f"{value:.9g}" for value in (time, *row)) + "\n")

@@ -1,0 +1,139 @@
+"""What a dance is worth, in numbers: margins of every check, excitation over time, deviations to expect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...identification.base_parameters import base_parameters
+from ...identification.excitation.excitation import PLATE_NOISE, Excitation
+from ...rig import Rig
+from .dance import Dance
+from .options import DanceOptions
+
+VERIFIED = 500.0
+"""[1/s] at which a dance is verified: ten times the search's sampling."""
+RATE = 50.0
+"""[1/s] at which excitation is judged, the paper's sampling."""
+WELL = 0.1
+"""Relative standard deviation up to which bonnet2016 calls a base parameter identified."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Numbers about a dance.
+
+    Attributes:
+        margins: (check, unit, worst margin, what, [s] when) of every check at `VERIFIED`.
+        failures: in words; none in a dance that may be passed on.
+        conditions: (L,) cond of each link's columns of the base regressor.
+        total_condition: cond(W_b).
+        relative: (B,) relative standard deviations at `PLATE_NOISE`, `VERIFIED` samples a second.
+    """
+
+    margins: tuple[tuple[str, str, float, str, float], ...]
+    failures: tuple[str, ...]
+    conditions: np.ndarray
+    total_condition: float
+    relative: np.ndarray
+
+    @property
+    def well(self) -> int:
+        """Base parameters with a relative deviation below `WELL`."""
+        return int((self.relative < WELL).sum())
+
+    def as_tree(self, rig: Rig, dance: Dance) -> dict[str, object]:
+        """Plain values for a JSON file; infinite ones are None."""
+        return {
+            "rig": {name: _plain(value) for name, value in rig.parameters.items()},
+            "complete": dance.complete,
+            "seed": dance.seed,
+            "duration": dance.duration,
+            "postures": len(dance.postures),
+            "stretches": [
+                {"name": s.name, "kind": s.kind, "start": float(start), "duration": s.duration,
+                 "loaded": [anchor.patch for anchor in s.anchors]}
+                for s, start in zip(dance.stretches, dance.starts)
+            ],
+            "static_criterion": _plain(dance.criterion),
+            "trace": [
+                {"stretch": s.stretch, "group": s.group, "criterion": _plain(s.criterion), "plain": _plain(s.plain),
+                 "kind": s.kind}
+                for s in dance.trace
+            ],
+            "margins": [
+                {"check": name, "unit": unit, "worst": _plain(worst), "item": item, "time": time}
+                for name, unit, worst, item, time in self.margins
+            ],
+            "conditions": {link: _plain(value) for link, value in zip(rig.links, self.conditions)},
+            "total_condition": _plain(self.total_condition),
+            "base_parameters": len(self.relative),
+            "below_10_percent": self.well,
+            "notes": list(dance.notes),
+            "report": {name: _plain(value) for name, value in dance.report.items()},
+        }  # fmt: skip
+
+
+def account(rig: Rig, dance: Dance, options: DanceOptions) -> Account:
+    """Verify a dance at `VERIFIED` against the options' checks, and judge what it excites."""
+    worst: dict[str, tuple[str, str, float, str, float]] = {}
+    failures: list[str] = []
+    for checks in dance.check(rig, VERIFIED, options.checks):
+        failures += [str(failure) for failure in checks.first_failures]
+        for margin in checks.margins:
+            frame = int(np.argmin(margin.smallest))
+            value = float(margin.smallest[frame])
+            if margin.name not in worst or value < worst[margin.name][2]:
+                item = margin.items[int(margin.culprit[frame])]
+                worst[margin.name] = (margin.name, margin.unit, value, item, float(checks.times[frame]))
+    if dance.largest_jump() > 1e-6:
+        failures.append(f"the stretches leave a jump of {dance.largest_jump():.2g}")
+    structure = base_parameters(rig)
+    found = Excitation.none(structure, PLATE_NOISE).with_motion(rig, dance.sample(rig, RATE))
+    relative = found.relative_deviations(rig.prior) * np.sqrt(RATE / VERIFIED)
+    return Account(tuple(worst.values()), tuple(failures), found.link_conditions(), found.total_condition, relative)
+
+
+def report_text(rig: Rig, dance: Dance, found: Account) -> str:
+    """The report for people, plain text."""
+    kinds = {kind: sum(s.kind == kind for s in dance.stretches) for kind in ("exciting", "straight", "step")}
+    lines = [
+        f"Dance of {rig.name}: {len(dance.postures)} postures, {dance.duration:.1f} s, seed {dance.seed}",
+        f"{kinds['exciting']} exciting transitions, {kinds['straight']} plain ways, {kinds['step']} steps",
+    ]
+    if not dance.complete:
+        lines.insert(0, "PARTIAL: the dance was cancelled, or something had to be left out; see the notes")
+    lines += ["", f"Worst margins at {VERIFIED:g} Hz (negative beyond the tolerance: violated)"]
+    lines += [f"  {n:16s} {w:+12.5g} {u:14s} at {t:8.3f} s  {i}" for n, u, w, i, t in found.margins if np.isfinite(w)]
+    lines += ["", "Criterion J_exc (12) of each stream's links after each transition, and had the plain way been taken"]
+    lines += [
+        f"  {k + 1:3d}  {dance.starts[s.stretch]:8.2f} s  {s.group:14s} {s.criterion:12.4g} {s.plain:12.4g}  {s.kind}"
+        for k, s in enumerate(dance.trace)
+    ]
+    lines += [
+        "",
+        f"Static criterion of the postures (14): {dance.criterion:.4g}",
+        f"cond(W_b) {found.total_condition:.4g}; of {len(found.relative)} base parameters {found.well} have",
+        f"a predicted relative standard deviation below {100 * WELL:g} % "
+        f"at {PLATE_NOISE[0]:g} N, {PLATE_NOISE[3]:g} N m and {VERIFIED:g} Hz",
+        "",
+        "Condition number by link",
+        *(f"  {link:20s} {value:12.4g}" for link, value in zip(rig.links, found.conditions)),
+    ]
+    replaced = [f"  {s.stretch}: {dance.stretches[s.stretch].name}" for s in dance.trace if s.kind != "exciting"]
+    lines += ["", "Transitions replaced by the plain way:", *(replaced or ["  none"])]
+    lines += ["", "Notes:", *(f"  {note}" for note in dance.notes or ("none",))]
+    return "\n".join(lines)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, (float, np.floating)):
+        return float(value) if np.isfinite(value) else None
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    if isinstance(value, (int, bool, str)) or value is None:
+        return value
+    return dict(value) if hasattr(value, "keys") else str(value)  # type: ignore[call-overload]

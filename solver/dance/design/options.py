@@ -1,0 +1,108 @@
+"""What may be chosen of a dance, and the choices for robots, for people and of bonnet2016."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...contacts.schedule import FOOT_CONFIGURATIONS
+from ...errors import InvalidValue, UnknownPreset
+from ...feasibility.options import CheckOptions
+from ...trajectory.splines import VIA_POINTS
+
+OBJECTIVES = ("sigma", "criterion")
+
+
+@dataclass(frozen=True, slots=True)
+class DanceOptions:
+    """Choices of a dance; the defaults are those that identify a robot's parameters best (`benchmarks/dance.py`).
+
+    Attributes:
+        postures: number per foot configuration; a configuration left out or at zero is not danced.
+        shortest: T_F [s], least duration of a transition; speed limits lengthen it (paper: 5 HOAP-3, 2 human).
+        hold: [s] each posture is held (paper, human: 5).
+        shrink: of the support polygon.
+        friction: mu.
+        step: [m] by which the right foot is put forward (paper: 0.1 HOAP-3, 0.2 human); None: 0.8 sole lengths.
+        speed: [rad/s] no joint exceeds, besides its own limit (paper: 1 HOAP-3, 4 human).
+        emphasis: factor on a link's weight in (12).
+        pairs: which links must not touch, as in `CheckOptions`.
+        clearance: [m] to keep between links.
+        objective: of the transitions: ``"sigma"``, the mean standard deviation to expect of all base parameters, with
+            every free joint, or ``"criterion"``, (12) over the links of Table I.
+        via: N_K, control values of each joint that a transition chooses (paper: 2); None: all that it has.
+        pool: feasible postures drawn per configuration.
+        starts: of the multi-start choice among them.
+        rounds: linear programmes per transition.
+        seed: the same seed gives the same dance, whatever the number of workers.
+        workers: processes.
+    """
+
+    postures: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(FOOT_CONFIGURATIONS, 15))
+    shortest: float = 1.0
+    hold: float = 0.2
+    shrink: float = 0.4
+    friction: float = 0.5
+    step: float | None = 0.1
+    speed: float = np.inf
+    emphasis: Mapping[str, float] = field(default_factory=dict)
+    pairs: str | tuple[tuple[str, str], ...] = "all"
+    clearance: float = 0.0
+    objective: str = "sigma"
+    via: int | None = None
+    pool: int = 200
+    starts: int = 4
+    rounds: int = 5
+    seed: int = 0
+    workers: int = 2
+
+    def __post_init__(self) -> None:
+        unknown = [name for name in self.postures if name not in FOOT_CONFIGURATIONS]
+        if unknown:
+            raise InvalidValue(f"no foot configuration {unknown[0]!r}; there are {', '.join(FOOT_CONFIGURATIONS)}")
+        if not any(self.postures.values()) or min(self.postures.values()) < 0:
+            raise InvalidValue("a dance needs at least one posture, and no negative number of them")
+        if self.objective not in OBJECTIVES:
+            raise InvalidValue(f"no objective {self.objective!r}; there are {', '.join(OBJECTIVES)}")
+        for name in ("shortest", "hold", "workers", "pool", "starts", "rounds"):
+            if not getattr(self, name) > 0:
+                raise InvalidValue(f"dance option {name!r} must be positive, got {getattr(self, name)!r}")
+        if self.via not in (None, VIA_POINTS):
+            raise InvalidValue(
+                f"a transition chooses {VIA_POINTS} control values of each joint, or all: not {self.via!r}"
+            )
+
+    @property
+    def checks(self) -> CheckOptions:
+        """What the dance is checked against."""
+        return CheckOptions(
+            shrink=self.shrink,
+            friction=self.friction,
+            pairs=self.pairs,
+            clearance=self.clearance,
+            reach=self.clearance + 0.03,
+        )
+
+
+def human_options(**changes: object) -> DanceOptions:
+    """A person's tempo: at least 2 s a transition, 1 s to see the next one coming, two via points, 4 rad/s."""
+    values: dict[str, object] = {"shortest": 2.0, "hold": 1.0, "via": VIA_POINTS, "speed": 4.0, "step": 0.2, **changes}
+    return DanceOptions(**values)  # type: ignore[arg-type]
+
+
+def paper_options(kind: str = "hoap3", **changes: object) -> DanceOptions:
+    """The choices of bonnet2016 for ``"hoap3"`` or ``"human"``: its criterion and tempo, two via points.
+
+    Raises:
+        UnknownPreset: another kind.
+    """
+    paper: dict[str, dict[str, object]] = {
+        "hoap3": {"shortest": 5.0, "hold": 1.0, "speed": 1.0, "step": 0.1},
+        "human": {"shortest": 2.0, "hold": 5.0, "speed": 4.0, "step": 0.2},
+    }
+    if kind not in paper:
+        raise UnknownPreset(kind, paper)
+    values = {"objective": "criterion", "via": VIA_POINTS, **paper[kind], **changes}
+    return DanceOptions(**values)  # type: ignore[arg-type]

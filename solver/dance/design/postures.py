@@ -1,0 +1,197 @@
+"""Static postures that excite mass and centres of mass: bonnet2016 (14).
+
+Instead of one nonlinear programme over sixty postures at once, many postures are drawn that satisfy every constraint
+by construction or by check, and the best set among them is chosen by exchange until no exchange of one posture for
+another improves the criterion. Nothing infeasible can enter, and every start ends in a local optimum of the choice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...coordinates import Curves
+from ...errors import InvalidValue
+from ...feasibility.margins import Checks
+from ...identification.base_parameters import BaseParameters
+from ...identification.excitation.excitation import base_rows
+from ...identification.excitation.gram_matrices import LinkGrams
+from ...motion import Motion
+from ...rig import ROOT_NV
+from ...trajectory.legged_rig import Dancer, Footing
+from ...trajectory.segment import Judge
+
+TILT = 0.35
+"""[rad] largest root rotation about each axis that is drawn."""
+LOWEST = 0.22
+"""Share of the leg's length by which the root may be lower than with straight legs."""
+HIGHEST = 0.03
+WITHIN = 0.7
+"""Share of the (shrunk) support polygon from which the goals of the centre of mass are drawn."""
+BATCH = 96
+INSIDE = 0.96
+"""Share of the joint ranges that is drawn from."""
+HOPELESS = 200
+"""Postures all of which must fail the same before it is taken for failing always."""
+SAID = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Feasible postures on one footing.
+
+    Attributes:
+        footing: where they stand.
+        y: (P, D) flat coordinates.
+        curves: P frames at rest.
+        rows: (P, 6, B) of W_b.
+        drawn: how many were tried.
+    """
+
+    footing: Footing
+    y: np.ndarray
+    curves: Curves
+    rows: np.ndarray
+    drawn: int
+
+    def only(self, kept: np.ndarray) -> Pool:
+        """Some of them."""
+        curves = Curves(self.curves.q[kept], self.curves.v[kept], self.curves.a[kept])
+        return Pool(self.footing, self.y[kept], curves, self.rows[kept], self.drawn)
+
+
+def draw_pool(
+    dancer: Dancer, judge: Judge, footing: Footing, home: np.ndarray, structure: BaseParameters, wanted: int,
+    seed: int, most: int = 12000,
+) -> Pool:  # fmt: skip
+    """At least ``wanted`` feasible postures, or as many as ``most`` draws give.
+
+    Raises:
+        InvalidValue: none of the draws was feasible, with what failed most often.
+    """
+    generator = np.random.default_rng(seed)
+    kept: list[np.ndarray] = []
+    found, drawn, troubles = 0, 0, _Troubles()
+    while found < wanted and drawn < most:
+        y = _draw(dancer, footing, home, generator, BATCH)
+        drawn += BATCH
+        y, good = dancer.balanced(y, _goals(footing, generator, BATCH), footing.solved)
+        y = y[good]
+        legs = np.concatenate([dancer.leg_columns[side] for side in footing.solved])
+        reach = ((y[:, legs] >= dancer.lower[legs]) & (y[:, legs] <= dancer.upper[legs])).all(axis=1)
+        y = y[reach]
+        if not len(y):
+            continue
+        _, curves, _ = dancer.still(y, footing.solved)
+        checks = judge.checks(np.arange(float(len(y))), curves, footing.anchors)
+        y = y[judge.worst(checks) >= 0.0]
+        if not found and not len(y):
+            troubles.add(checks)
+            if troubles.hopeless:
+                break
+        kept.append(y)
+        found += len(y)
+    if not found:
+        reasons = troubles.said() or "its legs do not reach, or its centre of mass cannot be brought over its feet"
+        raise InvalidValue(
+            f"rig {dancer.rig.name!r}: none of {drawn} postures in configuration {footing.configuration!r} keeps all "
+            f"limits: {reasons}"
+        )
+    y = np.concatenate(kept)
+    _, curves, _ = dancer.still(y, footing.solved)
+    rows = base_rows(dancer.rig, Motion(np.arange(float(len(y))), curves.q, curves.v, curves.a), structure)
+    return Pool(footing, y, curves, rows, drawn)
+
+
+@dataclass
+class _Troubles:
+    """What the postures drawn so far, none of them feasible, fail."""
+
+    frames: int = 0
+    counts: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def add(self, checks: Checks) -> None:
+        """Count every item of every check that fails."""
+        self.frames += len(checks)
+        for margin in checks.margins:
+            for item, count in zip(margin.items, (margin.values < -margin.tolerance).sum(axis=0)):
+                if count:
+                    self.counts[margin.name, item] = self.counts.get((margin.name, item), 0) + int(count)
+
+    @property
+    def hopeless(self) -> bool:
+        """Many postures, and the same thing fails in all of them."""
+        return self.frames >= HOPELESS and max(self.counts.values(), default=0) == self.frames
+
+    def said(self) -> str:
+        """What fails most often."""
+        often = sorted(self.counts.items(), key=lambda pair: (-pair[1], pair[0]))[:SAID]
+        return "; ".join(
+            f"{name} ({item}) fails in {'every one' if n == self.frames else f'{n} of {self.frames}'}"
+            for (name, item), n in often
+        )
+
+
+def _draw(dancer: Dancer, footing: Footing, home: np.ndarray, generator: np.random.Generator, count: int) -> np.ndarray:
+    y = np.tile(home, (count, 1))
+    free = [dancer.trunk]
+    free += [columns for side, columns in dancer.leg_columns.items() if side not in footing.solved]
+    columns = np.concatenate(free)
+    lower, upper = np.maximum(dancer.lower[columns], -np.pi), np.minimum(dancer.upper[columns], np.pi)
+    middle, half = 0.5 * (lower + upper), 0.5 * INSIDE * (upper - lower)
+    share = generator.uniform(-1.0, 1.0, (count, len(columns)))
+    # a random part of the way from home keeps some postures near it, where collisions are rare
+    way = generator.uniform(0.3, 1.0, (count, 1))
+    y[:, columns] = (1.0 - way) * y[:, columns] + way * (middle + half * share)
+    y[:, 3:ROOT_NV] = way * generator.uniform(-TILT, TILT, (count, 3))
+    height = dancer.straight_height * (1.0 - generator.uniform(HIGHEST, LOWEST, count))
+    y[:, 2] = height
+    return y
+
+
+def _goals(footing: Footing, generator: np.random.Generator, count: int) -> np.ndarray:
+    """Points (count, 2) [m] in the inner part of the support polygon."""
+    corners = footing.polygon.vertices
+    weights = generator.dirichlet(np.ones(len(corners)), count)
+    return footing.polygon.centre + WITHIN * (weights @ corners - footing.polygon.centre)
+
+
+def choose(
+    pools: list[Pool], numbers: list[int], structure: BaseParameters, weights: np.ndarray, seed: int, starts: int,
+    passes: int = 3,
+) -> tuple[list[np.ndarray], float]:  # fmt: skip
+    """The best postures of each pool, (14): indices per pool and the criterion of them all.
+
+    Args:
+        pools: one per group.
+        numbers: postures to choose in each.
+        structure: base parameters.
+        weights: (L,) M_i of (12).
+        seed: of the random starts.
+        starts: multi-start: the best of so many exchanges from random choices.
+        passes: over all chosen postures at most, in each start.
+    """
+    meter = LinkGrams(structure, weights, "static")
+    grams = [meter.of_rows(pool.rows) for pool in pools]
+    best: tuple[list[np.ndarray], float] = ([], np.inf)
+    for start in range(starts):
+        generator = np.random.default_rng([seed, start])
+        chosen = [generator.permutation(len(p.y))[:n] for p, n in zip(pools, numbers)]
+        total = np.sum([g[c].sum(axis=0) for g, c in zip(grams, chosen)], axis=0)
+        value = float(meter.criterion(total))
+        for _ in range(passes):
+            before = value
+            for group, own in zip(grams, chosen):
+                for place in range(len(own)):
+                    without = total - group[own[place]]
+                    values = meter.criterion(without + group)
+                    values[np.delete(own, place)] = np.inf
+                    new = int(np.argmin(values))
+                    if values[new] < value * (1.0 - 1e-9):
+                        own[place], total, value = new, without + group[new], float(values[new])
+            if value > before * (1.0 - 1e-3):
+                break
+        if value < best[1]:
+            best = ([c.copy() for c in chosen], value)
+    return best

@@ -1,0 +1,245 @@
+"""How closely a dance was performed, joint by joint, and how much of its excitation was reached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from ...errors import InvalidValue
+from ...feasibility import coordinate_names, joint_coordinates
+from ...identification.base_parameters import BaseParameters
+from ...identification.excitation.excitation import PLATE_NOISE, Excitation
+from ...motion import Motion
+from ...rig import ROOT_NV, Rig
+
+RATE = 25.0
+"""[1/s] at which performances are aligned."""
+SPEEDS = tuple(float(s) for s in np.geomspace(0.7, 1.4, 71))
+"""Paces tried: performed duration over planned."""
+STILL = 0.02
+"""[rad] standard deviation below which a joint is not part of the dance and has no correlation."""
+STRAIGHT = 1e-12
+"""Sine of half an angle below which a rotation vector is twice its quaternion's vector part."""
+LEAST_SHARE = 0.5
+"""Of the shorter of both that must overlap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Planned time t is performed at ``lag + stretch t``, clocks of both starting at zero.
+
+    Attributes:
+        lag: [s] between the starts.
+        stretch: performed duration over planned; above one: danced more slowly.
+        similarity: correlation of all moving joints together.
+    """
+
+    lag: float
+    stretch: float
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """Excitation of one motion.
+
+    Attributes:
+        conditions: (L,) condition number of each link's sub-regressor.
+        total: of the whole regressor.
+        deviations: (B,) standard deviation of each base parameter over its size.
+        well: how many of these are below 10 %.
+    """
+
+    conditions: np.ndarray
+    total: float
+    deviations: np.ndarray
+    well: int
+
+
+@dataclass(frozen=True, slots=True)
+class Performance:
+    """A recording held against its dance.
+
+    Attributes:
+        alignment: in time.
+        share: of the dance that the recording covers.
+        joints: K names.
+        rmse: (K,) [rad] of the angles.
+        offset: (K,) [rad] mean difference, performed minus planned.
+        correlation: (K,) NaN for joints that the dance keeps still.
+        gain: (K,) performed over planned amplitude, by regression; NaN likewise.
+        links: L names.
+        planned, reached: excitation of the dance, and of what was performed of it.
+    """
+
+    alignment: Alignment
+    share: float
+    joints: tuple[str, ...]
+    rmse: np.ndarray
+    offset: np.ndarray
+    correlation: np.ndarray
+    gain: np.ndarray
+    links: tuple[str, ...]
+    planned: Reached
+    reached: Reached
+
+    @property
+    def least_close(self) -> str:
+        """The joint performed least closely."""
+        return self.joints[int(np.argmax(self.rmse))]
+
+
+def align(rig: Rig, planned: Motion, performed: Motion, stretches: Sequence[float] = SPEEDS) -> Alignment:
+    """Lag and pace by the correlation of all joint angles together, refined with a gain for each joint.
+
+    Raises:
+        InvalidValue: no joint moves in the plan, or the recording is too short.
+    """
+    plan, dance = _uniform(rig, planned, 1.0), continuous_coordinates(rig, performed.q)
+    moving = plan.std(axis=0) > STILL
+    if not moving.any():
+        raise InvalidValue("the planned motion keeps every joint still: there is nothing to align")
+    if not (dance.std(axis=0) > STILL).any():
+        raise InvalidValue("the performed motion keeps every joint still: there is nothing to align")
+    best: tuple[float, float, float] = (-np.inf, 0.0, 1.0)
+    for stretch in stretches:
+        own = _uniform(rig, performed, stretch)[:, moving]
+        score, lag = _correlate(plan[:, moving], own)
+        if score > best[0]:
+            best = (score, lag * stretch, stretch)
+    if not np.isfinite(best[0]):
+        raise InvalidValue("the recording is too short to be held against the dance")
+    times = np.arange(len(plan)) / RATE
+    clock = performed.times - performed.times[0]
+    least = LEAST_SHARE * min(times[-1], clock[-1])
+
+    def error(x: np.ndarray) -> float:
+        at = x[0] + x[1] * times
+        inside = (at >= 0.0) & (at <= clock[-1])
+        if inside.sum() < RATE * least:
+            return 1e9
+        own = np.column_stack([np.interp(at[inside], clock, column) for column in dance[:, moving].T])
+        own, goal = own - own.mean(axis=0), plan[inside][:, moving] - plan[inside][:, moving].mean(axis=0)
+        cross, square = (own * goal).sum(axis=0), np.maximum((own**2).sum(axis=0), 1e-12)
+        # what is left of the plan after the best gain of each joint: a timid performance is no late one
+        return float(((goal**2).sum() - (cross**2 / square).sum()) / (goal**2).sum())
+
+    simplex = np.array([[best[1], best[2]], [best[1] + 0.04, best[2]], [best[1], best[2] * 1.005]])
+    found = minimize(error, simplex[0], method="Nelder-Mead",
+                     options={"initial_simplex": simplex, "xatol": 1e-5, "fatol": 1e-12})  # fmt: skip
+    return Alignment(float(found.x[0]), float(found.x[1]), best[0])
+
+
+def compare(
+    rig: Rig,
+    planned: Motion,
+    performed: Motion,
+    *,
+    structure: BaseParameters,
+    noise: np.ndarray | None = None,
+    stretches: Sequence[float] = SPEEDS,
+) -> Performance:
+    """Hold a recording against its dance.
+
+    Args:
+        rig: of both motions.
+        planned: the dance.
+        performed: the tracked recording, on its own clock; it may be longer or shorter.
+        structure: the rig's base parameters.
+        noise: (6,) [N, N m] of the force plate; bonnet2016's by default.
+        stretches: paces to try; ``(1.0,)`` where the pace is known.
+
+    Raises:
+        InvalidValue: nothing moves, or too little was recorded.
+    """
+    alignment = align(rig, planned, performed, stretches)
+    clock = performed.times - performed.times[0]
+    at = alignment.lag + alignment.stretch * (planned.times - planned.times[0])
+    inside = (at >= 0.0) & (at <= clock[-1])
+    if inside.sum() < RATE * LEAST_SHARE * min(1.0, clock[-1]):
+        raise InvalidValue("the performance and the plan have too little in common to be aligned in time")
+    plan = continuous_coordinates(rig, planned.q)[inside]
+    dance = continuous_coordinates(rig, performed.q)
+    own = np.column_stack([np.interp(at[inside], clock, column) for column in dance.T])
+    spread, own_spread = plan - plan.mean(axis=0), own - own.mean(axis=0)
+    cross, square = (spread * own_spread).mean(axis=0), (spread**2).mean(axis=0)
+    moves = np.sqrt(square) > STILL
+    with np.errstate(divide="ignore", invalid="ignore"):
+        correlation = np.where(moves, cross / (np.sqrt(square) * own_spread.std(axis=0)), np.nan)
+        gain = np.where(moves, cross / square, np.nan)
+    used = (clock >= at[inside][0] - 1e-9) & (clock <= at[inside][-1] + 1e-9)
+    noise = PLATE_NOISE if noise is None else noise
+    frames = np.flatnonzero(used)
+    part = performed.part(int(frames[0]), int(frames[-1]) + 1)
+    return Performance(
+        alignment,
+        float(inside.mean()),
+        coordinate_names(rig),
+        np.sqrt(((own - plan) ** 2).mean(axis=0)),
+        (own - plan).mean(axis=0),
+        correlation,
+        gain,
+        rig.links,
+        reached(rig, planned, structure, noise),
+        reached(rig, part, structure, noise),
+    )
+
+
+def reached(rig: Rig, motion: Motion, structure: BaseParameters, noise: np.ndarray) -> Reached:
+    """Excitation of a motion."""
+    plain = Excitation.none(structure).with_motion(rig, motion)
+    deviations = Excitation.none(structure, noise).with_motion(rig, motion).relative_deviations(rig.prior)
+    return Reached(plain.link_conditions(), plain.total_condition, deviations, int((deviations < 0.1).sum()))
+
+
+def continuous_coordinates(rig: Rig, q: np.ndarray) -> np.ndarray:
+    """Joint coordinates (N, nv - 6) of a motion; rotation vectors go on where a turn passes half a circle."""
+    values = np.array(joint_coordinates(rig, q))
+    for joint in list(rig.model.joints)[2:]:
+        if joint.shortname() != "JointModelSpherical":
+            continue
+        turns = np.array(q[:, joint.idx_q : joint.idx_q + 4])
+        turns *= -1.0 if turns[0, 3] < 0.0 else 1.0
+        flips = np.einsum("ij,ij->i", turns[1:], turns[:-1]) < 0.0
+        turns[1:] *= np.where(np.cumsum(flips) % 2 == 1, -1.0, 1.0)[:, None]
+        sine = np.linalg.norm(turns[:, :3], axis=1)
+        angle = 2.0 * np.arctan2(sine, turns[:, 3])
+        columns = slice(joint.idx_v - ROOT_NV, joint.idx_v - ROOT_NV + 3)
+        values[:, columns] = turns[:, :3] * np.where(sine > STRAIGHT, angle / np.maximum(sine, STRAIGHT), 2.0)[:, None]
+    return values
+
+
+def _uniform(rig: Rig, motion: Motion, stretch: float) -> np.ndarray:
+    """Joint coordinates (N, K) at `RATE` of the motion danced ``stretch`` times as fast."""
+    clock = (motion.times - motion.times[0]) / stretch
+    values = continuous_coordinates(rig, motion.q)
+    times = np.arange(int(clock[-1] * RATE) + 1) / RATE
+    return np.column_stack([np.interp(times, clock, column) for column in values.T])
+
+
+def _correlate(plan: np.ndarray, own: np.ndarray) -> tuple[float, float]:
+    """Best normalised correlation over lags, and the lag [s] of own behind plan."""
+    n, m = len(plan), len(own)
+    size = 1 << int(np.ceil(np.log2(n + m)))
+
+    def slide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.fft.irfft(np.fft.rfft(a, size, axis=0) * np.conj(np.fft.rfft(b, size, axis=0)), size, axis=0)
+
+    # sums over the overlap at every lag, so that means and energies are those of the overlap
+    ones_plan, ones_own = np.ones((n, 1)), np.ones((m, 1))
+    count = np.maximum(np.round(slide(ones_own, ones_plan)), 1.0)
+    sum_own, sum_plan = slide(own, ones_plan), slide(ones_own, plan)
+    cross = slide(own, plan) - sum_own * sum_plan / count
+    energy_own = np.maximum(slide(own**2, ones_plan) - sum_own**2 / count, 0.0).sum(axis=1)
+    energy_plan = np.maximum(slide(ones_own, plan**2) - sum_plan**2 / count, 0.0).sum(axis=1)
+    enough = (count[:, 0] >= LEAST_SHARE * min(n, m)) & (energy_plan > 0.0) & (energy_own > 0.0)
+    product = np.where(enough, energy_own * energy_plan, 1.0)
+    score = np.where(enough, cross.sum(axis=1) / np.sqrt(product), -np.inf)
+    at = int(np.argmax(score))
+    return float(score[at]), (at if at < size // 2 else at - size) / RATE
+
+
+__all__ = ["Alignment", "Performance", "Reached", "align", "compare", "reached"]

@@ -1,0 +1,165 @@
+"""What `perform` says: a sentence, a report, plain data and a table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ...motion import Motion
+    from ...rig import Rig
+    from .performance import Performance, Reached
+
+SHOWN = 12
+ALIKE = 0.6
+"""Similarity, and share of the plan, below which the recording is taken for another movement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A motion that was written for a scene, with the rig that moved.
+
+    Attributes:
+        rig: of the motion.
+        motion: with velocities and accelerations.
+        name: of the trial or dance.
+    """
+
+    rig: Rig
+    motion: Motion
+    name: str
+
+
+def differences(plan: Recorded, performed: Recorded, shared: tuple[str, ...]) -> list[str]:
+    """What is compared where the planned and the performing rig are not the same, one sentence each."""
+    one, other = plan.rig, performed.rig
+    if dict(one.parameters) == dict(other.parameters):
+        return [f"Plan and performance are of the same rig, {one.name}."]
+    notes = [
+        f"The plan is for {one.name}, the performance by {other.name} with its own lengths: angles of the "
+        f"{len(shared)} joints that both have are compared, not the places of hands and feet, and both excitations are "
+        "those of the performer's body."
+    ]
+    for whose, own in (("plan", one), ("performance", other)):
+        alone = [link for link in own.links[1:] if link not in shared]
+        if alone:
+            notes.append(f"Only the {whose} has joints of {', '.join(alone)}: not compared.")
+    return notes
+
+
+def message(plan: Recorded, performed: Recorded, found: Performance, compared: list[int]) -> str:
+    """The result in one sentence."""
+    from ...feasibility.sentences import angle
+
+    moving = [k for k in compared if np.isfinite(found.correlation[k])]
+    worst = max(compared, key=lambda k: found.rmse[k])
+    slower = 100.0 * (found.alignment.stretch - 1.0)
+    pace = "at its pace" if abs(slower) < 0.5 else f"{abs(slower):.0f} % {'slower' if slower > 0.0 else 'faster'}"
+    said = (
+        f"{performed.name} performs {100.0 * found.share:.0f} % of {plan.name}, {pace}: joints that move differ by "
+        f"{angle(_rms(found.rmse[moving]))} (rms), most {found.joints[worst]} ({angle(found.rmse[worst])}), median "
+        f"correlation {np.median(found.correlation[moving]):.2f}, amplitude "
+        f"{100.0 * np.median(found.gain[moving]):.0f} % of the planned; it determines {found.reached.well} base "
+        f"parameters to 10 %, the plan {found.planned.well}"
+    )
+    alike = found.alignment.similarity >= ALIKE and found.share >= ALIKE
+    return said if alike else f"Hardly the same movement (similarity {found.alignment.similarity:.2f}): {said}"
+
+
+def report(said: str, notes: list[str], found: Performance, compared: list[int]) -> str:
+    """The report for people, plain text."""
+    from ...formats.text_table import table
+
+    order = sorted(compared, key=lambda k: -found.rmse[k])[:SHOWN]
+    rows = [
+        (found.joints[k], *(f"{np.degrees(values[k]):z.1f}" for values in (found.rmse, found.offset)),
+         *(_short(values[k]) for values in (found.correlation, found.gain)))
+        for k in order
+    ]  # fmt: skip
+    links = [
+        (link, _short(a), _short(b))
+        for link, a, b in zip(found.links, found.planned.conditions, found.reached.conditions)
+        if not np.isnan(a)
+    ]
+    alignment = found.alignment
+    late = f"{abs(alignment.lag):.2f} s {'after' if alignment.lag >= 0.0 else 'before'}"
+    return "\n".join([
+        said,
+        "",
+        *notes,
+        f"The performance begins {late} the recording and lasts {alignment.stretch:.3f} times "
+        f"as planned; {100.0 * found.share:.0f} % of it was recorded.",
+        "",
+        f"Least close of {len(compared)} joint coordinates",
+        table(("joint", "rms [deg]", "offset [deg]", "correlation", "gain"), rows),
+        "",
+        "Condition number by link, and of all base parameters",
+        table(("link", "planned", "reached"), [*links, ("all", *map(_short, _totals(found)))]),
+        "",
+        f"Of {len(found.planned.deviations)} base parameters, predicted at the force plate's noise: "
+        f"{_determined(found.planned)} determined by the plan and {_determined(found.reached)} by the performance, "
+        f"{found.planned.well} and {found.reached.well} of them to 10 %.",
+    ])  # fmt: skip
+
+
+def as_tree(
+    said: str, notes: list[str], plan: Recorded, performed: Recorded, found: Performance, compared: list[int]
+) -> dict[str, object]:
+    """Everything as plain data, SI."""
+    return {
+        "message": said,
+        "notes": notes,
+        "plan": plan.name,
+        "performed": performed.name,
+        "rigs": {"plan": plan.rig.name, "performed": performed.rig.name},
+        "lag": found.alignment.lag,
+        "stretch": found.alignment.stretch,
+        "similarity": found.alignment.similarity,
+        "share": found.share,
+        "joints": [
+            {"joint": found.joints[k], "rmse": found.rmse[k], "offset": found.offset[k],
+             "correlation": found.correlation[k], "gain": found.gain[k]}
+            for k in compared
+        ],
+        "excitation": {
+            which: {
+                "conditions": dict(zip(found.links, reached.conditions)),
+                "total_condition": reached.total,
+                "base_parameters": len(reached.deviations),
+                "determined": _determined(reached),
+                "below_10_percent": reached.well,
+            }
+            for which, reached in (("planned", found.planned), ("reached", found.reached))
+        },
+    }  # fmt: skip
+
+
+def joint_table(found: Performance, compared: list[int]) -> str:
+    """A row for each joint coordinate as CSV; correlation and gain are empty where the plan keeps the joint still."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["joint", "rmse [rad]", "offset [rad]", "correlation", "gain"])
+    for k in compared:
+        values = (found.rmse[k], found.offset[k], found.correlation[k], found.gain[k])
+        writer.writerow([found.joints[k], *("" if np.isnan(value) else f"{value:.6g}" for value in values)])
+    return stream.getvalue()
+
+
+def _totals(found: Performance) -> tuple[float, float]:
+    return found.planned.total, found.reached.total
+
+
+def _determined(reached: Reached) -> int:
+    return int(np.isfinite(reached.deviations).sum())
+
+
+def _rms(values: np.ndarray) -> float:
+    return float(np.sqrt((values**2).mean()))
+
+
+def _short(value: float) -> str:
+    return "" if np.isnan(value) else "not excited" if np.isinf(value) else f"{value:.3g}"

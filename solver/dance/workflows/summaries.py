@@ -1,0 +1,179 @@
+"""What a verb did to a dance as a `SceneSummary`, and the folder that holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...scene.summary import NAME, SceneFailure, SceneSummary, write_summary
+from ...scene.timeline import SceneKey, SceneStrip
+
+if TYPE_CHECKING:
+    from ...contacts.schedule import Anchor, Schedule
+    from ...feasibility import Checks
+    from ...identification.base_parameters import BaseParameters
+    from ...motion import Motion
+    from ...progress import Progress
+    from ...rig import Rig
+    from ..authoring.keys import Keyed
+    from ..authoring.repair import Moved
+    from ..design.dance import Dance
+    from ..design.evaluation import Account
+
+RATE = 50.0
+"""[1/s] at which excitation is judged, bonnet2016's sampling."""
+SAMPLED = 500.0
+"""[1/s] samples of the force plate that the predicted deviations suppose."""
+KEYS = ".json"
+"""Suffix of an output that takes the keys alone."""
+NEAR = 1e-9
+"""[m, s] Anchors and times that differ by less are one."""
+TINY = 1e-6
+"""[m, rad] A move below this is none."""
+
+
+def keys_of(keyed: Keyed) -> tuple[SceneKey, ...]:
+    """Keys of an authored dance."""
+    return tuple(SceneKey(key.time, key.role, key.name) for key in keyed.keys)
+
+
+def posture_keys(dance: Dance) -> tuple[SceneKey, ...]:
+    """Every rest of a designed dance as a preferred key; both ends of a hold bear the posture's number, from one.
+
+    Rests between steps are keys too: who edits a posture then changes the dance up to the next rest, and no step.
+    """
+    numbers = {stretch: place for place, stretch in enumerate(dance.postures, start=1)}
+    keys: list[SceneKey] = []
+    for place, (stretch, start, stop) in enumerate(zip(dance.stretches, dance.starts, dance.starts[1:])):
+        name = f"posture {numbers[place]}" if place in numbers else stretch.name
+        if keys and stretch.kind == "hold":
+            keys[-1] = SceneKey(keys[-1].time, "preferred", name)  # the way to a posture ends in it
+        elif not keys:
+            keys.append(SceneKey(float(start), "preferred", name))
+        if stop > keys[-1].time + NEAR:
+            keys.append(SceneKey(float(stop), "preferred", name))
+    return tuple(keys)
+
+
+def strips_of(schedule: Schedule, start: float, stop: float) -> tuple[SceneStrip, ...]:
+    """When which patch stands in one place, between two times [s]; by patch, then time."""
+    found: dict[str, list[tuple[float, float, Anchor]]] = {}
+    for phase in schedule.phases:
+        first, last = max(phase.start, start), min(phase.stop, stop)
+        if last - first <= NEAR:
+            continue
+        for anchor in phase.anchors:
+            spans = found.setdefault(anchor.patch, [])
+            if spans and first - spans[-1][1] <= NEAR and _same_place(spans[-1][2], anchor):
+                spans[-1] = (spans[-1][0], last, anchor)
+            else:
+                spans.append((first, last, anchor))
+    return tuple(SceneStrip(patch, float(a), float(b)) for patch in sorted(found) for a, b, _ in found[patch])
+
+
+def failures_of(checks: Checks) -> tuple[SceneFailure, ...]:
+    """The first failure of every check that fails."""
+    result = []
+    for failure in checks.first_failures:
+        margin = checks.margin(failure.check)
+        links = margin.links[margin.items.index(failure.item)]
+        result.append(SceneFailure(failure.check, failure.item, failure.unit, failure.margin, failure.time, links))
+    return tuple(result)
+
+
+def ranges_of(checks: Checks) -> tuple[tuple[float, float], ...]:
+    """(start, stop) [s] of every run of failing frames."""
+    return tuple((float(checks.times[a]), float(checks.times[b - 1])) for a, b in checks.failed_ranges)
+
+
+def moved_of(moved: Moved) -> tuple[tuple[str, float, float], ...]:
+    """All that moved, most first."""
+    order = np.argsort(-moved.rms)
+    return tuple((moved.names[k], float(moved.largest[k]), float(moved.rms[k])) for k in order if moved.rms[k] > TINY)
+
+
+def excitation_of(rig: Rig, motion: Motion) -> tuple[dict[str, float], dict[str, float]]:
+    """Condition number by link of a motion sampled at `RATE`, and the median predicted relative standard deviation."""
+    from ...identification.base_parameters import base_parameters
+    from ...identification.excitation.excitation import PLATE_NOISE
+    from .performance import reached
+
+    structure = base_parameters(rig)
+    found = reached(rig, motion, structure, PLATE_NOISE)
+    deviations = found.deviations * np.sqrt(motion.rate / SAMPLED)
+    return by_link(rig, found.conditions), deviations_by_link(rig, structure, deviations)
+
+
+def by_link(rig: Rig, conditions: np.ndarray) -> dict[str, float]:
+    """Condition numbers (L,) by link; links without parameters of their own are left out."""
+    return {link: float(value) for link, value in zip(rig.links, conditions) if not np.isnan(value)}
+
+
+def deviations_by_link(rig: Rig, structure: BaseParameters, relative: np.ndarray) -> dict[str, float]:
+    """Median over each link's base parameters of relative deviations (B,)."""
+    places = {link: structure.of_link(link) for link in rig.links}
+    return {link: float(np.median(relative[own])) for link, own in places.items() if len(own)}
+
+
+def dance_summary(rig: Rig, dance: Dance, found: Account) -> SceneSummary:
+    """Of a designed dance that holds every check."""
+    from ...identification.base_parameters import base_parameters
+
+    postures = f"{len(dance.postures)} posture{'' if len(dance.postures) == 1 else 's'}"
+    what = f"a dance of {postures} and {dance.duration:.1f} s, every check holds"
+    message = f"Designed {what}" if dance.complete else f"Incomplete: {what}; the notes say what is missing"
+    return SceneSummary(
+        "dance", "designed" if dance.complete else "partial", True, message, posture_keys(dance),
+        strips_of(dance.schedule, 0.0, dance.duration), notes=dance.notes, excitation=by_link(rig, found.conditions),
+        deviation=deviations_by_link(rig, base_parameters(rig), found.relative), duration=dance.duration,
+    )  # fmt: skip
+
+
+def keyed_summary(
+    verb: str, status: str, message: str, keyed: Keyed, checks: Checks, *, moved: Moved | None = None,
+    troubles: Sequence[str] = (), notes: Iterable[str] = (),
+) -> SceneSummary:  # fmt: skip
+    """Of an authored dance as it is now, with what its checks found."""
+    conditions, deviations = excitation_of(keyed.rig, keyed.motion(RATE))
+    return SceneSummary(
+        verb, status, checks.feasible, message, keys_of(keyed), strips_of(keyed.schedule, keyed.start, keyed.stop),
+        failures_of(checks), ranges_of(checks), () if moved is None else moved_of(moved), tuple(troubles),
+        tuple(dict.fromkeys((*notes, *checks.notes))), conditions, deviations, keyed.stop - keyed.start,
+    )  # fmt: skip
+
+
+def write_answer(path: Path, keyed: Keyed, summary: SceneSummary, report: str, rate: float, progress: Progress) -> None:
+    """Write an authored dance and tell; nothing or all of it is written.
+
+    Args:
+        path: a folder, which receives ``dance.motion.npz``, ``keyed.json``, ``summary.json`` and ``report.txt``; or a
+            file that ends in .json, which receives the keys.
+        keyed: the dance.
+        summary: of what was done.
+        report: for people.
+        rate: [1/s] of ``dance.motion.npz``.
+        progress: told at the end.
+    """
+    from ...formats.folder import write_folder
+    from ...scene.motion import write_motion
+    from ..authoring.keyed_file import write_keyed
+
+    if path.suffix.lower() == KEYS:
+        write_keyed(path, keyed)
+    else:
+        with write_folder(path) as folder:
+            write_motion(folder / "dance.motion.npz", keyed.rig, keyed.motion(rate))
+            write_keyed(folder / "keyed.json", keyed)
+            write_summary(folder / NAME, summary)
+            (folder / "report.txt").write_text(report + "\n", "utf-8")
+    progress(1.0, "done")
+    print(f"{report}\n\nwritten: {path}")
+
+
+def _same_place(one: Anchor, other: Anchor) -> bool:
+    return bool(
+        np.abs(one.rotation - other.rotation).max() <= NEAR and np.abs(one.position - other.position).max() <= NEAR
+    )

@@ -1,0 +1,328 @@
+"""Legs that keep planted feet planted: leg joints follow from the pelvis's and the foot's pose, exactly.
+
+The pelvis and the feet are moved freely; the joints between them are solved for, by Newton's method on all frames at
+once, and their velocities and accelerations from the derivatives of the closed chain. Then a planted foot has no
+velocity or acceleration whatever the pelvis does: (17) holds to rounding and single and double support are exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..contacts.schedule import contact_patch, patch_sides
+from ..errors import InvalidValue
+from ..pinocchio_loader import pin
+from ..rig import ROOT_NV, Rig
+from ..so3 import cross, matrices, right_jacobian, rotation_rates
+from .kinematics import product
+
+CONVERGED = 1e-12
+"""[m, rad] error at which a leg counts as solved."""
+ITERATIONS = 12
+KNEE = 0.2
+"""[rad] bend of the knee from which a leg's mobility is judged, and Newton's first guess."""
+REGULAR = 0.7
+"""Share of the Jacobian's determinant at that bend below which a leg counts as stretched."""
+LARGEST_STEP = 0.5
+"""[rad] Newton's step is cut to this: a far step leaves the knee on the wrong side."""
+FOOT = 6
+"""Coordinates of a foot: position [m] of its link's origin and rotation vector [rad], world."""
+UPRIGHT = np.eye(3)
+SIDES = ("right", "left")
+"""Order of the feet in the coordinates of a dance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """A rigid body's motion seen from another: frames first, axes of the observer.
+
+    Attributes:
+        rotation: (N, 3, 3) body axes to the observer's.
+        position: (N, 3) [m].
+        velocity: (N, 6) linear of the origin, then angular.
+        acceleration: (N, 6) second derivative of the position, then derivative of the angular velocity.
+    """
+
+    rotation: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class _Hinge:
+    rotation: np.ndarray  # (3, 3) placement in the parent
+    offset: np.ndarray  # (3,)
+    axes: np.ndarray  # (k, 3): one per turn, or empty for a spherical joint
+    columns: np.ndarray  # places in the chain's coordinates
+
+
+class Leg:
+    """The chain of joints from the root link to a foot.
+
+    Attributes:
+        side: ``"right"`` or ``"left"``.
+        patch: name of the sole.
+        link: the foot.
+        columns: (n,) the chain's joint coordinates, counted from the first joint after the root.
+        solved: (6,) those of ``columns`` that follow from the poses; a chain of more joints keeps its last ones free.
+    """
+
+    def __init__(self, rig: Rig, side: str) -> None:
+        self.side, self.patch = side, patch_sides(rig)[side]
+        self.link = contact_patch(rig, self.patch).link
+        joints = _path(rig, rig.joint(self.link))
+        self.columns = np.concatenate(
+            [np.arange(j.idx_v, j.idx_v + j.nv) for j in (rig.model.joints[k] for k in joints)]
+        )
+        self.columns -= ROOT_NV
+        if len(self.columns) < FOOT:
+            raise InvalidValue(
+                f"the {side} leg of rig {rig.name!r} has {len(self.columns)} joint coordinates; a planted foot needs 6"
+            )
+        self.solved = self.columns[:FOOT]
+        self._hinges = _hinges(rig, joints)
+        self.lower, self.upper = rig.limits.lower[self.columns], rig.limits.upper[self.columns]
+        self.bent = self._bent()
+        self._regular = REGULAR * abs(float(np.linalg.det(self.forward(self.bent[None])[2][0, :, :FOOT])))
+
+    def forward(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Foot rotation (N, 3, 3), position (N, 3) and Jacobian (N, 6, n) by coordinates x (N, n), root axes."""
+        placed = self._placed(x)
+        return placed.turn.transpose(2, 0, 1), placed.place.T, placed.jacobian()
+
+    def solve(self, rotation: np.ndarray, position: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates (N, n) that bring the foot to a pose in root axes, and whether each frame was solved (N,).
+
+        A leg that is nearly stretched does not count as solved: there its joints would have to race.
+
+        Args:
+            rotation, position: (N, 3, 3), (N, 3) [m] of the foot link in the root's axes.
+            guess: (N, n) start; its last n - 6 columns are kept.
+        """
+        x = np.array(guess, float)
+        good = np.zeros(len(x), bool)
+        active = np.arange(len(x))
+        for _ in range(ITERATIONS):
+            turn, place, jacobian = self.forward(x[active])
+            error = np.concatenate([position[active] - place, _turn_between(turn, rotation[active])], axis=1)
+            done = np.abs(error).max(axis=1) < CONVERGED
+            good[active[done]] = self._is_regular(jacobian[done])
+            active, error, jacobian = active[~done], error[~done], jacobian[~done]
+            if not len(active):
+                break
+            step = _solve(jacobian[:, :, :FOOT], error)
+            longest = np.abs(step).max(axis=1, keepdims=True)
+            x[active, :FOOT] += step * np.minimum(1.0, LARGEST_STEP / np.maximum(longest, 1e-300))
+        x[:, :FOOT] = np.where(good[:, None], x[:, :FOOT], guess[:, :FOOT])
+        return x, good
+
+    def _is_regular(self, jacobian: np.ndarray) -> np.ndarray:
+        return np.abs(np.linalg.det(jacobian[:, :, :FOOT])) > self._regular
+
+    def _bent(self) -> np.ndarray:
+        """Coordinates (n,) with the joint of the most one-sided range, the knee, slightly bent."""
+        bent = np.clip(0.0, self.lower, self.upper)
+        middle = 0.5 * (self.lower + self.upper)
+        knee = int(np.argmax(np.where(np.isfinite(middle), np.abs(middle), 0.0)))
+        bent[knee] = np.clip(KNEE * np.sign(middle[knee]), self.lower[knee], self.upper[knee])
+        return bent
+
+    def rates(self, x: np.ndarray, dx: np.ndarray, ddx: np.ndarray, foot: Pose) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives (N, n) of solved coordinates; dx, ddx (N, n) give those of the coordinates kept free."""
+        placed = self._placed(x)
+        jacobian = placed.jacobian()
+        dx, ddx = dx.copy(), ddx.copy()
+        kept = jacobian[:, :, FOOT:]
+        dx[:, :FOOT] = _solve(jacobian[:, :, :FOOT], foot.velocity - np.einsum("nij,nj->ni", kept, dx[:, FOOT:]))
+        bias = self._bias(placed, x, dx)
+        wanted = foot.acceleration - bias - np.einsum("nij,nj->ni", kept, ddx[:, FOOT:])
+        ddx[:, :FOOT] = _solve(jacobian[:, :, :FOOT], wanted)
+        return dx, ddx
+
+    def _placed(self, x: np.ndarray) -> _Placed:
+        """The chain at coordinates x (N, n), root axes."""
+        count = len(x)
+        turn, place = np.tile(np.eye(3)[:, :, None], (1, 1, count)), np.zeros((3, count))
+        origins, axes = np.empty((2, len(self.columns), 3, count))
+        turns: list[np.ndarray] = []
+        for hinge in self._hinges:
+            place = place + _applied(turn, hinge.offset)
+            turn = _composed(turn, hinge.rotation)
+            origins[hinge.columns] = place
+            if len(hinge.axes):
+                for axis, column in zip(hinge.axes, hinge.columns):
+                    axes[column] = _applied(turn, axis)
+                    turn = _turned(turn, axis, x[:, column])
+            else:
+                r = x[:, hinge.columns]
+                turn = product(turn, matrices(rotation_rates(r, r, r)[0]).transpose(1, 2, 0))
+                axes[hinge.columns] = product(turn, right_jacobian(r).transpose(1, 2, 0)).swapaxes(0, 1)
+            turns.append(turn)
+        return _Placed(turn, place, origins, axes, turns)
+
+    def _bias(self, placed: _Placed, x: np.ndarray, dx: np.ndarray) -> np.ndarray:
+        """(N, 6) the foot's acceleration at zero ddx."""
+        count = len(x)
+        spin, spin_rate, speed_rate = np.zeros((3, 3, count))
+        before = np.zeros((3, count))
+        for hinge, turn in zip(self._hinges, placed.turns):
+            lever = placed.origins[hinge.columns[0]] - before
+            before = placed.origins[hinge.columns[0]]
+            speed_rate = speed_rate + cross(spin_rate, lever) + cross(spin, cross(spin, lever))
+            if len(hinge.axes):
+                for column in hinge.columns:
+                    own = placed.axes[column] * dx[:, column]
+                    spin_rate = spin_rate + cross(spin, own)
+                    spin = spin + own
+                continue
+            r, dr = x[:, hinge.columns], dx[:, hinge.columns]
+            _, omega, alpha = rotation_rates(r, dr, np.zeros_like(r))
+            own = product(turn, omega.T[:, None])[:, 0]
+            spin_rate = spin_rate + product(turn, alpha.T[:, None])[:, 0] + cross(spin, own)
+            spin = spin + own
+        lever = placed.place - before
+        speed_rate = speed_rate + cross(spin_rate, lever) + cross(spin, cross(spin, lever))
+        return np.concatenate([speed_rate, spin_rate]).T
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A leg's chain in N frames, frames last, root axes.
+
+    Attributes:
+        turn, place: (3, 3, N), (3, N) of the foot.
+        origins, axes: (n, 3, N) of each coordinate's turn.
+        turns: (3, 3, N) after each joint.
+    """
+
+    turn: np.ndarray
+    place: np.ndarray
+    origins: np.ndarray
+    axes: np.ndarray
+    turns: list[np.ndarray]
+
+    def jacobian(self) -> np.ndarray:
+        """(N, 6, n) of the foot."""
+        linear = cross(self.axes.swapaxes(0, 1), self.place[:, None] - self.origins.swapaxes(0, 1))
+        return np.concatenate([linear, self.axes.swapaxes(0, 1)]).transpose(2, 0, 1)
+
+
+def seen_from_root(root: np.ndarray, rates: tuple[np.ndarray, np.ndarray], foot: np.ndarray,
+                   foot_rates: tuple[np.ndarray, np.ndarray]) -> Pose:  # fmt: skip
+    """Motion of a foot seen from the root, both given as position and rotation vector (N, 6) with derivatives."""
+    quaternion, omega, alpha = rotation_rates(root[:, 3:], rates[0][:, 3:], rates[1][:, 3:])
+    foot_quaternion, foot_omega, foot_alpha = rotation_rates(foot[:, 3:], foot_rates[0][:, 3:], foot_rates[1][:, 3:])
+    back, foot_turn = matrices(quaternion).swapaxes(1, 2), matrices(foot_quaternion)
+    turn = back @ foot_turn
+
+    def local(vectors: np.ndarray) -> np.ndarray:
+        return np.einsum("nij,nj->ni", back, vectors)
+
+    def crossed(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        return cross(left.T, right.T).T
+
+    position = local(foot[:, :3] - root[:, :3])
+    drift = local(foot_rates[0][:, :3] - rates[0][:, :3])
+    velocity = drift - crossed(omega, position)
+    acceleration = (
+        local(foot_rates[1][:, :3] - rates[1][:, :3])
+        - crossed(omega, drift)
+        - crossed(alpha, position)
+        - crossed(omega, velocity)
+    )
+    spin = np.einsum("nij,nj->ni", turn, foot_omega)
+    spin_rate = np.einsum("nij,nj->ni", turn, foot_alpha) - crossed(omega, spin) - alpha
+    return Pose(
+        turn,
+        position,
+        np.concatenate([velocity, spin - omega], axis=1),
+        np.concatenate([acceleration, spin_rate], axis=1),
+    )
+
+
+def legs(rig: Rig) -> tuple[Leg, Leg]:
+    """Right and left leg.
+
+    Raises:
+        InvalidValue: no soles, fewer than six joint coordinates to a foot, or a leg that is no chain of hinges.
+    """
+    return Leg(rig, "right"), Leg(rig, "left")
+
+
+def _path(rig: Rig, joint: int) -> list[int]:
+    path = []
+    while joint > 1:
+        path.append(joint)
+        joint = int(rig.model.parents[joint])
+    return path[::-1]
+
+
+def _hinges(rig: Rig, joints: list[int]) -> list[_Hinge]:
+    model = rig.model
+    data = model.createData()
+    pin.computeJointJacobians(model, data, rig.neutral)
+    result, first = [], 0
+    for joint in joints:
+        entry, placement = model.joints[joint], model.jointPlacements[joint]
+        columns = np.arange(first, first + entry.nv)
+        first += entry.nv
+        spherical = entry.shortname() == "JointModelSpherical"
+        own = pin.getJointJacobian(model, data, joint, pin.LOCAL)[:, entry.idx_v : entry.idx_v + entry.nv]
+        if not spherical and (entry.nq != entry.nv or np.abs(own[:3]).max() > 0.0):
+            raise InvalidValue(f"joint {model.names[joint]!r} of a leg is a {entry.shortname()}, not a hinge")
+        axes = np.zeros((0, 3)) if spherical else own[3:].T.copy()
+        result.append(_Hinge(placement.rotation.copy(), placement.translation.copy(), axes, columns))
+    return result
+
+
+def _applied(turn: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """Turns (3, 3, N) of one vector (3,): (3, N)."""
+    some = np.flatnonzero(vector)
+    if len(some) == 1:
+        return turn[:, some[0]] * vector[some[0]]
+    return np.einsum("ijn,j->in", turn, vector)
+
+
+def _composed(turn: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+    """Turns (3, 3, N) after one fixed rotation (3, 3)."""
+    if np.array_equal(rotation, UPRIGHT):
+        return turn
+    return np.einsum("ijn,jk->ikn", turn, rotation)
+
+
+def _turned(turn: np.ndarray, axis: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """Turns (3, 3, N) followed by turns about one axis (3,) of theirs by angles (N,)."""
+    sine, cosine = np.sin(angles), np.cos(angles)
+    along = np.flatnonzero(axis)
+    if len(along) == 1:  # a turn about a coordinate axis mixes two columns
+        sine = sine * axis[along[0]]
+        first, second = (along[0] + 1) % 3, (along[0] + 2) % 3
+        result = turn.copy()
+        result[:, first] = cosine * turn[:, first] + sine * turn[:, second]
+        result[:, second] = cosine * turn[:, second] - sine * turn[:, first]
+        return result
+    x, y, z = axis
+    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return turn + sine * _composed(turn, skew) + (1.0 - cosine) * _composed(turn, skew @ skew)
+
+
+def _turn_between(current: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Rotation vectors (N, 3), observer's axes, that turn current to wanted; exact near the goal."""
+    difference = wanted @ current.swapaxes(1, 2)
+    skew = 0.5 * np.stack([difference[:, 2, 1] - difference[:, 1, 2], difference[:, 0, 2] - difference[:, 2, 0],
+                           difference[:, 1, 0] - difference[:, 0, 1]], axis=1)  # fmt: skip
+    sine = np.linalg.norm(skew, axis=1)
+    angle = np.arctan2(sine, 0.5 * (np.trace(difference, axis1=1, axis2=2) - 1.0))
+    return skew * np.where(sine > 1e-9, angle / np.where(sine > 1e-9, sine, 1.0), 1.0)[:, None]
+
+
+def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solutions (N, 6); a singular frame (leg stretched) gets a damped one, which Newton's test then refuses."""
+    try:
+        return np.linalg.solve(matrix, right[:, :, None])[:, :, 0]
+    except np.linalg.LinAlgError:
+        damped = matrix.swapaxes(1, 2) @ matrix + 1e-10 * np.eye(FOOT)
+        return np.linalg.solve(damped, matrix.swapaxes(1, 2) @ right[:, :, None])[:, :, 0]

@@ -1,0 +1,89 @@
+"""Poses, inverse dynamics and the external wrench that a motion needs, many frames at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InvalidValue
+from ..inertials import FIRST_MOMENT
+from ..pinocchio_loader import pin
+from ..rig import ROOT_NV, Rig
+from .kinematics import POSE, CopiedViews, shared_views
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a rig does and needs in N frames.
+
+    Attributes:
+        rotation: (N, L, 3, 3) link axes to world axes.
+        position: (N, L, 3) [m] link origins, world.
+        tau: (N, nv) generalised forces that produce the motion without any contact; the first six are the root's.
+        jacobian: (N, 6, nv) of all joints, world axes about the world origin, linear then angular.
+        wrench: (N, 6) external force [N] and moment [N m] that the motion needs, world axes, about the world origin.
+        com: (N, 3) [m] centre of mass by the rig's prior, world.
+    """
+
+    rotation: np.ndarray
+    position: np.ndarray
+    tau: np.ndarray
+    jacobian: np.ndarray
+    wrench: np.ndarray
+    com: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.tau)
+
+
+class Mechanics:
+    """Pinocchio's workspace for one rig, reused from call to call."""
+
+    def __init__(self, rig: Rig) -> None:
+        self.rig = rig
+        self._data = rig.model.createData()
+        self._views = shared_views(self._data, rig.model.njoints) or CopiedViews(self._data, rig.model.njoints)
+        self._mass = rig.prior.total_mass
+        if not self._mass > 0.0:
+            raise InvalidValue(f"rig {rig.name!r} weighs {self._mass:g} kg: balance needs a positive mass")
+
+    def state(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> State:
+        """State of N frames: q (N, nq), v (N, nv), a (N, nv)."""
+        model, data, views = self.rig.model, self._data, self._views
+        frames = len(q)
+        poses = np.empty((frames, len(self.rig.links), POSE))
+        tau = np.empty((frames, model.nv))
+        jacobian = np.empty((frames, 6, model.nv))
+        for frame in range(frames):
+            tau[frame] = pin.rnea(model, data, q[frame], v[frame], a[frame])
+            jacobian[frame] = pin.computeJointJacobians(model, data, q[frame])
+            if not views.live:
+                views.refresh()
+            poses[frame] = views.poses
+        rotation = poses[:, :, :9].reshape(frames, -1, 3, 3).swapaxes(2, 3)  # Pinocchio stores columns
+        position = poses[:, :, 9:]
+        return State(
+            rotation, position, tau, jacobian, self._wrench(tau, rotation, position), self._com(rotation, position)
+        )
+
+    def _wrench(self, tau: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
+        root = (rotation[:, 0] @ tau[:, :ROOT_NV].reshape(-1, 2, 3).swapaxes(1, 2)).swapaxes(1, 2)
+        root[:, 1] += np.cross(position[:, 0], root[:, 0])
+        return root.reshape(-1, 6)
+
+    def _com(self, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
+        values = self.rig.prior.values
+        first = np.einsum("nlij,lj->ni", rotation, values[:, FIRST_MOMENT])
+        return (first + np.einsum("l,nli->ni", self.rig.prior.masses, position)) / self._mass
+
+
+def chain(rig: Rig, link: str) -> np.ndarray:
+    """(nv,) True for the tangent coordinates that move a link: those of the joints between it and the world."""
+    moves = np.zeros(rig.model.nv, bool)
+    joint = rig.joint(link)
+    while joint > 0:
+        entry = rig.model.joints[joint]
+        moves[entry.idx_v : entry.idx_v + entry.nv] = True
+        joint = rig.model.parents[joint]
+    return moves

@@ -1,0 +1,56 @@
+"""Is a motion feasible: joint limits, balance, friction, feet, collisions, each with its margin in every frame."""
+
+from __future__ import annotations
+
+from ..contacts.support import SupportPolygon, convex_polygon, support_polygon
+from ..coordinates import coordinate_names, joint_coordinates
+from ..dynamics.mechanics import Mechanics, State, chain
+from .balance import foot_wrenches, friction_margins, joint_torques, shares, surface_axes, zero_moment_point
+from .capsules import CapsulePairs
+from .check import FrameChecker, check_motion
+from .collisions import CollisionDetector, NearPairs
+from .feet import patch_points, placement, slip
+from .ground import GroundMargins, PlantedPhase, ground_margins
+from .joints import angle_margins, speed_margins, torque_margins
+from .margins import Checks, Failure, Margin
+from .options import DISTRIBUTIONS, PAIR_PRESETS, ROBOT_SHRINK, CheckOptions
+from .pairs import collision_pairs
+
+__all__ = [
+    "DISTRIBUTIONS",
+    "PAIR_PRESETS",
+    "ROBOT_SHRINK",
+    "CapsulePairs",
+    "CheckOptions",
+    "Checks",
+    "CollisionDetector",
+    "Failure",
+    "FrameChecker",
+    "GroundMargins",
+    "Margin",
+    "Mechanics",
+    "NearPairs",
+    "PlantedPhase",
+    "State",
+    "SupportPolygon",
+    "angle_margins",
+    "chain",
+    "check_motion",
+    "collision_pairs",
+    "convex_polygon",
+    "coordinate_names",
+    "foot_wrenches",
+    "friction_margins",
+    "ground_margins",
+    "joint_coordinates",
+    "joint_torques",
+    "patch_points",
+    "placement",
+    "shares",
+    "slip",
+    "speed_margins",
+    "support_polygon",
+    "surface_axes",
+    "torque_margins",
+    "zero_moment_point",
+]

@@ -1,0 +1,107 @@
+"""Zero-moment point, the load each foot carries, friction and joint torques: bonnet2016 (1), (2), (16), (19)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..dynamics.mechanics import State, chain
+from ..rig import ROOT_NV, Rig
+
+LEAST_LOAD = 0.01
+"""Share of the weight below which the vertical force no longer places the zero-moment point."""
+
+LEVEL = 1e-3
+"""Vertical part below which a link's axis lies in the ground."""
+
+
+def zero_moment_point(wrench: np.ndarray, ground: float, weight: float) -> np.ndarray:
+    """Point (N, 2) [m] on the ground about which the wrench has no horizontal moment.
+
+    Args:
+        wrench: (N, 6) world axes, about the world origin [N, N m].
+        ground: [m] height of the floor.
+        weight: [N] of the body; vertical forces below `LEAST_LOAD` of it count as that much.
+    """
+    vertical = np.maximum(wrench[:, 2], LEAST_LOAD * weight)
+    return np.stack(
+        [(ground * wrench[:, 0] - wrench[:, 4]) / vertical, (ground * wrench[:, 1] + wrench[:, 3]) / vertical], axis=1
+    )
+
+
+def shares(zmp: np.ndarray, centres: np.ndarray, rule: str = "distance") -> np.ndarray:
+    """Share of the load (N, F) that each of F planted patches carries; every row sums to one.
+
+    ``"distance"`` is (2) as meant: F_right = F_0 d_left / (d_left + d_right), so that the nearer foot carries more;
+    as printed the farther one would. Its form for F patches, a share inverse to the distance, holds for two as well.
+    ``"line"`` puts the load where the ZMP projects on the line between two patches, all of it on one beyond its end.
+
+    Args:
+        zmp: (N, 2) [m].
+        centres: (F, 2) [m] centres of the patches.
+    """
+    count = len(centres)
+    if count == 1:
+        return np.ones((len(zmp), 1))
+    if rule == "line" and count == 2:
+        between = centres[1] - centres[0]
+        second = np.clip((zmp - centres[0]) @ between / max(float(between @ between), 1e-12), 0.0, 1.0)
+        return np.stack([1.0 - second, second], axis=1)
+    distances = np.linalg.norm(zmp[:, None] - centres, axis=2)
+    others = np.stack([np.delete(distances, k, axis=1).prod(axis=1) for k in range(count)], axis=1)
+    total = others.sum(axis=1, keepdims=True)
+    return np.where(total > 0.0, others / np.where(total > 0.0, total, 1.0), 1.0 / count)
+
+
+def foot_wrenches(wrench: np.ndarray, shares: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Wrench (N, F, 6) under each patch, world axes about the world origin; they add up to the total.
+
+    Each patch pushes at its centre with its share of the force; the moment that this leaves over is shared alike, so
+    that all centres of pressure lie off their patch's centre by the same vector.
+
+    Args:
+        wrench: (N, 6) total, world axes about the world origin.
+        shares: (N, F).
+        centres: (F, 3) [m] centres of the patches, world.
+    """
+    force = shares[:, :, None] * wrench[:, None, :3]
+    moment = np.cross(centres, force)
+    left_over = wrench[:, 3:] - moment.sum(axis=1)
+    return np.concatenate([force, moment + shares[:, :, None] * left_over[:, None]], axis=2)
+
+
+def joint_torques(rig: Rig, state: State, links: Sequence[str], loads: np.ndarray) -> np.ndarray:
+    """Joint torques (N, nv - 6) [N m] of the lower rows of (1), with wrenches (N, F, 6) acting on F links."""
+    torques = state.tau.copy()
+    for column, link in enumerate(links):
+        moved = chain(rig, link)
+        torques[:, moved] -= np.einsum("ni,nij->nj", loads[:, column], state.jacobian[:, :, moved])
+    return torques[:, ROOT_NV:]
+
+
+def surface_axes(corners: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+    """Horizontal axes (2, 2), one per row, of a planted patch: its link's where they lie in it, else along and across.
+
+    Args:
+        corners: (V, 3) [m] of the patch, world.
+        rotation: (3, 3) axes of its link, world.
+    """
+    level = np.flatnonzero(np.abs(rotation[2]) < LEVEL)
+    flat = corners[:, :2] - corners[:, :2].mean(axis=0)
+    along = rotation[:2, level[0]] if len(level) else np.linalg.svd(flat)[2][0]
+    along = along / np.linalg.norm(along)
+    return np.array([along, [-along[1], along[0]]])
+
+
+def friction_margins(loads: np.ndarray, axes: np.ndarray, friction: float, weight: float) -> np.ndarray:
+    """Margin (N, F) of (19), mu F_z - max(|F_x|, |F_y|) as a share of the weight; printed with mu on the wrong side.
+
+    Args:
+        loads: (N, F, 6) wrenches under the patches.
+        axes: (F, 2, 2) horizontal axes of each patch.
+        friction: mu.
+        weight: [N].
+    """
+    tangential = np.abs(np.einsum("nfi,fai->nfa", loads[:, :, :2], axes)).max(axis=2)
+    return (friction * loads[:, :, 2] - tangential) / weight

@@ -1,0 +1,47 @@
+"""Do the feet stand where the schedule plants them: bonnet2016 (17)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..contacts.schedule import Anchor, contact_patch
+from ..rig import Rig
+
+POINTS = 3
+"""Points of each foot that (17) ties to the other's."""
+
+
+def patch_points(rig: Rig, rotation: np.ndarray, position: np.ndarray, patch: str) -> np.ndarray:
+    """Corners (N, V, 3) [m] of a patch, world, from link rotations (N, L, 3, 3) and positions (N, L, 3)."""
+    contact = contact_patch(rig, patch)
+    link = rig.index(contact.link)
+    return contact.vertices @ rotation[:, link].swapaxes(1, 2) + position[:, link, None]
+
+
+def slip(rig: Rig, rotation: np.ndarray, position: np.ndarray, anchors: Sequence[Anchor]) -> np.ndarray:
+    """Largest distance (N, F) [m] of a corner of each planted patch from where it is anchored."""
+    moved = [patch_points(rig, rotation, position, anchor.patch) - anchor.points(rig) for anchor in anchors]
+    return np.stack([np.linalg.norm(each, axis=2).max(axis=1) for each in moved], axis=1)
+
+
+def placement(rig: Rig, rotation: np.ndarray, position: np.ndarray, anchors: Sequence[Anchor]) -> np.ndarray:
+    """Largest error (N,) [m] of (17): three points of one foot against those of the other, horizontally.
+
+    Zero where fewer than two patches are planted; of more than two the first is held against each other one.
+    """
+    error = np.zeros(len(rotation))
+    if len(anchors) < 2:
+        return error
+    first_error = _three(rig, rotation, position, anchors[0])
+    for anchor in anchors[1:]:
+        relative = _three(rig, rotation, position, anchor) - first_error
+        error = np.maximum(error, np.linalg.norm(relative, axis=2).max(axis=1))
+    return error
+
+
+def _three(rig: Rig, rotation: np.ndarray, position: np.ndarray, anchor: Anchor) -> np.ndarray:
+    corners = patch_points(rig, rotation, position, anchor.patch)[:, :, :2] - anchor.points(rig)[:, :2]
+    spread = np.linspace(0, corners.shape[1], POINTS, endpoint=False).astype(int)
+    return corners[:, spread]

@@ -1,0 +1,181 @@
+"""What the checks found: margins, culprits and failures as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import frozen, frozen_times
+from ..contacts.schedule import Schedule
+from ..errors import InvalidValue, UnknownName
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """One check over all frames.
+
+    Attributes:
+        name: of the check, ``"joint torque"``.
+        unit: of the values, ``"rad"``.
+        items: K things checked (joint coordinates, patches, pairs).
+        links: (K,) links to colour when the item fails.
+        values: (N, K) what is left; negative beyond the limit, infinite where the check does not apply.
+        scale: a margin this large is comfortable: what margins of different units are divided by to be compared.
+        tolerance: values down to minus this count as kept.
+    """
+
+    name: str
+    unit: str
+    items: tuple[str, ...]
+    links: tuple[tuple[str, ...], ...]
+    values: np.ndarray
+    scale: float
+    tolerance: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", frozen(self.name, self.values, (None, len(self.items)), finite=False))
+        if len(self.links) != len(self.items) or not self.items:
+            raise InvalidValue(f"check {self.name!r} has {len(self.items)} items and links for {len(self.links)}")
+
+    @property
+    def smallest(self) -> np.ndarray:
+        """Smallest margin (N,) of each frame."""
+        return self.values.min(axis=1)
+
+    @property
+    def culprit(self) -> np.ndarray:
+        """Item (N,) with the smallest margin of each frame."""
+        return self.values.argmin(axis=1)
+
+    @property
+    def failed(self) -> np.ndarray:
+        """(N,) True where an item is beyond its limit by more than the tolerance."""
+        return self.smallest < -self.tolerance
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One check's worst item in one frame (a failure when ``failed``).
+
+    Attributes:
+        check, item, unit: names.
+        frame: index; time: [s].
+        margin: in the unit.
+        failed: beyond the tolerance.
+    """
+
+    check: str
+    item: str
+    frame: int
+    time: float
+    margin: float
+    unit: str
+    failed: bool
+
+    def __str__(self) -> str:
+        how = "fails" if self.failed else "holds"
+        return f"{self.check} {how} at {self.time:.3f} s: {self.item}, margin {self.margin:.4g} {self.unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """Every check of a motion against a contact schedule. Frames first.
+
+    Attributes:
+        times: (N,) [s].
+        margins: of each check, in a fixed order.
+        schedule: that was checked against.
+        patches: F names, the columns of ``foot_wrenches`` and ``loaded``.
+        loaded: (N, F) True where the schedule puts load.
+        zmp: (N, 2) [m] zero-moment point on the ground; NaN while airborne.
+        com: (N, 3) [m] world.
+        wrench: (N, 6) external wrench the motion needs, world axes, about the world origin.
+        foot_wrenches: (N, F, 6) its distribution, world axes, about the world origin.
+        torques: (N, nv - 6) [N m].
+        notes: what could not be checked, and why.
+    """
+
+    times: np.ndarray
+    margins: tuple[Margin, ...]
+    schedule: Schedule
+    patches: tuple[str, ...]
+    loaded: np.ndarray
+    zmp: np.ndarray
+    com: np.ndarray
+    wrench: np.ndarray
+    foot_wrenches: np.ndarray
+    torques: np.ndarray
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times", frozen_times(self.times))
+        for name in ("loaded", "zmp", "com", "wrench", "foot_wrenches", "torques"):
+            getattr(self, name).setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def margin(self, name: str) -> Margin:
+        """One check.
+
+        Raises:
+            UnknownName: no such check.
+        """
+        for margin in self.margins:
+            if margin.name == name:
+                return margin
+        raise UnknownName(name, [margin.name for margin in self.margins])
+
+    @property
+    def feasible(self) -> bool:
+        """Every check holds in every frame."""
+        return not self.failed.any()
+
+    @property
+    def failed(self) -> np.ndarray:
+        """(N,) True where some check fails."""
+        return np.any([margin.failed for margin in self.margins], axis=0)
+
+    @property
+    def comfort(self) -> np.ndarray:
+        """Smallest margin (N,) over all checks, each divided by its scale: the bar under the timeline."""
+        return np.min([(margin.smallest + margin.tolerance) / margin.scale for margin in self.margins], axis=0)
+
+    def worst(self, frame: int) -> Failure:
+        """The check with the least comfort in a frame."""
+        return self._failure(min(self.margins, key=lambda m: (m.values[frame].min() + m.tolerance) / m.scale), frame)
+
+    @property
+    def first_failures(self) -> tuple[Failure, ...]:
+        """Where each check that fails does so first, earliest first."""
+        found = [self._failure(m, int(np.argmax(m.failed))) for m in self.margins if m.failed.any()]
+        return tuple(sorted(found, key=lambda failure: failure.frame))
+
+    @property
+    def worst_failures(self) -> tuple[Failure, ...]:
+        """Where each check that fails does so most, largest share of its scale first."""
+        failing = [m for m in self.margins if m.failed.any()]
+        failing.sort(key=lambda m: float(m.smallest.min()) / m.scale)
+        return tuple(self._failure(m, int(np.argmin(m.smallest))) for m in failing)
+
+    @property
+    def failed_ranges(self) -> tuple[tuple[int, int], ...]:
+        """(start, stop) frames of every run of failing frames, for markers on the timeline."""
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], self.failed, [False]]).astype(int)))
+        return tuple((int(start), int(stop)) for start, stop in edges.reshape(-1, 2))
+
+    def failing_links(self, frame: int) -> frozenset[str]:
+        """Links to colour red in a frame."""
+        return frozenset(
+            link
+            for margin in self.margins
+            for column in np.flatnonzero(margin.values[frame] < -margin.tolerance)
+            for link in margin.links[column]
+        )
+
+    def _failure(self, margin: Margin, frame: int) -> Failure:
+        column = int(margin.values[frame].argmin())
+        value = float(margin.values[frame, column])
+        failed = value < -margin.tolerance
+        return Failure(margin.name, margin.items[column], frame, float(self.times[frame]), value, margin.unit, failed)

@@ -1,0 +1,144 @@
+"""Collision shapes of a rig as coal's geometry, and the capsules around them that rule most pairs out cheaply."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..pinocchio_loader import pin
+from ..rig import Rig, Shape
+
+LIMB = 1.5
+"""A box longer than this many times its second side is a limb and is fitted by a capsule."""
+SMALLEST = 1e-4
+"""[m] Half extents below this are no shape."""
+ROUND = ("capsule", "sphere")
+"""Kinds that are their own bounding capsule."""
+
+
+def collision_shapes(rig: Rig) -> tuple[tuple[Shape, ...], tuple[str, ...]]:
+    """The rig's shapes, completed by shapes fitted to the bounding boxes of the links that have none; notes."""
+    bare = [k for k, link in enumerate(rig.links) if link not in {shape.link for shape in rig.shapes}]
+    fitted = [fitted_shape(rig.links[k], *rig.boxes[k]) for k in bare]
+    found = [shape for shape in fitted if shape is not None]
+    notes: tuple[str, ...] = ()
+    if found:
+        which = "every link" if len(found) == len(rig.links) else ", ".join(shape.link for shape in found)
+        notes = (f"Collision shapes fitted to the bounding boxes of {which}",)
+    return (*rig.shapes, *found), notes
+
+
+def fitted_shape(link: str, lower: np.ndarray, upper: np.ndarray) -> Shape | None:
+    """Capsule for a long box, box otherwise, of corners (3,) [m]; None for one without extent.
+
+    The capsule reaches to the box's faces and rounds its edges off, as a limb does.
+    """
+    half = (upper - lower) / 2.0
+    centre = (upper + lower) / 2.0
+    if half.min() < SMALLEST:
+        return None
+    order = np.argsort(half)
+    if half[order[2]] < LIMB * half[order[1]]:
+        return Shape(link, "box", tuple(half), np.eye(3), centre)
+    radius = float(half[order[1]])
+    rotation = np.eye(3)[:, [(order[2] + 1) % 3, (order[2] + 2) % 3, order[2]]]
+    return Shape(link, "capsule", (radius, float(half[order[2]]) - radius), rotation, centre)
+
+
+def geometry_model(rig: Rig, shapes: Sequence[Shape], pairs: np.ndarray) -> pin.GeometryModel:
+    """Pinocchio's geometry of the shapes, with pairs (P, 2) of shape indices, for coal to measure."""
+    model = pin.GeometryModel()
+    for number, shape in enumerate(shapes):
+        inside = shape.kind == "mesh"  # whose vertices already are in the link's frame
+        pose = pin.SE3.Identity() if inside else pin.SE3(np.array(shape.rotation), np.array(shape.centre))
+        name = f"{number} {shape.link}"
+        model.addGeometryObject(pin.GeometryObject(name, rig.joint(shape.link), pose, _coal(shape)))
+    for first, second in pairs:
+        model.addCollisionPair(pin.CollisionPair(int(first), int(second)))
+    return model
+
+
+def _coal(shape: Shape) -> object:
+    coal, size = pin.coal, shape.size
+    if shape.kind == "capsule":
+        return coal.Capsule(size[0], 2.0 * size[1])
+    if shape.kind == "sphere":
+        return coal.Sphere(size[0])
+    if shape.kind == "box":
+        return coal.Box(*(2.0 * s for s in size))
+    if shape.kind == "ellipsoid":
+        return coal.Ellipsoid(*size)
+    points = coal.StdVec_Vec3s()
+    for vertex in shape.vertices:
+        points.append(np.array(vertex))
+    return coal.Convex.convexHull(points, False, "Qt")
+
+
+@dataclass(frozen=True, slots=True)
+class Capsules:
+    """A capsule around each of S shapes, and what the distance to the floor needs.
+
+    Attributes:
+        link: (S,) index of the link.
+        start, end: (S, 3) [m] ends of the axis, link frame.
+        radius: (S,) [m].
+        exact: (S,) True where the capsule is the shape itself.
+    """
+
+    link: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    radius: np.ndarray
+    exact: np.ndarray
+
+
+def bounding_capsules(rig: Rig, shapes: Sequence[Shape]) -> Capsules:
+    """Capsules that contain the shapes."""
+    axes = [_axis(shape) for shape in shapes]
+    return Capsules(
+        np.array([rig.index(shape.link) for shape in shapes], int),
+        np.array([axis[0] for axis in axes]).reshape(-1, 3),
+        np.array([axis[1] for axis in axes]).reshape(-1, 3),
+        np.array([axis[2] for axis in axes]),
+        np.array([shape.kind in ROUND for shape in shapes], bool),
+    )
+
+
+def _axis(shape: Shape) -> tuple[np.ndarray, np.ndarray, float]:
+    rotation, centre, size = shape.rotation, shape.centre, shape.size
+    if shape.kind == "sphere":
+        return centre, centre, size[0]
+    if shape.kind == "capsule":
+        reach = rotation[:, 2] * size[1]
+        return centre - reach, centre + reach, size[0]
+    if shape.kind == "mesh":
+        local = shape.vertices @ rotation
+        lower, upper = local.min(axis=0), local.max(axis=0)
+        centre, half = rotation @ (lower + upper) / 2.0, (upper - lower) / 2.0
+    else:
+        half = np.array(size)
+    order = np.argsort(half)
+    direction = rotation[:, order[2]]
+    if shape.kind == "ellipsoid":  # an end this far in keeps the whole ellipsoid within the second radius
+        reach, radius = half[order[2]] - half[order[1]], half[order[1]]
+    else:
+        reach, radius = half[order[2]], np.hypot(half[order[0]], half[order[1]])
+    return centre - direction * reach, centre + direction * reach, float(radius)
+
+
+def lowest_points(shape: Shape, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """Height (N,) [m] of a shape's lowest point, from the rotation (N, 3, 3) and position (N, 3) of its link."""
+    if shape.kind == "mesh":
+        return ((rotation[:, 2] @ shape.vertices.T) + position[:, 2:]).min(axis=1)
+    down = rotation[:, 2] @ shape.rotation  # (N, 3) vertical in shape axes
+    centre = rotation[:, 2] @ shape.centre + position[:, 2]
+    size = np.array(shape.size)
+    if shape.kind == "sphere":
+        return centre - size[0]
+    if shape.kind == "capsule":
+        return centre - size[0] - size[1] * np.abs(down[:, 2])
+    if shape.kind == "box":
+        return centre - np.abs(down) @ size
+    return centre - np.linalg.norm(down * size, axis=1)

@@ -1,0 +1,208 @@
+"""How well a motion excites the inertial parameters: bonnet2016 (12), and what that means in numbers.
+
+The motions seen so far are kept as one triangular factor of their base-parameter regressor W_b, so that the hundredth
+transition costs as much as the first. Every measure is a function of that factor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from ...arrays import frozen
+from ...dynamics import regressor_pieces
+from ...errors import InvalidValue, UnknownLink
+from ...inertials import PER_LINK, InertialParameters
+from ...motion import Motion
+from ...rig import Rig
+from ..base_parameters import BaseParameters
+from ..triangular import fold, join, triangle
+
+PLATE_NOISE = np.array([2.0, 2.0, 2.0, 1.0, 1.0, 1.0])
+"""Residuals (6,) [N, N m] that bonnet2016 reports for HOAP-3 on a force plate ("less than 2 N and 1 N m")."""
+RANK_TOLERANCE = 1e-10
+"""Singular values below this share of the largest are zero: the parameters they belong to are not excited."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excitation:
+    """What the motions so far tell about the base parameters.
+
+    Attributes:
+        structure: the rig's base parameters, B of them.
+        factor: (k, B) triangular factor of all rows of W_b, each divided by the noise of its axis.
+        noise: (6,) [N, N m] standard deviation of one sample of the wrench, per axis, at the base link.
+        frames: how many were seen.
+    """
+
+    structure: BaseParameters
+    factor: np.ndarray
+    noise: np.ndarray
+    frames: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "factor", frozen("factor", self.factor, (None, len(self.structure))))
+        object.__setattr__(self, "noise", frozen("noise", self.noise, (6,)))
+        if not (self.noise > 0.0).all():
+            raise InvalidValue("the noise of every axis must be positive")
+
+    @staticmethod
+    def none(structure: BaseParameters, noise: np.ndarray | None = None) -> Excitation:
+        """Before any motion; noise one by default, which leaves the regressor unweighted as in bonnet2016 (12)."""
+        return Excitation(structure, np.zeros((0, len(structure))), np.ones(6) if noise is None else noise)
+
+    def with_rows(self, rows: np.ndarray) -> Excitation:
+        """After rows (n, 6, B) of W_b, not yet weighted."""
+        weighted = np.asarray(rows, float) / self.noise[:, None]
+        factor = fold(np.array(self.factor, order="F"), np.asfortranarray(weighted.reshape(-1, len(self.structure))))
+        return replace(self, factor=np.array(factor), frames=self.frames + len(rows))
+
+    def with_motion(self, rig: Rig, motion: Motion, base: int | str = 0) -> Excitation:
+        """After a motion as well."""
+        return self.with_rows(base_rows(rig, motion, self.structure, base))
+
+    def joined(self, others: Iterable[Excitation]) -> Excitation:
+        """After the motions of others as well."""
+        others = list(others)
+        if any(not np.array_equal(o.structure.independent, self.structure.independent) for o in others):
+            raise InvalidValue("excitations of other base parameters cannot be joined")
+        if any(not np.array_equal(o.noise, self.noise) for o in others):
+            raise InvalidValue("excitations weighted with another noise cannot be joined")
+        factor = join([self.factor, *(o.factor for o in others)], len(self.structure))
+        return replace(self, factor=np.array(factor), frames=self.frames + sum(o.frames for o in others))
+
+    def columns(self, link: str, part: str) -> np.ndarray:
+        """W_bi: the factor's columns (k, n) of one link, ``part`` ``"static"``, ``"dynamic"`` or ``"all"``."""
+        return self.factor[:, self.structure.of_link(link, part)]
+
+    def link_conditions(self, part: str = "all") -> np.ndarray:
+        """cond(W_bi) per link (L,): NaN for a link without such parameters, infinite if one is not excited."""
+        return np.array([condition(self.columns(link, part)) for link in self.structure.links])
+
+    def criterion(self, masses: np.ndarray, part: str = "all", links: Iterable[str] | None = None) -> float:
+        """J_exc = sum M_i cond(W_bi), bonnet2016 (12), over all links or those named; ``masses`` (L,) may be weights.
+
+        Raises:
+            UnknownLink: no such link.
+        """
+        return weighted_sum(self.structure, self.link_conditions(part), masses, links)
+
+    @property
+    def total_condition(self) -> float:
+        """cond(W_b), the classical criterion; infinite while some base parameter is not excited."""
+        return condition(self.factor)
+
+    @property
+    def log_determinant(self) -> float:
+        """log det(W_b' P W_b) with P the inverse noise covariance, the D-optimal criterion; -inf if rank deficient."""
+        if len(self.factor) < self.factor.shape[1]:
+            return -np.inf
+        diagonal = np.abs(np.diag(triangle(self.factor)))
+        return float(2.0 * np.log(diagonal).sum()) if diagonal.all() else -np.inf
+
+    def deviations(self) -> np.ndarray:
+        """Standard deviation (B,) of every base parameter identified from these frames; infinite if not determined.
+
+        Supposes independent errors between samples, as bonnet2016 and its references do; filtered recordings have
+        fewer independent samples than frames.
+        """
+        count = self.factor.shape[1]
+        if np.isinf(self.total_condition):
+            return _deviations_of_deficient(self.factor)
+        inverse = solve_triangular(triangle(self.factor), np.eye(count))
+        return np.linalg.norm(inverse, axis=1)
+
+    def relative_deviations(self, parameters: InertialParameters) -> np.ndarray:
+        """sigma% / 100 (B,): standard deviation over size of every base parameter that ``parameters`` would have."""
+        size = np.abs(self.structure.of(parameters))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(size > 0.0, self.deviations() / size, np.inf)
+
+
+def base_rows(rig: Rig, motion: Motion, structure: BaseParameters, base: int | str = 0) -> np.ndarray:
+    """W_b (N, 6, B), bonnet2016 (4), in the base link's axes about its origin."""
+    rows = np.zeros((len(motion), 6, len(structure)))
+    links, parameters = structure.independent // PER_LINK, structure.independent % PER_LINK
+    forces = np.flatnonzero(structure.static)
+    for piece in regressor_pieces(rig, motion, base):
+        rows[piece.frames, 3:] = piece.moment[:, parameters, links].transpose(2, 0, 1)
+        chosen = piece.force[:, parameters[forces], links[forces]]
+        rows[piece.frames, :3, forces] = chosen.transpose(2, 0, 1)
+    return rows
+
+
+def excitation_of(
+    rig: Rig, motions: Iterable[Motion], structure: BaseParameters, noise: np.ndarray | None = None, base: int | str = 0
+) -> Excitation:
+    """Excitation of motions, frame by frame of equal weight."""
+    result = Excitation.none(structure, noise)
+    for motion in motions:
+        result = result.with_motion(rig, motion, base)
+    return result
+
+
+def condition(matrix: np.ndarray) -> float:
+    """Largest over smallest singular value of a matrix (m, n); NaN without columns, infinite if rank deficient."""
+    if not matrix.shape[1]:
+        return np.nan
+    if len(matrix) < matrix.shape[1]:
+        return np.inf
+    values = np.linalg.svd(matrix, compute_uv=False)
+    return float(values[0] / values[-1]) if values[-1] > RANK_TOLERANCE * values[0] else np.inf
+
+
+def weighted_sum(
+    structure: BaseParameters, conditions: np.ndarray, masses: np.ndarray, links: Iterable[str] | None = None
+) -> float:
+    """sum M_i cond_i over the links that have such parameters."""
+    names = structure.links if links is None else tuple(links)
+    unknown = [name for name in names if name not in structure.links]
+    if unknown:
+        raise UnknownLink(unknown[0], structure.links)
+    chosen = np.array([structure.links.index(name) for name in names], dtype=int)
+    values = np.asarray(conditions)[chosen]
+    known = ~np.isnan(values)
+    return float(np.asarray(masses, float)[chosen][known] @ values[known])
+
+
+def emphasised(rig: Rig, emphasis: Mapping[str, float] | None = None) -> np.ndarray:
+    """Weights (L,) [kg] of the links in (12): their masses times the emphasis on some of them.
+
+    Raises:
+        UnknownLink: no such link.
+        InvalidValue: a factor that is negative or not finite.
+    """
+    weights = np.array(rig.masses)
+    for link, factor in (emphasis or {}).items():
+        if not (np.isfinite(factor) and factor >= 0.0):
+            raise InvalidValue(f"the emphasis on link {link!r} must not be negative, got {factor!r}")
+        weights[rig.index(link)] *= factor
+    return weights
+
+
+def condition_gradient(matrix: np.ndarray, slopes: np.ndarray) -> tuple[float, np.ndarray]:
+    """Condition number of (m, n) and its gradient (k,) given the matrix's derivatives (k, m, n)."""
+    left, values, right = np.linalg.svd(matrix, full_matrices=False)
+    largest = np.einsum("m,kmn,n->k", left[:, 0], slopes, right[0])
+    smallest = np.einsum("m,kmn,n->k", left[:, -1], slopes, right[-1])
+    low = max(values[-1], np.finfo(float).tiny)
+    value = float(values[0] / low)
+    return value, (largest - value * smallest) / low
+
+
+def _deviations_of_deficient(factor: np.ndarray) -> np.ndarray:
+    """Deviations where the determined parameters keep theirs: those with a share in the null space are infinite."""
+    if not len(factor):
+        return np.full(factor.shape[1], np.inf)
+    scale = np.linalg.norm(factor, axis=0)
+    scaled = factor / np.where(scale > 0.0, scale, 1.0)
+    _, values, right = np.linalg.svd(scaled, full_matrices=True)
+    kept = values > RANK_TOLERANCE * values[0]
+    rank = int(kept.sum())
+    variance = ((right[:rank] / values[:rank, None]) ** 2).sum(axis=0)
+    undetermined = (right[rank:] ** 2).sum(axis=0) > RANK_TOLERANCE
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(undetermined | (scale == 0.0), np.inf, np.sqrt(variance) / scale)

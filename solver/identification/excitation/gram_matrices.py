@@ -1,0 +1,101 @@
+"""The criterion (12) of very many candidate motions: condition numbers from small Gram matrices, all at once.
+
+cond(W_bi) = sqrt(cond(W_bi' W_bi)), and Gram matrices of motions add up, so that a candidate costs one small
+eigenvalue problem per link whatever was danced before. Squaring loses half the digits, which leaves condition numbers
+up to `HIGHEST` right: more than enough to rank candidates. Reported values come from `Excitation`, without squaring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ...motion import Motion
+from ...rig import Rig
+from ..base_parameters import BaseParameters
+from .excitation import base_rows
+
+HIGHEST = 1e6
+"""Condition number at which a link counts as not excited."""
+
+
+class LinkGrams:
+    """Gram matrices of the sub-regressors of some links, padded to one size.
+
+    Args:
+        structure: base parameters.
+        weights: (L,) M_i.
+        part: ``"static"``, ``"dynamic"`` or ``"all"``.
+        links: that count; all by default.
+    """
+
+    def __init__(
+        self, structure: BaseParameters, weights: np.ndarray, part: str, links: Iterable[str] | None = None
+    ) -> None:
+        names = [n for n in (structure.links if links is None else links) if len(structure.of_link(n, part))]
+        self.structure, self.links = structure, tuple(names)
+        columns = [structure.of_link(name, part) for name in names]
+        self._weights = np.array([weights[structure.links.index(name)] for name in names])
+        self.widest = max((len(c) for c in columns), default=0)
+        self._sizes = np.array([len(c) for c in columns], int)
+        self._columns = np.zeros((len(names), self.widest), int)
+        self._used = np.zeros((len(names), self.widest), bool)
+        for row, own in enumerate(columns):
+            self._columns[row, : len(own)] = own
+            self._used[row, : len(own)] = True
+
+    @property
+    def nothing(self) -> np.ndarray:
+        """(n, k, k) before any motion."""
+        return np.zeros((len(self.links), self.widest, self.widest))
+
+    def of_rows(self, rows: np.ndarray) -> np.ndarray:
+        """Gram matrices (N, n, k, k) of rows (N, 6, B), frame by frame."""
+        own = np.where(self._used, rows[:, :, self._columns], 0.0)
+        return np.einsum("frik,fril->fikl", own, own)
+
+    def of_factor(self, factor: np.ndarray) -> np.ndarray:
+        """Gram matrices (n, k, k) of a factor (m, B)."""
+        own = np.where(self._used, factor[:, self._columns], 0.0)
+        return np.einsum("rik,ril->ikl", own, own)
+
+    def of_motion(self, rig: Rig, motion: Motion, groups: int = 1) -> np.ndarray:
+        """Gram matrices (groups, n, k, k) of a motion's frames, cut into so many equal runs."""
+        rows = base_rows(rig, motion, self.structure)
+        own = np.where(self._used, rows[:, :, self._columns], 0.0)
+        own = own.reshape(groups, -1, *own.shape[2:])
+        return np.einsum("gfik,gfil->gikl", own, own, optimize=True)
+
+    def conditions(self, grams: np.ndarray) -> np.ndarray:
+        """cond(W_bi) (..., n), at most `HIGHEST`."""
+        result = np.empty(grams.shape[:-2])
+        for size in np.unique(self._sizes):
+            own = self._sizes == size
+            values = np.linalg.eigvalsh(grams[..., own, :size, :size])
+            largest = np.maximum(values[..., -1], np.finfo(float).tiny)
+            result[..., own] = np.sqrt(largest / np.maximum(values[..., 0], largest / HIGHEST**2))
+        return result
+
+    def criterion(self, grams: np.ndarray) -> np.ndarray:
+        """J_exc (...,) of (12)."""
+        return self.conditions(grams) @ self._weights
+
+    def slope(self, rows: np.ndarray, history: np.ndarray, share: float) -> np.ndarray:
+        """Derivative (N, 6, B) of the criterion by rows (N, 6, B) of W_b, over their share of the samples."""
+        total = history + share * self.of_rows(rows).sum(axis=0)
+        result = np.zeros_like(rows)
+        for gram, columns, size, weight in zip(total, self._columns, self._sizes, self._weights):
+            own = columns[:size]
+            values, vectors = np.linalg.eigh(gram[:size, :size])
+            largest = float(values[-1])
+            if weight == 0.0 or largest <= 0.0:
+                continue
+            least = max(float(values[0]), largest / HIGHEST**2)
+            high, low = vectors[:, -1:], vectors[:, :1]
+            change = weight * np.sqrt(largest / least) * (high @ high.T / largest - low @ low.T / least)
+            result[:, :, own] += rows[:, :, own] @ change
+        return result
+
+
+__all__ = ["HIGHEST", "LinkGrams"]

@@ -1,0 +1,1 @@
+"""The checks while somebody edits: checker, excitation, protocol, server."""

@@ -1,0 +1,80 @@
+"""How well a dance has excited each link so far, at some times along it, kept up while somebody edits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ..identification.base_parameters import BaseParameters, base_parameters
+from ..identification.excitation.excitation import Excitation
+from ..motion import Motion
+from ..rig import Rig
+from .check import SAME_STATE, same_state
+
+PIECES = 20
+"""Times along a dance at which its excitation so far is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    motion: Motion
+    excitation: Excitation
+
+
+class LiveExcitation:
+    """Condition number of each link's part of the base-parameter regressor of the dance so far, bonnet2016 (12).
+
+    A motion is cut into pieces, each kept as one triangular factor until it changes.
+
+    Args:
+        rig: that dances.
+    """
+
+    def __init__(self, rig: Rig) -> None:
+        self.rig = rig
+        self._structure: BaseParameters | None = None
+        self._pieces: dict[tuple[int, int], _Piece] = {}
+        self._motion: Motion | None = None
+        self._left: list[tuple[int, int]] = []
+        self._so_far: Excitation | None = None
+
+    def replace(self, motion: Motion) -> None:
+        """Tell of another motion from now on."""
+        edges = np.linspace(0, len(motion), min(PIECES, len(motion)) + 1).astype(int).tolist()
+        self._motion, self._so_far = motion, None
+        self._left = list(pairwise(edges))[::-1]
+        self._pieces = {span: piece for span, piece in self._pieces.items() if span in self._left}
+
+    def stop(self) -> None:
+        """Tell nothing more until another motion comes."""
+        self._left = []
+
+    def next(self) -> tuple[float, dict[str, float]] | None:
+        """The next time [s] and the excitation of each link up to it, infinite while undetermined; None at the end.
+
+        Links without base parameters of their own are left out.
+        """
+        if not self._left or self._motion is None:
+            return None
+        start, stop = self._left.pop()
+        piece = self._excitation(start, stop, self._motion.part(start, stop))
+        self._so_far = piece if self._so_far is None else self._so_far.joined([piece])
+        values = zip(self.rig.links, self._so_far.link_conditions())
+        return float(self._motion.times[stop - 1]), {link: float(v) for link, v in values if not np.isnan(v)}
+
+    def _excitation(self, start: int, stop: int, motion: Motion) -> Excitation:
+        known = self._pieces.get((start, stop))
+        if known is not None and all(
+            same_state(name, getattr(known.motion, name), getattr(motion, name)).all() for name in SAME_STATE
+        ):
+            return known.excitation
+        if self._structure is None:
+            self._structure = base_parameters(self.rig)
+        excitation = Excitation.none(self._structure).with_motion(self.rig, motion)
+        self._pieces[start, stop] = _Piece(motion, excitation)
+        return excitation
+
+
+__all__ = ["LiveExcitation"]

@@ -1,0 +1,130 @@
+"""The files of a study: everything that a person, a program or Blender may want of it, in one folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..calibration.calibration_file import write_calibration
+from ..formats.arrays_npz import write_trial
+from ..formats.folder import write_folder
+from ..formats.joint_coordinates import joint_coordinates, write_motion_csv
+from ..formats.storage import write_motion_storage
+from ..formats.urdf_writer import write_urdf
+from ..identification.result import Identification
+from ..identification.result_file import inertial_entries, write_result, write_result_csv
+from ..inertials import InertialParameters
+from ..scene.motion import write_motion, write_recording
+from ..scene.rig import write_rig
+from ..study.values import Study
+from ..tracking.marker_errors import write_marker_errors
+from . import content_of, write_report
+
+
+def write_study(
+    study: Study,
+    folder: str | Path,
+    *,
+    title: str | None = None,
+    truth: InertialParameters | None = None,
+    simulated: bool = False,
+) -> tuple[str, ...]:
+    """Write a study's folder, complete or not at all; the names of the files.
+
+    ``result.json`` and ``result.csv`` (the parameters), ``report.html``, ``rig.json`` (the scene's rig), ``rig.urdf``
+    (with the identified inertials), ``calibration.json``, and for every trial ``NAME.motion.npz`` and
+    ``NAME.recording.npz`` (for Blender), ``NAME.mot`` and ``NAME.csv`` (joint coordinates), ``NAME.markers.csv`` (error
+    of every marker) and ``NAME.trial.npz`` (filtered motion and wrenches as they entered the equations).
+
+    Args:
+        study: to write.
+        folder: may exist; its other files stay.
+        title: of the report.
+        truth: of a simulation, for the report.
+        simulated: label the report as a simulation.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    found = None if study.identification is None else study.identification.parameters
+    with write_folder(folder) as building:
+        write_rig(building / "rig.json", study.rig)
+        if study.calibration is not None:
+            write_calibration(study.calibration, building / "calibration.json")
+        for record in study.records:
+            if record.motion is not None:
+                write_motion(building / f"{record.name}.motion.npz", study.rig, record.motion, found)
+                names, values = joint_coordinates(study.rig, record.motion)
+                write_motion_storage(building / f"{record.name}.mot", record.motion.times, names, values)
+                write_motion_csv(building / f"{record.name}.csv", record.motion.times, names, values)
+            if record.tracked is not None:
+                write_marker_errors(building / f"{record.name}.markers.csv", record.tracked)
+            recording = record.recording
+            write_recording(building / f"{record.name}.recording.npz", recording.markers, recording.wrenches)
+            if record.trial is not None:
+                write_trial(building / f"{record.name}.trial.npz", record.trial)
+        if study.identification is not None:
+            _write_identification(study, study.identification, building)
+            write_report(content_of(study, title=title, simulated=simulated, truth=truth), building)
+        return tuple(sorted(file.name for file in building.iterdir()))
+
+
+def _write_identification(study: Study, result: Identification, folder: Path) -> None:
+    tree = result_tree(study, result)
+    write_result(folder / "result.json", tree)
+    write_result_csv(folder / "result.csv", tree)
+    if np.all(result.parameters.masses >= 0.0):
+        write_urdf(study.rig, folder / "rig.urdf", result.parameters)
+
+
+def result_tree(study: Study, result: Identification) -> Mapping[str, Any]:
+    """A study's result as plain data, see `io.results`."""
+    spread = result.uncertainty
+    return {
+        **inertial_entries(
+            result.parameters,
+            result.prior,
+            std=None if spread is None else spread.std,
+            com_std=None if spread is None else spread.com_std,
+            determined=result.determined,
+            at_bounds=result.estimate.at_bounds,
+        ),
+        "method": result.estimate.method,
+        "satisfies": result.estimate.satisfies,
+        "status": result.estimate.status.value,
+        "mass": None if study.mass is None else {"kg": study.mass.mass, "std": study.mass.std},
+        "plate_bias": {record.name: record.bias for record in study.records if record.bias is not None},
+        "lag": None if study.lag is None else {"seconds": study.lag.seconds, "std": study.lag.std},
+        "trials": list(result.trials),
+        "frames": result.frames,
+        "base_link": result.base_link,
+        "weights": result.weights,
+        "singular_values": result.singular_values,
+        "rank": result.rank,
+        "intervals": None if spread is None else {"lower": spread.lower, "upper": spread.upper},
+        "comparisons": [
+            {
+                "trial": c.trial,
+                "used": c.used,
+                "frames": c.frames,
+                "rmse_identified": c.identified.rmse,
+                "rmse_prior": c.prior.rmse,
+                "cc_identified": c.identified.correlation,
+                "cc_prior": c.prior.correlation,
+            }
+            for c in result.comparisons
+        ],
+        "flights": [
+            {"trial": f.trial, "frames": f.frames, "acceleration": f.acceleration, "momentum_rate": f.momentum_rate}
+            for f in result.flights
+        ],
+        "settings": {name: getattr(study.settings, name) for name in study.settings.__slots__},
+        "method_settings": dict(result.estimate.settings),
+        "rig": dict(study.rig.parameters),
+        "seconds": dict(study.seconds),
+        "warnings": list(study.warnings),
+        "notes": list(result.notes),
+    }

@@ -1,0 +1,252 @@
+"""A motion, markers and forces as plain .npz files for a scene editor. SI, world z up, quaternions xyzw."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from ..arrays import frozen, frozen_times
+from ..errors import InputError, InvalidValue
+from ..formats.atomic import write_atomically
+
+if TYPE_CHECKING:
+    from ..inertials import InertialParameters
+    from ..motion import Markers, Motion
+    from ..rig import Rig
+    from ..wrenches import Wrenches
+
+T = TypeVar("T")
+LOADED = 20.0
+"""Vertical force [N] above which a centre of pressure is drawn: below, noise divides by noise."""
+NEAR_GROUND = 0.04
+"""[m] Height up to which a point of a contact patch counts as on the floor: tracked soles sink and lift by some cm."""
+
+
+@dataclass(frozen=True, slots=True)
+class SceneMotion:
+    """A motion to draw.
+
+    Attributes:
+        times: (N,) [s].
+        links: L names.
+        root: (N, 3) [m] root link's origin, world.
+        rotations: (N, L, 4) rotation of each joint from its neutral pose, in joint axes; the root's in the world.
+            Signs are continuous in time.
+        translations: (N, L, 3) [m] the same for joints that slide, zero for others; root excluded (zero).
+        com: (N, 3) [m] the body's centre of mass, world.
+        momentum: (N, 6) linear [kg m/s], then angular about the centre of mass [kg m^2/s], world axes.
+        standing: (N, P, 3) [m] corners of the contact patches, world; NaN while off the floor. P may be 0.
+    """
+
+    times: np.ndarray
+    links: tuple[str, ...]
+    root: np.ndarray
+    rotations: np.ndarray
+    translations: np.ndarray
+    com: np.ndarray
+    momentum: np.ndarray
+    standing: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times", frozen_times(self.times))
+        object.__setattr__(self, "links", tuple(str(link) for link in self.links))
+        frames, links = len(self.times), len(self.links)
+        shapes = {
+            "root": (frames, 3),
+            "rotations": (frames, links, 4),
+            "translations": (frames, links, 3),
+            "com": (frames, 3),
+            "momentum": (frames, 6),
+        }
+        for name, shape in shapes.items():
+            object.__setattr__(self, name, frozen(name, getattr(self, name), shape))
+        object.__setattr__(self, "standing", frozen("standing", self.standing, (frames, None, 3), finite=False))
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+
+@dataclass(frozen=True, slots=True)
+class SceneRecording:
+    """What was measured, to draw. Times are those of each instrument.
+
+    Attributes:
+        marker_times: (N,) [s]; empty without markers.
+        markers: M names.
+        positions: (N, M, 3) [m], world; NaN where not seen.
+        force_times: (F,) [s]; empty without forces.
+        plates: K names.
+        centres: (F, K, 3) [m] centre of pressure on the floor, world; NaN where the plate is not loaded.
+        forces: (F, K, 3) [N], world; NaN where missing.
+    """
+
+    marker_times: np.ndarray
+    markers: tuple[str, ...]
+    positions: np.ndarray
+    force_times: np.ndarray
+    plates: tuple[str, ...]
+    centres: np.ndarray
+    forces: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name in ("marker_times", "force_times"):
+            object.__setattr__(self, name, frozen_times(getattr(self, name)))
+        for name in ("markers", "plates"):
+            object.__setattr__(self, name, tuple(str(x) for x in getattr(self, name)))
+        shape = (len(self.marker_times), len(self.markers), 3)
+        object.__setattr__(self, "positions", frozen("positions", self.positions, shape, finite=False))
+        shape = (len(self.force_times), len(self.plates), 3)
+        for name in ("centres", "forces"):
+            object.__setattr__(self, name, frozen(name, getattr(self, name), shape, finite=False))
+
+
+def motion_arrays(rig: Rig, motion: Motion, parameters: InertialParameters | None = None) -> dict[str, np.ndarray]:
+    """The arrays of `SceneMotion` for a rig's motion.
+
+    Args:
+        rig: that moves.
+        motion: of it.
+        parameters: give the centre of mass and the momentum; the rig's prior by default.
+
+    Raises:
+        InvalidValue: the motion or the parameters are of another rig.
+    """
+    from scipy.spatial.transform import Rotation
+
+    from ..dynamics import centroidal_momentum, com_trajectory, link_motions
+
+    parameters = rig.prior if parameters is None else parameters
+    links = link_motions(rig, motion)
+    turns, origins = links.rotation.transpose(3, 2, 0, 1), links.position.transpose(2, 1, 0)
+    rotations, translations = np.empty((len(motion), len(rig.links), 4)), np.empty((len(motion), len(rig.links), 3))
+    for link, (parent, placement) in enumerate(zip(rig.parents, rig.model.jointPlacements[1:], strict=True)):
+        turn, origin = turns[:, link], origins[:, link]
+        if parent >= 0:
+            back = turns[:, parent].swapaxes(1, 2)
+            turn, origin = back @ turn, np.einsum("nij,nj->ni", back, origin - origins[:, parent])
+        rotations[:, link] = Rotation.from_matrix(placement.rotation.T @ turn).as_quat()
+        translations[:, link] = (origin - placement.translation) @ placement.rotation
+    root = translations[:, 0].copy()
+    translations[:, 0] = 0.0
+    corners = [turns[:, k] @ c.vertices.T + origins[:, k, :, None] for c in rig.contacts for k in [rig.index(c.link)]]
+    standing = np.concatenate([c.swapaxes(1, 2) for c in corners], axis=1) if corners else np.zeros((len(motion), 0, 3))
+    return {
+        "times": motion.times,
+        "links": np.array(rig.links),
+        "root": root,
+        "rotations": continuous(rotations),
+        "translations": translations,
+        "com": com_trajectory(rig, motion, parameters),
+        "momentum": centroidal_momentum(rig, motion, parameters).momentum,
+        "standing": np.where(standing[:, :, 2:] <= NEAR_GROUND, standing, np.nan),
+    }
+
+
+def recording_arrays(markers: Markers | None, wrenches: Wrenches | None) -> dict[str, np.ndarray]:
+    """The arrays of `SceneRecording`; the centre of pressure is taken on the floor z = 0."""
+    result = {
+        "marker_times": np.zeros(0),
+        "markers": np.zeros(0, "U1"),
+        "positions": np.zeros((0, 0, 3)),
+        "force_times": np.zeros(0),
+        "plates": np.zeros(0, "U1"),
+        "centres": np.zeros((0, 0, 3)),
+        "forces": np.zeros((0, 0, 3)),
+    }
+    if markers is not None:
+        result |= {
+            "marker_times": markers.times,
+            "markers": np.array(markers.names, dtype="U"),
+            "positions": markers.positions,
+        }
+    if wrenches is not None:
+        force, moment = wrenches.values[:, :, :3], wrenches.values[:, :, 3:]
+        loaded = force[:, :, 2] > LOADED
+        assert wrenches.measured is not None
+        loaded &= wrenches.measured[:, None, 3:5].all(axis=2)
+        vertical = np.where(loaded, force[:, :, 2], np.nan)
+        centres = np.stack([-moment[:, :, 1] / vertical, moment[:, :, 0] / vertical, 0.0 * vertical], axis=2)
+        result |= {
+            "force_times": wrenches.times,
+            "plates": np.array(wrenches.frames, dtype="U"),
+            "centres": centres,
+            "forces": force,
+        }
+    return result
+
+
+def write_motion(path: str | Path, rig: Rig, motion: Motion, parameters: InertialParameters | None = None) -> Path:
+    """Write a motion for the scene (.npz); arguments as `motion_arrays`."""
+    return _write(path, motion_arrays(rig, motion, parameters))
+
+
+def read_motion(path: str | Path) -> SceneMotion:
+    """Read a motion for the scene.
+
+    Raises:
+        InputError: missing, damaged, or no such motion.
+    """
+    return _read(path, SceneMotion)
+
+
+def write_recording(path: str | Path, markers: Markers | None, wrenches: Wrenches | None) -> Path:
+    """Write markers and forces for the scene (.npz)."""
+    return _write(path, recording_arrays(markers, wrenches))
+
+
+def read_recording(path: str | Path) -> SceneRecording:
+    """Read markers and forces for the scene.
+
+    Raises:
+        InputError: missing, damaged, or no such recording.
+    """
+    return _read(path, SceneRecording)
+
+
+def read_trials(paths: Sequence[str | Path]) -> dict[str, SceneRecording]:
+    """Recordings of any readable format, ready to draw, by trial; files of one name make one trial.
+
+    Raises:
+        InputError: a file is missing or wrong.
+    """
+    from ..formats.recording import find_recordings
+
+    found = find_recordings(paths)
+    return {trial.name: SceneRecording(**recording_arrays(trial.markers, trial.wrenches)) for trial in found}  # type: ignore[arg-type]
+
+
+def continuous(quaternions: np.ndarray) -> np.ndarray:
+    """The same rotations (N, ..., 4) with signs chosen so that neighbours in time lie on the same side."""
+    dots = np.einsum("n...i,n...i->n...", quaternions[1:], quaternions[:-1])
+    flips = np.cumprod(np.where(dots < 0.0, -1.0, 1.0), axis=0)
+    result = quaternions.copy()
+    result[1:] *= flips[..., None]
+    return result
+
+
+def rotate(quaternion: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Points (..., 3) turned by unit quaternions xyzw (..., 4)."""
+    vector, scalar = quaternion[..., :3], quaternion[..., 3:]
+    across = 2.0 * np.cross(vector, points)
+    return points + scalar * across + np.cross(vector, across)
+
+
+def _write(path: str | Path, arrays: dict[str, np.ndarray]) -> Path:
+    with write_atomically(path, binary=True) as stream:
+        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
+    return Path(path)
+
+
+def _read(path: str | Path, kind: type[T]) -> T:
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return kind(**{name: arrays[name] for name in kind.__slots__})  # type: ignore[attr-defined]
+    except KeyError as error:
+        raise InputError(path, f"lacks the array {error.args[0]}", remedy="Write it with this program") from None
+    except (OSError, ValueError, zipfile.BadZipFile, InvalidValue) as error:
+        raise InputError(path, f"cannot be read ({error})", remedy="Write it with this program") from None

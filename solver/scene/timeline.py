@@ -1,0 +1,153 @@
+"""What a scene's timeline holds, as plain values and one .npz: poses, keys with roles, and when which foot stands.
+
+No dynamics library is needed here: a scene writes what it shows, the solver turns poses into configurations.
+SI, world z up, quaternions xyzw, times from the timeline's own zero.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from ..arrays import frozen, frozen_times
+from ..errors import InputError, InvalidValue, SolverError
+from ..formats.arrays_npz import load_archive
+from ..formats.atomic import write_atomically
+
+FORMAT = "exciting dance timeline 1"
+SUFFIX = ".timeline.npz"
+REMEDY = "Write the timeline again from the scene"
+UNIT = 1e-3
+"""Largest error of a quaternion's length."""
+
+
+@dataclass(frozen=True, slots=True)
+class SceneKey:
+    """A posture that somebody set.
+
+    Attributes:
+        time: [s].
+        role: ``"fixed"``, ``"preferred"`` or ``"free"``.
+        name: shown to people.
+    """
+
+    time: float
+    role: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SceneStrip:
+    """A contact patch stands on the floor from start to stop [s]."""
+
+    patch: str
+    start: float
+    stop: float
+
+
+@dataclass(frozen=True, slots=True)
+class SceneTimeline:
+    """A motion as a scene shows it.
+
+    Attributes:
+        name: of the dance.
+        parameters: from which `rigs.build` makes the rig.
+        links: L names.
+        times: (N,) [s].
+        root: (N, 3) [m] root link's origin, world.
+        rotations: (N, L, 4) rotation of each joint from its neutral pose, in joint axes; the root's in the world: as
+            in `SceneMotion`.
+        translations: (N, L, 3) [m] the same for joints that slide, zero for others.
+        keys: in the order of time; each stands at one of ``times``.
+        strips: when which patch stands, in any order.
+        ground: [m] height of the floor.
+    """
+
+    name: str
+    parameters: Mapping[str, object]
+    links: tuple[str, ...]
+    times: np.ndarray
+    root: np.ndarray
+    rotations: np.ndarray
+    translations: np.ndarray
+    keys: tuple[SceneKey, ...] = ()
+    strips: tuple[SceneStrip, ...] = field(default=())
+    ground: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("links", "keys", "strips"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        object.__setattr__(self, "times", frozen_times(self.times))
+        frames, links = len(self.times), len(self.links)
+        shapes = {"root": (frames, 3), "rotations": (frames, links, 4), "translations": (frames, links, 3)}
+        for name, shape in shapes.items():
+            object.__setattr__(self, name, frozen(name, getattr(self, name), shape))
+        lengths = np.linalg.norm(self.rotations, axis=2)
+        if frames and np.abs(lengths - 1.0).max() > UNIT:
+            frame, link = np.unravel_index(int(np.argmax(np.abs(lengths - 1.0))), lengths.shape)
+            raise InvalidValue(f"frame {frame}: the rotation of {self.links[link]!r} is no unit quaternion")
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+
+def write_timeline(path: str | Path, timeline: SceneTimeline) -> Path:
+    """A timeline as .npz, whole or not at all.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    text = {
+        "format": FORMAT,
+        "name": timeline.name,
+        "parameters": dict(timeline.parameters),
+        "keys": [[key.time, key.role, key.name] for key in timeline.keys],
+        "strips": [[strip.patch, strip.start, strip.stop] for strip in timeline.strips],
+        "ground": timeline.ground,
+    }
+    with write_atomically(path, binary=True) as stream:
+        np.savez(
+            stream,
+            timeline=np.array(json.dumps(text)),
+            links=np.array(timeline.links),
+            times=timeline.times,
+            root=timeline.root,
+            rotations=timeline.rotations,
+            translations=timeline.translations,
+        )
+    return Path(path)
+
+
+def read_timeline(path: str | Path) -> SceneTimeline:
+    """A timeline written by `write_timeline`.
+
+    Raises:
+        InputError: missing, damaged, or no timeline.
+    """
+    arrays = load_archive(path)
+    if "timeline" not in arrays:
+        raise InputError(path, f"holds no timeline, only {', '.join(sorted(arrays)) or 'nothing'}", remedy=REMEDY)
+    try:
+        text = json.loads(str(arrays["timeline"]))
+        if text["format"] != FORMAT:
+            raise InputError(path, f"has format {text['format']!r}, expected {FORMAT!r}", remedy=REMEDY)
+        return SceneTimeline(
+            str(text["name"]),
+            text["parameters"],
+            tuple(str(link) for link in arrays["links"]),
+            arrays["times"],
+            arrays["root"],
+            arrays["rotations"],
+            arrays["translations"],
+            tuple(SceneKey(float(time), str(role), str(name)) for time, role, name in text["keys"]),
+            tuple(SceneStrip(str(patch), float(start), float(stop)) for patch, start, stop in text["strips"]),
+            float(text["ground"]),
+        )
+    except InputError:
+        raise
+    except (ValueError, KeyError, TypeError, IndexError, SolverError) as error:
+        raise InputError(path, f"is a damaged timeline: {' '.join(str(error).split())}", remedy=REMEDY) from error

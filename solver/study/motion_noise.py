@@ -1,0 +1,67 @@
+"""What is known of the noise of tracked motions, and what follows for their filter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..motion import Motion
+from ..rig import Rig
+from ..signals import FilterPreset, lowered, noise_floor, noisy_above, shaken
+from .values import TrialRecord
+
+HARMLESS = 2.0
+"""Multiple of the cut-off: a motion that is stronger than its noise even there needs no correction for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MotionNoise:
+    """Of one tracked trial.
+
+    Attributes:
+        floor: (nv, nv) covariance of the white noise of a frame.
+        above: [Hz] frequency above which the motion is mostly noise.
+    """
+
+    floor: np.ndarray
+    above: float
+
+
+def motion_noises(
+    rig: Rig, records: Sequence[TrialRecord], preset: FilterPreset, given: Set[str]
+) -> dict[str, MotionNoise]:
+    """Noise of the tracked motions that have forces, by trial; without those that tell nothing.
+
+    Args:
+        rig: of the motions.
+        records: tracked or not.
+        preset: filter asked for.
+        given: names of trials whose motion comes filtered from elsewhere.
+    """
+    result = {}
+    for record in records:
+        tracked = record.tracked
+        if tracked is None or record.recording.wrenches is None or record.name in given:
+            continue
+        floor = noise_floor(rig.model, tracked.times, tracked.q, preset, tracked.tracked)
+        if floor is not None:
+            result[record.name] = MotionNoise(floor, noisy_above(rig.model, tracked.times, tracked.q, floor))
+    return result
+
+
+def fitting(preset: FilterPreset, records: Sequence[TrialRecord], noises: Mapping[str, MotionNoise]) -> FilterPreset:
+    """The preset, with a lower cut-off if all trials with forces are mostly noise above that."""
+    weighing = [record.name for record in records if record.recording.wrenches is not None]
+    return lowered(preset, [noises[name].above if name in noises else np.inf for name in weighing])
+
+
+def shaken_copies(
+    rig: Rig, record: TrialRecord, preset: FilterPreset, noises: Mapping[str, MotionNoise]
+) -> tuple[Motion, ...]:
+    """The trial's motion shaken by its own noise; none where that is unknown or harmless."""
+    noise, tracked = noises.get(record.name), record.tracked
+    if noise is None or tracked is None or noise.above >= HARMLESS * preset.cutoff:
+        return ()
+    return shaken(rig.model, tracked.times, tracked.q, preset, noise.floor, name=record.name)

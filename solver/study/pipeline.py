@@ -1,0 +1,251 @@
+"""The main job: recordings in, identified masses out. Every step is a function that can be called on its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from joblib import Parallel, delayed
+
+from ..calibration import calibrate
+from ..calibration.calibrate import Calibration
+from ..errors import InvalidValue, UnknownName
+from ..formats.recording import ReadOptions, find_recordings
+from ..identification.identify import IdentifyOptions, identify
+from ..identification.result import Identification
+from ..motion import Motion
+from ..progress import Part, Progress, silent
+from ..rig import Rig
+from ..signals import preset_of
+from ..threads import one_blas_thread
+from ..tracking import TrackingOptions, track
+from ..trial import Recording
+from .preparation import Prepared, first_mass, prepare
+from .values import Settings, Study, TrialRecord
+
+FALLBACK_MASS = 70.0
+"""[kg] With neither a stated mass nor plates only the prior's inertias depend on it, and they do not move markers."""
+LEAST_FRAMES_TO_SHARE = 3000
+"""Fewer frames are tracked sooner by one process than worker processes start."""
+
+
+def load(paths: Sequence[str | Path], options: ReadOptions | None = None) -> tuple[Recording, ...]:
+    """Trials in files and folders.
+
+    Raises:
+        InputError: see `io.recording.find_recordings`.
+    """
+    return find_recordings(paths, ReadOptions() if options is None else options)
+
+
+def calibrate_subject(
+    recordings: Sequence[Recording],
+    *,
+    sex: str,
+    height: float | None = None,
+    mass: float | None = None,
+    marker_set: str | Path | None = None,
+    static: Sequence[str] = (),
+    progress: Progress = silent,
+) -> Calibration:
+    """A person's rig from all trials with markers, or from the named ones only.
+
+    Args:
+        recordings: static trial and others.
+        sex: ``"male"`` or ``"female"``.
+        height: [m]; None estimates it from the markers.
+        mass: [kg]; None reads it roughly off the plates.
+        marker_set: name or file; None finds out.
+        static: names of the only trials to calibrate with; all by default.
+        progress: receives progress.
+
+    Raises:
+        InvalidValue: no trial has markers.
+        UnknownName: ``static`` names a trial that was not given.
+    """
+    names = [recording.name for recording in recordings]
+    for name in static:
+        if name not in names:
+            raise UnknownName(name, names)
+    chosen = [r for r in recordings if r.markers is not None and (not static or r.name in static)]
+    if not chosen:
+        raise InvalidValue("a subject cannot be calibrated without a trial that has markers")
+    guess = mass or first_mass(recordings) or FALLBACK_MASS
+    return calibrate(chosen, mass=guess, sex=sex, height=height, marker_set=marker_set, progress=progress)
+
+
+def track_all(
+    calibration: Calibration, recordings: Sequence[Recording], *, jobs: int | None = None, progress: Progress = silent
+) -> tuple[TrialRecord, ...]:
+    """Joint motion of every recording with markers; the others are passed on without.
+
+    A recording that shows too few of the calibration's markers (another subject, another marker set) is passed on
+    without motion too, and says so in its warnings.
+
+    Raises:
+        InvalidValue: no recording with markers could be tracked.
+    """
+    progress(0.0, f"tracking {len(recordings)} trials")
+    found = Parallel(n_jobs=_workers(jobs, recordings))(delayed(_track)(calibration, item) for item in recordings)
+    progress(1.0, "tracked")
+    if all(record.tracked is None for record in found):
+        told = "; ".join(warning for record in found for warning in record.recording.warnings)
+        raise InvalidValue(f"no recording could be tracked{': ' + told if told else ''}")
+    return tuple(found)
+
+
+def identify_study(
+    recordings: Sequence[Recording],
+    *,
+    sex: str = "male",
+    height: float | None = None,
+    mass: float | None = None,
+    marker_set: str | Path | None = None,
+    static: Sequence[str] = (),
+    settings: Settings | None = None,
+    calibration: Calibration | None = None,
+    progress: Progress = silent,
+) -> Study:
+    """From a person's recordings to the identified inertial parameters of every segment.
+
+    Args:
+        recordings: see `load`.
+        sex, height, mass, marker_set, static: see `calibrate_subject`; a stated mass is compared with the plates.
+        settings: every choice of method.
+        calibration: of an earlier run; then the subject's data are not needed.
+        progress: receives progress.
+
+    Raises:
+        InvalidValue: no trial with markers, none with forces, or no frame that counts.
+        SolverError: whatever a step refuses.
+    """
+    settings = Settings() if settings is None else settings
+    clock = _Clock()
+    with clock.measured("calibration"):
+        calibration = calibration or calibrate_subject(
+            recordings,
+            sex=sex,
+            height=height,
+            mass=mass,
+            marker_set=marker_set,
+            static=static,
+            progress=Part(progress, 0.0, 0.3),
+        )
+    with clock.measured("tracking"):
+        marked = [recording for recording in recordings if recording.markers is not None]
+        records = track_all(calibration, marked, jobs=settings.jobs, progress=Part(progress, 0.3, 0.6))
+    moved = [record for record in records if record.tracked is not None]
+    study = study_motions(
+        calibration.rig, moved, stated_mass=mass, settings=settings, progress=Part(progress, 0.6, 1.0)
+    )
+    told = [warning for recording in recordings for warning in recording.warnings]
+    told += [warning for record in records for warning in record.recording.warnings]
+    told += [f"{r.name}: no markers, left out" for r in recordings if r.markers is None]
+    told += calibration.warnings
+    told += [f"{record.name}: {text}" for record in records if record.tracked for text in record.tracked.warnings]
+    return replace(
+        study,
+        calibration=calibration,
+        warnings=tuple(dict.fromkeys([*told, *study.warnings])),
+        seconds={**clock.seconds, **study.seconds},
+    )
+
+
+def study_motions(
+    rig: Rig,
+    records: Sequence[TrialRecord],
+    *,
+    motions: Mapping[str, Motion] | None = None,
+    stated_mass: float | None = None,
+    settings: Settings | None = None,
+    progress: Progress = silent,
+) -> Study:
+    """From trials whose motion is known (tracked, or a robot's own) to a study; without forces, one without a result.
+
+    Args:
+        rig: of the person or robot.
+        records: see `preparation.prepare`.
+        motions: filtered motions by trial, instead of tracked ones.
+        stated_mass: [kg]
+        settings: every choice of method.
+        progress: receives progress.
+
+    Raises:
+        InvalidValue: no frame counts in any trial.
+    """
+    settings = Settings() if settings is None else settings
+    clock = _Clock()
+    with clock.measured("preparation"):
+        progress(0.0, "filters, windows, body mass, time lag")
+        prepared = prepare(
+            rig,
+            records,
+            preset_of(settings.preset),
+            motions=motions,
+            stated_mass=stated_mass,
+            synchronise=settings.synchronise,
+        )
+    warnings = list(prepared.warnings)
+    result = None
+    if any(record.trial is not None for record in prepared.records):
+        with clock.measured("identification"):
+            result = _identified(prepared, settings, Part(progress, 0.2, 1.0))
+        unused = [r.name for r in prepared.records if r.trial is not None and r.name not in result.trials]
+        warnings += [f"{name}: no frame counts, left out of the identification" for name in unused]
+    return Study(
+        rig=prepared.rig,
+        settings=settings,
+        records=prepared.records,
+        mass=prepared.mass,
+        identification=result,
+        lag=prepared.lag,
+        warnings=tuple(warnings),
+        seconds=clock.seconds,
+    )
+
+
+def _identified(prepared: Prepared, settings: Settings, progress: Progress) -> Identification:
+    options = IdentifyOptions(
+        method=settings.method,
+        base=settings.base or str(prepared.rig.parameters.get("base_link", prepared.rig.links[0])),
+        total_mass=prepared.mass.mass if prepared.mass is not None else None,
+        symmetric=settings.symmetric,
+        bootstrap=settings.bootstrap,
+        cross_validate=settings.cross_validate,
+        seed=settings.seed,
+        jobs=settings.jobs,
+    )
+    trials = [record.trial for record in prepared.records if record.trial is not None]
+    flights = {r.name: r.windows.flight & r.trial.counted for r in prepared.records if r.windows and r.trial}
+    return identify(prepared.rig, trials, options, flights=flights, progress=progress)
+
+
+def _track(calibration: Calibration, recording: Recording) -> TrialRecord:
+    if recording.markers is None:
+        return TrialRecord(recording)
+    try:
+        tracked = track(calibration.rig, calibration.attachments, recording.markers, TrackingOptions())
+        return TrialRecord(recording, tracked)
+    except InvalidValue as error:
+        reason = f"{recording.name}: left out, it cannot be tracked ({error})"
+        return TrialRecord(replace(recording, warnings=(*recording.warnings, reason)))
+
+
+def _workers(jobs: int | None, recordings: Sequence[Recording]) -> int | None:
+    frames = sum(len(recording.markers) for recording in recordings if recording.markers is not None)
+    return 1 if frames < LEAST_FRAMES_TO_SHARE or len(recordings) < 2 else jobs
+
+
+@dataclass
+class _Clock:
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def measured(self, stage: str) -> Iterator[None]:
+        began = time.perf_counter()
+        with one_blas_thread():
+            yield
+        self.seconds[stage] = time.perf_counter() - began

@@ -1,0 +1,262 @@
+"""From tracked recordings to trials: one filter on both sides, counted windows, mass, plate offset and time lag."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..calibration.mass import MassEstimate, estimate_mass
+from ..calibration.mass_evidence import MassEvidence, mass_evidence
+from ..dynamics import centroidal_momentum, predicted_wrench
+from ..errors import InvalidValue
+from ..motion import Motion
+from ..rig import Rig
+from ..signals import (
+    GRAVITY,
+    FilterPreset,
+    Lag,
+    Windows,
+    combined_lag,
+    estimate_lag,
+    resample,
+    shift,
+    smooth_motion,
+    windows_of,
+)
+from ..trial import Recording, Trial
+from ..wrenches import Wrenches
+from .motion_noise import MotionNoise, fitting, motion_noises, shaken_copies
+from .values import TrialRecord
+
+AVERAGE = 0.4
+"""[s] Over this time errors of a kinematic acceleration have mostly cancelled."""
+LOADED, FALLING = 0.2, 0.3
+"""Shares: of the largest reading, above which a plate carries the body; of gravity, below which the body falls."""
+
+
+WHOLLY = 0.99
+"""A frame between two others is tracked when both were."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Trials of one subject, ready for identification.
+
+    Attributes:
+        rig: with its prior scaled to the measured mass.
+        records: one per recording, in order.
+        mass: estimated from all trials with forces; None when no trial weighs the body.
+        lag: of the plates behind the motion, over all trials; None when not estimated.
+        warnings: for the report.
+    """
+
+    rig: Rig
+    records: tuple[TrialRecord, ...]
+    mass: MassEstimate | None
+    lag: Lag | None
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    record: TrialRecord
+    motion: Motion
+    usable: np.ndarray
+    wrenches: Wrenches | None = None
+    windows: Windows | None = None
+    shaken: tuple[Motion, ...] = ()
+
+
+def first_mass(recordings: Sequence[Recording]) -> float | None:
+    """A guess of the body mass [kg] before any motion is known: the median vertical force of the steadiest recording.
+
+    Good enough for a calibration, whose markers hardly feel the mass; `rough_mass` is for what comes after.
+    """
+    found: list[tuple[float, float]] = []
+    for recording in recordings:
+        if recording.wrenches is None:
+            continue
+        vertical = recording.wrenches.total[:, 2]
+        vertical = vertical[np.isfinite(vertical)]
+        loaded = vertical[vertical > LOADED * np.max(vertical, initial=0.0)]
+        if len(loaded):
+            found.append((float(np.std(loaded) / np.median(loaded)), float(np.median(loaded)) / GRAVITY))
+    return min(found)[1] if found else None
+
+
+def rough_mass(rig: Rig, motions: Sequence[Motion], wrenches: Sequence[Wrenches]) -> float | None:
+    """Body mass [kg], right within some per cent, before it is known which frames count.
+
+    Where every contact is measured, the force over a_com + g, both averaged over `AVERAGE`, is the mass; where some
+    are not, it is anything less. The mass is therefore where half of a trial's ratios crowd together, in the trial
+    where they crowd most.
+
+    Args:
+        rig: any reasonable prior; its total mass does not matter.
+        motions: filtered, one per trial.
+        wrenches: at the motions' times, through the same filter.
+    """
+    crowds: list[tuple[float, float]] = []
+    for motion, wrench in zip(motions, wrenches):
+        steps = max(1, round(AVERAGE * motion.rate))
+        rate = centroidal_momentum(rig, motion, rig.prior).rate[:, 2] / rig.prior.total_mass
+        force = wrench.total[:, 2]
+        known = np.isfinite(force)
+        if known.sum() < 2 * steps:
+            continue
+        window = np.ones(steps) / steps
+        needed = np.convolve((rate + GRAVITY)[known], window, mode="valid")
+        ratio = np.convolve(force[known], window, mode="valid")[needed > FALLING * GRAVITY]
+        ratio = np.sort(ratio / needed[needed > FALLING * GRAVITY])
+        ratio = ratio[ratio > LOADED * ratio[-1]] if len(ratio) else ratio
+        half = len(ratio) // 2
+        if half < steps:
+            continue
+        widths = ratio[half:] - ratio[: len(ratio) - half]
+        at = int(np.argmin(widths))
+        middle = float(np.median(ratio[at : at + half + 1]))
+        crowds.append((float(widths[at]) / middle, middle))
+    return min(crowds)[1] if crowds else None
+
+
+def prepare(
+    rig: Rig,
+    records: Sequence[TrialRecord],
+    preset: FilterPreset,
+    *,
+    motions: Mapping[str, Motion] | None = None,
+    stated_mass: float | None = None,
+    synchronise: bool = True,
+) -> Prepared:
+    """Trials from recordings whose motion is known.
+
+    The order matters: windows need a rough mass, the mass needs windows, the lag needs the mass's scale.
+
+    Args:
+        rig: calibrated.
+        records: with ``tracked`` filled in, or found in ``motions``.
+        preset: filter of motion and wrenches alike; its cut-off is lowered where every motion is mostly noise above.
+        motions: already filtered motions by trial, of a robot's encoders say.
+        stated_mass: [kg] what the user says.
+        synchronise: estimate and remove the plates' lag.
+
+    Raises:
+        InvalidValue: no trial has forces, or none has a frame that counts.
+    """
+    motions = motions or {}
+    warnings: list[str] = []
+    noises = motion_noises(rig, records, preset, motions.keys())
+    asked, preset = preset, fitting(preset, records, noises)
+    if preset.cutoff < asked.cutoff:
+        warnings.append(
+            f"above {preset.cutoff:.1f} Hz the motion is mostly noise: motion and forces were filtered at that instead "
+            f"of {asked.cutoff:g} Hz"
+        )
+    items = [_moved(rig, record, preset, motions, noises) for record in records]
+    weighing = [item for item in items if item.wrenches is not None]
+    rough = rough_mass(rig, [i.motion for i in weighing], [i.wrenches for i in weighing if i.wrenches is not None])
+    rough = rough or stated_mass or rig.prior.total_mass
+    items = [_windowed(rig, item, preset, rough) for item in items]
+    mass = _weigh(rig, items, rough, stated_mass, warnings)
+    if mass is not None:
+        rig = rig.with_prior(rig.prior.scaled(mass.mass))
+    lags, lag = _lags(rig, items, preset, warnings) if synchronise else ({}, None)
+    seconds = 0.0 if lag is None else lag.seconds
+    done = tuple(_finished(item, preset, mass, lags.get(item.record.name), seconds) for item in items)
+    return Prepared(rig, done, mass, lag, tuple(warnings))
+
+
+def _moved(
+    rig: Rig,
+    record: TrialRecord,
+    preset: FilterPreset,
+    motions: Mapping[str, Motion],
+    noises: Mapping[str, MotionNoise],
+) -> _Item:
+    copies: tuple[Motion, ...] = ()
+    native = record.recording.wrenches
+    if record.name in motions:
+        motion = motions[record.name]
+        usable = np.ones(len(motion), bool)
+    elif record.tracked is not None:
+        motion = smooth_motion(rig.model, record.tracked.times, record.tracked.q, preset)
+        usable = np.interp(motion.times, record.tracked.times, record.tracked.tracked.astype(float)) > WHOLLY
+        copies = shaken_copies(rig, record, preset, noises)
+    else:
+        raise InvalidValue(f"trial {record.name!r} has no motion: neither markers nor joint angles")
+    filtered = None if native is None else resample(native, motion.times, preset)
+    return _Item(record, motion, usable, filtered, shaken=copies)
+
+
+def _windowed(rig: Rig, item: _Item, preset: FilterPreset, mass: float) -> _Item:
+    native, filtered = item.record.recording.wrenches, item.wrenches
+    if native is None or filtered is None:
+        return item
+    load = np.nan_to_num(resample(native, item.motion.times).total[:, 2])
+    windows = windows_of(rig, item.motion, filtered, mass=mass, load=load, usable=item.usable, preset=preset)
+    return replace(item, windows=windows)
+
+
+def _weigh(
+    rig: Rig, items: Sequence[_Item], rough: float, stated: float | None, warnings: list[str]
+) -> MassEstimate | None:
+    evidence: list[MassEvidence] = []
+    for item in items:
+        native = item.record.recording.wrenches
+        if native is None or item.wrenches is None or item.windows is None or not item.windows.counted.any():
+            continue
+        velocity = centroidal_momentum(rig, item.motion, rig.prior).momentum[:, :3] / rig.prior.total_mass
+        evidence.append(mass_evidence(item.record.name, velocity, item.wrenches, native, item.windows, rough))
+    if not evidence:
+        return None
+    try:
+        mass = estimate_mass(evidence, stated=stated)
+    except InvalidValue as error:
+        warnings.append(f"{error}; the prior's mass of {rig.prior.total_mass:.1f} kg is kept")
+        return None
+    warnings.extend(mass.warnings)
+    return mass
+
+
+def _lags(
+    rig: Rig, items: Sequence[_Item], preset: FilterPreset, warnings: list[str]
+) -> tuple[dict[str, Lag], Lag | None]:
+    found: dict[str, Lag] = {}
+    for item in items:
+        native = item.record.recording.wrenches
+        if native is None or item.windows is None or not item.windows.counted.any():
+            continue
+        predicted = predicted_wrench(rig, item.motion, rig.prior, 0, axes="world")
+        predicted[:, 3:] += np.cross(item.motion.q[:, :3], predicted[:, :3])
+        measured = np.asarray(native.measured).all(axis=0)
+        axes = tuple(int(axis) for axis in np.flatnonzero(measured))
+        try:
+            found[item.record.name] = estimate_lag(
+                item.motion.times, predicted[:, axes], native, preset=preset, counted=item.windows.counted, axes=axes
+            )
+        except InvalidValue:
+            continue  # a trial too short for a lag of its own takes the others'
+    try:
+        return found, combined_lag(list(found.values()))
+    except InvalidValue as error:
+        warnings.append(f"plates and motion were not synchronised: {error}")
+        return found, None
+
+
+def _finished(
+    item: _Item, preset: FilterPreset, mass: MassEstimate | None, lag: Lag | None, seconds: float
+) -> TrialRecord:
+    native, windows = item.record.recording.wrenches, item.windows
+    if native is None or windows is None:
+        return replace(item.record, motion=item.motion)
+    bias = np.zeros(6) if mass is None else mass.bias(item.record.name)
+    corrected = shift(native, seconds)
+    corrected = corrected.minus(bias) if bias.any() else corrected
+    wrenches = resample(corrected, item.motion.times, preset)
+    known = (np.isfinite(wrenches.total) | ~np.asarray(wrenches.measured)).all(axis=1)
+    counted = windows.counted & known
+    filled = Wrenches(wrenches.times, wrenches.frames, np.nan_to_num(wrenches.values), wrenches.measured)
+    trial = Trial(item.record.name, item.motion, filled, counted, windows.excluded, item.shaken)
+    return replace(item.record, motion=item.motion, trial=trial, windows=windows, lag=lag, bias=bias)

@@ -1,0 +1,121 @@
+"""One subject or robot from files to result: the settings it was made with and everything that was found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+from ..calibration.calibrate import Calibration
+from ..calibration.mass import MassEstimate
+from ..errors import UnknownName
+from ..identification.result import Identification
+from ..motion import Motion
+from ..rig import Rig
+from ..signals.lag import Lag
+from ..signals.windows import Windows
+from ..tracking.track import Tracked
+from ..trial import Recording, Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a study is done; every choice that a method section must name.
+
+    Attributes:
+        method: ``"minimum_norm"``, ``"constrained"``, ``"hierarchical"`` or ``"consistent"``.
+        preset: filter of motion and wrenches, a name of `signals.PRESETS`.
+        base: base link at whose origin the wrench equation is written; None takes the rig's own choice.
+        symmetric: left and right agree within 10 %, consistent method only; None: for people, not for robots.
+        synchronise: estimate and remove the lag between plates and motion.
+        bootstrap: number of bootstrap samples; 0 for none.
+        cross_validate: also fit on all trials but one (or, with one trial, on half of it) and test on the rest.
+        seed: of the bootstrap.
+        jobs: joblib's number of workers; None leaves it to joblib's configuration.
+    """
+
+    method: str = "consistent"
+    preset: str = "human_8hz"
+    base: str | None = None
+    symmetric: bool | None = None
+    synchronise: bool = True
+    bootstrap: int = 40
+    cross_validate: bool = True
+    seed: int = 0
+    jobs: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRecord:
+    """Everything about one trial of a study.
+
+    Attributes:
+        recording: as read.
+        tracked: joint trajectory and marker errors; None when the motion was given.
+        trial: motion and wrenches ready for identification; None without forces or without a frame that counts.
+        windows: which frames count and why not; None without forces.
+        lag: of the plates behind the motion; None when it was not estimated.
+        bias: (6,) constant wrench of the plates that was taken off, about the world origin; None without forces.
+        motion: filtered motion; None when the recording could not be tracked.
+    """
+
+    recording: Recording
+    tracked: Tracked | None = None
+    trial: Trial | None = None
+    windows: Windows | None = None
+    lag: Lag | None = None
+    bias: np.ndarray | None = None
+    motion: Motion | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the trial."""
+        return self.recording.name
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """Result of the main job.
+
+    Attributes:
+        rig: calibrated, with the prior scaled to the measured mass.
+        settings: how it was done.
+        records: one per recording, in the order given.
+        calibration: None for a rig that was given.
+        mass: the body mass and the evidence for it; None when it was given and no plate could check it.
+        identification: None when only tracking was asked for.
+        warnings: what a careful reader must know, in plain sentences.
+        lag: of the plates behind the motion, over all trials; None when it was not estimated.
+        seconds: wall time per stage.
+    """
+
+    rig: Rig
+    settings: Settings
+    records: tuple[TrialRecord, ...]
+    calibration: Calibration | None = None
+    mass: MassEstimate | None = None
+    identification: Identification | None = None
+    lag: Lag | None = None
+    warnings: tuple[str, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "seconds", MappingProxyType(dict(self.seconds)))
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """The trials ready for identification."""
+        return tuple(record.trial for record in self.records if record.trial is not None)
+
+    def record(self, name: str) -> TrialRecord:
+        """One trial's record.
+
+        Raises:
+            UnknownName: no such trial.
+        """
+        for record in self.records:
+            if record.name == name:
+                return record
+        raise UnknownName(name, [record.name for record in self.records])

@@ -1,0 +1,1 @@
+"""Curves of coordinates between postures: splines, planted feet, and the programmes that improve them."""

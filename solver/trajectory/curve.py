@@ -1,0 +1,61 @@
+"""Smooth curves in the flat coordinates of a rig, through keys or through dense samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import BPoly, PchipInterpolator, make_interp_spline
+
+from ..coordinates import to_manifold, unwrapped
+from ..motion import Motion
+from ..rig import Rig
+
+DEGREE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class FlatCurve:
+    """A smooth curve in the flat coordinates of a rig, see `coordinates`.
+
+    Attributes:
+        spline: of nv coordinates over time [s].
+        start, stop: [s].
+    """
+
+    spline: BPoly
+    start: float
+    stop: float
+
+    @staticmethod
+    def through_keys(rig: Rig, times: np.ndarray, q: Sequence[np.ndarray], interpolation: str = "clamped") -> FlatCurve:
+        """The curve through configurations (nq,) at times (K,), at rest at both ends."""
+        y = unwrapped(rig, q)
+        slopes = np.zeros_like(y)
+        if interpolation == "clamped" and len(times) > 2:
+            slopes[1:-1] = PchipInterpolator(times, y, axis=0).derivative()(times[1:-1])
+        states = [list(state) for state in zip(y, slopes, np.zeros_like(y))]
+        return FlatCurve(BPoly.from_derivatives(times, states), float(times[0]), float(times[-1]))
+
+    @staticmethod
+    def through_samples(rig: Rig, times: np.ndarray, q: np.ndarray) -> FlatCurve:
+        """The curve through dense samples (N, nq)."""
+        degree = min(DEGREE, len(times) - 1)
+        spline = make_interp_spline(times, unwrapped(rig, q), k=degree - (degree + 1) % 2)
+        return FlatCurve(spline, float(times[0]), float(times[-1]))
+
+    def at(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Coordinates (N, nv) and their first and second derivatives."""
+        inside = np.clip(times, self.start, self.stop)
+        return self.spline(inside), self.spline(inside, 1), self.spline(inside, 2)
+
+    def motion(self, rig: Rig, times: np.ndarray) -> Motion:
+        """The motion at times (N,) [s]."""
+        curves = to_manifold(rig, *self.at(times))
+        return Motion(times, curves.q, curves.v, curves.a)
+
+
+def sample_times(start: float, stop: float, rate: float) -> np.ndarray:
+    """Even times from start to stop [s], both included, at least ``rate`` a second."""
+    return np.linspace(start, stop, max(2, int(np.ceil((stop - start) * rate - 1e-6)) + 1))

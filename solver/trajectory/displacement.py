@@ -1,0 +1,288 @@
+"""The least displacement of a course that keeps its limits: sequential quadratic programming on splines.
+
+Root and joints move away from the given course along sixth-order splines. What is minimised is the mean square way of
+the body's points; each step's quadratic programme has the limits linearised at every sample, with a penalty on what
+cannot be kept, and is sparse because a spline value acts on six knot spans only. The zero-moment point of this
+programme is that of the whole body, of which the linear inverted pendulum is the special case of a moving root.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+
+from .. import qp
+from ..coordinates import to_manifold
+from ..dynamics.mechanics import Mechanics
+from ..feasibility.margins import Checks
+from ..rig import ROOT_NV, Rig
+from .limits import Limits, Values
+from .planted_feet import Course, Rates
+from .splines import AT_REST, ORDER, Spline
+
+BACKEND = "clarabel"
+"""Thirteen iterations where OSQP needs some thousand: slopes by accelerations are stiff, and the optimum sharp."""
+ACCURACY = 1e-6
+NEAR = 1.0
+"""Limits closer than so many of their units enter the programme."""
+PENALTY = 30.0
+"""Of one unit beyond a limit at one sample; a displacement of 1 % of the body's size throughout costs one."""
+SMALL = 0.01
+"""Share of the body's size that a displacement is measured in."""
+LEAST_SEEN = 1e-4
+"""Share of the body's size squared that turning a joint counts at least, though its link be a point."""
+TRUST, LEAST_TRUST = 6.0, 1e-3
+"""Largest step, in units of `SMALL`; below the other the search ends."""
+SETTLED = 0.05
+"""Relative change of cost below which a kept course counts as near enough."""
+KEPT = 0.02
+"""Sum of violations that counts as none: the slack beyond the limits is larger by far."""
+EVENNESS = 0.1
+"""[s] Displacements that change within this time cost twice."""
+PREFERRED = 1.0
+"""[s] A displacement at a preferred key costs as if it lasted so much longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A span of a course to be displaced.
+
+    Attributes:
+        start, stop: [s].
+        open_start, open_stop: the course begins or ends here, and its end may move; else it is met without a jump.
+        fixed, preferred: times [s] within at which the course must, or should, not move.
+    """
+
+    start: float
+    stop: float
+    open_start: bool = False
+    open_stop: bool = False
+    fixed: tuple[float, ...] = ()
+    preferred: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Displacement:
+    """Splines added to a course in one window.
+
+    Attributes:
+        window: where.
+        columns: (n,) flat coordinates displaced.
+        control: (C, n) control values.
+        iterations: of the search.
+        violation: what it could not keep at its samples, in the limits' units.
+        cost: mean square displacement over (`SMALL` of the body's size)^2.
+    """
+
+    window: Window
+    columns: np.ndarray
+    control: np.ndarray
+    iterations: int = 0
+    violation: float = 0.0
+    cost: float = 0.0
+
+    def added(self, times: np.ndarray, rates: Rates) -> Rates:
+        """Coordinates (N, nv) and derivatives with the displacement."""
+        window, result = self.window, tuple(np.array(part, float) for part in rates)
+        inside = np.flatnonzero((times >= window.start) & (times <= window.stop))
+        spline = Spline(window.stop - window.start, len(self.control) - 2 * AT_REST)
+        basis = spline.basis(np.clip(times[inside] - window.start, 0.0, spline.duration))
+        for part, values in zip(result, basis.curves(self.control)):
+            part[np.ix_(inside, self.columns)] += values
+        return result[0], result[1], result[2]
+
+
+def visibility(rig: Rig, y: np.ndarray) -> tuple[np.ndarray, float]:
+    """Mean square way (nv,) of the links' boxes per unit of each flat coordinate at y (nv,), and the size [m].
+
+    Size is the diagonal of the box around these points.
+    """
+    mechanics, nv = Mechanics(rig), rig.model.nv
+    step = 1e-6
+    shifted = np.concatenate([y[None], y + step * np.eye(nv)])
+    still = np.zeros_like(shifted)
+    curves = to_manifold(rig, shifted, still, still)
+    state = mechanics.state(curves.q, curves.v, curves.a)
+    corners = np.array([[box[list(pick), [0, 1, 2]] for pick in np.ndindex(2, 2, 2)] for box in rig.boxes])  # (L, 8, 3)
+    local = np.concatenate([corners, np.zeros((len(rig.links), 1, 3))], axis=1)
+    points = state.position[:, :, None] + np.einsum("nlij,lpj->nlpi", state.rotation, local)
+    points = points.reshape(len(shifted), -1, 3)
+    ways = (points[1:] - points[0]) / step
+    return (ways**2).sum(axis=2).mean(axis=1), float(np.linalg.norm(np.ptp(points[0], axis=0)))
+
+
+@dataclass
+class Program:
+    """The displacement of one window, improved step by step.
+
+    Attributes:
+        course: to be displaced.
+        limits: to be kept.
+        window: where.
+        spacing: [s] between knots.
+        rate: [1/s] of the samples.
+        weights: (n,) cost of a unit of each moved coordinate squared, in (`SMALL` size)^2.
+        also: times [s] to be sampled as well.
+    """
+
+    course: Course
+    limits: Limits
+    window: Window
+    spacing: float
+    rate: float
+    weights: np.ndarray
+    also: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        window = self.window
+        duration = window.stop - window.start
+        self.spline = Spline(duration, max(1, int(np.ceil(duration / self.spacing)) - 1))
+        self.times = self.limits.samples(window.start, window.stop, self.rate, self.also)
+        self._base = self.course.curve.at(self.times)
+        self._ties = _ties(self.spline.count, window)
+        basis = self.spline.basis(np.clip(self.times - window.start, 0.0, duration))
+        self._basis = [part @ self._ties for part in (basis.position, basis.velocity, basis.acceleration)]
+        even = self.spline.basis(np.linspace(0.0, duration, 6 * self.spline.count))
+        value, bend = even.position @ self._ties, EVENNESS**2 * even.acceleration @ self._ties
+        metric = (value.T @ value + bend.T @ bend) / len(even.times)
+        at = self.spline.basis(np.array(window.preferred) - window.start).position @ self._ties
+        self._metric = metric + PREFERRED / duration * at.T @ at
+        self._fixed = self.spline.basis(np.array(window.fixed) - window.start).position @ self._ties
+        self._back = np.linalg.pinv(self._fixed) if len(self._fixed) else np.zeros((self._ties.shape[1], 0))
+
+    def solve(self, first: np.ndarray, most: int, until: float = np.inf) -> Displacement:
+        """The least displacement found in at most so many steps, from first (m, n) on.
+
+        No step is begun after ``until``, a time of `time.monotonic`.
+        """
+        x = self._exact(first)
+        values, near, cost, merit = self._judged(x)
+        trust, steps = TRUST, 0
+        while steps < most and trust > LEAST_TRUST and time.monotonic() < until:
+            steps += 1
+            before = values.violation
+            wanted = self._step(x, values, near, trust)
+            for share in (1.0, 0.4, 0.15):
+                trial = self._exact(x + share * (wanted - x))
+                found = self._judged(trial)
+                if found[3] < merit:
+                    break
+            else:
+                if values.violation < KEPT:
+                    break
+                trust *= 0.1
+                continue
+            gain, change = merit - found[3], abs(cost - found[2])
+            if share < 1.0:
+                trust *= 0.5
+            x, (values, near, cost, merit) = trial, found
+            if values.violation < KEPT and change < SETTLED * cost:
+                break
+            if values.violation >= KEPT and gain < 1e-3 * PENALTY * before:
+                break
+        return Displacement(self.window, self.course.moved, self._ties @ x, steps, values.violation, cost)
+
+    def continued(self, earlier: Displacement) -> np.ndarray:
+        """(m, n) the displacement of an earlier programme, as near as this one's splines come."""
+        still = np.zeros_like(self._base[0])
+        values = earlier.added(self.times, (still, still, still))[0][:, self.course.moved]
+        return self._exact(np.linalg.lstsq(self._basis[0], values, rcond=None)[0])
+
+    @property
+    def nothing(self) -> np.ndarray:
+        """(m, n) no displacement."""
+        return np.zeros((self._ties.shape[1], len(self.course.moved)))
+
+    def lowered(self, drop: float) -> np.ndarray:
+        """(m, n) the root lower [m] wherever it may move."""
+        x = self.nothing
+        x[:, list(self.course.moved).index(2)] = -drop
+        return self._exact(x)
+
+    def judged(self, x: np.ndarray) -> Values:
+        """Limits with a displacement (m, n)."""
+        return self._judged(x)[0]
+
+    def _exact(self, x: np.ndarray) -> np.ndarray:
+        """The nearest displacement that vanishes at the fixed keys to rounding."""
+        return x - self._back @ (self._fixed @ x)
+
+    def _rates(self, x: np.ndarray) -> Rates:
+        parts = tuple(np.array(part) for part in self._base)
+        for part, basis in zip(parts, self._basis):
+            part[:, self.course.moved] += basis @ x
+        return parts[0], parts[1], parts[2]
+
+    def _judged(self, x: np.ndarray) -> tuple[Values, Checks, float, float]:
+        rates = self._rates(x)
+        near = self.limits.check(self.times, rates)
+        values = self.limits.values(self.times, rates, near)
+        cost = float(self.weights @ np.einsum("mi,mk,ki->i", x, self._metric, x))
+        return values, near, cost, cost + PENALTY * values.violation
+
+    def _step(self, x: np.ndarray, values: Values, near: Checks, trust: float) -> np.ndarray:
+        """The quadratic programme's (m, n)."""
+        m, n = x.shape
+        rows, limits, slopes = self.limits.derivatives(self.times, self._rates(x), near, values.values < NEAR)
+        matrix = self._rows(rows, slopes)
+        flat = x.T.ravel()
+        room = values.values[rows, limits] - matrix @ flat
+        count = len(rows)
+        program = qp.Problem(
+            sparse.block_diag(
+                [2.0 * sparse.kron(sparse.diags(self.weights), self._metric), sparse.csc_matrix((count, count))], "csc"
+            ),
+            np.concatenate([np.zeros(m * n), np.full(count, PENALTY)]),
+            self._all_rows(matrix, room, n),
+            np.concatenate([flat - self._box(m, trust), np.zeros(count)]),
+            np.concatenate([flat + self._box(m, trust), np.full(count, np.inf)]),
+        )
+        found = qp.solve(program, BACKEND, tolerance=ACCURACY).x
+        return found[: m * n].reshape(n, m).T if np.isfinite(found).all() else x
+
+    def _box(self, m: int, trust: float) -> np.ndarray:
+        reach = np.minimum(trust / np.sqrt(np.maximum(self.weights, 1e-12)), 0.6)
+        return np.repeat(reach, m)
+
+    def _rows(self, samples: np.ndarray, slopes: np.ndarray) -> sparse.csr_array:
+        """(R, n m) derivative of the limits by the displacement, (n, m) raveled."""
+        m, n = self._ties.shape[1], slopes.shape[2]
+        support = np.any([part != 0.0 for part in self._basis], axis=0)
+        columns = np.argsort(~support, axis=1, kind="stable")[:, : min(ORDER + 2, m)]
+        parts = [np.take_along_axis(part, columns, axis=1)[samples] for part in self._basis]
+        data = sum(slopes[:, order, :, None] * parts[order][:, None, :] for order in range(3))
+        places = (np.arange(n)[None, :, None] * m + columns[samples][:, None, :]) + np.zeros_like(data, int)
+        row = np.broadcast_to(np.arange(len(samples))[:, None, None], data.shape)
+        kept = np.abs(data) > 1e-9
+        return sparse.csr_array((data[kept], (row[kept], places[kept])), shape=(len(samples), n * m))
+
+    def _all_rows(self, matrix: sparse.csr_array, room: np.ndarray, n: int) -> qp.Rows:
+        count = len(room)
+        fixed = sparse.kron(sparse.eye(n), sparse.csr_matrix(self._fixed)) if len(self._fixed) else None
+        soft = sparse.hstack([matrix, sparse.eye(count)])
+        blocks = [soft] if fixed is None else [soft, sparse.hstack([fixed, sparse.csr_matrix((fixed.shape[0], count))])]
+        zeros = np.zeros(0 if fixed is None else fixed.shape[0])
+        names = ("limit",) * count + ("fixed key",) * len(zeros)
+        upper = np.concatenate([np.full(count, np.inf), zeros])
+        return qp.Rows(sparse.csr_array(sparse.vstack(blocks)), np.concatenate([-room, zeros]), upper, names)
+
+
+def _ties(count: int, window: Window) -> np.ndarray:
+    """(C, m) control values from the free ones: at rest at both ends, and zero where the course goes on."""
+    inner = np.eye(count)[:, AT_REST:-AT_REST]
+    first, last = np.zeros((2, count, 1))
+    first[:AT_REST], last[-AT_REST:] = 1.0, 1.0
+    return np.concatenate(
+        [*([first] if window.open_start else []), inner, *([last] if window.open_stop else [])], axis=1
+    )
+
+
+def weights_of(rig: Rig, y: np.ndarray, columns: np.ndarray, preference: float) -> np.ndarray:
+    """Cost (n,) of a unit of each coordinate squared; joints cost ``preference`` times what the root does."""
+    seen, size = visibility(rig, y)
+    weights = np.maximum(seen, LEAST_SEEN * size**2) / (SMALL * size) ** 2
+    weights[ROOT_NV:] *= preference
+    return weights[columns]

@@ -1,0 +1,205 @@
+"""A rig prepared for dancing: flat coordinates of body and feet, limbs, limits and balance.
+
+Coordinates y (D,) = root position and rotation vector, joint coordinates, then the poses of the right and left foot
+(`FOOT` each). A leg is either *solved* (its joints follow from root and foot) or moved by its own joint coordinates,
+and then the foot's entries do not count. While a leg is solved its joint entries are the solver's first guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..contacts.schedule import Anchor, patch_sides, stance
+from ..contacts.support import SupportPolygon, support_polygon
+from ..coordinates import Curves, to_flat, to_manifold
+from ..dynamics.legs import FOOT, SIDES, legs, seen_from_root
+from ..errors import InvalidValue
+from ..feasibility.balance import zero_moment_point
+from ..pinocchio_loader import pin
+from ..rig import ROOT_NV, Rig
+
+TRUNK_SHARE = 0.85
+"""Share of a root displacement that the centre of mass follows, roughly: Newton's first guess of it."""
+BALANCED = 1e-10
+"""[m] distance of the centre of mass to its goal at which a static posture counts as balanced."""
+BEND = 0.06
+"""How much lower than with straight legs the root is at home, as a share of the leg's length."""
+CLEAR = 0.03
+"""Share of a joint's range by which home keeps off its ends."""
+POSTURES = ("standing", "half_sitting")
+"""Rig parameters that hold a natural posture (nq,); its trunk and arms are taken for home."""
+
+
+@dataclass(frozen=True, slots=True)
+class Footing:
+    """How a stretch of the dance stands.
+
+    Attributes:
+        configuration: one of `FOOT_CONFIGURATIONS`.
+        anchors: patches that carry load.
+        solved: sides of the legs that are solved: the loaded ones, and those whose foot is led through space.
+        polygon: of support, shrunk.
+    """
+
+    configuration: str
+    anchors: tuple[Anchor, ...]
+    solved: tuple[str, ...]
+    polygon: SupportPolygon
+
+
+class Dancer:
+    """A rig with legs, home posture and fast evaluation of many frames.
+
+    Attributes:
+        rig: the body.
+        legs: right and left.
+        size: D, number of coordinates.
+        lower, upper, speed: (D,) limits of the coordinates; infinite for root and feet.
+        trunk: (n,) joint coordinates that belong to no leg, as columns of y.
+        leg_columns: columns of y by side.
+        foot_columns: columns of y by side.
+    """
+
+    def __init__(self, rig: Rig, *, shrink: float, step: float | None = None, speed: float = np.inf) -> None:
+        self.rig, self.shrink, self.step = rig, shrink, step
+        self.legs = legs(rig)
+        nv = rig.model.nv
+        self.size = nv + 2 * FOOT
+        free = np.full(ROOT_NV, np.inf), np.full(2 * FOOT, np.inf)
+        self.lower = np.concatenate([-free[0], rig.limits.lower, -free[1]])
+        self.upper = np.concatenate([free[0], rig.limits.upper, free[1]])
+        self.speed = np.concatenate([free[0], np.minimum(rig.limits.speed, speed), free[1]])
+        self.leg_columns = {leg.side: ROOT_NV + leg.columns for leg in self.legs}
+        self.foot_columns = {side: np.arange(nv + FOOT * k, nv + FOOT * (k + 1)) for k, side in enumerate(SIDES)}
+        in_legs = np.concatenate(list(self.leg_columns.values()))
+        self.trunk = np.setdiff1d(np.arange(ROOT_NV, nv), in_legs)
+        self._data = rig.model.createData()
+        self._weight = rig.prior.total_mass * float(np.linalg.norm(rig.model.gravity.linear))
+        self.straight_height = self._straight_height()
+
+    def footing(self, configuration: str, led: Sequence[str] = ()) -> Footing:
+        """A footing with the rig's feet in one of the configurations; ``led`` sides are solved though not loaded."""
+        anchors = stance(self.rig, configuration, self.step)
+        sides = {patch: side for side, patch in patch_sides(self.rig).items()}
+        loaded = [sides[anchor.patch] for anchor in anchors]
+        solved = tuple(side for side in SIDES if side in loaded or side in led)
+        return Footing(configuration, anchors, solved, support_polygon(self.rig, anchors, self.shrink))
+
+    def with_feet(self, y: np.ndarray, anchors: Sequence[Anchor]) -> np.ndarray:
+        """Coordinates (..., D) with the feet's entries at anchors."""
+        y = np.array(y, float)
+        sides = {patch: side for side, patch in patch_sides(self.rig).items()}
+        for anchor in anchors:
+            place = np.concatenate([anchor.position, pin.log3(np.array(anchor.rotation))])
+            y[..., self.foot_columns[sides[anchor.patch]]] = place
+        return y
+
+    def frames(
+        self, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray, solved: Sequence[str]
+    ) -> tuple[np.ndarray, Curves, np.ndarray]:
+        """Coordinates with legs solved (N, D), the motion (N frames), and which frames could be solved (N,)."""
+        (y, dy, ddy), good = self.legs_solved(y, dy, ddy, solved)
+        nv = self.rig.model.nv
+        return y, to_manifold(self.rig, y[:, :nv], dy[:, :nv], ddy[:, :nv]), good
+
+    def legs_solved(
+        self, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray, solved: Sequence[str]
+    ) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
+        """Coordinates (N, D) and their rates with legs solved, and which frames could be solved (N,)."""
+        y, dy, ddy = (np.array(x, float) for x in (y, dy, ddy))
+        good = np.ones(len(y), bool)
+        for leg in self.legs:
+            if leg.side not in solved:
+                continue
+            foot, own = self.foot_columns[leg.side], self.leg_columns[leg.side]
+            pose = seen_from_root(
+                y[:, :ROOT_NV], (dy[:, :ROOT_NV], ddy[:, :ROOT_NV]), y[:, foot], (dy[:, foot], ddy[:, foot])
+            )
+            y[:, own], found = leg.solve(pose.rotation, pose.position, y[:, own])
+            dy[:, own], ddy[:, own] = leg.rates(y[:, own], dy[:, own], ddy[:, own], pose)
+            good &= found
+        return (y, dy, ddy), good
+
+    def still(self, y: np.ndarray, solved: Sequence[str]) -> tuple[np.ndarray, Curves, np.ndarray]:
+        """The same at rest."""
+        none = np.zeros_like(y)
+        return self.frames(y, none, none, solved)
+
+    def zmp(self, curves: Curves) -> np.ndarray:
+        """Zero-moment point (N, 2) [m] on the floor z = 0."""
+        model, data = self.rig.model, self._data
+        wrench = np.empty((len(curves.q), 6))
+        for frame, (q, v, a) in enumerate(zip(curves.q, curves.v, curves.a)):
+            own = pin.rnea(model, data, q, v, a)
+            root = data.liMi[1]  # rnea places joints in their parents only; the root has none
+            wrench[frame] = root.act(pin.Force(own[:ROOT_NV])).vector
+        return zero_moment_point(wrench, 0.0, self._weight)
+
+    def com(self, curves: Curves) -> np.ndarray:
+        """Centre of mass (N, 3) [m], world, at rest."""
+        model, data = self.rig.model, self._data
+        return np.array([np.array(pin.centerOfMass(model, data, q)) for q in curves.q]).reshape(-1, 3)
+
+    def ends(self, start: np.ndarray, stop: np.ndarray, footing: Footing) -> tuple[np.ndarray, np.ndarray]:
+        """Centres of mass (2,) [m] on the ground of two static postures (D,)."""
+        _, curves, _ = self.still(np.stack([start, stop]), footing.solved)
+        com = self.com(curves)[:, :2]
+        return com[0], com[1]
+
+    def balanced(self, y: np.ndarray, goals: np.ndarray, solved: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Static postures (N, D) with the root moved so that the centre of mass is above goals (N, 2); which succeeded.
+
+        Newton with the root's share of the motion as slope, improved by the last step (a secant per axis).
+        """
+        y = np.array(y, float)
+        good = np.zeros(len(y), bool)
+        active = np.arange(len(y))
+        for _ in range(12):
+            solved_y, curves, found = self.still(y[active], solved)
+            y[active] = np.where(found[:, None], solved_y, y[active])
+            error = goals[active] - self.com(curves)[:, :2]
+            done = found & (np.abs(error).max(axis=1) < BALANCED)
+            good[active[done]] = True
+            going = found & ~done
+            active, error = active[going], error[going]
+            if not len(active):
+                break
+            y[active, :2] += error / TRUNK_SHARE
+        return y, good
+
+    def home(self, footing: Footing, goal: np.ndarray | None = None) -> np.ndarray:
+        """A natural posture (D,) on a footing: knees bent, trunk upright, the centre of mass above ``goal`` (2,).
+
+        Raises:
+            InvalidValue: the legs cannot reach the feet so.
+        """
+        y = np.zeros(self.size)
+        nv = self.rig.model.nv
+        natural = next((self.rig.parameters[name] for name in POSTURES if name in self.rig.parameters), None)
+        if natural is not None:
+            y[:nv] = to_flat(self.rig, np.array(natural, float))
+        joints = slice(ROOT_NV, nv)
+        inside = CLEAR * np.nan_to_num(self.upper[joints] - self.lower[joints], posinf=0.0)
+        y[joints] = np.clip(y[joints], self.lower[joints] + inside, self.upper[joints] - inside)
+        y = self.with_feet(y, stance(self.rig, "right_forward" if footing.configuration == "right_forward" else "both",
+                                     self.step))  # fmt: skip
+        centre = footing.polygon.centre if goal is None else goal
+        y[:ROOT_NV] = [*centre, self.straight_height * (1.0 - BEND), 0.0, 0.0, 0.0]
+        for leg in self.legs:
+            y[self.leg_columns[leg.side]] = leg.bent
+        result, good = self.balanced(y[None], np.asarray(centre, float)[None], SIDES)
+        if not good[0]:
+            raise InvalidValue(
+                f"rig {self.rig.name!r} cannot stand in configuration {footing.configuration!r}: "
+                "its legs do not reach, or its centre of mass cannot be brought over the feet"
+            )
+        return result[0]
+
+    def _straight_height(self) -> float:
+        """[m] of the root above the floor in the neutral posture."""
+        anchor = stance(self.rig, "both", self.step)[0]
+        leg = next(leg for leg in self.legs if leg.patch == anchor.patch)
+        return float(anchor.position[2] - leg.forward(np.zeros((1, len(leg.columns))))[1][0, 2])

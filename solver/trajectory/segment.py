@@ -1,0 +1,133 @@
+"""A stretch of a dance, one spline from posture to posture on an unchanging footing, and the judge of stretches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..arrays import frozen
+from ..contacts.schedule import Anchor, Phase, Schedule
+from ..coordinates import Curves
+from ..errors import InvalidValue
+from ..feasibility.check import FrameChecker
+from ..feasibility.margins import Checks
+from ..feasibility.options import CheckOptions
+from ..motion import Motion
+from ..rig import Rig
+from .legged_rig import Dancer
+from .splines import AT_REST, Spline
+
+KINDS = ("hold", "exciting", "straight", "step")
+"""Standing still; optimised by (18); the plain way between two postures; weight shifted or a foot moved."""
+FINE, SPACING = 8, 0.28
+"""Free control values of a stretch at least, and [s] between the knots of a longer one: enough to steer balance."""
+SLACK = {
+    "joint angle": 0.005,
+    "joint speed": 0.02,
+    "joint torque": 0.02,
+    "zmp": 0.001,
+    "friction": 0.02,
+    "twist": 0.005,
+    "unilateral": 0.02,
+    "self-collision": 0.002,
+}
+"""What a coarse sample must keep beyond each limit, so that the frames between samples keep the limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """One piece of a dance.
+
+    Attributes:
+        name: shown to people.
+        kind: one of `KINDS`.
+        duration: [s].
+        control: (C, D) control values of all flat coordinates, see `Dancer`.
+        solved: sides of the legs that are solved.
+        anchors: patches that carry load throughout.
+    """
+
+    name: str
+    kind: str
+    duration: float
+    control: np.ndarray
+    solved: tuple[str, ...]
+    anchors: tuple[Anchor, ...]
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InvalidValue(f"stretch {self.name!r}: kind {self.kind!r} is none of {', '.join(KINDS)}")
+        object.__setattr__(self, "control", frozen(f"control values of {self.name!r}", self.control, (None, None)))
+        object.__setattr__(self, "solved", tuple(self.solved))
+        object.__setattr__(self, "anchors", tuple(self.anchors))
+
+    @property
+    def spline(self) -> Spline:
+        """The space its curves live in."""
+        return Spline(self.duration, len(self.control) - 2 * AT_REST)
+
+    @property
+    def start(self) -> np.ndarray:
+        """Flat coordinates (D,) at the beginning."""
+        return self.control[0]
+
+    @property
+    def stop(self) -> np.ndarray:
+        """Flat coordinates (D,) at the end."""
+        return self.control[-1]
+
+    def lasting(self, duration: float) -> Stretch:
+        """The same path at another speed."""
+        return replace(self, duration=duration)
+
+    def frames(self, dancer: Dancer, times: np.ndarray) -> tuple[np.ndarray, Curves, np.ndarray]:
+        """Coordinates (N, D), motion and which frames could be solved, at times from the stretch's start."""
+        return dancer.frames(*self.spline.basis(times).curves(self.control), self.solved)
+
+
+def fine(duration: float) -> int:
+    """Free control values of a stretch that lasts so long [s]; a refinement of the two of bonnet2016."""
+    return FINE + 3 * max(0, int(np.ceil((duration / SPACING - FINE - 1) / 3.0)))
+
+
+class Judge:
+    """Says whether stretches keep every limit, by the checks of `checks`.
+
+    Args:
+        rig: whose limits.
+        options: of the checks.
+        slack: multiple of `SLACK` to keep beyond the limits; 0 judges by the limits themselves.
+    """
+
+    def __init__(self, rig: Rig, options: CheckOptions, slack: float = 0.0) -> None:
+        self.rig, self.slack = rig, slack
+        nowhere = Schedule.constant((), 0.0, 1.0)
+        self._checker = FrameChecker(rig, nowhere, options)
+        self.notes = self._checker.notes
+
+    def checks(self, times: np.ndarray, curves: Curves, anchors: tuple[Anchor, ...]) -> Checks:
+        """All margins of frames on one footing."""
+        schedule = Schedule.constant(anchors, float(times[0]) - 1.0, float(times[-1]) + 1.0)
+        return self._checker.with_schedule(schedule).check_frames(Motion(times, curves.q, curves.v, curves.a))
+
+    def loads(self, curves: Curves, anchors: tuple[Anchor, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Joint torques (N, nv - 6) [N m], zero-moment points (N, 2) [m], margins of twist (N,) on one footing."""
+        return self._checker.loads(curves, Phase(-1.0, 1.0, anchors))
+
+    def margins(self, curves: Curves, anchors: tuple[Anchor, ...]) -> np.ndarray:
+        """Worst margin (N,) of each frame over all checks, slack taken off; negative: refused."""
+        checks = self.checks(np.arange(float(len(curves.q))), curves, anchors)
+        return self.worst(checks)
+
+    def worst(self, checks: Checks) -> np.ndarray:
+        """(N,) worst margin plus tolerance of every frame, slack taken off."""
+        parts = [
+            margin.smallest + margin.tolerance - self.slack * SLACK.get(margin.name, 0.0) for margin in checks.margins
+        ]
+        return np.min(parts, axis=0)
+
+
+def hold(name: str, y: np.ndarray, duration: float, solved: tuple[str, ...], anchors: tuple[Anchor, ...]) -> Stretch:
+    """Standing still at coordinates (D,)."""
+    return Stretch(name, "hold", duration, np.tile(y, (2 * AT_REST, 1)), solved, anchors)

@@ -1,0 +1,59 @@
+"""Contact schedules: phases follow one another, feet are planted flat."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.contacts.schedule import FOOT_CONFIGURATIONS, Phase, Schedule, anchors_at, patch_sides, stance
+from solver.errors import InvalidValue, UnknownPreset
+from solver.rig import Rig
+from solver.rigs import hoap3, hrp2, human
+
+RIGS = [hoap3(), hrp2(), human(1.75, 70.0, "male")]
+
+
+@pytest.mark.parametrize(("second", "word"), [((0.9, 2.0), "overlap"), ((1.1, 2.0), "without a phase")])
+def test_phases_neither_overlap_nor_leave_a_gap(second: tuple[float, float], word: str) -> None:
+    """Phases that overlap or leave time without a phase are refused, with the times."""
+    with pytest.raises(InvalidValue, match=word):
+        Schedule((Phase(0.0, 1.0), Phase(*second)))
+
+
+def test_a_border_belongs_to_the_later_phase() -> None:
+    """Every time of the schedule has one phase; the frame on a border has the later one, the last frame the last."""
+    schedule = Schedule((Phase(0.0, 1.0), Phase(1.0, 2.0)))
+    assert schedule.index_at(np.array([0.0, 0.999, 1.0, 2.0])).tolist() == [0, 0, 1, 1]
+    with pytest.raises(InvalidValue, match="outside"):
+        schedule.phase_at(2.1)
+
+
+@pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)
+@pytest.mark.parametrize("configuration", FOOT_CONFIGURATIONS)
+def test_a_stance_is_flat_on_the_ground(rig: Rig, configuration: str) -> None:
+    """Every corner of every planted sole lies on the ground, in each of the four configurations."""
+    for anchor in stance(rig, configuration, ground=0.3):
+        np.testing.assert_allclose(anchor.points(rig)[:, 2], 0.3, atol=1e-9)
+
+
+@pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)
+def test_right_forward_is_one_step_ahead(rig: Rig) -> None:
+    """(17): between the first two configurations only the right foot moves, by the step, along x."""
+    side = patch_sides(rig)
+    both, forward = ({a.patch: a for a in stance(rig, name, step=0.1)} for name in ("both", "right_forward"))
+    shift = {patch: forward[patch].position - both[patch].position for patch in both}
+    np.testing.assert_allclose(shift[side["right"]], [0.1, 0.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(shift[side["left"]], 0.0, atol=1e-12)
+
+
+def test_wrong_names_are_named() -> None:
+    """An unknown configuration lists the known ones; a rig without feet and an unknown patch say so."""
+    rig = RIGS[0]
+    with pytest.raises(UnknownPreset, match="right_forward"):
+        stance(rig, "lotus")
+    with pytest.raises(InvalidValue, match="right_sole, left_sole"):
+        anchors_at(rig, rig.neutral, ("tail",))
+    with pytest.raises(InvalidValue, match="no contact patches"):
+        stance(replace(rig, contacts=()), "both")

@@ -1,0 +1,57 @@
+"""The support polygon: distances that can be worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.contacts.schedule import stance
+from solver.errors import InvalidValue
+from solver.feasibility import convex_polygon, support_polygon
+from solver.rigs import hoap3
+
+SQUARE = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0], [1.0, 1.0], [1.0, 0.0]])
+
+
+def test_distance_to_a_square() -> None:
+    """Inside: distance to the nearest edge; outside: minus the distance to the border, round the corners too."""
+    polygon = convex_polygon(SQUARE)
+    points = np.array([[1.0, 1.0], [0.25, 1.0], [2.0, 1.0], [3.0, 1.0], [5.0, 6.0]])
+    np.testing.assert_allclose(polygon.margin(points), [1.0, 0.25, 0.0, -1.0, -5.0], atol=1e-12)
+    assert len(polygon.vertices) == 4
+    assert polygon.area == pytest.approx(4.0)
+
+
+def test_edge_distances_are_the_margin_inside() -> None:
+    """Within the polygon the smallest edge distance is the margin; outside it is never below it."""
+    polygon = convex_polygon(SQUARE)
+    points = np.random.default_rng(0).uniform(-1.0, 3.0, (200, 2))
+    margin, edges = polygon.margin(points), polygon.edge_distances(points).min(axis=1)
+    inside = margin >= 0.0
+    assert 20 < inside.sum() < 180
+    np.testing.assert_allclose(edges[inside], margin[inside], atol=1e-12)
+    assert np.all(edges[~inside] >= margin[~inside] - 1e-12)
+
+
+def test_shrinking_keeps_centre_and_shape() -> None:
+    """Shrunk by 40 % a polygon keeps its centre and has 0.6^2 of its area."""
+    whole, shrunk = convex_polygon(SQUARE), convex_polygon(SQUARE, 0.4)
+    np.testing.assert_allclose(shrunk.centre, whole.centre, atol=1e-12)
+    assert shrunk.area == pytest.approx(0.36 * whole.area)
+    assert shrunk.margin(whole.centre[None])[0] == pytest.approx(0.6)
+
+
+def test_both_feet_hold_more_than_one() -> None:
+    """The polygon of two feet contains the polygon of each."""
+    rig = hoap3()
+    both = support_polygon(rig, stance(rig, "both"))
+    for side in ("right", "left"):
+        one = support_polygon(rig, stance(rig, side))
+        assert both.margin(one.vertices).min() > -1e-12
+        assert both.area > 2.0 * one.area
+
+
+def test_no_area_no_support() -> None:
+    """Corners on one line are refused."""
+    with pytest.raises(InvalidValue, match="no area"):
+        convex_polygon(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]))

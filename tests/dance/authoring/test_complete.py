@@ -1,0 +1,75 @@
+"""Filling free keys."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.contacts.schedule import Schedule
+from solver.dance.authoring.complete import CompleteOptions, complete
+from solver.dance.authoring.keys import Keyed, Keyframe
+from solver.dance.authoring.repair import RepairOptions
+from solver.errors import InvalidValue
+from solver.identification.base_parameters import base_parameters
+from solver.identification.excitation.excitation import excitation_of
+from solver.pinocchio_loader import pin
+from solver.rig import Rig
+from solver.rigs import hoap3
+
+from ..authored import home
+
+QUICK = RepairOptions(rate=12.5, spacing=0.3)
+
+
+@pytest.fixture(scope="module")
+def robot() -> Rig:
+    """HOAP-3 at its peak torques."""
+    return hoap3(torque="peak")
+
+
+@pytest.fixture(scope="module")
+def gaps(robot: Rig) -> Keyed:
+    """Two fixed postures with two free ones between them."""
+    q, anchors = home(robot)
+    keys = tuple(Keyframe(5.0 * k, q, "fixed" if k in (0, 3) else "free") for k in range(4))
+    return Keyed(robot, keys, Schedule.constant(anchors, 0.0, 15.0))
+
+
+def test_free_keys_are_filled_with_postures_that_excite(robot: Rig, gaps: Keyed) -> None:
+    """The filled dance is feasible, keeps its fixed keys, and determines more than standing there would."""
+    options = CompleteOptions(pool=20, starts=1, share=0.5)
+    result = complete(gaps, options=options, repairing=QUICK)
+    assert result.filled == (5.0, 10.0)
+    assert result.notes == ()
+    assert result.repair.feasible
+    motion, structure = result.repair.motion, base_parameters(robot)
+    for frame, key in ((0, gaps.keys[0]), (-1, gaps.keys[-1])):
+        assert np.abs(pin.difference(robot.model, motion.q[frame], key.q)).max() < 1e-9
+    danced = np.isfinite(excitation_of(robot, [motion], structure).deviations()).sum()
+    stood = np.isfinite(excitation_of(robot, [gaps.motion(10.0)], structure).deviations()).sum()
+    assert danced > stood + 10
+
+
+def test_the_same_seed_fills_the_same_way(gaps: Keyed) -> None:
+    """Filling twice with one seed gives the same postures; another seed others."""
+    one, two, other = (
+        complete(gaps, options=CompleteOptions(pool=8, starts=1, share=0.3, seed=s), repairing=QUICK) for s in (3, 3, 4)
+    )
+    assert np.array_equal(one.repair.motion.q, two.repair.motion.q)
+    assert not np.array_equal(one.repair.motion.q, other.repair.motion.q)
+
+
+def test_the_calm_way_lies_between_the_keys(robot: Rig, gaps: Keyed) -> None:
+    """Without excitation free keys between equal postures become that posture."""
+    result = complete(gaps, options=CompleteOptions(exciting=False), repairing=QUICK)
+    ways = [np.abs(pin.difference(robot.model, gaps.keys[0].q, q)).max() for q in result.repair.motion.q]
+    assert max(ways) < 1e-9
+
+
+def test_a_free_end_is_refused(gaps: Keyed) -> None:
+    """What is free must lie between keys that are not."""
+    keys = (replace(gaps.keys[0], role="free"), *gaps.keys[1:])
+    with pytest.raises(InvalidValue, match="first and the last"):
+        complete(replace(gaps, keys=keys))

@@ -1,0 +1,152 @@
+"""Keys, the curve through them, contact strips and the file that holds them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.contacts.schedule import Schedule
+from solver.dance.authoring.keyed_file import read_keyed, write_keyed
+from solver.dance.authoring.keys import Keyed, Keyframe, Samples
+from solver.dance.authoring.planting import Strip, schedule_of
+from solver.errors import InputError, InvalidValue, UnknownPreset
+from solver.pinocchio_loader import pin
+from solver.rig import Rig
+from solver.rigs import human
+from solver.trajectory.curve import FlatCurve
+
+from ..authored import arm_swing, home, turned
+
+
+@pytest.fixture(scope="module")
+def person() -> Rig:
+    """A human."""
+    return human(1.7, 65.0, "female")
+
+
+@pytest.fixture(scope="module")
+def dance(person: Rig) -> Keyed:
+    """An arm swing."""
+    return arm_swing(person, 0.8, 0.6)
+
+
+def test_curve_meets_every_key(person: Rig, dance: Keyed) -> None:
+    """The dance passes through every key, and rests at its ends."""
+    times = np.array([key.time for key in dance.keys])
+    motion = dance.curve().motion(person, times)
+    for key, q in zip(dance.keys, motion.q):
+        assert np.abs(pin.difference(person.model, key.q, q)).max() < 1e-12
+    for part in (motion.v, motion.a):
+        assert np.abs(part[[0, -1]]).max() < 1e-9
+
+
+def test_curve_never_leaves_the_range_of_its_keys(person: Rig) -> None:
+    """A hinge keyed up, then held, then down does not overshoot the keys."""
+    q, anchors = home(person)
+    angles, times = [0.0, 0.9, 0.9, 1.0, 0.1], [0.0, 0.3, 1.0, 1.1, 2.0]
+    keys = tuple(Keyframe(t, turned(person, q, {"right_forearm": (0, a)})) for t, a in zip(times, angles))
+    keyed = Keyed(person, keys, Schedule.constant(anchors, 0.0, 2.0))
+    at = person.model.joints[person.joint("right_forearm")].idx_q
+    shown = keyed.motion(200.0).q[:, at] - q[at]
+    assert shown.max() < 1.0 + 1e-9
+    assert shown.min() > -1e-9
+
+
+def test_velocity_is_the_derivative_of_the_curve(person: Rig, dance: Keyed) -> None:
+    """v and a are the time derivatives of q and v, by central differences."""
+    curve, at, h = dance.curve(), np.array([0.37, 0.71, 1.21]), 1e-5
+    here, after, before = (curve.motion(person, at + step) for step in (0.0, h, -h))
+    for k in range(len(at)):
+        v = pin.difference(person.model, before.q[k], after.q[k]) / (2 * h)
+        assert np.allclose(v, here.v[k], atol=1e-6)
+        assert np.allclose((after.v[k] - before.v[k]) / (2 * h), here.a[k], atol=1e-4)
+
+
+def test_samples_are_what_the_timeline_shows(person: Rig, dance: Keyed) -> None:
+    """A dance with samples follows them, not the spline through its keys."""
+    shown = dance.motion(120.0)
+    other = replace(dance, samples=Samples(shown.times, shown.q), keys=dance.keys[:1])
+    again = other.curve().motion(person, shown.times)
+    assert max(np.abs(pin.difference(person.model, a, b)).max() for a, b in zip(shown.q, again.q)) < 1e-9
+
+
+def test_opposite_quaternions_are_one_posture(person: Rig, dance: Keyed) -> None:
+    """Negating a key's root quaternion changes nothing: both are the same rotation."""
+    flipped = np.array(dance.keys[1].q)
+    flipped[3:7] *= -1.0
+    keys = (dance.keys[0], replace(dance.keys[1], q=flipped), *dance.keys[2:])
+    first, second = dance.motion(50.0), replace(dance, keys=keys).motion(50.0)
+    assert np.abs(first.v - second.v).max() < 1e-9
+
+
+def test_a_turn_past_half_way_keeps_turning(person: Rig) -> None:
+    """Keys at headings of 150 and 210 degrees are 60 degrees apart, not 300."""
+    q, _ = home(person)
+    keys = []
+    for degrees in (0.0, 150.0, 210.0):
+        key = np.array(q)
+        key[3:7] = [0.0, 0.0, np.sin(np.radians(degrees / 2)), np.cos(np.radians(degrees / 2))]
+        if degrees > 180.0:
+            key[3:7] *= -1.0
+        keys.append(key)
+    curve = FlatCurve.through_keys(person, np.array([0.0, 1.0, 2.0]), keys)
+    headings = np.degrees(curve.at(np.linspace(0.0, 2.0, 50))[0][:, 5])
+    assert (np.diff(headings) >= -1e-9).all()
+    assert headings[-1] == pytest.approx(210.0)
+
+
+def test_a_file_gives_back_the_same_dance(dance: Keyed, tmp_path: Path) -> None:
+    """Writing and reading changes no number of a dance."""
+    path = tmp_path / "dance.json"
+    shown = dance.motion(20.0)
+    write_keyed(path, replace(dance, samples=Samples(shown.times, shown.q)))
+    again = read_keyed(path)
+    assert [(k.time, k.role, k.name) for k in again.keys] == [(k.time, k.role, k.name) for k in dance.keys]
+    assert all(np.array_equal(a.q, b.q) for a, b in zip(again.keys, dance.keys))
+    assert again.samples is not None
+    assert np.array_equal(again.samples.q, shown.q)
+    for a, b in zip(again.schedule.phases[0].anchors, dance.schedule.phases[0].anchors):
+        assert a.patch == b.patch
+        assert np.array_equal(a.position, b.position)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"format": "exciting_dance keyed", "version": 1, "keys": 3}'])
+def test_a_damaged_file_is_named(text: str, tmp_path: Path) -> None:
+    """A file that is no dance is refused with its name."""
+    path = tmp_path / "broken.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"broken\.json"):
+        read_keyed(path)
+
+
+def test_contradicting_keys_are_refused(person: Rig, dance: Keyed) -> None:
+    """Two keys at one time, an unknown role, a wrong length and a schedule too short are named."""
+    with pytest.raises(InvalidValue, match="does not follow"):
+        replace(dance, keys=(dance.keys[0], dance.keys[0]))
+    with pytest.raises(UnknownPreset):
+        Keyframe(0.0, dance.keys[0].q, "fxied")
+    with pytest.raises(InvalidValue, match="has 5 numbers"):
+        replace(dance, keys=(Keyframe(0.0, np.zeros(5)), dance.keys[1]))
+    with pytest.raises(InvalidValue, match="contact schedule covers"):
+        replace(dance, schedule=Schedule.constant(dance.schedule.phases[0].anchors, 0.0, 1.0))
+
+
+def test_strips_become_phases(person: Rig, dance: Keyed) -> None:
+    """Strips of two feet become phases of both, one and none; anchors lie flat on the ground."""
+    strips = [Strip("right_sole", 0.0, 0.6), Strip("left_sole", 0.0, 1.0), Strip("left_sole", 1.2, 1.8)]
+    schedule = schedule_of(person, dance.curve(), strips)
+    assert [sorted(p.loaded) for p in schedule.phases] == [
+        ["left_sole", "right_sole"], ["left_sole"], [], ["left_sole"],
+    ]  # fmt: skip
+    for phase in schedule.phases:
+        for anchor in phase.anchors:
+            assert np.abs(anchor.points(person)[:, 2]).max() < 1e-12
+
+
+def test_overlapping_strips_are_refused(person: Rig, dance: Keyed) -> None:
+    """Two strips of one foot may not overlap, and the message says from when to when."""
+    with pytest.raises(InvalidValue, match=r"overlap from 0\.5 to 0\.7"):
+        schedule_of(person, dance.curve(), [Strip("right_sole", 0.0, 0.7), Strip("right_sole", 0.5, 1.0)])

@@ -1,0 +1,143 @@
+"""Repairing authored dances: as little as possible, feet and fixed keys untouched, nothing claimed unverified."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.contacts.schedule import Phase, Schedule
+from solver.dance.authoring.keys import Keyed, Keyframe
+from solver.dance.authoring.repair import REPAIRED, UNCHANGED, Repair, RepairOptions, repair
+from solver.feasibility import CheckOptions, check_motion
+from solver.pinocchio_loader import pin
+from solver.rig import Rig
+from solver.rigs import hoap3, human
+
+from ..authored import arm_swing, home, moved, turned
+
+QUICK = RepairOptions(rate=25.0, spacing=0.12)
+
+
+@pytest.fixture(scope="module")
+def person() -> Rig:
+    """A human."""
+    return human(1.75, 70.0, "male")
+
+
+@pytest.fixture(scope="module")
+def swing(person: Rig) -> tuple[Keyed, Repair]:
+    """Arms swung so fast that the zero-moment point leaves the feet, and the repair."""
+    keyed = arm_swing(person, 1.5, 0.4)
+    return keyed, repair(keyed, options=QUICK)
+
+
+def _furthest(rig: Rig, a: np.ndarray, b: np.ndarray) -> float:
+    return max(float(np.abs(pin.difference(rig.model, x, y)).max()) for x, y in zip(a, b))
+
+
+def test_a_feasible_dance_is_left_alone(person: Rig) -> None:
+    """Repairing what keeps every limit returns it unchanged."""
+    keyed = arm_swing(person, 0.3, 1.0)
+    result = repair(keyed, options=QUICK)
+    assert result.status == UNCHANGED
+    assert result.moved.largest.max() == 0.0
+    assert np.array_equal(result.motion.q, keyed.motion(100.0).q)
+
+
+def test_repair_balances(swing: tuple[Keyed, Repair]) -> None:
+    """A swing whose zero-moment point left the feet keeps every limit afterwards, at another sampling too."""
+    keyed, result = swing
+    assert result.before.margin("zmp").failed.any()
+    assert result.status == REPAIRED
+    assert result.feasible
+    assert check_motion(keyed.rig, result.motion, keyed.schedule).feasible
+
+
+def test_planted_feet_keep_still(swing: tuple[Keyed, Repair]) -> None:
+    """Soles stay within 0.1 mm of their anchors throughout."""
+    _, result = swing
+    assert result.after.margin("slip").values.min() > -1e-4
+    assert result.after.margin("slip").values.min() > -1e-9  # in fact to rounding
+
+
+def test_fixed_keys_stay(swing: tuple[Keyed, Repair]) -> None:
+    """Fixed keys come out to 1e-9; the others moved."""
+    keyed, result = swing
+    ends = result.motion.q[[0, -1]]
+    assert _furthest(keyed.rig, ends, np.array([keyed.keys[0].q, keyed.keys[-1].q])) < 1e-9
+    assert result.moved.largest.max() > 1e-3
+
+
+def test_returned_motion_is_consistent(swing: tuple[Keyed, Repair]) -> None:
+    """v and a of the repaired motion are the derivatives of its q and v."""
+    keyed, _ = swing
+    result = repair(keyed, options=QUICK, rate=2000.0)
+    motion, model = result.motion, keyed.rig.model
+    step = motion.times[1] - motion.times[0]
+    for frame in range(100, len(motion) - 1, 397):
+        v = pin.difference(model, motion.q[frame - 1], motion.q[frame + 1]) / (2 * step)
+        a = (motion.v[frame + 1] - motion.v[frame - 1]) / (2 * step)
+        assert np.allclose(v, motion.v[frame], atol=2e-3)
+        assert np.allclose(a, motion.a[frame], atol=0.02 * max(1.0, float(np.abs(motion.a).max())))
+
+
+def test_sliding_feet_are_planted(person: Rig) -> None:
+    """A key whose root was dragged together with the feet gets its feet back onto their anchors."""
+    q, anchors = home(person)
+    keys = (Keyframe(0.0, q, "fixed"), Keyframe(1.0, moved(q, 0.03, 0.02)), Keyframe(2.0, q, "fixed"))
+    keyed = Keyed(person, keys, Schedule.constant(anchors, 0.0, 2.0))
+    result = repair(keyed, options=QUICK)
+    assert result.before.margin("slip").failed.any()
+    assert result.feasible
+
+
+def test_an_impossible_fixed_key_is_named(person: Rig) -> None:
+    """A fixed key with its feet off their anchors: which, why and by how much; and it is kept all the same."""
+    q, anchors = home(person)
+    off = moved(q, 0.05)
+    keys = (Keyframe(0.0, q, "fixed"), Keyframe(0.8, off, "fixed", "lunge"), Keyframe(1.6, q, "fixed"))
+    result = repair(Keyed(person, keys, Schedule.constant(anchors, 0.0, 1.6)), options=RepairOptions(25.0, 0.2, 2, 1))
+    assert not result.feasible
+    slips = [t for t in result.troubles if t.failure.check == "slip"]
+    assert slips
+    assert slips[0].key.name == "lunge"
+    assert slips[0].failure.margin == pytest.approx(-0.05, abs=1e-6)
+    at = int(np.argmin(np.abs(result.motion.times - 0.8)))
+    assert _furthest(person, result.motion.q[at][None], off[None]) < 1e-9
+
+
+def test_stretched_legs_are_bent_before_they_give_way(person: Rig) -> None:
+    """A dance keyed on straight legs that sways off balance is repaired: the root sinks as far as it must."""
+    q, anchors = home(person)
+    high = moved(q, 0.0, 0.0, 0.03)
+    keys = tuple(
+        Keyframe(t, k) for t, k in ((0.0, high), (1.0, turned(person, high, {"torso": (1, 0.3)})), (2.0, high))
+    )
+    result = repair(Keyed(person, keys, Schedule.constant(anchors, 0.0, 2.0)), options=QUICK)
+    assert not result.before.feasible
+    assert result.feasible
+
+
+def test_lifting_a_foot_shifts_the_weight_first(person: Rig) -> None:
+    """A foot keyed off the ground without a shift of weight: the root moves over the other foot, which keeps still."""
+    q, both = home(person)
+    one = tuple(anchor for anchor in both if anchor.patch == "left_sole")
+    up = turned(person, q, {"right_thigh": (1, -0.4), "right_shank": (0, 0.5)})
+    schedule = Schedule((Phase(0.0, 1.1, both), Phase(1.1, 2.9, one), Phase(2.9, 4.0, both)))
+    keys = [Keyframe(t, k) for t, k in ((0.0, q), (1.0, q), (2.0, up), (3.0, q), (4.0, q))]
+    result = repair(Keyed(person, tuple(keys), schedule), options=QUICK)
+    assert result.before.margin("zmp").failed.any()
+    assert result.feasible
+    assert result.motion.q[len(result.motion) // 2, 1] > q[1] + 0.02  # the left foot is on the side of y
+
+
+def test_a_robot_leaning_too_far_is_brought_back() -> None:
+    """HOAP-3 bowing with its arms ahead keeps a support polygon shrunk by 40 % after the repair."""
+    rig = hoap3(torque="peak")
+    q, anchors = home(rig)
+    bow = turned(rig, q, {"right_shoulder": (0, -1.2), "left_shoulder": (0, -1.2), "chest": (0, 0.5)})
+    keys = (Keyframe(0.0, q, "fixed"), Keyframe(2.5, bow), Keyframe(5.0, q, "fixed"))
+    keyed = Keyed(rig, keys, Schedule.constant(anchors, 0.0, 5.0))
+    result = repair(keyed, CheckOptions(shrink=0.4), RepairOptions(rate=12.5, spacing=0.3))
+    assert not result.before.feasible
+    assert result.feasible

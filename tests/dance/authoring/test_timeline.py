@@ -1,0 +1,186 @@
+"""From a scene's poses to configurations and dances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.dance.authoring.keys import Keyed
+from solver.dance.authoring.timeline import configurations, keyed_of, read_keyed_timeline
+from solver.errors import InputError, SolverError
+from solver.feasibility import check_motion
+from solver.motion import Motion
+from solver.rig import Rig
+from solver.rigs import hoap3, hrp2, human
+from solver.scene.motion import SceneMotion, motion_arrays
+from solver.scene.timeline import SceneKey, SceneStrip, SceneTimeline, read_timeline, write_timeline
+from tests.dance.authored import arm_swing
+from tests.random_motion import mixed_rig, random_motion
+
+RIGS = [hoap3(), hrp2(), human(1.75, 70.0, "male")]
+EVERY_RIG = pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)
+RATE = 30.0
+
+
+def within_limits(rig: Rig, seed: int = 0) -> Motion:
+    """Each hinge sweeps its range, balls and root turn far."""
+    times = np.arange(60) / RATE
+    generator = np.random.default_rng(seed)
+    q = np.array(random_motion(rig, len(times), seed).q)
+    for joint in list(rig.model.joints)[2:]:
+        if joint.nq == 1:
+            place = joint.idx_v - 6
+            middle = 0.5 * (rig.limits.lower[place] + rig.limits.upper[place])
+            half = 0.5 * (rig.limits.upper[place] - rig.limits.lower[place])
+            q[:, joint.idx_q] = middle + half * np.sin(generator.uniform(1.0, 4.0) * times)
+    return Motion(times, q, np.zeros((len(times), rig.model.nv)), np.zeros((len(times), rig.model.nv)))
+
+
+def scene(rig: Rig, motion: Motion) -> SceneMotion:
+    """What a scene would show of a motion."""
+    arrays = motion_arrays(rig, motion)
+    return SceneMotion(**{name: arrays[name] for name in SceneMotion.__dataclass_fields__})  # type: ignore[arg-type]
+
+
+def timeline_of(rig: Rig, motion: Motion, single: bool = False) -> SceneTimeline:
+    """The timeline of a motion, in the precision of a scene if ``single``."""
+    shown = scene(rig, motion)
+    kind = np.float32 if single else np.float64
+    root, rotations, translations = (np.asarray(x, kind) for x in (shown.root, shown.rotations, shown.translations))
+    return SceneTimeline("dance", rig.parameters, rig.links, motion.times, root, rotations, translations)
+
+
+def same_up_to_sign(rig: Rig, q: np.ndarray, other: np.ndarray) -> float:
+    """Largest difference of configurations, quaternions of both signs alike."""
+    q, other = np.array(q), np.array(other)
+    places = [slice(3, 7), *(slice(j.idx_q, j.idx_q + 4) for j in list(rig.model.joints)[2:] if j.nq == 4)]
+    for place in places:
+        sign = np.sign((q[:, place] * other[:, place]).sum(axis=1, keepdims=True))
+        other[:, place] *= sign
+    return float(np.abs(q - other).max())
+
+
+@EVERY_RIG
+def test_poses_become_the_configurations_they_came_from(rig: Rig) -> None:
+    """Motion, scene, configurations: nothing is lost but the scene's precision."""
+    motion = within_limits(rig)
+    for single, tolerance in ((False, 1e-9), (True, 1e-6)):
+        timeline = timeline_of(rig, motion, single)
+        found = configurations(rig, timeline.root, timeline.rotations, timeline.translations)
+        assert same_up_to_sign(rig, motion.q, found) < tolerance
+
+
+def test_sliding_and_skew_joints_are_read_too() -> None:
+    """Hinges about any axis, balls and sliders on any placement give their coordinates back, beyond half a turn too."""
+    rig = mixed_rig()
+    motion = random_motion(rig, 40, 3)
+    q = np.array(motion.q)
+    q[:, [7, 13, 14, 15]] = np.linspace(-3.0, 9.0, 40)[:, None]
+    motion = Motion(motion.times, q, motion.v, motion.a)
+    arrays = motion_arrays(rig, motion)
+    found = configurations(rig, arrays["root"], arrays["rotations"], arrays["translations"])
+    assert same_up_to_sign(rig, q, found) < 1e-9
+
+
+@pytest.fixture(scope="module")
+def dance() -> Keyed:
+    """A person swings the arms."""
+    return arm_swing(RIGS[2], 0.5, 0.5)
+
+
+@pytest.fixture(scope="module")
+def timeline(dance: Keyed) -> SceneTimeline:
+    """The dance as a scene has it."""
+    motion = dance.motion(RATE)
+    plain = timeline_of(dance.rig, motion, single=True)
+    keys = tuple(SceneKey(key.time + 1e-4, key.role, key.name) for key in dance.keys)
+    strips = tuple(SceneStrip(anchor.patch, 0.0, dance.stop) for anchor in dance.schedule.phases[0].anchors)
+    return replace(plain, keys=keys, strips=strips)
+
+
+def test_a_timeline_is_the_dance_it_shows(dance: Keyed, timeline: SceneTimeline, tmp_path: Path) -> None:
+    """Written, read and turned into a dance: keys, roles, feet and motion are the author's."""
+    read = read_timeline(write_timeline(tmp_path / "dance.timeline.npz", timeline))
+    found = keyed_of(read)
+    assert [(key.role, key.name) for key in found.keys] == [(key.role, key.name) for key in dance.keys]
+    for key, given in zip(found.keys, dance.keys):
+        assert same_up_to_sign(dance.rig, key.q[None], given.q[None]) < 1e-6
+    before, after = dance.motion(RATE), found.motion(RATE)
+    assert same_up_to_sign(dance.rig, before.q, after.q) < 1e-6
+    planted = {anchor.patch: anchor.position for anchor in found.schedule.phases[0].anchors}
+    assert len(found.schedule.phases) == 1
+    assert len(planted) == 2
+    for anchor in dance.schedule.phases[0].anchors:
+        np.testing.assert_allclose(planted[anchor.patch], anchor.position, atol=1e-5)
+    assert (found.schedule.start, found.schedule.stop) == (found.start, found.stop)
+
+
+@pytest.mark.parametrize("rate", [24.0, 120.0])
+def test_a_scene_s_precision_fails_no_check(rate: float) -> None:
+    """A feasible dance, sampled as a scene shows it in single precision, is still feasible; its feet stand still."""
+    given = arm_swing(RIGS[2], 0.3, 1.5)
+    motion = given.motion(rate)
+    assert check_motion(given.rig, motion, given.schedule).feasible
+    strips = tuple(SceneStrip(anchor.patch, 0.0, given.stop) for anchor in given.schedule.phases[0].anchors)
+    found = keyed_of(replace(timeline_of(given.rig, motion, single=True), strips=strips), given.rig)
+    checks = check_motion(found.rig, found.curve().motion(found.rig, motion.times), found.schedule)
+    assert checks.feasible, checks.first_failures
+    assert checks.margin("slip").smallest.min() > -1e-6
+
+
+def test_without_samples_the_dance_is_the_spline_through_its_keys(dance: Keyed, timeline: SceneTimeline) -> None:
+    """The keys alone make the same motion here, since the author's was the spline through them."""
+    found = keyed_of(timeline, dance.rig, sampled=False)
+    assert found.samples is None
+    assert same_up_to_sign(dance.rig, dance.motion(200.0).q, found.motion(200.0).q) < 1e-5
+
+
+def test_a_patch_without_a_strip_never_stands(dance: Keyed, timeline: SceneTimeline) -> None:
+    """Strips alone say what stands."""
+    found = keyed_of(replace(timeline, strips=timeline.strips[:1]), dance.rig)
+    assert {phase.loaded for phase in found.schedule.phases} == {(timeline.strips[0].patch,)}
+    assert all(phase.airborne for phase in keyed_of(replace(timeline, strips=()), dance.rig).schedule.phases)
+
+
+def _changes() -> dict[str, tuple[Callable[[SceneTimeline], SceneTimeline], str]]:
+    def strips(*spans: tuple[str, float, float]) -> Callable[[SceneTimeline], SceneTimeline]:
+        return lambda t: replace(t, strips=tuple(SceneStrip(*span) for span in spans))
+
+    def frames(count: int) -> Callable[[SceneTimeline], SceneTimeline]:
+        return lambda t: replace(
+            t, times=t.times[:count], root=t.root[:count], rotations=t.rotations[:count],
+            translations=t.translations[:count], keys=(), strips=(),
+        )  # fmt: skip
+
+    def keys(*times: float) -> Callable[[SceneTimeline], SceneTimeline]:
+        return lambda t: replace(t, keys=tuple(SceneKey(time, "preferred") for time in times))
+
+    return {
+        "unknown patch": (strips(("left_hoof", 0.0, 1.0)), "left_hoof.*Known"),
+        "overlap": (strips(("left_sole", 0.0, 0.8), ("left_sole", 0.6, 1.0)), "overlap.*shorten or join"),
+        "outside": (strips(("left_sole", 0.0, 9.0)), "outside.*shorten"),
+        "backwards": (strips(("left_sole", 0.5, 0.2)), "ends before it starts"),
+        "empty": (frames(0), "no pose"),
+        "one frame": (frames(1), "at least two frames"),
+        "late key": (keys(0.0, 9.0), "outside the samples.*widen"),
+        "two keys": (keys(0.5, 0.502), "one frame"),
+        "other rig": (lambda t: replace(t, links=("tail", *t.links[1:])), "another rig.*choose"),
+    }
+
+
+@pytest.mark.parametrize("what", _changes())
+def test_what_contradicts_itself_is_named_with_its_remedy(
+    what: str, timeline: SceneTimeline, dance: Keyed, tmp_path: Path
+) -> None:
+    """One sentence says what is wrong, and from a file which file it is."""
+    change, said = _changes()[what]
+    wrong = change(timeline)
+    with pytest.raises(SolverError, match=said):
+        keyed_of(wrong, dance.rig)
+    path = write_timeline(tmp_path / "wrong.timeline.npz", wrong)
+    with pytest.raises(InputError, match=rf"wrong\.timeline\.npz.*{said}"):
+        read_keyed_timeline(path, dance.rig)

@@ -1,0 +1,220 @@
+"""Laws of whole dances, on a small one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.dance.design.dance import Dance
+from solver.dance.design.dance_file import read_dance, write_dance, write_joint_csv, write_mot
+from solver.dance.design.design import DanceOptions, choreographer, design, paper_options, route_of
+from solver.dance.design.postures import choose, draw_pool
+from solver.dance.design.streams import free_columns
+from solver.dance.design.transitions import Choreographer, SearchOptions
+from solver.errors import Cancelled, InputError, InvalidValue
+from solver.feasibility.options import CheckOptions
+from solver.formats.storage import read_storage
+from solver.identification.base_parameters import base_parameters
+from solver.identification.excitation.excitation import excitation_of
+from solver.identification.excitation.expected_deviations import NOISE, Information, scales
+from solver.motion import Motion
+from solver.pinocchio_loader import pin
+from solver.rigs import hoap3
+from solver.trajectory.legged_rig import Dancer
+from solver.trajectory.segment import Judge
+
+RIG = hoap3("middle", torque="peak")
+SMALL = paper_options(postures={"both": 1, "right": 1}, pool=20, starts=1, rounds=1, shortest=2.0, hold=0.1, workers=1)
+TINY = DanceOptions(postures={"both": 1}, pool=10, starts=1, rounds=1, shortest=2.0, hold=0.1, workers=1)
+"""Without steps from foot to foot."""
+
+
+@pytest.fixture(scope="module")
+def dance() -> Dance:
+    """A dance of two postures, one on both feet and one on the right foot."""
+    return design(RIG, SMALL)
+
+
+def test_every_stretch_keeps_every_limit_at_500_hz(dance: Dance) -> None:
+    """At ten times the paper's sampling no check of any stretch fails."""
+    assert dance.complete
+    assert len(dance.postures) == 2
+    failures = [str(f) for checks in dance.check(RIG, 500.0, SMALL.checks) for f in checks.first_failures]
+    assert failures == []
+
+
+def test_stretches_join_at_rest(dance: Dance) -> None:
+    """Each stretch starts where the one before stopped, with zero velocity and acceleration at both."""
+    assert dance.largest_jump() < 1e-9
+    dancer = dance.dancer(RIG)
+    for stretch in dance.stretches:
+        _, curves, good = stretch.frames(dancer, np.array([0.0, stretch.duration]))
+        assert good.all()
+        assert np.abs(curves.v).max() < 1e-9
+        assert np.abs(curves.a).max() < 1e-7
+
+
+def test_samples_are_a_continuous_motion(dance: Dance) -> None:
+    """The sampled velocity is the derivative of the sampled configuration."""
+    motion = dance.sample(RIG, 200.0)
+    assert motion.times[-1] == pytest.approx(dance.duration, abs=0.006)
+    moved = np.diff(motion.q[:, 7:], axis=0) * 200.0
+    middle = 0.5 * (motion.v[1:, 6:] + motion.v[:-1, 6:])
+    assert np.abs(moved - middle).max() < 2e-3
+
+
+def test_exciting_beats_the_plain_way(dance: Dance) -> None:
+    """The search never ends worse than the plain way it started from, up to its coarser sampling."""
+    assert all(step.criterion <= 1.05 * step.plain for step in dance.trace)
+    assert any(step.kind == "exciting" for step in dance.trace)
+
+
+def test_same_seed_same_dance() -> None:
+    """A dance is a function of rig, options and seed."""
+    once, again = design(RIG, TINY), design(RIG, TINY)
+    assert len(again.stretches) == len(once.stretches)
+    for first, second in zip(once.stretches, again.stretches):
+        np.testing.assert_array_equal(first.control, second.control)
+        assert first.duration == second.duration
+
+
+def test_cancelling_keeps_what_is_done() -> None:
+    """Cancelled in the middle, the dance holds the finished part and is marked incomplete."""
+
+    def stop(fraction: float, message: str) -> None:
+        if fraction > 0.1:
+            raise Cancelled("enough")
+
+    partial = design(RIG, TINY, stop)
+    assert not partial.complete
+    assert any("cancelled" in note for note in partial.notes)
+
+
+def test_searching_for_sigma_lowers_sigma() -> None:
+    """A transition found for the mean deviation to expect leaves a smaller one than the plain way it started from."""
+    parent = choreographer(RIG, TINY)
+    footing = parent.dancer.footing("both")
+    home = parent.dancer.home(footing)
+    bowed = home.copy()
+    bowed[parent.dancer.trunk[0]] += 0.3
+    bowed, _ = parent.dancer.balanced(bowed[None], footing.polygon.centre[None], footing.solved)
+    plain, trouble = parent.plain("bow", home, bowed[0], footing)
+    assert plain is not None, trouble
+    meter = Information(base_parameters(RIG), RIG.prior, np.ones(len(RIG.links)))
+    columns = free_columns(parent.dancer, "both")
+    outcome = parent.exciting(plain, footing, meter, meter.nothing, columns, 0)
+    before = float(np.squeeze(meter.criterion(meter.nothing + parent.added(plain, meter))))
+    assert outcome.criterion < 0.99 * before
+    assert parent.judged(outcome.stretches[0])[1] >= 0.0
+
+
+def test_information_is_judged_as_by_the_regressor() -> None:
+    """The search's mean deviation is that of the stacked regressor with the prior's rows below it."""
+    structure = base_parameters(RIG)
+    generator = np.random.default_rng(0)
+    q = np.array([pin.integrate(RIG.model, RIG.neutral, row) for row in generator.standard_normal((6, RIG.model.nv))])
+    v, a = generator.standard_normal((2, 6, RIG.model.nv))
+    motion = Motion(np.arange(6.0), q, v, a)
+    meter = Information(structure, RIG.prior, np.ones(len(RIG.links)))
+    found = float(np.squeeze(meter.criterion(meter.nothing + meter.of_motion(RIG, motion))))
+    rows = excitation_of(RIG, [motion], structure, NOISE).factor * scales(structure, RIG.prior)
+    stacked = np.concatenate([rows, np.eye(len(structure))])
+    expected = np.sqrt((np.linalg.pinv(stacked) ** 2).sum(axis=1)).mean()
+    assert found == pytest.approx(expected, rel=1e-6)
+    halves = meter.of_motion(RIG, motion, 2)
+    np.testing.assert_allclose(halves.sum(axis=0), meter.of_motion(RIG, motion)[0], rtol=1e-9, atol=1e-9)
+
+
+def test_file_keeps_everything(dance: Dance, tmp_path: Path) -> None:
+    """A dance read back equals the dance written, bit for bit."""
+    path = tmp_path / "small.npz"
+    write_dance(path, dance)
+    again = read_dance(path)
+    for name in ("shrink", "step", "postures", "trace", "criterion", "seed", "complete", "notes"):
+        assert getattr(again, name) == getattr(dance, name), name
+    assert dict(again.rig) == dict(dance.rig)
+    for first, second in zip(dance.stretches, again.stretches):
+        assert (first.name, first.kind, first.solved, first.duration) == (
+            second.name, second.kind, second.solved, second.duration,
+        )  # fmt: skip
+        np.testing.assert_array_equal(first.control, second.control)
+        for a, b in zip(first.anchors, second.anchors):
+            assert a.patch == b.patch
+            np.testing.assert_array_equal(a.position, b.position)
+
+
+def test_damaged_files_are_refused(tmp_path: Path) -> None:
+    """An archive without a dance, or with half of one, is an error that names the file."""
+    path = tmp_path / "no.npz"
+    np.savez(path, something=np.zeros(3))
+    with pytest.raises(InputError, match="no dance"):
+        read_dance(path)
+    np.savez(path, dance=np.array('{"format": "exciting dance 1"}'))
+    with pytest.raises(InputError, match="damaged"):
+        read_dance(path)
+
+
+def test_exports_hold_angles_and_speeds(dance: Dance, tmp_path: Path) -> None:
+    """The CSV's angles and speeds are the motion's; the .mot reads back in degrees."""
+    motion = dance.sample(RIG, 10.0)
+    write_joint_csv(tmp_path / "dance.csv", RIG, motion)
+    table = np.loadtxt(tmp_path / "dance.csv", delimiter=",", skiprows=1)
+    np.testing.assert_allclose(table[:, 1:22], motion.q[:, 7:], atol=1e-8)
+    np.testing.assert_allclose(table[:, 22:], motion.v[:, 6:], atol=1e-8)
+    write_mot(tmp_path / "dance.mot", RIG, motion)
+    storage = read_storage(tmp_path / "dance.mot")
+    assert storage.in_degrees
+    np.testing.assert_allclose(np.radians(storage.column("chest")), motion.q[:, 7], atol=1e-7)
+
+
+def test_chosen_postures_beat_random_ones() -> None:
+    """Exchange improves the static criterion over random choices from the same pool, and more starts never hurt."""
+    dancer, structure = Dancer(RIG, shrink=0.4), base_parameters(RIG)
+    footing = dancer.footing("both")
+    judge = Judge(RIG, CheckOptions(shrink=0.4), 1.0)
+    pool = draw_pool(dancer, judge, footing, dancer.home(footing), structure, 60, 0)
+    chosen, value = choose([pool], [10], structure, RIG.masses, 0, 1)
+    assert len(set(chosen[0].tolist())) == 10
+    assert choose([pool], [10], structure, RIG.masses, 0, 3)[1] <= value
+    rows = pool.rows.reshape(len(pool.y), -1, len(structure))
+    for seed in range(5):
+        some = np.random.default_rng(seed).permutation(len(pool.y))[:10]
+        found = excitation_of(RIG, [], structure).with_rows(rows[some])
+        assert found.criterion(RIG.masses, "static") > value
+
+
+def test_rebalancing_brings_the_zmp_to_its_goals() -> None:
+    """(20): on the plain way the zero-moment point stays within a few millimetres of where it should be."""
+    dancer = Dancer(RIG, shrink=0.4)
+    judge = Judge(RIG, CheckOptions(shrink=0.4), 0.0)
+    parent = Choreographer(dancer, judge, judge, SearchOptions(shortest=2.0))
+    footing = dancer.footing("both")
+    home = dancer.home(footing)
+    bowed = home.copy()
+    bowed[dancer.trunk[0]] += 0.3
+    bowed, good = dancer.balanced(bowed[None], footing.polygon.centre[None], footing.solved)
+    assert good.all()
+    stretch, trouble = parent.plain("bow", home, bowed[0], footing)
+    assert stretch is not None, trouble
+    _, curves, _ = stretch.frames(dancer, stretch.spline.samples(100.0))
+    assert np.abs(dancer.zmp(curves) - footing.polygon.centre).max() < 0.004
+
+
+def test_routes_visit_everything_once() -> None:
+    """A route is a permutation, and on a line it is monotone."""
+    places = np.array([0.0, 3.0, 1.0, 4.0, 2.0])
+    route = route_of(np.abs(places[:, None] - places[None]))
+    assert sorted(route) == [1, 2, 3, 4]
+    tour = np.abs(np.diff(np.concatenate([[0.0], places[route], [0.0]]))).sum()
+    assert tour == pytest.approx(8.0)
+
+
+def test_impossible_wishes_are_refused() -> None:
+    """Unknown configurations, no postures and senseless numbers are errors."""
+    for postures in ({"handstand": 3}, {}, {"both": -1}):
+        with pytest.raises(InvalidValue):
+            DanceOptions(postures=postures)
+    with pytest.raises(InvalidValue):
+        DanceOptions(hold=0.0)

@@ -1,0 +1,96 @@
+"""Holding a recording against its dance."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.dance.authoring.keys import Keyed, Keyframe
+from solver.dance.workflows.performance import align, compare
+from solver.errors import InvalidValue
+from solver.identification.base_parameters import base_parameters
+from solver.motion import Motion
+from solver.rig import ROOT_NV, Rig
+from solver.rigs import human
+from solver.trajectory.curve import FlatCurve
+
+from ..authored import arm_swing
+from ..standing import posture
+
+
+@pytest.fixture(scope="module")
+def person() -> Rig:
+    """A human."""
+    return human(1.75, 70.0, "male")
+
+
+@pytest.fixture(scope="module")
+def dance(person: Rig) -> Keyed:
+    """Four swings of the arms."""
+    return arm_swing(person, 0.9, 0.8, swings=4)
+
+
+def performed(person: Rig, dance: Keyed, lag: float, stretch: float, gain: float = 1.0) -> Motion:
+    """The dance begun ``lag`` after the recording, danced so much more slowly and so much larger."""
+    times = np.arange(0.0, lag + stretch * dance.stop + 0.7, 0.01)
+    y, dy, ddy = dance.curve().at(np.clip((times - lag) / stretch, 0.0, dance.stop))
+    moving = ((times > lag) & (times < lag + stretch * dance.stop))[:, None]
+    y[:, ROOT_NV:] = y[:1, ROOT_NV:] + gain * (y[:, ROOT_NV:] - y[:1, ROOT_NV:])
+    curve = _Fixed(y, np.where(moving, gain * dy / stretch, 0.0), np.where(moving, gain * ddy / stretch**2, 0.0))
+    return FlatCurve.motion(curve, person, times)  # type: ignore[arg-type]
+
+
+class _Fixed:
+    """Coordinates at the times they were made for."""
+
+    def __init__(self, *rates: np.ndarray) -> None:
+        self._rates = rates
+
+    def at(self, times: np.ndarray) -> tuple[np.ndarray, ...]:
+        """What was given."""
+        return self._rates
+
+
+@pytest.mark.parametrize(("lag", "stretch"), [(0.0, 1.0), (1.3, 1.0), (0.4, 0.87), (0.75, 1.21)])
+def test_lag_and_pace_are_recovered(person: Rig, dance: Keyed, lag: float, stretch: float) -> None:
+    """A dance performed late and at another pace is aligned to 2 ms and 0.1 %."""
+    found = align(person, dance.motion(100.0), performed(person, dance, lag, stretch))
+    assert found.lag == pytest.approx(lag, abs=2e-3)
+    assert found.stretch == pytest.approx(stretch, rel=1e-3)
+
+
+def test_a_perfect_performance_reaches_the_plan(person: Rig, dance: Keyed) -> None:
+    """Danced as planned: no error in any joint, correlation and gain one, the excitation of the plan."""
+    plan = dance.motion(100.0)
+    result = compare(person, plan, performed(person, dance, 0.5, 1.0), structure=base_parameters(person))
+    assert result.rmse.max() < 1e-3
+    assert result.correlation[~np.isnan(result.correlation)] == pytest.approx(1.0, abs=1e-4)
+    assert result.share > 0.99
+    determined = np.isfinite(result.planned.deviations)
+    assert np.allclose(result.reached.deviations[determined], result.planned.deviations[determined], rtol=0.05)
+
+
+def test_a_timid_performance_shows(person: Rig, dance: Keyed) -> None:
+    """Half the amplitude: gain one half in every moving joint, and every parameter known less well than planned."""
+    keys = [Keyframe(k.time, posture(person, seed, 0.6), k.role) for seed, k in enumerate(dance.keys)]
+    rich = replace(dance, keys=tuple(keys))
+    plan = rich.motion(100.0)
+    result = compare(person, plan, performed(person, rich, 0.5, 1.0, gain=0.5), structure=base_parameters(person))
+    moving = ~np.isnan(result.gain)
+    assert result.gain[moving] == pytest.approx(0.5, abs=1e-3)
+    assert result.correlation[moving] == pytest.approx(1.0, abs=1e-3)
+    both = np.isfinite(result.planned.deviations) & np.isfinite(result.reached.deviations)
+    assert both.sum() > 50
+    assert np.median(result.reached.deviations[both] / result.planned.deviations[both]) > 1.2
+    assert result.reached.well < result.planned.well
+    assert result.least_close in result.joints
+
+
+def test_standing_still_is_refused(person: Rig, dance: Keyed) -> None:
+    """A plan in which no joint moves cannot be aligned with anything."""
+    still = dance.motion(50.0).part(0, 1)
+    nothing = Motion(np.arange(100) / 50.0, np.tile(still.q, (100, 1)), *np.zeros((2, 100, still.v.shape[1])))
+    with pytest.raises(InvalidValue, match="still"):
+        align(person, nothing, nothing)

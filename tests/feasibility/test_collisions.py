@@ -1,0 +1,226 @@
+"""Distances of shapes: known by hand, measured by coal, bounded by capsules."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.errors import InvalidValue, UnknownLink
+from solver.feasibility import CapsulePairs, CheckOptions, CollisionDetector, Mechanics, check_motion, collision_pairs
+from solver.feasibility.capsules import segment_distance
+from solver.feasibility.shapes import bounding_capsules, fitted_shape
+from solver.pinocchio_loader import pin
+from solver.rig import Rig, Shape
+from solver.rigs import hoap3, hrp2, human
+from tests.dance.standing import posture, standing, statue, swinging
+
+RIGS = [hoap3(), hrp2(), human(1.75, 70.0, "male")]
+EVERY_RIG = pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)
+PERSON = RIGS[2]
+HANDS = (("right_hand", "left_hand"),)
+
+
+def _poses(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    still = np.zeros((len(q), rig.model.nv))
+    state = Mechanics(rig).state(q, still, still)
+    return state.rotation, state.position
+
+
+def _with_hands(kind: str, size: tuple[float, ...]) -> Rig:
+    """A person of whom only the hands have a shape, along the world's axes in the neutral posture."""
+    shapes = tuple(Shape(link, kind, size, np.eye(3), np.zeros(3)) for link in HANDS[0])
+    return replace(PERSON, shapes=shapes, boxes=np.zeros_like(PERSON.boxes))
+
+
+@pytest.mark.parametrize(("kind", "size"), [("capsule", (0.05, 0.2)), ("box", (0.02, 0.05, 0.3)), ("sphere", (0.05,))])
+def test_two_hands_at_a_known_distance(kind: str, size: tuple[float, ...]) -> None:
+    """Two upright capsules, boxes or spheres 5 cm thick are as far apart as their axes less 10 cm."""
+    rig = _with_hands(kind, size)
+    rotation, position = _poses(rig, rig.neutral[None])
+    right, left = (position[0, rig.index(hand)] for hand in HANDS[0])
+    detector = CollisionDetector(rig, CheckOptions(pairs=HANDS, reach=5.0))
+    near = detector.near_pairs(rig.neutral[None], rotation, position)
+    assert near.distances == pytest.approx([np.linalg.norm(left - right) - 0.1], abs=1e-6)
+
+
+def test_segments_at_known_distances() -> None:
+    """Crossing, parallel, end to end, and degenerate segments: distances known by hand."""
+    x, y, z = np.eye(3)
+    cases = [
+        (-x, 2 * x, z - y, 2 * y, 1.0),  # crossing above each other
+        (0 * x, x, 3 * y, x, 3.0),  # parallel, side by side
+        (0 * x, x, 3 * x, x, 2.0),  # on one line, end to end
+        (0 * x, 0 * x, 4 * z, 0 * x, 4.0),  # two points
+        (0 * x, x, 2 * x + y, 0 * x, np.sqrt(2.0)),  # a point beyond the end
+    ]
+    first, along, second, across, expected = (np.array(column) for column in zip(*cases))
+    np.testing.assert_allclose(segment_distance(first, along, second, across), expected, atol=1e-12)
+    np.testing.assert_allclose(segment_distance(second, across, first, along), expected, atol=1e-12)
+
+
+def test_coal_agrees_on_capsules() -> None:
+    """For capsules at random places the distance of their axes less the radii is coal's distance."""
+    generator = np.random.default_rng(0)
+    coal = pin.coal
+    for _ in range(50):
+        poses = [pin.SE3.Random() for _ in range(2)]
+        radius, half = generator.uniform(0.05, 0.2, 2), generator.uniform(0.1, 0.5, 2)
+        shapes = [coal.Capsule(r, 2 * h) for r, h in zip(radius, half)]
+        places = [coal.Transform3s(pose.rotation, pose.translation) for pose in poses]
+        result = coal.DistanceResult()
+        measured = coal.distance(shapes[0], places[0], shapes[1], places[1], coal.DistanceRequest(), result)
+        axes = [2 * h * pose.rotation[:, 2] for pose, h in zip(poses, half)]
+        starts = [pose.translation - axis / 2 for pose, axis in zip(poses, axes)]
+        gap = segment_distance(starts[0][None], axes[0][None], starts[1][None], axes[1][None])[0] - radius.sum()
+        if gap > 0.0:
+            assert gap == pytest.approx(measured, abs=1e-5)
+        else:
+            assert measured <= 1e-9
+
+
+@EVERY_RIG
+def test_prefilter_hides_no_near_pair(rig: Rig) -> None:
+    """Every pair that coal, asked for all of them, finds within the reach is reported, at coal's distance."""
+    detector = CollisionDetector(rig, CheckOptions(reach=0.04))
+    q = swinging(rig, np.linspace(0.0, 4.0, 6), size=0.8).q
+    near = detector.near_pairs(q, *_poses(rig, q))
+    found = 0
+    for frame, row in enumerate(q):
+        pin.computeDistances(rig.model, detector._data, detector._model, detector._geometry, row)
+        least: dict[int, float] = {}
+        for number, owner in enumerate(detector._owner):
+            distance = detector._geometry.distanceResults[number].min_distance
+            least[int(owner)] = min(distance, least.get(int(owner), np.inf))
+        for owner, distance in least.items():
+            distance += detector.forgiven[owner]
+            if distance < 0.0399:
+                found += 1
+                own = near.distances[(near.frames == frame) & (near.pairs == owner)].min()
+                assert own == pytest.approx(distance, abs=1e-5)
+    assert found > 5
+
+
+@EVERY_RIG
+def test_capsules_never_exceed_the_truth(rig: Rig) -> None:
+    """The capsule distance of a pair is a lower bound of its true distance."""
+    detector = CollisionDetector(rig, CheckOptions(reach=0.1))
+    q = swinging(rig, np.linspace(0.0, 4.0, 5), size=0.8).q
+    rotation, position = _poses(rig, q)
+    near = detector.near_pairs(q, rotation, position)
+    bounds = CapsulePairs(rig, detector.pairs).distances(rotation, position)
+    assert len(near.distances) > 20
+    assert np.all(bounds[near.frames, near.pairs] <= near.distances + 1e-5)
+
+
+@pytest.mark.parametrize("kind", ["box", "ellipsoid", "capsule", "sphere", "mesh"])
+def test_bounding_capsules_contain_their_shape(kind: str) -> None:
+    """No point of a shape lies outside its bounding capsule."""
+    generator = np.random.default_rng(1)
+    direction = generator.standard_normal((400, 3))
+    direction /= np.linalg.norm(direction, axis=1)[:, None]
+    turn = pin.exp3(generator.standard_normal(3))
+    centre = generator.standard_normal(3)
+    for _ in range(10):
+        size = generator.uniform(0.1, 1.0, 3)
+        if kind == "box":
+            local = np.sign(direction) * size
+        elif kind in ("ellipsoid", "mesh"):
+            local = direction * size
+        elif kind == "capsule":
+            local = direction * size[0] + np.sign(direction[:, 2:]) * [0.0, 0.0, size[1]]
+        else:
+            local = direction * size[0]
+        points = local @ turn.T + centre
+        count = {"capsule": 2, "sphere": 1}.get(kind, 3)
+        shape = Shape("pelvis", kind, tuple(size[:count]), turn, centre)
+        if kind == "mesh":
+            shape = Shape("pelvis", kind, (1.0,) * 3, np.eye(3), np.zeros(3), points, np.zeros((1, 3), int))
+        capsule = bounding_capsules(PERSON, (shape,))
+        axis = np.repeat(capsule.end - capsule.start, len(points), axis=0)
+        start = np.repeat(capsule.start, len(points), axis=0)
+        outside = segment_distance(points, np.zeros_like(points), start, axis) - capsule.radius[0]
+        assert outside.max() <= 1e-9
+        assert outside.max() > -0.5 * capsule.radius[0]
+
+
+@EVERY_RIG
+def test_height_above_the_floor_is_coals(rig: Rig) -> None:
+    """A link's distance to the floor is coal's distance of its lowest shape to a half-space."""
+    detector = CollisionDetector(rig, CheckOptions())
+    q = posture(rig, 5, 0.6)[None]
+    rotation, position = _poses(rig, q)
+    floor = pin.coal.Halfspace(np.array([0.0, 0.0, 1.0]), -2.0)
+    heights = detector.floor_distances(rotation, position, -2.0)[0]
+    pin.updateGeometryPlacements(rig.model, detector._data, detector._model, detector._geometry, q[0])
+    lowest = np.full(len(rig.links), np.inf)
+    for item, pose in zip(detector._model.geometryObjects, detector._geometry.oMg):
+        place = pin.coal.Transform3s(pose.rotation, pose.translation)
+        result, request = pin.coal.DistanceResult(), pin.coal.DistanceRequest()
+        height = pin.coal.distance(item.geometry, place, floor, pin.coal.Transform3s(), request, result)
+        lowest[item.parentJoint - 1] = min(lowest[item.parentJoint - 1], height)
+    np.testing.assert_allclose(heights, lowest, atol=1e-6)
+
+
+def test_the_papers_pairs() -> None:
+    """bonnet2016 III.D on a person: feet to the opposite leg, lower arms to trunk, thighs and each other, no more."""
+    pairs = set(collision_pairs(PERSON, "paper"))
+    opposite_legs = [
+        ("right_foot", "left_foot"), ("right_foot", "left_shank"), ("right_foot", "left_thigh"),
+        ("right_shank", "left_foot"), ("right_thigh", "left_foot"),
+    ]  # fmt: skip
+    arms = {
+        (part, link) if PERSON.index(part) < PERSON.index(link) else (link, part)
+        for side, other in (("right", "left"), ("left", "right"))
+        for part in (f"{side}_forearm", f"{side}_hand")
+        for link in ("pelvis", "torso", "right_thigh", "left_thigh", f"{other}_forearm", f"{other}_hand")
+    }
+    assert pairs == set(opposite_legs) | arms
+
+
+@EVERY_RIG
+def test_all_pairs_leave_neighbours_out(rig: Rig) -> None:
+    """No two links that a joint connects are watched; both presets are made of pairs that "all" knows or neighbours."""
+    pairs = set(collision_pairs(rig))
+    for link, parent in enumerate(rig.parents):
+        assert (rig.links[parent], rig.links[link]) not in pairs
+    assert ("right_foot", "left_foot") in pairs
+    assert len(set(collision_pairs(rig, "paper")) - pairs) <= 4
+
+
+def test_unknown_names_of_pairs() -> None:
+    """A rig whose links the paper's list does not know, and a pair with a wrong name, are refused by name."""
+    with pytest.raises(UnknownLink, match="right_hand"):
+        collision_pairs(PERSON, (("right_hnd", "torso"),))
+    strange = replace(PERSON, links=tuple(f"body {k}" for k in range(15)), contacts=(), pairs=(), shapes=(),
+                      prior=replace(PERSON.prior, links=tuple(f"body {k}" for k in range(15))))  # fmt: skip
+    with pytest.raises(InvalidValue, match="pairs='all'"):
+        collision_pairs(strange, "paper")
+
+
+def test_rigs_without_shapes_get_fitted_ones() -> None:
+    """A rig without shapes is checked with shapes fitted to its bounding boxes, and the notes say so."""
+    bare = replace(PERSON, shapes=())
+    checks = check_motion(bare, statue(bare, bare.neutral), standing(bare))
+    assert any("fitted" in note for note in checks.notes)
+    assert np.isfinite(checks.margin("self-collision").values).all()
+    half = np.array([0.1, 0.1, 0.5])
+    kinds = [getattr(fitted_shape("a", -size, size), "kind", None) for size in (half, np.ones(3), np.zeros(3))]
+    assert kinds == ["capsule", "box", None]
+    limb = fitted_shape("a", -half, half)
+    assert limb is not None
+    assert limb.size == pytest.approx((0.1, 0.4))
+
+
+def test_overlap_at_neutral_is_forgiven_and_no_more() -> None:
+    """Links that overlap in the neutral posture may overlap as deep as there; deeper is a collision, by the depth."""
+    rig = _with_hands("sphere", (0.4,))
+    detector = CollisionDetector(rig, CheckOptions(pairs=HANDS))
+    rotation, position = _poses(rig, rig.neutral[None])
+    gap = float(np.linalg.norm(position[0, rig.index("right_hand")] - position[0, rig.index("left_hand")]))
+    assert detector.forgiven == pytest.approx([0.8 - gap], abs=1e-6)
+    assert any("as deep as" in note for note in detector.notes)
+    nearer = position.copy()
+    nearer[0, rig.index("right_hand"), 1] += 0.07
+    assert detector.near_pairs(rig.neutral[None], rotation, nearer).distances == pytest.approx([-0.07], abs=1e-6)

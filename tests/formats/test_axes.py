@@ -1,0 +1,80 @@
+"""The vertical is found from a body's shape and never contradicted in silence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.errors import InputError
+from solver.formats.axes import UP_CHOICES, length_in_metres, settle_up, to_z_up, up_of_extent, up_of_markers
+from solver.formats.trc import read_trc
+from tests.formats.recording_files import MARKERS, STANDING
+
+AXES = [up for up in UP_CHOICES if up != "auto"]
+
+
+@pytest.mark.parametrize("up", AXES)
+def test_the_map_to_z_up_is_a_rotation_that_lifts_the_axis_named(up: str) -> None:
+    """Orthogonal, determinant 1 (right stays right), and the file's up becomes +z."""
+    rotation = to_z_up(up)
+    vertical = np.zeros(3)
+    vertical["xyz".index(up[-1])] = -1.0 if up.startswith("-") else 1.0
+    np.testing.assert_array_equal(rotation @ rotation.T, np.eye(3))
+    assert np.linalg.det(rotation) == pytest.approx(1.0)
+    np.testing.assert_array_equal(rotation @ vertical, [0.0, 0.0, 1.0])
+
+
+def test_y_up_maps_forward_up_right_to_forward_left_up() -> None:
+    """(x, y, z) with x forward, y up, z right becomes (x, -z, y)."""
+    np.testing.assert_array_equal(to_z_up("y") @ [1.0, 2.0, 3.0], [1.0, -3.0, 2.0])
+
+
+@pytest.mark.parametrize("up", AXES)
+def test_a_standing_body_tells_its_vertical_in_every_orientation(up: str) -> None:
+    """However the body is turned into the file's axes, the vertical found is the one it was turned by."""
+    positions = np.tile(STANDING, (4, 1, 1)) @ to_z_up(up)
+    assert up_of_markers(MARKERS, positions) == up
+
+
+def test_outstretched_arms_do_not_tip_the_body_over() -> None:
+    """A T-pose is wider than it is high without head markers; the names of feet and shoulders decide."""
+    names = (*MARKERS, "L_wrist", "R_wrist")
+    wide = np.concatenate([STANDING, [[0.0, 0.85, 1.35], [0.0, -0.85, 1.35]]])
+    assert np.ptp(wide[:, 1]) > np.ptp(wide[:, 2])
+    assert up_of_markers(names, wide[None]) == "z"
+
+
+def test_without_names_a_cube_of_markers_tells_nothing() -> None:
+    """Equal extents give no answer, and no answer is an error unless the axis is stated."""
+    cube = np.array([[[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)]])
+    assert up_of_extent(cube) is None
+    with pytest.raises(InputError, match="State it"):
+        settle_up("auto", None, "cube")
+    assert settle_up("y", None, "cube") == "y"
+
+
+@pytest.mark.parametrize(("unit", "metres"), [("mm", 1e-3), ("mete", 1.0), ("Meters", 1.0), ("cm", 0.01)])
+def test_units_of_length(unit: str, metres: float) -> None:
+    """Units in words, symbols and cut to four letters."""
+    assert length_in_metres(unit, "file") == metres
+
+
+def test_an_unknown_unit_is_named() -> None:
+    """What is no length is refused by name."""
+    with pytest.raises(InputError, match="furlong"):
+        length_in_metres("furlong", "file")
+
+
+def test_every_real_marker_file_is_found_y_up(shared_data: Path) -> None:
+    """All OpenSim files of three subjects stand along y: feet near the floor, the highest marker above 1 m."""
+    files = sorted(shared_data.rglob("*.trc"))
+    assert len(files) >= 14
+    for file in files:
+        markers = read_trc(file)
+        heights = np.nanmedian(markers.positions[:, :, 2], axis=0)
+        assert -0.05 < np.nanmin(markers.positions[:, :, 2]) < 0.1, file
+        assert heights.max() > 1.0, file
+        with pytest.raises(InputError, match="State up = y"):
+            read_trc(file, up="z")

@@ -1,0 +1,265 @@
+"""C3D files: all plate types by hand-computed wrenches, the real files, and damaged ones."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.errors import InputError
+from solver.formats.c3d import read_c3d
+from solver.formats.c3d_format import read_c3d_data
+from solver.formats.wrench_checks import centres_of_pressure
+from tests.formats.recording_files import FRAMES, MARKERS, RATE, STANDING, c3d_bytes
+
+# A plate 0.6 m by 0.4 m whose z axis points down, in millimetres; its centre at (0.1, -0.1, 0).
+CORNERS = np.array([[400.0, 100.0, 0.0], [-200.0, 100.0, 0.0], [-200.0, -300.0, 0.0], [400.0, -300.0, 0.0]])
+CORNERS_DOWN = CORNERS[[3, 2, 1, 0]]
+CENTRE = np.array([0.1, -0.1, 0.0])
+TO_PLATE = np.diag([1.0, -1.0, -1.0])
+"""World axes to the axes of that plate."""
+FORCE, POINT, FREE = np.array([20.0, -10.0, 690.0]), np.array([0.15, -0.05, 0.0]), 1.2
+VERTICAL = np.array([0.0, 0.0, 1.0])
+WRENCH = np.concatenate([FORCE, np.cross(POINT, FORCE) + FREE * VERTICAL])
+DEPTH, HALF_X, HALF_Y = 0.04, 0.2, 0.12
+
+
+def plate_axes() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Force, moment about the centre of the surface and centre of pressure in plate axes [N, N m, m]."""
+    moment = np.cross(POINT - CENTRE, FORCE) + FREE * VERTICAL
+    return TO_PLATE @ FORCE, TO_PLATE @ moment, TO_PLATE @ (POINT - CENTRE)
+
+
+def channels(kind: int) -> tuple[np.ndarray, np.ndarray, list[str], dict[str, object]]:
+    """Channels of that load in file units, ORIGIN [mm], units, further parameters."""
+    force, moment, point = plate_axes()
+    if kind == 1:
+        return (
+            np.array([*force, *(1000.0 * point[:2]), 1000.0 * -FREE]),
+            np.zeros(3),
+            ["N"] * 3 + ["mm"] * 2 + ["Nmm"],
+            {},
+        )
+    sensor = np.array([0.002, -0.001, DEPTH])  # below the surface: along the plate's own z, which points down
+    at_sensor = moment - np.cross(sensor, force)
+    units = ["N"] * 3 + ["Nmm"] * 3
+    if kind == 2:
+        return np.array([*force, *(1000.0 * at_sensor)]), 1000.0 * sensor, units, {}
+    if kind == 4:
+        calibration = np.eye(6) * [2.0, 3.0, 4.0, 500.0, 600.0, 700.0] + 0.01 * np.arange(36).reshape(6, 6)
+        raw = np.linalg.solve(calibration, np.array([*force, *(1000.0 * at_sensor)]))
+        return raw, 1000.0 * sensor, ["V"] * 6, {"CAL_MATRIX": calibration[:, :, None].astype(float)}
+    shifted = moment - np.cross([0.0, 0.0, DEPTH], force)
+    share = np.linalg.lstsq(
+        np.array([[1, 1, 1, 1], [HALF_Y, HALF_Y, -HALF_Y, -HALF_Y], [-HALF_X, HALF_X, HALF_X, -HALF_X]]),
+        np.array([force[2], shifted[0], shifted[1]]), rcond=None,
+    )[0]  # fmt: skip
+    twist = 0.5 * (shifted[2]) / HALF_X
+    pairs = [0.5 * force[0], 0.5 * force[0], 0.5 * force[1] + twist, 0.5 * force[1] - twist]
+    return np.array([*pairs, *share]), 1000.0 * np.array([HALF_X, HALF_Y, DEPTH]), ["N"] * 8, {}
+
+
+def plate_file(
+    path: Path, kind: int, *, sign: float = 1.0, processor: int = 84, zero: tuple[int, int] = (1, 0)
+) -> Path:
+    """Someone standing still on one plate, ten samples a frame."""
+    values, origin, units, more = channels(kind)
+    points = np.ones((FRAMES, len(MARKERS), 4))
+    points[:, :, :3] = 1000.0 * STANDING
+    points[:, :, 3] = 0.0
+    points[4, 2, 3] = -1.0
+    signs = np.full(len(values), sign)
+    if kind == 1:
+        signs[3:5] = 1.0  # where the push acts does not depend on who pushes whom
+    analogs = np.tile(signs * values, (FRAMES, 10, 1))
+    count = len(values)
+    groups: dict[str, dict[str, object]] = {
+        "POINT": {"USED": [len(MARKERS)], "SCALE": np.array([-1.0]), "RATE": np.array([RATE]), "UNITS": "mm",
+                  "LABELS": [f"Someone:{name}" for name in MARKERS], "X_SCREEN": "+X", "Y_SCREEN": "+Z"},
+        "ANALOG": {"USED": [count], "GEN_SCALE": np.array([1.0]), "RATE": np.array([10.0 * RATE]),
+                   "SCALE": np.ones(count), "OFFSET": np.zeros(count, int), "UNITS": units},
+        "FORCE_PLATFORM": {"USED": [1], "TYPE": [kind], "CORNERS": CORNERS_DOWN.T[:, :, None], "ZERO": list(zero),
+                           "ORIGIN": origin[:, None], "CHANNEL": np.arange(1, count + 1)[:, None], **more},
+        "PROCESSING": {"Bodymass": np.array([70.5]), "Height": np.array([1750.0])},
+    }  # fmt: skip
+    integers = {"USED", "TYPE", "ZERO"}
+    ready = {g: {n: np.array(v) if n in integers else v for n, v in ps.items()} for g, ps in groups.items()}
+    path.write_bytes(c3d_bytes(ready, points, analogs, processor))
+    return path
+
+
+@pytest.mark.parametrize("processor", [84, 85])
+@pytest.mark.parametrize("kind", [1, 2, 3, 4])
+def test_every_plate_type_gives_the_wrench_by_hand(tmp_path: Path, kind: int, processor: int) -> None:
+    """The same push measured by plates of type 1 to 4 is the same wrench about the world origin, on Intel and DEC."""
+    content = read_c3d(plate_file(tmp_path / "plate.c3d", kind, processor=processor))
+    assert content.wrenches is not None
+    np.testing.assert_allclose(content.wrenches.values[:, 0], np.tile(WRENCH, (10 * FRAMES, 1)), rtol=2e-5, atol=2e-4)
+    assert content.wrenches.rate == pytest.approx(10.0 * RATE)
+    points = centres_of_pressure(content.wrenches)
+    np.testing.assert_allclose(points[0, 0], POINT, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [1, 2, 3, 4])
+def test_action_is_turned_into_reaction(tmp_path: Path, kind: int) -> None:
+    """A plate that recorded the push on itself gives the push on the body, and says so; a stated sign is obeyed."""
+    told: list[str] = []
+    path = plate_file(tmp_path / "action.c3d", kind, sign=-1.0)
+    content = read_c3d(path, warn=told.append)
+    assert content.wrenches is not None
+    np.testing.assert_allclose(content.wrenches.total[0], WRENCH, rtol=2e-5, atol=2e-4)
+    assert any("reaction" in message for message in told)
+    with pytest.raises(InputError, match="sign is reversed"):
+        read_c3d(path, sign=1)
+
+
+def test_markers_metadata_and_clock(tmp_path: Path) -> None:
+    """Millimetres become metres, a negative residual a gap, the subject's prefix goes, mass and height stay."""
+    content = read_c3d(plate_file(tmp_path / "a.c3d", 2))
+    markers = content.markers
+    assert markers is not None
+    assert markers.names == MARKERS
+    np.testing.assert_allclose(markers.positions[0], STANDING, atol=1e-6)
+    assert np.argwhere(~markers.seen).tolist() == [[4, 2]]
+    assert dict(content.metadata) == {"mass": pytest.approx(70.5), "height": pytest.approx(1.75)}
+
+
+def test_a_zero_taken_under_load_is_not_taken_off(tmp_path: Path) -> None:
+    """FORCE_PLATFORM:ZERO must not remove the weight of someone who stood on the plate all along."""
+    told: list[str] = []
+    content = read_c3d(plate_file(tmp_path / "zero.c3d", 2, zero=(1, 3)), warn=told.append)
+    assert content.wrenches is not None
+    np.testing.assert_allclose(content.wrenches.total[0, :3], FORCE, rtol=1e-5)
+    assert any("zero" in message for message in told)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (b"\x02\x50", b"\x02\x51", "not a C3D file"),
+        (b"\x01\x50", b"\x01\x50", None),
+        (b"CHANNEL", b"CHANNEX", "CHANNEL"),
+        (b"CORNERS", b"CORNERX", "CORNERS"),
+        (b"OFFSET", b"OFFSEX", "ANALOG:OFFSET"),
+        (b"SCALE", b"SCALX", "SCALE"),
+        (b"Nmm", b"Nqq", None),
+    ],
+)
+def test_damaged_records_are_refused(tmp_path: Path, old: bytes, new: bytes, words: str | None) -> None:
+    """A lost header, channel list, geometry or scale is one error; harmless changes are read."""
+    path = plate_file(tmp_path / "damaged.c3d", 2)
+    path.write_bytes(path.read_bytes().replace(old, new, 1))
+    if words is None:
+        assert read_c3d(path).markers is not None
+        return
+    with pytest.raises(InputError, match=words) as caught:
+        read_c3d(path)
+    assert caught.value.path == path
+    assert caught.value.remedy
+
+
+def test_an_unknown_plate_type_is_refused(tmp_path: Path) -> None:
+    """A plate that cannot be understood must not be left out of the total."""
+    path = plate_file(tmp_path / "type.c3d", 2)
+    content = path.read_bytes()
+    at = content.index(b"TYPE") + len(b"TYPE") + 2 + 2 + 1
+    assert content[at : at + 2] == b"\x02\x00"
+    path.write_bytes(content[:at] + b"\x07\x00" + content[at + 2 :])
+    with pytest.raises(InputError, match="type 7"):
+        read_c3d(path)
+
+
+def test_random_damage_never_escapes_as_anything_but_an_input_error(tmp_path: Path) -> None:
+    """Cut anywhere, or with bytes of header and parameters changed, a file is read or refused."""
+    whole = plate_file(tmp_path / "whole.c3d", 4).read_bytes()
+    dice, refused = random.Random(7), 0
+    for _ in range(300):
+        damaged = bytearray(whole[: dice.randrange(len(whole))] if dice.random() < 0.3 else whole)
+        for _ in range(dice.randrange(1, 6)):
+            damaged[dice.randrange(len(damaged[:2048]))] = dice.randrange(256)
+        (tmp_path / "damaged.c3d").write_bytes(damaged)
+        try:
+            read_c3d(tmp_path / "damaged.c3d")
+        except InputError:
+            refused += 1
+    assert 100 < refused < 300
+
+
+@pytest.mark.parametrize("name", ["badparameteroffset", "empty", "parameteroverflow"])
+def test_the_broken_real_files_are_refused(shared_data: Path, name: str) -> None:
+    """Damaged on purpose: one error that names the file."""
+    path = shared_data / f"c3d/broken_{name}.c3d"
+    with pytest.raises(InputError) as caught:
+        read_c3d(path)
+    assert caught.value.path == path
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    "name", ["type2", "type3", "type4", "plugin_gait_static", "plugin_gait_motion", "sprint_8plates"]
+)
+def test_our_reader_agrees_with_ezc3d(shared_data: Path, name: str) -> None:
+    """Points, gaps, analog samples and first frame equal those of an independent reader, bit for bit.
+
+    type1 is left out: there ezc3d skips the analog samples and takes them for points.
+    """
+    ezc3d = pytest.importorskip("ezc3d")
+    path = shared_data / f"c3d/{name}.c3d"
+    theirs, ours = ezc3d.c3d(str(path)), read_c3d_data(path)
+    points = theirs["data"]["points"][:3].transpose(2, 1, 0)
+    np.testing.assert_array_equal(np.isnan(ours.points), np.isnan(points))
+    np.testing.assert_allclose(np.nan_to_num(ours.points), np.nan_to_num(points), rtol=1e-12)
+    np.testing.assert_allclose(ours.analogs, theirs["data"]["analogs"][0].T, rtol=1e-12)
+    assert ours.first_frame == theirs["header"]["points"]["first_frame"] + 1
+
+
+@pytest.mark.parametrize(
+    "name", ["type1", "type2", "type4", "plugin_gait_static", "plugin_gait_motion", "sprint_8plates"]
+)
+def test_centres_of_pressure_lie_on_the_plates(shared_data: Path, name: str) -> None:
+    """Where a real plate carries load, its centre of pressure lies inside its corners."""
+    content = read_c3d(shared_data / f"c3d/{name}.c3d")
+    assert content.wrenches is not None
+    points = centres_of_pressure(content.wrenches)
+    rotation = {"z": np.eye(3), "y": np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]])}[content.up]
+    loaded = 0
+    for k, plate in enumerate(content.plates):
+        on = points[:, k][np.isfinite(points[:, k]).all(axis=1), :2]
+        corners = (plate.corners @ rotation.T)[:, :2]
+        inside = ((on > corners.min(axis=0) - 0.01) & (on < corners.max(axis=0) + 0.01)).all(axis=1)
+        assert inside.mean() > 0.98 if len(on) else True
+        loaded += len(on) > 0
+    assert loaded >= 1
+
+
+def test_types_2_and_4_of_the_same_walk_agree(shared_data: Path) -> None:
+    """Two files of one trial, calibrated before and after recording, differ by the calibration's few per cent."""
+    two, four = (read_c3d(shared_data / f"c3d/type{kind}.c3d") for kind in (2, 4))
+    assert two.wrenches is not None
+    assert four.wrenches is not None
+    assert np.max(two.wrenches.total[:, 2]) == pytest.approx(np.max(four.wrenches.total[:, 2]), rel=0.03)
+    assert two.markers is not None
+    assert four.markers is not None
+    np.testing.assert_array_equal(two.markers.seen, four.markers.seen)
+
+
+def test_plugin_gait_static_carries_the_mass_in_its_header(shared_data: Path) -> None:
+    """Two plates together hold the 47.5 kg of the header to within 3 %."""
+    content = read_c3d(shared_data / "c3d/plugin_gait_static.c3d")
+    assert content.metadata["mass"] == pytest.approx(47.5)
+    assert content.wrenches is not None
+    assert content.wrenches.total[:, 2].mean() / 9.81 == pytest.approx(47.5, rel=0.03)
+
+
+def test_sprint_has_eight_plates_at_1500_hz(shared_data: Path) -> None:
+    """53 markers at 250 Hz; four of the eight plates are stepped on, none pulls."""
+    content = read_c3d(shared_data / "c3d/sprint_8plates.c3d")
+    assert content.markers is not None
+    assert content.wrenches is not None
+    assert (len(content.markers.names), round(content.markers.rate)) == (53, 250)
+    assert (len(content.wrenches.frames), round(content.wrenches.rate)) == (8, 1500)
+    peaks = content.wrenches.values[:, :, 2].max(axis=0)
+    assert (peaks > 2000.0).sum() == 4
+    assert content.wrenches.values[:, :, 2].min() > -60.0

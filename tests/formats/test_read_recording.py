@@ -1,0 +1,136 @@
+"""Markers and forces of one trial belong together, or are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.errors import InputError
+from solver.formats.recording import ReadOptions, find_recordings, pair_files, read_recording
+from solver.formats.tables import write_markers_csv, write_wrenches_csv
+from tests.formats.recording_files import force_names, standing_mot, standing_trc, times, write_mot
+
+
+def test_a_pair_becomes_one_trial_at_two_rates(tmp_path: Path) -> None:
+    """Markers keep 100 Hz, forces 1000 Hz; the name is the stem."""
+    recording = read_recording([standing_trc(tmp_path / "walk.trc"), standing_mot(tmp_path / "walk_grf.mot")])
+    assert recording.name == "walk"
+    assert recording.markers is not None
+    assert recording.wrenches is not None
+    assert recording.markers.rate == pytest.approx(100.0)
+    assert recording.wrenches.rate == pytest.approx(1000.0)
+    assert recording.warnings == ()
+
+
+def test_csv_pairs_read_like_the_files_they_came_from(tmp_path: Path) -> None:
+    """Markers and forces written as CSV and read again are the same trial."""
+    first = read_recording([standing_trc(tmp_path / "walk.trc"), standing_mot(tmp_path / "walk.mot")])
+    assert first.markers is not None
+    assert first.wrenches is not None
+    write_markers_csv(tmp_path / "w_markers.csv", first.markers)
+    write_wrenches_csv(tmp_path / "w_forces.csv", first.wrenches)
+    second = read_recording([tmp_path / "w_forces.csv", tmp_path / "w_markers.csv"])
+    assert second.name == "w"
+    assert second.markers is not None
+    assert second.wrenches is not None
+    np.testing.assert_allclose(second.markers.positions, first.markers.positions, atol=1e-12)
+    np.testing.assert_allclose(second.wrenches.values, first.wrenches.values, atol=1e-8)
+
+
+def test_forces_at_another_time_are_refused(tmp_path: Path) -> None:
+    """No common time means two trials, or two clocks."""
+    files = [standing_trc(tmp_path / "a.trc"), standing_mot(tmp_path / "a.mot", start=60.0)]
+    with pytest.raises(InputError, match="do not overlap") as caught:
+        read_recording(files)
+    assert caught.value.path == files[1]
+
+
+def test_a_centre_of_pressure_in_millimetres_is_refused(tmp_path: Path) -> None:
+    """50 mm read as 50 m lies outside every laboratory; 5 mm read as 5 m lies outside the body."""
+    for point in ((50.0, 20.0, 0.0), (5.0, 2.0, 0.0)):
+        files = [standing_trc(tmp_path / "a.trc"), standing_mot(tmp_path / "a.mot", point=point)]
+        with pytest.raises(InputError, match="mm"):
+            read_recording(files)
+        assert read_recording(files, ReadOptions(force_units="mm")).wrenches is not None
+
+
+def test_markers_and_forces_in_different_axes_are_refused(tmp_path: Path) -> None:
+    """Y-up markers with z-up forces are an error until the axes are stated."""
+    files = [standing_trc(tmp_path / "a.trc"), standing_mot(tmp_path / "a.mot", y_up=False)]
+    with pytest.raises(InputError, match="y is up"):
+        read_recording(files)
+    assert read_recording(files, ReadOptions(up="y", force_up="z")).wrenches is not None
+
+
+@pytest.mark.parametrize("up", ["z", "x"])
+def test_a_wrong_stated_axis_is_refused(tmp_path: Path, up: str) -> None:
+    """Y-up files stated to be z-up contradict the body's own vertical."""
+    with pytest.raises(InputError, match="State up = y"):
+        read_recording([standing_trc(tmp_path / "a.trc"), standing_mot(tmp_path / "a.mot")], ReadOptions(up=up))
+
+
+def test_an_empty_plate_takes_the_markers_axis(tmp_path: Path) -> None:
+    """Forces that are zero throughout tell no axis and need none."""
+    files = [standing_trc(tmp_path / "a.trc"), write_mot(tmp_path / "a.mot", force_names(), times(), np.zeros((11, 9)))]
+    wrenches = read_recording(files).wrenches
+    assert wrenches is not None
+    np.testing.assert_array_equal(wrenches.values, 0.0)
+
+
+def test_wrong_files_are_refused(tmp_path: Path) -> None:
+    """Unknown suffixes, missing files, two of a kind, one frame, an empty folder: one error each."""
+    trc = standing_trc(tmp_path / "a.trc")
+    (tmp_path / "a.docx").write_text("x")
+    lines = trc.read_text().split("\n")
+    (tmp_path / "one.trc").write_text("\n".join(lines[:7]) + "\n")
+    (tmp_path / "empty").mkdir()
+    for paths, words in [
+        ([tmp_path / "a.docx"], "no known format"),
+        ([tmp_path / "none.trc"], "does not exist"),
+        ([tmp_path / "none.xyz"], "does not exist"),
+        ([trc, standing_trc(tmp_path / "b.trc")], "so does"),
+        ([tmp_path / "one.trc"], "holds 1 frame"),
+        ([], "no file"),
+    ]:
+        with pytest.raises(InputError, match=words):
+            read_recording(paths)
+    with pytest.raises(InputError, match="holds no recording"):
+        find_recordings([tmp_path / "empty"])
+
+
+def test_folders_are_paired_by_name_and_the_rest_is_passed_over(tmp_path: Path) -> None:
+    """Two subjects with trials of the same name stay apart; joint angles beside them are no forces."""
+    for subject in ("s1", "s2"):
+        for folder in ("markers", "forces", "ik"):
+            (tmp_path / subject / folder).mkdir(parents=True)
+        standing_trc(tmp_path / subject / "markers/walk.trc")
+        standing_mot(tmp_path / subject / "forces/walk.mot")
+        write_mot(tmp_path / subject / "ik/walk.mot", ["knee"], times(), np.zeros((11, 1)))
+    pairs = pair_files([tmp_path])
+    assert [name for name, _ in pairs] == ["s1/markers/walk", "s2/markers/walk"]
+    for _, (markers, forces) in pairs:
+        assert markers.parent.parent == forces.parent.parent
+        assert forces.parent.name == "forces"
+
+
+def test_subject_a_is_eight_trials(shared_data: Path) -> None:
+    """All eight trials pair, overlap, and act under the body, without a warning."""
+    recordings = find_recordings([shared_data / "subject_a"])
+    names = [r.name for r in recordings]
+    assert names == ["DJ1", "DJ2", "DJAsym1", "STS1", "squats1", "static1", "walking1", "walkingTI1"]
+    assert all(r.markers is not None and r.wrenches is not None and not r.warnings for r in recordings)
+
+
+@pytest.mark.parametrize(
+    ("folder", "pairs", "alone"), [("subject_b", {"run", "walk"}, {"static_run", "static_walk"}),
+                                   ("subject_c", {"subject01_walk1"}, {"subject01_static"}),
+                                   ("walk_d", {"walk_d"}, set())]
+)  # fmt: skip
+def test_other_subjects(shared_data: Path, folder: str, pairs: set[str], alone: set[str]) -> None:
+    """Dynamic trials find their forces, static ones have none."""
+    recordings = find_recordings([shared_data / folder])
+    assert {r.name for r in recordings if r.wrenches is not None} == pairs
+    assert {r.name for r in recordings if r.wrenches is None} == alone
+    assert all(r.markers is not None for r in recordings)

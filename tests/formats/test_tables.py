@@ -1,0 +1,111 @@
+"""CSV tables: round trips, units, and errors that name the line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.errors import InputError
+from solver.formats.tables import (
+    read_angles_csv,
+    read_markers_csv,
+    read_table,
+    read_wrenches_csv,
+    write_markers_csv,
+    write_table,
+    write_wrenches_csv,
+)
+from solver.motion import Markers
+from solver.wrenches import Wrenches
+from tests.formats.recording_files import FRAMES, MARKERS, STANDING, times
+
+
+def test_markers_survive_a_round_trip(tmp_path: Path) -> None:
+    """Written markers read back the same, unseen ones unseen."""
+    positions = np.tile(STANDING, (FRAMES, 1, 1)) + 1e-3 * np.random.default_rng(3).normal(
+        size=(FRAMES, len(MARKERS), 3)
+    )
+    positions[2, 5] = np.nan
+    markers = Markers(times(), MARKERS, positions)
+    write_markers_csv(tmp_path / "m.csv", markers)
+    back = read_markers_csv(tmp_path / "m.csv")
+    assert back.names == markers.names
+    np.testing.assert_allclose(back.times, markers.times, atol=1e-12)
+    np.testing.assert_allclose(back.positions, markers.positions, rtol=1e-11)
+
+
+def test_wrenches_survive_a_round_trip(tmp_path: Path) -> None:
+    """Two sensors' wrenches read back the same."""
+    values = np.random.default_rng(4).normal(size=(FRAMES, 2, 6))
+    values[:, :, 2] += 300.0
+    write_wrenches_csv(tmp_path / "w.csv", Wrenches(times(), ("a", "b"), values))
+    back = read_wrenches_csv(tmp_path / "w.csv")
+    assert back.frames == ("a", "b")
+    np.testing.assert_allclose(back.values, values, rtol=1e-11)
+
+
+def test_units_of_the_header_are_obeyed(tmp_path: Path) -> None:
+    """Milliseconds, kilonewtons, millimetres and degrees come out in SI; a point gives the moment p x f + m."""
+    (tmp_path / "w.csv").write_text(
+        "# force of one plate\ntime [ms],p.fx [N],p.fy [N],p.fz [kN],p.px [mm],p.py [mm],p.pz [mm],p.mx [N m],"
+        "p.my [N m],p.mz [Nmm]\n0,0,0,0.7,100,-50,0,0,0,1500\n10,0,0,0.7,100,-50,0,0,0,1500\n"
+    )
+    wrenches = read_wrenches_csv(tmp_path / "w.csv")
+    np.testing.assert_allclose(wrenches.times, [0.0, 0.01])
+    np.testing.assert_allclose(wrenches.total[0], [0, 0, 700, -35, -70, 1.5])
+    (tmp_path / "q.csv").write_text("time [s],knee [deg],root_x [mm]\n0,180,1000\n")
+    np.testing.assert_allclose(read_angles_csv(tmp_path / "q.csv").values, [[np.pi, 1.0]])
+
+
+def test_forces_alone_leave_moments_unmeasured(tmp_path: Path) -> None:
+    """Without moment and point nothing is known of the moments, and nothing is invented."""
+    write_table(
+        tmp_path / "f.csv", times(), ["g.fx [N]", "g.fy [N]", "g.fz [N]"], np.tile([1.0, 2.0, 600.0], (FRAMES, 1))
+    )
+    wrenches = read_wrenches_csv(tmp_path / "f.csv")
+    assert wrenches.measured is not None
+    assert wrenches.measured[0].tolist() == [True] * 3 + [False] * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "empty"),
+        ("time,a.x\n0,1\n", "without a unit"),
+        ("a.x [m],time [s]\n0,1\n", "must be 'time"),
+        ("time [s],a.x [parsec]\n0,1\n", "parsec"),
+        ("time [s],a.x [m],a.x [m]\n0,1,1\n", "twice"),
+        ("time [s],a.x [m]\n", "no rows"),
+        ("time [s],a.x [m]\n0,1\n0.1\n", "line 3: the row has 1 cells"),
+        ("time [s],a.x [m]\n0,1\n0.1,one\n", "line 3, column 'a.x': 'one'"),
+        ("time [s],a.x [m]\n0,1\n0.2,1\n\n0.1,1\n", "line 5: time 0.1"),
+    ],
+)
+def test_broken_tables_are_refused_with_their_line(tmp_path: Path, text: str, words: str) -> None:
+    """Each damage gives one InputError with its place."""
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(InputError, match=words):
+        read_table(tmp_path / "t.csv")
+
+
+def test_incomplete_markers_sensors_and_angles_are_refused(tmp_path: Path) -> None:
+    """A marker needs three axes, a sensor three forces, an angle an angular unit."""
+    (tmp_path / "m.csv").write_text("time [s],a.x [m],a.y [m]\n0,1,1\n")
+    with pytest.raises(InputError, match=r"'a' lacks the columns a\.z"):
+        read_markers_csv(tmp_path / "m.csv")
+    (tmp_path / "w.csv").write_text("time [s],p.fx [N],p.fz [N]\n0,1,1\n")
+    with pytest.raises(InputError, match=r"'p' lacks the columns p\.fy"):
+        read_wrenches_csv(tmp_path / "w.csv")
+    (tmp_path / "q.csv").write_text("time [s],knee [N]\n0,1\n")
+    with pytest.raises(InputError, match="no angle"):
+        read_angles_csv(tmp_path / "q.csv")
+
+
+def test_missing_forces_are_refused_or_kept(tmp_path: Path) -> None:
+    """An empty force cell is an error with its line unless it shall stay missing."""
+    (tmp_path / "w.csv").write_text("time [s],p.fx [N],p.fy [N],p.fz [N]\n0,1,1,600\n0.1,1,,600\n0.2,1,1,600\n")
+    with pytest.raises(InputError, match="line 3"):
+        read_wrenches_csv(tmp_path / "w.csv")
+    assert np.isnan(read_wrenches_csv(tmp_path / "w.csv", missing="keep").total[1, 1])

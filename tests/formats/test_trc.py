@@ -1,0 +1,128 @@
+"""TRC files: what is there is read, what is missing stays missing, what is broken is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.errors import InputError
+from solver.formats.trc import read_trc
+from tests.formats.recording_files import FRAMES, MARKERS, STANDING, standing_trc, times, to_y_up, trc_rows, write_trc
+
+STILL = to_y_up(np.tile(STANDING, (FRAMES, 1, 1)))
+
+
+def test_positions_are_metres_z_up(tmp_path: Path) -> None:
+    """A y-up file in millimetres and a z-up one in metres of the same person agree."""
+    a = read_trc(standing_trc(tmp_path / "a.trc", scale=1000.0, units="mm"))
+    b = read_trc(standing_trc(tmp_path / "b.trc", y_up=False))
+    np.testing.assert_allclose(a.positions[0], STANDING, atol=1e-9)
+    np.testing.assert_allclose(b.positions, a.positions, atol=1e-9)
+    assert a.names == MARKERS
+    np.testing.assert_allclose(a.times, times(), atol=1e-12)
+
+
+@pytest.mark.parametrize("cell", ["", "nan", "NaN", " "])
+def test_missing_cells_stay_missing(tmp_path: Path, cell: str) -> None:
+    """One empty or NaN coordinate makes that marker unseen in that frame, and nothing else."""
+    rows = trc_rows(STILL)
+    rows[3][2 + 3 * 4 + 1] = cell
+    markers = read_trc(write_trc(tmp_path / "gap.trc", rows))
+    assert not markers.seen[3, 4]
+    assert markers.seen.sum() == FRAMES * len(MARKERS) - 1
+
+
+def test_a_marker_at_exactly_zero_is_missing(tmp_path: Path) -> None:
+    """Three exact zeros are how some programs write a lost marker; it is reported."""
+    told: list[str] = []
+    rows = trc_rows(STILL)
+    rows[2][2:5] = ["0", "0.0", "0.000"]
+    markers = read_trc(write_trc(tmp_path / "zero.trc", rows), warn=told.append)
+    assert not markers.seen[2, 0]
+    assert len(told) == 1
+    assert "(0, 0, 0)" in told[0]
+
+
+@pytest.mark.parametrize("kept", [3, 5, 8, 2 + 3 * len(MARKERS) - 1])
+def test_a_short_row_is_refused_with_its_line(tmp_path: Path, kept: int) -> None:
+    """Wherever a row breaks off, the error names the line; the first data row stands in line 7."""
+    rows = trc_rows(STILL)
+    rows[4] = rows[4][:kept]
+    with pytest.raises(InputError, match="line 11") as caught:
+        read_trc(write_trc(tmp_path / "short.trc", rows))
+    assert str(tmp_path / "short.trc") in str(caught.value)
+
+
+def test_ragged_rows_are_read_when_asked_for(tmp_path: Path) -> None:
+    """A row that ends early leaves its last markers unseen, if that is what the file means."""
+    rows = trc_rows(STILL)
+    rows[4] = rows[4][: 2 + 3 * 7]
+    markers = read_trc(write_trc(tmp_path / "ragged.trc", rows), ragged=True)
+    assert markers.seen[4].tolist() == [True] * 7 + [False] * (len(MARKERS) - 7)
+
+
+def test_trailing_tabs_and_blank_lines_do_no_harm(tmp_path: Path) -> None:
+    """Empty cells beyond the last marker and blank lines between rows change nothing."""
+    plain = read_trc(standing_trc(tmp_path / "plain.trc"))
+    lines = (tmp_path / "plain.trc").read_text().split("\n")
+    (tmp_path / "tabs.trc").write_text("\r\n".join(line + "\t\t" if line else line for line in lines) + "\n\n")
+    np.testing.assert_array_equal(read_trc(tmp_path / "tabs.trc").positions, plain.positions)
+
+
+def test_rounded_time_stamps_get_their_clock_back(tmp_path: Path) -> None:
+    """60 Hz written with three decimals is 60 Hz again; a clock with a gap is left as written."""
+    rows = trc_rows(STILL)
+    for i, row in enumerate(rows):
+        row[1] = f"{i / 60.0:.3f}"
+    markers = read_trc(write_trc(tmp_path / "rounded.trc", rows, rate=60.0))
+    np.testing.assert_allclose(np.diff(markers.times), 1.0 / 60.0, rtol=1e-9)
+    for row in rows[5:]:
+        row[1] = f"{float(row[1]) + 0.5:.3f}"
+    gap = read_trc(write_trc(tmp_path / "gap.trc", rows, rate=60.0))
+    assert np.diff(gap.times).max() == pytest.approx(0.5167, abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda t: "", "empty"),
+        (lambda t: t.replace("PathFileType", "Something"), "line 1"),
+        (lambda t: t.replace("\tm\t", "\tinch\t"), "inch"),
+        (lambda t: t.replace("\tm\t", "\tmm\t"), "spread over"),
+        (lambda t: t.replace("L_toe", "R_toe"), "R_toe"),
+        (lambda t: t.replace("1.450000", "1.4x", 1), "'1.4x' is not a number"),
+        (lambda t: t.replace("\t0.0500\t", "\t0.0300\t"), "does not come after"),
+        (lambda t: t.replace("\t0.0500\t", "\t\t"), "time is missing"),
+        (lambda t: "\n".join(t.split("\n")[:6]) + "\n", "no frames"),
+        (lambda t: t[:40] + "\0" + t[40:], "not a text file"),
+    ],
+)
+def test_broken_files_are_refused_in_one_sentence(tmp_path: Path, change: object, words: str) -> None:
+    """Each damage gives one InputError that names the file and what is wrong."""
+    path = standing_trc(tmp_path / "broken.trc")
+    path.write_text(change(path.read_text()))  # type: ignore[operator]
+    with pytest.raises(InputError, match=words) as caught:
+        read_trc(path)
+    assert caught.value.path == path
+    assert caught.value.remedy
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    """The error names the file."""
+    with pytest.raises(InputError, match="does not exist"):
+        read_trc(tmp_path / "none.trc")
+
+
+def test_counts_of_the_real_files(shared_data: Path) -> None:
+    """Frames, markers, rate and gaps as the headers and the description of the data say."""
+    squats = read_trc(shared_data / "subject_a/markers/squats1.trc")
+    assert (len(squats), len(squats.names), squats.rate) == (1346, 51, pytest.approx(100.0))
+    assert len(read_trc(shared_data / "subject_a/markers/static1.trc").names) == 55
+    walking = read_trc(shared_data / "subject_a/markers/walking1.trc")
+    assert 0.006 <= 1.0 - walking.seen.mean() <= 0.023
+    subject_c = read_trc(shared_data / "subject_c/subject01_static.trc")
+    assert subject_c.rate == pytest.approx(60.0, rel=1e-9)
+    run = read_trc(shared_data / "subject_b/markers/run.trc")
+    assert run.times[0] == pytest.approx(0.23)

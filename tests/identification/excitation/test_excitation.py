@@ -1,0 +1,132 @@
+"""Laws of the excitation measures: bonnet2016 (12), and what deviations mean."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.dynamics import base_regressor, predicted_wrench
+from solver.errors import InvalidValue, UnknownLink
+from solver.identification.base_parameters import base_parameters
+from solver.identification.excitation.excitation import (
+    Excitation,
+    base_rows,
+    condition,
+    condition_gradient,
+    emphasised,
+    excitation_of,
+)
+from solver.identification.excitation.gram_matrices import LinkGrams
+from solver.motion import Motion
+from tests.random_motion import mixed_rig, random_motion
+
+NOISE = np.array([2.0, 2.0, 2.0, 1.0, 1.0, 1.0])
+
+
+def test_base_rows_carry_the_whole_wrench() -> None:
+    """W_b phi_b is the wrench that inverse dynamics predicts, and W_b the kept columns of the regressor."""
+    rig = mixed_rig()
+    structure, motion = base_parameters(rig), random_motion(rig, 20)
+    rows = base_rows(rig, motion, structure)
+    np.testing.assert_allclose(rows @ structure.of(rig.prior), predicted_wrench(rig, motion, rig.prior), atol=1e-9)
+    np.testing.assert_allclose(rows, base_regressor(rig, motion)[:, :, structure.independent], atol=1e-12)
+
+
+def test_history_as_a_triangle_equals_stacked_rows() -> None:
+    """Motions folded in one by one, or joined, give the measures of all rows stacked."""
+    rig = mixed_rig()
+    structure = base_parameters(rig)
+    motions = [random_motion(rig, 30, seed) for seed in range(3)]
+    stacked = np.concatenate([base_rows(rig, m, structure).reshape(-1, len(structure)) for m in motions])
+    folded = excitation_of(rig, motions, structure)
+    joined = excitation_of(rig, motions[:1], structure).joined([excitation_of(rig, motions[1:], structure)])
+    for found in (folded, joined):
+        assert found.frames == 90
+        assert found.total_condition == pytest.approx(np.linalg.cond(stacked), rel=1e-8)
+        links = found.link_conditions("dynamic")
+        for link, value in zip(structure.links, links):
+            columns = structure.of_link(link, "dynamic")
+            if len(columns):
+                assert value == pytest.approx(np.linalg.cond(stacked[:, columns]), rel=1e-8)
+
+
+def test_criterion_weighs_link_conditions_by_mass() -> None:
+    """J_exc is the sum of mass times condition number, and emphasis multiplies a link's share."""
+    rig = mixed_rig()
+    structure = base_parameters(rig)
+    found = excitation_of(rig, [random_motion(rig, 60)], structure)
+    values = found.link_conditions("all")
+    plain = found.criterion(rig.masses)
+    assert plain == pytest.approx(float(np.nansum(rig.masses * values)))
+    heavy = emphasised(rig, {"ball": 3.0})
+    share = rig.masses[rig.index("ball")] * values[rig.index("ball")]
+    assert found.criterion(heavy) == pytest.approx(plain + 2.0 * share)
+    with pytest.raises(UnknownLink):
+        emphasised(rig, {"tail": 2.0})
+    with pytest.raises(InvalidValue):
+        emphasised(rig, {"ball": -1.0})
+
+
+def test_predicted_deviations_are_those_of_repeated_identifications() -> None:
+    """Identifying from many noisy copies of the wrenches scatters as the predicted standard deviations say."""
+    rig = mixed_rig()
+    structure, motion = base_parameters(rig), random_motion(rig, 80)
+    rows = base_rows(rig, motion, structure)
+    truth = structure.of(rig.prior)
+    generator = np.random.default_rng(3)
+    weighted = (rows / NOISE[:, None]).reshape(-1, len(structure))
+    clean = (rows @ truth / NOISE).reshape(-1, 1)
+    noisy = clean + generator.standard_normal((len(clean), 2000))
+    estimates = np.linalg.lstsq(weighted, noisy, rcond=None)[0]
+    found = Excitation.none(structure, NOISE).with_motion(rig, motion)
+    ratio = estimates.std(axis=1) / found.deviations()
+    assert np.all(np.abs(ratio - 1.0) < 0.1)
+
+
+def test_twice_the_frames_halve_the_variance() -> None:
+    """The same motion seen twice divides every variance by two and adds log 2 per parameter to log det."""
+    rig = mixed_rig()
+    structure, motion = base_parameters(rig), random_motion(rig, 60)
+    once, twice = (excitation_of(rig, [motion] * n, structure, NOISE) for n in (1, 2))
+    np.testing.assert_allclose(twice.deviations() ** 2, 0.5 * once.deviations() ** 2, rtol=1e-6)
+    assert twice.log_determinant - once.log_determinant == pytest.approx(len(structure) * np.log(2.0), rel=1e-9)
+
+
+def test_unexcited_parameters_are_infinite_not_wrong() -> None:
+    """Standing still determines static parameters at most: inertias have infinite deviation and condition."""
+    rig = mixed_rig()
+    structure = base_parameters(rig)
+    still = random_motion(rig, 100, still=True)
+    found = excitation_of(rig, [still], structure)
+    assert np.isinf(found.total_condition)
+    assert found.log_determinant == -np.inf
+    assert np.isinf(found.deviations()[~structure.static]).all()
+    assert np.isfinite(found.deviations()[structure.static]).any()
+    assert np.isfinite(found.relative_deviations(rig.prior)[structure.independent == 0]).all()
+
+
+def test_small_gram_matrices_agree_with_singular_values() -> None:
+    """The fast criterion of many candidates equals the slow one of each."""
+    rig = mixed_rig()
+    structure = base_parameters(rig)
+    motions = [random_motion(rig, 40, seed) for seed in range(4)]
+    for part in ("static", "dynamic", "all"):
+        meter = LinkGrams(structure, rig.masses, part)
+        together = Motion(
+            np.arange(160.0), *(np.concatenate([getattr(m, n) for m in motions]) for n in ("q", "v", "a"))
+        )
+        grams = meter.of_motion(rig, together, 4)
+        for gram, motion in zip(grams, motions):
+            found = excitation_of(rig, [motion], structure)
+            assert float(meter.criterion(gram)) == pytest.approx(found.criterion(rig.masses, part), rel=1e-6)
+            np.testing.assert_allclose(meter.of_factor(found.factor), gram, rtol=1e-8, atol=1e-8)
+
+
+def test_gradient_of_the_condition_number() -> None:
+    """The analytic gradient equals central differences."""
+    generator = np.random.default_rng(0)
+    matrix, slopes = generator.standard_normal((30, 5)), generator.standard_normal((3, 30, 5))
+    _, gradient = condition_gradient(matrix, slopes)
+    for number, slope in enumerate(slopes):
+        ahead, behind = condition(matrix + 1e-6 * slope), condition(matrix - 1e-6 * slope)
+        assert gradient[number] == pytest.approx((ahead - behind) / 2e-6, rel=1e-5)

@@ -1,0 +1,233 @@
+"""The checks while somebody edits: order, reuse, and that both change no number."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.contacts.schedule import Anchor, Phase, Schedule, anchors_at
+from solver.errors import InvalidValue
+from solver.feasibility import CheckOptions, Checks, check_motion
+from solver.identification.base_parameters import base_parameters
+from solver.identification.excitation.excitation import excitation_of
+from solver.live.check import LiveCheck
+from solver.live.excitation import PIECES, LiveExcitation
+from solver.live.frames import scene_frames
+from solver.motion import Motion
+from solver.rig import Rig
+from solver.rigs import hoap3, human
+from solver.scene.frame import SceneFrame
+from solver.trajectory.curve import FlatCurve
+from tests.dance.standing import sole_height, standing, swinging
+
+RIG = hoap3()
+TIMES = np.arange(120) / 30.0
+RATE_OF_FORGETTING = 25
+"""Frames beside an edited one whose accelerations change noticeably."""
+
+
+class Reader:
+    """Reads checked frames for the scene, and counts them."""
+
+    def __init__(self, rig: Rig) -> None:
+        self.rig, self.count = rig, 0
+
+    def __call__(self, checks: Checks, options: CheckOptions) -> tuple[SceneFrame, ...]:
+        self.count += len(checks)
+        return scene_frames(self.rig, checks, options)
+
+
+def through(rig: Rig, q: np.ndarray, times: np.ndarray = TIMES) -> Motion:
+    """The motion of the spline through samples."""
+    return FlatCurve.through_samples(rig, times, q).motion(rig, times)
+
+
+def edited(q: np.ndarray, frame: int, size: float = 0.1) -> np.ndarray:
+    """Samples with one joint turned further in one frame."""
+    result = np.array(q)
+    result[frame, -2] += size
+    return result
+
+
+def two_phases(rig: Rig, middle: float = 2.0, shift: float = 0.0) -> Schedule:
+    """Both feet, then the first one only, moved along x."""
+    both = anchors_at(rig, rig.neutral)
+    moved = Anchor(both[0].patch, both[0].rotation, both[0].position + np.array([shift, 0.0, 0.0]))
+    return Schedule((Phase(0.0, middle, both), Phase(middle, 10.0, (moved,))), sole_height(rig, both))
+
+
+def finish(live: LiveCheck[SceneFrame], count: int = 16) -> list[int]:
+    """Check all that is left; the frames as they were told."""
+    told: list[int] = []
+    while chunk := live.next(count).frames:
+        told += [frame for frame, _ in chunk]
+    return told
+
+
+def same(one: SceneFrame | None, other: SceneFrame | None) -> None:
+    """Two readings say the same."""
+    assert one is not None
+    assert other is not None
+    assert [(m.check, m.item, m.failed) for m in one.margins] == [(m.check, m.item, m.failed) for m in other.margins]
+    np.testing.assert_allclose([m.value for m in one.margins], [m.value for m in other.margins], atol=2e-6)
+    np.testing.assert_allclose([m.comfort for m in one.margins], [m.comfort for m in other.margins], atol=2e-4)
+    assert (one.failing, one.near, one.colliding) == (other.failing, other.near, other.colliding)
+    np.testing.assert_allclose(one.com, other.com, atol=2e-6)
+    assert [foot.patch for foot in one.feet] == [foot.patch for foot in other.feet]
+
+
+def test_the_frame_looked_at_comes_first() -> None:
+    """Frames come in the order of their distance to the one looked at, also when another is looked at meanwhile."""
+    live = LiveCheck(RIG, Reader(RIG))
+    live.look(50)
+    live.replace(swinging(RIG, TIMES), standing(RIG))
+    told = [frame for _ in range(4) for frame, _ in live.next(5).frames]
+    assert told[0] == 50
+    assert [abs(frame - 50) for frame in told] == sorted(abs(frame - 50) for frame in told)
+    assert set(told) == set(range(40, 60)) or set(told) == set(range(41, 61))
+    live.look(110)
+    rest = finish(live)
+    assert rest[0] == 110
+    assert [abs(frame - 110) for frame in rest] == sorted(abs(frame - 110) for frame in rest)
+    assert sorted(told + rest) == list(range(120))
+
+
+@pytest.mark.parametrize("rig", [RIG, human(1.75, 70.0, "male")], ids=lambda rig: rig.name)
+def test_small_pieces_say_what_the_whole_check_says(rig: Rig) -> None:
+    """Margins, culprits, failing links, balance and foot forces are those of `check_motion` of the same motion."""
+    motion, schedule, options = swinging(rig, TIMES), two_phases(rig), CheckOptions(shrink=0.2)
+    live = LiveCheck(rig, Reader(rig))
+    live.replace(motion, schedule, options)
+    finish(live, 7)
+    checks = check_motion(rig, motion, schedule, options)
+    for frame, found in enumerate(live.found):
+        assert found is not None
+        expected = {m.name: m.smallest[frame] for m in checks.margins if np.isfinite(m.smallest[frame])}
+        assert [m.check for m in found.margins] == list(expected)
+        np.testing.assert_allclose([m.value for m in found.margins], list(expected.values()), atol=1e-6)
+        assert found.comfort == pytest.approx(checks.comfort[frame], abs=1e-6)
+        assert found.failed == checks.failed[frame]
+        assert set(found.failing) == checks.failing_links(frame)
+        assert found.zmp == pytest.approx(checks.zmp[frame], abs=1e-6)
+        total = np.sum([foot.force for foot in found.feet], axis=0)
+        np.testing.assert_allclose(total, checks.wrench[frame, :3], atol=0.01)
+        assert len(found.feet) == checks.loaded[frame].sum()
+        assert len(found.polygon) >= 4
+
+
+def test_an_edited_sample_is_checked_again_with_its_surroundings_only() -> None:
+    """Frames far from an edit are not checked again; all readings equal those of a fresh check."""
+    q, reader = swinging(RIG, TIMES).q, Reader(RIG)
+    live = LiveCheck(RIG, reader)
+    live.replace(through(RIG, q), standing(RIG))
+    finish(live)
+    assert reader.count == len(TIMES)
+    after = through(RIG, edited(q, 40))
+    known = live.replace(after, standing(RIG))
+    assert len(TIMES) - 2 * RATE_OF_FORGETTING - 1 <= known < len(TIMES) - 5
+    assert sorted(finish(live)) == list(range(len(TIMES)))
+    assert reader.count == 2 * len(TIMES) - known
+    fresh = LiveCheck(RIG, Reader(RIG))
+    fresh.replace(after, standing(RIG))
+    finish(fresh)
+    for one, other in zip(live.found, fresh.found):
+        same(one, other)
+
+
+def test_a_foot_that_moves_is_checked_again_while_it_stands() -> None:
+    """Another place of a foot concerns the frames of its phase, a later lift-off those between; others stay."""
+    motion = swinging(RIG, TIMES)
+    live = LiveCheck(RIG, Reader(RIG))
+    live.replace(motion, two_phases(RIG))
+    finish(live)
+    assert live.replace(motion, two_phases(RIG, shift=0.01)) == 60
+    finish(live)
+    assert live.replace(motion, two_phases(RIG, middle=3.0, shift=0.01)) == 90
+    assert live.replace(motion, two_phases(RIG, middle=3.0, shift=0.01), CheckOptions(shrink=0.4)) == 0
+
+
+def test_frames_that_shift_along_the_timeline_keep_their_readings() -> None:
+    """A timeline that starts later keeps what is known of the times it still has."""
+    motion = swinging(RIG, TIMES)
+    live = LiveCheck(RIG, Reader(RIG))
+    live.replace(motion, standing(RIG))
+    finish(live)
+    before = live.found
+    assert live.replace(motion.part(30, 120), standing(RIG)) == 90
+    assert live.found == before[30:]
+
+
+def test_small_changes_do_not_add_up_unseen() -> None:
+    """A posture that creeps away by less than the tolerance at a time is checked again in the end."""
+    live = LiveCheck(RIG, Reader(RIG))
+    motion = swinging(RIG, TIMES)
+    live.replace(motion, standing(RIG))
+    finish(live)
+    known = []
+    for _ in range(3):
+        motion = replace(motion, q=edited(motion.q, 7, 6e-10))
+        known.append(live.replace(motion, standing(RIG)))
+        finish(live)
+    assert known[0] == len(TIMES)
+    assert min(known) == len(TIMES) - 1
+
+
+def test_a_foot_dragged_up_fails_and_stops_nothing() -> None:
+    """A posture with both feet in the air, said to stand, is told: its soles are as far from the floor as they are."""
+    live = LiveCheck(RIG, Reader(RIG))
+    ground = sole_height(RIG, anchors_at(RIG, RIG.neutral))
+    q = np.array(RIG.neutral)
+    q[2] += 0.3
+    found = live.posture(q, [patch.name for patch in RIG.contacts], ground)
+    slip = next(margin for margin in found.margins if margin.check == "slip")
+    assert slip.failed
+    assert slip.value == pytest.approx(-0.3, abs=1e-6)
+
+
+def test_frames_that_cannot_be_checked_are_named_and_the_others_told() -> None:
+    """A patch planted high above the floor breaks the frames of its phase only."""
+    good = anchors_at(RIG, RIG.neutral)
+    high = Anchor(good[0].patch, good[0].rotation, good[0].position + np.array([0.0, 0.0, 0.2]))
+    schedule = Schedule((Phase(0.0, 3.0, good), Phase(3.0, 10.0, (high,))), sole_height(RIG, good))
+    live = LiveCheck(RIG, Reader(RIG))
+    live.replace(swinging(RIG, TIMES), schedule)
+    told: list[int] = []
+    broken: dict[int, str] = {}
+    while (chunk := live.next(16)).frames or chunk.broken:
+        told += [frame for frame, _ in chunk.frames]
+        broken |= dict(chunk.broken)
+    assert sorted(told) == list(range(90))
+    assert sorted(broken) == list(range(90, 120))
+    assert all("off the floor" in message for message in broken.values())
+
+
+def test_a_rig_that_cannot_stand_is_refused() -> None:
+    """Without contact patches nothing is checked, and the error says why."""
+    live = LiveCheck(replace(RIG, contacts=()), Reader(RIG))
+    with pytest.raises(InvalidValue, match="no contact patches"):
+        live.replace(swinging(RIG, TIMES), standing(RIG))
+    assert live.next(4).frames == ()
+
+
+def test_excitation_so_far_is_that_of_the_motion_up_to_then() -> None:
+    """At the end it is the whole motion's, in the middle the first half's, before and after an edit."""
+    structure = base_parameters(RIG)
+    motion = swinging(RIG, TIMES)
+    live = LiveExcitation(RIG)
+    for shown in (motion, replace(motion, q=edited(motion.q, 100))):
+        live.replace(shown)
+        told = []
+        while (entry := live.next()) is not None:
+            told.append(entry)
+        assert len(told) == PIECES
+        for time, links in (told[PIECES // 2 - 1], told[-1]):
+            part = shown.part(0, int(np.searchsorted(TIMES, time)) + 1)
+            expected = excitation_of(RIG, [part], structure).link_conditions()
+            for link, value in zip(RIG.links, expected):
+                if np.isnan(value):
+                    assert link not in links
+                else:
+                    assert links[link] == pytest.approx(value, rel=1e-6)
+    assert told[-1][0] == TIMES[-1]

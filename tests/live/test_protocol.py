@@ -1,0 +1,80 @@
+"""The lines of the live check."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from solver.live.protocol import Check, End, Look, Malformed, done_line, error_line, excitation_line, request
+from solver.scene.frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
+
+FRAME = SceneFrame(
+    3, 0.1, (SceneMargin("zmp", "support polygon", -0.01, "m", -0.5, True),), ("foot",), ("knee",), ("hand",),
+    (0.0, 0.1, 0.9), (0.2, 0.3), np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]),
+    (SceneFoot("sole", (0.0, 1.0, 700.0), (0.1, 0.2, 0.0)), SceneFoot("other", (0.0, 0.0, 0.0), None)),
+)  # fmt: skip
+
+
+def test_a_frame_survives_its_line() -> None:
+    """What is written is what is read."""
+    found = scene_frame(json.loads(json.dumps(FRAME.tree())))
+    np.testing.assert_array_equal(found.polygon, FRAME.polygon)
+    assert found.tree() == FRAME.tree()
+    assert (found.comfort, found.failed) == (-0.5, True)
+
+
+def test_requests_are_read_with_their_choices() -> None:
+    """Numbers and pairs reach the checks; what is left out has its default."""
+    found = request('{"do": "timeline", "serial": 4, "path": "a", "shrink": 0.4, "slip": 0.01, "pairs": [["a", "b"]]}')
+    assert isinstance(found, Check)
+    assert (found.serial, found.path, found.posture, found.excitation) == (4, "a", False, True)
+    assert (found.options.shrink, found.options.allowed_slip, found.options.friction) == (0.4, 0.01, 0.5)
+    assert found.options.pairs == (("a", "b"),)
+    assert request('{"do": "look", "frame": 7}') == Look(7)
+    assert request('{"do": "end"}') == End()
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "serial"),
+    [
+        ("{", "one JSON object a line", None),
+        ("[1]", "JSON object", None),
+        ('{"do": "jump", "serial": 3}', "one of timeline, pose, look, end", 3),
+        ('{"do": "timeline", "serial": 3}', "needs 'path'", 3),
+        ('{"do": "timeline", "serial": "x", "path": "a"}', "whole number", None),
+        ('{"do": "look", "frame": 1.5}', "index", None),
+        ('{"do": "pose", "serial": 1, "path": "a", "shrink": "x"}', "'shrink' is a number", 1),
+        ('{"do": "pose", "serial": 1, "path": "a", "shrink": 2}', "share in", 1),
+        ('{"do": "pose", "serial": 1, "path": "a", "pairs": "none"}', "none", 1),
+        ('{"do": "pose", "serial": 1, "path": "a", "shirnk": 1}', "no choice 'shirnk'; it has shrink", 1),
+    ],
+)
+def test_what_cannot_be_understood_says_why(line: str, said: str, serial: int | None) -> None:
+    """The sentence names the culprit, the answer belongs to the serial if there was one."""
+    found = request(line)
+    assert isinstance(found, Malformed)
+    assert said in found.message
+    assert found.serial == serial
+    answer = json.loads(error_line(found.message, found.serial))
+    assert answer.get("serial") == serial
+
+
+def test_the_end_tells_which_frames_fail_and_where_first() -> None:
+    """Runs of failing frames, frames that could not be checked among them, and one sentence for each check."""
+    good = SceneFrame(0, 0.0, (), (), (), (), (0.0, 0.0, 1.0), None)
+    frames = [good, FRAME, FRAME, good, None]
+    tree = json.loads(done_line(9, frames, {4: "no floor"}))
+    assert tree["failed"] == [[1, 2], [4, 4]]
+    assert not tree["feasible"]
+    assert len(tree["failures"]) == 2
+    assert "support polygon" in tree["failures"][0]
+    assert "0.10 s" in tree["failures"][0]
+    assert tree["failures"][1] == "no floor"
+    assert json.loads(done_line(9, [good, good], {}))["feasible"]
+
+
+def test_what_is_not_excited_is_null() -> None:
+    """JSON has no infinity."""
+    assert json.loads(excitation_line(1, 2.0, {"arm": float("inf"), "leg": 3.0}))["links"] == {"arm": None, "leg": 3.0}

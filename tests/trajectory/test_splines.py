@@ -1,0 +1,89 @@
+"""Laws of the splines between two states of rest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.errors import InvalidValue
+from solver.trajectory.splines import Spline
+
+ENDS = np.array([[0.3, -1.0], [0.7, 2.0]])
+
+
+def curve(free: int = 2, duration: float = 2.0, seed: int = 0) -> tuple[Spline, np.ndarray]:
+    """A spline with random free control values."""
+    spline = Spline(duration, free)
+    values = np.random.default_rng(seed).standard_normal((free, 2))
+    return spline, spline.control(ENDS[0], ENDS[1], values)
+
+
+@pytest.mark.parametrize("free", [0, 2, 4, 8])
+def test_rest_at_both_ends(free: int) -> None:
+    """Every curve starts and stops at the given values with zero velocity and acceleration."""
+    spline, control = curve(free)
+    s, ds, dds = spline.basis(np.array([0.0, spline.duration])).curves(control)
+    np.testing.assert_allclose(s, ENDS, atol=1e-12)
+    np.testing.assert_allclose(ds, 0.0, atol=1e-10)
+    np.testing.assert_allclose(dds, 0.0, atol=1e-8)
+
+
+def test_derivatives_are_those_of_the_curve() -> None:
+    """Velocity and acceleration matrices equal central differences of the position matrix."""
+    spline, control = curve()
+    step = 1e-4
+    middle = np.linspace(0.1, 1.9, 50)
+    before, at, after = (spline.basis(middle + d).curves(control) for d in (-step, 0.0, step))
+    np.testing.assert_allclose((after[0] - before[0]) / (2 * step), at[1], atol=1e-6)
+    np.testing.assert_allclose((after[1] - before[1]) / (2 * step), at[2], atol=1e-5)
+
+
+def test_curves_pass_their_via_points() -> None:
+    """The curve made from via points takes their values at their times."""
+    spline = Spline(5.0, 3)
+    via = np.random.default_rng(1).standard_normal((3, 2))
+    control = spline.through(ENDS[0], ENDS[1], via)
+    np.testing.assert_allclose(spline.basis(spline.via_times).position @ control, via, atol=1e-12)
+
+
+def test_control_values_bound_curve_and_speed() -> None:
+    """Between samples too, position and speed stay within the range of their control values."""
+    for seed in range(20):
+        spline, control = curve(3, seed=seed)
+        s, ds, _ = spline.basis(spline.samples(1000.0)).curves(control)
+        assert np.all(s <= control.max(axis=0) + 1e-12)
+        assert np.all(s >= control.min(axis=0) - 1e-12)
+        speeds = spline.speeds(control)
+        assert np.all(ds <= speeds.max(axis=0) + 1e-9)
+        assert np.all(ds >= speeds.min(axis=0) - 1e-9)
+
+
+def test_refinement_keeps_the_curve() -> None:
+    """Knots inserted change the control values, not the curve."""
+    spline, control = curve(2)
+    finer = Spline(spline.duration, 8)
+    times = spline.samples(100.0)
+    np.testing.assert_allclose(
+        finer.basis(times).position @ (spline.refinement(finer) @ control),
+        spline.basis(times).position @ control,
+        atol=1e-11,
+    )
+
+
+def test_straight_way_is_monotone() -> None:
+    """The even way between two postures never turns back or overshoots."""
+    spline = Spline(5.0, 2)
+    s, ds, _ = spline.basis(spline.samples(100.0)).curves(spline.straight(ENDS[0], ENDS[1]))
+    assert np.all(ds * np.sign(ENDS[1] - ENDS[0]) >= -1e-12)
+    assert np.all((s - ENDS[0]) * (ENDS[1] - s) >= -1e-12)
+
+
+def test_bad_splines_are_refused() -> None:
+    """Durations, counts and times that make no curve are errors."""
+    for arguments in ((0.0, 2), (-1.0, 2), (1.0, -1), (float("nan"), 2)):
+        with pytest.raises(InvalidValue):
+            Spline(*arguments)
+    with pytest.raises(InvalidValue):
+        Spline(1.0).basis(np.array([1.1]))
+    with pytest.raises(InvalidValue):
+        Spline(1.0, 2).refinement(Spline(1.0, 3))
