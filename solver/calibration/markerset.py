@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..arrays import frozen
+from ..assets import ASSETS
 from ..errors import InputError, InvalidValue, UnknownPreset
 
-FOLDER = Path(__file__).resolve().parents[2] / "assets" / "markersets"
+FOLDER = ASSETS / "markersets"
 LANDMARKS = "landmarks"
 SIDES = ("left", "right")
 LATERAL = {"left": 1.0, "right": -1.0}

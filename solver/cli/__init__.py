@@ -32,7 +32,7 @@ from . import (
     slow,
     track,
 )
-from .options import PROGRESS, Paragraphs
+from .options import AS_WRITTEN, PROGRESS, Paragraphs
 
 OK, WRONG_INPUT, STOPPED = 0, 2, 130
 VERBS: tuple[ModuleType, ...] = (
@@ -68,7 +68,7 @@ Each verb explains itself: python -m solver identify --help
 
 def parser() -> argparse.ArgumentParser:
     """The whole command line."""
-    result = argparse.ArgumentParser(prog="python -m solver", description=DESCRIPTION, formatter_class=Paragraphs)
+    result = argparse.ArgumentParser(prog=AS_WRITTEN, description=DESCRIPTION, formatter_class=Paragraphs)
     result.add_argument("--version", action="version", version=f"exciting_dance {VERSION}")
     verbs = result.add_subparsers(title="verbs", metavar="VERB", dest="verb", required=True)
     for module in VERBS:

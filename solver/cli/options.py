@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -38,11 +39,25 @@ def _silent() -> Progress:
 PROGRESS: dict[str, Callable[[], Progress]] = {"text": Console, "json": JsonLines, "none": _silent}
 
 
+AS_WRITTEN = "python -m solver"
+"""How help and examples in the source call the program."""
+
+
+def program() -> str:
+    """How the program was called: by the command that pip installs, or as a module under the package's name."""
+    installed = "exciting-dance"
+    return installed if Path(sys.argv[0]).stem == installed else f"python -m {__name__.split('.')[-3]}"
+
+
 class Paragraphs(argparse.RawDescriptionHelpFormatter):
-    """Help whose examples keep their lines."""
+    """Help whose examples keep their lines and call the program as the reader did."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=28, width=HELP_WIDTH)
+
+    def format_help(self) -> str:
+        """The text."""
+        return super().format_help().replace(AS_WRITTEN, program())
 
 
 def add_verb(

@@ -87,7 +87,9 @@ def make_scene(folder: Path) -> str | None:
     Returns:
         None, or why there is none.
     """
-    if importlib.util.find_spec("bpy") is None or not (REPOSITORY / "addon" / "__main__.py").exists():
+    if not (REPOSITORY / "addon" / "__main__.py").exists():
+        return f"{folder.name}: the add-on makes scene and picture, and pip does not install it: run this in a clone"
+    if importlib.util.find_spec("bpy") is None:
         return f"{folder.name}: Blender's module bpy is not installed here, so there is no scene and no picture"
     command = [sys.executable, "-m", "addon", str(folder.resolve())]
     try:

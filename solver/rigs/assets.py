@@ -1,17 +1,16 @@
-"""Where the data of the built-in rigs lie, and how they are read."""
+"""How the data of the built-in rigs are read."""
 
 from __future__ import annotations
 
 import json
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-RIGS = Path(__file__).resolve().parents[2] / "assets" / "rigs"
+from ..assets import ASSETS
 
 
 @cache
 def read_asset(name: str) -> dict[str, Any]:
     """The JSON file ``assets/rigs/<name>.json``; callers must not change it."""
-    data: dict[str, Any] = json.loads((RIGS / f"{name}.json").read_text(encoding="utf-8"))
+    data: dict[str, Any] = json.loads((ASSETS / "rigs" / f"{name}.json").read_text(encoding="utf-8"))
     return data

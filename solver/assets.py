@@ -1,0 +1,10 @@
+"""Where the data files lie: the tables of the built-in rigs and the marker sets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+_INSTALLED = _PACKAGE / "assets"
+ASSETS = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parent / "assets"
+"""Inside the package where pip installed it, beside it in a clone and in Blender's extension."""

@@ -1,0 +1,102 @@
+"""The Python distribution: what pip installs works where nothing of the repository is in sight."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "packaging"))
+
+import build  # type: ignore[import-not-found]  # noqa: E402
+
+from solver.version import VERSION  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel as pip's build of this folder makes it, by the pinned backend; no index is asked."""
+    folder = tmp_path_factory.mktemp("wheel")
+    done = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the wheel, and with the third-party packages of this one by reference; its folder."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=False)
+    python = folder / "bin" / "python"
+    words = [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    site = Path(subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip())
+    (site / "third_party.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    install = [*build.pip(), "--python", str(python), "install", "-q", "--no-deps", "--no-index", str(wheel)]
+    subprocess.run(install, check=True, env=outside())
+    return folder
+
+
+def outside() -> dict[str, str]:
+    """The environment without what points Python at the repository."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+
+
+def run(*words: str | Path, at: Path) -> str:
+    """What a command prints in a folder where no repository is."""
+    command = [str(word) for word in words]
+    done = subprocess.run(command, cwd=at, env=outside(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_wheel_holds_the_package_and_its_data_only(wheel: Path) -> None:
+    """All of solver/ under the import name, the data files inside it, and nothing else."""
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    inside = [path for path in (ROOT / "solver").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    sources = {f"exciting_dance/{path.relative_to(ROOT / 'solver')}" for path in inside}
+    data = {f"exciting_dance/{path.relative_to(ROOT)}" for path in (ROOT / "assets").rglob("*.json")}
+    assert names == sources | data
+
+
+def test_installed_it_knows_its_rigs_and_markers(installed: Path, tmp_path: Path) -> None:
+    """`exciting_dance` finds its data without the repository, whose own `solver` is not to be had there."""
+    program = (
+        "import importlib.util, exciting_dance\n"
+        "from exciting_dance.calibration.markerset import marker_sets, load_marker_set\n"
+        "assert importlib.util.find_spec('solver') is None\n"
+        "print(len(exciting_dance.hoap3().links), len(load_marker_set(marker_sets()[0]).places) > 0)\n"
+    )
+    links, placed = run(installed / "bin" / "python", "-c", program, at=tmp_path).split()
+    assert int(links) == 22
+    assert placed == "True"
+
+
+def test_the_command_works_under_its_own_name(installed: Path, tmp_path: Path) -> None:
+    """`exciting-dance` tells its version, calls itself so in its help, and writes a rig."""
+    command = installed / "bin" / "exciting-dance"
+    assert run(command, "--version", at=tmp_path).split() == ["exciting_dance", VERSION]
+    told = run(command, "rig", "--help", at=tmp_path)
+    assert "exciting-dance rig hoap3 --output hoap3.json" in told
+    assert "python -m" not in told
+    run(command, "rig", "hoap3", "--output", "hoap3.json", at=tmp_path)
+    assert json.loads((tmp_path / "hoap3.json").read_text())
+
+
+def test_the_module_runs_like_the_command(installed: Path, tmp_path: Path) -> None:
+    """`python -m exciting_dance` is the same command line under that name."""
+    told = run(installed / "bin" / "python", "-m", "exciting_dance", "--help", at=tmp_path)
+    assert "python -m exciting_dance demo --output out" in told
