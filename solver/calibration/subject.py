@@ -15,7 +15,7 @@ from ..tracking.dynamical import InverseKinematics
 from ..tracking.options import TrackingOptions
 from ..tracking.report import size_factor
 from ..tracking.start import robust_start
-from ..tracking.targets import PositionTargets, Targets
+from ..tracking.tasks import PositionTask, TargetSample, Tasks
 from ..trial import Recording
 from .fit import Sample, SubjectFit
 from .markerset import MarkerSet, Place
@@ -130,20 +130,20 @@ class SubjectState:
         weights = np.array([1.0 if place.anatomical else FREE_WEIGHT for place in self.places])
         if self.samples:
             weights[:] = 1.0
-        points = PositionTargets(self.names, self.links, self.offsets, np.array(frames), weights)
-        targets = Targets(np.arange(len(frames), dtype=float), points)
+        tasks = Tasks(PositionTask(tuple(self.names), self.links, self.offsets, weights))
         options = TrackingOptions(limits=False, huber=0.05, iterations=30)
-        engine = InverseKinematics(rig, targets, options)
+        engine = InverseKinematics(rig, tasks, options)
         samples: list[Sample] = []
         q: np.ndarray | None = None
-        for frame, positions in enumerate(frames):
+        for positions in frames:
+            measured = TargetSample(positions)
             if q is not None:
-                q = engine.settled(q, frame, 1.0)
+                q = engine.settled(q, measured, 1.0)
                 engine.kinematics.update(q)
-                if np.sqrt(np.nanmean(np.sum(engine.position_residuals(frame) ** 2, axis=1))) > LOST:
+                if np.sqrt(np.nanmean(np.sum(engine.position_residuals(measured) ** 2, axis=1))) > LOST:
                     q = None
             if q is None:
-                q = robust_start(rig, targets, frame, options)
+                q = robust_start(rig, tasks, measured, options)
             samples.append(Sample(positions, spread, q, recording))
         return samples
 

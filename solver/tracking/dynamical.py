@@ -9,103 +9,110 @@ from ..errors import BackendError
 from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
 from .bounded import bounded_step
-from .kinematics import Kinematics, add_orientation_rows, row_sums
+from .kinematics import COLUMNS, Kinematics, add_orientation_rows, row_sums
 from .options import TrackingOptions
-from .posture import JointLimits, Posture, skew
-from .targets import Targets
+from .posture import JointLimits, Posture
+from .tasks import TargetSample, Tasks
 
-POSITION = slice(0, 3)
-ROTATION = slice(3, 7)
-"""Entries of q that hold the root's position and quaternion."""
 TURN_LIMIT = 0.6
 """[rad] Longest step taken at once while refining: a Gauss-Newton step beyond it is not trusted."""
 
 
 class InverseKinematics:
-    """Targets of one recording on one rig, and the steps that bring the rig to them."""
+    """Tasks on a rig, and the steps that bring it from a configuration to a sample of measurements.
 
-    def __init__(self, rig: Rig, targets: Targets, options: TrackingOptions) -> None:
+    It keeps no configuration: `Tracker` does.
+    """
+
+    def __init__(self, rig: Rig, tasks: Tasks, options: TrackingOptions) -> None:
         self.rig = rig
         self.model = rig.model
         self.kinematics = Kinematics(rig)
         self.posture = Posture(rig, options.free_twist)
         self.limits = JointLimits(rig, options.limit_speed)
         self.options = options
-        self.targets = targets
-        self.points = targets.positions
-        self.turns = targets.orientations
+        self.tasks = tasks
+        self.points = tasks.positions
+        self.turns = tasks.orientations
         if self.points is not None:
             self._selector = np.zeros((len(rig.links), len(self.points.names)))
             self._selector[self.points.links, np.arange(len(self.points.names))] = 1.0
-            self._weights = self.points.weights * faded(targets.times, self.points.positions, options.fade)
         self._diagonal = np.diag_indices(rig.model.nv)
         self.bound_steps = 0
         """Steps in which a joint limit was active."""
 
-    def position_residuals(self, frame: int) -> np.ndarray:
+    def position_residuals(self, sample: TargetSample) -> np.ndarray:
         """Measured minus modelled positions (P, 3) [m] at the current pose; NaN where not measured."""
         assert self.points is not None
-        return self.points.positions[frame] - self.kinematics.points(self.points.links, self.points.offsets)
+        return sample.positions - self.kinematics.points(self.points.links, self.points.offsets)
 
-    def rotation_residuals(self, frame: int) -> np.ndarray:
+    def rotation_residuals(self, sample: TargetSample) -> np.ndarray:
         """sk(R h') as vectors in inertial axes (O, 3): rapetti2020 (5) turned into the axes of the Jacobian."""
         assert self.turns is not None
-        return rotation_error(self.kinematics.rotations[self.turns.links], self.turns.rotations[frame])
+        assert sample.rotations is not None
+        return rotation_error(self.kinematics.rotations[self.turns.links], sample.rotations)
 
-    def correction(self, q: np.ndarray, frame: int, step: float) -> np.ndarray:
-        """One step (nv,) from ``q`` at the previous frame: (9), (10), with measured target velocities.
+    def correction(self, q: np.ndarray, previous: TargetSample, sample: TargetSample, step: float) -> np.ndarray:
+        """One step (nv,) from ``q`` at the previous sample, ``step`` [s] before this one: (9), (10).
 
-        v* = v + K r, with r taken at the previous frame's targets where v sets out: the same target motion enters
+        v* = v + K r, with r taken at the previous sample's targets where v sets out: the same target motion enters
         once. (Printed (9) takes r at the new targets, which leads by one step of target motion.) Where the previous
         sample is missing, the new one gives the residual and v is zero.
         """
         self.kinematics.update(q)
-        previous = max(frame - 1, 0)
         points = turns = None
         if self.points is not None:
-            residual, now = self.position_residuals(previous), self.position_residuals(frame)
-            velocities = self.points.velocities
-            moved = now - residual if velocities is None else velocities[frame] * step
+            residual, now = self.position_residuals(previous), self.position_residuals(sample)
+            moved = now - residual if sample.velocities is None else sample.velocities * step
             points = np.where(np.isfinite(residual + moved), moved + self.options.gain * residual, now)
         if self.turns is not None:
-            residual, now = self.rotation_residuals(previous), self.rotation_residuals(frame)
-            if self.turns.velocities is not None:
-                moved = self.turns.velocities[frame] * step
+            residual, now = self.rotation_residuals(previous), self.rotation_residuals(sample)
+            if sample.angular_velocities is not None:
+                moved = sample.angular_velocities * step
             else:
-                moved = rotation_error(self.turns.rotations[previous], self.turns.rotations[frame])
+                assert previous.rotations is not None
+                assert sample.rotations is not None
+                moved = rotation_error(previous.rotations, sample.rotations)
             turns = np.where(np.isfinite(residual + moved), moved + self.options.gain * residual, now)
-        return self._inverted(q, frame, points, turns, step)
+        return self._inverted(q, sample, points, turns, step)
 
-    def refinement(self, q: np.ndarray, frame: int, step: float) -> np.ndarray:
-        """One more step (nv,) at a frame whose targets stand still: v* = K r at the new targets.
+    def refinement(self, q: np.ndarray, sample: TargetSample, step: float) -> np.ndarray:
+        """One more step (nv,) towards a sample that stands still: v* = K r.
 
         Beyond the paper: the points' second-order term joins J'WJ while that stays positive definite (Newton's method
         instead of Gauss-Newton's), or limbs whose markers lie near their axis would need dozens of steps to settle.
         """
         self.kinematics.update(q)
-        points = None if self.points is None else self.options.gain * self.position_residuals(frame)
-        turns = None if self.turns is None else self.options.gain * self.rotation_residuals(frame)
-        result = self._inverted(q, frame, points, turns, step, exact=True)
+        points, turns = self.residuals(sample)
+        points = None if points is None else self.options.gain * points
+        turns = None if turns is None else self.options.gain * turns
+        result = self._inverted(q, sample, points, turns, step, exact=True)
         longest = np.abs(result[3:]).max()
         return result if longest <= TURN_LIMIT else result * (TURN_LIMIT / longest)
 
+    def residuals(self, sample: TargetSample) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """`position_residuals` and `rotation_residuals`, each None without such a task."""
+        points = None if self.points is None else self.position_residuals(sample)
+        return points, None if self.turns is None else self.rotation_residuals(sample)
+
     def normal_equations(
-        self, q: np.ndarray, frame: int, points: np.ndarray | None, turns: np.ndarray | None
+        self, q: np.ndarray, sample: TargetSample, points: np.ndarray | None, turns: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """J'WJ (nv, nv) and J'W u (nv,) with posture and damping, for wanted displacements of points and links."""
-        hessian, gradient, _ = self._equations(q, frame, points, turns, exact=False)
+        hessian, gradient, _ = self._equations(q, sample, points, turns, exact=False)
         return hessian, gradient
 
     def _equations(
-        self, q: np.ndarray, frame: int, points: np.ndarray | None, turns: np.ndarray | None, *, exact: bool
+        self, q: np.ndarray, sample: TargetSample, points: np.ndarray | None, turns: np.ndarray | None, *, exact: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """`normal_equations`, and the second-order term of the points if ``exact``."""
         options = self.options
-        sums = np.zeros((len(self.rig.links), 19))
+        sums = np.zeros((len(self.rig.links), COLUMNS))
         curvature = None
         if points is not None and self.points is not None:
             seen = np.isfinite(points[:, 0])
-            weights = np.where(seen, self._weights[frame], 0.0)
+            shares = self.points.weights if sample.shares is None else self.points.weights * sample.shares
+            weights = np.where(seen, shares, 0.0)
             points = np.where(seen[:, None], points, 0.0)
             if options.huber > 0.0:
                 weights = weights * np.minimum(1.0, options.huber / np.maximum(np.linalg.norm(points, axis=1), 1e-12))
@@ -128,7 +135,7 @@ class InverseKinematics:
     def _inverted(
         self,
         q: np.ndarray,
-        frame: int,
+        sample: TargetSample,
         points: np.ndarray | None,
         turns: np.ndarray | None,
         step: float,
@@ -136,7 +143,7 @@ class InverseKinematics:
         exact: bool = False,
     ) -> np.ndarray:
         """Inverse differential kinematics (10) times the step; the quadratic program only where a limit binds."""
-        hessian, gradient, curvature = self._equations(q, frame, points, turns, exact=exact)
+        hessian, gradient, curvature = self._equations(q, sample, points, turns, exact=exact)
         failed = 1
         if curvature is not None:
             _, result, failed = dposv(hessian + curvature, gradient)
@@ -155,14 +162,27 @@ class InverseKinematics:
                 result = bounded_step(hessian, gradient, rows, low, high, self.options.backend)
         return result
 
-    def settled(self, q: np.ndarray, frame: int, step: float) -> np.ndarray:
+    def settled(self, q: np.ndarray, sample: TargetSample, step: float) -> np.ndarray:
         """Configuration after `refinement` steps until converged or out of iterations."""
+        return self.refined(q, sample, step)[0]
+
+    def refined(self, q: np.ndarray, sample: TargetSample, step: float) -> tuple[np.ndarray, bool]:
+        """`settled`, and whether it converged: True when the options ask for no refinement."""
         for _ in range(self.options.iterations):
-            change = self.refinement(q, frame, step)
+            change = self.refinement(q, sample, step)
             q = pin.integrate(self.model, q, change)
             if np.abs(change).max() < self.options.tolerance:
-                break
-        return q
+                return q, True
+        return q, self.options.iterations == 0
+
+    def error(self, q: np.ndarray, sample: TargetSample) -> float:
+        """Root mean square distance [m] of the weighing points that were measured; NaN for none, 0 without points."""
+        if self.points is None:
+            return 0.0
+        self.kinematics.update(q)
+        errors = np.linalg.norm(self.position_residuals(sample), axis=1)[self.points.weights > 0.0]
+        seen = np.isfinite(errors)
+        return float(np.sqrt(np.mean(errors[seen] ** 2))) if seen.any() else float("nan")
 
 
 def rotation_error(modelled: np.ndarray, measured: np.ndarray) -> np.ndarray:
@@ -176,45 +196,3 @@ def rotation_error(modelled: np.ndarray, measured: np.ndarray) -> np.ndarray:
         ],
         axis=-1,
     )
-
-
-def faded(times: np.ndarray, positions: np.ndarray, fade: float) -> np.ndarray:
-    """Share (N, P) of its weight that each point (N, P, 3) keeps: 1 far from gaps, smoothly to 0 at a missing sample.
-
-    The start and the end of the recording are no gaps.
-    """
-    seen = np.isfinite(positions[:, :, 0])
-    shares = seen.astype(float)
-    if fade > 0.0:
-        for point in np.flatnonzero(~seen.all(axis=0) & seen.any(axis=0)):
-            missing = times[~seen[:, point]]
-            after = np.searchsorted(missing, times)
-            left = times - missing[np.maximum(after - 1, 0)]
-            right = missing[np.minimum(after, len(missing) - 1)] - times
-            distance = np.minimum(np.where(after > 0, left, np.inf), np.where(after < len(missing), right, np.inf))
-            reach = np.clip(distance / fade, 0.0, 1.0)
-            shares[:, point] *= reach**2 * (3.0 - 2.0 * reach)
-    return shares
-
-
-class BaumgarteRoot:
-    """Root rotation as a matrix integrated with rapetti2020 (14)-(15), the paper's alternative to the manifold."""
-
-    def __init__(self, quaternion: np.ndarray, gain: float) -> None:
-        self.matrix = np.asarray(pin.Quaternion(*quaternion[[3, 0, 1, 2]]).toRotationMatrix())
-        self.gain = gain
-
-    def advance(self, turn: np.ndarray) -> np.ndarray:
-        """Quaternion xyzw after the angular step ``turn`` (3,) [rad] in root axes.
-
-        R' = R (S(w) + A), A = rho / 2 ((R'R)^-1 - 1), one explicit Euler step.
-        """
-        pull = 0.5 * self.gain * (np.linalg.inv(self.matrix.T @ self.matrix) - np.eye(3))
-        self.matrix = self.matrix + self.matrix @ (skew(turn) + pull)
-        left, _, right = np.linalg.svd(self.matrix)
-        return np.asarray(pin.Quaternion(left @ right).coeffs())
-
-    @property
-    def drift(self) -> float:
-        """|R'R - 1|: how far the matrix is from a rotation."""
-        return float(np.linalg.norm(self.matrix.T @ self.matrix - np.eye(3)))

@@ -60,7 +60,7 @@ class Kinematics:
         """J' W J (nv, nv) and J' W u (nv,) from the summed rows of each link.
 
         Args:
-            sums: (L, 19) as made by `row_sums`, per link.
+            sums: (L, COLUMNS) as made by `row_sums`, per link.
         """
         composite = self.below @ sums
         matrix = _spatial(composite)[self.column_link]
@@ -79,7 +79,7 @@ class Kinematics:
 
         Args:
             moments: (L, 3, 3) sum of w p r' per link, r the residuals.
-            sums: (L, 19) of `row_sums` with the residuals as wanted.
+            sums: (L, COLUMNS) of `row_sums` with the residuals as wanted.
         """
         below = self.below.astype(float)
         pulls = (below @ sums[:, RIGHT][:, :3])[self.column_link]
@@ -96,9 +96,14 @@ class Kinematics:
         return np.where(self._upper, product, np.where(self._upper.T, product.T, 0.0))
 
 
-RIGHT = slice(13, 19)
-"""Columns of `row_sums`: the right-hand side, force-like then moment-like."""
-_ORIENTATION = 1
+POINT_WEIGHT, TURN_WEIGHT = 0, 1
+FIRST = slice(2, 5)
+SECOND = slice(5, 11)
+FORCE, MOMENT = slice(11, 14), slice(14, 17)
+RIGHT = slice(FORCE.start, MOMENT.stop)
+COLUMNS = 17
+"""Columns of `row_sums`: weight w of points and of orientations, w p, w (p'p 1 - p p') as xx yy zz xy xz yz, and the
+right-hand side, force-like then moment-like."""
 
 
 def row_sums(
@@ -116,43 +121,41 @@ def row_sums(
         wanted: (P, 3) displacement or velocity wanted, world; anything finite where not measured.
 
     Returns:
-        (L, 19): weight of points, weight of orientations, w p (3), w (p'p 1 - p p') as xx yy zz xy xz yz (6),
-        two unused, and the right-hand side (6).
+        (L, COLUMNS), see there.
     """
     weighted = weights[:, None] * points
     pull = weights[:, None] * wanted
-    rows = np.zeros((len(points), 19))
-    rows[:, 0] = weights
-    rows[:, 2:5] = weighted
-    squares = weighted * points
-    rows[:, 5] = squares[:, 1] + squares[:, 2]
-    rows[:, 6] = squares[:, 0] + squares[:, 2]
-    rows[:, 7] = squares[:, 0] + squares[:, 1]
-    rows[:, 8] = -weighted[:, 0] * points[:, 1]
-    rows[:, 9] = -weighted[:, 0] * points[:, 2]
-    rows[:, 10] = -weighted[:, 1] * points[:, 2]
-    rows[:, 13:16] = pull
-    rows[:, 16] = points[:, 1] * pull[:, 2] - points[:, 2] * pull[:, 1]
-    rows[:, 17] = points[:, 2] * pull[:, 0] - points[:, 0] * pull[:, 2]
-    rows[:, 18] = points[:, 0] * pull[:, 1] - points[:, 1] * pull[:, 0]
+    rows = np.zeros((len(points), COLUMNS))
+    rows[:, POINT_WEIGHT] = weights
+    rows[:, FIRST] = weighted
+    x, y, z = points.T
+    xx, yy, zz = (weighted * points).T
+    rows[:, SECOND] = np.array(
+        [yy + zz, xx + zz, xx + yy, -weighted[:, 0] * y, -weighted[:, 0] * z, -weighted[:, 1] * z]
+    ).T
+    rows[:, FORCE] = pull
+    rows[:, MOMENT] = np.array(
+        [y * pull[:, 2] - z * pull[:, 1], z * pull[:, 0] - x * pull[:, 2], x * pull[:, 1] - y * pull[:, 0]]
+    ).T
     return selector @ rows
 
 
 def add_orientation_rows(sums: np.ndarray, links: np.ndarray, weights: np.ndarray, wanted: np.ndarray) -> None:
     """Add rows of orientations to ``sums`` in place: weights (O,), wanted rotation or angular velocity (O, 3) world."""
-    np.add.at(sums[:, _ORIENTATION], links, weights)
-    np.add.at(sums[:, 16:19], links, weights[:, None] * wanted)
+    np.add.at(sums[:, TURN_WEIGHT], links, weights)
+    np.add.at(sums[:, MOMENT], links, weights[:, None] * wanted)
 
 
 def _spatial(sums: np.ndarray) -> np.ndarray:
     """(L, 6, 6) matrices [[w 1, -[wp]x], [[wp]x, w (p'p 1 - pp') + w_o 1]] of `row_sums`."""
     result = np.zeros((len(sums), 6, 6))
-    weight, orientation, moment = sums[:, 0], sums[:, 1], sums[:, 2:5]
+    weight, orientation, moment = sums[:, POINT_WEIGHT], sums[:, TURN_WEIGHT], sums[:, FIRST]
+    squares = sums[:, SECOND]
     for axis in range(3):
         result[:, axis, axis] = weight
-        result[:, 3 + axis, 3 + axis] = sums[:, 5 + axis] + orientation
-    for row, column, place in ((0, 1, 8), (0, 2, 9), (1, 2, 10)):
-        result[:, 3 + row, 3 + column] = result[:, 3 + column, 3 + row] = sums[:, place]
+        result[:, 3 + axis, 3 + axis] = squares[:, axis] + orientation
+    for row, column, cross in ((0, 1, 3), (0, 2, 4), (1, 2, 5)):
+        result[:, 3 + row, 3 + column] = result[:, 3 + column, 3 + row] = squares[:, cross]
     for first, second, axis, sign in ((0, 1, 2, 1.0), (0, 2, 1, -1.0), (1, 2, 0, 1.0)):
         result[:, first, 3 + second] = result[:, 3 + second, first] = sign * moment[:, axis]
         result[:, second, 3 + first] = result[:, 3 + first, second] = -sign * moment[:, axis]

@@ -12,7 +12,7 @@ from ..rig import Rig
 from .dynamical import InverseKinematics
 from .options import TrackingOptions
 from .posture import JointLimits
-from .targets import Targets
+from .tasks import TargetSample, Tasks
 
 HUBER = 0.05
 """[m] Error beyond which a marker's pull no longer grows during the start."""
@@ -24,43 +24,42 @@ TRIAD_LENGTH = 0.1
 """[m]"""
 
 
-def robust_start(rig: Rig, targets: Targets, frame: int, options: TrackingOptions) -> np.ndarray:
-    """Configuration (nq,) that fits one frame, from no previous knowledge.
+def robust_start(rig: Rig, tasks: Tasks, sample: TargetSample, options: TrackingOptions) -> np.ndarray:
+    """Configuration (nq,) that fits one sample, from no previous knowledge; every point counts fully.
 
     Two starts, the link-by-link rigid fit and the neutral posture under the fitted root, are refined with Huber
     weights; the better one wins.
     """
-    engine = InverseKinematics(rig, targets, replace(options, huber=HUBER, limits=False, fade=0.0))
+    sample = replace(sample, shares=None)
+    engine = InverseKinematics(rig, tasks, replace(options, huber=HUBER, limits=False))
     limits = JointLimits(rig, options.limit_speed)
-    fitted = _link_by_link(rig, targets, frame)
+    fitted = _link_by_link(rig, tasks, sample)
     neutral = rig.neutral
     neutral[:7] = fitted[:7]
-    candidates = [refined(engine, q, frame) for q in (fitted, neutral)]
+    candidates = [refined(engine, q, sample) for q in (fitted, neutral)]
     best, _ = min(candidates, key=lambda candidate: candidate[1])
     if options.limits and limits.any:
-        bounded = InverseKinematics(rig, targets, replace(options, huber=HUBER, fade=0.0))
+        bounded = InverseKinematics(rig, tasks, replace(options, huber=HUBER))
         for _ in range(ITERATIONS):
-            change = bounded.refinement(best, frame, 0.01)
+            change = bounded.refinement(best, sample, 0.01)
             best = pin.integrate(rig.model, best, change)
             if np.abs(change).max() < CONVERGED:
                 break
     return best
 
 
-def refined(engine: InverseKinematics, q: np.ndarray, frame: int) -> tuple[np.ndarray, float]:
-    """Levenberg-Marquardt with Huber weights from ``q`` at one frame: configuration and its robust cost [m^2]."""
-    cost = robust_cost(engine, q, frame)
+def refined(engine: InverseKinematics, q: np.ndarray, sample: TargetSample) -> tuple[np.ndarray, float]:
+    """Levenberg-Marquardt with Huber weights from ``q`` at one sample: configuration and its robust cost [m^2]."""
+    cost = robust_cost(engine, q, sample)
     damping = 1e-3
     for _ in range(ITERATIONS):
-        points = None if engine.points is None else engine.position_residuals(frame)
-        turns = None if engine.turns is None else engine.rotation_residuals(frame)
-        hessian, gradient = engine.normal_equations(q, frame, points, turns)
+        hessian, gradient = engine.normal_equations(q, sample, *engine.residuals(sample))
         trial_cost, trial, change = np.inf, q, np.zeros(engine.model.nv)
         while damping < 1e6:
             damped = hessian + np.diag(damping * np.diag(hessian))
             change = cho_solve(cho_factor(damped, check_finite=False), gradient, check_finite=False)
             trial = pin.integrate(engine.model, q, change)
-            trial_cost = robust_cost(engine, trial, frame)
+            trial_cost = robust_cost(engine, trial, sample)
             if trial_cost <= cost:
                 break
             damping *= 8.0
@@ -69,30 +68,30 @@ def refined(engine: InverseKinematics, q: np.ndarray, frame: int) -> tuple[np.nd
         q, cost, damping = trial, trial_cost, max(damping / 8.0, 1e-9)
         if np.abs(change).max() < CONVERGED:
             break
-    robust_cost(engine, q, frame)
+    robust_cost(engine, q, sample)
     return q, cost
 
 
-def robust_cost(engine: InverseKinematics, q: np.ndarray, frame: int) -> float:
-    """Huber cost of a configuration at one frame [m^2], posture included; moves the engine to ``q``."""
+def robust_cost(engine: InverseKinematics, q: np.ndarray, sample: TargetSample) -> float:
+    """Huber cost of a configuration at one sample [m^2], posture included; moves the engine to ``q``."""
     engine.kinematics.update(q)
     cost = engine.options.posture * engine.posture.cost(q)
-    if engine.points is not None:
-        errors = np.linalg.norm(engine.position_residuals(frame), axis=1)
+    points, turns = engine.residuals(sample)
+    if engine.points is not None and points is not None:
+        errors = np.linalg.norm(points, axis=1)
         seen = np.isfinite(errors)
         bound = engine.options.huber or np.inf
         inside = np.minimum(errors[seen], bound)
         with np.errstate(invalid="ignore"):
             beyond = np.where(errors[seen] > bound, 2.0 * bound * (errors[seen] - bound), 0.0)
         cost += float(engine.points.weights[seen] @ (inside**2 + beyond))
-    if engine.turns is not None:
-        turns = engine.rotation_residuals(frame)
+    if engine.turns is not None and turns is not None:
         seen = np.isfinite(turns[:, 0])
         cost += float(engine.turns.weights[seen] @ (turns[seen] ** 2).sum(axis=1))
     return cost
 
 
-def _link_by_link(rig: Rig, targets: Targets, frame: int) -> np.ndarray:
+def _link_by_link(rig: Rig, tasks: Tasks, sample: TargetSample) -> np.ndarray:
     """Configuration from each link's own markers and orientation, from the root outwards."""
     model, q = rig.model, rig.neutral
     rotations = np.zeros((len(rig.links), 3, 3))
@@ -101,12 +100,12 @@ def _link_by_link(rig: Rig, targets: Targets, frame: int) -> np.ndarray:
         joint = model.joints[link + 1]
         placement = model.jointPlacements[link + 1]
         if parent < 0:
-            rotation, origin = _root(targets, frame)
+            rotation, origin = _root(tasks, sample)
             q[:3], q[3:7] = origin, pin.Quaternion(rotation).coeffs()
         else:
             base = rotations[parent] @ placement.rotation
             origin = origins[parent] + rotations[parent] @ placement.translation
-            wanted = _link_rotation(targets, frame, link, base, origin)
+            wanted = _link_rotation(tasks, sample, link, base, origin)
             relative = base.T @ wanted
             if joint.nq == 4 and joint.nv == 3:
                 q[joint.idx_q : joint.idx_q + 4] = pin.Quaternion(relative).coeffs()
@@ -118,40 +117,44 @@ def _link_by_link(rig: Rig, targets: Targets, frame: int) -> np.ndarray:
     return q
 
 
-def _root(targets: Targets, frame: int) -> tuple[np.ndarray, np.ndarray]:
+def _root(tasks: Tasks, sample: TargetSample) -> tuple[np.ndarray, np.ndarray]:
     """Pose of the root link from its own markers; from all markers at neutral if it shows fewer than three."""
-    points, turns = targets.positions, targets.orientations
+    points, positions = tasks.positions, sample.positions
     rotation = np.eye(3)
-    if points is not None:
-        seen = np.isfinite(points.positions[frame, :, 0])
-        own = seen & (points.links == 0)
+    if points is not None and positions is not None:
+        own = np.isfinite(positions[:, 0]) & (points.links == 0)
         if own.sum() >= 3:
-            return rigid_fit(points.offsets[own], points.positions[frame, own], points.weights[own])
-    if turns is not None:
-        own = (turns.links == 0) & np.isfinite(turns.rotations[frame, :, 0, 0])
-        if own.any():
-            rotation = turns.rotations[frame, np.flatnonzero(own)[0]]
-    if points is not None and np.isfinite(points.positions[frame, :, 0]).any():
-        return rotation, np.nanmean(points.positions[frame], axis=0)
+            return rigid_fit(points.offsets[own], positions[own], points.weights[own])
+    measured = _measured_rotation(tasks, sample, 0)
+    rotation = rotation if measured is None else measured
+    if positions is not None and np.isfinite(positions[:, 0]).any():
+        return rotation, np.nanmean(positions, axis=0)
     return rotation, np.zeros(3)
 
 
-def _link_rotation(targets: Targets, frame: int, link: int, base: np.ndarray, origin: np.ndarray) -> np.ndarray:
+def _link_rotation(tasks: Tasks, sample: TargetSample, link: int, base: np.ndarray, origin: np.ndarray) -> np.ndarray:
     """World rotation of a link from its orientation target or its markers about its joint centre; else the parent's."""
-    if targets.orientations is not None:
-        own = (targets.orientations.links == link) & np.isfinite(targets.orientations.rotations[frame, :, 0, 0])
-        if own.any():
-            return targets.orientations.rotations[frame, np.flatnonzero(own)[0]]
-    points = targets.positions
-    if points is None:
+    measured = _measured_rotation(tasks, sample, link)
+    if measured is not None:
+        return measured
+    points, positions = tasks.positions, sample.positions
+    if points is None or positions is None:
         return base
-    own = (points.links == link) & np.isfinite(points.positions[frame, :, 0])
+    own = (points.links == link) & np.isfinite(positions[:, 0])
     if not own.any():
         return base
     local = np.vstack([points.offsets[own], TRIAD_LENGTH * np.eye(3)])
-    world = np.vstack([points.positions[frame, own] - origin, TRIAD_LENGTH * base.T])
+    world = np.vstack([positions[own] - origin, TRIAD_LENGTH * base.T])
     weights = np.concatenate([points.weights[own], np.full(3, TRIAD_WEIGHT)])
     return rotation_fit(local, world, weights)
+
+
+def _measured_rotation(tasks: Tasks, sample: TargetSample, link: int) -> np.ndarray | None:
+    """World rotation of a link as its own orientation target has it."""
+    if tasks.orientations is None or sample.rotations is None:
+        return None
+    own = np.flatnonzero((tasks.orientations.links == link) & np.isfinite(sample.rotations[:, 0, 0]))
+    return sample.rotations[own[0]] if len(own) else None
 
 
 def rigid_fit(local: np.ndarray, world: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""What tracking follows: points and directions fixed to links, and where they should be."""
+"""Recordings to follow: where the points and links of the tasks are to be, frame by frame."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ..arrays import frozen, frozen_times
 from ..errors import InvalidValue
 from ..motion import Markers
 from ..rig import Rig
+from .tasks import OrientationTask, PositionTask, TargetSample, Tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,32 +40,22 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class PositionTargets:
-    """P points on links that should be at measured places.
+    """A recording of the points of a task.
 
     Attributes:
-        names: P names.
-        links: (P,) link indices.
-        offsets: (P, 3) [m] link frames.
+        task: which points.
         positions: (N, P, 3) [m] world; NaN where not measured.
-        weights: (P,) each point's weight.
         velocities: (N, P, 3) [m/s] world, measured; None: from successive positions.
     """
 
-    names: tuple[str, ...]
-    links: np.ndarray
-    offsets: np.ndarray
+    task: PositionTask
     positions: np.ndarray
-    weights: np.ndarray
     velocities: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        count = len(self.names)
-        object.__setattr__(self, "names", tuple(self.names))
-        object.__setattr__(self, "links", _indices(self.links, count))
-        object.__setattr__(self, "offsets", frozen("target offsets", self.offsets, (count, 3)))
+        count = len(self.task.names)
         positions = frozen("target positions", self.positions, (None, count, 3), finite=False)
         object.__setattr__(self, "positions", positions)
-        object.__setattr__(self, "weights", frozen("target weights", self.weights, (count,)))
         if self.velocities is not None:
             velocities = frozen("target velocities", self.velocities, (len(positions), count, 3), finite=False)
             object.__setattr__(self, "velocities", velocities)
@@ -72,29 +63,22 @@ class PositionTargets:
 
 @dataclass(frozen=True, slots=True)
 class OrientationTargets:
-    """O links whose orientation is measured, as by inertial units.
+    """A recording of the orientations of a task.
 
     Attributes:
-        names: O names.
-        links: (O,) link indices.
+        task: which links.
         rotations: (N, O, 3, 3) link axes in the world; NaN where not measured.
-        weights: (O,) [m^2]: a radian of error counts as this squared many metres of a point's error.
         velocities: (N, O, 3) [rad/s] world axes; None: from successive rotations.
     """
 
-    names: tuple[str, ...]
-    links: np.ndarray
+    task: OrientationTask
     rotations: np.ndarray
-    weights: np.ndarray
     velocities: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        count = len(self.names)
-        object.__setattr__(self, "names", tuple(self.names))
-        object.__setattr__(self, "links", _indices(self.links, count))
+        count = len(self.task.names)
         rotations = frozen("target rotations", self.rotations, (None, count, 3, 3), finite=False)
         object.__setattr__(self, "rotations", rotations)
-        object.__setattr__(self, "weights", frozen("orientation weights", self.weights, (count,)))
         if self.velocities is not None:
             velocities = frozen("angular velocities", self.velocities, (len(rotations), count, 3), finite=False)
             object.__setattr__(self, "velocities", velocities)
@@ -116,8 +100,7 @@ class Targets:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", frozen_times(self.times))
-        if self.positions is None and self.orientations is None:
-            raise InvalidValue("tracking needs position or orientation targets; both are missing")
+        self.tasks  # noqa: B018  # raises where there is nothing to follow
         frames = {}
         if self.positions is not None:
             frames["positions"] = len(self.positions.positions)
@@ -129,6 +112,23 @@ class Targets:
 
     def __len__(self) -> int:
         return len(self.times)
+
+    @property
+    def tasks(self) -> Tasks:
+        """What is followed, without the measurements."""
+        points, turns = self.positions, self.orientations
+        return Tasks(None if points is None else points.task, None if turns is None else turns.task)
+
+    def sample(self, frame: int, shares: np.ndarray | None = None) -> TargetSample:
+        """The measurements of one frame; ``shares`` (P,) as in `TargetSample`."""
+        points, turns = self.positions, self.orientations
+        return TargetSample(
+            None if points is None else points.positions[frame],
+            None if turns is None else turns.rotations[frame],
+            None if points is None or points.velocities is None else points.velocities[frame],
+            None if turns is None or turns.velocities is None else turns.velocities[frame],
+            shares,
+        )
 
     @staticmethod
     def of_markers(rig: Rig, attachments: Sequence[Attachment], markers: Markers) -> Targets:
@@ -144,19 +144,29 @@ class Targets:
             raise InvalidValue(
                 f"none of the recorded markers ({', '.join(markers.names[:8])}, ...) is attached to rig {rig.name!r}"
             )
-        points = PositionTargets(
+        task = PositionTask(
             tuple(a.marker for a in used),
             np.array([rig.index(a.link) for a in used]),
             np.array([a.position for a in used]),
-            markers.select([a.marker for a in used]).positions,
             np.array([a.weight for a in used]),
         )
-        return Targets(markers.times, points)
+        return Targets(markers.times, PositionTargets(task, markers.select(task.names).positions))
 
 
-def _indices(values: object, count: int) -> np.ndarray:
-    result = np.array(values, dtype=int)
-    if result.shape != (count,):
-        raise InvalidValue(f"target links have shape {result.shape}, expected ({count},)")
-    result.setflags(write=False)
-    return result
+def faded(times: np.ndarray, positions: np.ndarray, fade: float) -> np.ndarray:
+    """Share (N, P) of its weight that each point (N, P, 3) keeps: 1 far from gaps, smoothly to 0 at a missing sample.
+
+    The start and the end of the recording are no gaps.
+    """
+    seen = np.isfinite(positions[:, :, 0])
+    shares = seen.astype(float)
+    if fade > 0.0:
+        for point in np.flatnonzero(~seen.all(axis=0) & seen.any(axis=0)):
+            missing = times[~seen[:, point]]
+            after = np.searchsorted(missing, times)
+            left = times - missing[np.maximum(after - 1, 0)]
+            right = missing[np.minimum(after, len(missing) - 1)] - times
+            distance = np.minimum(np.where(after > 0, left, np.inf), np.where(after < len(missing), right, np.inf))
+            reach = np.clip(distance / fade, 0.0, 1.0)
+            shares[:, point] *= reach**2 * (3.0 - 2.0 * reach)
+    return shares

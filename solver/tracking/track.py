@@ -13,18 +13,17 @@ from ..motion import Markers
 from ..pinocchio_loader import pin
 from ..progress import Progress, silent
 from ..rig import Rig
-from .dynamical import ROTATION, BaumgarteRoot, InverseKinematics
+from .kinematics import Kinematics
 from .options import TrackingOptions
 from .report import marker_faults, size_factor
-from .start import robust_start
-from .targets import Attachment, Targets
+from .targets import Attachment, Targets, faded
+from .tasks import PositionTask
+from .tracker import FEWEST_POINTS, Tracker
 
 PROGRESS_EVERY = 100
 SIZE_FRAMES = 20
 SIZE_DIFFERENCE = 0.04
 """Difference in size from the rig beyond which a recording looks like another subject's."""
-FEWEST_POINTS = 4
-"""A frame with fewer seen points cannot be tracked; it keeps the pose of its predecessor and is not counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,60 +118,45 @@ def track(
 
 def follow(rig: Rig, targets: Targets, options: TrackingOptions, progress: Progress = silent) -> Tracked:
     """Motion of a rig that follows position and orientation targets; see `track`."""
-    engine = InverseKinematics(rig, targets, options)
-    usable = _usable(targets)
+    tracker = Tracker(rig, targets.tasks, options)
+    shares = None
+    if targets.positions is not None:
+        shares = faded(targets.times, targets.positions.positions, options.fade)
+    samples = [targets.sample(k, None if shares is None else shares[k]) for k in range(len(targets))]
+    usable = np.array([tracker.usable(sample) for sample in samples])
     if not usable.any():
         raise InvalidValue(f"no frame shows {FEWEST_POINTS} or more tracked markers; nothing can be tracked")
     first = int(np.argmax(usable))
-    q = robust_start(rig, targets, first, options)
-    q = engine.settled(q, first, _step(targets.times, first))
-    baumgarte = BaumgarteRoot(q[ROTATION], options.baumgarte_gain) if options.integrator == "baumgarte" else None
     configurations = np.empty((len(targets), rig.model.nq))
-    configurations[: first + 1] = q
     restarts: list[int] = []
-    drift = 0.0
-    for frame in range(first + 1, len(targets)):
+    for frame in range(first, len(targets)):
         if frame % PROGRESS_EVERY == 0:
             progress(frame / len(targets), f"tracking frame {frame} of {len(targets)}")
-        if usable[frame]:
-            step = _step(targets.times, frame)
-            q = _advanced(engine, q, frame, step, baumgarte)
-            drift = max(drift, baumgarte.drift if baumgarte else 0.0)
-            if options.iterations and _frame_error(engine, q, frame) > options.restart_error:
-                again = engine.settled(robust_start(rig, targets, frame, options), frame, step)
-                if _frame_error(engine, again, frame) < 0.8 * _frame_error(engine, q, frame):
-                    q = again
-                    restarts.append(frame)
-        configurations[frame] = q
-    modelled = _modelled(engine, configurations)
+        step = tracker.step(samples[frame], _step(targets.times, frame))
+        configurations[frame] = step.q
+        if step.restarted:
+            restarts.append(frame)
+    configurations[:first] = configurations[first]
+    kinematics = tracker.solver.kinematics
     errors = np.zeros((len(targets), 0))
     warnings = _warnings(targets, usable, restarts)
     size = 1.0
+    names: tuple[str, ...] = ()
     if targets.positions is not None:
-        errors = np.linalg.norm(targets.positions.positions - modelled, axis=2)
+        task, measured = targets.positions.task, targets.positions.positions
+        modelled = _modelled(kinematics, task, configurations)
+        errors = np.linalg.norm(measured - modelled, axis=2)
         errors[~usable] = np.nan
-        faults = marker_faults(targets.times, targets.positions.names, targets.positions.positions, modelled)
-        size = _size(engine, configurations, usable)
-        warnings += faults.warnings + _size_warning(size)
+        frames = np.flatnonzero(usable)
+        frames = frames[np.linspace(0, len(frames) - 1, min(SIZE_FRAMES, len(frames))).astype(int)]
+        posture = tracker.solver.posture
+        size = size_factor(kinematics, posture, task.links, task.offsets, measured[frames], configurations[frames])
+        names = task.names
+        warnings += marker_faults(targets.times, names, measured, modelled).warnings + _size_warning(size)
     velocities = manifold_velocities(rig.model, targets.times, configurations)
-    names = targets.positions.names if targets.positions is not None else ()
     progress(1.0, f"tracked {len(targets)} frames")
-    return Tracked(
-        targets.times, configurations, velocities, names, errors, usable, engine.bound_steps, drift, size, warnings
-    )
-
-
-def _advanced(
-    engine: InverseKinematics, q: np.ndarray, frame: int, step: float, baumgarte: BaumgarteRoot | None
-) -> np.ndarray:
-    change = engine.correction(q, frame, step)
-    following = pin.integrate(engine.model, q, change)
-    if baumgarte is not None:
-        following[ROTATION] = baumgarte.advance(change[3:6])
-    following = engine.settled(following, frame, step)
-    if baumgarte is not None and engine.options.iterations:
-        baumgarte.matrix = np.asarray(pin.Quaternion(*following[[6, 3, 4, 5]]).toRotationMatrix())
-    return following
+    bound, drift = tracker.solver.bound_steps, tracker.drift
+    return Tracked(targets.times, configurations, velocities, names, errors, usable, bound, drift, size, warnings)
 
 
 def manifold_velocities(model: pin.Model, times: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -184,47 +168,19 @@ def manifold_velocities(model: pin.Model, times: np.ndarray, q: np.ndarray) -> n
     return np.array([pin.difference(model, q[a], q[b]) / (times[b] - times[a]) for a, b in pairs])
 
 
-def _usable(targets: Targets) -> np.ndarray:
-    count = np.zeros(len(targets))
-    if targets.positions is not None:
-        weighing = targets.positions.weights > 0.0
-        count += np.isfinite(targets.positions.positions[:, weighing, 0]).sum(axis=1)
-    if targets.orientations is not None:
-        count += FEWEST_POINTS * np.isfinite(targets.orientations.rotations[:, :, 0, 0]).sum(axis=1)
-    return count >= FEWEST_POINTS
-
-
 def _step(times: np.ndarray, frame: int) -> float:
     if len(times) < 2:
         return 0.01
     return float(times[frame] - times[frame - 1] if frame else times[1] - times[0])
 
 
-def _frame_error(engine: InverseKinematics, q: np.ndarray, frame: int) -> float:
-    if engine.points is None:
-        return 0.0
-    engine.kinematics.update(q)
-    errors = np.linalg.norm(engine.position_residuals(frame), axis=1)[engine.points.weights > 0.0]
-    return float(_root_mean_square(errors, None))
-
-
-def _modelled(engine: InverseKinematics, configurations: np.ndarray) -> np.ndarray:
+def _modelled(kinematics: Kinematics, task: PositionTask, configurations: np.ndarray) -> np.ndarray:
     """World positions (N, P, 3) [m] of the points on the rig."""
-    if engine.points is None:
-        return np.zeros((len(configurations), 0, 3))
-    result = np.empty((len(configurations), len(engine.points.names), 3))
+    result = np.empty((len(configurations), len(task.names), 3))
     for frame, q in enumerate(configurations):
-        engine.kinematics.update(q)
-        result[frame] = engine.kinematics.points(engine.points.links, engine.points.offsets)
+        kinematics.update(q)
+        result[frame] = kinematics.points(task.links, task.offsets)
     return result
-
-
-def _size(engine: InverseKinematics, configurations: np.ndarray, usable: np.ndarray) -> float:
-    assert engine.points is not None
-    frames = np.flatnonzero(usable)
-    frames = frames[np.linspace(0, len(frames) - 1, min(SIZE_FRAMES, len(frames))).astype(int)]
-    points, seen = engine.points, engine.points.positions[frames]
-    return size_factor(engine.kinematics, engine.posture, points.links, points.offsets, seen, configurations[frames])
 
 
 def _size_warning(size: float) -> tuple[str, ...]:

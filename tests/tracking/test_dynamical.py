@@ -10,10 +10,12 @@ from solver.motion import Markers
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs.human import human
-from solver.tracking import OrientationTargets, Targets, TrackingOptions, follow, track
+from solver.tracking import OrientationTargets, OrientationTask, Targets, TrackingOptions, follow, track
+from solver.tracking.baumgarte import BaumgarteRoot
 from solver.tracking.bounded import bounded_step
-from solver.tracking.dynamical import BaumgarteRoot, InverseKinematics, faded, rotation_error
+from solver.tracking.dynamical import InverseKinematics, rotation_error
 from solver.tracking.kinematics import Kinematics
+from solver.tracking.targets import faded
 from tests.tracking.bodies import cloud, farthest, seen_from, swinging
 
 
@@ -38,9 +40,10 @@ def test_each_step_leaves_one_minus_the_gain_of_the_error(rig: Rig, gain: float)
     q = swinging(rig, 2)[0]
     markers = seen_from(rig, cloud(rig), np.array([q, q]))
     options = TrackingOptions(gain=gain, posture=1e-12, damping=1e-12, limits=False, fade=0.0)
-    engine = InverseKinematics(rig, Targets.of_markers(rig, cloud(rig), markers), options)
+    targets = Targets.of_markers(rig, cloud(rig), markers)
+    engine = InverseKinematics(rig, targets.tasks, options)
     start = pin.integrate(rig.model, q, 1e-4 * np.random.default_rng(0).normal(size=rig.model.nv))
-    after = pin.integrate(rig.model, start, engine.correction(start, 1, 0.01))
+    after = pin.integrate(rig.model, start, engine.correction(start, targets.sample(0), targets.sample(1), 0.01))
     np.testing.assert_allclose(
         pin.difference(rig.model, q, after), (1.0 - gain) * pin.difference(rig.model, q, start), atol=2e-7
     )
@@ -51,8 +54,9 @@ def test_moving_targets_are_followed_without_lag_or_lead(rig: Rig) -> None:
     q = swinging(rig, 2)
     markers = seen_from(rig, cloud(rig), q)
     options = TrackingOptions(gain=0.1, posture=1e-12, damping=1e-12, limits=False, fade=0.0)
-    engine = InverseKinematics(rig, Targets.of_markers(rig, cloud(rig), markers), options)
-    reached = pin.integrate(rig.model, q[0], engine.correction(q[0], 1, 0.01))
+    targets = Targets.of_markers(rig, cloud(rig), markers)
+    engine = InverseKinematics(rig, targets.tasks, options)
+    reached = pin.integrate(rig.model, q[0], engine.correction(q[0], targets.sample(0), targets.sample(1), 0.01))
     moved = np.abs(pin.difference(rig.model, q[0], q[1])).max()
     assert np.abs(pin.difference(rig.model, reached, q[1])).max() < 0.05 * moved
 
@@ -123,7 +127,7 @@ def test_orientations_alone_give_the_joints(rig: Rig) -> None:
         kinematics.update(configuration)
         rotations.append(kinematics.rotations.copy())
     links = np.arange(len(rig.links))
-    turns = OrientationTargets(rig.links, links, np.array(rotations), np.ones(len(links)))
+    turns = OrientationTargets(OrientationTask(rig.links, links, np.ones(len(links))), np.array(rotations))
     tracked = follow(rig, Targets(np.arange(15) / 100.0, None, turns), FREE)
     joints = [pin.difference(rig.model, a, b)[6:] for a, b in zip(tracked.q, q)]
     assert np.abs(joints).max() < 1e-5

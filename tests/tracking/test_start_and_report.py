@@ -40,7 +40,8 @@ def test_start_finds_any_pose(rig: Rig, turned: float, raised: float) -> None:
     """One frame is enough, wherever the person stands, faces and holds the arms."""
     q = posed(rig, turned, raised, 0.9)
     markers = seen_from(rig, cloud(rig), np.array([q]))
-    found = robust_start(rig, Targets.of_markers(rig, cloud(rig), markers), 0, TrackingOptions(limits=False))
+    targets = Targets.of_markers(rig, cloud(rig), markers)
+    found = robust_start(rig, targets.tasks, targets.sample(0), TrackingOptions(limits=False))
     assert farthest(rig, np.array([found]), np.array([q])) < 0.01
 
 
@@ -50,7 +51,8 @@ def test_start_withstands_a_wrong_marker(rig: Rig) -> None:
     positions = seen_from(rig, cloud(rig), np.array([q])).positions.copy()
     positions[0, 1] += [0.5, 0.0, 0.2]
     markers = Markers(np.zeros(1), tuple(a.marker for a in cloud(rig)), positions)
-    found = robust_start(rig, Targets.of_markers(rig, cloud(rig), markers), 0, TrackingOptions(limits=False))
+    targets = Targets.of_markers(rig, cloud(rig), markers)
+    found = robust_start(rig, targets.tasks, targets.sample(0), TrackingOptions(limits=False))
     assert farthest(rig, np.array([found]), np.array([q])) < 0.15
 
 

@@ -1,0 +1,36 @@
+"""The paper's way to integrate the root's rotation, rapetti2020 (14)-(15), beside the exact one on the manifold."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..pinocchio_loader import pin
+from ..so3 import matrices
+from .posture import skew
+
+
+class BaumgarteRoot:
+    """Root rotation as a matrix integrated with rapetti2020 (14)-(15), the paper's alternative to the manifold."""
+
+    def __init__(self, quaternion: np.ndarray, gain: float) -> None:
+        self.gain = gain
+        self.restart(quaternion)
+
+    def restart(self, quaternion: np.ndarray) -> None:
+        """Take the rotation of a quaternion xyzw (4,)."""
+        self.matrix = matrices(quaternion[None])[0]
+
+    def advance(self, turn: np.ndarray) -> np.ndarray:
+        """Quaternion xyzw after the angular step ``turn`` (3,) [rad] in root axes.
+
+        R' = R (S(w) + A), A = rho / 2 ((R'R)^-1 - 1), one explicit Euler step.
+        """
+        pull = 0.5 * self.gain * (np.linalg.inv(self.matrix.T @ self.matrix) - np.eye(3))
+        self.matrix = self.matrix + self.matrix @ (skew(turn) + pull)
+        left, _, right = np.linalg.svd(self.matrix)
+        return np.asarray(pin.Quaternion(left @ right).coeffs())
+
+    @property
+    def drift(self) -> float:
+        """|R'R - 1|: how far the matrix is from a rotation."""
+        return float(np.linalg.norm(self.matrix.T @ self.matrix - np.eye(3)))

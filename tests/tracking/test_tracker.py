@@ -1,0 +1,97 @@
+"""Laws of tracking sample by sample."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.errors import InvalidValue
+from solver.rig import Rig
+from solver.rigs.human import human
+from solver.tracking import Targets, TargetSample, Tracker, TrackingOptions, follow
+from tests.tracking.bodies import cloud, seen_from, swinging
+
+RATE = 100.0
+
+
+@pytest.fixture(scope="module")
+def rig() -> Rig:
+    return human(1.75, 70.0, "male")
+
+
+@pytest.fixture(scope="module")
+def targets(rig: Rig) -> Targets:
+    return Targets.of_markers(rig, cloud(rig), seen_from(rig, cloud(rig), swinging(rig, 30)))
+
+
+@pytest.mark.parametrize("options", [TrackingOptions(fade=0.0), TrackingOptions.one_pass(0.7)])
+def test_a_recording_is_a_loop_over_its_samples(rig: Rig, targets: Targets, options: TrackingOptions) -> None:
+    """Samples given one by one pose the rig bit for bit as the whole recording does."""
+    tracker = Tracker(rig, targets.tasks, options)
+    steps = [tracker.step(targets.sample(k), 1.0 / RATE).q for k in range(len(targets))]
+    whole = follow(rig, targets, options).q
+    times = np.diff(targets.times)
+    np.testing.assert_allclose(times, 1.0 / RATE, rtol=1e-9)
+    np.testing.assert_allclose(steps, whole, atol=1e-9)
+
+
+def test_what_has_not_come_yet_changes_nothing(rig: Rig, targets: Targets) -> None:
+    """The pose after a sample depends on no later sample: the tracker is causal."""
+    ahead, behind = Tracker(rig, targets.tasks), Tracker(rig, targets.tasks)
+    for k in range(10):
+        before = ahead.step(targets.sample(k), 1.0 / RATE)
+        np.testing.assert_array_equal(before.q, behind.step(targets.sample(k), 1.0 / RATE).q)
+    ahead.step(targets.sample(25), 1.0 / RATE)
+    assert behind.q is not None
+    np.testing.assert_array_equal(before.q, behind.q)
+
+
+def test_too_few_points_hold_the_pose(rig: Rig, targets: Targets) -> None:
+    """A sample without measurements says so, moves nothing, and tracking goes on after it."""
+    tracker = Tracker(rig, targets.tasks)
+    sample = targets.sample(0)
+    assert sample.positions is not None
+    nothing = TargetSample(np.full_like(sample.positions, np.nan))
+    assert not tracker.step(nothing, 1.0 / RATE).tracked
+    assert tracker.q is None
+    first = tracker.step(sample, 1.0 / RATE)
+    held = tracker.step(nothing, 1.0 / RATE)
+    assert (first.tracked, held.tracked) == (True, False)
+    np.testing.assert_array_equal(held.q, first.q)
+    assert tracker.step(targets.sample(2), 1.0 / RATE).error < 1e-3
+
+
+def test_a_lost_fit_is_found_again(rig: Rig, targets: Targets) -> None:
+    """A start far off is left for a new one as soon as the error tells."""
+    tracker = Tracker(rig, targets.tasks, TrackingOptions(iterations=1))
+    far = rig.neutral
+    far[:3] += [2.0, 0.0, 0.0]
+    far[3:7] = [0.0, 0.0, 1.0, 0.0]
+    tracker.start(targets.sample(0), 1.0 / RATE, far)
+    step = tracker.step(targets.sample(1), 1.0 / RATE)
+    assert step.restarted
+    assert step.error < 1e-2
+
+
+def test_an_unconverged_step_says_so(rig: Rig, targets: Targets) -> None:
+    """One refinement from far away does not meet the tolerance; many do."""
+    turned = rig.neutral
+    turned[3:7] = [0.0, 0.0, np.sin(0.4), np.cos(0.4)]
+    found = {}
+    for iterations in (1, 60):
+        tracker = Tracker(rig, targets.tasks, TrackingOptions(iterations=iterations))
+        found[iterations] = tracker.start(targets.sample(0), 1.0 / RATE, turned).converged
+    assert found == {1: False, 60: True}
+
+
+def test_wrong_samples_are_refused(rig: Rig, targets: Targets) -> None:
+    """Shapes that are not the tasks', a start of another rig and time that stands still are errors in words."""
+    tracker = Tracker(rig, targets.tasks)
+    with pytest.raises(InvalidValue, match="positions have shape"):
+        tracker.step(TargetSample(np.zeros((3, 3))), 0.01)
+    with pytest.raises(InvalidValue, match="rotations have shape"):
+        tracker.step(TargetSample(targets.sample(0).positions, np.zeros((1, 3, 3))), 0.01)
+    with pytest.raises(InvalidValue, match="dt is 0"):
+        tracker.step(targets.sample(0), 0.0)
+    with pytest.raises(InvalidValue, match="a start has shape"):
+        tracker.start(targets.sample(0), 0.01, np.zeros(9))
