@@ -14,6 +14,7 @@ from typing import ClassVar, Literal
 
 import bpy
 
+from .complaints import last_words
 from .interpreter import PACKAGE, Interpreter, chosen
 from .typed import Status
 from .values import errors
@@ -23,8 +24,6 @@ LOOK_EVERY = 0.1
 """[s] between looks at a running child."""
 PATIENCE = 3.0
 """[s] a child has to end by itself after it was told to."""
-LAST_LINES = 6
-"""Lines of a failed child's words that are shown."""
 
 
 class Job:
@@ -110,9 +109,7 @@ class Job:
         if self.cancelled:
             raise errors.Cancelled(f"{self.title}: cancelled, nothing was changed")
         if self._process.returncode != 0:
-            crashed = any(word.startswith("Traceback") for word in self._words)
-            words = " ".join(self._words[-1:] if crashed else self._words[-LAST_LINES:]).removeprefix("error: ")
-            raise errors.BackendError(words or f"{self.title} ended with code {self._process.returncode}")
+            raise errors.BackendError(last_words(self._words, self._process.returncode))
 
     def _close(self) -> None:
         for reader in self._readers:
@@ -132,7 +129,7 @@ class Job:
         assert self._process.stderr is not None
         for line in self._process.stderr:
             if line.strip():
-                self._words.append(line.strip())
+                self._words.append(line.rstrip())
 
 
 class Current:

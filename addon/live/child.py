@@ -12,13 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..complaints import last_words
 from ..interpreter import Interpreter
 from ..values import SceneFrame, SceneTimeline, errors, scene_frame, write_timeline
 
 PATIENCE = 3.0
 """[s] a child has to end by itself after it was told to."""
-LAST_LINES = 6
-"""Lines of a failed child's words that are shown."""
+KEPT_LINES = 100
+"""Of a child's complaints; it may live long."""
 KEPT = 3
 """Files of each kind that stay: the child may not have read the last ones yet."""
 ORDER = ("pose", "timeline", "look")
@@ -97,9 +98,7 @@ class Child:
     @property
     def last_words(self) -> str:
         """Why it ended, as far as it said so."""
-        crashed = any(word.startswith("Traceback") for word in self._words)
-        words = " ".join(self._words[-1:] if crashed else self._words[-LAST_LINES:]).removeprefix("error: ")
-        return words or f"code {self._process.poll()}"
+        return last_words(self._words, self._process.poll())
 
     def send(self, request: Mapping[str, object], timeline: SceneTimeline | None = None) -> None:
         """Send a request, at once as far as the caller is concerned; a timeline's file is written on the way."""
@@ -154,7 +153,7 @@ class Child:
         assert self._process.stderr is not None
         for line in self._process.stderr:
             if line.strip():
-                self._words = [*self._words[-LAST_LINES:], line.strip()]
+                self._words = [*self._words[-KEPT_LINES:], line.rstrip()]
 
     def _write(self) -> None:
         assert self._process.stdin is not None

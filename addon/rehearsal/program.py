@@ -20,7 +20,7 @@ from .video import Rendering, Report, prepare, render_video
 SCENE_FILE = "rehearsal.blend"
 CODE = (
     "import sys; sys.path.insert(0, {root!r}); sys.path += [path for path in {paths!r} if path not in sys.path]; "
-    "from addon.rehearsal.video import leave, render_file; leave(render_file(*sys.argv[-2:]))"
+    "from addon.rehearsal.video import run_child; run_child(*sys.argv[-2:])"
 )
 """The child's program: what this Blender finds it finds too, after what is its own."""
 

@@ -8,7 +8,8 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+import traceback
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,7 +112,7 @@ def render_video(scene: bpy.types.Scene, path: Path, report: Report, *, own_proc
     except OSError as error:
         raise errors.InputError(path, f"cannot be written: {error.strerror}", remedy="Name another place") from None
     try:
-        with _ends_clean(building) if own_process else nullcontext():
+        with ends_clean(building) if own_process else nullcontext():
             written = _render(scene, building, video, report)
         if target.is_dir():
             shutil.rmtree(target)
@@ -160,9 +161,13 @@ def _render(scene: bpy.types.Scene, building: Path, video: bool, report: Report)
 
 
 @contextmanager
-def _ends_clean(building: Path) -> Iterator[None]:
+def ends_clean(building: Path, told_by: Sequence[int] = (signal.SIGINT, signal.SIGTERM)) -> Iterator[None]:
     """A process of our own that is told to end leaves no half-written video; Blender's rendering cannot be stopped
     from Python, so that the process ends here, after the frame that it is at.
+
+    Args:
+        building: folder that goes when the process is told to end.
+        told_by: the signals that tell it.
     """
 
     def stop(*_: object) -> None:
@@ -170,12 +175,14 @@ def _ends_clean(building: Path) -> Iterator[None]:
         print("cancelled, nothing was written", file=sys.stderr)
         leave(CANCELLED)
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, stop) for number in told_by}
     try:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            # A handler that was set from C, as Blender's own of Ctrl-C, is None here and cannot be put back from
+            # Python; what is left to do after a video is to end, which is what the signal does by default.
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 def tell(fraction: float, message: str) -> None:
@@ -193,6 +200,16 @@ def render_file(source: str, output: str) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def run_child(source: str, output: str) -> None:
+    """Render a written scene and end the process: no error gets as far as Blender, which would tell its script."""
+    code = 1
+    try:
+        code = render_file(source, output)
+    except BaseException:
+        traceback.print_exc()
+    leave(code)
 
 
 def leave(code: int) -> None:

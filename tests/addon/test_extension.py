@@ -12,6 +12,7 @@ import bpy
 import pytest
 
 from addon import registration
+from addon.complaints import last_words
 from addon.interpreter import Interpreter, environment
 from addon.jobs import PATIENCE, Job
 from addon.operators.rigs import rig_arguments
@@ -122,3 +123,27 @@ def test_a_real_recording_stands_in_the_scene(registered: None, shared_data: Pat
     assert len(balls) >= 30
     bpy.context.scene.frame_set(10)
     assert all(0.0 < ball.location.z < 3.0 for ball in balls if not ball.hide_viewport)
+
+
+BLENDER_S = """Traceback (most recent call last):
+  File "<string>", line 1, in <module>
+    signal.signal(number, handler)
+    ~~~~~~~~~~~~~^^^^^^^^^^^^^^^^^
+TypeError: signal handler must be signal.SIG_IGN
+
+Error: script failed, expr: 'import sys; sys.path.insert(0, "a"); from addon import b', exiting.
+Blender quit"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "code", "words"),
+    [
+        (BLENDER_S, 2, "internal error: TypeError: signal handler must be signal.SIG_IGN"),
+        ("a warning\nerror: a.trc, line 3: short row.\nUse another.", 2, "a.trc, line 3: short row. Use another."),
+        ("Error: script failed, expr: 'import sys', exiting.", 2, "ended with code 2"),
+        ("", -11, "ended by SIGSEGV"),
+    ],
+)
+def test_a_child_s_command_line_is_no_error_message(lines: str, code: int, words: str) -> None:
+    """Of what a failed child writes, its own error is told; never the script it was started with."""
+    assert last_words(lines.splitlines(), code) == words

@@ -1,0 +1,64 @@
+"""What only shows in a real Blender runs there, where one is: named by the variable BLENDER, or found on the PATH."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.addon.real_blender.rehearsal import write_rig_file
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = Path(__file__).parent / "real_blender"
+
+
+@pytest.fixture(scope="module")
+def blender() -> str:
+    """A real Blender's program."""
+    found = os.environ.get("BLENDER") or shutil.which("blender")
+    if not found:
+        pytest.skip("no Blender here besides the bpy module: name its program in the variable BLENDER")
+    return found
+
+
+def test_a_real_blender_keeps_its_rehearsal_video(blender: str, tmp_path: Path) -> None:
+    """The button's child in a real Blender writes the video, and says why in words where it cannot."""
+    write_rig_file(tmp_path)
+    words = ["-b", "--factory-startup", "--python-exit-code", "1", "--python", str(SCRIPTS / "rehearsal.py")]
+    done = subprocess.run([blender, *words, "--", str(tmp_path)], capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+
+
+CHILD = """
+import signal, sys
+from pathlib import Path
+from addon.rehearsal.video import ends_clean
+
+number, folder = signal.{name}, Path(sys.argv[1])
+assert signal.getsignal(number) is None, "the test needs a handler that was set from C"
+with ends_clean(folder, (number,)):
+    {act}
+print("kept" if folder.exists() else "lost", signal.getsignal(number) == signal.SIG_DFL)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows knows no such signals")
+@pytest.mark.parametrize(
+    ("act", "code", "said"), [("pass", 0, "kept True\n"), ("signal.raise_signal(number)", 130, "")]
+)
+def test_a_handler_set_from_c_does_not_lose_the_video(tmp_path: Path, act: str, code: int, said: str) -> None:
+    """A signal whose handler Python sees as None (here faulthandler's, in Blender that of Ctrl-C) ends the rendering
+    cleanly when it comes, and costs nothing when it does not.
+    """
+    building = tmp_path / "building"
+    building.mkdir()
+    program = CHILD.format(name="SIGFPE", act=act)
+    done = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", program, str(building)], cwd=ROOT, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (code, said), done.stderr
+    assert building.exists() == (code == 0)
