@@ -9,8 +9,8 @@ import bpy
 import numpy as np
 
 from .armature import rig_of, shapes_of
-from .authoring.scores import DEVIATION, EXCITATION, read_score
 from .inertials import read_inertials
+from .scores import DEVIATION, EXCITATION, read_score
 from .values import densities
 
 COLOUR_KEY = "exciting_dance_colour"

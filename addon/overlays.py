@@ -18,7 +18,6 @@ from .armature import rig_in
 from .colours import COLOUR_KEY, colouring
 from .drawing import BOLD, LINE, arrow, floor, legend, lines, polygon
 from .legend import legends_in
-from .live.switch import Live
 from .properties import Settings, settings_of
 from .recording import METRES_PER_NEWTON
 from .study import folder_of, trial_of
@@ -38,6 +37,13 @@ METRES_PER_MOMENTUM, METRES_PER_SPIN = 0.01, 0.05
 CROSS = 0.05
 """[m] Arm of the cross at the centre of mass."""
 _handles: list = []
+
+
+class Instead:
+    """Asked of a body before it is drawn over: whether somebody else shows the same of it, and better, now."""
+
+    balance: ClassVar[list[Callable[[bpy.types.Object], bool]]] = []
+    colours: ClassVar[list[Callable[[bpy.types.Object], bool]]] = []
 
 
 class Shown:
@@ -111,10 +117,10 @@ def _draw_motion() -> None:
 def _body(body: bpy.types.Object, motion: SceneMotion, time: float, settings: Settings) -> None:
     frame = _at(motion.times, time)
     com, momentum = motion.com[frame], motion.momentum[frame]
-    checked = Live.shows(body)  # draws its own
-    if settings.show_support and not checked:
+    balanced = any(shows(body) for shows in Instead.balance)
+    if settings.show_support and not balanced:
         floor(polygon(motion.standing[frame]), GROUND)
-    if settings.show_com and not checked:
+    if settings.show_com and not balanced:
         foot = com * (1.0, 1.0, 0.0)
         arms = [com + sign * CROSS * axis for axis in np.eye(3) for sign in (-1.0, 1.0)]
         lines(arms, MASS, BOLD)
@@ -135,7 +141,7 @@ def _draw_legend() -> None:
     body = rig_in(context)
     if body is None or COLOUR_KEY not in body or not settings_of(context).overlay or legends_in(scene(context)):
         return
-    if not context.space_data.overlay.show_overlays or Live.colours(body):
+    if not context.space_data.overlay.show_overlays or any(shows(body) for shows in Instead.colours):
         return
     try:
         shown = colouring(body, body[COLOUR_KEY])

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-SOLVER = ROOT / "solver"
+SOLVER, ADDON = ROOT / "solver", ROOT / "addon"
 BLENDER = {"bpy", "mathutils", "gpu", "gpu_extras", "blf", "bmesh", "bl_math", "bpy_extras", "addon", "bl_ext"}
 DYNAMICS_LIBRARY = {"pinocchio", "cmeel_pth", "cmeel"}
 
@@ -34,6 +34,21 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"demo"}),
     frozenset({"cli"}),
     frozenset({"__main__"}),
+)
+ADDON_LAYERS: tuple[frozenset[str], ...] = (
+    frozenset({"complaints", "interpreter", "values"}),
+    frozenset({"convert", "meshes", "preferences", "typed"}),
+    frozenset({"armature", "whole"}),
+    frozenset({"action", "inertials", "jobs", "scores"}),
+    frozenset({"colours"}),
+    frozenset({"drawing", "ellipsoids", "legend", "properties", "recording"}),
+    frozenset({"render"}),
+    frozenset({"study"}),
+    frozenset({"authoring", "overlays"}),
+    frozenset({"live", "rehearsal"}),  # of the packages, these two stand on how a dance is authored
+    frozenset({"__main__", "command", "operators"}),
+    frozenset({"panels"}),
+    frozenset({"registration"}),
 )
 QP_MAY_USE = {"qp", "errors", "arrays", "progress"}
 
@@ -77,17 +92,20 @@ def all_imports(folder: Path) -> list[Import]:
     return [found for path in sources(folder) for found in imports(path)]
 
 
-def unit(path: Path) -> str:
-    """The module or package directly under solver/ that a file belongs to."""
-    return path.relative_to(SOLVER).parts[0].removesuffix(".py")
+def unit(path: Path, house: Path) -> str:
+    """The module or package directly under solver/ or addon/ that a file belongs to."""
+    return path.relative_to(house).parts[0].removesuffix(".py")
 
 
-def layer(name: str) -> int:
-    """Rank of a unit of the solver."""
-    for rank, names in enumerate(LAYERS):
+def layer(name: str, layers: tuple[frozenset[str], ...]) -> int:
+    """Rank of a unit of the solver or the add-on."""
+    for rank, names in enumerate(layers):
         if name in names:
             return rank
-    raise AssertionError(f"solver/{name} has no place in LAYERS: give it one")
+    raise AssertionError(f"{name} has no place in the layers: give it one")
+
+
+HOUSES = {"solver": (SOLVER, LAYERS), "addon": (ADDON, ADDON_LAYERS)}
 
 
 def test_solver_knows_no_blender() -> None:
@@ -109,15 +127,19 @@ def test_solver_imports_itself_relatively() -> None:
     assert escaping == []
 
 
-def test_arrows_point_down() -> None:
-    """Each part of the solver imports only from layers below its own."""
+@pytest.mark.parametrize("name", HOUSES)
+def test_arrows_point_down(name: str) -> None:
+    """Each part of the solver, and of the add-on, imports only from layers below its own: there are no circles."""
+    house, layers = HOUSES[name]
     wrong = []
-    for found in all_imports(SOLVER):
-        if not found.relative or (found.path.parent == SOLVER and found.path.name == "__init__.py"):
+    for found in all_imports(house):
+        if not found.relative or (found.path.parent == house and found.path.name == "__init__.py"):
             continue  # the package's own __init__ names the public functions of every layer
-        own, target = unit(found.path), found.target[1] if len(found.target) > 1 else ""
-        is_part = (SOLVER / target).is_dir() or (SOLVER / f"{target}.py").exists()
-        if is_part and own != target and layer(target) >= layer(own):
+        if found.target[:1] != (name,):
+            continue  # the add-on finds the solver in one file, which another test says
+        own, target = unit(found.path, house), found.target[1] if len(found.target) > 1 else ""
+        is_part = (house / target).is_dir() or (house / f"{target}.py").exists()
+        if is_part and own != target and layer(target, layers) >= layer(own, layers):
             wrong.append(str(found))
     assert wrong == []
 
@@ -131,11 +153,13 @@ def test_quadratic_programs_know_no_robots() -> None:
     assert [str(i) for i in all_imports(SOLVER / "qp") if i.target[0] in {"coal", "hppfcl"}] == []
 
 
-def test_every_part_has_a_layer() -> None:
-    """A new module or package of the solver is placed in LAYERS on purpose."""
-    for path in sources(SOLVER):
-        if path != SOLVER / "__init__.py":
-            layer(unit(path))
+@pytest.mark.parametrize("name", HOUSES)
+def test_every_part_has_a_layer(name: str) -> None:
+    """A new module or package of the solver or the add-on is placed in its layers on purpose."""
+    house, layers = HOUSES[name]
+    for path in sources(house):
+        if path != house / "__init__.py":
+            layer(unit(path, house), layers)
 
 
 def test_one_file_of_the_addon_finds_the_solver() -> None:

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from .. import action, armature, convert, inertials, typed
+from .. import action, armature, convert, inertials, scores, typed
 from ..action import CHANNELS, EULER, Curves, frames_at
 from ..colours import colour_body
 from ..study import OF_KEY, PICTURE_FILE, RIG_FILE, SCENE_FILE, TRIAL_KEY, same_rig
@@ -27,7 +27,6 @@ from ..values import (
     read_tree,
 )
 from ..whole import all_or_nothing
-from . import scores
 from .poses import bone_path
 from .resample import resampled as resampled
 from .timeline import (

@@ -5,13 +5,12 @@ from __future__ import annotations
 import bpy
 from mathutils import Matrix
 
-from .. import typed
+from .. import scores, typed
 from ..action import curves_of, key_frames
 from ..armature import RIG_KEY, rig_of, shapes_of
 from ..colours import linear, plain_material
 from ..values import errors
 from ..whole import all_or_nothing
-from . import scores
 from .dances import Dance, dance_action
 
 GHOST_KEY = "exciting_dance_ghost"

@@ -9,7 +9,7 @@ import gpu
 import numpy as np
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 
-from .. import drawing
+from .. import drawing, overlays
 from ..colours import GROWING
 from ..drawing import Colour
 from ..typed import scene, there
@@ -64,15 +64,23 @@ def switch(on: bool) -> None:
 
 
 def register() -> None:
-    """Draw whenever the live check is on."""
+    """Draw whenever the live check is on, instead of what stands in a study's files."""
     Live.draw.append(switch)
+    overlays.Instead.balance.append(Live.shows)
+    overlays.Instead.colours.append(Live.colours)
 
 
 def unregister() -> None:
     """Draw no more."""
     switch(False)
-    if switch in Live.draw:
-        Live.draw.remove(switch)
+    known: tuple[tuple[list, object], ...] = (
+        (Live.draw, switch),
+        (overlays.Instead.balance, Live.shows),
+        (overlays.Instead.colours, Live.colours),
+    )
+    for listed, own in known:
+        if own in listed:
+            listed.remove(own)
 
 
 def _shown() -> tuple[Session, bpy.types.Object, LiveSettings] | None:

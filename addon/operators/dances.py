@@ -16,10 +16,10 @@ from ..authoring.dances import SUMMARY_FILE, Dance, read_dance, show_dance
 from ..authoring.ghost import apply_ghost, discard_ghost, ghost_of, show_ghost
 from ..authoring.marks import mark_failures
 from ..authoring.properties import dance_settings
-from ..authoring.scores import write_scores
 from ..authoring.timeline import extent, key_roles, sample, steps_needed
 from ..jobs import Current, JobOperator
 from ..properties import settings_of
+from ..scores import write_scores
 from ..study import folder_of
 from ..typed import Status, armature, scene
 from ..values import errors, write_timeline

@@ -11,9 +11,9 @@ from ..armature import rig_in, rig_of
 from ..authoring.author import counted, jump_targets, posture_at, standing_now
 from ..authoring.ghost import ghost_of
 from ..authoring.properties import ROLES, dance_settings
-from ..authoring.scores import scored
 from ..authoring.timeline import contact_curves
 from ..jobs import Current
+from ..scores import scored
 from ..typed import scene, there
 from .sidebar import Tab
 

@@ -10,9 +10,9 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import action, convert, registration
+from addon import action, convert, registration, scores
 from addon.armature import rig_of
-from addon.authoring import author, dances, ghost, marks, scores, timeline
+from addon.authoring import author, dances, ghost, marks, timeline
 from addon.operators.dances import design_words
 from addon.study import STUDY_KEY
 from addon.values import SceneTimeline, write_timeline

@@ -9,8 +9,8 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import action, armature, command, registration
-from addon.authoring import author, dances, ghost, marks, scores, timeline
+from addon import action, armature, command, registration, scores
+from addon.authoring import author, dances, ghost, marks, timeline
 from addon.colours import colouring
 from solver.cli import OK, main
 from solver.errors import Cancelled, InvalidValue

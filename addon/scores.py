@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import bpy
 import numpy as np
 
-from .. import typed
+from . import typed
 
 EXCITATION, DEVIATION = "excitation", "predicted_deviation"
 """Custom properties of each bone."""
