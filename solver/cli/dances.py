@@ -140,9 +140,9 @@ def load_keyed(path: Path) -> Keyed:
 
 def _holds(path: Path) -> set[str]:
     """Names of the arrays of an archive: what kind of file it is, whatever its suffix."""
-    from ..formats.arrays_npz import load_archive
+    from ..formats.archive import read_archive
 
-    return set(load_archive(path))
+    return set(read_archive(path)[0])
 
 
 def check_options(options: argparse.Namespace, shrink: float) -> CheckOptions:

@@ -30,9 +30,9 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from dataclasses import replace
 
     from ..formats.atomic import write_atomically
-    from ..report import CONTENT_FILE, REPORT_FILE, load_content, render
+    from ..report import CONTENT, CONTENT_FILE, REPORT_FILE, render
 
-    content = load_content(options.folder / CONTENT_FILE)
+    content = CONTENT.read(options.folder / CONTENT_FILE)
     if options.title:
         content = replace(content, title=options.title)
     target = options.output or options.folder / REPORT_FILE

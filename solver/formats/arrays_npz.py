@@ -10,7 +10,6 @@ A recording's archive holds some of:
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -19,28 +18,14 @@ from ..errors import InputError, InvalidValue
 from ..motion import Markers, Motion
 from ..trial import Recording, Trial
 from ..wrenches import Wrenches
+from .archive import read_archive
 from .atomic import write_atomically
 from .axes import check_extent, check_up, settle_up, to_z_up, up_of_markers
-from .text import Warn, no_warning, read_bytes
+from .text import Warn, no_warning
 from .wrench_checks import check_forces, settle_force_up
 
 METADATA = ("mass", "height", "sex", "subject")
 REMEDY = "Write the archive again with the arrays that the documentation of the npz format names"
-
-
-def load_archive(path: str | Path) -> dict[str, np.ndarray]:
-    """All arrays of an archive; pickled objects are refused.
-
-    Raises:
-        InputError: missing, damaged, or holding objects.
-    """
-    read_bytes(path)
-    try:
-        with np.load(Path(path), allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, zipfile.BadZipFile, EOFError, KeyError, AttributeError) as error:
-        problem = f"is not a readable .npz archive: {' '.join(str(error).split())}"
-        raise InputError(path, problem, remedy="Write it again with numpy.savez, without objects") from error
 
 
 def read_npz(
@@ -53,7 +38,7 @@ def read_npz(
             contradicts the data.
     """
     check_up(up, path)
-    arrays = load_archive(path)
+    arrays = read_archive(path)[0]
     try:
         markers = _markers(path, arrays, up)
         wrenches = _wrenches(path, arrays, up, sign, missing, warn)
@@ -98,7 +83,7 @@ def read_trial(path: str | Path) -> Trial:
     Raises:
         InputError: not such an archive.
     """
-    arrays = load_archive(path)
+    arrays = read_archive(path)[0]
     try:
         motion = Motion(arrays["times"], arrays["q"], arrays["v"], arrays["a"])
         frames = tuple(str(name) for name in arrays["frames"])
@@ -122,7 +107,7 @@ def read_motion(path: str | Path) -> Motion:
     Raises:
         InputError: not such an archive.
     """
-    arrays = load_archive(path)
+    arrays = read_archive(path)[0]
     try:
         return Motion(arrays["times"], arrays["q"], arrays["v"], arrays["a"])
     except KeyError as error:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..formats.atomic import write_atomically
-from .archive import load_content, save_content
-from .content import Content
+from .content import CONTENT, Content
 from .from_study import content_of
 from .page import render
 
@@ -16,10 +15,10 @@ REPORT_FILE, CONTENT_FILE = "report.html", "report.npz"
 def write_report(content: Content, folder: str | Path) -> Path:
     """Write ``report.html`` and, to make it again, ``report.npz`` into a folder; the page's path."""
     folder = Path(folder)
-    save_content(content, folder / CONTENT_FILE)
+    CONTENT.write(folder / CONTENT_FILE, content)
     with write_atomically(folder / REPORT_FILE) as stream:
         stream.write(render(content))
     return folder / REPORT_FILE
 
 
-__all__ = ["Content", "content_of", "load_content", "render", "save_content", "write_report"]
+__all__ = ["CONTENT", "Content", "content_of", "render", "write_report"]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..formats.codec import FileKind
 from ..inertials import InertialParameters
 
 
@@ -169,3 +170,9 @@ class Content:
     methods: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+CONTENT = FileKind(
+    Content, "exciting dance report", remedy="Name the report.npz that identify wrote beside its report.html"
+)
+"""The file from which a page can be made again without the recordings."""

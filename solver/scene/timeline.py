@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays import frozen, frozen_times
 from ..errors import InputError, InvalidValue, SolverError
-from ..formats.arrays_npz import load_archive
+from ..formats.archive import read_archive
 from ..formats.atomic import write_atomically
 
 FORMAT = "exciting dance timeline 1"
@@ -128,7 +128,7 @@ def read_timeline(path: str | Path) -> SceneTimeline:
     Raises:
         InputError: missing, damaged, or no timeline.
     """
-    arrays = load_archive(path)
+    arrays = read_archive(path)[0]
     if "timeline" not in arrays:
         raise InputError(path, f"holds no timeline, only {', '.join(sorted(arrays)) or 'nothing'}", remedy=REMEDY)
     try:

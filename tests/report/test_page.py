@@ -12,7 +12,7 @@ import pytest
 
 from solver.errors import InputError
 from solver.inertials import InertialParameters
-from solver.report import Content, load_content, render, save_content
+from solver.report import CONTENT, Content, render
 from solver.report.content import Errors, Flight, Signals, TrackingErrors, Weighing
 from solver.report.svg import Axis, round_values, runs, thin
 
@@ -180,8 +180,8 @@ def test_runs_cover_the_mask() -> None:
 
 def test_content_survives_its_file(content: Content, tmp_path: Path) -> None:
     """A report made again from its file is the same page, byte for byte."""
-    save_content(content, tmp_path / "report.npz")
-    assert render(load_content(tmp_path / "report.npz")) == render(content)
+    CONTENT.write(tmp_path / "report.npz", content)
+    assert render(CONTENT.read(tmp_path / "report.npz")) == render(content)
 
 
 def test_damaged_file_is_one_error(tmp_path: Path) -> None:
@@ -190,4 +190,4 @@ def test_damaged_file_is_one_error(tmp_path: Path) -> None:
     np.savez(tmp_path / "other.npz", tree=np.array("{}"))
     for name in ("report.npz", "other.npz", "missing.npz"):
         with pytest.raises(InputError, match=name):
-            load_content(tmp_path / name)
+            CONTENT.read(tmp_path / name)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...contacts.schedule import Anchor
 from ...errors import InputError, SolverError
-from ...formats.arrays_npz import load_archive
+from ...formats.archive import read_archive
 from ...formats.atomic import write_atomically
 from ...formats.joint_coordinates import ROOT, coordinate_names, joint_coordinates
 from ...motion import Motion
@@ -72,7 +72,7 @@ def read_dance(path: str | Path) -> Dance:
     Raises:
         InputError: missing, damaged, or no dance.
     """
-    arrays = load_archive(path)
+    arrays = read_archive(path)[0]
     if "dance" not in arrays:
         raise InputError(path, f"holds no dance, only {', '.join(sorted(arrays)) or 'nothing'}", remedy=REMEDY)
     try:

@@ -1,0 +1,189 @@
+"""The one way in which values of ours become files and come back.
+
+A `FileKind` says which class a file holds; the class's own fields say the rest (`value_tree`). A path that ends in
+``.json`` is written as JSON that people read too; any other as a NumPy archive, whose entry ``tree.json`` is the same
+tree with the names of arrays in place of arrays. Either begins with ``kind``, ``version``. No dynamics library is
+needed to read a file; that is up to the class.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from ..errors import InputError, InvalidValue
+from .archive import DAMAGED, is_archive, read_archive, write_archive
+from .atomic import write_atomically
+from .text import read_bytes
+from .value_tree import IN_TREE, Arrays, WrongEntry, from_tree, to_tree
+
+T = TypeVar("T")
+KIND, VERSION = "kind", "version"
+TREE = "tree.json"
+JSON = ".json"
+LARGEST_TEXT = 1 << 30
+"""Bytes of JSON that are read."""
+WIDTH = 100
+"""Characters up to which a list or object of plain entries stands in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileKind(Generic[T]):
+    """A kind of file of ours.
+
+    Attributes:
+        value: the class that such a file holds.
+        name: what the file says of itself, ``"exciting dance rig"``.
+        version: raised when the class changes so that older files no longer fit it; those are refused.
+        remedy: what somebody can do whose file is of no use.
+        compressed: an archive is made small, or quickly.
+    """
+
+    value: type[T]
+    name: str
+    version: int = 1
+    remedy: str = "Write it again with this version"
+    compressed: bool = True
+
+    def __post_init__(self) -> None:
+        if taken := {KIND, VERSION} & {f.name for f in fields(self.value)}:  # type: ignore[arg-type]
+            raise InvalidValue(f"{self.value.__name__} has a field {min(taken)!r}, which names the kind of file")
+
+    def write(self, path: str | Path, value: T) -> Path:
+        """A value as a file, whole or not at all; JSON if the path ends so.
+
+        Raises:
+            InvalidValue: a field does not hold what it declares.
+            InputError: the file cannot be written.
+        """
+        path = Path(path)
+        if path.suffix.lower() == JSON:
+            text = json_text(self._tree(value, IN_TREE))
+            with write_atomically(path) as stream:
+                stream.write(text)
+            return path
+        arrays = _Beside({})
+        tree = json.dumps(self._tree(value, arrays), ensure_ascii=False, allow_nan=False).encode()
+        with write_atomically(path, binary=True) as stream:
+            write_archive(stream, arrays.entries, {TREE: tree}, compressed=self.compressed)
+        return path
+
+    def read(self, path: str | Path) -> T:
+        """What `write` wrote.
+
+        Raises:
+            InputError: missing, unreadable, damaged, of another kind or version, or with an entry that is missing or is
+                not what its field declares.
+        """
+        return read_one_of(path, (self,))  # type: ignore[no-any-return]
+
+    def _tree(self, value: T, arrays: Arrays) -> dict[str, Any]:
+        return {KIND: self.name, VERSION: self.version, **to_tree(value, self.value, arrays)}
+
+
+def read_one_of(path: str | Path, kinds: Sequence[FileKind[Any]]) -> Any:
+    """The value of a file that may be of several kinds; its class tells which.
+
+    Raises:
+        InputError: as `FileKind.read`.
+    """
+    tree, arrays = _read_tree(path, kinds[0].remedy)
+    found = tree.pop(KIND, None)
+    kind = next((kind for kind in kinds if kind.name == found), None)
+    if kind is None:
+        what = f"is {found!r}" if isinstance(found, str) else "does not say that it is a file of this program"
+        raise InputError(path, f"{what}, not {' or '.join(repr(k.name) for k in kinds)}", remedy=kinds[0].remedy)
+    if (version := tree.pop(VERSION, None)) != kind.version:
+        problem = f"has version {version!r} of {kind.name!r}, this program reads {kind.version}"
+        raise InputError(path, problem, remedy=kind.remedy)
+    try:
+        return from_tree(kind.value, tree, arrays)
+    except WrongEntry as error:
+        raise InputError(path, error.problem, place=error.place or None, remedy=kind.remedy) from error
+    except DAMAGED as error:
+        problem = f"is damaged: {' '.join(str(error).split()) or type(error).__name__}"
+        raise InputError(path, problem, remedy=kind.remedy) from error
+
+
+def json_text(tree: Any) -> str:
+    """A tree as JSON for people: what is short and plain stands in one line."""
+    return "".join(_lines(tree, "")) + "\n"
+
+
+class _Beside:
+    """Arrays beside the tree, by the place where each stands first; what stands twice is stored once."""
+
+    def __init__(self, entries: dict[str, np.ndarray]) -> None:
+        self.entries = entries
+        self._names: dict[tuple[str, tuple[int, ...], bytes], str] = {}
+
+    def put(self, array: np.ndarray, place: str) -> str:
+        if array.dtype.hasobject:
+            raise WrongEntry(place, "an array of objects cannot be written")
+        content = hashlib.sha256(np.ascontiguousarray(array).tobytes()).digest()
+        name = self._names.setdefault((array.dtype.str, array.shape, content), place or "array")
+        self.entries.setdefault(name, array)
+        return name
+
+    def take(self, tree: Any, place: str) -> np.ndarray:
+        if not isinstance(tree, str) or tree not in self.entries:
+            raise WrongEntry(place, f"the array {tree!r} is not there")
+        return self.entries[tree]
+
+
+def _read_tree(path: str | Path, remedy: str) -> tuple[dict[str, Any], Arrays]:
+    try:
+        with Path(path).open("rb") as stream:
+            head, size = stream.read(4), Path(path).stat().st_size
+    except OSError:
+        head, size = read_bytes(path)[:4], 0
+    arrays: Arrays = IN_TREE
+    if is_archive(head):
+        entries, others = read_archive(path)
+        if TREE not in others:
+            raise InputError(path, f"is no file of this program: it lacks {TREE}", remedy=remedy)
+        content, arrays = others[TREE], _Beside(entries)
+    else:
+        if size > LARGEST_TEXT:
+            raise InputError(path, f"is too large to read ({size / 2**30:.1f} GB)", remedy=remedy)
+        content = read_bytes(path)
+    try:
+        tree = json.loads(content.decode("utf-8-sig"), parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise InputError(path, f"is not JSON ({error.msg})", place=place, remedy=remedy) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(path, f"is not JSON ({error})", remedy=remedy) from None
+    if not isinstance(tree, dict):
+        raise InputError(path, "is not JSON of one object", remedy=remedy)
+    return tree, arrays
+
+
+def _refuse(name: str) -> float:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _lines(tree: Any, indent: str) -> Iterator[str]:
+    inner = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    short = not any(isinstance(entry, dict | list) for entry in inner)
+    if short:
+        text = json.dumps(tree, ensure_ascii=False, allow_nan=False)
+        if isinstance(tree, list) or len(indent) + len(text) <= WIDTH or not inner:
+            yield text
+            return
+    opening, closing = "{}" if isinstance(tree, dict) else "[]"
+    deeper = f"{indent} "
+    items = tree.items() if isinstance(tree, dict) else (("", entry) for entry in tree)
+    yield opening
+    for number, (name, entry) in enumerate(items):
+        yield f"{',' if number else ''}\n{deeper}"
+        if isinstance(tree, dict):
+            yield f"{json.dumps(name, ensure_ascii=False)}: "
+        yield from _lines(entry, deeper)
+    yield f"\n{indent}{closing}"

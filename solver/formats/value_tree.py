@@ -1,0 +1,394 @@
+"""Values of ours as trees of what JSON knows, and back, by the types that their fields declare.
+
+A data class is an object of its fields; a tuple, list or set is a list; a mapping is an object; None is null; a number
+that is not finite is the text ``nan``, ``inf`` or ``-inf``; an enumeration is its member's name. Where a field admits
+several types besides None, the object says which: ``{"type": NAME, "value": ...}``. Where a field declares no type
+(``object``), what JSON cannot tell apart is tagged: ``{"$number": "nan"}``, ``{"$tuple": [...]}``, ``{"$array": ...}``,
+``{"$object": {...}}``. Nothing is ever executed to read a tree, and what does not have the declared type is refused.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from ..errors import InvalidValue, SolverError
+
+T = TypeVar("T")
+NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+DEEPEST = 64
+"""Levels of a value within a value; ours have about ten."""
+LEAVES: dict[str, set[type]] = {"f": {int, float}, "i": {int}, "u": {int}, "b": {bool}, "U": {str}}
+"""What entries of an array are in JSON, by the kind of its data type."""
+LARGEST_ENTRY = 1 << 16
+"""Bytes of one entry of an array."""
+SHOWN = 60
+"""Characters of a wrong entry that an error shows."""
+
+
+class WrongEntry(InvalidValue):
+    """An entry of a tree is missing or is not what its field declares.
+
+    Attributes:
+        place: where in the tree, ``stretches[3].control``; empty for all of it.
+        problem: what is wrong, in one clause.
+    """
+
+    def __init__(self, place: str, problem: str) -> None:
+        self.place, self.problem = place, problem
+        super().__init__(f"{place}: {problem}" if place else problem)
+
+
+class Arrays(Protocol):
+    """Where the arrays of a tree lie."""
+
+    def put(self, array: np.ndarray, place: str) -> Any:
+        """Keep an array; what stands for it in the tree."""
+
+    def take(self, tree: Any, place: str) -> np.ndarray:
+        """The array that an entry of the tree stands for."""
+
+
+class InTree:
+    """Arrays within the tree, as lists of lists.
+
+    A list alone means the floats, integers or truth values that it shows; other arrays, and empty ones, whose shape no
+    list tells, are ``{"dtype": ..., "shape": [...], "values": [...]}``.
+    """
+
+    PLAIN = (np.dtype(float), np.dtype(np.int64), np.dtype(bool))
+
+    def put(self, array: np.ndarray, place: str) -> Any:
+        """An array as lists."""
+        if array.dtype.kind not in LEAVES or array.dtype.itemsize > LARGEST_ENTRY:
+            raise WrongEntry(place, f"an array of {array.dtype} cannot be written")
+        values = array.tolist()
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            values = _nested(values, _float_tree)
+        if array.dtype in self.PLAIN and array.ndim and array.size:
+            return values
+        return {"dtype": array.dtype.str, "shape": list(array.shape), "values": values}
+
+    def take(self, tree: Any, place: str) -> np.ndarray:
+        """An array from lists."""
+        if isinstance(tree, list):
+            kinds = _leaf_kinds(tree)
+            return _array(tree, np.dtype(bool if kinds == {bool} else np.int64 if kinds == {int} else float), place)
+        if not isinstance(tree, dict) or set(tree) != {"dtype", "shape", "values"}:
+            raise WrongEntry(place, f"{_shown(tree)} is no array")
+        try:
+            kind = np.dtype(str(tree["dtype"]))
+            if kind.kind not in LEAVES or kind.itemsize > LARGEST_ENTRY:
+                raise WrongEntry(place, f"arrays of {kind} are not read")
+            return _array(tree["values"], kind, place).reshape([operator.index(size) for size in tree["shape"]])
+        except (TypeError, ValueError) as error:
+            raise WrongEntry(place, f"{_shown(tree)} is no array ({error})") from error
+
+
+IN_TREE = InTree()
+
+
+def to_tree(value: object, declared: Any = None, arrays: Arrays = IN_TREE, place: str = "") -> Any:
+    """The tree of a value.
+
+    Args:
+        value: to write.
+        declared: its type; by default its own class.
+        arrays: where its arrays go.
+        place: of the value, for errors.
+
+    Raises:
+        WrongEntry: it is not of the type that its field declares, or no tree can hold it.
+    """
+    declared = type(value) if declared is None else declared
+    origin = get_origin(declared)
+    if declared in (Any, object):
+        return _undeclared_tree(value, arrays, place)
+    if origin in (Union, types.UnionType):
+        return _union_tree(value, declared, arrays, place)
+    if declared is type(None):
+        return _expect(None, value is None, value, place, "nothing")
+    if declared is np.ndarray or origin is np.ndarray:
+        array: Any = _expect(value, isinstance(value, np.ndarray), value, place, "an array")
+        return arrays.put(array, place)
+    if origin is Literal:
+        return _expect(value, value in get_args(declared), value, place, f"one of {get_args(declared)}")
+    if declared in (tuple, list, set, frozenset) or origin in (tuple, list, set, frozenset, Sequence):
+        plural = isinstance(value, tuple | list | set | frozenset)
+        entries: Any = _expect(value, plural, value, place, "a sequence")
+        entries = sorted(entries) if isinstance(value, set | frozenset) else list(entries)
+        kinds = _entry_kinds(declared, len(entries), place)
+        return [to_tree(e, kind, arrays, f"{place}[{i}]") for i, (kind, e) in enumerate(zip(kinds, entries))]
+    if _is_mapping(declared, origin):
+        table: Any = _expect(value, isinstance(value, Mapping), value, place, "a mapping")
+        _, kind = get_args(declared) or (str, object)
+        return {_key_tree(key, place): to_tree(e, kind, arrays, f"{place}.{key}") for key, e in table.items()}
+    if not isinstance(declared, type):
+        raise WrongEntry(place, f"the type {declared} has no tree")
+    if is_dataclass(declared):
+        instance: Any = _expect(value, isinstance(value, declared), value, place, f"a {declared.__name__}")
+        return {
+            name: to_tree(getattr(instance, name), kind, arrays, f"{place}.{name}" if place else name)
+            for name, (kind, _) in _declared_fields(declared).items()
+        }
+    if issubclass(declared, Enum):
+        return _expect(value, isinstance(value, declared), value, place, f"a {declared.__name__}").name  # type: ignore[attr-defined]
+    return _scalar_tree(value, declared, place)
+
+
+def from_tree(declared: Any, tree: Any, arrays: Arrays = IN_TREE, place: str = "", depth: int = 0) -> Any:
+    """The value of a declared type behind a tree; fields with a default may be left out.
+
+    Raises:
+        WrongEntry: an entry is missing, unknown, or not of the declared type.
+    """
+    if depth > DEEPEST:
+        raise WrongEntry(place, f"is nested more than {DEEPEST} levels deep")
+    origin, below = get_origin(declared), depth + 1
+    if declared in (Any, object):
+        return _undeclared(tree, arrays, place, depth)
+    if origin in (Union, types.UnionType):
+        return _union(declared, tree, arrays, place, depth)
+    if declared is type(None):
+        return _expect(None, tree is None, tree, place, "null")
+    if declared is np.ndarray or origin is np.ndarray:
+        return arrays.take(tree, place)
+    if origin is Literal:
+        return _expect(tree, tree in get_args(declared), tree, place, f"one of {get_args(declared)}")
+    if declared in (tuple, list, set, frozenset) or origin in (tuple, list, set, frozenset, Sequence):
+        entries = _expect(tree, isinstance(tree, list), tree, place, "a list")
+        kinds = _entry_kinds(declared, len(entries), place)
+        found = [from_tree(k, e, arrays, f"{place}[{i}]", below) for i, (k, e) in enumerate(zip(kinds, entries))]
+        container = declared if isinstance(declared, type) and origin is None else origin
+        return found if container is list else tuple(found) if container is Sequence else container(found)
+    if _is_mapping(declared, origin):
+        table = _expect(tree, isinstance(tree, dict), tree, place, "an object")
+        key_kind, kind = get_args(declared) or (str, object)
+        return {
+            _key(key_kind, key, place): from_tree(kind, entry, arrays, f"{place}.{key}", below)
+            for key, entry in table.items()
+        }
+    if not isinstance(declared, type):
+        raise WrongEntry(place, f"the type {declared} has no tree")
+    if is_dataclass(declared):
+        return _instance(
+            declared, _expect(tree, isinstance(tree, dict), tree, place, "an object"), arrays, place, below
+        )
+    if issubclass(declared, Enum):
+        known = isinstance(tree, str) and tree in declared.__members__
+        return declared[_expect(tree, known, tree, place, f"one of {', '.join(declared.__members__)}")]
+    return _scalar(declared, tree, place)
+
+
+def _instance(kind: type, tree: Mapping[str, Any], arrays: Arrays, place: str, depth: int) -> Any:
+    declared = _declared_fields(kind)
+    if unknown := sorted(set(tree) - set(declared)):
+        raise WrongEntry(place, f"has the unknown entry {unknown[0]!r}; known: {', '.join(declared)}")
+    values = {}
+    for name, (hint, needed) in declared.items():
+        if name in tree:
+            values[name] = from_tree(hint, tree[name], arrays, f"{place}.{name}" if place else name, depth)
+        elif needed:
+            raise WrongEntry(place, f"lacks the entry {name!r}")
+    try:
+        return kind(**values)
+    except SolverError as error:
+        raise WrongEntry(place, str(error)) from error
+
+
+@cache
+def _declared_fields(kind: type) -> dict[str, tuple[Any, bool]]:
+    """Type of each field that makes a value, and whether it has no default."""
+    hints = get_type_hints(kind)
+    return {
+        f.name: (hints[f.name], f.default is MISSING and f.default_factory is MISSING) for f in fields(kind) if f.init
+    }
+
+
+def _entry_kinds(declared: Any, count: int, place: str) -> list[Any]:
+    """Declared type of each entry of a sequence."""
+    inner = get_args(declared)
+    if not inner:
+        return [object] * count
+    if get_origin(declared) is not tuple or inner[-1] is Ellipsis:
+        return [inner[0]] * count
+    kinds = [] if inner == ((),) else list(inner)
+    if len(kinds) != count:
+        raise WrongEntry(place, f"has {count} entries, expected {len(kinds)}")
+    return kinds
+
+
+def _is_mapping(declared: Any, origin: Any) -> bool:
+    kind = declared if origin is None else origin
+    return isinstance(kind, type) and issubclass(kind, Mapping)
+
+
+def _alternatives(declared: Any) -> list[Any]:
+    return [kind for kind in get_args(declared) if kind is not type(None)]
+
+
+def _union_tree(value: object, declared: Any, arrays: Arrays, place: str) -> Any:
+    if value is None and type(None) in get_args(declared):
+        return None
+    kinds = _alternatives(declared)
+    if len(kinds) == 1:
+        return to_tree(value, kinds[0], arrays, place)
+    for kind in kinds:
+        if isinstance(value, get_origin(kind) or kind):
+            return {"type": _name(kind), "value": to_tree(value, kind, arrays, place)}
+    raise WrongEntry(place, f"{_shown(value)} is none of {', '.join(map(_name, kinds))}")
+
+
+def _union(declared: Any, tree: Any, arrays: Arrays, place: str, depth: int) -> Any:
+    if tree is None and type(None) in get_args(declared):
+        return None
+    kinds = _alternatives(declared)
+    if len(kinds) == 1:
+        return from_tree(kinds[0], tree, arrays, place, depth)
+    known = {_name(kind): kind for kind in kinds}
+    if not isinstance(tree, dict) or set(tree) != {"type", "value"} or tree["type"] not in list(known):
+        raise WrongEntry(place, f"{_shown(tree)} says none of the types {', '.join(known)}")
+    return from_tree(known[tree["type"]], tree["value"], arrays, place, depth + 1)
+
+
+def _name(kind: Any) -> str:
+    return str(getattr(kind, "__name__", kind))
+
+
+def _undeclared_tree(value: object, arrays: Arrays, place: str) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"$number": _float_tree(value)}
+    if isinstance(value, np.ndarray):
+        return {"$array": arrays.put(value, place)}
+    if isinstance(value, list | tuple):
+        entries = [_undeclared_tree(entry, arrays, f"{place}[{i}]") for i, entry in enumerate(value)]
+        return entries if isinstance(value, list) else {"$tuple": entries}
+    if isinstance(value, Mapping):
+        table = {_key_tree(k, place): _undeclared_tree(e, arrays, f"{place}.{k}") for k, e in value.items()}
+        return {"$object": table} if any(key.startswith("$") for key in table) else table
+    raise WrongEntry(place, f"a {type(value).__name__} cannot be written where no type is declared")
+
+
+def _undeclared(tree: Any, arrays: Arrays, place: str, depth: int) -> Any:
+    if depth > DEEPEST:
+        raise WrongEntry(place, f"is nested more than {DEEPEST} levels deep")
+    if isinstance(tree, list):
+        return [_undeclared(entry, arrays, f"{place}[{i}]", depth + 1) for i, entry in enumerate(tree)]
+    if not isinstance(tree, dict):
+        return tree
+    tag = next(iter(tree), "") if len(tree) == 1 else ""
+    if tag == "$number":
+        return _scalar(float, tree[tag], place)
+    if tag == "$array":
+        return arrays.take(tree[tag], place)
+    if tag == "$tuple":
+        return tuple(_undeclared(_expect(tree[tag], isinstance(tree[tag], list), tree, place, "a list"), arrays, place,
+                                 depth + 1))  # fmt: skip
+    if tag == "$object":
+        tree = _expect(tree[tag], isinstance(tree[tag], dict), tree, place, "an object")
+    return {key: _undeclared(entry, arrays, f"{place}.{key}", depth + 1) for key, entry in tree.items()}
+
+
+def _scalar_tree(value: object, declared: type, place: str) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if declared is float and isinstance(value, int | float) and not isinstance(value, bool):
+        return _float_tree(float(value))
+    if declared is int and isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if declared in (bool, str) and isinstance(value, declared):
+        return value
+    if declared is Path and isinstance(value, Path):
+        return str(value)
+    raise WrongEntry(place, f"{_shown(value)} is no {declared.__name__}")
+
+
+def _scalar(declared: type, tree: Any, place: str) -> Any:
+    if declared is float:
+        if isinstance(tree, str) and tree in NOT_FINITE:
+            return NOT_FINITE[tree]
+        if isinstance(tree, int | float) and not isinstance(tree, bool):
+            return float(tree)
+    elif declared is int:
+        if isinstance(tree, int) and not isinstance(tree, bool):
+            return tree
+    elif declared in (bool, str):
+        if isinstance(tree, declared):
+            return tree
+    elif declared is Path and isinstance(tree, str):
+        return Path(tree)
+    words = {float: "number", int: "whole number", bool: "truth value", str: "text"}
+    raise WrongEntry(place, f"{_shown(tree)} is no {words.get(declared, declared.__name__)}")
+
+
+def _float_tree(value: float) -> float | str:
+    return value if math.isfinite(value) else "nan" if math.isnan(value) else "inf" if value > 0.0 else "-inf"
+
+
+def _key_tree(key: object, place: str) -> str:
+    if isinstance(key, str | int) and not isinstance(key, bool):
+        return str(key)
+    raise WrongEntry(place, f"{_shown(key)} cannot name an entry")
+
+
+def _key(declared: Any, key: str, place: str) -> Any:
+    try:
+        return int(key) if declared is int else key
+    except ValueError:
+        raise WrongEntry(place, f"the name {key!r} is no whole number") from None
+
+
+def _nested(values: Any, each: Callable[[Any], Any]) -> Any:
+    return [_nested(entry, each) for entry in values] if isinstance(values, list) else each(values)
+
+
+def _leaf_kinds(tree: Any) -> set[type]:
+    kinds: set[type] = set()
+    stack = [tree]
+    while stack:
+        entry = stack.pop()
+        if isinstance(entry, list):
+            stack.extend(entry)
+        else:
+            kinds.add(type(entry))
+    return kinds
+
+
+def _array(values: Any, kind: np.dtype, place: str) -> np.ndarray:
+    """An array of nested lists, none of whose entries is converted from another kind."""
+    if strange := _leaf_kinds(values) - LEAVES[kind.kind]:
+        if kind.kind != "f" or strange != {str}:
+            raise WrongEntry(place, f"an array of {kind} holds a {min(map(_name, strange))}")
+        values = _nested(values, lambda entry: _scalar(float, entry, place))
+    try:
+        if kind.kind in "iu":
+            whole, limits = np.array(values, object), np.iinfo(kind)
+            if whole.size and not limits.min <= whole.min() <= whole.max() <= limits.max:
+                raise WrongEntry(place, f"an array of {kind} holds numbers beyond its range")
+        return np.array(values, kind)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise WrongEntry(place, f"is no array ({error})") from error
+
+
+def _expect(result: T, holds: bool, found: object, place: str, wanted: str) -> T:
+    if not holds:
+        raise WrongEntry(place, f"{_shown(found)} is not {wanted}")
+    return result
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."

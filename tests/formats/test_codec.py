@@ -1,0 +1,229 @@
+"""Files of ours: what goes in comes out, and what is damaged is one error that says where."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+from solver.arrays import frozen
+from solver.errors import InputError, InvalidValue
+from solver.formats.archive import read_archive
+from solver.formats.codec import FileKind, read_one_of
+from tests.same import differences
+
+
+class Colour(Enum):
+    """Of something."""
+
+    RED = 1
+    BLUE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A circle."""
+
+    radius: float
+
+
+@dataclass(frozen=True, slots=True)
+class Square:
+    """A square."""
+
+    side: float
+    name: str = "square"
+
+
+@dataclass(frozen=True, slots=True)
+class Everything:
+    """Every type of field that values of ours have."""
+
+    points: np.ndarray
+    times: np.ndarray
+    mask: np.ndarray
+    number: float
+    count: int
+    truth: bool
+    word: str
+    names: tuple[str, ...] = ()
+    pair: tuple[str, float] = ("a", 1.0)
+    triple: tuple[float, float, float] | None = None
+    shape: Round | Square = Round(1.0)
+    shapes: tuple[Square, ...] = ()
+    masses: Mapping[str, float] = field(default_factory=dict)
+    counts: dict[int, int] = field(default_factory=dict)
+    tables: Mapping[str, np.ndarray] = field(default_factory=dict)
+    anything: Mapping[str, object] = field(default_factory=dict)
+    colour: Colour = Colour.RED
+    role: Literal["fixed", "free"] = "fixed"
+    place: Path | None = None
+    more: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", frozen("points", self.points, (None, 3), finite=False))
+        object.__setattr__(self, "masses", MappingProxyType(dict(self.masses)))
+
+
+KIND = FileKind(Everything, "test of everything", remedy="Make it again")
+FULL = Everything(
+    points=np.array([[1.0, np.nan, np.inf], [-np.inf, 0.1 + 0.2, -0.0]]), times=np.zeros((0, 4)),
+    mask=np.array([True, False]), number=float("nan"), count=-3, truth=True, word='ü "quoted" \n', names=("a", "b"),
+    pair=("x", float("-inf")), triple=(0.1, 1e-300, 1e300), shape=Square(2.0, "s"), shapes=(Square(1.0), Square(2.0)),
+    masses={"b": 1.0, "a": float("inf")}, counts={3: 1, -1: 2},
+    tables={"ints": np.arange(6).reshape(2, 3), "bytes": np.array([1, 255], np.uint8), "none": np.array(2.5),
+            "words": np.array(["one", "zwei"]), "single": np.array([0.1], np.float32)},
+    anything={"number": float("nan"), "tuple": (1, 2.0, None), "list": [True, ("x",)], "array": np.eye(2),
+              "object": {"$number": "no tag"}},
+    colour=Colour.BLUE, role="free", place=Path("here"), more={"deep": [{"er": None}]},
+)  # fmt: skip
+BARE = Everything(np.zeros((0, 3)), np.arange(3.0), np.zeros(0, bool), 0.0, 0, False, "")
+
+
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+@pytest.mark.parametrize("value", [FULL, BARE], ids=["full", "bare"])
+def test_reading_is_the_inverse_of_writing(value: Everything, suffix: str, tmp_path: Path) -> None:
+    """Whatever a value holds, non-finite numbers and types of arrays included, comes back bit for bit."""
+    path = KIND.write(tmp_path / f"value.{suffix}", value)
+    assert differences(KIND.read(path), value) == []
+
+
+def test_json_is_json(tmp_path: Path) -> None:
+    """Any reader of JSON reads the file: what is not finite is text, not a word that JSON lacks."""
+    path = KIND.write(tmp_path / "value.json", FULL)
+    tree = json.loads(path.read_text(encoding="utf-8"), parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    assert tree["kind"] == "test of everything"
+    assert tree["points"][0] == [1.0, "nan", "inf"]
+
+
+def test_equal_arrays_are_stored_once(tmp_path: Path) -> None:
+    """An archive holds an array that stands in two places once."""
+    pose = np.arange(1e4).reshape(-1, 2)
+    one = KIND.write(tmp_path / "one.npz", replace(BARE, tables={"a": pose, "b": pose.copy(), "c": pose + 1.0}))
+    arrays, _ = read_archive(one)
+    assert sum(np.array_equal(array, pose) for array in arrays.values()) == 1
+    assert differences(KIND.read(one).tables["b"], pose) == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "value", "says"),
+    [
+        ("count", 1.5, "count: 1.5 is no whole number"),
+        ("truth", 1, "truth: 1 is no truth value"),
+        ("number", "1.0", "number: '1.0' is no number"),
+        ("names", "ab", "names: 'ab' is not a list"),
+        ("names", ["a", 3], r"names\[1\]: 3 is no text"),
+        ("pair", ["a"], "pair: has 1 entries, expected 2"),
+        ("points", [[1.0, 2.0]], r"points has shape \(1, 2\)"),
+        ("points", [[1.0], [2.0, 3.0]], "points: is no array"),
+        ("mask", {"dtype": "O", "shape": [1], "values": [0]}, "mask: arrays of object are not read"),
+        ("mask", {"dtype": "|u1", "shape": [1], "values": [256]}, "mask: an array of uint8 holds numbers beyond"),
+        ("mask", {"dtype": "|b1", "shape": [1], "values": [1]}, "mask: an array of bool holds a int"),
+        ("shape", {"radius": 1.0}, "none of the types Round, Square"),
+        ("shapes", [{"side": 1.0}, {"name": "s"}], r"shapes\[1\]: lacks the entry 'side'"),
+        ("shapes", [{"side": 1.0, "edge": 1.0}], r"shapes\[0\]: has the unknown entry 'edge'"),
+        ("colour", "GREEN", "colour: 'GREEN' is not one of RED, BLUE"),
+        ("counts", {"x": 1}, "counts: the name 'x' is no whole number"),
+        ("role", "dancing", "role: 'dancing' is not one of"),
+        ("version", 7, "has version 7"),
+        ("kind", "another", "is 'another', not 'test of everything'"),
+        ("more", json.loads("[" * 100 + "]" * 100), "nested more than 64 levels"),
+    ],
+)
+def test_a_wrong_entry_is_named(entry: str, value: object, says: str, tmp_path: Path) -> None:
+    """The error names the file, the place in it, what is wrong, and what to do."""
+    path = KIND.write(tmp_path / "value.json", FULL)
+    tree = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**tree, entry: value}), encoding="utf-8")
+    with pytest.raises(InputError, match=says) as caught:
+        KIND.read(path)
+    assert str(caught.value).startswith(str(path))
+    assert "Make it again" in str(caught.value)
+
+
+def test_a_left_out_entry_takes_its_default(tmp_path: Path) -> None:
+    """What a class gives a default may be left out by whoever writes a file by hand; anything else may not."""
+    path = KIND.write(tmp_path / "value.json", BARE)
+    tree = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({name: tree[name] for name in tree if name != "role"}), encoding="utf-8")
+    assert differences(KIND.read(path), BARE) == []
+    path.write_text(json.dumps({name: tree[name] for name in tree if name != "word"}), encoding="utf-8")
+    with pytest.raises(InputError, match="lacks the entry 'word'"):
+        KIND.read(path)
+
+
+@pytest.mark.parametrize(("suffix", "step"), [("json", 3), ("npz", 5)])
+def test_a_damaged_byte_is_a_value_or_one_error(suffix: str, step: int, tmp_path: Path) -> None:
+    """Whichever byte is changed, reading gives a value of the class or an `InputError`, and never anything else."""
+    content = KIND.write(tmp_path / f"value.{suffix}", FULL).read_bytes()
+    path, refused = tmp_path / f"damaged.{suffix}", 0
+    for place in range(0, len(content), step):
+        path.write_bytes(content[:place] + bytes([content[place] ^ (1 << place % 8)]) + content[place + 1 :])
+        try:
+            assert isinstance(KIND.read(path), Everything)
+        except InputError:
+            refused += 1
+    assert refused > 0
+    for length in range(0, len(content), 97):
+        path.write_bytes(content[:length])
+        with pytest.raises(InputError):
+            KIND.read(path)
+
+
+def test_sizes_are_checked_before_anything_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An archive that would unpack to more than the limit is refused by its directory alone."""
+    path = tmp_path / "bomb.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("zeros.npy", bytes(1 << 20))
+    monkeypatch.setattr("solver.formats.archive.LARGEST", 1 << 19)
+    with pytest.raises(InputError, match="unpacks to"):
+        read_archive(path)
+
+
+def test_an_array_has_the_size_that_it_tells(tmp_path: Path) -> None:
+    """A header that tells of more numbers than follow is refused without making room for them."""
+    np.savez(tmp_path / "short.npz", a=np.zeros(100))
+    with zipfile.ZipFile(tmp_path / "short.npz") as archive:
+        content = archive.read("a.npy")
+    path = tmp_path / "long.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.npy", content.replace(b"(100,), }         ", b"(100000000000,), }"))
+    with pytest.raises(InputError, match=r"array a\.npy does not have the size"):
+        read_archive(path)
+
+
+def test_objects_are_never_unpickled(tmp_path: Path) -> None:
+    """Neither is an array of objects written, nor read."""
+    with pytest.raises(InvalidValue, match="tables"):
+        KIND.write(tmp_path / "value.npz", replace(BARE, tables={"a": np.array([{}], dtype=object)}))
+    assert not (tmp_path / "value.npz").exists()
+    np.savez(tmp_path / "objects.npz", a=np.array([{}], dtype=object))
+    with pytest.raises(InputError, match="objects"):
+        read_archive(tmp_path / "objects.npz")
+
+
+def test_a_field_that_does_not_hold_what_it_declares_is_not_written(tmp_path: Path) -> None:
+    """What could not be read again is refused when it is written, and nothing is left behind."""
+    with pytest.raises(InvalidValue, match="count"):
+        KIND.write(tmp_path / "value.json", replace(BARE, count=1.5))  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_of_several_kinds(tmp_path: Path) -> None:
+    """A file that may be of several kinds is read as the one that it says; another is refused with all names."""
+    squares = FileKind(Square, "test square")
+    rounds = FileKind(Round, "test circle")
+    assert read_one_of(squares.write(tmp_path / "a.json", Square(2.0)), (rounds, squares)) == Square(2.0)
+    with pytest.raises(InputError, match="'test of everything', not 'test circle' or 'test square'"):
+        read_one_of(KIND.write(tmp_path / "b.npz", BARE), (rounds, squares))
+    np.savez(tmp_path / "c.npz", positions=np.zeros(3))
+    with pytest.raises(InputError, match=r"no file of this program: it lacks tree\.json"):
+        read_one_of(tmp_path / "c.npz", (rounds, squares))
