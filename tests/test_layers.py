@@ -19,7 +19,7 @@ DYNAMICS_LIBRARY = {"pinocchio", "cmeel_pth", "cmeel"}
 # Lower layers know nothing of higher ones; packages of one layer know nothing of each other.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"assets", "errors", "progress", "so3", "threads", "version"}),
-    frozenset({"arrays", "pinocchio_loader"}),
+    frozenset({"arrays", "pinocchio_loader", "terminal"}),
     frozenset({"inertials", "motion", "patch", "qp"}),
     frozenset({"wrenches", "rig"}),
     frozenset({"trial"}),

@@ -79,10 +79,10 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; the exit code."""
     options = parser().parse_args(arguments)
-    progress = PROGRESS[options.progress]()
     _stop_like_ctrl_c(signal.SIGTERM)
     try:
-        code = options.run(options, progress)
+        with PROGRESS[options.progress]() as progress:
+            code = options.run(options, progress)
         sys.stdout.flush()
     except Cancelled as error:
         return _stopped(str(error))

@@ -6,11 +6,13 @@ import argparse
 import math
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from ..errors import InvalidValue
-from ..progress import Console, JsonLines, Progress, silent
+from ..progress import JsonLines, Progress, silent
+from ..terminal import watched
 
 if TYPE_CHECKING:
     from ..formats.recording import ReadOptions
@@ -32,11 +34,12 @@ UP_AXES = ("auto", "x", "y", "z", "-x", "-y", "-z")
 UNITS = ("m", "mm", "cm")
 
 
-def _silent() -> Progress:
-    return silent
-
-
-PROGRESS: dict[str, Callable[[], Progress]] = {"text": Console, "json": JsonLines, "none": _silent}
+PROGRESS: dict[str, Callable[[], AbstractContextManager[Progress]]] = {
+    "text": watched,
+    "json": lambda: nullcontext(JsonLines()),
+    "none": lambda: nullcontext(silent),
+}
+"""What long work tells, for as long as it lasts."""
 
 
 AS_WRITTEN = "python -m solver"
@@ -74,7 +77,8 @@ def add_verb(
         "--progress",
         choices=tuple(PROGRESS),
         default="text",
-        help="how long work tells where it is: lines on stderr (text), one JSON object a line on stdout (json), not",
+        help="how long work tells where it is: a bar on stderr, or lines where that is no terminal (text), "
+        "one JSON object a line on stdout (json), not (none)",
     )
     parser.set_defaults(run=run)
     return parser
