@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .errors import InvalidValue
@@ -37,6 +39,12 @@ def frozen_times(times: object) -> np.ndarray:
         frame = int(np.argmax(np.diff(result) <= 0)) + 1
         raise InvalidValue(f"times must increase; frame {frame} at {result[frame]:g} s does not follow its predecessor")
     return result
+
+
+def shortened(names: Sequence[str], most: int = 6) -> str:
+    """Names in a row, the middle left out where they are many, for a value's ``repr``."""
+    shown = [str(name) for name in names]
+    return ", ".join(shown if len(shown) <= most else [*shown[: most - 1], "...", shown[-1]])
 
 
 def _check_shape(name: str, got: tuple[int, ...], want: tuple[int | None, ...]) -> None:

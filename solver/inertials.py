@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .arrays import frozen
+from .arrays import frozen, shortened
 from .errors import InvalidValue, UnknownLink
 
 if TYPE_CHECKING:
@@ -26,13 +26,54 @@ _ROWS, _COLUMNS = (0, 0, 1, 0, 1, 2), (0, 1, 1, 2, 2, 2)
 
 
 @dataclass(frozen=True, slots=True)
+class LinkInertia:
+    """Mass, centre of mass and inertia of one link, link frame.
+
+    Attributes:
+        link: its name.
+        mass: [kg].
+        com: (3,) centre of mass [m].
+        inertia: (3, 3) about the centre of mass [kg m^2].
+        inertia_at_origin: (3, 3) about the link origin [kg m^2].
+    """
+
+    link: str
+    mass: float
+    com: np.ndarray
+    inertia: np.ndarray
+    inertia_at_origin: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "com", frozen("com", self.com, (3,), finite=False))
+        for name in ("inertia", "inertia_at_origin"):
+            object.__setattr__(self, name, frozen(name, getattr(self, name), (3, 3), finite=False))
+
+    def __repr__(self) -> str:
+        com = ", ".join(f"{1e3 * x:.1f}" for x in self.com)
+        inertia = ", ".join(f"{1e3 * x:.2f}" for x in np.diag(self.inertia))
+        return f"{self.link}: {self.mass:.3f} kg, CoM ({com}) mm, Ixx Iyy Izz at the CoM ({inertia}) g m²"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class InertialParameters:
-    """Inertial parameters of every link.
+    """Inertial parameters of every link; ``parameters["right_thigh"]`` is one link's.
 
     Attributes:
         links: names, in the rig's order.
         values: (L, 10), columns as `PARAMETERS`, link frame, SI units. The values need not be physical:
             what identification found is kept as found, and `rotational_margin` and `consistency_margin` tell.
+
+    Example:
+        >>> import numpy as np
+        >>> from solver import InertialParameters
+        >>> body = InertialParameters.from_com(("rod",), [2.0], [[0.0, 0.0, -0.1]], [0.01 * np.eye(3)])
+        >>> body["rod"]
+        rod: 2.000 kg, CoM (0.0, 0.0, -100.0) mm, Ixx Iyy Izz at the CoM (10.00, 10.00, 10.00) g m²
+        >>> print(f"{body['rod'].inertia_at_origin[0, 0]:.2f} kg m^2 about the joint")
+        0.03 kg m^2 about the joint
+        >>> body["rods"]
+        Traceback (most recent call last):
+        solver.errors.UnknownLink: unknown link 'rods'. Did you mean 'rod'? Known: rod
     """
 
     links: tuple[str, ...]
@@ -41,6 +82,18 @@ class InertialParameters:
     def __post_init__(self) -> None:
         object.__setattr__(self, "links", tuple(self.links))
         object.__setattr__(self, "values", frozen("inertial parameters", self.values, (len(self.links), PER_LINK)))
+
+    def __repr__(self) -> str:
+        return f"InertialParameters of {len(self.links)} links, {self.total_mass:.2f} kg: {shortened(self.links)}"
+
+    def __getitem__(self, link: str) -> LinkInertia:
+        """Mass [kg], centre of mass [m] and inertia [kg m^2] of one link.
+
+        Raises:
+            UnknownLink: no such link; the message lists the links.
+        """
+        row = self.index(link)
+        return LinkInertia(link, float(self.masses[row]), self.coms[row], self.inertias_at_com[row], self.inertias[row])
 
     @staticmethod
     def from_vector(links: Sequence[str], vector: np.ndarray) -> InertialParameters:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import frozen, frozen_times
+from .arrays import frozen, frozen_times, shortened
 from .errors import InvalidValue, UnknownMarker
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Motion:
     """A trajectory on a rig's configuration manifold.
 
@@ -37,6 +37,9 @@ class Motion:
     def __len__(self) -> int:
         return len(self.times)
 
+    def __repr__(self) -> str:
+        return f"Motion of {self.v.shape[1]} degrees of freedom: {span_of(self.times)}"
+
     @property
     def rate(self) -> float:
         """Frames per second, from the median step."""
@@ -48,7 +51,7 @@ class Motion:
         return Motion(self.times[cut], self.q[cut], self.v[cut], self.a[cut])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Markers:
     """Marker trajectories in the world (z up).
 
@@ -76,6 +79,13 @@ class Markers:
 
     def __len__(self) -> int:
         return len(self.times)
+
+    def __repr__(self) -> str:
+        known = 100.0 * float(self.seen.mean()) if self.seen.size else 0.0
+        return (
+            f"{len(self.names)} markers: {span_of(self.times)}, {known:.1f} % of the samples seen\n"
+            f"  {shortened(self.names)}"
+        )
 
     @property
     def rate(self) -> float:
@@ -109,6 +119,13 @@ class Markers:
     def part(self, start: int, stop: int) -> Markers:
         """Frames start..stop-1."""
         return Markers(self.times[start:stop], self.names, self.positions[start:stop])
+
+
+def span_of(times: np.ndarray) -> str:
+    """Duration, rate and number of samples in words, for a value's ``repr``."""
+    if len(times) < 2:
+        return f"{len(times)} frame" + "s" * (len(times) != 1)
+    return f"{times[0]:.2f} to {times[-1]:.2f} s at {rate_of(times):.4g} Hz, {len(times)} frames"
 
 
 def rate_of(times: np.ndarray) -> float:

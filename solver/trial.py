@@ -10,11 +10,11 @@ import numpy as np
 
 from .arrays import frozen_mask
 from .errors import InvalidValue
-from .motion import Markers, Motion
+from .motion import Markers, Motion, span_of
 from .wrenches import Wrenches
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Recording:
     """A trial as it came from files: markers, forces, or both, each at its own rate.
 
@@ -36,8 +36,12 @@ class Recording:
     def __post_init__(self) -> None:
         object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
 
+    def __repr__(self) -> str:
+        parts = [repr(part).splitlines()[0] for part in (self.markers, self.wrenches) if part is not None]
+        return "\n  ".join([f"Recording {self.name!r}; {len(self.warnings)} warnings", *(parts or ["empty"])])
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Trial:
     """A trial ready for identification: motion and wrenches on the same clock and through the same filter.
 
@@ -63,3 +67,9 @@ class Trial:
             raise InvalidValue(f"trial {self.name!r}: motion and wrenches must share their times")
         if any(len(motion) != len(self.motion) for motion in self.shaken):
             raise InvalidValue(f"trial {self.name!r}: a shaken motion has another number of frames than the motion")
+
+    def __repr__(self) -> str:
+        reasons = ", ".join(f"{reason} {count}" for reason, count in self.excluded)
+        return f"Trial {self.name!r}, {span_of(self.motion.times)}\n  {int(self.counted.sum())} frames count" + (
+            f"; left out: {reasons}" if reasons else ""
+        )

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import frozen, frozen_mask, frozen_times
+from .arrays import frozen, frozen_mask, frozen_times, shortened
 from .errors import InvalidValue
-from .motion import rate_of
+from .motion import rate_of, span_of
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Wrenches:
     """Measured external wrenches on the body.
 
@@ -39,6 +39,17 @@ class Wrenches:
 
     def __len__(self) -> int:
         return len(self.times)
+
+    def __repr__(self) -> str:
+        assert self.measured is not None
+        axes = [name for name, known in zip(("Fx", "Fy", "Fz", "Mx", "My", "Mz"), self.measured.any(axis=0)) if known]
+        vertical = self.total[:, 2]
+        vertical = vertical[np.isfinite(vertical)]
+        mean = f", mean vertical force {vertical.mean():.1f} N" if len(vertical) else ""
+        return (
+            f"Wrenches of {shortened(self.frames)}: {span_of(self.times)}\n"
+            f"  measured: {', '.join(axes) or 'nothing'}{mean}"
+        )
 
     @property
     def rate(self) -> float:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..arrays import shortened
 from ..errors import InvalidValue
 from ..progress import Progress, silent
 from ..rig import Rig
@@ -23,7 +24,7 @@ SIZE_DIFFERENCE = 0.04
 FEWEST_MARKERS = 4
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Calibration:
     """A person's rig and where the markers sit on it.
 
@@ -38,6 +39,7 @@ class Calibration:
         sizes: how large the body of each recording is against the rig (1: the same), by recording.
         shifts: [m] how far the data moved joint centres from those of stature alone, by link.
         warnings: what the user should know.
+        assumed: what was found out or guessed where nothing was stated, in plain sentences.
     """
 
     rig: Rig
@@ -50,6 +52,14 @@ class Calibration:
     sizes: dict[str, float] = field(default_factory=dict)
     shifts: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return (
+            f"Calibration of {self.rig.name}: height {self.height:.3f} m\n"
+            f"  {len(self.attachments)} markers of the set {self.marker_set}, RMSE {1e3 * self.rmse:.1f} mm\n"
+            f"  from {shortened([f'{name} ({count} frames)' for name, count in self.frames.items()]) or 'a file'}"
+        )
 
     @property
     def rmse(self) -> float:
@@ -89,8 +99,10 @@ def calibrate(
     if not marked:
         raise InvalidValue("calibration needs at least one recording with markers")
     names = tuple(dict.fromkeys(name for r in marked for name in r.markers.names))  # type: ignore[union-attr]
+    assumed: list[str] = []
     if marker_set is None:
         marker_set = detect_marker_set(names, marked[0].name)
+        assumed.append(f"marker set {marker_set.name}: recognised by the markers' names")
     elif not isinstance(marker_set, MarkerSet):
         marker_set = load_marker_set(marker_set)
     used = [name for name in names if marker_set.place_of(name) or marker_set.centre_of(name)]
@@ -102,10 +114,12 @@ def calibrate(
     subject.initialise()
     if moving:
         subject.refine(still, moving)
-    return _result(subject, marked)
+    if height is None:
+        assumed.append(f"height {subject.height:.3f} m: estimated from the markers, none was stated")
+    return _result(subject, marked, tuple(assumed))
 
 
-def _result(subject: SubjectState, recordings: Sequence[Recording]) -> Calibration:
+def _result(subject: SubjectState, recordings: Sequence[Recording], assumed: tuple[str, ...]) -> Calibration:
     joints = subject.joints()
     rig = human(
         subject.height, subject.mass, subject.sex, joints={k: v.tolist() for k, v in joints.items() if k != "torso"}
@@ -135,7 +149,7 @@ def _result(subject: SubjectState, recordings: Sequence[Recording]) -> Calibrati
     }
     return Calibration(
         rig, tuple(attachments), subject.marker_set.name, subject.height, lengths_of(rig, joints), errors,
-        dict(subject.frames), sizes, shifts, tuple(warnings),
+        dict(subject.frames), sizes, shifts, tuple(warnings), assumed,
     )  # fmt: skip
 
 

@@ -34,6 +34,7 @@ def write_calibration(calibration: Calibration, path: str | Path) -> None:
         "frames": calibration.frames,
         "shifts": calibration.shifts,
         "warnings": calibration.warnings,
+        "assumed": calibration.assumed,
         "attachments": [
             {"marker": a.marker, "link": a.link, "position": a.position, "weight": a.weight}
             for a in calibration.attachments
@@ -72,6 +73,7 @@ def read_calibration(path: str | Path) -> Calibration:
             frames={str(name): int(count) for name, count in tree["frames"].items()},
             shifts=_numbers(tree["shifts"]),
             warnings=tuple(str(text) for text in tree["warnings"]),
+            assumed=tuple(str(text) for text in tree["assumed"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError, SolverError) as error:
         raise InputError(path, f"is damaged ({error!r})", remedy=REMEDY) from error

@@ -8,6 +8,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from ..errors import InvalidValue, SolverError
+from ..inertials import six_of
 from ..progress import Progress, silent
 from .estimate import Estimate
 from .regression import Regression
@@ -52,9 +53,11 @@ def bootstrap(
         raise SolverError(f"only {len(estimates)} of {samples} bootstrap samples could be solved")
     values = np.array([estimate.parameters.values for estimate in estimates])
     coms = np.array([estimate.parameters.coms for estimate in estimates])
+    inertias = np.array([six_of(estimate.parameters.inertias_at_com) for estimate in estimates])
     lower, upper = np.quantile(values, [0.025, 0.975], axis=0)
     progress(1.0, "bootstrap done")
-    return Uncertainty(len(estimates), blocks, values.std(axis=0, ddof=1), lower, upper, coms.std(axis=0, ddof=1))
+    std, com_std, inertia_std = (drawn.std(axis=0, ddof=1) for drawn in (values, coms, inertias))
+    return Uncertainty(len(estimates), blocks, std, lower, upper, com_std, inertia_std)
 
 
 def _sample(regression: Regression, counts: np.ndarray, solve: Callable[[Regression], Estimate]) -> Estimate | None:

@@ -12,17 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import block_diag, cho_factor, cho_solve, solve_triangular
 
-from ..inertials import FIRST_MOMENT, MASS, PER_LINK
+from ..inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, six_of, steiner
 from ..rig import Rig
 from .bodies import SHAPES, BodyCoordinates
 from .consistent import ENTROPIC, ConsistentOptions, diagonal_spread, prior_strengths
 from .constraints import mass_rows
 from .estimate import Estimate
 from .regression import Regression
-from .result import Uncertainty
-
-TWO_SIDED = 1.96
-"""Standard deviations to either side that hold 95 %."""
+from .result import TWO_SIDED, Uncertainty
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +29,12 @@ class Spread:
     Attributes:
         std: (L, 10), columns as `inertials.PARAMETERS`.
         com_std: (L, 3) [m] of the centres of mass.
+        inertia_std: (L, 6) [kg m^2] of the inertias about them: xx xy yy xz yz zz.
     """
 
     std: np.ndarray
     com_std: np.ndarray
+    inertia_std: np.ndarray
 
 
 def posterior(regression: Regression, estimate: Estimate, rig: Rig, options: ConsistentOptions) -> Spread:
@@ -49,6 +48,17 @@ def posterior(regression: Regression, estimate: Estimate, rig: Rig, options: Con
         rig: as used for it.
         options: as used for it.
     """
+    phi = covariance_root(regression, estimate, rig, options)
+    masses, coms = estimate.parameters.masses, estimate.parameters.coms
+    moved = (phi[:, :, FIRST_MOMENT] - phi[:, :, [MASS]] * coms) / masses[:, None]
+    # I about the CoM = I - m S(c), S(c) = c'c 1 - c c', whose derivative along dc is S(c + dc) - S(c - dc) over two
+    spun = phi[:, :, INERTIA] - phi[:, :, [MASS]] * six_of(steiner(coms))
+    spun -= masses[:, None] * six_of(steiner(coms + moved) - steiner(coms - moved)) / 2.0
+    return Spread(*(np.sqrt((columns**2).sum(axis=0)) for columns in (phi, moved, spun)))
+
+
+def covariance_root(regression: Regression, estimate: Estimate, rig: Rig, options: ConsistentOptions) -> np.ndarray:
+    """(M, L, 10) changes of the parameters whose squares sum to their covariance; arguments as `posterior`."""
     bodies = BodyCoordinates.around(estimate.prior)
     count = len(rig.links)
     weight = 1.0 / (estimate.settings["noise variance"] * estimate.settings["data inflation"])
@@ -68,10 +78,8 @@ def posterior(regression: Regression, estimate: Estimate, rig: Rig, options: Con
         seen = root @ bodies.columns(rows.matrix[rows.equality].toarray()).T
         root = root - seen @ cho_solve(cho_factor(seen.T @ seen), seen.T @ root)
     parts = root.reshape(len(root), count, PER_LINK)
-    phi = np.einsum("mlj,lij->mli", parts, bodies.blocks)  # columns of a root of the covariance of phi
-    masses, coms = estimate.parameters.masses, estimate.parameters.coms
-    moved = (phi[:, :, FIRST_MOMENT] - phi[:, :, [MASS]] * coms) / masses[:, None]
-    return Spread(np.sqrt((phi**2).sum(axis=0)), np.sqrt((moved**2).sum(axis=0)))
+    # link by link (l): from body coordinates (j) to parameters (i), each column (m) of the root on its own
+    return np.einsum("mlj,lij->mli", parts, bodies.blocks)
 
 
 def widened(uncertainty: Uncertainty, estimate: Estimate, spread: Spread) -> Uncertainty:
@@ -83,4 +91,5 @@ def widened(uncertainty: Uncertainty, estimate: Estimate, spread: Spread) -> Unc
         lower=np.minimum(uncertainty.lower, values - TWO_SIDED * spread.std),
         upper=np.maximum(uncertainty.upper, values + TWO_SIDED * spread.std),
         com_std=np.maximum(uncertainty.com_std, spread.com_std),
+        inertia_std=np.maximum(uncertainty.inertia_std, spread.inertia_std),
     )

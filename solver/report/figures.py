@@ -6,6 +6,7 @@ from html import escape
 
 import numpy as np
 
+from ..identification.result import TWO_SIDED
 from ..inertials import MASS
 from .content import Content, Signals, TrackingErrors
 from .svg import MINUS, Axis, Drawing, label, round_values, runs, spread
@@ -13,8 +14,6 @@ from .svg import MINUS, Axis, Drawing, label, round_values, runs, spread
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 UNITS = ("N", "N", "N", "N m", "N m", "N m")
 WIDTH = 1000.0
-INTERVAL = 1.96
-"""Half width of a 95 % interval in standard deviations."""
 LEAST_FORCE, LEAST_MOMENT = 20.0, 5.0
 """[N], [N m] a panel shows at least, so that noise does not look like a signal."""
 
@@ -59,7 +58,7 @@ def masses(content: Content) -> str:
     step, left, right, top = 24.0, 150.0, 84.0, 10.0
     drawing = Drawing(WIDTH, top + step * len(names) + 44.0, "Mass of every link, identified and prior")
     found, prior = content.identified.masses, content.prior.masses
-    reach = INTERVAL * np.nan_to_num(content.std[:, MASS])
+    reach = TWO_SIDED * np.nan_to_num(content.std[:, MASS])
     truth = np.full(len(names), np.nan) if content.truth is None else content.truth.masses
     low, high = spread(found - reach, found + reach, prior, truth, np.zeros(1), margin=0.03)
     x = Axis(min(low, 0.0), high, left, WIDTH - right)

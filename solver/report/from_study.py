@@ -155,7 +155,8 @@ def _methods(study: Study, result: Identification) -> tuple[tuple[str, str], ...
     )
     chosen = "; ".join(f"{name} {value:.4g}" for name, value in result.estimate.settings.items())
     rows.append(("Method", result.estimate.method + (f" ({chosen})" if chosen else "")))
-    rows.append(("Prior", f"{study.rig.name}, scaled to {result.prior.total_mass:.2f} kg"))
+    rows.append(("Prior", f"{study.rig.name}, {_table(study)}scaled to {result.prior.total_mass:.2f} kg"))
+    rows.extend(("Not stated", text) for text in study.assumed)
     if result.uncertainty is not None:
         spread = result.uncertainty
         text = f"block bootstrap: {spread.samples} samples of {spread.blocks} blocks of consecutive frames"
@@ -166,6 +167,14 @@ def _methods(study: Study, result: Identification) -> tuple[tuple[str, str], ...
     if study.seconds:
         rows.append(("Time taken", ", ".join(f"{stage} {value:.1f} s" for stage, value in study.seconds.items())))
     return tuple(rows)
+
+
+def _table(study: Study) -> str:
+    """Whose segment inertias a person's prior is made of."""
+    parameters = study.rig.parameters
+    if parameters.get("kind") != "human":
+        return ""
+    return f"segment table {parameters['table']} for a {parameters['sex']} body, "
 
 
 def _filter(order: int, cutoff: float) -> str:

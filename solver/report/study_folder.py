@@ -126,5 +126,6 @@ def result_tree(study: Study, result: Identification) -> Mapping[str, Any]:
         "rig": dict(study.rig.parameters),
         "seconds": dict(study.seconds),
         "warnings": list(study.warnings),
+        "assumed": list(study.assumed),
         "notes": list(result.notes),
     }

@@ -55,7 +55,7 @@ def calibrate_subject(
 
     Args:
         recordings: static trial and others.
-        sex: ``"male"`` or ``"female"``.
+        sex: ``"male"`` or ``"female"``: the segment tables that the prior is made of differ by it.
         height: [m]; None estimates it from the markers.
         mass: [kg]; None reads it roughly off the plates.
         marker_set: name or file; None finds out.
@@ -73,8 +73,14 @@ def calibrate_subject(
     chosen = [r for r in recordings if r.markers is not None and (not static or r.name in static)]
     if not chosen:
         raise InvalidValue("a subject cannot be calibrated without a trial that has markers")
-    guess = mass or first_mass(recordings) or FALLBACK_MASS
-    return calibrate(chosen, mass=guess, sex=sex, height=height, marker_set=marker_set, progress=progress)
+    weighed = first_mass(recordings) if mass is None else mass
+    guess = FALLBACK_MASS if weighed is None else weighed
+    found = calibrate(chosen, mass=guess, sex=sex, height=height, marker_set=marker_set, progress=progress)
+    if mass is not None:
+        return found
+    source = "a guess, for want of plates" if weighed is None else "read off the plates"
+    told = f"calibrated with {guess:.1f} kg: none was stated, this is {source} (markers hardly feel it)"
+    return replace(found, assumed=(*found.assumed, told))
 
 
 def track_all(
@@ -100,7 +106,7 @@ def track_all(
 def identify_study(
     recordings: Sequence[Recording],
     *,
-    sex: str = "male",
+    sex: str | None = None,
     height: float | None = None,
     mass: float | None = None,
     marker_set: str | Path | None = None,
@@ -114,26 +120,30 @@ def identify_study(
     Args:
         recordings: see `load`.
         sex, height, mass, marker_set, static: see `calibrate_subject`; a stated mass is compared with the plates.
+            A new subject needs its sex: nothing in a recording tells it.
         settings: every choice of method.
         calibration: of an earlier run; then the subject's data are not needed.
         progress: receives progress.
 
     Raises:
-        InvalidValue: no trial with markers, none with forces, or no frame that counts.
+        InvalidValue: neither a calibration nor a sex, no trial with markers, none with forces, or no frame that counts.
         SolverError: whatever a step refuses.
     """
     settings = Settings() if settings is None else settings
     clock = _Clock()
     with clock.measured("calibration"):
-        calibration = calibration or calibrate_subject(
-            recordings,
-            sex=sex,
-            height=height,
-            mass=mass,
-            marker_set=marker_set,
-            static=static,
-            progress=Part(progress, 0.0, 0.3),
-        )
+        if calibration is None:
+            if sex is None:
+                raise InvalidValue("the segment tables of a new subject differ by sex: state 'female' or 'male'")
+            calibration = calibrate_subject(
+                recordings,
+                sex=sex,
+                height=height,
+                mass=mass,
+                marker_set=marker_set,
+                static=static,
+                progress=Part(progress, 0.0, 0.3),
+            )
     with clock.measured("tracking"):
         marked = [recording for recording in recordings if recording.markers is not None]
         records = track_all(calibration, marked, jobs=settings.jobs, progress=Part(progress, 0.3, 0.6))
@@ -150,6 +160,7 @@ def identify_study(
         study,
         calibration=calibration,
         warnings=tuple(dict.fromkeys([*told, *study.warnings])),
+        assumed=(*calibration.assumed, *study.assumed),
         seconds={**clock.seconds, **study.seconds},
     )
 
@@ -204,13 +215,32 @@ def study_motions(
         lag=prepared.lag,
         warnings=tuple(warnings),
         seconds=clock.seconds,
+        assumed=_assumed(prepared, settings) if result is not None else (),
     )
+
+
+def _assumed(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
+    """What an identification took for granted where the settings leave the choice open."""
+    person = prepared.rig.parameters.get("kind") == "human"
+    told = []
+    if settings.base is None:
+        told.append(f"base link {_base(prepared.rig, settings)}: the rig's choice, none was stated")
+    if settings.symmetric is None and settings.method == "consistent":
+        alike = "held alike, as of a healthy person" if person else "not held alike, as of a robot"
+        told.append(f"left and right were {alike}: nothing was stated")
+    if prepared.mass is not None:
+        told.append(f"the masses sum to the {prepared.mass.mass:.2f} kg that the plates weigh")
+    return tuple(told)
+
+
+def _base(rig: Rig, settings: Settings) -> str:
+    return settings.base or str(rig.parameters.get("base_link", rig.links[0]))
 
 
 def _identified(prepared: Prepared, settings: Settings, progress: Progress) -> Identification:
     options = IdentifyOptions(
         method=settings.method,
-        base=settings.base or str(prepared.rig.parameters.get("base_link", prepared.rig.links[0])),
+        base=_base(prepared.rig, settings),
         total_mass=prepared.mass.mass if prepared.mass is not None else None,
         symmetric=settings.symmetric,
         bootstrap=settings.bootstrap,

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from ..arrays import shortened
 from ..calibration.calibrate import Calibration
 from ..calibration.mass import MassEstimate
 from ..errors import UnknownName
@@ -75,7 +76,7 @@ class TrialRecord:
         return self.recording.name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Study:
     """Result of the main job.
 
@@ -89,6 +90,7 @@ class Study:
         warnings: what a careful reader must know, in plain sentences.
         lag: of the plates behind the motion, over all trials; None when it was not estimated.
         seconds: wall time per stage.
+        assumed: what was found out or guessed where nothing was stated, in plain sentences.
     """
 
     rig: Rig
@@ -100,9 +102,21 @@ class Study:
     lag: Lag | None = None
     warnings: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seconds", MappingProxyType(dict(self.seconds)))
+
+    def __repr__(self) -> str:
+        mass = "" if self.mass is None else f", {self.mass.mass:.2f} ± {self.mass.std:.2f} kg"
+        found = "nothing identified" if self.identification is None else repr(self.identification).splitlines()[0]
+        counted = [f"{r.name} ({int(r.trial.counted.sum())} frames count)" for r in self.records if r.trial is not None]
+        others = [r.name for r in self.records if r.trial is None]
+        return (
+            f"Study of {self.rig.name}{mass}; {len(self.warnings)} warnings\n"
+            f"  trials: {shortened([*counted, *others])}\n"
+            f"  {found}"
+        )
 
     @property
     def trials(self) -> tuple[Trial, ...]:

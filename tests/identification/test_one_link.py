@@ -1,0 +1,95 @@
+"""What an identification says of one link."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.errors import UnknownLink
+from solver.identification.consistent import ConsistentOptions, consistent
+from solver.identification.identify import IdentifyOptions, identify
+from solver.identification.posterior import covariance_root, posterior
+from solver.identification.result import Identification
+from solver.inertials import InertialParameters, six_of
+from tests.identification.bodies import other_body, regression_of, small_rig, trial_of
+
+LINK = "left_arm"
+
+
+@pytest.fixture(scope="module")
+def found() -> Identification:
+    """A noisy simulated trial, identified with intervals."""
+    rig = small_rig()
+    trial = trial_of(rig, other_body(rig), frames=400, noise=1.0)
+    return identify(rig, [trial], IdentifyOptions(bootstrap=12, cross_validate=False))
+
+
+def test_a_link_by_its_name(found: Identification) -> None:
+    """What a link's name gives is what the parameters hold: mass, h / m, and I less m S(c)."""
+    link, row = found[LINK], found.parameters.index(LINK)
+    m, hx, hy, hz = found.parameters.values[row, :4]
+    assert link.mass == m
+    assert link.com == pytest.approx(np.array([hx, hy, hz]) / m)
+    c = link.com
+    steiner = m * (c @ c * np.eye(3) - np.outer(c, c))
+    assert link.inertia + steiner == pytest.approx(link.inertia_at_origin)
+    assert link.prior.mass == found.prior.masses[row]
+    assert link.prior.com == pytest.approx(found.prior.coms[row])
+
+
+def test_intervals_hold_what_was_found(found: Identification) -> None:
+    """Each 95 % interval is as wide as its deviations say and holds the value found."""
+    for name in found.parameters.links:
+        link = found[name]
+        pairs = (
+            (link.mass, link.mass_interval),
+            (link.com, link.com_interval),
+            (link.inertia, link.inertia_interval),
+            (link.inertia_at_origin, link.inertia_at_origin_interval),
+        )
+        for value, interval in pairs:
+            assert interval is not None
+            low, high = interval
+            assert np.all(low <= value)
+            assert np.all(value <= high)
+            assert np.all(np.asarray(high) > np.asarray(low))
+
+
+def test_without_a_bootstrap_there_is_no_interval() -> None:
+    """Where no spread was asked for none is told."""
+    rig = small_rig()
+    found = identify(rig, [trial_of(rig, rig.prior)], IdentifyOptions(bootstrap=0, cross_validate=False))
+    link = found[LINK]
+    assert link.mass_interval is link.com_interval is link.inertia_interval is link.inertia_at_origin_interval is None
+
+
+def test_spread_of_the_inertia_about_the_centre_of_mass() -> None:
+    """The spread of I about the CoM, and of the CoM, is that of bodies drawn from the posterior."""
+    rig = small_rig()
+    regression = regression_of(rig, other_body(rig), frames=200, noise=1.0)
+    options = ConsistentOptions()
+    estimate = consistent(regression, rig, options)
+    spread = posterior(regression, estimate, rig, options)
+    root = covariance_root(regression, estimate, rig, options)
+    generator, size, small = np.random.default_rng(0), 3000, 1e-4
+    changes = small * np.tensordot(generator.standard_normal((size, len(root))), root, 1)
+    drawn = [InertialParameters(rig.links, estimate.parameters.values + change) for change in changes]
+    inertias = np.array([six_of(body.inertias_at_com) for body in drawn])
+    coms = np.array([body.coms for body in drawn])
+    assert inertias.std(axis=0) / small == pytest.approx(spread.inertia_std, rel=0.06)
+    assert coms.std(axis=0) / small == pytest.approx(spread.com_std, rel=0.06)
+
+
+def test_an_unknown_link_lists_the_links(found: Identification) -> None:
+    """A wrong name is refused with the nearest and all right ones."""
+    for holder in (found, found.parameters):
+        with pytest.raises(UnknownLink, match=r"left_arms.*Did you mean 'left_arm'.*right_hand"):
+            holder["left_arms"]
+
+
+def test_reprs_are_short(found: Identification) -> None:
+    """Whatever was found, its repr fits three lines and names masses in kg."""
+    for value in (found, found[LINK], found.parameters, found.parameters[LINK]):
+        text = repr(value)
+        assert len(text.splitlines()) <= 3
+        assert "kg" in text

@@ -1,0 +1,40 @@
+"""Nothing is guessed in silence: what was not stated is refused, or said in the result."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.demo.laboratory import record_markers, record_plates, soles_on_ground
+from solver.demo.person import SEX, simulate_person
+from solver.errors import InvalidValue
+from solver.motion import Markers
+from solver.study.pipeline import calibrate_subject, identify_study
+from solver.trial import Recording
+
+
+@pytest.fixture(scope="module")
+def standing() -> Recording:
+    """Some frames of a simulated person who stands still."""
+    person = simulate_person(1)
+    motion, generator = person.motions["static"].part(0, 60), np.random.default_rng(0)
+    plates = record_plates(person.rig, motion, person.truth, soles_on_ground(person.rig, motion), generator)
+    return Recording("static", record_markers(person.rig, motion, person.placements, generator), plates)
+
+
+def test_a_new_subject_needs_its_sex() -> None:
+    """The prior's tables differ by sex and no recording tells it: without one there is no identification."""
+    markers = Markers(np.arange(3.0), ("C7",), np.zeros((3, 1, 3)))
+    with pytest.raises(InvalidValue, match=r"female.*male"):
+        identify_study([Recording("standing", markers)])
+
+
+def test_a_calibration_says_what_it_was_not_told(standing: Recording) -> None:
+    """Height, mass and marker set are told as found out exactly where they were not stated."""
+    told = calibrate_subject([standing], sex=SEX, height=1.76, mass=71.0, marker_set="plug_in_gait")
+    assert told.assumed == ()
+    found = calibrate_subject([standing], sex=SEX)
+    for words in (f"height {found.height:.3f} m", f"marker set {found.marker_set}", "read off the plates"):
+        assert sum(words in text for text in found.assumed) == 1, found.assumed
+    guessed = calibrate_subject([Recording("static", standing.markers)], sex=SEX, height=1.76)
+    assert any("70.0 kg" in text and "guess" in text for text in guessed.assumed)
