@@ -142,7 +142,7 @@ def design_figures(
     kinds = [s.kind for s in dance.trace]
     return [
         Figure(f"whole dance on {workers} processes", data, seconds, "s", must, aim,
-               note=f"every stretch verified at 500 Hz in that time; processor of the parent alone {own:.0f} s; "
+               note=f"every segment verified at 500 Hz in that time; processor of the parent alone {own:.0f} s; "
                f"paper: 15 min; the dance lasts {dance.duration:.0f} s, {kinds.count('exciting')} of {len(kinds)} "
                "transitions exciting"),
         Figure("postures reached", data, float(len(dance.postures)), "", at_least(4.0 * each)),
@@ -163,8 +163,8 @@ def violation_figure(rig: Rig, dance: Dance, options: DanceOptions) -> Figure:
 
 def criterion_figures(dance: Dance, whole: bool) -> list[Figure]:
     """Fig. 5: the evolution of the criterion."""
-    trunk = [step.criterion for step in dance.trace if step.group in ("both", "right_forward")]
-    leg = [step.criterion for step in dance.trace if step.group in ("right", "left")]
+    trunk = [step.criterion for step in dance.trace if step.configuration in ("both", "right_forward")]
+    leg = [step.criterion for step in dance.trace if step.configuration in ("right", "left")]
     at = min(TRANSITIONS, len(trunk))
     data = "simulated, HOAP-3"
     shown = ", ".join(f"{value:.3g}" for value in trunk[:: max(len(trunk) // 6, 1)])

@@ -2,12 +2,12 @@
 
 Transitions of a HOAP-3 dance, simulated; each solver gets the same variables, start, criterion and limits, and exact
 first derivatives (`solver.trajectory.transition_slopes`). Told are the criterion reached (the mean deviation to expect,
-lower is better) as a share of the plain way's, the worst margin over all checks (negative: not feasible) and processor
-seconds.
+lower is better) as a share of the straight path's, the worst margin over all checks (negative: not feasible) and
+processor seconds.
 
 - seeded: random deviations, ranked and judged, four narrowing rounds of 96;
 - programmes: the sequential linear programmes of `solver.trajectory.transition_search`, which the dances use;
-- SLSQP and trust-constr: SciPy's, from the plain way, and from the programmes' result as a polish.
+- SLSQP and trust-constr: SciPy's, from the straight path, and from the programmes' result as a polish.
 
 Found on six transitions of 26 to 38 variables (two via points), means of the feasible results and seconds in all, on a
 busy core: programmes 0.857, 6 of 6 feasible, 7 s; seeded 0.886, 6 of 6, 18 s; SLSQP 0.860, 3 of 6, 20 s; programmes,
@@ -28,17 +28,17 @@ import numpy as np
 from scipy.optimize import LinearConstraint, NonlinearConstraint, minimize
 
 from solver.contacts.schedule import FOOT_CONFIGURATIONS
+from solver.dance.design.excitation_groups import free_columns
 from solver.dance.design.footsteps import Stepper
 from solver.dance.design.options import DanceOptions
 from solver.dance.design.postures import draw_pool
-from solver.dance.design.sequence import choreographer
-from solver.dance.design.streams import free_columns
+from solver.dance.design.sequence import transition_planner
 from solver.identification.base_parameters import base_parameters
-from solver.identification.excitation.expected_deviations import Information
+from solver.identification.excitation.expected_deviations import ExpectedDeviations
 from solver.rigs import hoap3
 from solver.threads import one_blas_thread
 from solver.trajectory.splines import AT_REST
-from solver.trajectory.transition_problem import TransitionProblem, Trial
+from solver.trajectory.transition_problem import Candidate, TransitionProblem
 from solver.trajectory.transition_search import search
 from solver.trajectory.transition_slopes import Slopes, slopes_of
 
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             start = problem.start()
             print(f"{name:22s} {start.offsets.size:9d}", end="", flush=True)
             for solver in options.solvers:
-                problem.judged = 0
+                problem.checked = 0
                 outcome = measured(problem, start, SOLVERS[solver], options.seed)
                 reached[solver].append(outcome)
                 cell = f"{outcome.value:10.4f} {outcome.margin:+8.1g} {outcome.seconds:6.1f}"
@@ -91,36 +91,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def problems(count: int, via: int, seed: int) -> list[tuple[str, TransitionProblem]]:
-    """Transitions between feasible postures of HOAP-3, with the history of those before them on the plain way."""
+    """Transitions between feasible postures of HOAP-3, with the history of those before them on the straight path."""
     rig = hoap3("middle", torque="peak")
-    parent = choreographer(rig, DanceOptions(step=0.1))
+    parent = transition_planner(rig, DanceOptions(step=0.1))
     structure = base_parameters(rig)
-    meter = Information(structure, rig.prior, np.ones(len(rig.links)))
+    objective = ExpectedDeviations(structure, rig.prior, np.ones(len(rig.links)))
     result: list[tuple[str, TransitionProblem]] = []
-    history = meter.nothing
+    history = objective.nothing
     each = -(-count // len(FOOT_CONFIGURATIONS))
     for number, name in enumerate(FOOT_CONFIGURATIONS):
-        ground = Stepper(parent).ground(name)
-        pool = draw_pool(parent.dancer, parent.coarse, ground.footing, ground.home, structure, 4 * each, seed + number)
+        ground = Stepper(parent).approach(name)
+        pool = draw_pool(parent.legged, parent.coarse, ground.footing, ground.home, structure, 4 * each, seed + number)
         here, found = ground.home, 0
         for there in pool.y:
-            plain, _ = parent.plain(f"{name} {found + 1}", here, there, ground.footing)
+            plain, _ = parent.straight(f"{name} {found + 1}", here, there, ground.footing)
             if plain is None or found == each or len(plain.control) != 8 + 2 * AT_REST:
                 continue
-            columns = np.sort(free_columns(parent.dancer, name))
+            columns = np.sort(free_columns(parent.legged, name))
             problem = TransitionProblem(
-                parent.dancer, parent.coarse, plain, ground.footing, meter, history, columns, via
+                parent.legged, parent.coarse, plain, ground.footing, objective, history, columns, via
             )
             result.append((plain.name, problem))
-            history = history + parent.added(plain, meter)
+            history = history + parent.added(plain, objective)
             here, found = there, found + 1
     return result[:count]
 
 
-Solver = Callable[[TransitionProblem, Trial, int], tuple[Trial, int]]
+Solver = Callable[[TransitionProblem, Candidate, int], tuple[Candidate, int]]
 
 
-def measured(problem: TransitionProblem, start: Trial, solver: Solver, seed: int) -> Outcome:
+def measured(problem: TransitionProblem, start: Candidate, solver: Solver, seed: int) -> Outcome:
     """One solver on one transition."""
     began = time.process_time()
     best, evaluations = solver(problem, start, seed)
@@ -128,7 +128,7 @@ def measured(problem: TransitionProblem, start: Trial, solver: Solver, seed: int
     return Outcome(best.value / start.value, float(problem.margins([best])[0]), seconds, evaluations)
 
 
-def seeded(problem: TransitionProblem, start: Trial, seed: int) -> tuple[Trial, int]:
+def seeded(problem: TransitionProblem, start: Candidate, seed: int) -> tuple[Candidate, int]:
     """Random deviations about the best so far, ranked after rebalancing; the first of them that keeps every limit."""
     generator = np.random.default_rng(seed)
     best = start
@@ -147,7 +147,7 @@ def seeded(problem: TransitionProblem, start: Trial, seed: int) -> tuple[Trial, 
     return best, SEEDED_ROUNDS * CANDIDATES
 
 
-def _room(problem: TransitionProblem, best: Trial, noise: np.ndarray) -> np.ndarray:
+def _room(problem: TransitionProblem, best: Candidate, noise: np.ndarray) -> np.ndarray:
     """Largest share (K, 1, n) of each coordinate's deviations within joint ranges and speeds."""
     control, velocity = best.control[:, problem.columns], best.rates[1][:, problem.columns]
     fine = np.einsum("cv,kvn->kcn", problem.inner, noise)
@@ -160,7 +160,7 @@ def _room(problem: TransitionProblem, best: Trial, noise: np.ndarray) -> np.ndar
     return np.clip(np.minimum(room, left), 0.0, 1.0)[:, None, :]
 
 
-def programmes(problem: TransitionProblem, start: Trial, seed: int) -> tuple[Trial, int]:
+def programmes(problem: TransitionProblem, start: Candidate, seed: int) -> tuple[Candidate, int]:
     """The search of the dances."""
     found = search(problem, seed, ROUNDS)
     return found.best, len(found.values) - 1
@@ -169,16 +169,16 @@ def programmes(problem: TransitionProblem, start: Trial, seed: int) -> tuple[Tri
 class _Cached:
     """A problem as SciPy's solvers ask for it: criterion, limits and their derivatives by flat variables."""
 
-    def __init__(self, problem: TransitionProblem, start: Trial) -> None:
+    def __init__(self, problem: TransitionProblem, start: Candidate) -> None:
         self.problem, self.start, self.shape = problem, start, start.offsets.shape
         self.evaluations = 0
         self._x: np.ndarray | None = None
-        self._trial, self._slopes = start, None  # type: Trial, Slopes | None
+        self._trial, self._slopes = start, None  # type: Candidate, Slopes | None
         first = self.slopes(start.offsets.ravel())
         change = np.abs(first.limits).sum(axis=2) @ problem.scale
         self.rows = np.flatnonzero(first.room < NEAR * change)
 
-    def trial(self, x: np.ndarray) -> Trial:
+    def candidate(self, x: np.ndarray) -> Candidate:
         """The motion of the variables, rebalanced."""
         if self._x is None or not np.array_equal(x, self._x):
             self._x, self._slopes = x.copy(), None
@@ -188,14 +188,14 @@ class _Cached:
 
     def slopes(self, x: np.ndarray) -> Slopes:
         """Its linear model."""
-        trial = self.trial(x)
+        candidate = self.candidate(x)
         if self._slopes is None:
-            self._slopes = slopes_of(self.problem, trial)
+            self._slopes = slopes_of(self.problem, candidate)
         return self._slopes
 
     def value(self, x: np.ndarray) -> float:
         """Criterion."""
-        return self.trial(x).value / self.start.value
+        return self.candidate(x).value / self.start.value
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
         """Its derivative."""
@@ -225,7 +225,7 @@ class _Cached:
         return rows, low.ravel()[finite], high.ravel()[finite]
 
 
-def slsqp(problem: TransitionProblem, start: Trial, seed: int) -> tuple[Trial, int]:
+def slsqp(problem: TransitionProblem, start: Candidate, seed: int) -> tuple[Candidate, int]:
     """SciPy's SLSQP."""
     cached = _Cached(problem, start)
     rows, low, high = cached.linear()
@@ -239,10 +239,10 @@ def slsqp(problem: TransitionProblem, start: Trial, seed: int) -> tuple[Trial, i
         cached.value, start.offsets.ravel(), jac=cached.gradient, method="SLSQP", constraints=limits,
         options={"maxiter": ITERATIONS, "ftol": 1e-5},
     )  # fmt: skip
-    return cached.trial(found.x), cached.evaluations
+    return cached.candidate(found.x), cached.evaluations
 
 
-def trust_constr(problem: TransitionProblem, start: Trial, seed: int) -> tuple[Trial, int]:
+def trust_constr(problem: TransitionProblem, start: Candidate, seed: int) -> tuple[Candidate, int]:
     """SciPy's trust-constr, an interior-point method with quasi-Newton curvature."""
     cached = _Cached(problem, start)
     rows, low, high = cached.linear()
@@ -255,10 +255,10 @@ def trust_constr(problem: TransitionProblem, start: Trial, seed: int) -> tuple[T
         cached.value, start.offsets.ravel(), jac=cached.gradient, method="trust-constr", constraints=limits,
         options={"maxiter": ITERATIONS, "sparse_jacobian": False},
     )  # fmt: skip
-    return cached.trial(found.x), cached.evaluations
+    return cached.candidate(found.x), cached.evaluations
 
 
-def polished(problem: TransitionProblem, start: Trial, seed: int) -> tuple[Trial, int]:
+def polished(problem: TransitionProblem, start: Candidate, seed: int) -> tuple[Candidate, int]:
     """The programmes' result, then SLSQP from there."""
     first, count = programmes(problem, start, seed)
     best, more = slsqp(problem, first, seed)

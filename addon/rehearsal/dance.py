@@ -28,7 +28,7 @@ from ..values import (
 )
 from .plan import HAIR, Stop
 
-MOTION_FILE, STRETCHES_FILE, SUMMARY_FILE = "dance.motion.npz", "dance.json", "summary.json"
+MOTION_FILE, SEGMENTS_FILE, SUMMARY_FILE = "dance.motion.npz", "dance.json", "summary.json"
 STILL = 2e-3
 """[m, or of a quaternion's components] by which a body that stands may still move between two keys."""
 SHORTEST = 0.15
@@ -122,8 +122,8 @@ def from_folder(folder: str | Path) -> Danced:
     keys: tuple[SceneKey, ...] = ()
     strips: tuple[SceneStrip, ...] = ()
     stops: tuple[Stop, ...] | None = None
-    if (folder / STRETCHES_FILE).exists():
-        strips, stops = _stretches(folder / STRETCHES_FILE)
+    if (folder / SEGMENTS_FILE).exists():
+        strips, stops = _segments(folder / SEGMENTS_FILE)
     elif (folder / SUMMARY_FILE).exists():
         summary = read_summary(folder)
         keys, strips = summary.keys, summary.strips
@@ -188,15 +188,15 @@ def _name(key: SceneKey, number: int) -> str:
     return key.name or f"posture {number + 1}"
 
 
-def _stretches(path: Path) -> tuple[tuple[SceneStrip, ...], tuple[Stop, ...]]:
-    """Strips and stops of a designed dance: every stretch ends at rest, holds last."""
+def _segments(path: Path) -> tuple[tuple[SceneStrip, ...], tuple[Stop, ...]]:
+    """Strips and stops of a designed dance: every segment ends at rest, holds last."""
     try:
         found = [
             (str(s["name"]), str(s["kind"]), float(s["start"]), float(s["duration"]), tuple(map(str, s["loaded"])))
-            for s in json.loads(path.read_text(encoding="utf-8"))["stretches"]
+            for s in json.loads(path.read_text(encoding="utf-8"))["segments"]
         ]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise errors.InputError(path, f"holds no stretches of a dance ({error})", remedy=REMEDY) from None
+        raise errors.InputError(path, f"holds no segments of a dance ({error})", remedy=REMEDY) from None
     strips: dict[str, list[SceneStrip]] = {}
     stops: list[Stop] = []
     for name, kind, start, duration, loaded in found:

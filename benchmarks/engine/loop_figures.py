@@ -48,7 +48,7 @@ def load_figures(case: Case, rig: Rig, dance: Dance, workers: int) -> list[Figur
     loaded = rig.with_prior(truth)
     what = f"{case.name}, arm load"
     result = [_unprepared(what, loaded, dance, load)]
-    counts = Counter(dance.stretches[place].name.split(POSTURE)[0] for place in dance.postures)
+    counts = Counter(dance.segments[place].name.split(POSTURE)[0] for place in dance.postures)
     try:
         own = dance_for(case, loaded, max(counts.values()), tuple(counts), workers)
     except SolverError as error:

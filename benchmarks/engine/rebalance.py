@@ -10,13 +10,13 @@ from solver.contacts.support import support_polygon
 from solver.dance.design.dance import Dance
 from solver.errors import InvalidValue
 from solver.rig import Rig
-from solver.trajectory.legged_rig import Dancer
+from solver.trajectory.legged_rig import LeggedRig
 from solver.trajectory.rebalancing import Rebalancer
-from solver.trajectory.segment import Stretch
+from solver.trajectory.segment import DanceSegment
 from solver.trajectory.splines import AT_REST
 
 SAMPLES = 65
-"""Instants of a stretch at which its zero-moment point is led."""
+"""Instants of a segment at which its zero-moment point is led."""
 ROUNDS, SLOW = 8, 0.7
 """Most corrections of the root's horizontal path, and the share of its error above which one more is not worth it."""
 LOWER, LOWEST = 0.005, 20
@@ -56,39 +56,39 @@ def rebalanced(dance: Dance, rig: Rig, other: Rig) -> Dance:
     Raises:
         InvalidValue: a posture that the other body cannot balance on these feet.
     """
-    before, after = dance.dancer(rig), dance.dancer(other)
+    before, after = dance.legged(rig), dance.legged(other)
     known: dict[bytes, np.ndarray] = {}
-    stretches: list[Stretch] = []
-    for stretch in dance.stretches:
-        shifts = [_shift(stretch, y, before, after, known) for y in (stretch.start, stretch.stop)]
-        control = np.array(stretch.control, float)
+    segments: list[DanceSegment] = []
+    for segment in dance.segments:
+        shifts = [_shift(segment, y, before, after, known) for y in (segment.start, segment.stop)]
+        control = np.array(segment.control, float)
         control[:, PLACE] += _blend(len(control), *shifts)
-        if stretch.kind != "hold":
-            control = _led(stretch, control, before, after)
-        stretches.append(replace(stretch, control=control))
-    return replace(dance, stretches=tuple(stretches), complete=False)
+        if segment.kind != "hold":
+            control = _led(segment, control, before, after)
+        segments.append(replace(segment, control=control))
+    return replace(dance, segments=tuple(segments), complete=False)
 
 
-def going_straight(stretch: Stretch) -> Stretch:
+def going_straight(segment: DanceSegment) -> DanceSegment:
     """The same limb motion, not rebalanced on the way: the root goes straight from posture to posture."""
-    return replace(stretch, control=_straightened(stretch.control))
+    return replace(segment, control=_straightened(segment.control))
 
 
-def standing_still(stretch: Stretch) -> Stretch:
+def standing_still(segment: DanceSegment) -> DanceSegment:
     """The same limb motion while the balance limbs do nothing: the root stays where the first posture has it.
 
     bonnet2016's Fig. 6, in red, "using only exciting motions". Our exciting motions also turn and lift the root.
     """
-    control = np.array(stretch.control, float)
+    control = np.array(segment.control, float)
     control[:, HORIZONTAL] = control[0, HORIZONTAL]
-    return replace(stretch, control=control)
+    return replace(segment, control=control)
 
 
-def zmp_of(rig: Rig, dancer: Dancer, stretch: Stretch, rate: float) -> Zmp:
-    """Zero-moment points (N frames at a rate [1/s]) that inverse dynamics finds for a stretch."""
-    _, curves, reached = stretch.frames(dancer, stretch.spline.samples(rate))
-    points = dancer.zmp(curves)
-    shrunk, sole = (support_polygon(rig, stretch.anchors, share).margin(points) for share in (dancer.shrink, 0.0))
+def zmp_of(rig: Rig, legged: LeggedRig, segment: DanceSegment, rate: float) -> Zmp:
+    """Zero-moment points (N frames at a rate [1/s]) that inverse dynamics finds for a segment."""
+    _, curves, reached = segment.frames(legged, segment.spline.samples(rate))
+    points = legged.zmp(curves)
+    shrunk, sole = (support_polygon(rig, segment.anchors, share).margin(points) for share in (legged.shrink, 0.0))
     return Zmp(points, reached, shrunk, sole)
 
 
@@ -107,47 +107,47 @@ def _blend(count: int, first: np.ndarray, last: np.ndarray) -> np.ndarray:
 
 
 def _shift(
-    stretch: Stretch, y: np.ndarray, before: Dancer, after: Dancer, known: dict[bytes, np.ndarray]
+    segment: DanceSegment, y: np.ndarray, before: LeggedRig, after: LeggedRig, known: dict[bytes, np.ndarray]
 ) -> np.ndarray:
     """(3,) [m] by which the root moves so that the other body's centre of mass is above where this body's was."""
     key = y.tobytes()
     if key not in known:
-        goal = before.com(before.still(y[None], stretch.solved)[1])[:, :2]
+        goal = before.com(before.still(y[None], segment.solved)[1])[:, :2]
         for lower in range(LOWEST):
             tried = y[None].copy()
             tried[:, 2] -= lower * LOWER * after.straight_height
-            found, good = after.balanced(tried, goal, stretch.solved)
+            found, good = after.balanced(tried, goal, segment.solved)
             if good[0]:
                 break
         else:
-            raise InvalidValue(f"{stretch.name}: the other body cannot be balanced there, its legs do not reach")
+            raise InvalidValue(f"{segment.name}: the other body cannot be balanced there, its legs do not reach")
         known[key] = (found[0] - y)[PLACE]
     return known[key]
 
 
-def _led(stretch: Stretch, control: np.ndarray, before: Dancer, after: Dancer) -> np.ndarray:
-    """Control values (C, D) with the zero-moment point led along that of the stretch as it was."""
-    balancer = Rebalancer(after, stretch.spline, SAMPLES)
-    _, curves, _ = stretch.frames(before, balancer.times)
+def _led(segment: DanceSegment, control: np.ndarray, before: LeggedRig, after: LeggedRig) -> np.ndarray:
+    """Control values (C, D) with the zero-moment point led along that of the segment as it was."""
+    balancer = Rebalancer(after, segment.spline, SAMPLES)
+    _, curves, _ = segment.frames(before, balancer.times)
     goals = before.zmp(curves)
     bump = np.sin(np.pi * np.linspace(0.0, 1.0, len(control) - 2 * AT_REST + 2))[1:-1]
     for lower in range(LOWEST):
         tried = control.copy()
         tried[AT_REST:-AT_REST, 2] -= lower * LOWER * after.straight_height * bump
-        found = _followed(balancer, tried, goals, stretch, after)
+        found = _followed(balancer, tried, goals, segment, after)
         if found is not None:
             return found
-    raise InvalidValue(f"{stretch.name}: the other body's legs do not reach on the way")
+    raise InvalidValue(f"{segment.name}: the other body's legs do not reach on the way")
 
 
 def _followed(
-    balancer: Rebalancer, control: np.ndarray, goals: np.ndarray, stretch: Stretch, dancer: Dancer
+    balancer: Rebalancer, control: np.ndarray, goals: np.ndarray, segment: DanceSegment, legged: LeggedRig
 ) -> np.ndarray | None:
     """The nearest that the zero-moment point comes to its goals (N, 2); None where the legs do not reach."""
     best, least = None, np.inf
     for _ in range(ROUNDS):
-        _, curves, reached = balancer.evaluate(control[None], stretch.solved)
-        error = np.where(reached[:, None], goals - dancer.zmp(curves), 0.0)
+        _, curves, reached = balancer.evaluate(control[None], segment.solved)
+        error = np.where(reached[:, None], goals - legged.zmp(curves), 0.0)
         worst = float(np.abs(error).max())
         if reached.all():
             if worst > SLOW * least:

@@ -47,7 +47,7 @@ class Evolution:
     Attributes:
         stream: which links it excites.
         criterion: (T,) after each transition.
-        plain: (T,) the same had that transition gone the plain way.
+        plain: (T,) the same had that transition gone the straight path.
         kinds: (T,) of the transitions.
     """
 
@@ -66,9 +66,9 @@ def evolutions(dance: Dance) -> list[Evolution]:
     """Both streams of a dance, those that it has."""
     result = []
     for stream, groups in STREAMS.items():
-        steps = [step for step in dance.trace if step.group in groups]
+        steps = [step for step in dance.trace if step.configuration in groups]
         if steps:
-            values = np.array([[step.criterion, step.plain] for step in steps])
+            values = np.array([[step.criterion, step.straight] for step in steps])
             result.append(Evolution(stream, values[:, 0], values[:, 1], tuple(step.kind for step in steps)))
     return result
 
@@ -108,8 +108,8 @@ def criterion_rows(found: Sequence[Evolution], wanted: int) -> list[Row]:
             rows.append(Row(what, data, value, paper, met))
         rows.append(
             Row(f"  of {count} transitions, those that raise it", data, float(evolution.rises),
-                note=f"{evolution.kinds.count('exciting')} exciting, the others plain; by the plain way instead of the "
-                f"last one it would be {evolution.plain[-1]:.4g}")
+                note=f"{evolution.kinds.count('exciting')} exciting, the others straight; by the straight path instead "
+                f"of the last one it would be {evolution.plain[-1]:.4g}")
         )  # fmt: skip
     return rows
 

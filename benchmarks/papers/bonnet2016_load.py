@@ -96,7 +96,7 @@ def _squats(rig: Rig, body: InertialParameters, used: Danced, found: Identified)
     """Ten squats of the person without load, the arms still; the paper's person used hers to keep balance."""
     herself = rig.with_prior(body)
     once = squats(herself, OPTIONS)
-    ten: Dance = replace(once, stretches=once.stretches * SQUATS)
+    ten: Dance = replace(once, segments=once.segments * SQUATS)
     unseen = seen(rig, performed(herself, ten, body), PERSON, SEEDS[2])
     return WrenchTest("human", rig, body, used, unseen, found, noise_of(PERSON))
 

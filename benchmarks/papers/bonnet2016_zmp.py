@@ -20,7 +20,7 @@ from solver.dance.design.dance import Dance
 from solver.feasibility.balance import zero_moment_point
 from solver.report.svg import Axis, Drawing
 from solver.rig import Rig
-from solver.trajectory.segment import Stretch, hold
+from solver.trajectory.segment import DanceSegment, hold
 
 from . import plots
 
@@ -30,12 +30,12 @@ AFTER = 1.0
 """[s] stood at the end of a transition that is played."""
 NEAR_EDGE = 0.002
 """[m] from the sole's border at which the pressure counts as about to tip the foot: it can never be beyond."""
-VARIANTS: dict[str, tuple[str, Callable[[Stretch], Stretch]]] = {
-    "ours": ("rebalanced, as designed", lambda stretch: stretch),
+VARIANTS: dict[str, tuple[str, Callable[[DanceSegment], DanceSegment]]] = {
+    "ours": ("rebalanced, as designed", lambda segment: segment),
     "plain": ("root goes straight", going_straight),
     "still": ("root held (the paper's red)", standing_still),
 }
-"""Style of the line, what it is, and how a stretch becomes it."""
+"""Style of the line, what it is, and how a segment becomes it."""
 PLANNED, ENGINE = "planned", "MuJoCo"
 SUPPORTS = {"two feet": ("both", "right_forward"), "one foot": ("right", "left")}
 
@@ -45,14 +45,14 @@ class Track:
     """The zero-moment point of one transition.
 
     Attributes:
-        stretch: as danced.
+        segment: as danced.
         points: (N, 2) [m].
         shrunk, sole: (N,) [m] inside the dance's shrunk polygon and inside that of the soles; negative outside.
         lost: share of the frames in which the legs do not reach their feet, left out of the others.
         fell: [s] after its start that it fell, if it was played and fell.
     """
 
-    stretch: Stretch
+    segment: DanceSegment
     points: np.ndarray
     shrunk: np.ndarray
     sole: np.ndarray
@@ -60,40 +60,40 @@ class Track:
     fell: float | None = None
 
 
-def transitions(dance: Dance, groups: Sequence[str], most: int | None = None) -> list[Stretch]:
-    """The exciting stretches of foot configurations, the first so many."""
-    found = [dance.stretches[s.stretch] for s in dance.trace if s.group in groups and s.kind == "exciting"]
+def transitions(dance: Dance, groups: Sequence[str], most: int | None = None) -> list[DanceSegment]:
+    """The exciting segments of foot configurations, the first so many."""
+    found = [dance.segments[s.segment] for s in dance.trace if s.configuration in groups and s.kind == "exciting"]
     return found[:most]
 
 
-def planned(rig: Rig, dance: Dance, stretches: Sequence[Stretch], variant: str) -> list[Track]:
+def planned(rig: Rig, dance: Dance, segments: Sequence[DanceSegment], variant: str) -> list[Track]:
     """What inverse dynamics says."""
-    dancer, result = dance.dancer(rig), []
-    for stretch in stretches:
-        changed = VARIANTS[variant][1](stretch)
-        zmp = zmp_of(rig, dancer, changed, RATE)
+    legged, result = dance.legged(rig), []
+    for segment in segments:
+        changed = VARIANTS[variant][1](segment)
+        zmp = zmp_of(rig, legged, changed, RATE)
         kept = zmp.reached
         lost = 1.0 - float(kept.mean())
         result.append(Track(changed, zmp.points[kept], zmp.shrunk[kept], zmp.sole[kept], lost))
     return result
 
 
-def played(rig: Rig, dance: Dance, stretches: Sequence[Stretch], variant: str) -> Iterator[Track]:
+def played(rig: Rig, dance: Dance, segments: Sequence[DanceSegment], variant: str) -> Iterator[Track]:
     """What MuJoCo's plates read, for transitions that the legs can follow."""
     from benchmarks.engine.simulate import play  # needs MuJoCo
 
     weight = rig.prior.total_mass * float(np.linalg.norm(rig.model.gravity.linear))
-    for track in planned(rig, dance, stretches, variant):
+    for track in planned(rig, dance, segments, variant):
         if track.lost:
             continue
-        stretch = track.stretch
-        still = hold("after", stretch.stop, AFTER, stretch.solved, stretch.anchors)
-        alone = replace(dance, stretches=(stretch, still), postures=(), trace=())
+        segment = track.segment
+        still = hold("after", segment.stop, AFTER, segment.solved, segment.anchors)
+        alone = replace(dance, segments=(segment, still), postures=(), trace=())
         shown = play(rig, plan(rig, alone.sample(rig, PLAN_RATE), alone.schedule))
-        moving = shown.motion.times <= stretch.duration
+        moving = shown.motion.times <= segment.duration
         points = zero_moment_point(shown.plates.total[moving], 0.0, weight)
-        inside = [support_polygon(rig, stretch.anchors, share).margin(points) for share in (dance.shrink, 0.0)]
-        yield Track(stretch, points, inside[0], inside[1], 0.0, shown.fell)
+        inside = [support_polygon(rig, segment.anchors, share).margin(points) for share in (dance.shrink, 0.0)]
+        yield Track(segment, points, inside[0], inside[1], 0.0, shown.fell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +147,11 @@ def zmp_table(rig: Rig, dance: Dance, most: int | None = None, engine: bool = Tr
     """Every variant on every support the dance has, planned and, where MuJoCo is installed, played."""
     result = []
     for support, groups in SUPPORTS.items():
-        stretches = transitions(dance, groups, most)
-        for variant in VARIANTS if stretches else ():
-            result.append(shown(planned(rig, dance, stretches, variant), support, variant, PLANNED))
+        segments = transitions(dance, groups, most)
+        for variant in VARIANTS if segments else ():
+            result.append(shown(planned(rig, dance, segments, variant), support, variant, PLANNED))
             if engine:
-                result.append(shown(list(played(rig, dance, stretches, variant)), support, variant, ENGINE))
+                result.append(shown(list(played(rig, dance, segments, variant)), support, variant, ENGINE))
     return result
 
 
@@ -180,9 +180,9 @@ def zmp_drawing(rig: Rig, dance: Dance, most: int | None = None) -> Drawing:
     side, top, gap = 230.0, 46.0, 22.0
     drawing = Drawing(len(names) * (side + gap) + gap, side + top + 44.0, "Zero-moment point, HOAP-3, simulated")
     for number, name in enumerate(names):
-        stretches = transitions(dance, (name,), most)
-        whole, shrunk = (support_polygon(rig, stretches[0].anchors, share) for share in (0.0, dance.shrink))
-        tracks = {variant: planned(rig, dance, stretches, variant) for variant in reversed(VARIANTS)}
+        segments = transitions(dance, (name,), most)
+        whole, shrunk = (support_polygon(rig, segments[0].anchors, share) for share in (0.0, dance.shrink))
+        tracks = {variant: planned(rig, dance, segments, variant) for variant in reversed(VARIANTS)}
         points = np.concatenate([whole.vertices, *(t.points for found in tracks.values() for t in found)])
         middle, span = 0.5 * (points.min(axis=0) + points.max(axis=0)), 1.1 * float(np.ptp(points, axis=0).max())
         start = gap + number * (side + gap)

@@ -101,10 +101,10 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
 def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     """The dance as asked for; where nothing was said, what identifies best, or with --paper the paper's choices."""
-    from ..dance.design.body_parts import emphasis_of, require_dancer
+    from ..dance.design.body_parts import emphasis_of, require_danceable
     from ..dance.design.options import DanceOptions, human_options, paper_options
 
-    require_dancer(rig)
+    require_danceable(rig)
     kind = rig.parameters.get("kind")
     effort = options.effort
     if not 0.0 < effort <= 10.0:
@@ -137,7 +137,7 @@ def write(path: Path, rig: Rig, dance: Dance, options: DanceOptions, rate: float
         InvalidValue: a check fails at 500 Hz, which says that the design is wrong: nothing is written.
     """
     from ..dance.design.dance_file import write_dance, write_joint_csv, write_mot
-    from ..dance.design.evaluation import account, report_text
+    from ..dance.design.evaluation import evaluate, report_text
     from ..dance.workflows.summaries import dance_summary
     from ..formats.folder import write_folder
     from ..scene.motion import write_motion
@@ -145,7 +145,7 @@ def write(path: Path, rig: Rig, dance: Dance, options: DanceOptions, rate: float
     from ..scene.summary import NAME, write_summary
 
     progress(0.0, "verifying at 500 Hz")
-    found = account(rig, dance, options)
+    found = evaluate(rig, dance, options)
     if found.failures:
         raise InvalidValue(f"the dance fails its verification, nothing was written: {found.failures[0]}")
     text = report_text(rig, dance, found)

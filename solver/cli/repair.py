@@ -58,7 +58,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Read, repair, write, tell."""
-    from ..dance.authoring.gentle_ends import eased
+    from ..dance.authoring.gentle_ends import with_gentle_ends
     from ..dance.authoring.repair import repair
     from ..dance.workflows.summaries import keyed_summary, write_answer
     from ..feasibility.sentences import unsupported
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     if options.slow_down:
         keyed, pace = slowed(keyed)
         notes += [f"it lasts {pace.after[-1] - pace.after[0]:.2f} s at the pace of its slowest joints"]
-    keyed, gentle = eased(keyed, wanted)
+    keyed, gentle = with_gentle_ends(keyed, wanted)
     notes += [f"it {note}" for note in gentle]
     result = repair(keyed, wanted, repair_options(options), rate=max(options.rate, 100.0),
                     progress=Part(progress, 0.0, WRITING))  # fmt: skip

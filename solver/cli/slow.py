@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 VERIFIED = 500.0
 """[1/s] at which speeds are looked at."""
 SLOWER = 1e-3
-"""Share by which a stretch must last longer to count as slowed."""
+"""Share by which a span must last longer to count as slowed."""
 EXPLANATION = """
-Every stretch between two moments of rest is danced as much more slowly as the speed limits of the joints need, never
+Every span between two moments of rest is danced as much more slowly as the speed limits of the joints need, never
 faster; keys and contact strips move along. With --dynamics torques, balance and friction count too, where standing
 still does not fail them as well.
 
@@ -79,7 +79,7 @@ def message(keyed: Keyed, found: Retimed, checks: Checks, troubles: tuple[str, .
     from ..feasibility.sentences import fails
 
     before, after = (float(times[-1] - times[0]) for times in (found.pace.before, found.pace.after))
-    slowest = max(found.stretches, key=lambda stretch: stretch.factor)
+    slowest = max(found.spans, key=lambda span: span.factor)
     if _changed(found):
         done = f"Lasts {after:.2f} s instead of {before:.2f} s"
         done += f", most slowed {slowest.factor:.2f} times from {slowest.start:.2f} s on ({slowest.reason})"
@@ -98,14 +98,14 @@ def report(said: str, found: Retimed, checks: Checks) -> str:
 
     rows = [
         (f"{s.start:.2f} to {s.stop:.2f}", f"{s.factor:.3f}", s.reason)
-        for s in found.stretches
+        for s in found.spans
         if s.factor > 1.0 + SLOWER or s.reason
     ]
     parts = [said, "", verdict(checks)]
     if rows:
-        parts += ["", table(("stretch [s]", "times as long", "for"), rows)]
+        parts += ["", table(("span [s]", "times as long", "for"), rows)]
     return "\n".join([*parts, *(f"note: {note}" for note in checks.notes)])
 
 
 def _changed(found: Retimed) -> bool:
-    return any(stretch.factor > 1.0 + SLOWER for stretch in found.stretches)
+    return any(span.factor > 1.0 + SLOWER for span in found.spans)

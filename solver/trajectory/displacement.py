@@ -1,8 +1,8 @@
-"""The least displacement of a course that keeps its limits: sequential quadratic programming on splines.
+"""The least displacement of a trajectory that keeps its limits: sequential quadratic programming on splines.
 
-Root and joints move away from the given course along sixth-order splines. What is minimised is the mean square way of
-the body's points; each step's quadratic programme has the limits linearised at every sample, with a penalty on what
-cannot be kept, and is sparse because a spline value acts on six knot spans only. The zero-moment point of this
+Root and joints move away from the given trajectory along sixth-order splines. What is minimised is the mean square
+move of the body's points; each step's quadratic programme has the limits linearised at every sample, with a penalty on
+what cannot be kept, and is sparse because a spline value acts on six knot spans only. The zero-moment point of this
 programme is that of the whole body, of which the linear inverted pendulum is the special case of a moving root.
 """
 
@@ -19,8 +19,8 @@ from ..coordinates import to_manifold
 from ..dynamics.mechanics import Mechanics
 from ..feasibility.margins import Checks
 from ..rig import ROOT_NV, Rig
-from .limits import Limits, Values
-from .planted_feet import Course, Rates
+from .limits import TrajectoryLimits, Values
+from .planted_feet import PlantedTrajectory, Rates
 from .splines import AT_REST, ORDER, Spline
 
 BACKEND = "clarabel"
@@ -37,7 +37,7 @@ LEAST_SEEN = 1e-4
 TRUST, LEAST_TRUST = 6.0, 1e-3
 """Largest step, in units of `SMALL`; below the other the search ends."""
 SETTLED = 0.05
-"""Relative change of cost below which a kept course counts as near enough."""
+"""Relative change of cost below which a kept trajectory counts as near enough."""
 KEPT = 0.02
 """Sum of violations that counts as none: the slack beyond the limits is larger by far."""
 EVENNESS = 0.1
@@ -48,12 +48,12 @@ PREFERRED = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A span of a course to be displaced.
+    """A span of a trajectory to be displaced.
 
     Attributes:
         start, stop: [s].
-        open_start, open_stop: the course begins or ends here, and its end may move; else it is met without a jump.
-        fixed, preferred: times [s] within at which the course must, or should, not move.
+        open_start, open_stop: the trajectory begins or ends here, and its end may move; else it is met without a jump.
+        fixed, preferred: times [s] within at which the trajectory must, or should, not move.
     """
 
     start: float
@@ -66,7 +66,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Displacement:
-    """Splines added to a course in one window.
+    """Splines added to a trajectory in one window.
 
     Attributes:
         window: where.
@@ -119,7 +119,7 @@ class Program:
     """The displacement of one window, improved step by step.
 
     Attributes:
-        course: to be displaced.
+        trajectory: to be displaced.
         limits: to be kept.
         window: where.
         spacing: [s] between knots.
@@ -128,8 +128,8 @@ class Program:
         also: times [s] to be sampled as well.
     """
 
-    course: Course
-    limits: Limits
+    trajectory: PlantedTrajectory
+    limits: TrajectoryLimits
     window: Window
     spacing: float
     rate: float
@@ -141,7 +141,7 @@ class Program:
         duration = window.stop - window.start
         self.spline = Spline(duration, max(1, int(np.ceil(duration / self.spacing)) - 1))
         self.times = self.limits.samples(window.start, window.stop, self.rate, self.also)
-        self._base = self.course.curve.at(self.times)
+        self._base = self.trajectory.curve.at(self.times)
         self._ties = _ties(self.spline.count, window)
         basis = self.spline.basis(np.clip(self.times - window.start, 0.0, duration))
         self._basis = [part @ self._ties for part in (basis.position, basis.velocity, basis.acceleration)]
@@ -183,23 +183,23 @@ class Program:
                 break
             if values.violation >= KEPT and gain < 1e-3 * PENALTY * before:
                 break
-        return Displacement(self.window, self.course.moved, self._ties @ x, steps, values.violation, cost)
+        return Displacement(self.window, self.trajectory.moved, self._ties @ x, steps, values.violation, cost)
 
     def continued(self, earlier: Displacement) -> np.ndarray:
         """(m, n) the displacement of an earlier programme, as near as this one's splines come."""
         still = np.zeros_like(self._base[0])
-        values = earlier.added(self.times, (still, still, still))[0][:, self.course.moved]
+        values = earlier.added(self.times, (still, still, still))[0][:, self.trajectory.moved]
         return self._exact(np.linalg.lstsq(self._basis[0], values, rcond=None)[0])
 
     @property
     def nothing(self) -> np.ndarray:
         """(m, n) no displacement."""
-        return np.zeros((self._ties.shape[1], len(self.course.moved)))
+        return np.zeros((self._ties.shape[1], len(self.trajectory.moved)))
 
     def lowered(self, drop: float) -> np.ndarray:
         """(m, n) the root lower [m] wherever it may move."""
         x = self.nothing
-        x[:, list(self.course.moved).index(2)] = -drop
+        x[:, list(self.trajectory.moved).index(2)] = -drop
         return self._exact(x)
 
     def judged(self, x: np.ndarray) -> Values:
@@ -213,7 +213,7 @@ class Program:
     def _rates(self, x: np.ndarray) -> Rates:
         parts = tuple(np.array(part) for part in self._base)
         for part, basis in zip(parts, self._basis):
-            part[:, self.course.moved] += basis @ x
+            part[:, self.trajectory.moved] += basis @ x
         return parts[0], parts[1], parts[2]
 
     def _judged(self, x: np.ndarray) -> tuple[Values, Checks, float, float]:
@@ -271,7 +271,7 @@ class Program:
 
 
 def _ties(count: int, window: Window) -> np.ndarray:
-    """(C, m) control values from the free ones: at rest at both ends, and zero where the course goes on."""
+    """(C, m) control values from the free ones: at rest at both ends, and zero where the trajectory goes on."""
     inner = np.eye(count)[:, AT_REST:-AT_REST]
     first, last = np.zeros((2, count, 1))
     first[:AT_REST], last[-AT_REST:] = 1.0, 1.0

@@ -35,7 +35,7 @@ POSTURES = ("standing", "half_sitting")
 
 @dataclass(frozen=True, slots=True)
 class Footing:
-    """How a stretch of the dance stands.
+    """How a segment of the dance stands.
 
     Attributes:
         configuration: one of `FOOT_CONFIGURATIONS`.
@@ -50,7 +50,7 @@ class Footing:
     polygon: SupportPolygon
 
 
-class Dancer:
+class LeggedRig:
     """A rig with legs, home posture and fast evaluation of many frames.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""Every limit of a course as one smooth number per sample, with derivatives by coordinates, speeds and accelerations.
+"""Every limit of a trajectory as one smooth number per sample, with derivatives by positions and their two rates.
 
 All limits act instant by instant, so that the derivative of a limit by any spline's control values is its derivative
 by (y, y', y'') at that instant times the spline's basis there. The former are differences of whole batches of frames.
@@ -21,7 +21,7 @@ from ..feasibility.joints import angle_margins, speed_margins, torque_margins
 from ..feasibility.margins import Checks
 from ..feasibility.options import CheckOptions
 from ..rig import ROOT_NV, Rig
-from .planted_feet import Course, Rates
+from .planted_feet import PlantedTrajectory, Rates
 from .segment import SLACK
 
 STEPS = (1e-6, 1e-5, 1e-4)
@@ -49,7 +49,7 @@ class Values:
         names: (G,) of the limits.
         values: (N, G) what is left, in units of `SCALES`; infinite where a limit does not apply.
         solved: coordinates with the legs solved.
-        regular: (N, legs) see `Course.with_legs`.
+        regular: (N, legs) see `PlantedTrajectory.with_legs`.
     """
 
     names: np.ndarray
@@ -63,36 +63,36 @@ class Values:
         return float(np.maximum(-self.values, 0.0).sum())
 
 
-class Limits:
-    """Evaluates the limits of a course.
+class TrajectoryLimits:
+    """Evaluates the limits of a trajectory.
 
     Args:
-        course: whose.
+        trajectory: whose.
         options: of the checks.
         slack: multiple of `SLACK` to keep beyond each limit.
     """
 
-    def __init__(self, course: Course, options: CheckOptions, slack: float) -> None:
-        rig = course.rig
-        self.course, self.options, self.slack = course, options, slack
+    def __init__(self, trajectory: PlantedTrajectory, options: CheckOptions, slack: float) -> None:
+        rig = trajectory.rig
+        self.trajectory, self.options, self.slack = trajectory, options, slack
         self._mechanics = Mechanics(rig)
         self._detector = CollisionDetector(rig, options)
-        self._checker = FrameChecker(rig, course.schedule, options)
-        self._phases = [PlantedPhase.of(rig, phase, options) for phase in course.schedule.phases]
+        self._checker = FrameChecker(rig, trajectory.schedule, options)
+        self._phases = [PlantedPhase.of(rig, phase, options) for phase in trajectory.schedule.phases]
         self._weight = rig.prior.total_mass * float(np.linalg.norm(rig.model.gravity.linear))
         self._corners = max((len(p.polygon.vertices) for p in self._phases if p.polygon is not None), default=0)
 
     def samples(self, start: float, stop: float, rate: float, also: np.ndarray) -> np.ndarray:
         """Times (N,) from start to stop, others also given and those just before the borders of phases among them."""
         even = np.linspace(start, stop, max(4, int(np.ceil((stop - start) * rate)) + 1))
-        borders = [p.stop for p in self.course.schedule.phases[:-1] if start < p.stop < stop]
+        borders = [p.stop for p in self.trajectory.schedule.phases[:-1] if start < p.stop < stop]
         also = also[(also > start) & (also < stop)]
         found = np.unique(np.concatenate([even, borders, np.array(borders) - BEFORE, also]))
         return found[np.diff(found, prepend=-np.inf) > 1e-7]
 
     def check(self, times: np.ndarray, rates: Rates) -> Checks:
-        """The checks of a course with these coordinates."""
-        return self._checker.check_frames(self.course.motion(times, rates))
+        """The checks of a trajectory with these coordinates."""
+        return self._checker.check_frames(self.trajectory.motion(times, rates))
 
     def values(self, times: np.ndarray, rates: Rates, near: Checks | None = None) -> Values:
         """Limits at samples; collisions only of pairs that a check of the same samples found near."""
@@ -104,11 +104,11 @@ class Limits:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows of the derivative for the wanted (N, G) limits: sample (R,), limit (R,) and slopes (R, 3, moved).
 
-        The three are by the coordinates, speeds and accelerations in the course's ``moved`` columns.
+        The three are by the coordinates, speeds and accelerations in the trajectory's ``moved`` columns.
         """
         frames = np.flatnonzero(wanted.any(axis=1))
         rows, limits = np.nonzero(wanted)
-        slopes = np.zeros((len(rows), 3, len(self.course.moved)))
+        slopes = np.zeros((len(rows), 3, len(self.trajectory.moved)))
         place = np.zeros(len(times), int)
         place[frames] = np.arange(len(frames))
         at, part = times[frames], tuple(r[frames] for r in rates)
@@ -116,13 +116,13 @@ class Limits:
         start = evaluation.values((part[0], part[1], part[2]))
         per_batch = max(1, BATCH // max(len(frames), 1))
         for steering in (True, False):
-            directions = [(o, k) for o in range(3) for k in np.flatnonzero(self.course.steering == steering)]
+            directions = [(o, k) for o in range(3) for k in np.flatnonzero(self.trajectory.steering == steering)]
             for first in range(0, len(directions), per_batch):
                 some = directions[first : first + per_batch]
                 shifted = [np.tile(r, (len(some), 1)) for r in start.solved]
                 for number, (order, k) in enumerate(some):
                     cut = slice(number * len(frames), (number + 1) * len(frames))
-                    shifted[order][cut, self.course.moved[k]] += STEPS[order]
+                    shifted[order][cut, self.trajectory.moved[k]] += STEPS[order]
                 found = evaluation.repeated(
                     len(some), (shifted[0], shifted[1], shifted[2]), None if steering else start
                 )
@@ -134,7 +134,7 @@ class Limits:
 
     def parts(self, times: np.ndarray, curves: Curves, near: _Near) -> list[tuple[str, np.ndarray]]:
         """Each limit's name and values (N, k) of frames, in physical units."""
-        rig, count = self.course.rig, len(times)
+        rig, count = self.trajectory.rig, len(times)
         patches = len(rig.contacts)
         parts = {
             "joint angle": angle_margins(rig, curves.q),
@@ -148,8 +148,8 @@ class Limits:
             "self-collision": np.full((count, len(near.pairs)), np.inf),
             "floor": np.full((count, len(near.links)), np.inf),
         }
-        phases = self.course.schedule.index_at(times)
-        ground = self.course.schedule.ground
+        phases = self.trajectory.schedule.index_at(times)
+        ground = self.trajectory.schedule.ground
         for number in np.unique(phases):
             cut = np.flatnonzero(phases == number)
             phase = self._phases[number]
@@ -173,8 +173,8 @@ class Limits:
             parts["self-collision"][cut] = near.capsules.distances(state.rotation, state.position)
         if near.links:
             heights = self._detector.floor_distances(state.rotation, state.position, ground)
-            heights[:, [self.course.rig.index(link) for link in phase.links]] = np.inf
-            parts["floor"][cut] = heights[:, [self.course.rig.index(link) for link in near.links]]
+            heights[:, [self.trajectory.rig.index(link) for link in phase.links]] = np.inf
+            parts["floor"][cut] = heights[:, [self.trajectory.rig.index(link) for link in near.links]]
 
 
 class _Near:
@@ -203,17 +203,17 @@ class _Evaluation:
     """Limits of one set of samples, evaluated again and again."""
 
     def __init__(
-        self, limits: Limits, times: np.ndarray, near: Checks | None, frames: np.ndarray | None = None
+        self, limits: TrajectoryLimits, times: np.ndarray, near: Checks | None, frames: np.ndarray | None = None
     ) -> None:
         self._limits, self._times = limits, times
-        self._feet = limits.course.feet_at(times)
-        self._near = _Near(limits.course.rig, near)
+        self._feet = limits.trajectory.feet_at(times)
+        self._near = _Near(limits.trajectory.rig, near)
         self._true = self._near.true if frames is None or not self._near.pairs else self._near.true[frames]
         self._offset: np.ndarray | None = None
 
     def values(self, rates: Rates) -> Values:
         """At the samples."""
-        solved, regular = self._limits.course.with_legs(rates, self._feet)
+        solved, regular = self._limits.trajectory.with_legs(rates, self._feet)
         names, values = self._scaled(self._times, solved, regular, 1)
         return Values(names, values, solved, regular)
 
@@ -223,7 +223,7 @@ class _Evaluation:
             regular = np.tile(same_legs.regular, (count, 1))
         else:
             feet = [tuple(np.tile(part, (count, 1)) for part in foot) for foot in self._feet]
-            rates, regular = self._limits.course.with_legs(rates, [(f[0], f[1], f[2]) for f in feet])
+            rates, regular = self._limits.trajectory.with_legs(rates, [(f[0], f[1], f[2]) for f in feet])
         values = self._scaled(np.tile(self._times, count), rates, regular, count)[1]
         return values.reshape(count, len(self._times), -1)
 
@@ -231,7 +231,7 @@ class _Evaluation:
         self, times: np.ndarray, solved: Rates, regular: np.ndarray, count: int
     ) -> tuple[np.ndarray, np.ndarray]:
         names, columns = [], []
-        curves = to_manifold(self._limits.course.rig, *solved)
+        curves = to_manifold(self._limits.trajectory.rig, *solved)
         for name, values in [*self._limits.parts(times, curves, self._near), ("leg", regular - BENT)]:
             if name == "self-collision" and values.shape[1]:
                 if self._offset is None:  # coal's distance, with the capsules' derivative
@@ -243,4 +243,4 @@ class _Evaluation:
         return np.array(names), np.concatenate(columns, axis=1)
 
 
-__all__ = ["Limits", "Values"]
+__all__ = ["TrajectoryLimits", "Values"]

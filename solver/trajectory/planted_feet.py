@@ -1,4 +1,4 @@
-"""A dance's course: curves of root and joints, and feet that stay where the contact schedule plants them.
+"""A dance's trajectory: curves of root and joints, and feet that stay where the contact schedule plants them.
 
 The legs that carry load at some time are solved for (`feet`), so whatever moves the root, planted soles keep still to
 rounding. While such a foot is in the air it keeps its own path, bent at both ends so that it leaves and meets its
@@ -155,7 +155,7 @@ def _nearest_turn(vector: np.ndarray, goal: np.ndarray) -> np.ndarray:
     return vector + axis * 2.0 * np.pi * round(float(axis @ goal - angle) / (2.0 * np.pi))
 
 
-class Course:
+class PlantedTrajectory:
     """Turns flat coordinates into a motion whose feet follow the schedule.
 
     Args:

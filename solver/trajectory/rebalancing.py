@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..coordinates import Curves
-from .legged_rig import TRUNK_SHARE, Dancer
+from .legged_rig import TRUNK_SHARE, LeggedRig
 from .splines import AT_REST, Spline
 
 GRAVITY = 9.81
@@ -25,19 +25,19 @@ PULL = 0.35
 
 
 class Rebalancer:
-    """Rebalances stretches of one duration.
+    """Rebalances segments of one duration.
 
     Args:
-        dancer: who dances.
-        spline: of the stretches.
+        legged: who dances.
+        spline: of the segments.
         samples: instants at which the zero-moment point is looked at.
     """
 
-    def __init__(self, dancer: Dancer, spline: Spline, samples: int) -> None:
-        self._dancer, self.spline = dancer, spline
+    def __init__(self, legged: LeggedRig, spline: Spline, samples: int) -> None:
+        self._legged, self.spline = legged, spline
         self.times = np.linspace(0.0, spline.duration, samples)
         self.basis = spline.basis(self.times)
-        height = dancer.straight_height
+        height = legged.straight_height
         pendulum = TRUNK_SHARE * (self.basis.position - height / GRAVITY * self.basis.acceleration)
         self.inverse = np.linalg.pinv(pendulum[:, AT_REST:-AT_REST])
 
@@ -51,7 +51,7 @@ class Rebalancer:
     def started(self, control: np.ndarray, goals: np.ndarray, solved: Sequence[str]) -> np.ndarray:
         """Control values (C, D) whose root follows the statically balanced postures: where Newton begins."""
         some = slice(0, None, 2)
-        y, good = self._dancer.balanced(self.basis.position[some] @ control, goals[some], solved)
+        y, good = self._legged.balanced(self.basis.position[some] @ control, goals[some], solved)
         if not good.any():
             return control
         control = control.copy()
@@ -79,7 +79,7 @@ class Rebalancer:
         count, frames = len(control), len(self.times)
         for _ in range(rounds):
             _, curves, good = self.evaluate(control, solved)
-            error = goals - self._dancer.zmp(curves).reshape(count, frames, 2)
+            error = goals - self._legged.zmp(curves).reshape(count, frames, 2)
             error = np.where(good.reshape(count, frames, 1), error, 0.0).clip(-FARTHEST, FARTHEST)
             control[:, AT_REST:-AT_REST, :2] += self.inverse @ error
         return control
@@ -88,4 +88,4 @@ class Rebalancer:
         """Coordinates, motion and solvability of all frames of all candidates, one after another."""
         parts = (self.basis.position, self.basis.velocity, self.basis.acceleration)
         y, dy, ddy = ((matrix @ control).reshape(-1, control.shape[2]) for matrix in parts)
-        return self._dancer.frames(y, dy, ddy, solved)
+        return self._legged.frames(y, dy, ddy, solved)

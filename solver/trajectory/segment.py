@@ -1,4 +1,4 @@
-"""A stretch of a dance, one spline from posture to posture on an unchanging footing, and the judge of stretches."""
+"""A segment of a dance, one spline from posture to posture on an unchanging footing, and the judge of segments."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..feasibility.margins import Checks
 from ..feasibility.options import CheckOptions
 from ..motion import Motion
 from ..rig import Rig
-from .legged_rig import Dancer
+from .legged_rig import LeggedRig
 from .splines import AT_REST, Spline
 
 KINDS = ("hold", "exciting", "straight", "step")
-"""Standing still; optimised by (18); the plain way between two postures; weight shifted or a foot moved."""
+"""Standing still; optimised by (18); the straight path between two postures; weight shifted or a foot moved."""
 FINE, SPACING = 8, 0.28
-"""Free control values of a stretch at least, and [s] between the knots of a longer one: enough to steer balance."""
+"""Free control values of a segment at least, and [s] between the knots of a longer one: enough to steer balance."""
 SLACK = {
     "joint angle": 0.005,
     "joint speed": 0.02,
@@ -36,14 +36,14 @@ SLACK = {
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class DanceSegment:
     """One piece of a dance.
 
     Attributes:
         name: shown to people.
         kind: one of `KINDS`.
         duration: [s].
-        control: (C, D) control values of all flat coordinates, see `Dancer`.
+        control: (C, D) control values of all flat coordinates, see `LeggedRig`.
         solved: sides of the legs that are solved.
         anchors: patches that carry load throughout.
     """
@@ -57,7 +57,7 @@ class Stretch:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise InvalidValue(f"stretch {self.name!r}: kind {self.kind!r} is none of {', '.join(KINDS)}")
+            raise InvalidValue(f"segment {self.name!r}: kind {self.kind!r} is none of {', '.join(KINDS)}")
         object.__setattr__(self, "control", frozen(f"control values of {self.name!r}", self.control, (None, None)))
         object.__setattr__(self, "solved", tuple(self.solved))
         object.__setattr__(self, "anchors", tuple(self.anchors))
@@ -77,22 +77,22 @@ class Stretch:
         """Flat coordinates (D,) at the end."""
         return self.control[-1]
 
-    def lasting(self, duration: float) -> Stretch:
+    def lasting(self, duration: float) -> DanceSegment:
         """The same path at another speed."""
         return replace(self, duration=duration)
 
-    def frames(self, dancer: Dancer, times: np.ndarray) -> tuple[np.ndarray, Curves, np.ndarray]:
-        """Coordinates (N, D), motion and which frames could be solved, at times from the stretch's start."""
-        return dancer.frames(*self.spline.basis(times).curves(self.control), self.solved)
+    def frames(self, legged: LeggedRig, times: np.ndarray) -> tuple[np.ndarray, Curves, np.ndarray]:
+        """Coordinates (N, D), motion and which frames could be solved, at times from the segment's start."""
+        return legged.frames(*self.spline.basis(times).curves(self.control), self.solved)
 
 
 def fine(duration: float) -> int:
-    """Free control values of a stretch that lasts so long [s]; a refinement of the two of bonnet2016."""
+    """Free control values of a segment that lasts so long [s]; a refinement of the two of bonnet2016."""
     return FINE + 3 * max(0, int(np.ceil((duration / SPACING - FINE - 1) / 3.0)))
 
 
-class Judge:
-    """Says whether stretches keep every limit, by the checks of `checks`.
+class SegmentChecker:
+    """Says whether segments keep every limit, by the checks of `checks`.
 
     Args:
         rig: whose limits.
@@ -128,6 +128,8 @@ class Judge:
         return np.min(parts, axis=0)
 
 
-def hold(name: str, y: np.ndarray, duration: float, solved: tuple[str, ...], anchors: tuple[Anchor, ...]) -> Stretch:
+def hold(
+    name: str, y: np.ndarray, duration: float, solved: tuple[str, ...], anchors: tuple[Anchor, ...]
+) -> DanceSegment:
     """Standing still at coordinates (D,)."""
-    return Stretch(name, "hold", duration, np.tile(y, (2 * AT_REST, 1)), solved, anchors)
+    return DanceSegment(name, "hold", duration, np.tile(y, (2 * AT_REST, 1)), solved, anchors)

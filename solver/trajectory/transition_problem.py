@@ -1,7 +1,7 @@
 """One transition as a nonlinear programme: its variables, what a choice of them is worth, and what it must keep.
 
-Variables are deviations (V, n) of V control values of n coordinates from the plain way. The root's horizontal way is no
-variable: it follows from the zero-moment point's goals (`Rebalancer`), and solved legs follow from root and feet.
+Variables are deviations (V, n) of V control values of n coordinates from the straight path. The root's horizontal path
+is no variable: it follows from the zero-moment point's goals (`Rebalancer`), and solved legs follow from root and feet.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..coordinates import Curves, to_manifold
-from ..identification.excitation.expected_deviations import Information
-from ..identification.excitation.gram_matrices import LinkGrams
+from ..identification.excitation.expected_deviations import ExpectedDeviations
+from ..identification.excitation.gram_matrices import GramMatrices
 from ..motion import Motion
 from ..rig import ROOT_NV
 from .legged_rig import Footing
 from .rebalancing import Rebalancer
-from .segment import SLACK, Judge, Stretch
+from .segment import SLACK, DanceSegment, SegmentChecker
 from .splines import AT_REST, Spline
 
 if TYPE_CHECKING:
-    from .legged_rig import Dancer
+    from .legged_rig import LeggedRig
 
-Meter = LinkGrams | Information
+Objective = GramMatrices | ExpectedDeviations
 """What an exciting motion is sought by."""
 
 SAMPLES = 33
-"""Instants of a stretch, at least, at which it is judged while it is sought."""
+"""Instants of a segment, at least, at which it is judged while it is sought."""
 SPEED_SHARE = 0.93
 """Share of the speed limits that is used: rotation vectors turn a little faster than their coordinates."""
 ROOT_TURN, ROOT_RISE = 0.3, 0.05
@@ -39,7 +39,7 @@ PER_KNOT = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class Candidate:
     """A choice of the variables.
 
     Attributes:
@@ -59,94 +59,96 @@ class TransitionProblem:
     """What may be chosen between two postures, and what it is worth.
 
     Args:
-        dancer: who dances.
-        judge: with the slack that the frames between the instants need.
-        plain: the feasible way that is deviated from.
-        footing: of the stretch.
-        meter: of the criterion.
-        history: of everything danced before, as the meter keeps it.
+        legged: who dances.
+        checker: with the slack that the frames between the instants need.
+        straight: the feasible path that is deviated from.
+        footing: of the segment.
+        objective: of the criterion.
+        history: of everything danced before, as the objective keeps it.
         columns: (n,) of the coordinates that deviate.
-        via: V, control values of each; all that the stretch has, or 2.
+        via: V, control values of each; all that the segment has, or 2.
 
     Attributes:
-        basis: of the stretch's splines at the instants.
-        inner: (C, V) control values of the stretch per variable.
+        basis: of the segment's splines at the instants.
+        inner: (C, V) control values of the segment per variable.
         lower, upper: (n,) of the control values, which keep the joints' ranges at every instant.
         scale: (n,) their distance.
         speed: (n,) limits of the speeds.
         share: samples that an instant stands for.
-        judged: trials judged so far.
+        checked: trials judged so far.
     """
 
     def __init__(
-        self, dancer: Dancer, judge: Judge, plain: Stretch, footing: Footing, meter: Meter, history: np.ndarray,
-        columns: np.ndarray, via: int,
+        self, legged: LeggedRig, checker: SegmentChecker, straight: DanceSegment, footing: Footing,
+        objective: Objective, history: np.ndarray, columns: np.ndarray, via: int,
     ) -> None:  # fmt: skip
-        self.dancer, self.judge, self.plain, self.meter, self.history = dancer, judge, plain, meter, history
-        self.columns = columns
-        spline = plain.spline
+        self.legged, self.checker, self.straight = legged, checker, straight
+        self.objective, self.history, self.columns = objective, history, columns
+        spline = straight.spline
         if via == spline.free:
             self.inner = np.eye(spline.count)[:, AT_REST:-AT_REST]
         else:
             self.inner = Spline(spline.duration, via).refinement(spline)[:, AT_REST : AT_REST + via]
-        self.balancer = Rebalancer(dancer, spline, instants(spline))
+        self.balancer = Rebalancer(legged, spline, instants(spline))
         self.basis = self.balancer.basis
-        self._goals = self.balancer.goals(*dancer.ends(plain.start, plain.stop, footing), footing.polygon.centre)
-        self.share = RATE * plain.duration / len(self.basis.times)
-        self.judged = 0
+        self._goals = self.balancer.goals(*legged.ends(straight.start, straight.stop, footing), footing.polygon.centre)
+        self.share = RATE * straight.duration / len(self.basis.times)
+        self.checked = 0
         self._set_limits()
 
     def _set_limits(self) -> None:
-        dancer, columns = self.dancer, self.columns
-        control = self.plain.control[:, columns]
+        legged, columns = self.legged, self.columns
+        control = self.straight.control[:, columns]
         reach = np.full(len(columns), np.inf)
         reach[(columns >= 3) & (columns < ROOT_NV)] = ROOT_TURN
-        reach[columns == 2] = ROOT_RISE * dancer.straight_height
+        reach[columns == 2] = ROOT_RISE * legged.straight_height
         off = 1.5 * SLACK["joint angle"]
         low, high = control.min(axis=0), control.max(axis=0)
-        self.lower = np.minimum(np.maximum(dancer.lower[columns] + off, low - reach), low)
-        self.upper = np.maximum(np.minimum(dancer.upper[columns] - off, high + reach), high)
+        self.lower = np.minimum(np.maximum(legged.lower[columns] + off, low - reach), low)
+        self.upper = np.maximum(np.minimum(legged.upper[columns] - off, high + reach), high)
         self.scale = np.where(np.isfinite(self.upper - self.lower), self.upper - self.lower, 1.0)
         fastest = np.abs(self.basis.velocity @ control).max(axis=0)
-        self.speed = np.maximum(SPEED_SHARE * dancer.speed[columns], fastest)
+        self.speed = np.maximum(SPEED_SHARE * legged.speed[columns], fastest)
 
-    def start(self) -> Trial:
-        """The plain way."""
+    def start(self) -> Candidate:
+        """The straight path."""
         nothing = np.zeros((1, self.inner.shape[1], len(self.columns)))
-        return self._evaluated(nothing, self.plain.control[None])[1][0]
+        return self._evaluated(nothing, self.straight.control[None])[1][0]
 
-    def tried(self, offsets: np.ndarray, near: Trial, rounds: int = 2) -> tuple[np.ndarray, list[Trial]]:
+    def tried(self, offsets: np.ndarray, near: Candidate, rounds: int = 2) -> tuple[np.ndarray, list[Candidate]]:
         """Which of K deviations (K, V, n) the legs reach, (K,), and all of them, rebalanced from a trial near by."""
         control = np.tile(near.control, (len(offsets), 1, 1))
         control[:, :, self.columns] += self.inner @ (offsets - near.offsets)
-        return self._evaluated(offsets, self.balancer.rebalance(control, self._goals, self.plain.solved, rounds))
+        return self._evaluated(offsets, self.balancer.rebalance(control, self._goals, self.straight.solved, rounds))
 
-    def margins(self, trials: list[Trial]) -> np.ndarray:
+    def margins(self, trials: list[Candidate]) -> np.ndarray:
         """Worst margin (K,) of each trial over all checks; negative: refused."""
-        self.judged += len(trials)
-        curves = self.curves(np.concatenate([trial.rates for trial in trials], axis=1))
-        return self.judge.margins(curves, self.plain.anchors).reshape(len(trials), -1).min(axis=1)
+        self.checked += len(trials)
+        curves = self.curves(np.concatenate([candidate.rates for candidate in trials], axis=1))
+        return self.checker.margins(curves, self.straight.anchors).reshape(len(trials), -1).min(axis=1)
 
     def curves(self, rates: np.ndarray) -> Curves:
         """Motion of coordinates with rates (3, N, D), legs solved."""
-        nv = self.dancer.rig.model.nv
-        return to_manifold(self.dancer.rig, rates[0, :, :nv], rates[1, :, :nv], rates[2, :, :nv])
+        nv = self.legged.rig.model.nv
+        return to_manifold(self.legged.rig, rates[0, :, :nv], rates[1, :, :nv], rates[2, :, :nv])
 
-    def _evaluated(self, offsets: np.ndarray, control: np.ndarray) -> tuple[np.ndarray, list[Trial]]:
+    def _evaluated(self, offsets: np.ndarray, control: np.ndarray) -> tuple[np.ndarray, list[Candidate]]:
         count, frames = len(control), len(self.basis.times)
         parts = (self.basis.position, self.basis.velocity, self.basis.acceleration)
         flat = [(matrix @ control).reshape(-1, control.shape[2]) for matrix in parts]
-        solved, good = self.dancer.legs_solved(flat[0], flat[1], flat[2], self.plain.solved)
+        solved, good = self.legged.legs_solved(flat[0], flat[1], flat[2], self.straight.solved)
         rates = np.stack(solved)
         motion = as_motion(self.curves(rates))
-        values = self.meter.criterion(self.history + self.share * self.meter.of_motion(self.dancer.rig, motion, count))
+        values = self.objective.value(
+            self.history + self.share * self.objective.of_motion(self.legged.rig, motion, count)
+        )
         rates = rates.reshape(3, count, frames, -1)
-        trials = [Trial(offsets[k], control[k], rates[:, k], float(values[k])) for k in range(count)]
+        trials = [Candidate(offsets[k], control[k], rates[:, k], float(values[k])) for k in range(count)]
         return good.reshape(count, frames).all(axis=1), trials
 
 
 def instants(spline: Spline) -> int:
-    """How many instants of a stretch are looked at while it is sought."""
+    """How many instants of a segment are looked at while it is sought."""
     return max(SAMPLES, PER_KNOT * spline.free + 1)
 
 
@@ -155,4 +157,4 @@ def as_motion(curves: Curves) -> Motion:
     return Motion(np.arange(float(len(curves.q))), curves.q, curves.v, curves.a)
 
 
-__all__ = ["Meter", "TransitionProblem", "Trial", "as_motion", "instants"]
+__all__ = ["Candidate", "Objective", "TransitionProblem", "as_motion", "instants"]

@@ -3,7 +3,7 @@
 Each step's linear programme lowers the criterion's linear model within a trust region. Joint ranges and speeds are
 linear in the control values and hold at every instant; torques and the solved legs hold to first order; everything
 else is judged: of several shares of the step, and of steps of some joints only, the best that keeps every limit after
-rebalancing is taken. On 6 transitions of HOAP-3, starting from random deviations instead of the plain way ended
+rebalancing is taken. On 6 transitions of HOAP-3, starting from random deviations instead of the straight path ended
 within 3 % of the same criterion, so one start is enough.
 """
 
@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from .splines import AT_REST
-from .transition_problem import TransitionProblem, Trial
+from .transition_problem import Candidate, TransitionProblem
 from .transition_slopes import Slopes, slopes_of
 
 TRUST, LEAST_TRUST = 0.3, 0.02
@@ -40,12 +40,12 @@ class Found:
         values: of the criterion, from the start on, after each step.
     """
 
-    best: Trial
+    best: Candidate
     values: tuple[float, ...]
 
 
 def search(problem: TransitionProblem, seed: int, rounds: int) -> Found:
-    """The best of at most so many linear programmes from the plain way on."""
+    """The best of at most so many linear programmes from the straight path on."""
     generator = np.random.default_rng(seed)
     best, trust = problem.start(), TRUST
     values = [best.value]
@@ -72,16 +72,16 @@ def search(problem: TransitionProblem, seed: int, rounds: int) -> Found:
     return Found(best, tuple(values))
 
 
-def programme(problem: TransitionProblem, trial: Trial, slopes: Slopes, trust: float) -> np.ndarray:
+def programme(problem: TransitionProblem, candidate: Candidate, slopes: Slopes, trust: float) -> np.ndarray:
     """The step (V, n) that lowers the linear model most within trust and limits."""
     via, n = slopes.gradient.shape
     inner = problem.inner[AT_REST:-AT_REST]
-    control = trial.control[AT_REST:-AT_REST, problem.columns]
+    control = candidate.control[AT_REST:-AT_REST, problem.columns]
     up, down = np.maximum(problem.upper - control, 0.0), np.maximum(control - problem.lower, 0.0)
     high = trust * np.tile(problem.scale, (via, 1))
     low = -high
     matrix = problem.basis.velocity @ problem.inner
-    velocity = trial.rates[1][:, problem.columns]
+    velocity = candidate.rates[1][:, problem.columns]
     own = np.concatenate([matrix, -matrix])
     room = np.concatenate([problem.speed - velocity, problem.speed + velocity])
     if via == len(inner):  # the control values are the variables: their limits are bounds

@@ -15,7 +15,7 @@ from ..identification.excitation.excitation import base_rows
 from ..rig import ROOT_NV
 from .segment import SLACK
 from .splines import AT_REST
-from .transition_problem import SPEED_SHARE, TransitionProblem, Trial, as_motion
+from .transition_problem import SPEED_SHARE, Candidate, TransitionProblem, as_motion
 
 DIFFERENCES = np.array([1e-6, 1e-5, 1e-4])
 """Of coordinates, velocities and accelerations."""
@@ -38,14 +38,14 @@ class Slopes:
     room: np.ndarray
 
 
-def slopes_of(problem: TransitionProblem, trial: Trial) -> Slopes:
+def slopes_of(problem: TransitionProblem, candidate: Candidate) -> Slopes:
     """The linear model of a problem about a trial."""
-    dancer, basis = problem.dancer, problem.basis
+    legged, basis = problem.legged, problem.basis
     frames, n = len(basis.times), len(problem.columns)
     columns = np.concatenate([problem.columns, [0, 1]])  # the root's horizontal way follows
-    held, zmp, rows = _shifted(problem, trial, columns)
+    held, zmp, rows = _shifted(problem, candidate, columns)
     steps = DIFFERENCES[:, None, None]
-    weights = problem.share * problem.meter.slope(rows[-1], problem.history, problem.share)
+    weights = problem.share * problem.objective.slope(rows[-1], problem.history, problem.share)
     gain = np.einsum("pnab,nab->pn", rows[:-1] - rows[-1], weights, optimize=True).reshape(3, n + 2, frames) / steps
     moved = (held[:-1] - held[-1]).reshape(3, n + 2, frames, -1) / steps[..., None]
     drift = (zmp[:-1] - zmp[-1]).reshape(3, n + 2, frames, 2) / steps[..., None]
@@ -56,11 +56,11 @@ def slopes_of(problem: TransitionProblem, trial: Trial) -> Slopes:
     gradient += np.einsum("ojf,ofi,jikv->vk", gain[:, n:], root, follow, optimize=True)
     matrix = np.einsum("okfh,ofv->fhkv", moved[:, :n], ours, optimize=True)
     matrix += np.einsum("ojfh,ofi,jikv->fhkv", moved[:, n:], root, follow, optimize=True)
-    legs, torque = leg_columns(problem), TORQUE_SHARE * dancer.rig.limits.torque
-    off, speed = SLACK["joint angle"], SPEED_SHARE * dancer.speed[legs]
+    legs, torque = leg_columns(problem), TORQUE_SHARE * legged.rig.limits.torque
+    off, speed = SLACK["joint angle"], SPEED_SHARE * legged.speed[legs]
     turn = np.array([SLACK["twist"]])
-    upper = np.concatenate([dancer.upper[legs] - off, speed, torque, np.inf * turn])
-    lower = np.concatenate([dancer.lower[legs] + off, -speed, -torque, turn])
+    upper = np.concatenate([legged.upper[legs] - off, speed, torque, np.inf * turn])
+    lower = np.concatenate([legged.lower[legs] + off, -speed, -torque, turn])
     room = np.concatenate([(upper - held[-1]).ravel(), (held[-1] - lower).ravel()])
     matrix = matrix.reshape(frames * held.shape[2], n, -1)
     bounded = np.isfinite(room)
@@ -69,27 +69,27 @@ def slopes_of(problem: TransitionProblem, trial: Trial) -> Slopes:
 
 def leg_columns(problem: TransitionProblem) -> np.ndarray:
     """Coordinates of the solved legs."""
-    solved = [problem.dancer.leg_columns[side] for side in problem.plain.solved]
+    solved = [problem.legged.leg_columns[side] for side in problem.straight.solved]
     return np.concatenate([*solved, np.zeros(0, int)]).astype(int)
 
 
 def _shifted(
-    problem: TransitionProblem, trial: Trial, columns: np.ndarray
+    problem: TransitionProblem, candidate: Candidate, columns: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Limited quantities (P + 1, N, h), zero-moment points and rows of W_b with each coordinate shifted; last as is."""
-    dancer, legs = problem.dancer, leg_columns(problem)
-    frames = trial.rates.shape[1]
+    legged, legs = problem.legged, leg_columns(problem)
+    frames = candidate.rates.shape[1]
     places = [(order, k) for order in range(3) for k in range(len(columns))]
-    shifted = np.tile(trial.rates[:, None], (1, len(places) + 1, 1, 1))
+    shifted = np.tile(candidate.rates[:, None], (1, len(places) + 1, 1, 1))
     for place, (order, k) in enumerate(places):
         shifted[order, place, :, columns[k]] += DIFFERENCES[order]
     rates = shifted.reshape(3, -1, shifted.shape[-1])
     steering = np.repeat([columns[k] < ROOT_NV for _, k in places] + [False], frames)
     some = rates[:, steering]
-    rates[:, steering] = np.stack(dancer.legs_solved(some[0], some[1], some[2], problem.plain.solved)[0])
+    rates[:, steering] = np.stack(legged.legs_solved(some[0], some[1], some[2], problem.straight.solved)[0])
     curves = problem.curves(rates)
-    rows = base_rows(dancer.rig, as_motion(curves), problem.meter.structure)
-    torques, zmp, twist = problem.judge.loads(curves, problem.plain.anchors)
+    rows = base_rows(legged.rig, as_motion(curves), problem.objective.structure)
+    torques, zmp, twist = problem.checker.loads(curves, problem.straight.anchors)
     held = np.concatenate([rates[0][:, legs], rates[1][:, legs], torques, twist[:, None]], axis=1)
     count = len(places) + 1
     return (

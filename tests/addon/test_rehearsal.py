@@ -321,7 +321,7 @@ def test_a_cancelled_child_leaves_no_video(empty_scene: None, robot: Rig, tmp_pa
 def test_a_dance_s_folder_is_rehearsed_without_a_window(
     empty_scene: None, robot: Rig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """``rehearse FOLDER`` knows the stretches by name, writes every frame, tells progress; a folder of nothing is
+    """``rehearse FOLDER`` knows the segments by name, writes every frame, tells progress; a folder of nothing is
     refused in words.
     """
     folder, video = tmp_path / "dance", tmp_path / "video.mp4"
@@ -329,9 +329,9 @@ def test_a_dance_s_folder_is_rehearsed_without_a_window(
     write_rig(folder / "rig.json", robot)
     write_motion(folder / "dance.motion.npz", robot, arms_up(robot))
     patch = robot.contacts[0].name
-    stretches = [("home", "hold", 0.0, 0.15), ("arm up", "exciting", 0.15, 0.1), ("arm up", "hold", 0.25, 0.15)]
-    tree = [dict(zip(("name", "kind", "start", "duration"), s), loaded=[patch]) for s in stretches]
-    (folder / "dance.json").write_text(json.dumps({"stretches": tree}), encoding="utf-8")
+    segments = [("home", "hold", 0.0, 0.15), ("arm up", "exciting", 0.15, 0.1), ("arm up", "hold", 0.25, 0.15)]
+    tree = [dict(zip(("name", "kind", "start", "duration"), s), loaded=[patch]) for s in segments]
+    (folder / "dance.json").write_text(json.dumps({"segments": tree}), encoding="utf-8")
     dance = from_folder(folder)
     assert [(s.start, s.stop, s.name) for s in dance.stops] == [(0.0, 0.15, "home"), (0.25, 0.4, "arm up")]
     assert [(s.patch, s.start, pytest.approx(s.stop)) for s in dance.timeline.strips] == [(patch, 0.0, 0.4)]

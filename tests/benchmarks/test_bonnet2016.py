@@ -20,14 +20,14 @@ from benchmarks.papers.bonnet2016_tables import TRUNK_FIRST, TRUNK_LAST, TRUNK_T
 from benchmarks.papers.bonnet2016_trials import explained, identified
 from benchmarks.papers.bonnet2016_zmp import ENGINE, PLANNED, Track, planned, played, shown, zmp_drawing
 from benchmarks.papers.rows import Row, table
-from solver.dance.design.dance import Dance, Step
-from solver.dance.design.design import DanceOptions, choreographer
+from solver.dance.design.dance import Dance, TraceEntry
+from solver.dance.design.design import DanceOptions, transition_planner
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, human
 from solver.signals import smooth_motion
-from solver.trajectory.segment import Stretch, hold
+from solver.trajectory.segment import DanceSegment, hold
 
 RATE = 50.0
 AXIS_FZ = 2
@@ -41,28 +41,28 @@ def robot() -> Rig:
 @pytest.fixture(scope="module")
 def dance(robot: Rig) -> Dance:
     """HOAP-3 stands, lifts its arms forwards, turns and bends its knees, and stands."""
-    parent = choreographer(robot, DanceOptions(shortest=1.5))
-    dancer = parent.dancer
-    footing = dancer.footing("both")
-    start = dancer.home(footing)
+    parent = transition_planner(robot, DanceOptions(shortest=1.5))
+    legged = parent.legged
+    footing = legged.footing("both")
+    start = legged.home(footing)
     stop = start.copy()
-    stop[2] -= 0.08 * dancer.straight_height
+    stop[2] -= 0.08 * legged.straight_height
     stop[3:ROOT_NV] = 0.1, 0.1, 0.2
-    arms = dancer.trunk
-    stop[arms] = np.clip(start[arms] - 0.6, dancer.lower[arms] + 0.05, dancer.upper[arms] - 0.05)
-    balanced, good = dancer.balanced(stop[None], footing.polygon.centre[None], footing.solved)
+    arms = legged.trunk
+    stop[arms] = np.clip(start[arms] - 0.6, legged.lower[arms] + 0.05, legged.upper[arms] - 0.05)
+    balanced, good = legged.balanced(stop[None], footing.polygon.centre[None], footing.solved)
     assert good[0]
-    way, trouble = parent.plain("both posture 1", start, balanced[0], footing)
-    assert way is not None, trouble
-    ends = [hold(name, y, 0.5, footing.solved, footing.anchors) for name, y in (("home", start), ("end", way.stop))]
-    stretches = (ends[0], replace(way, kind="exciting"), ends[1])
-    trace = (Step(1, "both", 10.0, 11.0, "exciting"),)
-    return Dance(dict(robot.parameters), stretches, 0.4, 0.1, (2,), trace)
+    path, trouble = parent.straight("both posture 1", start, balanced[0], footing)
+    assert path is not None, trouble
+    ends = [hold(name, y, 0.5, footing.solved, footing.anchors) for name, y in (("home", start), ("end", path.stop))]
+    segments = (ends[0], replace(path, kind="exciting"), ends[1])
+    trace = (TraceEntry(1, "both", 10.0, 11.0, "exciting"),)
+    return Dance(dict(robot.parameters), segments, 0.4, 0.1, (2,), trace)
 
 
 @pytest.fixture(scope="module")
-def transition(dance: Dance) -> Stretch:
-    return dance.stretches[1]
+def transition(dance: Dance) -> DanceSegment:
+    return dance.segments[1]
 
 
 def test_the_delivered_robot_weighs_what_the_paper_says(robot: Rig) -> None:
@@ -88,7 +88,7 @@ def test_the_other_person_weighs_the_same_but_not_in_each_link() -> None:
 def test_the_same_body_needs_no_other_balance(robot: Rig, dance: Dance) -> None:
     """Rebalanced for the body it was made for, a dance stays where it was."""
     again = rebalanced(dance, robot, robot)
-    for before, after in zip(dance.stretches, again.stretches):
+    for before, after in zip(dance.segments, again.segments):
         np.testing.assert_allclose(after.control, before.control, atol=1e-6)
 
 
@@ -97,18 +97,18 @@ def test_a_loaded_body_keeps_its_zero_moment_point(robot: Rig, dance: Dance) -> 
     truth, _, _ = arm_load(robot)
     loaded = robot.with_prior(truth)
     other = rebalanced(dance, robot, loaded)
-    dancer = dance.dancer(robot)
-    for before, after in zip(dance.stretches, other.stretches):
-        own, unprepared = zmp_of(robot, dancer, before, RATE), zmp_of(loaded, dance.dancer(loaded), before, RATE)
-        found = zmp_of(loaded, other.dancer(loaded), after, RATE)
+    legged = dance.legged(robot)
+    for before, after in zip(dance.segments, other.segments):
+        own, unprepared = zmp_of(robot, legged, before, RATE), zmp_of(loaded, dance.legged(loaded), before, RATE)
+        found = zmp_of(loaded, other.legged(loaded), after, RATE)
         assert np.abs(unprepared.points - own.points).max() > 5e-3
         assert np.abs(found.points - own.points).max() < 1e-3
-        np.testing.assert_array_equal(after.control[:, dancer.trunk], before.control[:, dancer.trunk])
+        np.testing.assert_array_equal(after.control[:, legged.trunk], before.control[:, legged.trunk])
         assert after.anchors == before.anchors
     assert other.largest_jump() < 1e-9
 
 
-def test_what_is_not_rebalanced_moves_the_same_limbs(transition: Stretch) -> None:
+def test_what_is_not_rebalanced_moves_the_same_limbs(transition: DanceSegment) -> None:
     """Both unbalanced forms change the root's horizontal place only; one of them still ends where it should."""
     for changed in (going_straight(transition), standing_still(transition)):
         np.testing.assert_array_equal(changed.control[:, 2:], transition.control[:, 2:])
@@ -117,14 +117,14 @@ def test_what_is_not_rebalanced_moves_the_same_limbs(transition: Stretch) -> Non
     assert np.ptp(standing_still(transition).control[:, :2], axis=0).max() == 0.0
 
 
-def test_rebalancing_keeps_the_point_farther_inside(robot: Rig, dance: Dance, transition: Stretch) -> None:
+def test_rebalancing_keeps_the_point_farther_inside(robot: Rig, dance: Dance, transition: DanceSegment) -> None:
     """Fig. 6: with the root held the zero-moment point comes nearer to the border than as designed."""
     ours, still = (planned(robot, dance, [transition], variant)[0] for variant in ("ours", "still"))
     assert ours.shrunk.min() > 0.0
     assert still.shrunk.min() < ours.shrunk.min() - 5e-3
 
 
-def test_shares_and_margins_are_those_of_the_frames(transition: Stretch) -> None:
+def test_shares_and_margins_are_those_of_the_frames(transition: DanceSegment) -> None:
     """A quarter of the frames outside is 25 %, and the farthest of them is the excursion; a fall is a fall."""
     shrunk, sole = np.array([-0.002, 0.001, 0.002, 0.003]), np.array([0.001, 0.005, 0.006, 0.007])
     track = Track(transition, np.zeros((4, 2)), shrunk, sole, fell=2.0)
@@ -138,7 +138,7 @@ def test_shares_and_margins_are_those_of_the_frames(transition: Stretch) -> None
     assert line.beyond == pytest.approx(25.0), "one frame of four is within 2 mm of the soles' border"
 
 
-def test_the_plates_show_the_planned_point(robot: Rig, dance: Dance, transition: Stretch) -> None:
+def test_the_plates_show_the_planned_point(robot: Rig, dance: Dance, transition: DanceSegment) -> None:
     """MuJoCo's plates place the zero-moment point of a rebalanced transition where it was planned."""
     pytest.importorskip("mujoco", reason="MuJoCo, of the benchmarks extra, is not installed")
     track = next(played(robot, dance, [transition], "ours"))
@@ -148,7 +148,7 @@ def test_the_plates_show_the_planned_point(robot: Rig, dance: Dance, transition:
 
 
 def traced(dance: Dance, values: np.ndarray) -> Dance:
-    return replace(dance, trace=tuple(Step(1, "both", float(v), float(v) + 1.0, "exciting") for v in values))
+    return replace(dance, trace=tuple(TraceEntry(1, "both", float(v), float(v) + 1.0, "exciting") for v in values))
 
 
 def test_the_criterion_stands_beside_the_papers(dance: Dance) -> None:

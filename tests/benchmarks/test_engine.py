@@ -16,7 +16,7 @@ from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, hrp2, human
-from solver.trajectory.legged_rig import Dancer
+from solver.trajectory.legged_rig import LeggedRig
 from solver.trajectory.splines import Spline
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo, of the benchmarks extra, is not installed")
@@ -59,18 +59,18 @@ def performance(robot: Rig, intended: Plan) -> Performance:
 
 
 def squat(rig: Rig) -> tuple[Motion, Schedule]:
-    dancer = Dancer(rig, shrink=0.4)
-    footing = dancer.footing("both")
-    start = dancer.home(footing)
+    legged = LeggedRig(rig, shrink=0.4)
+    footing = legged.footing("both")
+    start = legged.home(footing)
     down = start.copy()
-    down[2] -= 0.1 * dancer.straight_height
-    arms = np.setdiff1d(dancer.trunk, np.concatenate(list(dancer.leg_columns.values())))
-    down[arms] = np.clip(down[arms] + 0.5, dancer.lower[arms], dancer.upper[arms])
-    stop, good = dancer.balanced(down[None], footing.polygon.centre[None], footing.solved)
+    down[2] -= 0.1 * legged.straight_height
+    arms = np.setdiff1d(legged.trunk, np.concatenate(list(legged.leg_columns.values())))
+    down[arms] = np.clip(down[arms] + 0.5, legged.lower[arms], legged.upper[arms])
+    stop, good = legged.balanced(down[None], footing.polygon.centre[None], footing.solved)
     assert good[0]
     spline = Spline(SECONDS)
     times = spline.samples(RATE)
-    _, curves, reached = dancer.frames(*spline.basis(times).curves(spline.straight(start, stop[0])), footing.solved)
+    _, curves, reached = legged.frames(*spline.basis(times).curves(spline.straight(start, stop[0])), footing.solved)
     assert reached.all()
     return Motion(times, curves.q, curves.v, curves.a), Schedule.constant(footing.anchors, 0.0, SECONDS)
 

@@ -19,7 +19,7 @@ def test_squats_are_feasible_and_repeat() -> None:
     motion = dance.sample(RIG, 50.0)
     height = motion.q[:, 2]
     assert np.ptp(height) > 0.05 * height[0]
-    np.testing.assert_allclose(dance.stretches[-1].stop, dance.stretches[0].start, atol=1e-9)
+    np.testing.assert_allclose(dance.segments[-1].stop, dance.segments[0].start, atol=1e-9)
 
 
 def test_random_motion_lasts_as_long_as_asked() -> None:

@@ -55,7 +55,7 @@ def test_one_run_writes_one_dance_in_every_format(tmp_path: Path, capsys: pytest
     assert [key.name for key in summary.keys].count("posture 1") == 2
     assert {strip.patch for strip in summary.strips} == {patch.name for patch in RIG.contacts}
     planted = sum(strip.stop - strip.start for strip in summary.strips)
-    loaded = sum(s.duration * len(s.anchors) for s in dance.stretches)
+    loaded = sum(s.duration * len(s.anchors) for s in dance.segments)
     assert planted == pytest.approx(loaded)
     assert set(summary.excitation) == set(summary.deviation) == set(RIG.links)
 

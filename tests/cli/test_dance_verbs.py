@@ -23,7 +23,7 @@ from solver.rigs import hoap3
 from solver.scene.motion import motion_arrays, read_motion
 from solver.scene.summary import read_summary
 from solver.scene.timeline import SceneKey, SceneStrip, SceneTimeline, read_timeline, write_timeline
-from solver.trajectory.segment import Stretch
+from solver.trajectory.segment import DanceSegment
 from tests.dance.authored import home, moved, turned
 
 QUIET = ("--progress", "none")
@@ -263,9 +263,9 @@ def test_designed_dances_have_no_keys_to_repair(
     """An archive is what it holds: a designed dance is checked, but not repaired."""
     rig = dragged.rig
     still = np.zeros((6, rig.model.nv))
-    stretch = Stretch("home", "hold", 1.0, still, (), dragged.schedule.phases[0].anchors)
+    segment = DanceSegment("home", "hold", 1.0, still, (), dragged.schedule.phases[0].anchors)
     path = tmp_path / "designed.timeline.npz"
-    write_dance(path, Dance(dict(rig.parameters), (stretch,), 0.4, None))
+    write_dance(path, Dance(dict(rig.parameters), (segment,), 0.4, None))
     assert main(["repair", str(path), "--output", str(tmp_path / "out"), *QUIET]) == WRONG_INPUT
     assert "is a designed dance" in capsys.readouterr().err
 

@@ -10,14 +10,14 @@ from solver.contacts.schedule import Anchor, Schedule
 from solver.dance.authoring.keys import Keyed, Keyframe
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
-from solver.trajectory.legged_rig import Dancer
+from solver.trajectory.legged_rig import LeggedRig
 
 
 def home(rig: Rig) -> tuple[np.ndarray, tuple[Anchor, ...]]:
     """A balanced posture with bent knees and where its feet stand."""
-    dancer = Dancer(rig, shrink=0.0)
-    footing = dancer.footing("both")
-    _, curves, _ = dancer.still(dancer.home(footing)[None], footing.solved)
+    legged = LeggedRig(rig, shrink=0.0)
+    footing = legged.footing("both")
+    _, curves, _ = legged.still(legged.home(footing)[None], footing.solved)
     return curves.q[0], footing.anchors
 
 

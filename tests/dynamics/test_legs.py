@@ -12,7 +12,7 @@ from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.so3 import rotation_rates
-from solver.trajectory.legged_rig import Dancer
+from solver.trajectory.legged_rig import LeggedRig
 from tests.random_motion import mixed_rig
 
 RIGS = [hoap3(torque="peak"), hrp2(), human(1.75, 65.0, "female"), human(1.75, 65.0, "female", variant="23dof")]
@@ -50,22 +50,22 @@ def test_flat_coordinates_are_those_of_the_limits(rig: Rig) -> None:
 @pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)
 def test_planted_feet_do_not_move(rig: Rig) -> None:
     """Whatever the root does, planted feet keep pose, zero velocity and zero acceleration to rounding."""
-    dancer = Dancer(rig, shrink=0.4)
-    footing = dancer.footing("both")
-    home = dancer.home(footing)
+    legged = LeggedRig(rig, shrink=0.4)
+    footing = legged.footing("both")
+    home = legged.home(footing)
     times = np.linspace(0.0, 3.0, 25)
-    swing = 0.03 * dancer.straight_height * np.array([1.0, 1.0, 0.5, 4.0, 4.0, 4.0])
+    swing = 0.03 * legged.straight_height * np.array([1.0, 1.0, 0.5, 4.0, 4.0, 4.0])
     pace = np.array([2.0, 1.3, 0.7, 2.0, 1.5, 0.9])
     y, dy, ddy = (np.tile(x, (25, 1)) for x in (home, 0.0 * home, 0.0 * home))
     y[:, :6] += swing * np.sin(np.outer(times, pace))
     dy[:, :6] = swing * pace * np.cos(np.outer(times, pace))
     ddy[:, :6] = -swing * pace**2 * np.sin(np.outer(times, pace))
-    _, curves, good = dancer.frames(y, dy, ddy, footing.solved)
+    _, curves, good = legged.frames(y, dy, ddy, footing.solved)
     assert good.all()
     data = rig.model.createData()
     for q, v, a in zip(curves.q, curves.v, curves.a):
         pin.forwardKinematics(rig.model, data, q, v, a)
-        for anchor, leg in zip(footing.anchors, dancer.legs):
+        for anchor, leg in zip(footing.anchors, legged.legs):
             joint = rig.joint(leg.link)
             np.testing.assert_allclose(data.oMi[joint].translation, anchor.position, atol=1e-10)
             np.testing.assert_allclose(data.oMi[joint].rotation, anchor.rotation, atol=1e-10)
@@ -99,17 +99,17 @@ def test_out_of_reach_is_said_not_guessed() -> None:
 def test_balanced_postures_are_balanced() -> None:
     """The centre of mass of a balanced posture is above its goal and the zero-moment point at rest beneath it."""
     rig = RIGS[0]
-    dancer = Dancer(rig, shrink=0.4)
-    footing = dancer.footing("both")
+    legged = LeggedRig(rig, shrink=0.4)
+    footing = legged.footing("both")
     goal = footing.polygon.centre + np.array([0.01, -0.01])
-    y, good = dancer.balanced(dancer.home(footing)[None], goal[None], footing.solved)
+    y, good = legged.balanced(legged.home(footing)[None], goal[None], footing.solved)
     assert good.all()
-    _, curves, _ = dancer.still(y, footing.solved)
-    np.testing.assert_allclose(dancer.com(curves)[0, :2], goal, atol=1e-9)
-    np.testing.assert_allclose(dancer.zmp(curves)[0], goal, atol=1e-8)
+    _, curves, _ = legged.still(y, footing.solved)
+    np.testing.assert_allclose(legged.com(curves)[0, :2], goal, atol=1e-9)
+    np.testing.assert_allclose(legged.zmp(curves)[0], goal, atol=1e-8)
 
 
 def test_rigs_without_feet_are_refused() -> None:
     """A rig without soles cannot dance, and says so."""
     with pytest.raises(InvalidValue, match="contact"):
-        Dancer(mixed_rig(), shrink=0.4)
+        LeggedRig(mixed_rig(), shrink=0.4)

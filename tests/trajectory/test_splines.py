@@ -70,7 +70,7 @@ def test_refinement_keeps_the_curve() -> None:
     )
 
 
-def test_straight_way_is_monotone() -> None:
+def test_straight_path_is_monotone() -> None:
     """The even way between two postures never turns back or overshoots."""
     spline = Spline(5.0, 2)
     s, ds, _ = spline.basis(spline.samples(100.0)).curves(spline.straight(ENDS[0], ENDS[1]))

@@ -5,59 +5,59 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solver.dance.design.excitation_groups import criterion_of, excited_columns, free_columns
 from solver.dance.design.options import DanceOptions
-from solver.dance.design.sequence import choreographer
-from solver.dance.design.streams import excited_columns, free_columns, meter_of
+from solver.dance.design.sequence import transition_planner
 from solver.identification.base_parameters import base_parameters
-from solver.identification.excitation.expected_deviations import Information
+from solver.identification.excitation.expected_deviations import ExpectedDeviations
 from solver.rigs import hoap3
 from solver.trajectory.legged_rig import Footing
-from solver.trajectory.segment import FINE, Stretch, fine
+from solver.trajectory.segment import FINE, DanceSegment, fine
 from solver.trajectory.splines import VIA_POINTS
 from solver.trajectory.transition_problem import TransitionProblem
 from solver.trajectory.transition_search import programme, search
 from solver.trajectory.transition_slopes import slopes_of
 
 RIG = hoap3(torque="peak")
-PARENT = choreographer(RIG, DanceOptions(postures={"both": 1}, shortest=2.0, workers=1))
+PARENT = transition_planner(RIG, DanceOptions(postures={"both": 1}, shortest=2.0, workers=1))
 STRUCTURE = base_parameters(RIG)
 
 
 @pytest.fixture(scope="module")
-def way() -> tuple[Stretch, Footing]:
+def path() -> tuple[DanceSegment, Footing]:
     """A bow on both feet."""
-    footing = PARENT.dancer.footing("both")
-    home = PARENT.dancer.home(footing)
+    footing = PARENT.legged.footing("both")
+    home = PARENT.legged.home(footing)
     bowed = home.copy()
-    bowed[PARENT.dancer.trunk[0]] += 0.3
-    bowed, _ = PARENT.dancer.balanced(bowed[None], footing.polygon.centre[None], footing.solved)
-    plain, trouble = PARENT.plain("bow", home, bowed[0], footing)
-    assert plain is not None, trouble
-    return plain, footing
+    bowed[PARENT.legged.trunk[0]] += 0.3
+    bowed, _ = PARENT.legged.balanced(bowed[None], footing.polygon.centre[None], footing.solved)
+    straight, trouble = PARENT.straight("bow", home, bowed[0], footing)
+    assert straight is not None, trouble
+    return straight, footing
 
 
-def problem_of(way: tuple[Stretch, Footing], objective: str, via: int) -> TransitionProblem:
+def problem_of(path: tuple[DanceSegment, Footing], objective: str, via: int) -> TransitionProblem:
     """The programme of the bow."""
-    plain, footing = way
+    straight, footing = path
     if objective == "sigma":
-        sigma = Information(STRUCTURE, RIG.prior, np.ones(len(RIG.links)))
-        columns = np.sort(free_columns(PARENT.dancer, "both"))
-        return TransitionProblem(PARENT.dancer, PARENT.coarse, plain, footing, sigma, sigma.nothing, columns, via)
-    meter = meter_of(PARENT.dancer, STRUCTURE, np.array(RIG.masses), "both")
-    columns = np.sort(excited_columns(PARENT.dancer, "both"))
-    return TransitionProblem(PARENT.dancer, PARENT.coarse, plain, footing, meter, meter.nothing, columns, via)
+        sigma = ExpectedDeviations(STRUCTURE, RIG.prior, np.ones(len(RIG.links)))
+        columns = np.sort(free_columns(PARENT.legged, "both"))
+        return TransitionProblem(PARENT.legged, PARENT.coarse, straight, footing, sigma, sigma.nothing, columns, via)
+    grams = criterion_of(PARENT.legged, STRUCTURE, np.array(RIG.masses), "both")
+    columns = np.sort(excited_columns(PARENT.legged, "both"))
+    return TransitionProblem(PARENT.legged, PARENT.coarse, straight, footing, grams, grams.nothing, columns, via)
 
 
 @pytest.mark.parametrize(("objective", "via"), [("sigma", FINE), ("sigma", VIA_POINTS), ("criterion", VIA_POINTS)])
 def test_the_gradient_is_the_derivative_of_the_rebalanced_motion(
-    way: tuple[Stretch, Footing], objective: str, via: int
+    path: tuple[DanceSegment, Footing], objective: str, via: int
 ) -> None:
     """Criterion and limits change along a random direction as their slopes say, rebalancing included."""
-    problem = problem_of(way, objective, via)
-    plain = problem.start()
+    problem = problem_of(path, objective, via)
+    straight = problem.start()
     generator = np.random.default_rng(1)
-    some = 0.02 * problem.scale * generator.standard_normal(plain.offsets.shape)
-    here = problem.tried(some[None], plain, 6)[1][0]
+    some = 0.02 * problem.scale * generator.standard_normal(straight.offsets.shape)
+    here = problem.tried(some[None], straight, 6)[1][0]
     slopes = slopes_of(problem, here)
     direction = problem.scale * generator.standard_normal(some.shape)
     step = 1e-4
@@ -70,9 +70,9 @@ def test_the_gradient_is_the_derivative_of_the_rebalanced_motion(
     assert np.linalg.norm(change - predicted) < 0.1 * np.linalg.norm(predicted)
 
 
-def test_a_programme_keeps_its_limits(way: tuple[Stretch, Footing]) -> None:
+def test_a_programme_keeps_its_limits(path: tuple[DanceSegment, Footing]) -> None:
     """A step stays within trust, joint ranges and speeds, and within the linear model of legs and torques."""
-    problem = problem_of(way, "sigma", FINE)
+    problem = problem_of(path, "sigma", FINE)
     start = problem.start()
     slopes = slopes_of(problem, start)
     step = programme(problem, start, slopes, 0.2)
@@ -86,9 +86,9 @@ def test_a_programme_keeps_its_limits(way: tuple[Stretch, Footing]) -> None:
 
 
 @pytest.mark.parametrize("objective", ["sigma", "criterion"])
-def test_every_round_is_no_worse_and_feasible(way: tuple[Stretch, Footing], objective: str) -> None:
+def test_every_round_is_no_worse_and_feasible(path: tuple[DanceSegment, Footing], objective: str) -> None:
     """Values never rise, what is returned keeps every limit, and the same seed finds the same."""
-    problem = problem_of(way, objective, VIA_POINTS)
+    problem = problem_of(path, objective, VIA_POINTS)
     found = search(problem, 0, 3)
     assert (np.diff(found.values) <= 0.0).all()
     assert found.best.value < 0.99 * found.values[0]
@@ -96,10 +96,10 @@ def test_every_round_is_no_worse_and_feasible(way: tuple[Stretch, Footing], obje
     np.testing.assert_array_equal(search(problem, 0, 3).best.control, found.best.control)
 
 
-def test_more_via_points_are_never_worse_for_long(way: tuple[Stretch, Footing]) -> None:
-    """All control values of a stretch reach a lower mean deviation than two via points of each joint."""
-    few = search(problem_of(way, "sigma", VIA_POINTS), 0, 4).best.value
-    assert search(problem_of(way, "sigma", FINE), 0, 4).best.value < few
+def test_more_via_points_are_never_worse_for_long(path: tuple[DanceSegment, Footing]) -> None:
+    """All control values of a segment reach a lower mean deviation than two via points of each joint."""
+    few = search(problem_of(path, "sigma", VIA_POINTS), 0, 4).best.value
+    assert search(problem_of(path, "sigma", FINE), 0, 4).best.value < few
 
 
 def test_splines_of_every_duration_hold_two_via_points() -> None:

@@ -21,8 +21,8 @@ from ...identification.base_parameters import BaseParameters, base_parameters
 from ...identification.excitation.excitation import emphasised
 from ...progress import Part, Progress, silent
 from ...trajectory.curve import FlatCurve
-from ...trajectory.legged_rig import Dancer, Footing
-from ...trajectory.segment import Judge
+from ...trajectory.legged_rig import Footing, LeggedRig
+from ...trajectory.segment import SegmentChecker
 from ..design.postures import choose, draw_pool
 from .keys import Keyed, Keyframe
 from .repair import Repair, RepairOptions, repair
@@ -113,7 +113,7 @@ def _exciting(
     keyed: Keyed, calm: list[Keyframe], checks: CheckOptions, options: CompleteOptions, progress: Progress
 ) -> tuple[list[Keyframe], list[str]]:
     rig = keyed.rig
-    dancer, judge = Dancer(rig, shrink=checks.shrink), Judge(rig, checks, slack=1.0)
+    legged, checker = LeggedRig(rig, shrink=checks.shrink), SegmentChecker(rig, checks, slack=1.0)
     structure, weights = base_parameters(rig), emphasised(rig)
     result, notes = list(calm), []
     phases = keyed.schedule.index_at(np.array([key.time for key in calm]))
@@ -121,8 +121,8 @@ def _exciting(
         progress(place / len(np.unique(phases)), "drawing exciting postures")
         own = np.flatnonzero(phases == number)
         try:
-            found = _postures(dancer, judge, keyed.schedule.phases[number], [calm[k] for k in own], structure, weights,
-                              options)  # fmt: skip
+            phase = keyed.schedule.phases[number]
+            found = _postures(legged, checker, phase, [calm[k] for k in own], structure, weights, options)
         except InvalidValue as error:
             notes += [f"{calm[k]} is filled the calm way: {error}" for k in own]
             continue
@@ -132,30 +132,30 @@ def _exciting(
 
 
 def _postures(
-    dancer: Dancer, judge: Judge, phase: Phase, calm: list[Keyframe], structure: BaseParameters, weights: np.ndarray,
-    options: CompleteOptions,
+    legged: LeggedRig, checker: SegmentChecker, phase: Phase, calm: list[Keyframe], structure: BaseParameters,
+    weights: np.ndarray, options: CompleteOptions,
 ) -> list[np.ndarray]:  # fmt: skip
     """Exciting configurations for keys of one phase, each near its key."""
     if phase.airborne:
         raise InvalidValue("nothing stands there")
-    rig, nv = dancer.rig, dancer.rig.model.nv
+    rig, nv = legged.rig, legged.rig.model.nv
     sides = {patch: side for side, patch in patch_sides(rig).items()}
     loaded = [sides[patch] for patch in phase.loaded]
     solved = tuple(side for side in SIDES if side in loaded)
-    polygon = support_polygon(rig, phase.anchors, dancer.shrink)
+    polygon = support_polygon(rig, phase.anchors, legged.shrink)
     footing = Footing("both" if len(solved) > 1 else solved[0], phase.anchors, solved, polygon)
-    places = np.zeros((len(calm), dancer.size))
+    places = np.zeros((len(calm), legged.size))
     places[:, :nv] = [to_flat(rig, key.q) for key in calm]
-    places = dancer.with_feet(places, phase.anchors)
-    home, good = dancer.balanced(places[:1], polygon.centre[None], solved)
+    places = legged.with_feet(places, phase.anchors)
+    home, good = legged.balanced(places[:1], polygon.centre[None], solved)
     if not good[0]:
         raise InvalidValue("the legs do not reach from there")
-    pool = draw_pool(dancer, judge, footing, home[0], structure, max(options.pool, 2 * len(calm)), options.seed)
+    pool = draw_pool(legged, checker, footing, home[0], structure, max(options.pool, 2 * len(calm)), options.seed)
     count = min(len(calm), len(pool.y))
     chosen = choose([pool], [count], structure, weights, options.seed, options.starts)[0][0]
     far = np.linalg.norm(places[:, None, :nv] - pool.y[None, chosen, :nv], axis=2)
     rows, columns = linear_sum_assignment(far)
     y = places.copy()
     y[rows, :nv] += options.share * (pool.y[chosen[columns], :nv] - places[rows, :nv])
-    _, curves, _ = dancer.still(y, solved)
+    _, curves, _ = legged.still(y, solved)
     return list(curves.q)

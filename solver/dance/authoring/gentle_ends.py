@@ -30,7 +30,7 @@ AT_REST = 0.05
 """[rad/s, m/s] Speed up to which a dance counts as beginning at rest."""
 
 
-def eased(keyed: Keyed, options: CheckOptions | None = None) -> tuple[Keyed, tuple[str, ...]]:
+def with_gentle_ends(keyed: Keyed, options: CheckOptions | None = None) -> tuple[Keyed, tuple[str, ...]]:
     """The dance with those ends eased that are at rest but accelerate beyond what balance or joints allow.
 
     Args:
@@ -59,12 +59,12 @@ def eased(keyed: Keyed, options: CheckOptions | None = None) -> tuple[Keyed, tup
     if not notes:
         return keyed, ()
     times = _times(keyed, spans)
-    y = curve.at(ease(times, keyed.start, keyed.stop, spans[0], spans[1]))[0]
+    y = curve.at(gentle_times(times, keyed.start, keyed.stop, spans[0], spans[1]))[0]
     nothing = np.zeros_like(y)
     return replace(keyed, samples=Samples(times, to_manifold(keyed.rig, y, nothing, nothing).q)), tuple(notes)
 
 
-def ease(times: np.ndarray, start: float, stop: float, first: float, last: float) -> np.ndarray:
+def gentle_times(times: np.ndarray, start: float, stop: float, first: float, last: float) -> np.ndarray:
     """Times (N,) of which postures are shown at times (N,) [s], eased within ``first`` and ``last`` [s] of the ends.
 
     At an eased end time stands still for an instant, so a curve at rest there has no acceleration either; where the

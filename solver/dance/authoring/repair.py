@@ -16,8 +16,8 @@ from ...progress import Progress, silent
 from ...rig import Rig
 from ...trajectory.curve import sample_times
 from ...trajectory.displacement import KEPT, Displacement, Program, Window, weights_of
-from ...trajectory.limits import Limits, Values
-from ...trajectory.planted_feet import Course, Rates
+from ...trajectory.limits import TrajectoryLimits, Values
+from ...trajectory.planted_feet import PlantedTrajectory, Rates
 from .keys import Keyed, Keyframe, Samples
 
 UNCHANGED, REPAIRED, IMPROVED, FAILED = "unchanged", "repaired", "improved", "failed"
@@ -27,7 +27,7 @@ FINER = 10
 DENSER = 0.75
 """Spacing of the knots from one round to the next where the limits could not be kept."""
 AROUND = 1.0
-"""[s] of the course before and after a failure that may move."""
+"""[s] of the trajectory before and after a failure that may move."""
 LEAST_DROP, DROPS = 0.001, 6
 """[m] by which the root is first lowered; then by twice as much, and so on so many times."""
 STRETCHED = 1e-3
@@ -43,7 +43,7 @@ class RepairOptions:
         rate: [1/s] of the samples within the optimisation; the result is verified at `FINER` times this.
         spacing: [s] between the knots of the displacement.
         steps: most quadratic programmes per window and round.
-        rounds: each next one keeps more beyond the limits and moves more of the course; only one where a
+        rounds: each next one keeps more beyond the limits and moves more of the trajectory; only one where a
             fixed key is impossible by itself.
         preference: how much dearer a joint's move is than the same visible move of the root, squared.
         patience: [s] after which no further step of the search is begun; the best so far is the result. What was found
@@ -130,7 +130,7 @@ def repair(
 ) -> Repair:
     """The nearest dance that keeps every limit, or the nearest found that breaks fewer.
 
-    Only the course around failures moves. Fixed keys stay to rounding; a key whose own posture fails is reported.
+    Only the trajectory around failures moves. Fixed keys stay to rounding; a key whose own posture fails is reported.
 
     Args:
         keyed: the dance; its schedule says where the feet are planted.
@@ -157,17 +157,17 @@ def repair(
                       UNCHANGED)  # fmt: skip
     fixed = [key for key in keyed.keys if key.role == "fixed"]
     troubles = _troubles(keyed, fixed, checks)
-    course = Course(rig, given, schedule, [(key.time, key.q) for key in fixed])
-    weights = weights_of(rig, given.at(fine[:1])[0][0], course.moved, options.preference)
+    trajectory = PlantedTrajectory(rig, given, schedule, [(key.time, key.q) for key in fixed])
+    weights = weights_of(rig, given.at(fine[:1])[0][0], trajectory.moved, options.preference)
     done: list[Displacement] = []
     also = np.zeros(0)
-    after, iterations = _checked(course, done, fine, checks), 0
+    after, iterations = _checked(trajectory, done, fine, checks), 0
     best, best_after = done, after
     rounds = 1 if troubles else options.rounds
     for number in range(rounds):
         if after.feasible or time.monotonic() >= until:
             break
-        limits = Limits(course, checks, 1.0 + number)
+        limits = TrajectoryLimits(trajectory, checks, 1.0 + number)
         windows = _windows(keyed, after, [d.window for d in done], AROUND * (1.0 + number))
         also, earlier, done = np.union1d(also, _worst_times(after)), done, []
         for place, window in enumerate(windows):
@@ -175,21 +175,21 @@ def repair(
             progress(share, f"round {number + 1}: {window.start:.1f} to {window.stop:.1f} s")
             stiff = [d for d in earlier if d.violation > KEPT and _within(d.window, window)]
             finer = DENSER**number if stiff else 1.0
-            program = Program(course, limits, window, options.spacing * finer, options.rate / finer, weights, also)
+            program = Program(trajectory, limits, window, options.spacing * finer, options.rate / finer, weights, also)
             found = _displaced(program, [d for d in earlier if _within(d.window, window)], options.steps, until)
             iterations += found.iterations
             done.append(found)
-        after = _checked(course, done, fine, checks)
+        after = _checked(trajectory, done, fine, checks)
         if _rank(after) <= _rank(best_after):
             best, best_after = done, after
     done, after = best, best_after
     progress(1.0, "repaired" if after.feasible else "not every failure could be repaired")
-    motion = _motion(course, done, shown)
-    moved = _moved(rig, given.motion(rig, fine), _motion(course, done, fine))
+    motion = _motion(trajectory, done, shown)
+    moved = _moved(rig, given.motion(rig, fine), _motion(trajectory, done, fine))
     troubles = [*troubles, *_at_keys(fixed, after, troubles)]
     status = REPAIRED if after.feasible else IMPROVED if _rank(after) < _rank(before) else FAILED
     hurried = not after.feasible and time.monotonic() >= until
-    return Repair(motion, _rekeyed(keyed, course, done, motion), moved, iterations, before, after, status,
+    return Repair(motion, _rekeyed(keyed, trajectory, done, motion), moved, iterations, before, after, status,
                   tuple(troubles), hurried)  # fmt: skip
 
 
@@ -231,19 +231,21 @@ def _worst_times(checks: Checks) -> np.ndarray:
     return np.array(times)
 
 
-def _rates(course: Course, done: Sequence[Displacement], times: np.ndarray) -> Rates:
-    rates = course.curve.at(times)
+def _rates(trajectory: PlantedTrajectory, done: Sequence[Displacement], times: np.ndarray) -> Rates:
+    rates = trajectory.curve.at(times)
     for displacement in done:
         rates = displacement.added(times, rates)
     return rates
 
 
-def _motion(course: Course, done: Sequence[Displacement], times: np.ndarray) -> Motion:
-    return course.motion(times, _rates(course, done, times))
+def _motion(trajectory: PlantedTrajectory, done: Sequence[Displacement], times: np.ndarray) -> Motion:
+    return trajectory.motion(times, _rates(trajectory, done, times))
 
 
-def _checked(course: Course, done: Sequence[Displacement], times: np.ndarray, options: CheckOptions) -> Checks:
-    return check_motion(course.rig, _motion(course, done, times), course.schedule, options)
+def _checked(
+    trajectory: PlantedTrajectory, done: Sequence[Displacement], times: np.ndarray, options: CheckOptions
+) -> Checks:
+    return check_motion(trajectory.rig, _motion(trajectory, done, times), trajectory.schedule, options)
 
 
 def _rank(checks: Checks) -> float:
@@ -298,11 +300,11 @@ def _at_keys(fixed: Sequence[Keyframe], after: Checks, known: Sequence[KeyTroubl
     return result
 
 
-def _rekeyed(keyed: Keyed, course: Course, done: Sequence[Displacement], motion: Motion) -> Keyed:
+def _rekeyed(keyed: Keyed, trajectory: PlantedTrajectory, done: Sequence[Displacement], motion: Motion) -> Keyed:
     times = np.array([key.time for key in keyed.keys])
     keys = keyed.keys
     if len(times):
-        passed = _motion(course, done, times).q
+        passed = _motion(trajectory, done, times).q
         keys = tuple(k if k.role == "fixed" else replace(k, q=q) for k, q in zip(keys, passed))
     return replace(keyed, keys=keys, samples=Samples(motion.times, motion.q))
 

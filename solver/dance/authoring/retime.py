@@ -1,6 +1,6 @@
 """Slower where it must be: time scaling that keeps speeds, torques and balance, bonnet2016's duration T_F.
 
-Dancing a stretch between two rests f times as long divides its speeds by f and its accelerations by f^2, and nothing
+Dancing a span between two rests f times as long divides its speeds by f and its accelerations by f^2, and nothing
 jumps because it begins and ends at rest. For speeds the factor is exact, f = max |v| / limit; what depends on
 accelerations changes monotonically towards standing still, and its factor is bisected.
 """
@@ -24,13 +24,13 @@ AT_REST = (1e-4, 1e-2)
 DYNAMIC = ("joint torque", "zmp", "friction", "twist", "unilateral")
 """Checks that slowing down changes, besides the speeds."""
 SLOWEST = 8.0
-"""A stretch that fails even so slowly fails standing still."""
+"""A span that fails even so slowly fails standing still."""
 PRECISION = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Stretched:
-    """One stretch between rests.
+class RetimedSpan:
+    """One span between rests.
 
     Attributes:
         start, stop: [s] before.
@@ -74,12 +74,12 @@ class Retimed:
     Attributes:
         motion: with the same configurations.
         pace: of it.
-        stretches: what was done to each.
+        spans: what was done to each.
     """
 
     motion: Motion
     pace: Pace
-    stretches: tuple[Stretched, ...]
+    spans: tuple[RetimedSpan, ...]
 
 
 def scaled(motion: Motion, factor: float) -> Motion:
@@ -103,7 +103,7 @@ def speed_factor(rig: Rig, motion: Motion) -> tuple[float, str]:
 
 
 def retimed(rig: Rig, motion: Motion, schedule: Schedule | None = None, options: CheckOptions | None = None) -> Retimed:
-    """The motion with each stretch between rests as much slower as its limits need; never faster.
+    """The motion with each span between rests as much slower as its limits need; never faster.
 
     Args:
         rig: whose limits.
@@ -112,7 +112,7 @@ def retimed(rig: Rig, motion: Motion, schedule: Schedule | None = None, options:
         options: of those checks.
     """
     edges = _rests(motion)
-    stretches: list[Stretched] = []
+    spans: list[RetimedSpan] = []
     before, after = [motion.times[0]], [motion.times[0]]
     v, a = np.array(motion.v), np.array(motion.a)
     for first, last in pairwise(edges):
@@ -124,11 +124,11 @@ def retimed(rig: Rig, motion: Motion, schedule: Schedule | None = None, options:
             factor, reason = _balanced(rig, part, schedule, options or CheckOptions(), factor, reason)
         v[first : last + 1] = part.v / factor
         a[first : last + 1] = part.a / factor**2
-        stretches.append(Stretched(float(part.times[0]), float(part.times[-1]), factor, reason))
+        spans.append(RetimedSpan(float(part.times[0]), float(part.times[-1]), factor, reason))
         before.append(part.times[-1])
         after.append(after[-1] + factor * (part.times[-1] - part.times[0]))
     pace = Pace(np.array(before), np.array(after))
-    return Retimed(Motion(pace(motion.times), motion.q, v, a), pace, tuple(stretches))
+    return Retimed(Motion(pace(motion.times), motion.q, v, a), pace, tuple(spans))
 
 
 def retimed_keys(keyed: Keyed, pace: Pace) -> Keyed:
@@ -169,7 +169,7 @@ def _balanced(
 
 
 def _failing(rig: Rig, part: Motion, schedule: Schedule, options: CheckOptions, factor: float) -> list[str]:
-    """Dynamic checks that the stretch fails when it lasts so many times as long; its frames keep their contacts."""
+    """Dynamic checks that the span fails when it lasts so many times as long; its frames keep their contacts."""
     pace = Pace(part.times[[0, -1]], part.times[0] + factor * (part.times[[0, -1]] - part.times[0]))
     checks = check_motion(rig, scaled(part, factor), pace.schedule(schedule), options)
     return [name for name in DYNAMIC if checks.margin(name).failed.any()]

@@ -55,7 +55,7 @@ def emphasis_of(rig: Rig, wishes: Mapping[str, float]) -> dict[str, float]:
     return result | {name: factor for name, factor in wishes.items() if name in rig.links}
 
 
-def require_dancer(rig: Rig) -> None:
+def require_danceable(rig: Rig) -> None:
     """Raise for a rig that no dance can be designed for.
 
     Raises:

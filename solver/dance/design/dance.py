@@ -1,4 +1,4 @@
-"""A dance: stretches one after another, what they were made for, and what they achieve."""
+"""A dance: segments one after another, what they were made for, and what they achieve."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from ...feasibility.margins import Checks
 from ...feasibility.options import CheckOptions
 from ...motion import Motion
 from ...rig import Rig
-from ...trajectory.legged_rig import Dancer
-from ...trajectory.segment import Stretch
+from ...trajectory.legged_rig import LeggedRig
+from ...trajectory.segment import DanceSegment
 
 SAME_POSTURE = 1e-6
-"""[rad, m] by which the end of a stretch may differ from the start of the next."""
+"""[rad, m] by which the end of a segment may differ from the start of the next."""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TraceEntry:
     """One entry of a dance's trace: a transition and the criterion it reached.
 
     Attributes:
-        stretch: index of the stretch.
-        group: foot configuration.
-        criterion: J_exc (12) of the group's excited links after it, with everything their stream danced before.
-        plain: the same had the plain way been taken.
-        kind: of the stretch.
+        segment: index of the segment.
+        configuration: of the feet.
+        criterion: J_exc (12) of the excited links after it, with everything danced before in their excitation group.
+        straight: the same had the straight path been taken.
+        kind: of the segment.
     """
 
-    stretch: int
-    group: str
+    segment: int
+    configuration: str
     criterion: float
-    plain: float
+    straight: float
     kind: str
 
 
@@ -48,8 +48,8 @@ class Dance:
 
     Attributes:
         rig: parameters from which `rigs.build` makes the rig.
-        stretches: in order; each starts where the one before stopped.
-        shrink, step: support polygon's shrinking and the step of the right foot [m] or None, see `Dancer`.
+        segments: in order; each starts where the one before stopped.
+        shrink, step: support polygon's shrinking and the step of the right foot [m] or None, see `LeggedRig`.
         postures: index of the hold of every optimal posture.
         trace: of the transitions.
         criterion: static J_exc (14) of the postures.
@@ -60,11 +60,11 @@ class Dance:
     """
 
     rig: Mapping[str, object]
-    stretches: tuple[Stretch, ...]
+    segments: tuple[DanceSegment, ...]
     shrink: float
     step: float | None
     postures: tuple[int, ...] = ()
-    trace: tuple[Step, ...] = ()
+    trace: tuple[TraceEntry, ...] = ()
     criterion: float = np.nan
     seed: int = 0
     complete: bool = True
@@ -72,12 +72,12 @@ class Dance:
     report: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("stretches", "postures", "trace", "notes"):
+        for name in ("segments", "postures", "trace", "notes"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("rig", "report"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
-        if not self.stretches:
-            raise InvalidValue("a dance needs at least one stretch")
+        if not self.segments:
+            raise InvalidValue("a dance needs at least one segment")
 
     def __reduce__(self) -> tuple[type[Dance], tuple[object, ...]]:
         values = [getattr(self, name) for name in self.__dataclass_fields__]
@@ -85,8 +85,8 @@ class Dance:
 
     @property
     def starts(self) -> np.ndarray:
-        """(S + 1,) [s] when each stretch starts, and the end."""
-        return np.concatenate([[0.0], np.cumsum([stretch.duration for stretch in self.stretches])])
+        """(S + 1,) [s] when each segment starts, and the end."""
+        return np.concatenate([[0.0], np.cumsum([segment.duration for segment in self.segments])])
 
     @property
     def duration(self) -> float:
@@ -97,18 +97,18 @@ class Dance:
     def schedule(self) -> Schedule:
         """When which foot stands where."""
         starts = self.starts
-        return Schedule(tuple(Phase(a, b, s.anchors) for a, b, s in zip(starts, starts[1:], self.stretches)))
+        return Schedule(tuple(Phase(a, b, s.anchors) for a, b, s in zip(starts, starts[1:], self.segments)))
 
-    def dancer(self, rig: Rig) -> Dancer:
+    def legged(self, rig: Rig) -> LeggedRig:
         """The rig prepared as it was for the design."""
-        return Dancer(rig, shrink=self.shrink, step=self.step)
+        return LeggedRig(rig, shrink=self.shrink, step=self.step)
 
     def sample(self, rig: Rig, rate: float, first: int = 0, last: int | None = None) -> Motion:
-        """Motion of stretches ``first`` to before ``last`` at a rate [1/s], times from the dance's start."""
+        """Motion of segments ``first`` to before ``last`` at a rate [1/s], times from the dance's start."""
         if not (np.isfinite(rate) and rate > 0.0):
             raise InvalidValue(f"a dance is sampled at a positive rate, got {rate!r}")
-        dancer, starts = self.dancer(rig), self.starts
-        last = len(self.stretches) if last is None else last
+        legged, starts = self.legged(rig), self.starts
+        last = len(self.segments) if last is None else last
         begin, end = starts[first], starts[last]
         times = begin + np.arange(int(np.floor((end - begin) * rate + 1e-9)) + 1) / rate
         owner = np.clip(np.searchsorted(starts, times + 1e-12, side="right") - 1, first, last - 1)
@@ -116,26 +116,26 @@ class Dance:
         for number in range(first, last):
             own = times[owner == number] - starts[number]
             if len(own):
-                stretch = self.stretches[number]
-                parts.append(stretch.frames(dancer, np.clip(own, 0.0, stretch.duration))[1])
+                segment = self.segments[number]
+                parts.append(segment.frames(legged, np.clip(own, 0.0, segment.duration))[1])
         q, v, a = (np.concatenate([getattr(part, name) for part in parts]) for name in ("q", "v", "a"))
         return Motion(times, q, v, a)
 
     def check(self, rig: Rig, rate: float, options: CheckOptions | None = None) -> list[Checks]:
-        """All checks of every stretch at a rate [1/s], times from the dance's start."""
+        """All checks of every segment at a rate [1/s], times from the dance's start."""
         options = CheckOptions(shrink=self.shrink) if options is None else options
-        dancer, checker = self.dancer(rig), FrameChecker(rig, self.schedule, options)
+        legged, checker = self.legged(rig), FrameChecker(rig, self.schedule, options)
         result = []
-        for stretch, start in zip(self.stretches, self.starts):
-            times = stretch.spline.samples(rate)
-            _, curves, _ = stretch.frames(dancer, times)
-            phase = Schedule((Phase(start - 1.0, start + stretch.duration + 1.0, stretch.anchors),))
+        for segment, start in zip(self.segments, self.starts):
+            times = segment.spline.samples(rate)
+            _, curves, _ = segment.frames(legged, times)
+            phase = Schedule((Phase(start - 1.0, start + segment.duration + 1.0, segment.anchors),))
             motion = Motion(start + times, curves.q, curves.v, curves.a)
             result.append(checker.with_schedule(phase).check_frames(motion))
         return result
 
     def largest_jump(self) -> float:
-        """[rad, m] largest difference between the end of a stretch and the start of the next."""
+        """[rad, m] largest difference between the end of a segment and the start of the next."""
         return max(
-            (float(np.abs(a.stop - b.start).max()) for a, b in zip(self.stretches, self.stretches[1:])), default=0.0
+            (float(np.abs(a.stop - b.start).max()) for a, b in zip(self.segments, self.segments[1:])), default=0.0
         )

@@ -21,8 +21,8 @@ from ...formats.atomic import write_atomically
 from ...formats.joint_coordinates import ROOT, coordinate_names, joint_coordinates
 from ...motion import Motion
 from ...rig import ROOT_NV, Rig
-from ...trajectory.segment import Stretch
-from .dance import Dance, Step
+from ...trajectory.segment import DanceSegment
+from .dance import Dance, TraceEntry
 
 FORMAT = "exciting dance 1"
 REMEDY = "Design the dance again, or load the file with the version that wrote it"
@@ -38,25 +38,25 @@ def write_dance(path: str | Path, dance: Dance) -> None:
     poses: list[np.ndarray] = []
     records = []
     arrays: dict[str, np.ndarray] = {}
-    for number, stretch in enumerate(dance.stretches):
+    for number, segment in enumerate(dance.segments):
         planted = []
-        for anchor in stretch.anchors:
+        for anchor in segment.anchors:
             pose = np.column_stack([anchor.rotation, anchor.position])
             key = (anchor.patch, pose.tobytes())
             if key not in anchors:
                 anchors[key] = len(poses)
                 poses.append(pose)
             planted.append([anchor.patch, anchors[key]])
-        arrays[f"control_{number}"] = np.asarray(stretch.control)
+        arrays[f"control_{number}"] = np.asarray(segment.control)
         records.append({
-            "name": stretch.name, "kind": stretch.kind, "duration": stretch.duration, "solved": list(stretch.solved),
+            "name": segment.name, "kind": segment.kind, "duration": segment.duration, "solved": list(segment.solved),
             "anchors": planted,
         })  # fmt: skip
     text = {
         "format": FORMAT, "rig": dict(dance.rig), "shrink": dance.shrink, "step": dance.step,
         "postures": list(dance.postures), "criterion": dance.criterion, "seed": dance.seed, "complete": dance.complete,
-        "notes": list(dance.notes), "report": dict(dance.report), "stretches": records,
-        "trace": [[s.stretch, s.group, s.criterion, s.plain, s.kind] for s in dance.trace],
+        "notes": list(dance.notes), "report": dict(dance.report), "segments": records,
+        "trace": [[s.segment, s.configuration, s.criterion, s.straight, s.kind] for s in dance.trace],
     }  # fmt: skip
     arrays["anchors"] = np.array(poses).reshape(-1, 3, 4)
     arrays["dance"] = np.array(json.dumps(text))
@@ -79,10 +79,10 @@ def read_dance(path: str | Path) -> Dance:
         text = json.loads(str(arrays["dance"]))
         if text["format"] != FORMAT:
             raise InputError(path, f"has format {text['format']!r}, expected {FORMAT!r}", remedy=REMEDY)
-        stretches = tuple(_stretch(record, arrays, number) for number, record in enumerate(text["stretches"]))
-        trace = tuple(Step(int(s), str(g), float(c), float(p), str(k)) for s, g, c, p, k in text["trace"])
+        segments = tuple(_segment(record, arrays, number) for number, record in enumerate(text["segments"]))
+        trace = tuple(TraceEntry(int(s), str(g), float(c), float(p), str(k)) for s, g, c, p, k in text["trace"])
         return Dance(
-            text["rig"], stretches, float(text["shrink"]), text["step"], tuple(text["postures"]), trace,
+            text["rig"], segments, float(text["shrink"]), text["step"], tuple(text["postures"]), trace,
             float(text["criterion"]), int(text["seed"]), bool(text["complete"]), tuple(text["notes"]), text["report"],
         )  # fmt: skip
     except InputError:
@@ -91,12 +91,12 @@ def read_dance(path: str | Path) -> Dance:
         raise InputError(path, f"is a damaged dance: {' '.join(str(error).split())}", remedy=REMEDY) from error
 
 
-def _stretch(record: Mapping[str, object], arrays: Mapping[str, np.ndarray], number: int) -> Stretch:
+def _segment(record: Mapping[str, object], arrays: Mapping[str, np.ndarray], number: int) -> DanceSegment:
     anchors = []
     for patch, place in record["anchors"]:  # type: ignore[attr-defined]
         pose = arrays["anchors"][place]
         anchors.append(Anchor(str(patch), pose[:, :3], pose[:, 3]))
-    return Stretch(
+    return DanceSegment(
         str(record["name"]), str(record["kind"]), float(record["duration"]), arrays[f"control_{number}"],  # type: ignore[arg-type]
         tuple(record["solved"]), tuple(anchors),  # type: ignore[arg-type]
     )  # fmt: skip

@@ -1,7 +1,8 @@
 """The whole dance: postures chosen, ordered, joined by exciting motions and verified, bonnet2016 Fig. 3.
 
-Two streams are independent and run in parallel: on two feet trunk and arms are excited, on one foot the free leg, and
-each stream's criterion looks at its own links only (Table I). Within a stream every transition knows all before it.
+Two groups of foot configurations are independent and run in parallel: on two feet trunk and arms are excited, on one
+foot the free leg, and each group's criterion looks at its own links only (Table I). Within a group every transition
+knows all before it.
 """
 
 from __future__ import annotations
@@ -20,21 +21,21 @@ from ...identification.excitation.excitation import emphasised
 from ...progress import Progress, silent
 from ...rig import Rig
 from ...threads import one_blas_thread
-from ...trajectory.segment import Stretch, hold
-from .body_parts import require_dancer
-from .dance import Dance, Step
-from .footsteps import Ground, Stepper
+from ...trajectory.segment import DanceSegment, hold
+from .body_parts import require_danceable
+from .dance import Dance, TraceEntry
+from .excitation_groups import EXCITATION_GROUPS
+from .footsteps import Approach, Stepper
 from .options import DanceOptions, human_options, paper_options
-from .postures import Pool, choose
+from .postures import PosturePool, choose
 from .reachability import distances
-from .sequence import Passage, choreographer, prepare, run_passage
-from .streams import STREAMS
+from .sequence import PostureSequence, find_candidates, run_sequence, transition_planner
 
-__all__ = ["DanceOptions", "choreographer", "design", "human_options", "paper_options", "route_of"]
+__all__ = ["DanceOptions", "design", "human_options", "paper_options", "route_of", "transition_planner"]
 
 
 def design(rig: Rig, options: DanceOptions | None = None, progress: Progress = silent) -> Dance:
-    """An exciting dance for a rig, every stretch verified at 500 Hz.
+    """An exciting dance for a rig, every segment verified at 500 Hz.
 
     When ``progress`` raises `Cancelled`, or Ctrl-C comes while transitions are sought, what is done is returned as a
     partial dance, marked so.
@@ -43,7 +44,7 @@ def design(rig: Rig, options: DanceOptions | None = None, progress: Progress = s
         InvalidValue: a rig without feet or torque limits, or that no posture or step is feasible for, with the reason.
         Cancelled: before anything could be danced.
     """
-    require_dancer(rig)
+    require_danceable(rig)
     with one_blas_thread():
         return _Design(rig, DanceOptions() if options is None else options, progress).run()
 
@@ -51,69 +52,73 @@ def design(rig: Rig, options: DanceOptions | None = None, progress: Progress = s
 class _Design:
     def __init__(self, rig: Rig, options: DanceOptions, progress: Progress) -> None:
         self.rig, self.options, self.progress = rig, options, progress
-        self.parent = choreographer(rig, options)
+        self.planner = transition_planner(rig, options)
         self.structure = base_parameters(rig)
         self.weights = emphasised(rig, options.emphasis)
-        self.groups = [name for name in FOOT_CONFIGURATIONS if options.postures.get(name, 0)]
-        self.notes: list[str] = list(self.parent.fine.notes)
+        self.configurations = [name for name in FOOT_CONFIGURATIONS if options.postures.get(name, 0)]
+        self.notes: list[str] = list(self.planner.fine.notes)
         self.began = time.perf_counter()
 
     def run(self) -> Dance:
         self.progress(0.0, "feet and postures")
-        with Parallel(n_jobs=min(self.options.workers, len(self.groups))) as pool:
-            prepared = pool(
-                delayed(prepare)(os.getpid(), self.rig, self.options, name, self._seed(number))
-                for number, name in enumerate(self.groups)
+        with Parallel(n_jobs=min(self.options.workers, len(self.configurations))) as pool:
+            candidates = pool(
+                delayed(find_candidates)(os.getpid(), self.rig, self.options, name, self._seed(number))
+                for number, name in enumerate(self.configurations)
             )
-        for found in prepared:
+        for found in candidates:
             self.notes += found.notes
         self.progress(0.08, "postures")
         self.report = {"postures [s]": time.perf_counter() - self.began}
-        grounds = {name: found.ground for name, found in zip(self.groups, prepared)}
-        chosen, criterion = self._postures([found.pool for found in prepared], grounds)
-        passages = self._passages(grounds, chosen)
-        return self._dance(grounds, passages, criterion)
+        approaches = {name: found.approach for name, found in zip(self.configurations, candidates)}
+        chosen, criterion = self._postures([found.pool for found in candidates], approaches)
+        sequences = self._sequences(approaches, chosen)
+        return self._dance(approaches, sequences, criterion)
 
-    def _postures(self, pools: list[Pool], grounds: Mapping[str, Ground]) -> tuple[dict[str, np.ndarray], float]:
-        numbers = [min(self.options.postures[name], len(pool.y)) for name, pool in zip(self.groups, pools)]
+    def _postures(
+        self, pools: list[PosturePool], approaches: Mapping[str, Approach]
+    ) -> tuple[dict[str, np.ndarray], float]:
+        numbers = [min(self.options.postures[name], len(pool.y)) for name, pool in zip(self.configurations, pools)]
         chosen, value = choose(pools, numbers, self.structure, self.weights, self.options.seed, self.options.starts)
         result = {}
-        for name, pool, own in zip(self.groups, pools, chosen):
+        for name, pool, own in zip(self.configurations, pools, chosen):
             y = pool.y[own]
-            ground = grounds[name]
-            apart = distances(self.parent.dancer, self.parent.coarse, ground.footing, ground.home, y)
+            approach = approaches[name]
+            apart = distances(self.planner.legged, self.planner.coarse, approach.footing, approach.home, y)
             result[name] = y[np.array(route_of(apart)) - 1]
         return result, value
 
-    def _passages(self, grounds: Mapping[str, Ground], chosen: Mapping[str, np.ndarray]) -> dict[str, list[Passage]]:
-        streams = [[name for name in stream if name in self.groups] for stream in STREAMS]
-        queues = [[(name, part) for name in stream for part in _parts(len(chosen[name]))] for stream in streams]
-        done: dict[str, list[Passage]] = {name: [] for name in self.groups}
+    def _sequences(
+        self, approaches: Mapping[str, Approach], chosen: Mapping[str, np.ndarray]
+    ) -> dict[str, list[PostureSequence]]:
+        groups = [[name for name in group if name in self.configurations] for group in EXCITATION_GROUPS]
+        queues = [[(name, part) for name in group for part in _parts(len(chosen[name]))] for group in groups]
+        done: dict[str, list[PostureSequence]] = {name: [] for name in self.configurations}
         histories: list[tuple[np.ndarray, np.ndarray] | None] = [None, None]
         total = sum(len(queue) for queue in queues)
         finished = 0
-        with Parallel(n_jobs=min(self.options.workers, len(STREAMS))) as pool:
+        with Parallel(n_jobs=min(self.options.workers, len(EXCITATION_GROUPS))) as pool:
             for turn in range(max(len(queue) for queue in queues)):
                 tasks, owners = [], []
-                for stream, queue in enumerate(queues):
+                for group, queue in enumerate(queues):
                     if turn >= len(queue):
                         continue
                     name, (first, last) = queue[turn]
                     earlier = done[name]
-                    start = earlier[-1].stop if earlier else grounds[name].home
+                    start = earlier[-1].stop if earlier else approaches[name].home
                     tasks.append(
-                        delayed(run_passage)(
-                            os.getpid(), self.rig, self.options, name, grounds[name].home, start,
-                            chosen[name][first:last], first, last == len(chosen[name]), histories[stream],
-                            self._seed(100 + 10 * stream + turn),
+                        delayed(run_sequence)(
+                            os.getpid(), self.rig, self.options, name, approaches[name].home, start,
+                            chosen[name][first:last], first, last == len(chosen[name]), histories[group],
+                            self._seed(100 + 10 * group + turn),
                         )
                     )  # fmt: skip
-                    owners.append((stream, name))
+                    owners.append((group, name))
                 try:
-                    for (stream, name), passage in zip(owners, pool(tasks)):
-                        done[name].append(passage)
-                        histories[stream] = passage.history
-                        self.notes += passage.notes
+                    for (group, name), sequence in zip(owners, pool(tasks)):
+                        done[name].append(sequence)
+                        histories[group] = sequence.history
+                        self.notes += sequence.notes
                     finished += len(tasks)
                     self.progress(0.1 + 0.88 * finished / total, f"transitions: {finished} of {total} parts")
                 except (Cancelled, KeyboardInterrupt):
@@ -128,36 +133,36 @@ class _Design:
 
     def _dance(
         self,
-        grounds: Mapping[str, Ground],
-        passages: Mapping[str, Sequence[Passage]],
+        approaches: Mapping[str, Approach],
+        sequences: Mapping[str, Sequence[PostureSequence]],
         criterion: float,
     ) -> Dance:
-        stepper = Stepper(self.parent)
-        stretches: list[Stretch] = [
+        stepper = Stepper(self.planner)
+        segments: list[DanceSegment] = [
             hold("home", stepper.home, self.options.hold, stepper.both.solved, stepper.both.anchors)
         ]
         postures: list[int] = []
-        trace: list[Step] = []
-        for name in self.groups:
-            own = passages[name]
+        trace: list[TraceEntry] = []
+        for name in self.configurations:
+            own = sequences[name]
             if not own:
                 continue
-            stretches += grounds[name].arrival
-            for passage in own:
-                offset = len(stretches)
-                stretches += passage.stretches
-                postures += [offset + index for index in passage.postures]
-                trace += [Step(offset + s.stretch, name, s.criterion, s.plain, s.kind) for s in passage.trace]
+            segments += approaches[name].arrival
+            for sequence in own:
+                offset = len(segments)
+                segments += sequence.segments
+                postures += [offset + index for index in sequence.postures]
+                trace += [TraceEntry(offset + s.segment, name, s.criterion, s.straight, s.kind) for s in sequence.trace]
             if not own[-1].at_home:
-                way, _ = self.parent.plain("home", own[-1].stop, grounds[name].home, grounds[name].footing)
-                if way is None:
+                path, _ = self.planner.straight("home", own[-1].stop, approaches[name].home, approaches[name].footing)
+                if path is None:
                     break
-                stretches.append(way)
-            stretches += grounds[name].departure
-        wanted = sum(self.options.postures[name] for name in self.groups)
+                segments.append(path)
+            segments += approaches[name].departure
+        wanted = sum(self.options.postures[name] for name in self.configurations)
         self.report |= {"design [s]": time.perf_counter() - self.began, "left out": wanted - len(postures)}
         return Dance(
-            dict(self.rig.parameters), tuple(stretches), self.options.shrink, self.options.step, tuple(postures),
+            dict(self.rig.parameters), tuple(segments), self.options.shrink, self.options.step, tuple(postures),
             tuple(trace), criterion, self.options.seed, len(postures) == wanted and not self.cancelled,
             tuple(dict.fromkeys(self.notes)), self.report,
         )  # fmt: skip

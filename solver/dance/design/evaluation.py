@@ -21,7 +21,7 @@ WELL = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class Evaluation:
     """Numbers about a dance.
 
     Attributes:
@@ -51,15 +51,15 @@ class Account:
             "seed": dance.seed,
             "duration": dance.duration,
             "postures": len(dance.postures),
-            "stretches": [
+            "segments": [
                 {"name": s.name, "kind": s.kind, "start": float(start), "duration": s.duration,
                  "loaded": [anchor.patch for anchor in s.anchors]}
-                for s, start in zip(dance.stretches, dance.starts)
+                for s, start in zip(dance.segments, dance.starts)
             ],
             "static_criterion": _plain(dance.criterion),
             "trace": [
-                {"stretch": s.stretch, "group": s.group, "criterion": _plain(s.criterion), "plain": _plain(s.plain),
-                 "kind": s.kind}
+                {"segment": s.segment, "configuration": s.configuration, "criterion": _plain(s.criterion),
+                 "straight": _plain(s.straight), "kind": s.kind}
                 for s in dance.trace
             ],
             "margins": [
@@ -75,7 +75,7 @@ class Account:
         }  # fmt: skip
 
 
-def account(rig: Rig, dance: Dance, options: DanceOptions) -> Account:
+def evaluate(rig: Rig, dance: Dance, options: DanceOptions) -> Evaluation:
     """Verify a dance at `VERIFIED` against the options' checks, and judge what it excites."""
     worst: dict[str, tuple[str, str, float, str, float]] = {}
     failures: list[str] = []
@@ -88,27 +88,31 @@ def account(rig: Rig, dance: Dance, options: DanceOptions) -> Account:
                 item = margin.items[int(margin.culprit[frame])]
                 worst[margin.name] = (margin.name, margin.unit, value, item, float(checks.times[frame]))
     if dance.largest_jump() > 1e-6:
-        failures.append(f"the stretches leave a jump of {dance.largest_jump():.2g}")
+        failures.append(f"the segments leave a jump of {dance.largest_jump():.2g}")
     structure = base_parameters(rig)
     found = Excitation.none(structure, PLATE_NOISE).with_motion(rig, dance.sample(rig, RATE))
     relative = found.relative_deviations(rig.prior) * np.sqrt(RATE / VERIFIED)
-    return Account(tuple(worst.values()), tuple(failures), found.link_conditions(), found.total_condition, relative)
+    return Evaluation(tuple(worst.values()), tuple(failures), found.link_conditions(), found.total_condition, relative)
 
 
-def report_text(rig: Rig, dance: Dance, found: Account) -> str:
+def report_text(rig: Rig, dance: Dance, found: Evaluation) -> str:
     """The report for people, plain text."""
-    kinds = {kind: sum(s.kind == kind for s in dance.stretches) for kind in ("exciting", "straight", "step")}
+    kinds = {kind: sum(s.kind == kind for s in dance.segments) for kind in ("exciting", "straight", "step")}
     lines = [
         f"Dance of {rig.name}: {len(dance.postures)} postures, {dance.duration:.1f} s, seed {dance.seed}",
-        f"{kinds['exciting']} exciting transitions, {kinds['straight']} plain ways, {kinds['step']} steps",
+        f"{kinds['exciting']} exciting transitions, {kinds['straight']} straight paths, {kinds['step']} steps",
     ]
     if not dance.complete:
         lines.insert(0, "PARTIAL: the dance was cancelled, or something had to be left out; see the notes")
     lines += ["", f"Worst margins at {VERIFIED:g} Hz (negative beyond the tolerance: violated)"]
     lines += [f"  {n:16s} {w:+12.5g} {u:14s} at {t:8.3f} s  {i}" for n, u, w, i, t in found.margins if np.isfinite(w)]
-    lines += ["", "Criterion J_exc (12) of each stream's links after each transition, and had the plain way been taken"]
     lines += [
-        f"  {k + 1:3d}  {dance.starts[s.stretch]:8.2f} s  {s.group:14s} {s.criterion:12.4g} {s.plain:12.4g}  {s.kind}"
+        "",
+        "Criterion J_exc (12) of the excited links after each transition, and had the straight path been taken",
+    ]
+    lines += [
+        f"  {k + 1:3d}  {dance.starts[s.segment]:8.2f} s  {s.configuration:14s} "
+        f"{s.criterion:12.4g} {s.straight:12.4g}  {s.kind}"
         for k, s in enumerate(dance.trace)
     ]
     lines += [
@@ -121,8 +125,8 @@ def report_text(rig: Rig, dance: Dance, found: Account) -> str:
         "Condition number by link",
         *(f"  {link:20s} {value:12.4g}" for link, value in zip(rig.links, found.conditions)),
     ]
-    replaced = [f"  {s.stretch}: {dance.stretches[s.stretch].name}" for s in dance.trace if s.kind != "exciting"]
-    lines += ["", "Transitions replaced by the plain way:", *(replaced or ["  none"])]
+    replaced = [f"  {s.segment}: {dance.segments[s.segment].name}" for s in dance.trace if s.kind != "exciting"]
+    lines += ["", "Transitions replaced by the straight path:", *(replaced or ["  none"])]
     lines += ["", "Notes:", *(f"  {note}" for note in dance.notes or ("none",))]
     return "\n".join(lines)
 

@@ -16,11 +16,11 @@ from ...errors import InvalidValue
 from ...feasibility.margins import Checks
 from ...identification.base_parameters import BaseParameters
 from ...identification.excitation.excitation import base_rows
-from ...identification.excitation.gram_matrices import LinkGrams
+from ...identification.excitation.gram_matrices import GramMatrices
 from ...motion import Motion
 from ...rig import ROOT_NV
-from ...trajectory.legged_rig import Dancer, Footing
-from ...trajectory.segment import Judge
+from ...trajectory.legged_rig import Footing, LeggedRig
+from ...trajectory.segment import SegmentChecker
 
 TILT = 0.35
 """[rad] largest root rotation about each axis that is drawn."""
@@ -38,7 +38,7 @@ SAID = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class PosturePool:
     """Feasible postures on one footing.
 
     Attributes:
@@ -55,16 +55,16 @@ class Pool:
     rows: np.ndarray
     drawn: int
 
-    def only(self, kept: np.ndarray) -> Pool:
+    def only(self, kept: np.ndarray) -> PosturePool:
         """Some of them."""
         curves = Curves(self.curves.q[kept], self.curves.v[kept], self.curves.a[kept])
-        return Pool(self.footing, self.y[kept], curves, self.rows[kept], self.drawn)
+        return PosturePool(self.footing, self.y[kept], curves, self.rows[kept], self.drawn)
 
 
 def draw_pool(
-    dancer: Dancer, judge: Judge, footing: Footing, home: np.ndarray, structure: BaseParameters, wanted: int,
-    seed: int, most: int = 12000,
-) -> Pool:  # fmt: skip
+    legged: LeggedRig, checker: SegmentChecker, footing: Footing, home: np.ndarray, structure: BaseParameters,
+    wanted: int, seed: int, most: int = 12000,
+) -> PosturePool:  # fmt: skip
     """At least ``wanted`` feasible postures, or as many as ``most`` draws give.
 
     Raises:
@@ -74,18 +74,18 @@ def draw_pool(
     kept: list[np.ndarray] = []
     found, drawn, troubles = 0, 0, _Troubles()
     while found < wanted and drawn < most:
-        y = _draw(dancer, footing, home, generator, BATCH)
+        y = _draw(legged, footing, home, generator, BATCH)
         drawn += BATCH
-        y, good = dancer.balanced(y, _goals(footing, generator, BATCH), footing.solved)
+        y, good = legged.balanced(y, _goals(footing, generator, BATCH), footing.solved)
         y = y[good]
-        legs = np.concatenate([dancer.leg_columns[side] for side in footing.solved])
-        reach = ((y[:, legs] >= dancer.lower[legs]) & (y[:, legs] <= dancer.upper[legs])).all(axis=1)
+        legs = np.concatenate([legged.leg_columns[side] for side in footing.solved])
+        reach = ((y[:, legs] >= legged.lower[legs]) & (y[:, legs] <= legged.upper[legs])).all(axis=1)
         y = y[reach]
         if not len(y):
             continue
-        _, curves, _ = dancer.still(y, footing.solved)
-        checks = judge.checks(np.arange(float(len(y))), curves, footing.anchors)
-        y = y[judge.worst(checks) >= 0.0]
+        _, curves, _ = legged.still(y, footing.solved)
+        checks = checker.checks(np.arange(float(len(y))), curves, footing.anchors)
+        y = y[checker.worst(checks) >= 0.0]
         if not found and not len(y):
             troubles.add(checks)
             if troubles.hopeless:
@@ -95,13 +95,13 @@ def draw_pool(
     if not found:
         reasons = troubles.said() or "its legs do not reach, or its centre of mass cannot be brought over its feet"
         raise InvalidValue(
-            f"rig {dancer.rig.name!r}: none of {drawn} postures in configuration {footing.configuration!r} keeps all "
+            f"rig {legged.rig.name!r}: none of {drawn} postures in configuration {footing.configuration!r} keeps all "
             f"limits: {reasons}"
         )
     y = np.concatenate(kept)
-    _, curves, _ = dancer.still(y, footing.solved)
-    rows = base_rows(dancer.rig, Motion(np.arange(float(len(y))), curves.q, curves.v, curves.a), structure)
-    return Pool(footing, y, curves, rows, drawn)
+    _, curves, _ = legged.still(y, footing.solved)
+    rows = base_rows(legged.rig, Motion(np.arange(float(len(y))), curves.q, curves.v, curves.a), structure)
+    return PosturePool(footing, y, curves, rows, drawn)
 
 
 @dataclass
@@ -133,19 +133,21 @@ class _Troubles:
         )
 
 
-def _draw(dancer: Dancer, footing: Footing, home: np.ndarray, generator: np.random.Generator, count: int) -> np.ndarray:
+def _draw(
+    legged: LeggedRig, footing: Footing, home: np.ndarray, generator: np.random.Generator, count: int
+) -> np.ndarray:
     y = np.tile(home, (count, 1))
-    free = [dancer.trunk]
-    free += [columns for side, columns in dancer.leg_columns.items() if side not in footing.solved]
+    free = [legged.trunk]
+    free += [columns for side, columns in legged.leg_columns.items() if side not in footing.solved]
     columns = np.concatenate(free)
-    lower, upper = np.maximum(dancer.lower[columns], -np.pi), np.minimum(dancer.upper[columns], np.pi)
+    lower, upper = np.maximum(legged.lower[columns], -np.pi), np.minimum(legged.upper[columns], np.pi)
     middle, half = 0.5 * (lower + upper), 0.5 * INSIDE * (upper - lower)
     share = generator.uniform(-1.0, 1.0, (count, len(columns)))
     # a random part of the way from home keeps some postures near it, where collisions are rare
     way = generator.uniform(0.3, 1.0, (count, 1))
     y[:, columns] = (1.0 - way) * y[:, columns] + way * (middle + half * share)
     y[:, 3:ROOT_NV] = way * generator.uniform(-TILT, TILT, (count, 3))
-    height = dancer.straight_height * (1.0 - generator.uniform(HIGHEST, LOWEST, count))
+    height = legged.straight_height * (1.0 - generator.uniform(HIGHEST, LOWEST, count))
     y[:, 2] = height
     return y
 
@@ -158,8 +160,8 @@ def _goals(footing: Footing, generator: np.random.Generator, count: int) -> np.n
 
 
 def choose(
-    pools: list[Pool], numbers: list[int], structure: BaseParameters, weights: np.ndarray, seed: int, starts: int,
-    passes: int = 3,
+    pools: list[PosturePool], numbers: list[int], structure: BaseParameters, weights: np.ndarray, seed: int,
+    starts: int, passes: int = 3,
 ) -> tuple[list[np.ndarray], float]:  # fmt: skip
     """The best postures of each pool, (14): indices per pool and the criterion of them all.
 
@@ -172,20 +174,20 @@ def choose(
         starts: multi-start: the best of so many exchanges from random choices.
         passes: over all chosen postures at most, in each start.
     """
-    meter = LinkGrams(structure, weights, "static")
-    grams = [meter.of_rows(pool.rows) for pool in pools]
+    objective = GramMatrices(structure, weights, "static")
+    matrices = [objective.of_rows(pool.rows) for pool in pools]
     best: tuple[list[np.ndarray], float] = ([], np.inf)
     for start in range(starts):
         generator = np.random.default_rng([seed, start])
         chosen = [generator.permutation(len(p.y))[:n] for p, n in zip(pools, numbers)]
-        total = np.sum([g[c].sum(axis=0) for g, c in zip(grams, chosen)], axis=0)
-        value = float(meter.criterion(total))
+        total = np.sum([g[c].sum(axis=0) for g, c in zip(matrices, chosen)], axis=0)
+        value = float(objective.value(total))
         for _ in range(passes):
             before = value
-            for group, own in zip(grams, chosen):
+            for group, own in zip(matrices, chosen):
                 for place in range(len(own)):
                     without = total - group[own[place]]
-                    values = meter.criterion(without + group)
+                    values = objective.value(without + group)
                     values[np.delete(own, place)] = np.inf
                     new = int(np.argmin(values))
                     if values[new] < value * (1.0 - 1e-9):

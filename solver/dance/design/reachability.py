@@ -1,4 +1,4 @@
-"""Which straight ways between postures are open: feasible at rest everywhere on them.
+"""Which straight paths between postures are open: feasible at rest everywhere on them.
 
 A motion slowed down enough differs from rest as little as one likes, so a way that is balanced, strong enough and free
 of collisions at rest is feasible at some speed. Whole sets of ways are looked at together.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...trajectory.legged_rig import Dancer, Footing
-from ...trajectory.segment import Judge
+from ...trajectory.legged_rig import Footing, LeggedRig
+from ...trajectory.segment import SegmentChecker
 
 PLACES = 13
 """Instants of a way that are looked at."""
@@ -17,42 +17,46 @@ DIPS = (0.0, 0.05)
 """Shares of the root's height by which it may dip on the way, where the legs do not reach otherwise."""
 
 
-def open_ways(dancer: Dancer, judge: Judge, footing: Footing, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
-    """(K,) True for each pair of balanced postures (K, D), (K, D) whose straight way keeps every limit at rest."""
+def open_paths(
+    legged: LeggedRig, checker: SegmentChecker, footing: Footing, starts: np.ndarray, stops: np.ndarray
+) -> np.ndarray:
+    """(K,) True for each pair of balanced postures (K, D), (K, D) whose straight path keeps every limit at rest."""
     count = len(starts)
     if not count:
         return np.zeros(0, bool)
     result = np.zeros(count, bool)
-    ends = dancer.still(np.concatenate([starts, stops]), footing.solved)[1]
-    com = dancer.com(ends)[:, :2]
+    ends = legged.still(np.concatenate([starts, stops]), footing.solved)[1]
+    com = legged.com(ends)[:, :2]
     share = np.linspace(0.0, 1.0, PLACES)[None, :, None]
     for dip in DIPS:
         left = np.flatnonzero(~result)
         if not len(left):
             break
         y = (1.0 - share) * starts[left, None] + share * stops[left, None]
-        y[:, :, 2] -= dip * dancer.straight_height * np.sin(np.pi * share[..., 0])
+        y[:, :, 2] -= dip * legged.straight_height * np.sin(np.pi * share[..., 0])
         goals = (1.0 - share) * com[left, None] + share * com[count + left, None]
-        y, good = dancer.balanced(y.reshape(-1, dancer.size), goals.reshape(-1, 2), footing.solved)
+        y, good = legged.balanced(y.reshape(-1, legged.size), goals.reshape(-1, 2), footing.solved)
         whole = good.reshape(-1, PLACES).all(axis=1)
         kept = np.repeat(whole, PLACES)
         if not kept.any():
             continue
-        _, curves, _ = dancer.still(y[kept], footing.solved)
-        inside = judge.margins(curves, footing.anchors).reshape(-1, PLACES).min(axis=1) >= 0.0
+        _, curves, _ = legged.still(y[kept], footing.solved)
+        inside = checker.margins(curves, footing.anchors).reshape(-1, PLACES).min(axis=1) >= 0.0
         result[left[whole]] = inside
     return result
 
 
-def distances(dancer: Dancer, judge: Judge, footing: Footing, home: np.ndarray, postures: np.ndarray) -> np.ndarray:
+def distances(
+    legged: LeggedRig, checker: SegmentChecker, footing: Footing, home: np.ndarray, postures: np.ndarray
+) -> np.ndarray:
     """(P + 1, P + 1) [s] time the slowest joint needs between home (entry 0) and postures (P, D); by home if closed."""
     places = np.concatenate([home[None], postures])
-    joints = slice(6, dancer.rig.model.nv)
-    speed = np.where(np.isfinite(dancer.speed[joints]), dancer.speed[joints], 1.0)
+    joints = slice(6, legged.rig.model.nv)
+    speed = np.where(np.isfinite(legged.speed[joints]), legged.speed[joints], 1.0)
     direct = (np.abs(places[:, None, joints] - places[None, :, joints]) / speed).max(axis=2)
     first, second = np.triu_indices(len(places), 1)
     inner = first > 0  # postures were chosen with an open way home
-    is_open = open_ways(dancer, judge, footing, places[first[inner]], places[second[inner]])
+    is_open = open_paths(legged, checker, footing, places[first[inner]], places[second[inner]])
     closed = np.zeros(direct.shape, bool)
     closed[first[inner][~is_open], second[inner][~is_open]] = True
     closed |= closed.T

@@ -10,29 +10,29 @@ import numpy as np
 
 from ...identification.base_parameters import base_parameters
 from ...identification.excitation.excitation import emphasised
-from ...identification.excitation.expected_deviations import Information
-from ...identification.excitation.gram_matrices import LinkGrams
+from ...identification.excitation.expected_deviations import ExpectedDeviations
+from ...identification.excitation.gram_matrices import GramMatrices
 from ...rig import Rig
 from ...threads import one_blas_thread
-from ...trajectory.legged_rig import Dancer, Footing
-from ...trajectory.segment import Judge, Stretch, hold
-from .dance import Step
-from .footsteps import Ground, Stepper
+from ...trajectory.legged_rig import Footing, LeggedRig
+from ...trajectory.segment import DanceSegment, SegmentChecker, hold
+from .dance import TraceEntry
+from .excitation_groups import criterion_of, excited_columns, free_columns
+from .footsteps import Approach, Stepper
 from .options import DanceOptions
-from .postures import Pool, draw_pool
-from .reachability import open_ways
-from .streams import excited_columns, free_columns, meter_of
-from .transitions import Choreographer, Outcome, SearchOptions
+from .postures import PosturePool, draw_pool
+from .reachability import open_paths
+from .transitions import Outcome, SearchOptions, TransitionPlanner
 
 History = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class PostureSequence:
     """What a worker returns.
 
     Attributes:
-        stretches: transitions and holds, in order.
+        segments: transitions and holds, in order.
         postures: index of the hold of every posture reached.
         trace: of the transitions.
         history: after it: Gram matrices (n, k, k) of the criterion, and what the objective keeps.
@@ -41,25 +41,25 @@ class Passage:
         notes: detours, and postures left out and why.
     """
 
-    stretches: tuple[Stretch, ...]
+    segments: tuple[DanceSegment, ...]
     postures: tuple[int, ...]
-    trace: tuple[Step, ...]
+    trace: tuple[TraceEntry, ...]
     history: History
     stop: np.ndarray
     at_home: bool
     notes: tuple[str, ...]
 
 
-def choreographer(rig: Rig, options: DanceOptions) -> Choreographer:
+def transition_planner(rig: Rig, options: DanceOptions) -> TransitionPlanner:
     """Search and judges for a rig under the options."""
-    dancer = Dancer(rig, shrink=options.shrink, step=options.step, speed=options.speed)
+    legged = LeggedRig(rig, shrink=options.shrink, step=options.step, speed=options.speed)
     search = SearchOptions(options.rounds, options.via, options.shortest)
-    coarse, fine = Judge(rig, options.checks, 1.0), Judge(rig, options.checks, 0.0)
-    return Choreographer(dancer, coarse, fine, search)
+    coarse, fine = SegmentChecker(rig, options.checks, 1.0), SegmentChecker(rig, options.checks, 0.0)
+    return TransitionPlanner(legged, coarse, fine, search)
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PostureCandidates:
     """A foot configuration before its postures are chosen.
 
     Attributes:
@@ -68,39 +68,39 @@ class Prepared:
         notes: what was missing.
     """
 
-    ground: Ground
-    pool: Pool
+    approach: Approach
+    pool: PosturePool
     notes: tuple[str, ...]
 
 
-def prepare(parent: int, rig: Rig, options: DanceOptions, configuration: str, seed: int) -> Prepared:
-    """Ways to a foot configuration and postures there; ``parent`` as in `run_passage`."""
+def find_candidates(parent: int, rig: Rig, options: DanceOptions, configuration: str, seed: int) -> PostureCandidates:
+    """Ways to a foot configuration and postures there; ``parent`` as in `run_sequence`."""
     if os.getpid() != parent:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     with one_blas_thread():
-        own = choreographer(rig, options)
-        ground = Stepper(own).ground(configuration)
+        own = transition_planner(rig, options)
+        approach = Stepper(own).approach(configuration)
         number = options.postures[configuration]
         pool = draw_pool(
-            own.dancer,
+            own.legged,
             own.coarse,
-            ground.footing,
-            ground.home,
+            approach.footing,
+            approach.home,
             base_parameters(rig),
             max(options.pool, 4 * number),
             seed,
         )
-        homes = np.tile(ground.home, (len(pool.y), 1))
-        pool = pool.only(open_ways(own.dancer, own.coarse, ground.footing, homes, pool.y))
+        homes = np.tile(approach.home, (len(pool.y), 1))
+        pool = pool.only(open_paths(own.legged, own.coarse, approach.footing, homes, pool.y))
         few = len(pool.y) < number
         notes = (f"{configuration}: {len(pool.y)} feasible postures found, {number} wanted",) if few else ()
-        return Prepared(ground, pool, notes)
+        return PostureCandidates(approach, pool, notes)
 
 
-def run_passage(
+def run_sequence(
     parent: int, rig: Rig, options: DanceOptions, configuration: str, home: np.ndarray, start: np.ndarray,
     postures: np.ndarray, number: int, homewards: bool, history: History | None, seed: int,
-) -> Passage:  # fmt: skip
+) -> PostureSequence:  # fmt: skip
     """Dance from ``start`` (D,) through postures (P, D), numbered from ``number``; home at the end if ``homewards``.
 
     ``parent`` is the process that asks: a worker leaves Ctrl-C, which a terminal sends to all, to it.
@@ -122,52 +122,52 @@ class _Run:
         seed: int,
     ) -> None:
         self.options, self.configuration, self.home, self.seed = options, configuration, home, seed
-        self.parent: Choreographer = choreographer(rig, options)
-        dancer = self.parent.dancer
-        self.footing: Footing = dancer.footing(configuration)
+        self.planner: TransitionPlanner = transition_planner(rig, options)
+        legged = self.planner.legged
+        self.footing: Footing = legged.footing(configuration)
         structure = base_parameters(rig)
-        self.meter = meter_of(dancer, structure, emphasised(rig, options.emphasis), configuration)
-        self.aim: LinkGrams | Information = self.meter
-        self.columns = excited_columns(dancer, configuration)
+        self.criterion = criterion_of(legged, structure, emphasised(rig, options.emphasis), configuration)
+        self.objective: GramMatrices | ExpectedDeviations = self.criterion
+        self.columns = excited_columns(legged, configuration)
         if options.objective == "sigma":
             factors = np.array([options.emphasis.get(link, 1.0) for link in rig.links])
-            self.aim = Information(structure, rig.prior, factors)
-            self.columns = free_columns(dancer, configuration)
-        self.history: History = (self.meter.nothing, self.aim.nothing) if history is None else history
-        self.stretches: list[Stretch] = []
+            self.objective = ExpectedDeviations(structure, rig.prior, factors)
+            self.columns = free_columns(legged, configuration)
+        self.history: History = (self.criterion.nothing, self.objective.nothing) if history is None else history
+        self.segments: list[DanceSegment] = []
         self.postures: list[int] = []
-        self.trace: list[Step] = []
+        self.trace: list[TraceEntry] = []
         self.notes: list[str] = []
-        self.before: list[History] = []  # history before each stretch, should it be dropped
+        self.before: list[History] = []  # history before each segment, should it be dropped
         self.count = 0
 
-    def run(self, start: np.ndarray, postures: np.ndarray, first: int, homewards: bool) -> Passage:
+    def run(self, start: np.ndarray, postures: np.ndarray, first: int, homewards: bool) -> PostureSequence:
         here = start
         for number, posture in enumerate(postures, start=first):
             name = f"{self.configuration} posture {number + 1}"
             if self._go(here, posture, name):
                 self._hold(name, posture)
-                self.postures.append(len(self.stretches) - 1)
+                self.postures.append(len(self.segments) - 1)
                 here = posture
         at_home = not homewards or self._home(here)
-        stop = self.stretches[-1].stop if self.stretches else start
-        return Passage(
-            tuple(self.stretches), tuple(self.postures), tuple(self.trace), self.history, stop, homewards and at_home,
+        stop = self.segments[-1].stop if self.segments else start
+        return PostureSequence(
+            tuple(self.segments), tuple(self.postures), tuple(self.trace), self.history, stop, homewards and at_home,
             tuple(self.notes),
         )  # fmt: skip
 
     def _go(self, here: np.ndarray, there: np.ndarray, name: str) -> bool:
         """Straight there, or by way of home; a posture that can be neither reached nor left again is left out."""
-        trouble = "the straight way is closed even at rest"
+        trouble = "the straight path is closed even at rest"
         if self._open(here, there):
-            direct, trouble = self._plain(name, here, there)
+            direct, trouble = self._straight(name, here, there)
             if direct is not None:
                 self._excite([direct])
                 return True
-        first, why = self._plain(f"{name}: back home", here, self.home)
+        first, why = self._straight(f"{name}: back home", here, self.home)
         second = None
         if first is not None:
-            second, why = self._plain(f"{name}: from home", self.home, there)
+            second, why = self._straight(f"{name}: from home", self.home, there)
         if first is None or second is None:
             self.notes.append(f"left out, no feasible way there: {trouble}; by way of home: {why}")
             return False
@@ -178,47 +178,47 @@ class _Run:
     def _home(self, here: np.ndarray) -> bool:
         """Home, leaving out the last postures should there be no way from them."""
         while True:
-            way, trouble = self._plain(f"{self.configuration}: home", here, self.home)
-            if way is not None:
-                self._excite([way])
+            path, trouble = self._straight(f"{self.configuration}: home", here, self.home)
+            if path is not None:
+                self._excite([path])
                 return True
             if not self.postures:
                 return False
             self.notes.append(f"left out, no way home from it: {trouble}")
             self.postures.pop()
             kept = self.postures[-1] + 1 if self.postures else 0
-            here = self.stretches[kept].start  # of the way to the dropped posture
-            self.stretches, self.trace = self.stretches[:kept], [s for s in self.trace if s.stretch < kept]
+            here = self.segments[kept].start  # of the way to the dropped posture
+            self.segments, self.trace = self.segments[:kept], [s for s in self.trace if s.segment < kept]
             self.history = self.before[kept]
             self.before = self.before[:kept]
 
     def _open(self, here: np.ndarray, there: np.ndarray) -> bool:
-        return bool(open_ways(self.parent.dancer, self.parent.fine, self.footing, here[None], there[None])[0])
+        return bool(open_paths(self.planner.legged, self.planner.fine, self.footing, here[None], there[None])[0])
 
-    def _plain(self, name: str, here: np.ndarray, there: np.ndarray) -> tuple[Stretch | None, str]:
-        return self.parent.plain(name, here, there, self.footing)
+    def _straight(self, name: str, here: np.ndarray, there: np.ndarray) -> tuple[DanceSegment | None, str]:
+        return self.planner.straight(name, here, there, self.footing)
 
-    def _excite(self, ways: list[Stretch]) -> None:
-        for way in ways:
-            outcome: Outcome = self.parent.exciting(
-                way, self.footing, self.aim, self.history[1], self.columns, self._next_seed()
+    def _excite(self, paths: list[DanceSegment]) -> None:
+        for path in paths:
+            outcome: Outcome = self.planner.exciting(
+                path, self.footing, self.objective, self.history[1], self.columns, self._next_seed()
             )
             self.before.append(self.history)
-            criterion, plain, grams = outcome.criterion, outcome.plain, outcome.grams
-            if self.aim is not self.meter:  # the trace tells (12) whatever was searched for
-                grams = self.parent.added(outcome.stretches[-1], self.meter)
-                criterion = float(self.meter.criterion(self.history[0] + grams))
-                plain = float(self.meter.criterion(self.history[0] + self.parent.added(way, self.meter)))
-            self.history = self.history[0] + grams, self.history[1] + outcome.grams
-            self.stretches += outcome.stretches
-            kind = outcome.stretches[-1].kind
-            place = len(self.stretches) - 1
-            self.trace.append(Step(place, self.configuration, criterion, plain, kind))
+            criterion, straight, matrices = outcome.criterion, outcome.straight, outcome.matrices
+            if self.objective is not self.criterion:  # the trace tells (12) whatever was searched for
+                matrices = self.planner.added(outcome.segments[-1], self.criterion)
+                criterion = float(self.criterion.value(self.history[0] + matrices))
+                straight = float(self.criterion.value(self.history[0] + self.planner.added(path, self.criterion)))
+            self.history = self.history[0] + matrices, self.history[1] + outcome.matrices
+            self.segments += outcome.segments
+            kind = outcome.segments[-1].kind
+            place = len(self.segments) - 1
+            self.trace.append(TraceEntry(place, self.configuration, criterion, straight, kind))
 
     def _hold(self, name: str, posture: np.ndarray) -> None:
         footing = self.footing
         self.before.append(self.history)
-        self.stretches.append(hold(name, posture, self.options.hold, footing.solved, footing.anchors))
+        self.segments.append(hold(name, posture, self.options.hold, footing.solved, footing.anchors))
 
     def _next_seed(self) -> int:
         self.count += 1

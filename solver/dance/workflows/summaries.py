@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..authoring.keys import Keyed
     from ..authoring.repair import Moved
     from ..design.dance import Dance
-    from ..design.evaluation import Account
+    from ..design.evaluation import Evaluation
 
 RATE = 50.0
 """[1/s] at which excitation is judged, bonnet2016's sampling."""
@@ -45,11 +45,11 @@ def posture_keys(dance: Dance) -> tuple[SceneKey, ...]:
 
     Rests between steps are keys too: who edits a posture then changes the dance up to the next rest, and no step.
     """
-    numbers = {stretch: place for place, stretch in enumerate(dance.postures, start=1)}
+    numbers = {segment: place for place, segment in enumerate(dance.postures, start=1)}
     keys: list[SceneKey] = []
-    for place, (stretch, start, stop) in enumerate(zip(dance.stretches, dance.starts, dance.starts[1:])):
-        name = f"posture {numbers[place]}" if place in numbers else stretch.name
-        if keys and stretch.kind == "hold":
+    for place, (segment, start, stop) in enumerate(zip(dance.segments, dance.starts, dance.starts[1:])):
+        name = f"posture {numbers[place]}" if place in numbers else segment.name
+        if keys and segment.kind == "hold":
             keys[-1] = SceneKey(keys[-1].time, "preferred", name)  # the way to a posture ends in it
         elif not keys:
             keys.append(SceneKey(float(start), "preferred", name))
@@ -118,7 +118,7 @@ def deviations_by_link(rig: Rig, structure: BaseParameters, relative: np.ndarray
     return {link: float(np.median(relative[own])) for link, own in places.items() if len(own)}
 
 
-def dance_summary(rig: Rig, dance: Dance, found: Account) -> SceneSummary:
+def dance_summary(rig: Rig, dance: Dance, found: Evaluation) -> SceneSummary:
     """Of a designed dance that holds every check."""
     from ...identification.base_parameters import base_parameters
 

@@ -30,10 +30,10 @@ def scales(structure: BaseParameters, prior: InertialParameters) -> np.ndarray:
     return np.maximum(rms, np.finfo(float).tiny)[kind]
 
 
-class Information:
+class ExpectedDeviations:
     """Mean standard deviation of the base parameters, each over the size of its kind: the A-optimal criterion.
 
-    Offers what `LinkGrams` offers a search; its matrices are (1, B, B), in units of the sizes.
+    Offers what `GramMatrices` offers a search; its matrices are (1, B, B), in units of the sizes.
 
     Args:
         structure: B base parameters.
@@ -62,9 +62,9 @@ class Information:
         own = rows.reshape(groups, -1, len(self._scale))
         return (own.transpose(0, 2, 1) @ own)[:, None]
 
-    def criterion(self, information: np.ndarray) -> np.ndarray:
+    def value(self, matrices: np.ndarray) -> np.ndarray:
         """Weighted mean deviation (...,)."""
-        some = information[..., 0, :, :]
+        some = matrices[..., 0, :, :]
         found = [self._deviations(matrix) @ self._weights for matrix in some.reshape(-1, *some.shape[-2:])]
         return np.array(found).reshape(some.shape[:-2])
 

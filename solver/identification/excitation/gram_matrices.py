@@ -20,7 +20,7 @@ HIGHEST = 1e6
 """Condition number at which a link counts as not excited."""
 
 
-class LinkGrams:
+class GramMatrices:
     """Gram matrices of the sub-regressors of some links, padded to one size.
 
     Args:
@@ -67,19 +67,19 @@ class LinkGrams:
         own = own.reshape(groups, -1, *own.shape[2:])
         return np.einsum("gfik,gfil->gikl", own, own, optimize=True)
 
-    def conditions(self, grams: np.ndarray) -> np.ndarray:
+    def conditions(self, matrices: np.ndarray) -> np.ndarray:
         """cond(W_bi) (..., n), at most `HIGHEST`."""
-        result = np.empty(grams.shape[:-2])
+        result = np.empty(matrices.shape[:-2])
         for size in np.unique(self._sizes):
             own = self._sizes == size
-            values = np.linalg.eigvalsh(grams[..., own, :size, :size])
+            values = np.linalg.eigvalsh(matrices[..., own, :size, :size])
             largest = np.maximum(values[..., -1], np.finfo(float).tiny)
             result[..., own] = np.sqrt(largest / np.maximum(values[..., 0], largest / HIGHEST**2))
         return result
 
-    def criterion(self, grams: np.ndarray) -> np.ndarray:
+    def value(self, matrices: np.ndarray) -> np.ndarray:
         """J_exc (...,) of (12)."""
-        return self.conditions(grams) @ self._weights
+        return self.conditions(matrices) @ self._weights
 
     def slope(self, rows: np.ndarray, history: np.ndarray, share: float) -> np.ndarray:
         """Derivative (N, 6, B) of the criterion by rows (N, 6, B) of W_b, over their share of the samples."""
@@ -98,4 +98,4 @@ class LinkGrams:
         return result
 
 
-__all__ = ["HIGHEST", "LinkGrams"]
+__all__ = ["HIGHEST", "GramMatrices"]

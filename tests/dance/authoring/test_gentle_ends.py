@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.contacts.schedule import Schedule
-from solver.dance.authoring.gentle_ends import SPAN, ease, eased
+from solver.dance.authoring.gentle_ends import SPAN, gentle_times, with_gentle_ends
 from solver.dance.authoring.keys import Keyed, Keyframe, Samples
 from solver.feasibility import check_motion
 from solver.pinocchio_loader import pin
@@ -41,20 +41,20 @@ def abrupt(person: Rig) -> Keyed:
 def test_time_stands_still_at_an_eased_end_and_is_the_clock_s_beyond() -> None:
     """Slope zero at the ends; at the end of the easing value, slope and curvature are the clock's; never backwards."""
     times = np.linspace(0.0, 2.0, 20001)
-    shown = ease(times, 0.0, 2.0, 0.3, 0.0)
+    shown = gentle_times(times, 0.0, 2.0, 0.3, 0.0)
     slope = np.gradient(shown, times)
     assert shown[0] == 0.0
     assert abs(slope[0]) < 1e-3
     assert np.abs(shown[times >= 0.3] - times[times >= 0.3]).max() == 0.0
     assert np.abs(np.diff(slope)).max() < 4e-3
     assert (np.diff(shown) >= 0.0).all()
-    mirrored = 2.0 - ease(2.0 - times, 0.0, 2.0, 0.0, 0.3)
+    mirrored = 2.0 - gentle_times(2.0 - times, 0.0, 2.0, 0.0, 0.3)
     assert np.abs(mirrored - shown).max() < 1e-12
 
 
 def test_an_abrupt_end_holds_after_easing(person: Rig, abrupt: Keyed) -> None:
     """Balance fails in the first and last instant before and holds there after; elsewhere the motion is the same."""
-    result, notes = eased(abrupt)
+    result, notes = with_gentle_ends(abrupt)
     assert len(notes) == 2
     assert "sets off" in notes[0]
     ends = np.array([0.0, STOP])
@@ -79,8 +79,8 @@ def test_what_need_not_be_eased_is_left_alone(abrupt: Keyed) -> None:
         keys=tuple(replace(key, time=4.0 * key.time) for key in abrupt.keys),
         schedule=Schedule.constant(abrupt.schedule.phases[0].anchors, 0.0, 4.0 * STOP),
     )
-    assert eased(slow) == (slow, ())
+    assert with_gentle_ends(slow) == (slow, ())
     soon = Keyframe(1.0 / 24.0, abrupt.samples.q[1], "fixed")
-    _, notes = eased(replace(abrupt, keys=(abrupt.keys[0], soon, *abrupt.keys[1:])))
+    _, notes = with_gentle_ends(replace(abrupt, keys=(abrupt.keys[0], soon, *abrupt.keys[1:])))
     assert len(notes) == 1
     assert "comes to rest" in notes[0]

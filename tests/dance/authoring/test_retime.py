@@ -50,16 +50,16 @@ def test_scaled_speeds_are_derivatives(robot: Rig, dance: Keyed) -> None:
         assert np.allclose(v, slow.v[k], atol=1e-4)
 
 
-def test_only_the_fast_stretch_is_slowed(robot: Rig, dance: Keyed) -> None:
-    """The stretch over its speeds lasts exactly max |v| / limit times as long; the rest keeps its pace."""
+def test_only_the_fast_span_is_slowed(robot: Rig, dance: Keyed) -> None:
+    """The span over its speeds lasts exactly max |v| / limit times as long; the rest keeps its pace."""
     motion = dance.motion(1000.0)
     result = retimed(robot, motion)
     fast = motion.part(5000, 5501)
     factor, joint = speed_factor(robot, fast)
     assert factor > 2.0
-    assert {s.factor for s in result.stretches[:-1]} == {1.0}
-    assert result.stretches[-1].factor == pytest.approx(factor)
-    assert joint in result.stretches[-1].reason
+    assert {s.factor for s in result.spans[:-1]} == {1.0}
+    assert result.spans[-1].factor == pytest.approx(factor)
+    assert joint in result.spans[-1].reason
     assert result.motion.times[-1] == pytest.approx(5.0 + 0.5 * factor)
     assert speed_factor(robot, result.motion)[0] == pytest.approx(1.0)
 
@@ -74,7 +74,7 @@ def test_keys_follow_the_pace(robot: Rig, dance: Keyed) -> None:
 
 
 def test_slowing_down_restores_balance(robot: Rig, dance: Keyed) -> None:
-    """A stretch that fails dynamically holds at the factor found, and fails a little faster."""
+    """A span that fails dynamically holds at the factor found, and fails a little faster."""
     q, anchors = home(robot)
     bow = turned(robot, q, {"chest": (0, 0.4)})
     keyed = Keyed(
@@ -82,7 +82,7 @@ def test_slowing_down_restores_balance(robot: Rig, dance: Keyed) -> None:
     )
     motion = keyed.motion(400.0)
     result = retimed(robot, motion, keyed.schedule)
-    factor = result.stretches[0].factor
+    factor = result.spans[0].factor
     assert check_motion(robot, result.motion, result.pace.schedule(keyed.schedule)).feasible
     quicker = scaled(motion, 0.98 * factor)
     schedule = Schedule.constant(anchors, 0.0, float(quicker.times[-1]))

@@ -9,21 +9,21 @@ import pytest
 
 from solver.dance.design.dance import Dance
 from solver.dance.design.dance_file import read_dance, write_dance, write_joint_csv, write_mot
-from solver.dance.design.design import DanceOptions, choreographer, design, paper_options, route_of
+from solver.dance.design.design import DanceOptions, design, paper_options, route_of, transition_planner
+from solver.dance.design.excitation_groups import free_columns
 from solver.dance.design.postures import choose, draw_pool
-from solver.dance.design.streams import free_columns
-from solver.dance.design.transitions import Choreographer, SearchOptions
+from solver.dance.design.transitions import SearchOptions, TransitionPlanner
 from solver.errors import Cancelled, InputError, InvalidValue
 from solver.feasibility.options import CheckOptions
 from solver.formats.storage import read_storage
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import excitation_of
-from solver.identification.excitation.expected_deviations import NOISE, Information, scales
+from solver.identification.excitation.expected_deviations import NOISE, ExpectedDeviations, scales
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rigs import hoap3
-from solver.trajectory.legged_rig import Dancer
-from solver.trajectory.segment import Judge
+from solver.trajectory.legged_rig import LeggedRig
+from solver.trajectory.segment import SegmentChecker
 
 RIG = hoap3("middle", torque="peak")
 SMALL = paper_options(postures={"both": 1, "right": 1}, pool=20, starts=1, rounds=1, shortest=2.0, hold=0.1, workers=1)
@@ -37,20 +37,20 @@ def dance() -> Dance:
     return design(RIG, SMALL)
 
 
-def test_every_stretch_keeps_every_limit_at_500_hz(dance: Dance) -> None:
-    """At ten times the paper's sampling no check of any stretch fails."""
+def test_every_segment_keeps_every_limit_at_500_hz(dance: Dance) -> None:
+    """At ten times the paper's sampling no check of any segment fails."""
     assert dance.complete
     assert len(dance.postures) == 2
     failures = [str(f) for checks in dance.check(RIG, 500.0, SMALL.checks) for f in checks.first_failures]
     assert failures == []
 
 
-def test_stretches_join_at_rest(dance: Dance) -> None:
-    """Each stretch starts where the one before stopped, with zero velocity and acceleration at both."""
+def test_segments_join_at_rest(dance: Dance) -> None:
+    """Each segment starts where the one before stopped, with zero velocity and acceleration at both."""
     assert dance.largest_jump() < 1e-9
-    dancer = dance.dancer(RIG)
-    for stretch in dance.stretches:
-        _, curves, good = stretch.frames(dancer, np.array([0.0, stretch.duration]))
+    legged = dance.legged(RIG)
+    for segment in dance.segments:
+        _, curves, good = segment.frames(legged, np.array([0.0, segment.duration]))
         assert good.all()
         assert np.abs(curves.v).max() < 1e-9
         assert np.abs(curves.a).max() < 1e-7
@@ -65,17 +65,17 @@ def test_samples_are_a_continuous_motion(dance: Dance) -> None:
     assert np.abs(moved - middle).max() < 2e-3
 
 
-def test_exciting_beats_the_plain_way(dance: Dance) -> None:
-    """The search never ends worse than the plain way it started from, up to its coarser sampling."""
-    assert all(step.criterion <= 1.05 * step.plain for step in dance.trace)
+def test_exciting_beats_the_straight_path(dance: Dance) -> None:
+    """The search never ends worse than the straight path it started from, up to its coarser sampling."""
+    assert all(step.criterion <= 1.05 * step.straight for step in dance.trace)
     assert any(step.kind == "exciting" for step in dance.trace)
 
 
 def test_same_seed_same_dance() -> None:
     """A dance is a function of rig, options and seed."""
     once, again = design(RIG, TINY), design(RIG, TINY)
-    assert len(again.stretches) == len(once.stretches)
-    for first, second in zip(once.stretches, again.stretches):
+    assert len(again.segments) == len(once.segments)
+    for first, second in zip(once.segments, again.segments):
         np.testing.assert_array_equal(first.control, second.control)
         assert first.duration == second.duration
 
@@ -93,21 +93,21 @@ def test_cancelling_keeps_what_is_done() -> None:
 
 
 def test_searching_for_sigma_lowers_sigma() -> None:
-    """A transition found for the mean deviation to expect leaves a smaller one than the plain way it started from."""
-    parent = choreographer(RIG, TINY)
-    footing = parent.dancer.footing("both")
-    home = parent.dancer.home(footing)
+    """A transition found for the mean deviation to expect leaves a smaller one than the straight path before it."""
+    parent = transition_planner(RIG, TINY)
+    footing = parent.legged.footing("both")
+    home = parent.legged.home(footing)
     bowed = home.copy()
-    bowed[parent.dancer.trunk[0]] += 0.3
-    bowed, _ = parent.dancer.balanced(bowed[None], footing.polygon.centre[None], footing.solved)
-    plain, trouble = parent.plain("bow", home, bowed[0], footing)
-    assert plain is not None, trouble
-    meter = Information(base_parameters(RIG), RIG.prior, np.ones(len(RIG.links)))
-    columns = free_columns(parent.dancer, "both")
-    outcome = parent.exciting(plain, footing, meter, meter.nothing, columns, 0)
-    before = float(np.squeeze(meter.criterion(meter.nothing + parent.added(plain, meter))))
+    bowed[parent.legged.trunk[0]] += 0.3
+    bowed, _ = parent.legged.balanced(bowed[None], footing.polygon.centre[None], footing.solved)
+    straight, trouble = parent.straight("bow", home, bowed[0], footing)
+    assert straight is not None, trouble
+    objective = ExpectedDeviations(base_parameters(RIG), RIG.prior, np.ones(len(RIG.links)))
+    columns = free_columns(parent.legged, "both")
+    outcome = parent.exciting(straight, footing, objective, objective.nothing, columns, 0)
+    before = float(np.squeeze(objective.value(objective.nothing + parent.added(straight, objective))))
     assert outcome.criterion < 0.99 * before
-    assert parent.judged(outcome.stretches[0])[1] >= 0.0
+    assert parent.checked(outcome.segments[0])[1] >= 0.0
 
 
 def test_information_is_judged_as_by_the_regressor() -> None:
@@ -117,14 +117,14 @@ def test_information_is_judged_as_by_the_regressor() -> None:
     q = np.array([pin.integrate(RIG.model, RIG.neutral, row) for row in generator.standard_normal((6, RIG.model.nv))])
     v, a = generator.standard_normal((2, 6, RIG.model.nv))
     motion = Motion(np.arange(6.0), q, v, a)
-    meter = Information(structure, RIG.prior, np.ones(len(RIG.links)))
-    found = float(np.squeeze(meter.criterion(meter.nothing + meter.of_motion(RIG, motion))))
+    objective = ExpectedDeviations(structure, RIG.prior, np.ones(len(RIG.links)))
+    found = float(np.squeeze(objective.value(objective.nothing + objective.of_motion(RIG, motion))))
     rows = excitation_of(RIG, [motion], structure, NOISE).factor * scales(structure, RIG.prior)
     stacked = np.concatenate([rows, np.eye(len(structure))])
     expected = np.sqrt((np.linalg.pinv(stacked) ** 2).sum(axis=1)).mean()
     assert found == pytest.approx(expected, rel=1e-6)
-    halves = meter.of_motion(RIG, motion, 2)
-    np.testing.assert_allclose(halves.sum(axis=0), meter.of_motion(RIG, motion)[0], rtol=1e-9, atol=1e-9)
+    halves = objective.of_motion(RIG, motion, 2)
+    np.testing.assert_allclose(halves.sum(axis=0), objective.of_motion(RIG, motion)[0], rtol=1e-9, atol=1e-9)
 
 
 def test_file_keeps_everything(dance: Dance, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_file_keeps_everything(dance: Dance, tmp_path: Path) -> None:
     for name in ("shrink", "step", "postures", "trace", "criterion", "seed", "complete", "notes"):
         assert getattr(again, name) == getattr(dance, name), name
     assert dict(again.rig) == dict(dance.rig)
-    for first, second in zip(dance.stretches, again.stretches):
+    for first, second in zip(dance.segments, again.segments):
         assert (first.name, first.kind, first.solved, first.duration) == (
             second.name, second.kind, second.solved, second.duration,
         )  # fmt: skip
@@ -171,10 +171,10 @@ def test_exports_hold_angles_and_speeds(dance: Dance, tmp_path: Path) -> None:
 
 def test_chosen_postures_beat_random_ones() -> None:
     """Exchange improves the static criterion over random choices from the same pool, and more starts never hurt."""
-    dancer, structure = Dancer(RIG, shrink=0.4), base_parameters(RIG)
-    footing = dancer.footing("both")
-    judge = Judge(RIG, CheckOptions(shrink=0.4), 1.0)
-    pool = draw_pool(dancer, judge, footing, dancer.home(footing), structure, 60, 0)
+    legged, structure = LeggedRig(RIG, shrink=0.4), base_parameters(RIG)
+    footing = legged.footing("both")
+    checker = SegmentChecker(RIG, CheckOptions(shrink=0.4), 1.0)
+    pool = draw_pool(legged, checker, footing, legged.home(footing), structure, 60, 0)
     chosen, value = choose([pool], [10], structure, RIG.masses, 0, 1)
     assert len(set(chosen[0].tolist())) == 10
     assert choose([pool], [10], structure, RIG.masses, 0, 3)[1] <= value
@@ -186,20 +186,20 @@ def test_chosen_postures_beat_random_ones() -> None:
 
 
 def test_rebalancing_brings_the_zmp_to_its_goals() -> None:
-    """(20): on the plain way the zero-moment point stays within a few millimetres of where it should be."""
-    dancer = Dancer(RIG, shrink=0.4)
-    judge = Judge(RIG, CheckOptions(shrink=0.4), 0.0)
-    parent = Choreographer(dancer, judge, judge, SearchOptions(shortest=2.0))
-    footing = dancer.footing("both")
-    home = dancer.home(footing)
+    """(20): on the straight path the zero-moment point stays within a few millimetres of where it should be."""
+    legged = LeggedRig(RIG, shrink=0.4)
+    checker = SegmentChecker(RIG, CheckOptions(shrink=0.4), 0.0)
+    parent = TransitionPlanner(legged, checker, checker, SearchOptions(shortest=2.0))
+    footing = legged.footing("both")
+    home = legged.home(footing)
     bowed = home.copy()
-    bowed[dancer.trunk[0]] += 0.3
-    bowed, good = dancer.balanced(bowed[None], footing.polygon.centre[None], footing.solved)
+    bowed[legged.trunk[0]] += 0.3
+    bowed, good = legged.balanced(bowed[None], footing.polygon.centre[None], footing.solved)
     assert good.all()
-    stretch, trouble = parent.plain("bow", home, bowed[0], footing)
-    assert stretch is not None, trouble
-    _, curves, _ = stretch.frames(dancer, stretch.spline.samples(100.0))
-    assert np.abs(dancer.zmp(curves) - footing.polygon.centre).max() < 0.004
+    segment, trouble = parent.straight("bow", home, bowed[0], footing)
+    assert segment is not None, trouble
+    _, curves, _ = segment.frames(legged, segment.spline.samples(100.0))
+    assert np.abs(legged.zmp(curves) - footing.polygon.centre).max() < 0.004
 
 
 def test_routes_visit_everything_once() -> None:

@@ -16,7 +16,7 @@ from solver.identification.excitation.excitation import (
     emphasised,
     excitation_of,
 )
-from solver.identification.excitation.gram_matrices import LinkGrams
+from solver.identification.excitation.gram_matrices import GramMatrices
 from solver.motion import Motion
 from tests.random_motion import mixed_rig, random_motion
 
@@ -111,15 +111,15 @@ def test_small_gram_matrices_agree_with_singular_values() -> None:
     structure = base_parameters(rig)
     motions = [random_motion(rig, 40, seed) for seed in range(4)]
     for part in ("static", "dynamic", "all"):
-        meter = LinkGrams(structure, rig.masses, part)
+        objective = GramMatrices(structure, rig.masses, part)
         together = Motion(
             np.arange(160.0), *(np.concatenate([getattr(m, n) for m in motions]) for n in ("q", "v", "a"))
         )
-        grams = meter.of_motion(rig, together, 4)
-        for gram, motion in zip(grams, motions):
+        matrices = objective.of_motion(rig, together, 4)
+        for gram, motion in zip(matrices, motions):
             found = excitation_of(rig, [motion], structure)
-            assert float(meter.criterion(gram)) == pytest.approx(found.criterion(rig.masses, part), rel=1e-6)
-            np.testing.assert_allclose(meter.of_factor(found.factor), gram, rtol=1e-8, atol=1e-8)
+            assert float(objective.value(gram)) == pytest.approx(found.criterion(rig.masses, part), rel=1e-6)
+            np.testing.assert_allclose(objective.of_factor(found.factor), gram, rtol=1e-8, atol=1e-8)
 
 
 def test_gradient_of_the_condition_number() -> None:

@@ -1,0 +1,51 @@
+"""Which links a foot configuration excites, by which coordinates: bonnet2016 Table I, and without its division."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...identification.base_parameters import BaseParameters
+from ...identification.excitation.gram_matrices import GramMatrices
+from ...rig import ROOT_NV
+from ...trajectory.legged_rig import LeggedRig
+
+EXCITATION_GROUPS = (("both", "right_forward"), ("right", "left"))
+"""Configurations whose transitions share a history."""
+
+
+def excited_links(legged: LeggedRig, configuration: str) -> tuple[str, ...]:
+    """Links whose inertias a configuration excites, Table I: all but the legs, or the free leg."""
+    rig = legged.rig
+    chains: dict[str, set[str]] = {}
+    for leg in legged.legs:
+        joint, chain = rig.joint(leg.link), set()
+        while joint > 1:
+            chain.add(rig.links[joint - 1])
+            joint = int(rig.model.parents[joint])
+        chains[leg.side] = chain
+    if configuration in chains:
+        free = next(side for side in chains if side != configuration)
+        return tuple(link for link in rig.links if link in chains[free])
+    return tuple(link for link in rig.links if not any(link in chain for chain in chains.values()))
+
+
+def excited_columns(legged: LeggedRig, configuration: str) -> np.ndarray:
+    """Columns of y that excite, Table I, and on two feet also the root's height and rotation."""
+    if configuration in legged.leg_columns:
+        return legged.leg_columns[next(side for side in legged.leg_columns if side != configuration)]
+    return np.concatenate([np.arange(2, ROOT_NV), legged.trunk])
+
+
+def free_columns(legged: LeggedRig, configuration: str) -> np.ndarray:
+    """Columns of y that may excite when all are asked: the root's height and rotation, and all but loaded legs."""
+    loaded = (configuration,) if configuration in legged.leg_columns else tuple(legged.leg_columns)
+    legs = [columns for side, columns in legged.leg_columns.items() if side not in loaded]
+    return np.concatenate([np.arange(2, ROOT_NV), legged.trunk, *legs])
+
+
+def criterion_of(legged: LeggedRig, structure: BaseParameters, weights: np.ndarray, configuration: str) -> GramMatrices:
+    """Criterion of a configuration, over Gram matrices of all links that its excitation group excites."""
+    group = next(s for s in EXCITATION_GROUPS if configuration in s)
+    links = [link for name in group for link in excited_links(legged, name)]
+    counted = np.isin(legged.rig.links, excited_links(legged, configuration))
+    return GramMatrices(structure, weights * counted, "dynamic", dict.fromkeys(links))
