@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import Cancelled, InvalidValue
@@ -13,12 +11,10 @@ from .options import add_output, add_verb, number
 from .rig import add_body, body_parameters
 
 if TYPE_CHECKING:
-    from ..dance.design.dance import Dance
     from ..dance.design.options import DanceOptions
     from ..rig import Rig
 
-DESIGN_SHARE = 0.9
-SCENE_RATE = 60.0
+WRITING = 0.97
 POSTURES = 60
 EXPLANATION = """
 Chooses static postures in four foot configurations, joins them by motions that excite masses and inertias, keeps every
@@ -80,7 +76,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Design, verify, write, tell."""
-    from ..dance.design.design import design
+    from ..dance.workflows.design import design
     from ..rigs import build
     from .words import warn
 
@@ -89,14 +85,17 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     progress(0.0, "building the rig")
     given = body_parameters(options)
     rig = build({**given, "torque": options.torque or "peak"} if given["kind"] == "hoap3" else given)
-    wanted = dance_options(options, rig)
-    dance = design(rig, wanted, Part(progress, 0.0, DESIGN_SHARE))
-    text = write(options.output, rig, dance, wanted, options.rate, Part(progress, DESIGN_SHARE, 1.0))
-    warn(dance.notes)
-    print(text)
-    print(f"\nwritten: {options.output}")
-    if any(note.startswith("cancelled") for note in dance.notes):
-        raise Cancelled(f"stopped; a partial dance of {len(dance.postures)} postures was written: {options.output}")
+    found = design(rig, dance_options(options, rig), Part(progress, 0.0, WRITING))
+    progress(WRITING, "writing")
+    found.write(options.output, options.rate)
+    progress(1.0, "done")
+    notes = found.dance.notes
+    warn(notes)
+    print(f"{found.report}\n\nwritten: {options.output}")
+    if any(note.startswith("cancelled") for note in notes):
+        raise Cancelled(
+            f"stopped; a partial dance of {len(found.dance.postures)} postures was written: {options.output}"
+        )
 
 
 def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
@@ -128,40 +127,6 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     if options.paper:
         return paper_options("human" if kind == "human" else "hoap3", **changes)
     return (human_options if kind == "human" else DanceOptions)(**changes)  # type: ignore[arg-type]
-
-
-def write(path: Path, rig: Rig, dance: Dance, options: DanceOptions, rate: float, progress: Progress) -> str:
-    """Verify and write everything; the report's text.
-
-    Raises:
-        InvalidValue: a check fails at 500 Hz, which says that the design is wrong: nothing is written.
-    """
-    from ..dance.design.dance_file import write_dance, write_joint_csv, write_mot
-    from ..dance.design.evaluation import evaluate, report_text
-    from ..dance.workflows.summaries import dance_summary
-    from ..formats.folder import write_folder
-    from ..scene.motion import write_motion
-    from ..scene.rig import write_rig
-    from ..scene.summary import NAME, write_summary
-
-    progress(0.0, "verifying at 500 Hz")
-    found = evaluate(rig, dance, options)
-    if found.failures:
-        raise InvalidValue(f"the dance fails its verification, nothing was written: {found.failures[0]}")
-    text = report_text(rig, dance, found)
-    progress(0.6, "writing")
-    with write_folder(path) as folder:
-        write_dance(folder / "dance.npz", dance)
-        (folder / "dance.json").write_text(json.dumps(found.as_tree(rig, dance), indent=1) + "\n", "utf-8")
-        (folder / "report.txt").write_text(text + "\n", "utf-8")
-        write_summary(folder / NAME, dance_summary(rig, dance, found))
-        write_rig(folder / "rig.json", rig)
-        write_motion(folder / "dance.motion.npz", rig, dance.sample(rig, SCENE_RATE))
-        motion = dance.sample(rig, rate)
-        write_joint_csv(folder / "dance.csv", rig, motion)
-        write_mot(folder / "dance.mot", rig, motion)
-    progress(1.0, "done")
-    return text
 
 
 def _postures(words: list[str]) -> dict[str, int]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..errors import InputError
 from ..progress import Progress
-from .dances import add_dance, load
+from .dances import add_dance
 from .options import add_verb, number
 
-SUFFIXES = (".csv", ".mot")
 EXPLANATION = """
 .csv holds time, then the angle [rad] of every joint in the rig's order, then their speeds [rad/s]; a spherical joint
 has three: its rotation vector and its angular velocity in its own axes. .mot also holds the root; its rotations are in
@@ -27,19 +25,14 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = add_verb(verbs, "export", "write a dance as joint angles and speeds over time", EXPLANATION, run)
     add_dance(parser)
     parser.add_argument("--rate", type=number, default=100.0, metavar="HZ", help="samples a second (default: 100)")
-    parser.add_argument("--output", type=Path, required=True, metavar="FILE", help=" or ".join(SUFFIXES))
+    parser.add_argument("--output", type=Path, required=True, metavar="FILE", help=".csv or .mot")
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Sample, write, tell."""
-    from ..dance.design.dance_file import write_joint_csv, write_mot
+    from ..dance.workflows.export import export
 
-    suffix = options.output.suffix.lower()
-    if suffix not in SUFFIXES:
-        remedy = f"End it on {' or '.join(SUFFIXES)}"
-        raise InputError(options.output, "has no suffix that says how to write it", remedy=remedy)
     progress(0.0, "sampling the dance")
-    found = load(options.dance, options.rate)
-    (write_joint_csv if suffix == ".csv" else write_mot)(options.output, found.rig, found.motion)
+    motion = export(options.dance, options.output, options.rate)
     progress(1.0, "done")
-    print(f"written: {options.output}, {len(found.motion)} samples at {found.motion.rate:g} Hz")
+    print(f"written: {options.output}, {len(motion)} samples at {motion.rate:g} Hz")

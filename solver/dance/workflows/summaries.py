@@ -1,14 +1,13 @@
-"""What a verb did to a dance as a `SceneSummary`, and the folder that holds it."""
+"""What was done to a dance as a `SceneSummary`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...scene.summary import NAME, SceneFailure, SceneSummary, write_summary
+from ...scene.summary import SceneFailure, SceneSummary
 from ...scene.timeline import SceneKey, SceneStrip
 
 if TYPE_CHECKING:
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from ...feasibility import Checks
     from ...identification.base_parameters import BaseParameters
     from ...motion import Motion
-    from ...progress import Progress
     from ...rig import Rig
     from ..authoring.keys import Keyed
     from ..authoring.repair import Moved
@@ -27,8 +25,6 @@ RATE = 50.0
 """[1/s] at which excitation is judged, bonnet2016's sampling."""
 SAMPLED = 500.0
 """[1/s] samples of the force plate that the predicted deviations suppose."""
-KEYS = ".json"
-"""Suffix of an output that takes the keys alone."""
 NEAR = 1e-9
 """[m, s] Anchors and times that differ by less are one."""
 TINY = 1e-6
@@ -143,34 +139,6 @@ def keyed_summary(
         failures_of(checks), ranges_of(checks), () if moved is None else moved_of(moved), tuple(troubles),
         tuple(dict.fromkeys((*notes, *checks.notes))), conditions, deviations, keyed.stop - keyed.start,
     )  # fmt: skip
-
-
-def write_answer(path: Path, keyed: Keyed, summary: SceneSummary, report: str, rate: float, progress: Progress) -> None:
-    """Write an authored dance and tell; nothing or all of it is written.
-
-    Args:
-        path: a folder, which receives ``dance.motion.npz``, ``keyed.json``, ``summary.json`` and ``report.txt``; or a
-            file that ends in .json, which receives the keys.
-        keyed: the dance.
-        summary: of what was done.
-        report: for people.
-        rate: [1/s] of ``dance.motion.npz``.
-        progress: told at the end.
-    """
-    from ...formats.folder import write_folder
-    from ...scene.motion import write_motion
-    from ..authoring.keyed_file import write_keyed
-
-    if path.suffix.lower() == KEYS:
-        write_keyed(path, keyed)
-    else:
-        with write_folder(path) as folder:
-            write_motion(folder / "dance.motion.npz", keyed.rig, keyed.motion(rate))
-            write_keyed(folder / "keyed.json", keyed)
-            write_summary(folder / NAME, summary)
-            (folder / "report.txt").write_text(report + "\n", "utf-8")
-    progress(1.0, "done")
-    print(f"{report}\n\nwritten: {path}")
 
 
 def _same_place(one: Anchor, other: Anchor) -> bool:

@@ -20,7 +20,7 @@ ALIKE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedMotion:
     """A motion that was written for a scene, with the rig that moved.
 
     Attributes:
@@ -34,7 +34,7 @@ class Recorded:
     name: str
 
 
-def differences(plan: Recorded, performed: Recorded, shared: tuple[str, ...]) -> list[str]:
+def differences(plan: RecordedMotion, performed: RecordedMotion, shared: tuple[str, ...]) -> list[str]:
     """What is compared where the planned and the performing rig are not the same, one sentence each."""
     one, other = plan.rig, performed.rig
     if dict(one.parameters) == dict(other.parameters):
@@ -51,7 +51,7 @@ def differences(plan: Recorded, performed: Recorded, shared: tuple[str, ...]) ->
     return notes
 
 
-def message(plan: Recorded, performed: Recorded, found: Performance, compared: list[int]) -> str:
+def message(plan: RecordedMotion, performed: RecordedMotion, found: Performance, compared: list[int]) -> str:
     """The result in one sentence."""
     from ...feasibility.sentences import angle
 
@@ -107,7 +107,12 @@ def report(said: str, notes: list[str], found: Performance, compared: list[int])
 
 
 def as_tree(
-    said: str, notes: list[str], plan: Recorded, performed: Recorded, found: Performance, compared: list[int]
+    said: str,
+    notes: list[str],
+    plan: RecordedMotion,
+    performed: RecordedMotion,
+    found: Performance,
+    compared: list[int],
 ) -> dict[str, object]:
     """Everything as plain data, SI."""
     return {

@@ -1,0 +1,79 @@
+"""What repair, complete and slow do to an authored dance: the dance as it is now, told and written in one way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...errors import InvalidValue
+from ...feasibility import Checks
+from ...formats.folder import write_folder
+from ...scene.motion import write_motion
+from ...scene.summary import NAME, SceneSummary, write_summary
+from ..authoring.complete import Completed
+from ..authoring.keyed_file import write_keyed
+from ..authoring.keys import Keyed
+from ..authoring.repair import Repair
+from ..authoring.retime import Retimed
+
+KEYS = ".json"
+"""Suffix of an output that takes the keys alone."""
+MOTION, KEYED, REPORT = "dance.motion.npz", "keyed.json", "report.txt"
+"""Files of an answer's folder, besides the summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of an authored dance.
+
+    Attributes:
+        keyed: the dance as it is now.
+        checks: of it, at 500 samples a second.
+        summary: what was done, for a scene: status, message, troubles, notes, keys and strips.
+        report: the same for people, plain text.
+        details: what the verb itself returned.
+    """
+
+    keyed: Keyed
+    checks: Checks
+    summary: SceneSummary
+    report: str
+    details: Repair | Completed | Retimed
+
+    @property
+    def status(self) -> str:
+        """One word: ``"repaired"``, ``"partly"``, ``"failed"``, ``"unchanged"``, ``"completed"``, ``"slowed"``."""
+        return self.summary.status
+
+    @property
+    def message(self) -> str:
+        """What was done, or what stands in the way, in one sentence."""
+        return self.summary.message
+
+    @property
+    def feasible(self) -> bool:
+        """Does every check hold now."""
+        return self.checks.feasible
+
+    def write(self, path: str | Path, rate: float = 100.0) -> None:
+        """Write all of it or nothing.
+
+        Args:
+            path: a folder, which receives ``dance.motion.npz``, ``keyed.json``, ``summary.json`` and ``report.txt``;
+                or a file that ends in .json, which receives the keys.
+            rate: [1/s] of ``dance.motion.npz``.
+
+        Raises:
+            InvalidValue: a rate that is not positive.
+        """
+        path = Path(path)
+        if not rate > 0.0:
+            raise InvalidValue(f"the rate must be positive, got {rate:g}")
+        if path.suffix.lower() == KEYS:
+            write_keyed(path, self.keyed)
+            return
+        with write_folder(path) as folder:
+            write_motion(folder / MOTION, self.keyed.rig, self.keyed.motion(rate))
+            write_keyed(folder / KEYED, self.keyed)
+            write_summary(folder / NAME, self.summary)
+            (folder / REPORT).write_text(self.report + "\n", "utf-8")

@@ -1,0 +1,136 @@
+"""Is a dance feasible: the verdict on all of its samples, in a sentence, a table and for a scene."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ...feasibility import CheckOptions, Checks, check_motion
+from ...feasibility.sentences import fails, listed, plain_names, unsupported
+from ...formats.folder import write_folder
+from ...formats.text_table import table
+from ...progress import Progress, silent
+from ...scene.summary import NAME, SceneSummary, write_summary
+from ..authoring.keys import Keyed
+from .reading import LoadedDance
+from .summaries import RATE, excitation_of, failures_of, keys_of, ranges_of, strips_of
+
+VERIFIED = 500.0
+"""[1/s] at which a dance is judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the checks say of a dance.
+
+    Attributes:
+        dance: that was checked.
+        checks: every margin in every frame.
+        hanging: spans in which nothing carries the body, a sentence each: they explain what else fails there.
+    """
+
+    dance: LoadedDance
+    checks: Checks
+    hanging: tuple[str, ...] = ()
+
+    @property
+    def feasible(self) -> bool:
+        """Does every check hold in every frame."""
+        return self.checks.feasible
+
+    @property
+    def message(self) -> str:
+        """The verdict in one sentence."""
+        return verdict_sentence(self.checks, self.hanging)
+
+    @property
+    def report(self) -> str:
+        """A table of every check, and the sentence."""
+        return f"{verdict_table(self.checks)}\n{self.message}"
+
+    def summary(self) -> SceneSummary:
+        """The same for a scene, with what the dance excites."""
+        dance, checks = self.dance, self.checks
+        start, stop = float(checks.times[0]), float(checks.times[-1])
+        conditions, deviations = excitation_of(dance.rig, dance.motion(RATE))
+        return SceneSummary(
+            "check", "feasible" if checks.feasible else "infeasible", checks.feasible, self.message,
+            () if dance.keyed is None else keys_of(dance.keyed), strips_of(dance.schedule, start, stop),
+            failures_of(checks), ranges_of(checks), troubles=self.hanging, notes=checks.notes, excitation=conditions,
+            deviation=deviations, duration=stop - start,
+        )  # fmt: skip
+
+    def write(self, path: str | Path) -> None:
+        """Write ``summary.json`` into a folder, which appears complete or not at all."""
+        summary = self.summary()
+        with write_folder(Path(path)) as folder:
+            write_summary(folder / NAME, summary)
+
+
+def check(
+    dance: LoadedDance | Keyed | str | Path,
+    options: CheckOptions | None = None,
+    *,
+    rate: float = VERIFIED,
+    progress: Progress = silent,
+) -> Verdict:
+    """Judge a dance by every check, in every sample.
+
+    Args:
+        dance: a file, or what `load_dance` read of it.
+        options: of the checks; by default with the support polygon that the dance was designed for.
+        rate: [1/s] of the samples.
+        progress: told about the progress; may cancel.
+
+    Raises:
+        InputError: no dance, or damaged.
+        InvalidValue: a timeline that contradicts itself, a rig without contact patches, a rate that is not positive.
+
+    Example:
+        >>> verdict = solver.check("dance/dance.npz")  # doctest: +SKIP
+        >>> print(verdict.report)  # doctest: +SKIP
+    """
+    progress(0.0, "sampling the dance")
+    found = LoadedDance.of(dance)
+    motion = found.motion(rate)
+    progress(0.2, f"checking {len(motion)} frames")
+    checks = check_motion(found.rig, motion, found.schedule, options or CheckOptions(shrink=found.shrink))
+    return Verdict(found, checks, unsupported(found.schedule, checks))
+
+
+def verdict_sentence(checks: Checks, hanging: tuple[str, ...] = ()) -> str:
+    """What the checks say, in one sentence.
+
+    Args:
+        checks: of the dance.
+        hanging: spans in which nothing carries the body, which explain what else fails there.
+    """
+    if checks.feasible:
+        return "Feasible: every check holds"
+    worst = checks.worst_failures
+    which = listed(plain_names(failure.check for failure in worst))
+    share = f"Not feasible, {100.0 * float(checks.failed.mean()):.3g} % of the frames fail in {which}"
+    return f"{share}: {hanging[0] if hanging else fails(worst[0])}"
+
+
+def verdict_table(checks: Checks) -> str:
+    """Every check in a row: where it first fails, and its worst margin."""
+    first = {f.check: f for f in checks.first_failures}
+    rows = []
+    for margin in checks.margins:
+        frame = int(np.argmin(margin.smallest))
+        worst = margin.values[frame].min()
+        failure = first.get(margin.name)
+        rows.append((
+            margin.name,
+            "fails" if failure else "holds",
+            f"{failure.time:.3f}" if failure else "",
+            failure.item if failure else "",
+            f"{checks.times[frame]:.3f}",
+            margin.items[int(margin.culprit[frame])],
+            f"{worst:+.4g} {margin.unit}",
+        ))  # fmt: skip
+    head = ("check", "", "first [s]", "culprit", "worst [s]", "culprit", "margin")
+    return table(head, rows)

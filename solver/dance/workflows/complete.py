@@ -1,0 +1,101 @@
+"""Fill the free keys of an authored dance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ...errors import InvalidValue
+from ...feasibility import CheckOptions
+from ...feasibility.sentences import unsupported
+from ...progress import Part, Progress, silent
+from ..authoring import complete as authoring
+from ..authoring.complete import Completed, CompleteOptions
+from ..authoring.keys import Keyed
+from ..authoring.repair import RepairOptions
+from .answer import Answer
+from .reading import load_keyed, require_support
+from .repair import HURRIED, RATE, explained, far, remaining, repair_report
+from .summaries import keyed_summary
+
+
+def complete(
+    dance: Keyed | str | Path,
+    options: CompleteOptions | None = None,
+    checks: CheckOptions | None = None,
+    repairing: RepairOptions | None = None,
+    *,
+    rate: float = RATE,
+    progress: Progress = silent,
+) -> Answer:
+    """Give every free key of an authored dance a posture that excites, or the calm way, and repair the dance.
+
+    Args:
+        dance: authored dance, or its file (.json, .timeline.npz).
+        options: how to fill.
+        checks: what must hold.
+        repairing: of the repair's search.
+        rate: [1/s] of the repaired motion's samples, `RATE` or more.
+        progress: told about the progress; may cancel.
+
+    Raises:
+        InputError: no authored dance, or damaged.
+        InvalidValue: no free key, the first or the last key is free, or nothing stands on the floor.
+
+    Example:
+        >>> answer = solver.complete("keyed.json")  # doctest: +SKIP
+        >>> answer.feasible, answer.message  # doctest: +SKIP
+    """
+    keyed = dance if isinstance(dance, Keyed) else load_keyed(dance)
+    require_support(keyed)
+    require_gaps(keyed)
+    options, repairing = options or CompleteOptions(), repairing or RepairOptions()
+    done = authoring.complete(keyed, checks or CheckOptions(), options, repairing, rate=max(rate, RATE),
+                              progress=Part(progress, 0.0, 0.95))  # fmt: skip
+    result = done.repair
+    troubles = [*unsupported(keyed.schedule, result.after), *explained(result)]
+    message = completion_sentence(keyed, done, not options.exciting, troubles)
+    notes = [*done.notes, *[HURRIED] * result.hurried]
+    status = "completed" if result.feasible else result.status
+    summary = keyed_summary("complete", status, message, result.keyed, result.after, moved=result.moved,
+                            troubles=troubles, notes=notes)  # fmt: skip
+    return Answer(result.keyed, result.after, summary, repair_report(message, result, troubles, notes), done)
+
+
+def require_gaps(keyed: Keyed) -> None:
+    """Refuse a dance without free keys, or with nothing to hold on to around them.
+
+    Raises:
+        InvalidValue: what is missing, and how to get it.
+    """
+    roles = [key.role for key in keyed.keys]
+    if "free" not in roles:
+        raise InvalidValue(
+            f"dance {keyed.name!r} has no free key to complete: mark a key as free, in Blender by the keyframe type "
+            "Breakdown"
+        )
+    if len(roles) - roles.count("free") < 2:
+        raise InvalidValue(
+            f"dance {keyed.name!r} has {len(roles) - roles.count('free')} keys that are not free: the first and the "
+            "last key must be fixed or preferred"
+        )
+    for key, which in ((keyed.keys[0], "first"), (keyed.keys[-1], "last")):
+        if key.role == "free":
+            raise InvalidValue(f"{key} is the {which} one: make it fixed or preferred, what is free lies between keys")
+
+
+def completion_sentence(keyed: Keyed, done: Completed, calm: bool, troubles: list[str]) -> str:
+    """What was done, in one sentence."""
+    count = len(done.filled)
+    exciting = 0 if calm else count - len(done.notes)
+    filled = f"filled {count} free key{'' if count == 1 else 's'}"
+    if 0 < exciting < count:
+        filled += f", {exciting} with exciting postures and {count - exciting} the calm way"
+    else:
+        filled += " with exciting postures" if exciting else " the calm way"
+    result = done.repair
+    if not result.feasible:
+        return f"Not feasible yet, {filled}: {troubles[0] if troubles else remaining(result)}"
+    moved = (
+        "" if result.status == "unchanged" else f", the postures moved at most {far(keyed.rig, result.moved)} for it"
+    )
+    return f"{filled[0].upper()}{filled[1:]}; every check holds{moved}"

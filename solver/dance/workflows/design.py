@@ -1,0 +1,107 @@
+"""Design a dance, verify it, and write it for robots, people and Blender."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...errors import InvalidValue
+from ...formats.folder import write_folder
+from ...progress import Part, Progress, silent
+from ...rig import Rig
+from ...scene.motion import write_motion
+from ...scene.rig import write_rig
+from ...scene.summary import NAME, SceneSummary, write_summary
+from ..design import design as designing
+from ..design.body_parts import require_danceable
+from ..design.dance import Dance
+from ..design.dance_file import write_dance, write_joint_csv, write_mot
+from ..design.evaluation import Evaluation, evaluate, report_text
+from ..design.options import DanceOptions, human_options
+from .summaries import dance_summary
+
+DESIGN_SHARE = 0.9
+SCENE_RATE = 60.0
+"""[1/s] of the motion that a scene draws."""
+
+
+@dataclass(frozen=True, slots=True)
+class DesignedDance:
+    """A dance that holds every check at 500 samples a second.
+
+    Attributes:
+        rig: that dances.
+        dance: as plain data.
+        options: it was designed with.
+        evaluation: margins, excitation, deviations to expect.
+    """
+
+    rig: Rig
+    dance: Dance
+    options: DanceOptions
+    evaluation: Evaluation
+
+    @property
+    def report(self) -> str:
+        """For people, plain text."""
+        return report_text(self.rig, self.dance, self.evaluation)
+
+    @property
+    def summary(self) -> SceneSummary:
+        """For a scene: message, keys, strips, notes and excitation."""
+        return dance_summary(self.rig, self.dance, self.evaluation)
+
+    @property
+    def message(self) -> str:
+        """What it is, in one sentence."""
+        return self.summary.message
+
+    def write(self, path: str | Path, rate: float = 100.0) -> None:
+        """Write the folder of a dance, complete or not at all; joint tables at ``rate`` [1/s].
+
+        Raises:
+            InvalidValue: a rate that is not positive.
+        """
+        if not rate > 0.0:
+            raise InvalidValue(f"the rate must be positive, got {rate:g}")
+        rig, dance = self.rig, self.dance
+        with write_folder(Path(path)) as folder:
+            write_dance(folder / "dance.npz", dance)
+            tree = self.evaluation.as_tree(rig, dance)
+            (folder / "dance.json").write_text(json.dumps(tree, indent=1) + "\n", "utf-8")
+            (folder / "report.txt").write_text(self.report + "\n", "utf-8")
+            write_summary(folder / NAME, self.summary)
+            write_rig(folder / "rig.json", rig)
+            write_motion(folder / "dance.motion.npz", rig, dance.sample(rig, SCENE_RATE))
+            motion = dance.sample(rig, rate)
+            write_joint_csv(folder / "dance.csv", rig, motion)
+            write_mot(folder / "dance.mot", rig, motion)
+
+
+def design(rig: Rig, options: DanceOptions | None = None, progress: Progress = silent) -> DesignedDance:
+    """A dance that excites a body's inertias inside its limits, in balance and free of collisions, verified.
+
+    Args:
+        rig: with two feet.
+        options: of the dance; by default those of a person or of a robot, as the rig is one.
+        progress: told about the progress; cancelling it returns what is done, its notes say so.
+
+    Raises:
+        InvalidValue: a rig that cannot dance, or a check that fails at 500 Hz, which says that the design is wrong.
+
+    Example:
+        >>> options = solver.DanceOptions(postures={"both": 4}, seed=1)  # doctest: +SKIP
+        >>> designed = solver.design(solver.hoap3(), options)  # doctest: +SKIP
+        >>> designed.write("dance")  # doctest: +SKIP
+    """
+    require_danceable(rig)
+    if options is None:
+        options = human_options() if rig.parameters.get("kind") == "human" else DanceOptions()
+    dance = designing.design(rig, options, Part(progress, 0.0, DESIGN_SHARE))
+    progress(DESIGN_SHARE, "verifying at 500 Hz")
+    evaluation = evaluate(rig, dance, options)
+    if evaluation.failures:
+        raise InvalidValue(f"the dance fails its verification: {evaluation.failures[0]}")
+    progress(1.0, "designed")
+    return DesignedDance(rig, dance, options, evaluation)

@@ -1,0 +1,135 @@
+"""What is read as a dance: an authored one (.json), a scene's timeline (.timeline.npz) or a designed one (.npz)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...contacts.schedule import Schedule, patch_names, require_contacts
+from ...errors import InputError, InvalidValue
+from ...feasibility import check_motion
+from ...feasibility.sentences import unsupported
+from ...formats.archive import read_archive
+from ...motion import Motion
+from ...rig import Rig
+from ...rigs import build
+from ...scene.timeline import read_timeline
+from ..authoring.keyed_file import read_keyed
+from ..authoring.keys import Keyed
+from ..authoring.timeline import keyed_of
+from ..design.dance import Dance
+from ..design.dance_file import read_dance
+
+AUTHORED, ARCHIVE = ".json", ".npz"
+JUMPS = 50.0
+"""[1/s] at which spans without a planted foot are looked at."""
+REMEDY = f"Name an authored dance ({AUTHORED}), a timeline (.timeline.npz) or a designed dance ({ARCHIVE})"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedDance:
+    """A dance, authored or designed, with the rig that dances it.
+
+    Attributes:
+        rig: that dances.
+        schedule: of the contacts.
+        shrink: of the support polygon, as the dance was designed.
+        name: of the dance, or of its file.
+        source: the authored or the designed dance.
+    """
+
+    rig: Rig
+    schedule: Schedule
+    shrink: float
+    name: str
+    source: Keyed | Dance
+
+    @staticmethod
+    def of(dance: LoadedDance | Keyed | str | Path) -> LoadedDance:
+        """Whatever holds a dance: a file, an authored dance, or what was loaded already."""
+        if isinstance(dance, LoadedDance):
+            return dance
+        if isinstance(dance, Keyed):
+            return LoadedDance(dance.rig, dance.schedule, 0.0, dance.name, dance)
+        return load_dance(dance)
+
+    @property
+    def keyed(self) -> Keyed | None:
+        """The authored dance; None of a designed one."""
+        return self.source if isinstance(self.source, Keyed) else None
+
+    def motion(self, rate: float) -> Motion:
+        """Its motion at ``rate`` samples a second.
+
+        Raises:
+            InvalidValue: a rate that is not positive.
+        """
+        if not rate > 0.0:
+            raise InvalidValue(f"the rate must be positive, got {rate:g}")
+        return self.source.motion(rate) if isinstance(self.source, Keyed) else self.source.sample(self.rig, rate)
+
+
+def load_dance(path: str | Path) -> LoadedDance:
+    """Read a dance: authored (.json), of a scene's timeline (.timeline.npz) or designed (.npz).
+
+    Raises:
+        InputError: no dance, or damaged.
+        InvalidValue: a timeline that contradicts itself.
+    """
+    path = Path(path)
+    if path.suffix.lower() == ARCHIVE and "dance" in _holds(path):
+        dance = read_dance(path)
+        return LoadedDance(build(dance.rig), dance.schedule, dance.shrink, path.name, dance)
+    return LoadedDance.of(load_keyed(path))
+
+
+def load_keyed(path: str | Path) -> Keyed:
+    """Read a dance that has keys.
+
+    Raises:
+        InputError: a designed dance, no dance, or damaged.
+        InvalidValue: a timeline that contradicts itself.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix == AUTHORED:
+        return read_keyed(path)
+    if suffix == ARCHIVE:
+        names = _holds(path)
+        if "timeline" in names:
+            return keyed_of(read_timeline(path))
+        if "dance" in names:
+            remedy = f"Name an authored dance ({AUTHORED}) or a timeline (.timeline.npz)"
+            raise InputError(path, "is a designed dance, without keys to change", remedy=remedy)
+        what = "a motion without contact strips" if "rotations" in names else f"{', '.join(sorted(names)) or 'nothing'}"
+        raise InputError(path, f"holds no dance but {what}", remedy=REMEDY)
+    raise InputError(path, "is no dance", remedy=REMEDY)
+
+
+def _holds(path: Path) -> set[str]:
+    """Names of the arrays of an archive: what kind of file it is, whatever its suffix."""
+    return set(read_archive(path)[0])
+
+
+def require_support(keyed: Keyed, *, jumps: bool = True) -> None:
+    """Refuse a dance in which nothing stands on the floor where something must.
+
+    Args:
+        keyed: the dance.
+        jumps: take spans without a planted foot as jumps, unchecked; else they must fall freely.
+
+    Raises:
+        InvalidValue: no contact strip at all, a span that is no jump, or a rig without contact patches.
+    """
+    require_contacts(keyed.rig)
+    phases = keyed.schedule.phases
+    if all(phase.airborne for phase in phases):
+        known = patch_names(keyed.rig)
+        raise InvalidValue(
+            f"nothing carries the body, from {keyed.start:.2f} to {keyed.stop:.2f} s: give each foot that stands "
+            f"({', '.join(known)}) a contact strip, in Blender by keys of the armature's 'on floor: {known[0]}'"
+        )
+    if not jumps and any(phase.airborne for phase in phases):
+        checks = check_motion(keyed.rig, keyed.motion(JUMPS), keyed.schedule)
+        if hanging := unsupported(keyed.schedule, checks):
+            raise InvalidValue("; ".join(hanging))

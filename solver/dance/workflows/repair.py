@@ -1,0 +1,135 @@
+"""Balance an authored dance by moving it as little as possible."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ...coordinates import coordinate_links
+from ...feasibility import CheckOptions
+from ...feasibility.sentences import angle, beyond, fails, length, listed, plain_names, unsupported
+from ...formats.text_table import table
+from ...progress import Part, Progress, silent
+from ...rig import Rig
+from ..authoring import repair as authoring
+from ..authoring.gentle_ends import with_gentle_ends
+from ..authoring.keys import Keyed
+from ..authoring.repair import Moved, Repair, RepairOptions
+from .answer import Answer
+from .check import verdict_table
+from .reading import load_keyed, require_support
+from .slow import slowed
+from .summaries import keyed_summary
+
+SHOWN = 8
+RATE = 100.0
+"""[1/s] at least, of the repaired motion's samples."""
+SEEN = 5e-5
+"""[m, rad] A move below this is not mentioned beside others."""
+HURRIED = "the search ended because its time was over: with more time it may repair more"
+
+
+def repair(
+    dance: Keyed | str | Path,
+    checks: CheckOptions | None = None,
+    options: RepairOptions | None = None,
+    *,
+    slow_down: bool = False,
+    rate: float = RATE,
+    progress: Progress = silent,
+) -> Answer:
+    """Balance an authored dance: planted feet stay, every check holds, fixed keys are left alone.
+
+    A dance that leaves its first posture too abruptly to stand there is begun more gently. What cannot be repaired is
+    told: which fixed key stands in the way, why, and by how much.
+
+    Args:
+        dance: authored dance, or its file (.json, .timeline.npz).
+        checks: what must hold.
+        options: of the search.
+        slow_down: first make it as slow as the joints' speeds need.
+        rate: [1/s] of the repaired motion's samples, `RATE` or more.
+        progress: told about the progress; may cancel.
+
+    Raises:
+        InputError: no authored dance, or damaged.
+        InvalidValue: nothing stands on the floor where something must.
+
+    Example:
+        >>> answer = solver.repair("keyed.json")  # doctest: +SKIP
+        >>> print(answer.message)  # doctest: +SKIP
+        >>> answer.write("repaired")  # doctest: +SKIP
+    """
+    keyed = dance if isinstance(dance, Keyed) else load_keyed(dance)
+    require_support(keyed, jumps=False)
+    checks = checks or CheckOptions()
+    notes: list[str] = []
+    if slow_down:
+        keyed, pace = slowed(keyed)
+        notes += [f"it lasts {pace.after[-1] - pace.after[0]:.2f} s at the pace of its slowest joints"]
+    keyed, gentle = with_gentle_ends(keyed, checks)
+    notes += [f"it {note}" for note in gentle]
+    result = authoring.repair(keyed, checks, options or RepairOptions(), rate=max(rate, RATE),
+                              progress=Part(progress, 0.0, 0.95))  # fmt: skip
+    notes += [HURRIED] * result.hurried
+    troubles = [*unsupported(keyed.schedule, result.after), *explained(result)]
+    message = repair_sentence(keyed.rig, result, troubles) + ("; its start or end is gentler now" if gentle else "")
+    summary = keyed_summary("repair", result.status, message, result.keyed, result.after, moved=result.moved,
+                            troubles=troubles, notes=notes)  # fmt: skip
+    return Answer(result.keyed, result.after, summary, repair_report(message, result, troubles, notes), result)
+
+
+def repair_sentence(rig: Rig, result: Repair, troubles: list[str]) -> str:
+    """What was done, in one sentence."""
+    if result.status == authoring.UNCHANGED:
+        return "Nothing to repair: every check holds as it is"
+    failed, left = ({f.check for f in checks.first_failures} for checks in (result.before, result.after))
+    gone = plain_names(f.check for f in result.before.first_failures if f.check not in left)
+    if result.feasible:
+        return f"Repaired ({listed(gone)}): moved at most {far(rig, result.moved)}"
+    why = troubles[0] if troubles else remaining(result)
+    if result.status == authoring.FAILED:
+        return f"Not repaired: {why}"
+    counted = f"{len(gone)} of {len(failed)} checks hold again" if gone else "less fails than before"
+    return f"Only partly repaired, {counted}: {why}"
+
+
+def remaining(result: Repair) -> str:
+    """What fails most after the repair."""
+    return fails(result.after.worst_failures[0])
+
+
+def far(rig: Rig, moved: Moved) -> str:
+    """The largest move and the largest turn, and what turned: ``"4.1 cm and 6.0 deg (left_knee)"``."""
+    slides = [rig.model.joints[rig.joint(link)].shortname().startswith("JointModelP")
+              for links in coordinate_links(rig) for link in links]  # fmt: skip
+    sliding = np.array([True, False, *slides])
+    shift = float(np.where(sliding, moved.largest, 0.0).max())
+    turn = int(np.argmax(np.where(sliding, -1.0, moved.largest)))
+    name = "the body" if turn == 1 else moved.names[turn]
+    said = [length(shift)] if shift > SEEN else []
+    if moved.largest[turn] > SEEN or not said:
+        said.append(f"{angle(moved.largest[turn])} ({name})")
+    return " and ".join(said)
+
+
+def explained(result: Repair) -> list[str]:
+    """Fixed keys that stand in the way, with what can be done."""
+    still, fast = "change its posture or mark it as preferred", "move more gently there or mark it as preferred"
+    return [
+        f"{t.key}: {beyond(t.failure)}; {still if t.failure.check in authoring.STATIC else fast}"
+        for t in result.troubles
+    ]
+
+
+def repair_report(said: str, result: Repair, troubles: list[str], notes: list[str]) -> str:
+    """The report for people, plain text."""
+    moved = result.moved
+    order = [k for k in np.argsort(-moved.rms)[:SHOWN] if moved.largest[k] > SEEN]
+    rows = [(moved.names[k], f"{moved.largest[k]:.4f}", f"{moved.rms[k]:.4f}") for k in order]
+    parts = [said, "", verdict_table(result.after), "", f"{result.status} in {result.iterations} steps"]
+    parts += ["", "moved most [m, rad]", table(("", "at most", "rms"), rows)] if rows else []
+    parts += [f"stands in the way: {trouble}" for trouble in troubles]
+    parts += [f"note: {note}" for note in (*notes, *result.after.notes)]
+    return "\n".join(parts)

@@ -1,0 +1,93 @@
+"""The functions behind the buttons and the verbs."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import solver
+from solver.cli import OK, main
+from solver.contacts.schedule import Schedule
+from solver.dance.authoring.keyed_file import read_keyed, write_keyed
+from solver.dance.authoring.keys import Keyed, Keyframe
+from solver.errors import InputError, InvalidValue
+from solver.rig import Rig
+from solver.rigs import hoap3
+from tests.dance.authored import home, moved
+
+QUIET = ("--progress", "none")
+
+
+@pytest.fixture(scope="module")
+def robot() -> Rig:
+    return hoap3(torque="peak")
+
+
+@pytest.fixture(scope="module")
+def dragged(robot: Rig) -> Keyed:
+    """A robot whose feet were dragged along with its root by 1 cm."""
+    q, anchors = home(robot)
+    keys = (Keyframe(0.0, q, "fixed"), Keyframe(1.0, moved(q, 0.01)), Keyframe(2.0, q, "fixed"))
+    return Keyed(robot, keys, Schedule.constant(anchors, 0.0, 2.0), name="dragged")
+
+
+@pytest.fixture(scope="module")
+def repaired(dragged: Keyed) -> solver.Answer:
+    return solver.repair(dragged)
+
+
+def test_a_notebook_s_repair_is_the_verb_s(dragged: Keyed, repaired: solver.Answer, tmp_path: Path) -> None:
+    """The function and the command line write the same keys and say the same sentence."""
+    path = tmp_path / "dragged.json"
+    write_keyed(path, dragged)
+    assert main(["repair", str(path), "--output", str(tmp_path / "verb"), *QUIET]) == OK
+    repaired.write(tmp_path / "function")
+    one, other = (read_keyed(tmp_path / folder / "keyed.json") for folder in ("verb", "function"))
+    np.testing.assert_allclose([key.q for key in one.keys], [key.q for key in other.keys], atol=1e-9)
+    texts = [(tmp_path / folder / "report.txt").read_text("utf-8").splitlines()[0] for folder in ("verb", "function")]
+    assert texts == [repaired.message] * 2
+
+
+def test_an_answer_is_judged_as_any_dance_is(dragged: Keyed, repaired: solver.Answer) -> None:
+    """What a repair calls feasible, a check of the repaired dance calls feasible; and the dance before it fails."""
+    assert repaired.feasible
+    assert solver.check(repaired.keyed).feasible
+    before = solver.check(dragged)
+    assert not before.feasible
+    assert "slide" in before.message
+    assert before.report.endswith(before.message)
+
+
+def test_slowing_what_is_slow_changes_nothing(repaired: solver.Answer) -> None:
+    """A dance within its speed limits keeps its duration."""
+    answer = solver.slow(repaired.keyed)
+    assert answer.status == "unchanged"
+    assert answer.keyed.stop == repaired.keyed.stop
+
+
+def test_completing_needs_a_gap(repaired: solver.Answer) -> None:
+    """A dance without a free key has nothing to complete, and the error says how to get one."""
+    with pytest.raises(InvalidValue, match="no free key"):
+        solver.complete(repaired.keyed)
+
+
+def test_export_writes_every_joint(repaired: solver.Answer, robot: Rig, tmp_path: Path) -> None:
+    """The table has a row for each sample and angle and speed for each joint; another suffix is refused."""
+    motion = solver.export(repaired.keyed, tmp_path / "dance.csv", 50.0)
+    rows = list(csv.reader((tmp_path / "dance.csv").read_text("utf-8").splitlines()))
+    assert len(rows) == 1 + len(motion)
+    assert len(rows[0]) == 1 + 2 * len(robot.limits.lower)
+    with pytest.raises(InputError, match="no suffix"):
+        solver.export(repaired.keyed, tmp_path / "dance.xyz")
+    with pytest.raises(InvalidValue, match="must be positive"):
+        solver.export(repaired.keyed, tmp_path / "dance.csv", 0.0)
+
+
+def test_an_answer_appears_whole_or_not_at_all(repaired: solver.Answer, tmp_path: Path) -> None:
+    """A rate that cannot be sampled leaves no folder behind."""
+    with pytest.raises(InvalidValue, match="must be positive"):
+        repaired.write(tmp_path / "answer", float("nan"))
+    assert list(tmp_path.iterdir()) == []
