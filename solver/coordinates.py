@@ -14,7 +14,7 @@ import numpy as np
 from .errors import InvalidValue
 from .pinocchio_loader import pin
 from .rig import ROOT_NV, Rig
-from .so3 import cross, matrices, rotation_rates, rotation_vectors
+from .so3 import Exponential, cross, quaternion_log
 
 ROOT_NQ = ROOT_NV + 1
 """Numbers of the root in q: position and quaternion."""
@@ -37,9 +37,9 @@ def to_manifold(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Cur
     """
     model = rig.model
     q, v, a = np.zeros((len(y), model.nq)), np.zeros((len(y), model.nv)), np.zeros((len(y), model.nv))
-    quaternion, omega, alpha = rotation_rates(y[:, 3:6], dy[:, 3:6], ddy[:, 3:6])
-    turn = matrices(quaternion)
-    q[:, :3], q[:, 3:7] = y[:, :3], quaternion
+    root = Exponential(y[:, 3:6])
+    turn, (omega, alpha) = root.matrix, root.rates(dy[:, 3:6], ddy[:, 3:6])
+    q[:, :3], q[:, 3:7] = y[:, :3], root.quaternion
     v[:, :3] = np.einsum("nij,ni->nj", turn, dy[:, :3])
     a[:, :3] = np.einsum("nij,ni->nj", turn, ddy[:, :3]) - cross(omega.T, v[:, :3].T).T
     v[:, 3:6], a[:, 3:6] = omega, alpha
@@ -48,7 +48,9 @@ def to_manifold(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Cur
         if joint.nq == joint.nv:
             q[:, at : at + joint.nq], v[:, span], a[:, span] = y[:, span], dy[:, span], ddy[:, span]
         elif joint.shortname() == "JointModelSpherical":
-            q[:, at : at + 4], v[:, span], a[:, span] = rotation_rates(y[:, span], dy[:, span], ddy[:, span])
+            turned = Exponential(y[:, span])
+            q[:, at : at + 4] = turned.quaternion
+            v[:, span], a[:, span] = turned.rates(dy[:, span], ddy[:, span])
         else:
             raise InvalidValue(f"joint {name!r} of type {joint.shortname()} cannot dance: no rule for its coordinates")
     return Curves(q, v, a)
@@ -59,7 +61,7 @@ def to_flat(rig: Rig, q: np.ndarray) -> np.ndarray:
     q = np.asarray(q, float)
     y = pin.difference(rig.model, rig.neutral, q)
     y[:3] = q[:3]
-    y[3:6] = pin.log3(pin.Quaternion(np.array(q[3:7])).matrix())
+    y[3:6] = quaternion_log(q[3:7])
     return y
 
 
@@ -76,7 +78,7 @@ def joint_coordinates(rig: Rig, q: np.ndarray) -> np.ndarray:
         if joint.nq == joint.nv:
             result[:, into] = values - neutral[joint.idx_q : joint.idx_q + joint.nq]
         elif joint.shortname() == "JointModelSpherical":
-            result[:, into] = rotation_vectors(values)
+            result[:, into] = quaternion_log(values)
         else:
             if differences is None:
                 differences = np.array([rig.coordinates(row) for row in q]).reshape(len(q), -1)
@@ -111,7 +113,7 @@ def unwrapped(rig: Rig, q: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     rows = np.array(q, float)
     for part in _quaternions(rig):
         rows[:, part] /= np.linalg.norm(rows[:, part], axis=1, keepdims=True)
-    y = np.concatenate([rows[:, :3], rotation_vectors(rows[:, 3:7]), joint_coordinates(rig, rows)], axis=1)
+    y = np.concatenate([rows[:, :3], quaternion_log(rows[:, 3:7]), joint_coordinates(rig, rows)], axis=1)
     for columns in rotation_columns(rig):
         steps = np.linalg.norm(np.diff(y[:, columns], axis=0), axis=1)
         jumps = np.flatnonzero(steps >= np.pi)  # before the first of these every vector is the nearest already

@@ -1,79 +1,258 @@
-"""Rotations: vectors, quaternions xyzw and matrices, with closed forms of their rates. NumPy only.
+"""Rotations, once: vectors, quaternions xyzw and matrices, and the closed forms of their rates. NumPy only.
 
-A curve r(t) of rotation vectors is the quaternion curve (sin(|r|/2) r/|r|, cos(|r|/2)); its derivatives are taken in
-closed form, so velocities and accelerations on the manifold are exact, without differencing.
+Components come last: vectors (..., 3) [rad], unit quaternions (..., 4), matrices (..., 3, 3). Body axes: a rotation
+matrix takes them to the observer's. Results are views on memory with the components first, along which array
+arithmetic runs, so that ``np.moveaxis`` back costs nothing.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-SMALL_ANGLE = 1e-12
+from .errors import InvalidValue
 
-_SMALL = 1e-3
-"""[rad^2] below which the power series are used; their first omitted terms are below 1e-15 there."""
-
-
-def rotation_rates(r: np.ndarray, dr: np.ndarray, ddr: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Quaternion xyzw (N, 4), angular velocity and acceleration (N, 3) in body axes of rotation vectors (N, 3)."""
-    u = np.einsum("ni,ni->n", r, r)
-    du = 2.0 * np.einsum("ni,ni->n", r, dr)
-    ddu = 2.0 * (np.einsum("ni,ni->n", dr, dr) + np.einsum("ni,ni->n", r, ddr))
-    f, f1, f2, g = _half_sines(u)
-    s, ds, dds = np.empty((3, len(r), 4))
-    df, ddf = f1 * du, f2 * du**2 + f1 * ddu
-    s[:, :3], s[:, 3] = r * f[:, None], g
-    ds[:, :3], ds[:, 3] = dr * f[:, None] + r * df[:, None], -0.25 * f * du
-    dds[:, :3] = ddr * f[:, None] + 2.0 * dr * df[:, None] + r * ddf[:, None]
-    dds[:, 3] = -0.25 * (df * du + f * ddu)
-    return s, 2.0 * _imaginary(s, ds), 2.0 * _imaginary(s, dds)
+SMALL = 1e-2
+"""[rad^2] below which power series are used; their first omitted terms are below 1e-17 there."""
+FAR = -0.5
+"""Cosine of an angle beyond which a matrix's axis is read from its symmetric part."""
+HALF_SINE = np.array([1 / 2, -1 / 48, 1 / 3840, -1 / 645120, 1 / 185794560])
+SECOND = np.array([1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800])
+FIRST_SLOPE = np.array([-1 / 24, 1 / 360, -1 / 13440, 1 / 907200, -1 / 95800320])
+SECOND_SLOPE = np.array([-1 / 120, 1 / 2520, -1 / 120960, 1 / 9979200, -1 / 1245404160])
+"""Series in the squared angle u: of `Exponential.half_sine`, of c, of db/du and of dc/du."""
 
 
-def _half_sines(u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """sin(x/2)/x with its first two derivatives by u = x^2, and cos(x/2)."""
-    small = u < _SMALL
-    safe = np.where(small, 1.0, u)
-    x = np.sqrt(safe)
-    g = np.cos(0.5 * np.sqrt(u))
-    f = np.where(small, 0.5 - u / 48.0 + u**2 / 3840.0 - u**3 / 645120.0, np.sin(0.5 * x) / x)
-    f1 = np.where(small, -1.0 / 48.0 + u / 1920.0 - u**2 / 215040.0, (0.5 * g - f) / (2.0 * safe))
-    f2 = np.where(small, 1.0 / 1920.0 - u / 107520.0 + u**2 / 11612160.0, -(0.125 * f + 3.0 * f1) / (2.0 * safe))
-    return f, f1, f2, g
+class Exponential:
+    """Rotation vectors with what their exponential and its derivatives need, computed once.
+
+    With K = skew(r), u = |r|^2, a = sin|r| / |r|, b = (1 - cos|r|) / u and c = (1 - a) / u, the rotation is
+    R = 1 + a K + b K^2 and its right Jacobian, omega = J dr in body axes, J = 1 - b K + c K^2.
+
+    Args:
+        vectors: (..., 3) [rad].
+
+    Raises:
+        InvalidValue: no vectors of three.
+    """
+
+    __slots__ = ("a", "b", "c", "cosine", "half_cosine", "half_sine", "r", "small", "u")
+
+    def __init__(self, vectors: np.ndarray) -> None:
+        self.r = r = _components(vectors, "rotation vectors", 3)
+        self.u = u = _dot(r, r)
+        small = u < SMALL
+        self.small = small if small.any() else None
+        safe = u if self.small is None else np.where(small, 1.0, u)
+        angle = np.sqrt(safe)
+        half = 0.5 * angle
+        self.half_sine = np.sin(half) / angle  # sin(|r| / 2) / |r|
+        self.half_cosine = np.cos(half)
+        if self.small is not None:
+            near = u[self.small]
+            self.half_sine[self.small] = _series(HALF_SINE, near)
+            self.half_cosine[self.small] = np.cos(0.5 * np.sqrt(near))
+        self.a = 2.0 * self.half_sine * self.half_cosine
+        self.b = 2.0 * self.half_sine * self.half_sine
+        self.cosine = 1.0 - self.b * u
+        self.c = (1.0 - self.a) / safe
+        if self.small is not None:
+            self.c[self.small] = _series(SECOND, near)
+
+    @property
+    def quaternion(self) -> np.ndarray:
+        """(..., 4) xyzw."""
+        return _last(np.concatenate([self.r * self.half_sine, self.half_cosine[None]]))
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """(..., 3, 3) body axes to the observer's."""
+        return self._composed(self.cosine, self.a, self.b)
+
+    @property
+    def right_jacobian(self) -> np.ndarray:
+        """(..., 3, 3) with omega = J dr, body axes."""
+        return self._composed(self.a, -self.b, self.c)
+
+    def rates(self, dr: np.ndarray, ddr: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Angular velocity omega = J dr and acceleration alpha = J ddr + J' dr (..., 3), body axes.
+
+        With p = r . dr: omega = a dr - b r x dr + c p r, since K^2 = r r' - u; b' = 2 p db/du, c' = 2 p dc/du and
+        J' dr = -b' r x dr + c' (p r - u dr) + c (|dr|^2 r - p dr).
+
+        Args:
+            dr, ddr: (..., 3) derivatives of the rotation vectors; ``ddr`` is zero when left out.
+        """
+        r, a, b, c = self.r, self.a, self.b, self.c
+        dr = _components(dr, "rates of rotation vectors", 3)
+        p, square = _dot(r, dr), _dot(dr, dr)
+        around = cross(r, dr)
+        omega = a * dr - b * around + (c * p) * r
+        db, dc = self._slopes()
+        first, second = 2.0 * p * db, 2.0 * p * dc
+        along = c * square + second * p
+        alpha = -(second * self.u + c * p) * dr - first * around
+        if ddr is not None:
+            ddr = _components(ddr, "rates of rotation vectors", 3)
+            along = along + c * _dot(r, ddr)
+            alpha += a * ddr - b * cross(r, ddr)
+        alpha += along * r
+        return _last(omega), _last(alpha)
+
+    def _slopes(self) -> tuple[np.ndarray, np.ndarray]:
+        """db/du and dc/du."""
+        twice = 2.0 * (self.u if self.small is None else np.where(self.small, 1.0, self.u))
+        db, dc = (self.a - 2.0 * self.b) / twice, (self.b - 3.0 * self.c) / twice
+        if self.small is not None:
+            near = self.u[self.small]
+            db[self.small], dc[self.small] = _series(FIRST_SLOPE, near), _series(SECOND_SLOPE, near)
+        return db, dc
+
+    def _composed(self, one: np.ndarray, odd: np.ndarray, even: np.ndarray) -> np.ndarray:
+        """one 1 + odd K + even r r' (..., 3, 3)."""
+        r = self.r
+        result = r[:, None] * (even * r)
+        x, y, z = odd * r
+        for axis in range(3):
+            result[axis, axis] += one
+        result[0, 1] -= z
+        result[1, 0] += z
+        result[0, 2] += y
+        result[2, 0] -= y
+        result[1, 2] -= x
+        result[2, 1] += x
+        return _last(result, 2)
 
 
-def _imaginary(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Vector part (N, 3) of conj(p) q, xyzw."""
-    return p[:, 3:] * q[:, :3] - q[:, 3:] * p[:, :3] - cross(p[:, :3].T, q[:, :3].T).T
+def exp(vectors: np.ndarray) -> np.ndarray:
+    """Rotation matrices (..., 3, 3) of rotation vectors (..., 3) [rad]."""
+    return Exponential(vectors).matrix
 
 
-def matrices(quaternions: np.ndarray) -> np.ndarray:
-    """Rotation matrices (N, 3, 3) of unit quaternions xyzw (N, 4)."""
-    x, y, z, w = quaternions.T
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.array(rows).transpose(2, 0, 1)
+def log(matrices: np.ndarray) -> np.ndarray:
+    """Rotation vectors (..., 3) [rad], at most half a turn long, of rotation matrices (..., 3, 3)."""
+    matrices = _shaped(matrices, "rotation matrices", (3, 3))
+    axial = vee(matrices)
+    sine = np.linalg.norm(axial, axis=-1)
+    cosine = 0.5 * (np.trace(matrices, axis1=-2, axis2=-1) - 1.0)
+    angle = np.arctan2(sine, cosine)
+    vectors = axial * np.where(sine > TINY, angle / np.where(sine > TINY, sine, 1.0), 1.0)[..., None]
+    far = cosine < FAR
+    if far.any():
+        vectors[far] = quaternion_log(to_quaternion(matrices[far]))
+    return vectors
 
 
-def right_jacobian(r: np.ndarray) -> np.ndarray:
-    """(N, 3, 3) with omega_body = J dr of rotation vectors (N, 3)."""
-    columns = [rotation_rates(r, np.broadcast_to(axis, r.shape), np.zeros_like(r))[1] for axis in np.eye(3)]
-    return np.stack(columns, axis=2)
+def quaternion_exp(vectors: np.ndarray) -> np.ndarray:
+    """Unit quaternions xyzw (..., 4) of rotation vectors (..., 3) [rad]."""
+    return Exponential(vectors).quaternion
 
 
-def rotation_vectors(quaternions: np.ndarray) -> np.ndarray:
-    """Rotation vectors (N, 3) [rad], at most half a turn long, of unit quaternions xyzw (N, 4)."""
-    vector, scalar = quaternions[:, :3], quaternions[:, 3]
-    sine = np.linalg.norm(vector, axis=1)
+def quaternion_log(quaternions: np.ndarray) -> np.ndarray:
+    """Rotation vectors (..., 3) [rad], at most half a turn long, of unit quaternions xyzw (..., 4)."""
+    quaternions = _shaped(quaternions, "quaternions", (4,))
+    vector, scalar = quaternions[..., :3], quaternions[..., 3]
+    sine = np.linalg.norm(vector, axis=-1)
     angle = 2.0 * np.arctan2(sine, np.abs(scalar))
-    factor = np.where(sine > SMALL_ANGLE, angle / np.maximum(sine, SMALL_ANGLE), 2.0)
-    return vector * (factor * np.where(scalar < 0.0, -1.0, 1.0))[:, None]
+    factor = np.where(sine > TINY, angle / np.maximum(sine, TINY), 2.0)
+    return vector * (factor * np.where(scalar < 0.0, -1.0, 1.0))[..., None]
+
+
+def to_matrix(quaternions: np.ndarray) -> np.ndarray:
+    """Rotation matrices (..., 3, 3) of unit quaternions xyzw (..., 4)."""
+    x, y, z, w = q = _components(quaternions, "quaternions", 4)
+    result = np.empty((3, 3, *q.shape[1:]))
+    result[0, 0], result[0, 1], result[0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)
+    result[1, 0], result[1, 1], result[1, 2] = 2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)
+    result[2, 0], result[2, 1], result[2, 2] = 2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)
+    return _last(result, 2)
+
+
+def to_quaternion(matrices: np.ndarray) -> np.ndarray:
+    """Unit quaternions xyzw (..., 4) of rotation matrices (..., 3, 3), each by the largest of its four squares."""
+    matrices = _shaped(matrices, "rotation matrices", (3, 3))
+    r = np.moveaxis(matrices.reshape(-1, 3, 3), 0, -1)
+    xx, yy, zz = r[0, 0], r[1, 1], r[2, 2]
+    x, y, z = r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]
+    xy, xz, yz = r[0, 1] + r[1, 0], r[0, 2] + r[2, 0], r[1, 2] + r[2, 1]
+    products = np.array([
+        [1 + xx - yy - zz, xy, xz, x],
+        [xy, 1 - xx + yy - zz, yz, y],
+        [xz, yz, 1 - xx - yy + zz, z],
+        [x, y, z, 1 + xx + yy + zz],
+    ])  # fmt: skip
+    best = np.argmax(np.diagonal(products), axis=1)
+    rows = products[best, :, np.arange(len(best))]
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).reshape(*matrices.shape[:-2], 4)
+
+
+def right_jacobian(vectors: np.ndarray) -> np.ndarray:
+    """(..., 3, 3) with omega = J dr, body axes, of rotation vectors (..., 3) [rad]."""
+    return Exponential(vectors).right_jacobian
+
+
+def skew(vectors: np.ndarray) -> np.ndarray:
+    """(..., 3, 3) matrices of vectors (..., 3) with skew(x) y = x x y."""
+    vectors = _shaped(vectors, "vectors", (3,))
+    x, y, z = np.moveaxis(vectors, -1, 0)
+    result = np.zeros((*vectors.shape, 3))
+    result[..., 0, 1], result[..., 0, 2], result[..., 1, 2] = -z, y, -x
+    result[..., 1, 0], result[..., 2, 0], result[..., 2, 1] = z, -y, x
+    return result
+
+
+def vee(matrices: np.ndarray) -> np.ndarray:
+    """Vectors (..., 3) of the antisymmetric parts of matrices (..., 3, 3): the inverse of `skew`."""
+    result = np.empty((3, *matrices.shape[:-2]))
+    np.subtract(matrices[..., 2, 1], matrices[..., 1, 2], out=result[0, ...])
+    np.subtract(matrices[..., 0, 2], matrices[..., 2, 0], out=result[1, ...])
+    np.subtract(matrices[..., 1, 0], matrices[..., 0, 1], out=result[2, ...])
+    result *= 0.5
+    return _last(result)
 
 
 def cross(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Cross product along the first axis (3, ...), several times faster than numpy's on this layout."""
     x, y, z = left
     u, v, w = right
-    return np.stack([y * w - z * v, z * u - x * w, x * v - y * u])
+    first = y * w
+    result = np.empty((3, *first.shape))
+    np.subtract(first, z * v, out=result[0, ...])
+    np.subtract(z * u, x * w, out=result[1, ...])
+    np.subtract(x * v, y * u, out=result[2, ...])
+    return result
+
+
+TINY = 1e-12
+"""Sine below which an angle is its sine."""
+
+
+def _dot(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Products of vectors (3, ...) along the first axis."""
+    x, y, z = left
+    u, v, w = right
+    return x * u + y * v + z * w
+
+
+def _series(coefficients: np.ndarray, u: np.ndarray) -> np.ndarray:
+    result = np.full_like(u, coefficients[-1])
+    for coefficient in coefficients[-2::-1]:
+        result = result * u + coefficient
+    return result
+
+
+def _shaped(array: np.ndarray, what: str, tail: tuple[int, ...]) -> np.ndarray:
+    array = np.asarray(array, float)
+    if array.shape[-len(tail) :] != tail:
+        raise InvalidValue(f"{what} must have shape (..., {', '.join(map(str, tail))}), not {array.shape}")
+    return array
+
+
+def _components(array: np.ndarray, what: str, count: int) -> np.ndarray:
+    """(count, ...) from (..., count)."""
+    array = _shaped(array, what, (count,))
+    return array.transpose(-1, *range(array.ndim - 1))
+
+
+def _last(array: np.ndarray, count: int = 1) -> np.ndarray:
+    """The first ``count`` axes moved to the end."""
+    return array.transpose(*range(count, array.ndim), *range(count))

@@ -18,8 +18,8 @@ DYNAMICS_LIBRARY = {"pinocchio", "cmeel_pth", "cmeel"}
 
 # Lower layers know nothing of higher ones; packages of one layer know nothing of each other.
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"assets", "errors", "progress", "so3", "threads", "version"}),
-    frozenset({"arrays", "pinocchio_loader", "terminal"}),
+    frozenset({"assets", "errors", "progress", "threads", "version"}),
+    frozenset({"arrays", "pinocchio_loader", "so3", "terminal"}),
     frozenset({"inertials", "motion", "patch", "qp"}),
     frozenset({"wrenches", "rig"}),
     frozenset({"trial"}),

@@ -15,7 +15,7 @@ from ..contacts.schedule import contact_patch, patch_sides
 from ..errors import InvalidValue
 from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
-from ..so3 import cross, matrices, right_jacobian, rotation_rates
+from ..so3 import Exponential, cross, log, skew
 from .kinematics import product
 
 CONVERGED = 1e-12
@@ -107,7 +107,7 @@ class Leg:
         active = np.arange(len(x))
         for _ in range(ITERATIONS):
             turn, place, jacobian = self.forward(x[active])
-            error = np.concatenate([position[active] - place, _turn_between(turn, rotation[active])], axis=1)
+            error = np.concatenate([position[active] - place, log(rotation[active] @ turn.swapaxes(1, 2))], axis=1)
             done = np.abs(error).max(axis=1) < CONVERGED
             good[active[done]] = self._is_regular(jacobian[done])
             active, error, jacobian = active[~done], error[~done], jacobian[~done]
@@ -137,7 +137,7 @@ class Leg:
         dx, ddx = dx.copy(), ddx.copy()
         kept = jacobian[:, :, FOOT:]
         dx[:, :FOOT] = _solve(jacobian[:, :, :FOOT], foot.velocity - np.einsum("nij,nj->ni", kept, dx[:, FOOT:]))
-        bias = self._bias(placed, x, dx)
+        bias = self._bias(placed, dx)
         wanted = foot.acceleration - bias - np.einsum("nij,nj->ni", kept, ddx[:, FOOT:])
         ddx[:, :FOOT] = _solve(jacobian[:, :, :FOOT], wanted)
         return dx, ddx
@@ -145,9 +145,10 @@ class Leg:
     def _placed(self, x: np.ndarray) -> _Placed:
         """The chain at coordinates x (N, n), root axes."""
         count = len(x)
-        turn, place = np.tile(np.eye(3)[:, :, None], (1, 1, count)), np.zeros((3, count))
+        turn, place = UPRIGHT[:, :, None], np.zeros((3, 1))
         origins, axes = np.empty((2, len(self.columns), 3, count))
         turns: list[np.ndarray] = []
+        exponentials: list[Exponential | None] = []
         for hinge in self._hinges:
             place = place + _applied(turn, hinge.offset)
             turn = _composed(turn, hinge.rotation)
@@ -156,30 +157,31 @@ class Leg:
                 for axis, column in zip(hinge.axes, hinge.columns):
                     axes[column] = _applied(turn, axis)
                     turn = _turned(turn, axis, x[:, column])
+                exponentials.append(None)
             else:
-                r = x[:, hinge.columns]
-                turn = product(turn, matrices(rotation_rates(r, r, r)[0]).transpose(1, 2, 0))
-                axes[hinge.columns] = product(turn, right_jacobian(r).transpose(1, 2, 0)).swapaxes(0, 1)
+                exponential = Exponential(x[:, hinge.columns])
+                turn = product(turn, exponential.matrix.transpose(1, 2, 0))
+                axes[hinge.columns] = product(turn, exponential.right_jacobian.transpose(1, 2, 0)).swapaxes(0, 1)
+                exponentials.append(exponential)
             turns.append(turn)
-        return _Placed(turn, place, origins, axes, turns)
+        return _Placed(turn, place, origins, axes, turns, exponentials)
 
-    def _bias(self, placed: _Placed, x: np.ndarray, dx: np.ndarray) -> np.ndarray:
+    def _bias(self, placed: _Placed, dx: np.ndarray) -> np.ndarray:
         """(N, 6) the foot's acceleration at zero ddx."""
-        count = len(x)
+        count = len(dx)
         spin, spin_rate, speed_rate = np.zeros((3, 3, count))
         before = np.zeros((3, count))
-        for hinge, turn in zip(self._hinges, placed.turns):
+        for hinge, turn, exponential in zip(self._hinges, placed.turns, placed.exponentials):
             lever = placed.origins[hinge.columns[0]] - before
             before = placed.origins[hinge.columns[0]]
             speed_rate = speed_rate + cross(spin_rate, lever) + cross(spin, cross(spin, lever))
-            if len(hinge.axes):
+            if exponential is None:
                 for column in hinge.columns:
                     own = placed.axes[column] * dx[:, column]
                     spin_rate = spin_rate + cross(spin, own)
                     spin = spin + own
                 continue
-            r, dr = x[:, hinge.columns], dx[:, hinge.columns]
-            _, omega, alpha = rotation_rates(r, dr, np.zeros_like(r))
+            omega, alpha = exponential.rates(dx[:, hinge.columns])
             own = product(turn, omega.T[:, None])[:, 0]
             spin_rate = spin_rate + product(turn, alpha.T[:, None])[:, 0] + cross(spin, own)
             spin = spin + own
@@ -196,6 +198,7 @@ class _Placed:
         turn, place: (3, 3, N), (3, N) of the foot.
         origins, axes: (n, 3, N) of each coordinate's turn.
         turns: (3, 3, N) after each joint.
+        exponentials: of each spherical joint's rotation vectors; None where a joint turns about fixed axes.
     """
 
     turn: np.ndarray
@@ -203,6 +206,7 @@ class _Placed:
     origins: np.ndarray
     axes: np.ndarray
     turns: list[np.ndarray]
+    exponentials: list[Exponential | None]
 
     def jacobian(self) -> np.ndarray:
         """(N, 6, n) of the foot."""
@@ -213,10 +217,11 @@ class _Placed:
 def seen_from_root(root: np.ndarray, rates: tuple[np.ndarray, np.ndarray], foot: np.ndarray,
                    foot_rates: tuple[np.ndarray, np.ndarray]) -> Pose:  # fmt: skip
     """Motion of a foot seen from the root, both given as position and rotation vector (N, 6) with derivatives."""
-    quaternion, omega, alpha = rotation_rates(root[:, 3:], rates[0][:, 3:], rates[1][:, 3:])
-    foot_quaternion, foot_omega, foot_alpha = rotation_rates(foot[:, 3:], foot_rates[0][:, 3:], foot_rates[1][:, 3:])
-    back, foot_turn = matrices(quaternion).swapaxes(1, 2), matrices(foot_quaternion)
-    turn = back @ foot_turn
+    own, foots = Exponential(root[:, 3:]), Exponential(foot[:, 3:])
+    omega, alpha = own.rates(rates[0][:, 3:], rates[1][:, 3:])
+    foot_omega, foot_alpha = foots.rates(foot_rates[0][:, 3:], foot_rates[1][:, 3:])
+    back = own.matrix.swapaxes(1, 2)
+    turn = back @ foots.matrix
 
     def local(vectors: np.ndarray) -> np.ndarray:
         return np.einsum("nij,nj->ni", back, vectors)
@@ -294,29 +299,18 @@ def _composed(turn: np.ndarray, rotation: np.ndarray) -> np.ndarray:
 
 
 def _turned(turn: np.ndarray, axis: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Turns (3, 3, N) followed by turns about one axis (3,) of theirs by angles (N,)."""
+    """Turns (3, 3, N) or one (3, 3, 1), followed by turns about one axis (3,) of theirs by angles (N,)."""
     sine, cosine = np.sin(angles), np.cos(angles)
     along = np.flatnonzero(axis)
     if len(along) == 1:  # a turn about a coordinate axis mixes two columns
         sine = sine * axis[along[0]]
         first, second = (along[0] + 1) % 3, (along[0] + 2) % 3
-        result = turn.copy()
+        result = np.array(np.broadcast_to(turn, (3, 3, len(angles))))
         result[:, first] = cosine * turn[:, first] + sine * turn[:, second]
         result[:, second] = cosine * turn[:, second] - sine * turn[:, first]
         return result
-    x, y, z = axis
-    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return turn + sine * _composed(turn, skew) + (1.0 - cosine) * _composed(turn, skew @ skew)
-
-
-def _turn_between(current: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Rotation vectors (N, 3), observer's axes, that turn current to wanted; exact near the goal."""
-    difference = wanted @ current.swapaxes(1, 2)
-    skew = 0.5 * np.stack([difference[:, 2, 1] - difference[:, 1, 2], difference[:, 0, 2] - difference[:, 2, 0],
-                           difference[:, 1, 0] - difference[:, 0, 1]], axis=1)  # fmt: skip
-    sine = np.linalg.norm(skew, axis=1)
-    angle = np.arctan2(sine, 0.5 * (np.trace(difference, axis1=1, axis2=2) - 1.0))
-    return skew * np.where(sine > 1e-9, angle / np.where(sine > 1e-9, sine, 1.0), 1.0)[:, None]
+    around = skew(axis)
+    return turn + sine * _composed(turn, around) + (1.0 - cosine) * _composed(turn, around @ around)
 
 
 def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -11,28 +11,10 @@ from solver.errors import InvalidValue
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
-from solver.so3 import rotation_rates
 from solver.trajectory.legged_rig import LeggedRig
 from tests.random_motion import mixed_rig
 
 RIGS = [hoap3(torque="peak"), hrp2(), human(1.75, 65.0, "female"), human(1.75, 65.0, "female", variant="23dof")]
-
-
-@pytest.mark.parametrize("size", [0.0, 1e-6, 1e-2, 1.0, 3.0])
-def test_rotation_vectors_turn_as_pinocchio_says(size: float) -> None:
-    """Quaternion, angular velocity and acceleration of a rotation-vector curve equal differences on the group."""
-    generator = np.random.default_rng(1)
-    r, dr, ddr = generator.standard_normal((3, 1, 3))
-    r *= size / np.linalg.norm(r)
-    step = 1e-4
-    at = [r + t * dr + 0.5 * t * t * ddr for t in (-step, 0.0, step)]
-    speeds = [dr + t * ddr for t in (-step, 0.0, step)]
-    turns = [pin.Quaternion(rotation_rates(x, dx, ddr)[0][0]).matrix() for x, dx in zip(at, speeds)]
-    np.testing.assert_allclose(turns[1], pin.exp3(r[0]), atol=1e-12)
-    _, omega, alpha = rotation_rates(r, dr, ddr)
-    np.testing.assert_allclose(omega[0], pin.log3(turns[0].T @ turns[2]) / (2 * step), atol=1e-6)
-    ends = [rotation_rates(x, dx, ddr)[1][0] for x, dx in zip(at, speeds)]
-    np.testing.assert_allclose(alpha[0], (ends[2] - ends[0]) / (2 * step), atol=1e-5)
 
 
 @pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)

@@ -1,0 +1,157 @@
+"""Laws of rotations: group, exponential, logarithm and their rates, against Pinocchio and SciPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from solver import so3
+from solver.errors import InvalidValue
+from solver.pinocchio_loader import pin
+
+ANGLES = [0.0, 1e-12, 1e-8, 1e-4, 0.0999, 0.1001, 1.0, 2.0, 2.2, 3.0, np.pi - 1e-4, np.pi - 1e-8]
+"""[rad] zero, small, around the series' end and the logarithm's change of formula, nearly half a turn."""
+BEYOND = [*ANGLES, np.pi, 4.0, 6.0]
+
+
+def vectors(angle: float, count: int = 20) -> np.ndarray:
+    """Rotation vectors (count, 3) of one length; the first along coordinate axes."""
+    axes = np.concatenate([np.eye(3), -np.eye(3), np.random.default_rng(3).standard_normal((count - 6, 3))])
+    return angle * axes / np.linalg.norm(axes, axis=1, keepdims=True)
+
+
+def skewed(x: np.ndarray) -> np.ndarray:
+    """The matrix of x x, by Pinocchio."""
+    return np.array(pin.skew(x))
+
+
+@pytest.mark.parametrize("angle", BEYOND)
+def test_exponential_is_that_of_pinocchio_and_scipy(angle: float) -> None:
+    """Matrices and quaternions of rotation vectors are those of two other libraries."""
+    r = vectors(angle)
+    np.testing.assert_allclose(so3.exp(r), [pin.exp3(x) for x in r], atol=1e-12)
+    np.testing.assert_allclose(so3.exp(r), Rotation.from_rotvec(r).as_matrix(), atol=1e-12)
+    np.testing.assert_allclose(so3.to_matrix(so3.quaternion_exp(r)), so3.exp(r), atol=1e-12)
+
+
+@pytest.mark.parametrize("angle", ANGLES)
+def test_logarithm_undoes_the_exponential(angle: float) -> None:
+    """log(exp(r)) = r up to half a turn, by matrices and by quaternions of either sign, as in two other libraries."""
+    r = vectors(angle)
+    matrices, quaternions = so3.exp(r), so3.quaternion_exp(r)
+    for found in (so3.log(matrices), so3.quaternion_log(quaternions), so3.quaternion_log(-quaternions)):
+        np.testing.assert_allclose(found, r, atol=1e-12)
+    np.testing.assert_allclose(so3.log(matrices), Rotation.from_matrix(matrices).as_rotvec(), atol=1e-12)
+    if angle < 3.1:  # beyond, Pinocchio's own digits run out
+        np.testing.assert_allclose(so3.log(matrices), [pin.log3(m) for m in matrices], atol=1e-12)
+
+
+def test_half_a_turn_has_a_logarithm() -> None:
+    """Where r and -r turn alike, the logarithm is one of them."""
+    r = vectors(np.pi)
+    for found in (so3.log(so3.exp(r)), so3.quaternion_log(so3.quaternion_exp(r))):
+        np.testing.assert_allclose(so3.exp(found), so3.exp(r), atol=1e-12)
+        np.testing.assert_allclose(np.linalg.norm(found, axis=1), np.pi, atol=1e-12)
+
+
+@pytest.mark.parametrize("angle", BEYOND)
+def test_matrices_and_quaternions_are_one_rotation(angle: float) -> None:
+    """A quaternion comes back from its matrix, up to sign, and matrices are those of Pinocchio."""
+    quaternions = so3.quaternion_exp(vectors(angle))
+    matrices = so3.to_matrix(quaternions)
+    np.testing.assert_allclose(matrices, [pin.Quaternion(x).matrix() for x in quaternions], atol=1e-12)
+    back = so3.to_quaternion(matrices)
+    np.testing.assert_allclose(np.abs(np.sum(back * quaternions, axis=1)), 1.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("angle", BEYOND)
+def test_right_jacobian_is_that_of_pinocchio(angle: float) -> None:
+    """The right Jacobian equals Pinocchio's derivative of its own exponential."""
+    r = vectors(angle)
+    np.testing.assert_allclose(so3.right_jacobian(r), [pin.Jexp3(x) for x in r], atol=1e-12)
+
+
+@pytest.mark.parametrize("angle", BEYOND)
+def test_rates_are_derivatives(angle: float) -> None:
+    """omega = J dr, and alpha is the derivative of omega along the curve r + t dr + t^2 ddr / 2."""
+    generator = np.random.default_rng(1)
+    r = vectors(angle)
+    dr, ddr = generator.standard_normal((2, *r.shape))
+    omega, alpha = so3.Exponential(r).rates(dr, ddr)
+    np.testing.assert_allclose(omega, np.einsum("nij,nj->ni", so3.right_jacobian(r), dr), atol=1e-13)
+
+    step = 1e-4
+    before, after = (
+        so3.Exponential(r + t * dr + 0.5 * t * t * ddr).rates(dr + t * ddr)[0] for t in (-step, step)
+    )  # fmt: skip
+    np.testing.assert_allclose(alpha, (after - before) / (2.0 * step), atol=1e-6)
+    ends = [so3.exp(r + t * dr + 0.5 * t * t * ddr) for t in (-step, step)]
+    turned = so3.log(ends[0].swapaxes(1, 2) @ ends[1])
+    np.testing.assert_allclose(omega, turned / (2.0 * step), atol=1e-6)
+
+
+def test_rates_without_acceleration() -> None:
+    """Second derivatives left out count as zero."""
+    r, dr = np.random.default_rng(2).standard_normal((2, 9, 3))
+    left_out, zero = so3.Exponential(r).rates(dr), so3.Exponential(r).rates(dr, np.zeros_like(r))
+    np.testing.assert_array_equal(left_out, zero)
+
+
+def test_rates_meet_where_the_series_end() -> None:
+    """Series and closed forms agree to rounding on both sides of the angle where one takes over from the other."""
+    generator = np.random.default_rng(4)
+    dr, ddr = generator.standard_normal((2, 20, 3))
+    edge = np.sqrt(so3.SMALL)
+    below, above = (so3.Exponential(vectors(edge * (1.0 + side * 1e-15))) for side in (-2.0, 2.0))
+    for one, other in zip(below.rates(dr, ddr), above.rates(dr, ddr)):
+        np.testing.assert_allclose(one, other, atol=1e-13)
+    np.testing.assert_allclose(below.right_jacobian, above.right_jacobian, atol=1e-15)
+
+
+def test_skew_and_its_inverse() -> None:
+    """skew(x) y = x x y, and vee reads x back from any matrix's antisymmetric part."""
+    x, y = np.random.default_rng(5).standard_normal((2, 4, 5, 3))
+    np.testing.assert_allclose(np.einsum("...ij,...j->...i", so3.skew(x), y), np.cross(x, y), atol=1e-15)
+    np.testing.assert_array_equal(so3.skew(x[0, 0]), skewed(x[0, 0]))
+    symmetric = np.einsum("...i,...j->...ij", y, y)
+    np.testing.assert_allclose(so3.vee(so3.skew(x) + symmetric), x, atol=1e-14)
+    np.testing.assert_allclose(so3.cross(x.T, y.T).T, np.cross(x, y), atol=1e-15)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (0,), (2, 3)])
+def test_batches_are_single_rotations(shape: tuple[int, ...]) -> None:
+    """Arrays of rotations of any shape give what each rotation alone gives."""
+    generator = np.random.default_rng(6)
+    r, dr, ddr = generator.standard_normal((3, *shape, 3))
+    whole = so3.Exponential(r)
+    results = [
+        whole.matrix, whole.quaternion, whole.right_jacobian, *whole.rates(dr, ddr), so3.log(whole.matrix),
+        so3.to_quaternion(whole.matrix), so3.to_matrix(whole.quaternion), so3.quaternion_log(whole.quaternion),
+        so3.skew(r), so3.vee(whole.matrix),
+    ]  # fmt: skip
+    for found, tail in zip(results, [(3, 3), (4,), (3, 3), (3,), (3,), (3,), (4,), (3, 3), (3,), (3, 3), (3,)]):
+        assert found.shape == (*shape, *tail)
+    for place in np.ndindex(shape):
+        one = so3.Exponential(r[place])
+        np.testing.assert_allclose(whole.matrix[place], one.matrix, atol=1e-15)
+        np.testing.assert_allclose(whole.rates(dr, ddr)[1][place], one.rates(dr[place], ddr[place])[1], atol=1e-14)
+        np.testing.assert_allclose(so3.log(whole.matrix)[place], so3.log(one.matrix), atol=1e-15)
+        np.testing.assert_allclose(so3.to_quaternion(whole.matrix)[place], so3.to_quaternion(one.matrix), atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("call", "shape", "said"),
+    [
+        (so3.exp, (5, 4), r"rotation vectors must have shape \(\.\.\., 3\), not \(5, 4\)"),
+        (so3.log, (3,), r"rotation matrices must have shape \(\.\.\., 3, 3\), not \(3,\)"),
+        (so3.to_matrix, (2, 3), r"quaternions must have shape \(\.\.\., 4\), not \(2, 3\)"),
+        (so3.to_quaternion, (4, 4), r"rotation matrices must have shape"),
+        (so3.quaternion_log, (), r"quaternions must have shape"),
+        (so3.skew, (3, 2), r"vectors must have shape"),
+    ],
+)
+def test_other_shapes_are_refused(call: object, shape: tuple[int, ...], said: str) -> None:
+    """What holds no rotations is refused by name and shape."""
+    with pytest.raises(InvalidValue, match=said):
+        call(np.zeros(shape))  # type: ignore[operator]
