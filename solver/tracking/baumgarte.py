@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..pinocchio_loader import pin
-from ..so3 import matrices
-from .posture import skew
+from ..so3 import skew, to_matrix, to_quaternion
 
 
 class BaumgarteRoot:
@@ -18,7 +16,7 @@ class BaumgarteRoot:
 
     def restart(self, quaternion: np.ndarray) -> None:
         """Take the rotation of a quaternion xyzw (4,)."""
-        self.matrix = matrices(quaternion[None])[0]
+        self.matrix = to_matrix(quaternion)
 
     def advance(self, turn: np.ndarray) -> np.ndarray:
         """Quaternion xyzw after the angular step ``turn`` (3,) [rad] in root axes.
@@ -28,7 +26,7 @@ class BaumgarteRoot:
         pull = 0.5 * self.gain * (np.linalg.inv(self.matrix.T @ self.matrix) - np.eye(3))
         self.matrix = self.matrix + self.matrix @ (skew(turn) + pull)
         left, _, right = np.linalg.svd(self.matrix)
-        return np.asarray(pin.Quaternion(left @ right).coeffs())
+        return to_quaternion(left @ right)
 
     @property
     def drift(self) -> float:
