@@ -1,20 +1,24 @@
-"""Build the extension's zips: ``python packaging/build.py --output dist [--python 3.11] [--platform linux-x64 ...]``.
+"""Build the extension's zips: ``python packaging/build.py [--python 3.11 3.13] [--platform linux-x64 ...]``.
 
 Collects the sources and the wheels that requirements.txt pins (bpy, numpy and development tools left out: Blender
-brings numpy), then lets Blender's own ``blender_ext.py`` build and validate one zip per platform. It runs with plain
-Python; that file comes with the bpy package. Wheels are fetched by name and version and never committed.
+brings numpy), takes out of the wheels what Python never reads, then lets Blender's own ``blender_ext.py`` build and
+validate one zip per platform, for the Blenders of each Python. Any Python that has the bpy package runs it. Wheels are
+fetched by name and version and never committed.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import platform as machine
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from slim import slim  # type: ignore[import-not-found]
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ("__init__.py", "blender_manifest.toml", "addon", "solver", "assets", "LICENSE", "README.md")
@@ -34,35 +38,52 @@ PLATFORMS = {
 """pip's tags by Blender's platform. Windows has no wheels of Pinocchio: there the preference Solver Python helps."""
 BLENDERS = {"3.11": ("4.5.0", "5.1.0"), "3.13": ("5.1.0", None)}
 """First Blender that brings a Python, and the first that no longer does."""
-OWN = f"{sys.version_info.major}.{sys.version_info.minor}"
-"""The Python that runs this."""
+
+
+def here() -> str:
+    """Blender's name of this machine's platform; Linux's where it has no wheels."""
+    arm = machine.machine() in ("arm64", "aarch64")
+    found = {"Linux": "linux", "Darwin": "macos"}.get(machine.system(), "") + ("-arm64" if arm else "-x64")
+    return found if found in PLATFORMS else "linux-x64"
 
 
 def main() -> int:
     """Build; 0 when every zip was built and found valid."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--output", type=Path, default=ROOT / "dist")
-    parser.add_argument("--python", choices=tuple(BLENDERS), default=OWN if OWN in BLENDERS else "3.13")
-    parser.add_argument("--platform", choices=tuple(PLATFORMS), nargs="+", default=["linux-x64"])
-    parser.add_argument("--wheels", type=Path, help="keep wheels here between builds")
+    parser.add_argument("--python", choices=tuple(BLENDERS), nargs="+", default=list(BLENDERS))
+    parser.add_argument("--platform", choices=tuple(PLATFORMS), nargs="+", default=[here()])
+    parser.add_argument("--wheels", type=Path, help="keep downloaded wheels here between builds")
     parser.add_argument("--no-wheels", action="store_true", help="for a Blender whose Python has them already")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
+    pythons: list[str | None] = [None] if options.no_wheels else options.python
+    return max(build(python, options) for python in pythons)
+
+
+def build(python: str | None, options: argparse.Namespace) -> int:
+    """Build the zips for the Blenders of one Python, of all without wheels; 0 when every zip was found valid."""
     with tempfile.TemporaryDirectory() as folder:
         stage = Path(folder) / "exciting_dance"
-        wheels = options.wheels or Path(folder) / "wheels"
         collect(stage)
-        names = [] if options.no_wheels else fetch(wheels, options.python, options.platform)
-        for name in names:
-            (stage / "wheels").mkdir(exist_ok=True)
-            shutil.copy2(wheels / name, stage / "wheels" / name)
-        manifest = stage / "blender_manifest.toml"
-        manifest.write_text(complete(manifest.read_text(encoding="utf-8"), names, options), encoding="utf-8")
+        if python:
+            wheels = fetch(options.wheels or Path(folder) / "wheels", python, options.platform)
+            (stage / "wheels").mkdir()
+            slim(wheels, stage / "wheels")
+            manifest = stage / "blender_manifest.toml"
+            names = sorted(wheel.name for wheel in wheels)
+            text = complete(manifest.read_text(encoding="utf-8"), names, python, options.platform)
+            manifest.write_text(text, encoding="utf-8")
         made = Path(folder) / "zips"
         made.mkdir()
-        if blender_ext("build", "--source-dir", str(stage), "--output-dir", str(made), *split(options)):
+        split = ["--split-platforms"] if python else []
+        if blender_ext("build", "--source-dir", str(stage), "--output-dir", str(made), *split):
             return 1
-        zips = [publish(path, options) for path in sorted(made.glob("*.zip"))]
+        # Wheels of one Python do not serve the other: the name tells which.
+        tag = f"-py{python.replace('.', '')}" if python else ""
+        zips = [
+            Path(shutil.move(path, options.output / f"{path.stem}{tag}.zip")) for path in sorted(made.glob("*.zip"))
+        ]
     return max(blender_ext("validate", str(path)) for path in zips)
 
 
@@ -90,21 +111,21 @@ def pins(python: str) -> dict[str, str]:
     return found
 
 
-def fetch(folder: Path, python: str, platforms: list[str]) -> list[str]:
-    """Download the wheels of all platforms; their file names."""
+def fetch(folder: Path, python: str, platforms: list[str]) -> list[Path]:
+    """Download the wheels of all platforms; those that serve several are listed once."""
     versions = pins(python)
     wanted = [f"{name}=={versions[name]}" for name in WHEELS if name in versions]
-    names: set[str] = set()
+    found: dict[str, Path] = {}
     for platform in platforms:
         place = folder / f"{platform}-{python}"
         place.mkdir(parents=True, exist_ok=True)
         tags = [word for tag in PLATFORMS[platform] for word in ("--platform", tag)]
         only = ["--only-binary=:all:", "--implementation", "cp", "--python-version", python]
         subprocess.run([*pip(), "download", "-q", "--no-deps", "--dest", str(place), *only, *tags, *wanted], check=True)
-        for wheel in place.glob("*.whl"):
-            shutil.copy2(wheel, folder / wheel.name)
-            names.add(wheel.name)
-    return sorted(names)
+        # A kept folder may hold the wheels of earlier pins too.
+        pinned = {tuple(text.replace("-", "_").split("==")) for text in wanted}
+        found |= {wheel.name: wheel for wheel in place.glob("*.whl") if tuple(wheel.name.split("-")[:2]) in pinned}
+    return list(found.values())
 
 
 def pip() -> list[str]:
@@ -117,27 +138,15 @@ def pip() -> list[str]:
     return [found]
 
 
-def complete(manifest: str, wheels: list[str], options: argparse.Namespace) -> str:
+def complete(manifest: str, wheels: list[str], python: str, platforms: list[str]) -> str:
     """The manifest with wheels, platforms and the Blender versions of that Python."""
-    first, after = BLENDERS[options.python]
+    first, after = BLENDERS[python]
     manifest = re.sub(r'blender_version_min = "[^"]*"', f'blender_version_min = "{first}"', manifest)
     lines = [f'blender_version_max = "{after}"'] if after else []
-    if wheels:
-        lines += [f"platforms = {list(options.platform)!r}".replace("'", '"')]
-        lines += ["wheels = [", *(f'  "./wheels/{name}",' for name in wheels), "]"]
+    lines += [f"platforms = {platforms!r}".replace("'", '"')]
+    lines += ["wheels = [", *(f'  "./wheels/{name}",' for name in wheels), "]"]
     head, table, rest = manifest.partition("[permissions]")
     return head + "\n".join(lines) + "\n\n" + table + rest
-
-
-def publish(built: Path, options: argparse.Namespace) -> Path:
-    """Move a zip to the output folder under a name that tells its Python; wheels of one do not serve the other."""
-    tag = "" if options.no_wheels else f"-py{options.python.replace('.', '')}"
-    return Path(shutil.move(built, options.output / f"{built.stem}{tag}.zip"))
-
-
-def split(options: argparse.Namespace) -> list[str]:
-    """One zip per platform where there are wheels of some."""
-    return [] if options.no_wheels else ["--split-platforms"]
 
 
 def blender_ext(*arguments: str) -> int:

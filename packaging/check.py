@@ -19,7 +19,7 @@ from pathlib import Path
 
 HERE = (
     *("bpy", "numpy", "numpy.libs", "requests", "urllib3", "certifi", "idna", "charset_normalizer"),
-    *("cattrs", "attrs", "attr", "cattr"),
+    *("cattrs", "attrs", "attr", "cattr", "typing_extensions"),
 )
 """What Blender brings itself: its own Python has numpy, and what its extension tool imports."""
 SECONDS = 600.0
@@ -100,13 +100,14 @@ def bare_environment(folder: Path) -> Path:
 
 
 def sources(name: str) -> list[Path]:
-    """A package's folder, or the folder of its libraries, in this Python; nothing where it is not installed."""
+    """A package's folder or file, or the folder of its libraries, in this Python; nothing where it is not installed."""
     package, _, libraries = name.partition(".")
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         return []
-    folder = Path(spec.origin).parent
-    found = folder.with_name(name) if libraries else folder
+    origin = Path(spec.origin)
+    own = origin.parent if origin.name == "__init__.py" else origin
+    found = own.with_name(name) if libraries else own
     return [found] if found.exists() else []
 
 

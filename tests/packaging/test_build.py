@@ -6,6 +6,7 @@ import importlib.metadata
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -72,6 +73,19 @@ def test_every_wheel_is_pinned() -> None:
     """For both Pythons requirements.txt pins every package that goes into the zip."""
     for python in build.BLENDERS:
         assert set(build.WHEELS) <= build.pins(python).keys()
+
+
+def test_zips_of_both_pythons_share_no_blender() -> None:
+    """Each Blender finds one zip that is its own: where the first Python's versions end the other's begin."""
+    text = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
+    older, newer = (
+        tomllib.loads(build.complete(text, ["a.whl"], python, ["linux-x64"])) for python in ("3.11", "3.13")
+    )
+    assert older["blender_version_min"] == tomllib.loads(text)["blender_version_min"]
+    assert older["blender_version_max"] == newer["blender_version_min"]
+    assert "blender_version_max" not in newer
+    assert older["wheels"] == ["./wheels/a.whl"]
+    assert older["platforms"] == ["linux-x64"]
 
 
 def test_blender_installs_and_runs_the_zip(built: Path, tmp_path: Path) -> None:
