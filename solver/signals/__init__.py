@@ -11,11 +11,12 @@ from .manifold import smooth_motion
 from .resample import filter_wrenches, resample, uniform_times
 from .shaking import noise_floor, shaken
 from .window_rules import GRAVITY, Proof, Reason, WindowRules
-from .windows import Windows, find_windows, windows_of
+from .windows import ContactEvidence, Windows, find_windows
 
 __all__ = [
     "GRAVITY",
     "PRESETS",
+    "ContactEvidence",
     "FilterPreset",
     "Lag",
     "Proof",
@@ -40,5 +41,4 @@ __all__ = [
     "smooth_motion",
     "stretches",
     "uniform_times",
-    "windows_of",
 ]

@@ -54,7 +54,6 @@ def estimate_lag(
     preset: FilterPreset | None = None,
     counted: np.ndarray | None = None,
     axes: Sequence[int] | None = None,
-    search: float = SEARCH,
 ) -> Lag:
     """Lag that makes measured(t + lag) = gain predicted(t) + constant fit best, each axis with gain and constant.
 
@@ -69,7 +68,6 @@ def estimate_lag(
         preset: filter of the motion, applied to the wrenches here.
         counted: (N,) frames to use.
         axes: components of the wrench that ``predicted``'s columns are; by default the first k.
-        search: [s].
 
     Raises:
         InvalidValue: too few counted frames with forces, or shapes that do not match.
@@ -81,7 +79,7 @@ def estimate_lag(
     axes = tuple(range(predicted.shape[1])) if axes is None else tuple(axes)
     filtered = wrenches if preset is None else filter_wrenches(wrenches, preset)
     total = filtered.total[:, list(axes)]
-    lags = np.arange(-round(search / STEP), round(search / STEP) + 1) * STEP
+    lags = np.arange(-round(SEARCH / STEP), round(SEARCH / STEP) + 1) * STEP
     use = np.isfinite(predicted).all(axis=1) & (
         np.ones(len(times), bool) if counted is None else np.asarray(counted, bool)
     )
@@ -90,12 +88,12 @@ def estimate_lag(
         if stop - start < 6:
             continue
         spline = make_interp_spline(filtered.times[start:stop], total[start:stop], k=5)
-        inside = (times - search >= filtered.times[start]) & (times + search <= filtered.times[stop - 1])
+        inside = (times - SEARCH >= filtered.times[start]) & (times + SEARCH <= filtered.times[stop - 1])
         measured[:, inside] = spline(times[inside][None, :] + lags[:, None])
     use &= np.isfinite(measured[0]).all(axis=1)
     if use.sum() < 4 * len(axes) + 4:
         raise InvalidValue(
-            f"only {int(use.sum())} counted frames have forces within {search:g} s, too few for a time lag"
+            f"only {int(use.sum())} counted frames have forces within {SEARCH:g} s, too few for a time lag"
         )
     sums = np.stack([_sums(predicted[frames], measured[:, frames]) for frames in _blocks(times, use)])
     whole = sums.sum(axis=0)

@@ -79,7 +79,6 @@ def shaken(
     preset: FilterPreset,
     floor: np.ndarray,
     *,
-    replicas: int = REPLICAS,
     name: str = "",
 ) -> tuple[Motion, ...]:
     """Filtered motions from configurations that got their own noise once more, each a new draw.
@@ -87,14 +86,13 @@ def shaken(
     Args:
         model, times, q, preset: see `noise_floor`.
         floor: (nv, nv) covariance of a frame's noise.
-        replicas: how many.
         name: of the trial, from which the draws follow.
     """
     values, vectors = np.linalg.eigh(floor)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     generator = np.random.default_rng(zlib.crc32(name.encode()))
     result = []
-    for _ in range(replicas):
+    for _ in range(REPLICAS):
         steps = generator.standard_normal((len(q), model.nv)) @ root.T
         moved = np.array([pin.integrate(model, frame, step) for frame, step in zip(q, steps)])
         result.append(smooth_motion(model, times, moved, preset))

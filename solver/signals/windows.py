@@ -77,49 +77,109 @@ class Windows:
         )
 
 
-def find_windows(
-    times: np.ndarray,
-    com_acceleration: np.ndarray,
-    force: np.ndarray,
-    mass: float,
-    *,
-    load: np.ndarray | None = None,
-    feet: np.ndarray | None = None,
-    root: np.ndarray | None = None,
-    usable: np.ndarray | None = None,
-    preset: FilterPreset | None = None,
-    rules: WindowRules | None = None,
-) -> Windows:
-    """Frames where every contact with the world is measured.
+@dataclass(frozen=True, slots=True)
+class ContactEvidence:
+    """What is known of a trial, frame by frame, to tell which contacts are measured.
 
-    Args:
+    Attributes:
         times: (N,) [s], evenly spaced.
         com_acceleration: (N, 3) [m/s^2], world, from the kinematics of any reasonable body model.
         force: (N, 3) [N] total measured force through the same filter as the motion; NaN where missing.
-        mass: [kg], right within some 6 %.
         load: (N,) [N] unfiltered total vertical force, which shows short flights that the filter smears; by default
             the filtered one.
         feet: (N, P, 3) [m] points of the feet; without them a support is found but not told apart.
         root: (N, 3) [m] pelvis or trunk, to know sitting.
         usable: (N,) False where the motion itself is not to be trusted (long gaps).
+    """
+
+    times: np.ndarray
+    com_acceleration: np.ndarray
+    force: np.ndarray
+    load: np.ndarray | None = None
+    feet: np.ndarray | None = None
+    root: np.ndarray | None = None
+    usable: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times", frozen_times(self.times))
+        count = len(self.times)
+        acceleration = frozen("com acceleration", self.com_acceleration, (count, 3))
+        object.__setattr__(self, "com_acceleration", acceleration)
+        object.__setattr__(self, "force", frozen("force", self.force, (count, 3), finite=False))
+        vertical = self.force[:, 2] if self.load is None else self.load
+        object.__setattr__(self, "load", frozen("load", vertical, (count,), finite=False))
+        if self.feet is not None:
+            object.__setattr__(self, "feet", frozen("feet", self.feet, (count, None, 3), finite=False))
+        if self.root is not None:
+            object.__setattr__(self, "root", frozen("root", self.root, (count, 3), finite=False))
+        usable = np.ones(count, bool) if self.usable is None else self.usable
+        object.__setattr__(self, "usable", frozen_mask("usable", usable, (count,)))
+
+    @staticmethod
+    def of_motion(
+        rig: Rig,
+        motion: Motion,
+        wrenches: Wrenches,
+        *,
+        load: np.ndarray | None = None,
+        usable: np.ndarray | None = None,
+    ) -> ContactEvidence:
+        """Of a tracked motion, its centre of mass by the rig's prior, its feet by the rig's contact patches.
+
+        Args:
+            rig: with a prior and contact patches.
+            motion: N frames, filtered.
+            wrenches: N samples at the motion's times, through the same filter.
+            load, usable: as the attributes.
+
+        Raises:
+            InvalidValue: as many wrenches as frames are needed.
+        """
+        if len(wrenches) != len(motion):
+            raise InvalidValue(f"{len(wrenches)} wrench samples for {len(motion)} frames; resample the wrenches first")
+        data = rig.model.createData()
+        acceleration, root = np.zeros((2, len(motion), 3))
+        patches = [(rig.joint(patch.link), patch.vertices) for patch in rig.contacts]
+        feet = np.zeros((len(motion), sum(len(vertices) for _, vertices in patches), 3))
+        for frame, (q, v, a) in enumerate(zip(motion.q, motion.v, motion.a)):
+            pin.centerOfMass(rig.model, data, q, v, a)
+            acceleration[frame] = data.acom[0]
+            root[frame] = data.oMi[1].translation
+            if patches:
+                feet[frame] = np.concatenate(
+                    [vertices @ data.oMi[j].rotation.T + data.oMi[j].translation for j, vertices in patches]
+                )
+        force = wrenches.total[:, :3]
+        return ContactEvidence(motion.times, acceleration, force, load, feet if patches else None, root, usable)
+
+
+def find_windows(
+    evidence: ContactEvidence, mass: float, preset: FilterPreset | None = None, rules: WindowRules | None = None
+) -> Windows:
+    """Frames where every contact with the world is measured.
+
+    Args:
+        evidence: what is known of the trial.
+        mass: [kg], right within some 6 %.
         preset: filter both sides went through: frames within its reach of excluded ones and of the trial's ends are
             excluded too. None: no margin.
         rules: thresholds.
 
     Raises:
-        InvalidValue: wrong shapes or a mass that is not positive.
+        InvalidValue: a mass that is not positive.
     """
     rules = rules or WindowRules()
+    times, force, load, usable = evidence.times, evidence.force, evidence.load, evidence.usable
+    assert load is not None
+    assert usable is not None
     count = len(times)
-    com_acceleration = frozen("com acceleration", com_acceleration, (count, 3))
-    force = frozen("force", force, (count, 3), finite=False)
     if not mass > 0.0:
         raise InvalidValue(f"the mass must be positive, got {mass:g} kg")
     rate = rate_of_grid(np.asarray(times))
     weight = mass * GRAVITY
-    predicted = mass * (com_acceleration + np.array([0.0, 0.0, GRAVITY]))
+    predicted = mass * (evidence.com_acceleration + np.array([0.0, 0.0, GRAVITY]))
     no_forces = ~np.isfinite(force).all(axis=1)
-    no_motion = np.zeros(count, bool) if usable is None else ~frozen_mask("usable", usable, (count,))
+    no_motion = ~usable
     judged = ~(no_forces | no_motion)
     known = np.nan_to_num(force)
     gap = np.where(judged[:, None], predicted - known, 0.0)
@@ -139,7 +199,7 @@ def find_windows(
 
     reasons = np.full(count, Reason.MEASURED, np.int8)
     loaded = judged & ~unmeasured & (known[:, 2] > 0.5 * weight)
-    heights = None if feet is None else Heights.of(np.asarray(feet, float), root, rate, loaded)
+    heights = None if evidence.feet is None else Heights.of(evidence.feet, evidence.root, rate, loaded)
     missing, _ = _average(gap, judged, SHOWN, rate)
     size = np.linalg.norm(missing, axis=1)
     for start, stop in stretches(unmeasured):
@@ -159,58 +219,9 @@ def find_windows(
         for start, stop in stretches(reasons == Reason.MEASURED):
             if stop - start < rules.shortest * rate:
                 reasons[start:stop] = Reason.TOO_SHORT
-    vertical = force[:, 2] if load is None else frozen("load", load, (count,), finite=False)
-    free = np.nan_to_num(np.abs(vertical), nan=np.inf) < rules.unloaded * weight
+    free = np.nan_to_num(np.abs(load), nan=np.inf) < rules.unloaded * weight
     reasons[(reasons == Reason.MEASURED) & free] = Reason.FLIGHT
     return Windows(times, np.isin(reasons, COUNTED), reasons, missing)
-
-
-def windows_of(
-    rig: Rig,
-    motion: Motion,
-    wrenches: Wrenches,
-    *,
-    mass: float | None = None,
-    load: np.ndarray | None = None,
-    usable: np.ndarray | None = None,
-    preset: FilterPreset | None = None,
-    rules: WindowRules | None = None,
-) -> Windows:
-    """`find_windows` for a tracked motion, its centre of mass from the rig's prior.
-
-    Args:
-        rig: with a prior and contact patches.
-        motion: N frames, filtered.
-        wrenches: N samples at the motion's times, through the same filter.
-        mass: [kg]; by default the prior's.
-        load, usable, preset, rules: as `find_windows`.
-    """
-    if len(wrenches) != len(motion):
-        raise InvalidValue(f"{len(wrenches)} wrench samples for {len(motion)} frames; resample the wrenches first")
-    data = rig.model.createData()
-    acceleration, root = np.zeros((2, len(motion), 3))
-    patches = [(rig.joint(patch.link), patch.vertices) for patch in rig.contacts]
-    feet = np.zeros((len(motion), sum(len(vertices) for _, vertices in patches), 3))
-    for frame, (q, v, a) in enumerate(zip(motion.q, motion.v, motion.a)):
-        pin.centerOfMass(rig.model, data, q, v, a)
-        acceleration[frame] = data.acom[0]
-        root[frame] = data.oMi[1].translation
-        if patches:
-            feet[frame] = np.concatenate(
-                [vertices @ data.oMi[j].rotation.T + data.oMi[j].translation for j, vertices in patches]
-            )
-    return find_windows(
-        motion.times,
-        acceleration,
-        wrenches.total[:, :3],
-        rig.prior.total_mass if mass is None else mass,
-        load=load,
-        feet=feet if patches else None,
-        root=root,
-        usable=usable,
-        preset=preset,
-        rules=rules,
-    )
 
 
 def _average(values: np.ndarray, known: np.ndarray, seconds: float, rate: float) -> tuple[np.ndarray, np.ndarray]:

@@ -15,15 +15,16 @@ from ..motion import Motion
 from ..rig import Rig
 from ..signals import (
     GRAVITY,
+    ContactEvidence,
     FilterPreset,
     Lag,
     Windows,
     combined_lag,
     estimate_lag,
+    find_windows,
     resample,
     shift,
     smooth_motion,
-    windows_of,
 )
 from ..trial import Recording, Trial
 from ..wrenches import Wrenches
@@ -195,8 +196,8 @@ def _windowed(rig: Rig, item: _Item, preset: FilterPreset, mass: float) -> _Item
     if native is None or filtered is None:
         return item
     load = np.nan_to_num(resample(native, item.motion.times).total[:, 2])
-    windows = windows_of(rig, item.motion, filtered, mass=mass, load=load, usable=item.usable, preset=preset)
-    return replace(item, windows=windows)
+    evidence = ContactEvidence.of_motion(rig, item.motion, filtered, load=load, usable=item.usable)
+    return replace(item, windows=find_windows(evidence, mass, preset))
 
 
 def _weigh(

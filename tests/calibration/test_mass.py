@@ -9,7 +9,7 @@ import pytest
 
 from solver.calibration.mass import MassEvidence, estimate_mass, mass_evidence, trial_mass
 from solver.errors import InvalidValue
-from solver.signals import GRAVITY, find_windows
+from solver.signals import GRAVITY, ContactEvidence, find_windows
 from solver.wrenches import Wrenches
 from tests.marker_com import RUNNER, SUBJECT_A, Places, body
 from tests.simulated_trials import HUMAN, Profile, SimulatedTrial, simulate, steps
@@ -31,7 +31,7 @@ def hopping(t: np.ndarray) -> np.ndarray:
 def evidence(name: str, trial: SimulatedTrial, mass: float = MASS) -> MassEvidence:
     """Evidence of a simulated trial, by the chain used on recordings."""
     force = trial.filtered.total[:, :3]
-    found = find_windows(trial.times, trial.acceleration, force, mass, load=trial.load, preset=HUMAN)
+    found = find_windows(ContactEvidence(trial.times, trial.acceleration, force, load=trial.load), mass, HUMAN)
     return mass_evidence(name, trial.velocity, trial.filtered, trial.native, found, mass)
 
 
@@ -86,7 +86,7 @@ def test_an_offset_that_unloaded_plates_show_is_taken_off() -> None:
     """A hopper's plates that read 30 N in flight, uncut, have that offset, and the mass is corrected for it."""
     trial = simulate(5.0, MASS, hopping, bias=30.0)
     force = trial.filtered.total[:, :3]
-    found = find_windows(trial.times, trial.acceleration, force, MASS, load=trial.load, preset=HUMAN)
+    found = find_windows(ContactEvidence(trial.times, trial.acceleration, force, load=trial.load), MASS, HUMAN)
     plate = Wrenches(trial.native.times, ("plate",), trial.native.total[:, None])
     rows = mass_evidence("hop", trial.velocity, trial.filtered, plate, found, 110.0)
     assert rows.zero is not None
@@ -145,14 +145,9 @@ def recorded(folder: Path, trial: str, places: Places, mass: float) -> MassEvide
     """Evidence of a real trial, its centre of mass straight from markers."""
     read = body(folder / "markers" / f"{trial}.trc", folder / "forces" / f"{trial}.mot", places, HUMAN)
     found = find_windows(
-        read.times,
-        read.acceleration,
-        read.filtered.total[:, :3],
+        ContactEvidence(read.times, read.acceleration, read.filtered.total[:, :3], read.load, read.feet, read.root),
         mass,
-        load=read.load,
-        feet=read.feet,
-        root=read.root,
-        preset=HUMAN,
+        HUMAN,
     )
     return mass_evidence(trial, read.velocity, read.filtered, read.native, found, mass)
 

@@ -11,7 +11,7 @@ from solver.errors import InvalidValue
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rigs import human
-from solver.signals import GRAVITY, Reason, Windows, find_windows, settling_time, windows_of
+from solver.signals import GRAVITY, ContactEvidence, Reason, Windows, find_windows, settling_time
 from solver.wrenches import Wrenches
 from tests.marker_com import RUNNER, SUBJECT_A, Body, Places, body
 from tests.simulated_trials import HUMAN, SimulatedTrial, simulate, steps
@@ -28,7 +28,7 @@ def windows(
         feet = np.tile([[0.1, 0.1, 0.0], [0.1, -0.1, 0.0]], (len(trial.times), 1, 1))
     force = trial.filtered.total[:, :3]
     return find_windows(
-        trial.times, trial.acceleration, force, mass, load=trial.load, preset=HUMAN, feet=feet, root=root
+        ContactEvidence(trial.times, trial.acceleration, force, load=trial.load, feet=feet, root=root), mass, HUMAN
     )
 
 
@@ -67,7 +67,7 @@ def test_zero_force_alone_is_not_flight() -> None:
     """Quiet standing that no plate sees is never flight, with or without knowing where the feet are."""
     trial = simulate(3.0, MASS, lambda t: np.ones_like(t), lambda t: np.zeros_like(t))
     assert not windows(trial).counted.any()
-    found = find_windows(trial.times, trial.acceleration, trial.filtered.total[:, :3], MASS)
+    found = find_windows(ContactEvidence(trial.times, trial.acceleration, trial.filtered.total[:, :3]), MASS)
     assert (found.reasons == Reason.OTHER_SUPPORT).all()
 
 
@@ -109,7 +109,7 @@ def test_a_hand_on_a_rail_is_unmeasured_support() -> None:
     lean = steps((0.0, 0.0), (2.0, 0.25), (3.0, 0.0))
     trial = simulate(5.0, MASS, lambda t: np.stack([0 * t, 0 * t, bounce(t)], axis=1))
     seen = trial.acceleration + GRAVITY * np.stack([lean(trial.times), 0 * trial.times, 0 * trial.times], axis=1)
-    found = find_windows(trial.times, seen, trial.filtered.total[:, :3], MASS, preset=HUMAN)
+    found = find_windows(ContactEvidence(trial.times, seen, trial.filtered.total[:, :3]), MASS, HUMAN)
     assert not found.counted[(found.times > 2.0) & (found.times < 3.0)].any()
     assert found.counted[(found.times > 3.3) & (found.times < 4.8)].all()
 
@@ -121,7 +121,7 @@ def test_missing_forces_and_motion_are_named() -> None:
     force[100:130] = np.nan
     usable = np.ones(len(trial.times), bool)
     usable[300:310] = False
-    found = find_windows(trial.times, trial.acceleration, force, MASS, usable=usable, preset=HUMAN)
+    found = find_windows(ContactEvidence(trial.times, trial.acceleration, force, usable=usable), MASS, HUMAN)
     assert (found.reasons[100:130] == Reason.NO_FORCES).all()
     assert (found.reasons[300:310] == Reason.NO_MOTION).all()
     assert found.reasons[133] == found.reasons[297] == Reason.NEAR_UNMEASURED
@@ -134,20 +134,25 @@ def test_masses_and_forces_in_other_units_change_nothing() -> None:
     push = steps((0.0, 1.0), (1.2, 0.0), (1.45, 1.9), (2.0, 1.0))
     trial = simulate(3.0, MASS, push, lambda t: (t > 1.3).astype(float), noise=1.0)
     force = trial.filtered.total[:, :3]
-    one = find_windows(trial.times, trial.acceleration, force, MASS, preset=HUMAN)
-    ten = find_windows(trial.times, trial.acceleration, 0.1 * force, 0.1 * MASS, preset=HUMAN)
+    one = find_windows(ContactEvidence(trial.times, trial.acceleration, force), MASS, HUMAN)
+    ten = find_windows(ContactEvidence(trial.times, trial.acceleration, 0.1 * force), 0.1 * MASS, HUMAN)
     assert np.array_equal(one.reasons, ten.reasons)
 
 
 def test_a_rig_standing_on_unmeasured_ground_does_not_count() -> None:
-    """`windows_of` takes mass, centre of mass and feet from the rig: forces of its weight count, none do not."""
+    """Centre of mass and feet come from the rig and its motion: forces of its weight count, none do not."""
     rig = human(1.75, 70.0, "male")
+
+    def of_rig(motion: Motion, wrench: np.ndarray) -> Windows:
+        evidence = ContactEvidence.of_motion(rig, motion, Wrenches(motion.times, ("plate",), wrench))
+        return find_windows(evidence, rig.prior.total_mass)
+
     times = np.arange(200) / 100.0
     q = np.tile(rig.neutral, (200, 1))
     zero = np.zeros((200, rig.model.nv))
     weight = np.zeros((200, 1, 6))
     weight[:100, 0, 2] = rig.prior.total_mass * GRAVITY
-    found = windows_of(rig, Motion(times, q, zero, zero), Wrenches(times, ("plate",), weight))
+    found = of_rig(Motion(times, q, zero, zero), weight)
     assert found.counted[:85].all()
     assert (found.reasons[115:] == Reason.OFF_PLATES).all()
     hop = np.array(q)
@@ -156,7 +161,7 @@ def test_a_rig_standing_on_unmeasured_ground_does_not_count() -> None:
     falling[:, 2] = -GRAVITY
     speed = zero.copy()
     speed[:, 2] = -GRAVITY * times
-    found = windows_of(rig, Motion(times, hop, speed, falling), Wrenches(times, ("plate",), 0 * weight))
+    found = of_rig(Motion(times, hop, speed, falling), 0 * weight)
     assert found.flight.all()
     assert pin.computeTotalMass(rig.model) == pytest.approx(70.0)
 
@@ -165,9 +170,9 @@ def test_shapes_and_mass_are_checked() -> None:
     """A force array of another length and a mass of zero are refused."""
     trial = simulate(1.0, MASS, bounce)
     with pytest.raises(InvalidValue, match="force"):
-        find_windows(trial.times, trial.acceleration, trial.filtered.total[:-1, :3], MASS)
+        find_windows(ContactEvidence(trial.times, trial.acceleration, trial.filtered.total[:-1, :3]), MASS)
     with pytest.raises(InvalidValue, match="mass"):
-        find_windows(trial.times, trial.acceleration, trial.filtered.total[:, :3], 0.0)
+        find_windows(ContactEvidence(trial.times, trial.acceleration, trial.filtered.total[:, :3]), 0.0)
 
 
 def real(shared_data: Path, subject: str, trial: str, places: Places, mass: float) -> tuple[Body, Windows]:
@@ -175,14 +180,9 @@ def real(shared_data: Path, subject: str, trial: str, places: Places, mass: floa
     folder = shared_data / subject
     read = body(folder / "markers" / f"{trial}.trc", folder / "forces" / f"{trial}.mot", places, HUMAN)
     found = find_windows(
-        read.times,
-        read.acceleration,
-        read.filtered.total[:, :3],
+        ContactEvidence(read.times, read.acceleration, read.filtered.total[:, :3], read.load, read.feet, read.root),
         mass,
-        load=read.load,
-        feet=read.feet,
-        root=read.root,
-        preset=HUMAN,
+        HUMAN,
     )
     return read, found
 
