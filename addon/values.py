@@ -13,6 +13,7 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
     from ..solver.scene.rig import SceneJoint, SceneRig, SceneShape, read_rig, read_tree, scene_rig
     from ..solver.scene.summary import SceneFailure, SceneSummary, read_summary
     from ..solver.scene.timeline import SceneKey, SceneStrip, SceneTimeline, read_timeline, write_timeline
+    from ..solver.scene.words import spoken
 else:
     from solver import errors
     from solver.inertials import InertialParameters, six_of, symmetric
@@ -22,6 +23,7 @@ else:
     from solver.scene.rig import SceneJoint, SceneRig, SceneShape, read_rig, read_tree, scene_rig
     from solver.scene.summary import SceneFailure, SceneSummary, read_summary
     from solver.scene.timeline import SceneKey, SceneStrip, SceneTimeline, read_timeline, write_timeline
+    from solver.scene.words import spoken
 
 __all__ = [
     "InertialParameters",
@@ -54,6 +56,7 @@ __all__ = [
     "scene_frame",
     "scene_rig",
     "six_of",
+    "spoken",
     "symmetric",
     "write_timeline",
 ]

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from ..action import frames_at
-from ..values import SceneSummary
+from ..values import SceneSummary, spoken
 
 SIGN = "✗"
 """First letter of the add-on's own markers: the user's stay."""
@@ -17,7 +17,7 @@ def mark_failures(scene: bpy.types.Scene, summary: SceneSummary) -> int:
     clear_marks(scene)
     names: dict[int, list[str]] = {}
     for failure in summary.failures:
-        names.setdefault(_frame(scene, failure.time), []).append(f"{failure.check}: {failure.item}")
+        names.setdefault(_frame(scene, failure.time), []).append(f"{failure.check}: {spoken(failure.item)}")
     for start, stop in summary.ranges:
         if not any(start - 1e-6 <= failure.time <= stop + 1e-6 for failure in summary.failures):
             names.setdefault(_frame(scene, start), [])

@@ -14,7 +14,7 @@ import numpy as np
 from ..colours import GROWING, colour_at
 from ..drawing import Colour, arrow
 from ..recording import METRES_PER_NEWTON
-from ..values import SceneFrame, SceneMargin
+from ..values import SceneFrame, SceneMargin, spoken
 from .readings import AIR, BOTH
 
 FAILS: Colour = (0.88, 0.16, 0.12, 1.0)
@@ -75,11 +75,6 @@ def inside(corners: np.ndarray, point: tuple[float, float]) -> bool:
     return bool((turns >= 0.0).all() or (turns <= 0.0).all())
 
 
-def balanced(frame: SceneFrame) -> bool:
-    """Whether the ZMP holds as checked, its tolerance included."""
-    return not any(margin.failed for margin in frame.margins if margin.check == "zmp")
-
-
 def forces(frame: SceneFrame) -> list[np.ndarray]:
     """Pairs of points of the arrows of the feet's forces, each ending where it pushes: at the centre of pressure."""
     points: list[np.ndarray] = []
@@ -121,7 +116,7 @@ def stand_colour(state: str) -> Colour:
 
 def stand_label(state: str) -> tuple[str, str]:
     """Long and short label of a contact state."""
-    words = state.replace("_", " ")
+    words = spoken(state)
     if state == BOTH:
         return "both feet", "both"
     if state == AIR:

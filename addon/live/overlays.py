@@ -22,7 +22,6 @@ from .marks import (
     HOLDS,
     PUSHES,
     UNKNOWN,
-    balanced,
     colour_of_margin,
     excitation_tints,
     forces,
@@ -111,7 +110,7 @@ def _draw_space() -> None:
         return
     gpu.state.blend_set("ALPHA")
     if settings.show_balance:
-        colour = HOLDS if balanced(frame) else FAILS
+        colour = HOLDS if frame.balanced else FAILS
         drawing.lines(drawing.outline(frame.polygon), SHADOW, 2.5 * drawing.LINE)
         drawing.floor(frame.polygon, (*colour[:3], SUPPORT_ALPHA))
         x, y, z = frame.com
@@ -152,7 +151,7 @@ def _marks(frame: SceneFrame) -> None:
     if foot is not None:
         (_hoop if lying == HOLDS else _cross)(foot, HOOP * size, lying)
     if frame.zmp is not None:
-        zmp, colour = _pixel((*frame.zmp, 0.0)), HOLDS if balanced(frame) else FAILS
+        zmp, colour = _pixel((*frame.zmp, 0.0)), HOLDS if frame.balanced else FAILS
         if zmp is not None:
             _diamond(zmp, DIAMOND * size, colour)
             drawing.write("ZMP", zmp[0] + 14 * size, zmp[1] - 12 * size, 10 * size, shadow=True)

@@ -106,7 +106,7 @@ def write_scene(context: bpy.types.Context, folder: Path) -> Path:
 def keep_notes(context: bpy.types.Context, dance: Dance) -> None:
     """Keep what a verb noted for the panel."""
     settings, summary = dance_settings(context), dance.summary
-    failures = [f"{f.check}, {f.item}, first at {f.time:.2f} s" for f in summary.failures]
+    failures = [f"{f.said}, first at {f.time:.2f} s" for f in summary.failures]
     settings.notes = "\n".join([*summary.troubles, *failures, *summary.notes])
     settings.verdict = "good" if summary.feasible else "bad"
 

@@ -15,6 +15,7 @@ from ..authoring.timeline import contact_curves
 from ..jobs import Current
 from ..scores import scored
 from ..typed import scene, there
+from ..values import spoken
 from .sidebar import Tab
 
 ICONS: dict[str, Any] = {role: icon for role, _, _, icon, _ in ROLES}
@@ -259,7 +260,7 @@ class EXCITING_DANCE_PT_perform(Part, bpy.types.Panel):  # type: ignore[misc]
 
 def plain(name: str) -> str:
     """A name of the rig as people write it."""
-    return name.replace("_", " ").capitalize()
+    return spoken(name).capitalize()
 
 
 def write(context: bpy.types.Context, column: bpy.types.UILayout, words: str, *, icon: Any) -> None:

@@ -11,15 +11,15 @@ from ..live.properties import live_settings
 from ..live.session import STEPS, Session
 from ..live.switch import Live
 from ..live.watch import known_by
-from ..live.words import progress, told
+from ..live.words import progress
 from ..typed import layout as layout_of
 from ..typed import scene
 from .sidebar import Tab
 
 LISTED = 6
 """Failures in the list."""
-WIDE = 46
-"""Letters in a line of the panel."""
+WIDE, NARROW = 46, 36
+"""Letters in a line of the panel, and in one beside a button."""
 
 
 class EXCITING_DANCE_PT_live(Tab, bpy.types.Panel):  # type: ignore[misc]
@@ -88,7 +88,9 @@ def _failures(layout: bpy.types.UILayout, where: bpy.types.Scene, session: Sessi
     column = layout.box().column(align=True)
     for worst in readings.worst_first()[:LISTED]:
         row = column.split(factor=0.8, align=True)
-        row.label(text=told(worst.margin))
+        words = row.column(align=True)
+        for line in _wrapped(worst.margin.said, NARROW):
+            words.label(text=line)
         time = float(readings.timeline.times[worst.index])
         row.operator("exciting_dance.live_jump", text=f"{float(frames_at(where, np.array(time))):.0f}").time = time
 
@@ -102,10 +104,10 @@ def _notes(layout: bpy.types.UILayout, notes: tuple[str, ...]) -> None:
             column.label(text=words, icon="BLANK1" if index else "INFO")
 
 
-def _wrapped(text: str) -> list[str]:
+def _wrapped(text: str, wide: int = WIDE) -> list[str]:
     lines = [""]
     for word in text.split():
-        if len(lines[-1]) + len(word) > WIDE:
+        if len(lines[-1]) + len(word) > wide:
             lines.append("")
         lines[-1] = f"{lines[-1]} {word}".strip()
     return lines

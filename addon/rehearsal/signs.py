@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from .. import meshes, typed
+from ..values import spoken
 from .camera import picture
 from .dance import Danced
 from .look import GHOST, LEFT, PAPER, PLATE, RIGHT, flat_material, follow, show_while, unlit
@@ -151,7 +152,7 @@ def stance_words(patches: Sequence[str], sides: dict[str, str]) -> str:
         return "both feet"
     if len(feet) == 1 and "" not in feet:
         return f"{SIDES[feet.pop()]} only"
-    return ", ".join(name.replace("_", " ") for name in patches)
+    return ", ".join(spoken(name) for name in patches)
 
 
 def tempo_words(kind: str, tempo: float) -> str:

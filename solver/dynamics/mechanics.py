@@ -61,7 +61,7 @@ class Mechanics:
             if not views.live:
                 views.refresh()
             poses[frame] = views.poses
-        rotation = poses[:, :, :9].reshape(frames, -1, 3, 3).swapaxes(2, 3)  # Pinocchio stores columns
+        rotation = poses[:, :, :9].reshape(frames, len(self.rig.links), 3, 3).swapaxes(2, 3)  # Pinocchio stores columns
         position = poses[:, :, 9:]
         return State(
             rotation, position, tau, jacobian, self._wrench(tau, rotation, position), self._com(rotation, position)

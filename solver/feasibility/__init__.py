@@ -9,39 +9,43 @@ from .balance import foot_wrenches, friction_margins, joint_torques, shares, sur
 from .capsules import CapsulePairs
 from .check import FrameChecker, check_motion
 from .collisions import CollisionDetector, NearPairs
+from .definition import Check
 from .feet import patch_points, placement, slip
-from .ground import GroundMargins, PlantedPhase, ground_margins
 from .joints import angle_margins, speed_margins, torque_margins
 from .margins import Checks, Failure, Margin
 from .options import DISTRIBUTIONS, PAIR_PRESETS, ROBOT_SHRINK, CheckOptions
 from .pairs import collision_pairs
+from .situation import Body, PlantedPhase, Situation
+from .table import check_named
 
 __all__ = [
     "DISTRIBUTIONS",
     "PAIR_PRESETS",
     "ROBOT_SHRINK",
+    "Body",
     "CapsulePairs",
+    "Check",
     "CheckOptions",
     "Checks",
     "CollisionDetector",
     "Failure",
     "FrameChecker",
-    "GroundMargins",
     "Margin",
     "Mechanics",
     "NearPairs",
     "PlantedPhase",
+    "Situation",
     "State",
     "SupportPolygon",
     "angle_margins",
     "chain",
     "check_motion",
+    "check_named",
     "collision_pairs",
     "convex_polygon",
     "coordinate_names",
     "foot_wrenches",
     "friction_margins",
-    "ground_margins",
     "joint_coordinates",
     "joint_torques",
     "patch_points",

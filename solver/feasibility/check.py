@@ -7,39 +7,27 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..contacts.schedule import Phase, Schedule, patch_names, require_contacts
-from ..coordinates import Curves, coordinate_links, coordinate_names
+from ..coordinates import Curves
 from ..dynamics.kinematics import check_motion as require_motion_of
-from ..dynamics.mechanics import Mechanics
 from ..errors import InvalidValue
 from ..motion import Motion
-from ..pinocchio_loader import pin
 from ..rig import Rig
-from .balance import foot_wrenches, joint_torques, shares, zero_moment_point
-from .collisions import CollisionDetector, NearPairs
-from .ground import GroundMargins, PlantedPhase, ground_margins
-from .joints import angle_margins, speed_margins, torque_margins, unlimited
+from . import table
+from .definition import Check, Items, Near
+from .joints import unlimited
 from .margins import Checks, Margin
 from .options import CheckOptions
-from .twist import twist_margins
+from .situation import Body, PlantedPhase, Situation
 
 CHUNK = 512
 """Frames treated at once: bounds the memory of a long dance."""
-COMFORTABLE = 0.1
-"""A margin of this share of a limit, of this angle in rad or of this share of the sole is comfortable."""
-
-APART = 0.01
-"""A distance of this share of the body's extent is comfortable."""
 OFF_THE_FLOOR = 0.02
 """[m] A sole planted farther from the floor does not stand on it: the ZMP would be wrong."""
+LEAST_SCALE = 1e-9
 
 
 def check_motion(rig: Rig, motion: Motion, schedule: Schedule, options: CheckOptions | None = None) -> Checks:
-    """Check a motion against its contact schedule: every margin in every frame.
-
-    The checks are ``"joint angle"`` [rad], ``"joint speed"`` [rad/s], ``"joint torque"`` [share of the limit left],
-    ``"zmp"`` [m to the border of the support polygon], ``"friction"``, ``"twist"`` and ``"unilateral"`` [share of the
-    weight],
-    ``"slip"`` and ``"placement"`` [m], ``"flight"`` [share of the weight], ``"self-collision"`` and ``"floor"`` [m].
+    """Check a motion against its contact schedule: every margin of `table.CHECKS` in every frame.
 
     Raises:
         InvalidValue: a rig without contact patches, a motion of another rig or outside the schedule, a support
@@ -57,19 +45,17 @@ class FrameChecker:
         options: `CheckOptions()` by default.
 
     Attributes:
+        body: the rig prepared.
         notes: what cannot be checked on this rig, and why.
     """
 
     def __init__(self, rig: Rig, schedule: Schedule, options: CheckOptions | None = None) -> None:
         require_contacts(rig)
         self.rig, self.options = rig, CheckOptions() if options is None else options
-        self._mechanics = Mechanics(rig)
-        self._detector = CollisionDetector(rig, self.options)
-        self._names, self._links = coordinate_names(rig), coordinate_links(rig)
-        self._weight = rig.prior.total_mass * float(np.linalg.norm(rig.model.gravity.linear))
-        self._size = _extent(rig)
-        self.notes = (*unlimited(rig), *self._detector.notes)
+        self.body = Body(rig, self.options)
+        self.notes = (*unlimited(rig), *self.body.detector.notes)
         self.schedule = schedule
+        self._items = [(check, check.items(self.body)) for check in table.CHECKS]
         self._planted: dict[int, PlantedPhase] = {}
 
     def with_schedule(self, schedule: Schedule) -> FrameChecker:
@@ -84,142 +70,92 @@ class FrameChecker:
     def check_frames(self, motion: Motion) -> Checks:
         """A whole motion; see `check_motion`."""
         require_motion_of(self.rig, motion)
-        count = len(motion)
-        ground: list[GroundMargins] = []
-        floor = np.empty((count, len(self.rig.links)))
-        com, wrench = np.empty((count, 3)), np.empty((count, 6))
-        loaded = np.zeros((count, len(self.rig.contacts)), bool)
-        near: list[NearPairs] = []
-        for start, stop, planted_phase in self._pieces(motion.times):
-            cut = slice(start, stop)
-            state = self._mechanics.state(motion.q[cut], motion.v[cut], motion.a[cut])
-            level = self.schedule.ground
-            ground.append(ground_margins(self.rig, state, planted_phase, self.options, level, self._weight, self._size))
-            floor[cut] = self._detector.floor_distances(state.rotation, state.position, level)
-            floor[cut, [self.rig.index(link) for link in planted_phase.links]] = np.inf  # they stand on it
-            found = self._detector.near_pairs(motion.q[cut], state.rotation, state.position)
-            near.append(NearPairs(found.frames + start, found.pairs, found.distances))
-            com[cut], wrench[cut] = state.com, state.wrench
-            loaded[cut, planted_phase.columns] = True
-        joined = _joined(ground)
-        margins = (*self._joint_margins(motion, joined.torques), *self._ground(joined), *self._contacts(near, floor))
+        if not len(motion):
+            raise InvalidValue("a motion without frames cannot be checked")
+        count, patches = len(motion), len(self.rig.contacts)
+        zmp, com, wrench = np.empty((count, 2)), np.empty((count, 3)), np.empty((count, 6))
+        loads, loaded = np.zeros((count, patches, 6)), np.zeros((count, patches), bool)
+        torques = np.empty((count, self.rig.limits.torque.size))
+        found: list[list[np.ndarray | Near]] = [[] for _ in self._items]
+        for cut, planted in self._pieces(motion.times):
+            curves = Curves(motion.q[cut], motion.v[cut], motion.a[cut])
+            now = Situation.of(self.body, planted, self.schedule.ground, curves)
+            for pieces, (check, items) in zip(found, self._items):
+                pieces.append(_margins(check, items, now))
+            zmp[cut], torques[cut], com[cut], wrench[cut] = now.zmp, now.torques, now.state.com, now.state.wrench
+            loads[cut, planted.columns], loaded[cut, planted.columns] = now.loads, True
+        margins = tuple(
+            self._joined(check, items, pieces)
+            for (check, items), pieces in zip(self._items, found)
+            if items.names or isinstance(pieces[0], Near)
+        )
         return Checks(
-            motion.times, margins, self.schedule, patch_names(self.rig), loaded, joined.zmp, com, wrench, joined.loads,
-            joined.torques, self.notes,
+            motion.times, margins, self.schedule, patch_names(self.rig), loaded, zmp, com, wrench, loads, torques,
+            self.notes,
         )  # fmt: skip
 
     def loads(self, curves: Curves, phase: Phase) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Joint torques (N, nv - 6) [N m], zero-moment points (N, 2) [m], least margins of twist (N,) of one phase."""
+        """Joint torques (N, nv - 6) [N m] and zero-moment points (N, 2) [m] of one phase, and other least margins.
+
+        The last (N, C) are those of the checks that the search of `transitions` keeps besides.
+        """
         planted = PlantedPhase.of(self.rig, phase, self.options)
-        torques, zmp, twist = [], [], []
+        torques, zmp, held = [], [], []
+        wanted = [(check, items) for check, items in self._items if check.transitions]
         for first in range(0, len(curves.q), CHUNK):
             cut = slice(first, first + CHUNK)
-            state = self._mechanics.state(curves.q[cut], curves.v[cut], curves.a[cut])
-            points = zero_moment_point(state.wrench, 0.0, self._weight)
-            share = shares(points, planted.centres[:, :2], self.options.distribution)
-            loads = foot_wrenches(state.wrench, share, planted.centres)
-            torques.append(joint_torques(self.rig, state, planted.links, loads))
-            held = twist_margins(
-                loads, planted.centres, planted.axes, planted.halves, self.options.friction, self._weight
-            )
-            zmp.append(points)
-            twist.append(held.min(axis=1))
-        return np.concatenate(torques), np.concatenate(zmp), np.concatenate(twist)
+            now = Situation.of(self.body, planted, 0.0, Curves(curves.q[cut], curves.v[cut], curves.a[cut]))
+            torques.append(now.torques)
+            zmp.append(now.zmp)
+            held.append(np.array([_least(_margins(check, items, now)) for check, items in wanted]).T)
+        return np.concatenate(torques), np.concatenate(zmp), np.concatenate(held)
 
-    def _pieces(self, times: np.ndarray) -> Iterator[tuple[int, int, PlantedPhase]]:
+    def _pieces(self, times: np.ndarray) -> Iterator[tuple[slice, PlantedPhase]]:
         phases = self.schedule.index_at(times)
         starts = np.flatnonzero(np.diff(phases, prepend=-1))
         for first, last in zip(starts, [*starts[1:], len(times)]):
-            planted_phase = self._planted_phase(int(phases[first]))
+            planted = self._planted_phase(int(phases[first]))
             for start in range(first, last, CHUNK):
-                yield start, min(start + CHUNK, last), planted_phase
+                yield slice(start, min(start + CHUNK, last)), planted
 
     def _planted_phase(self, number: int) -> PlantedPhase:
         if number not in self._planted:
-            planted_phase = PlantedPhase.of(self.rig, self.schedule.phases[number], self.options)
-            for anchor, height in zip(planted_phase.phase.anchors, planted_phase.centres[:, 2] - self.schedule.ground):
+            planted = PlantedPhase.of(self.rig, self.schedule.phases[number], self.options)
+            for anchor, height in zip(planted.phase.anchors, planted.centres[:, 2] - self.schedule.ground):
                 if abs(height) > OFF_THE_FLOOR:
                     raise InvalidValue(
                         f"patch {anchor.patch!r} is planted {height:+.3f} m off the floor at "
                         f"{self.schedule.ground:g} m: move the rig or the schedule's ground"
                     )
-            self._planted[number] = planted_phase
+            self._planted[number] = planted
         return self._planted[number]
 
-    def _joint_margins(self, motion: Motion, torques: np.ndarray) -> list[Margin]:
-        if not self._names:
-            return []
-        fastest = self.rig.limits.speed[np.isfinite(self.rig.limits.speed)].max(initial=0.0)
-        names, links = self._names, self._links
-        angle, speed = angle_margins(self.rig, motion.q), speed_margins(self.rig, motion.v)
-        torque = torque_margins(self.rig, torques)
-        return [
-            self._margin("joint angle", "rad", names, links, angle, COMFORTABLE),
-            self._margin("joint speed", "rad/s", names, links, speed, COMFORTABLE * (fastest or 1.0)),
-            self._margin("joint torque", "of the limit", names, links, torque, COMFORTABLE),
-        ]
-
-    def _ground(self, margins: GroundMargins) -> list[Margin]:
-        patches = patch_names(self.rig)
-        links = tuple((patch.link,) for patch in self.rig.contacts)
-        feet = (tuple(link for patch in links for link in patch),)
-        sole = max(float(np.ptp(patch.vertices, axis=0).max()) for patch in self.rig.contacts)
-        exact = self.options.allowed_slip + self.options.tolerance
-        flight = self.options.flight + self.options.tolerance
-        whole = (self.rig.links[:1],)
-        balance, placement, airborne = (
-            values[:, None] for values in (margins.balance, margins.placement, margins.flight)
-        )
-        return [
-            self._margin("zmp", "m", ("support polygon",), feet, balance, COMFORTABLE * sole),
-            self._margin("friction", "of the weight", patches, links, margins.friction, COMFORTABLE),
-            self._margin("twist", "of the weight", patches, links, margins.twist, COMFORTABLE),
-            self._margin("unilateral", "of the weight", patches, links, margins.unilateral, COMFORTABLE),
-            self._margin("slip", "m", patches, links, margins.slip, exact),
-            self._margin("placement", "m", ("feet",), feet, placement, exact),
-            self._margin("flight", "of the weight", ("ballistic motion",), whole, airborne, flight),
-        ]
-
-    def _contacts(self, near: list[NearPairs], floor: np.ndarray) -> list[Margin]:
-        frames, pairs, distances = (
-            np.concatenate([getattr(piece, part) for piece in near]) for part in ("frames", "pairs", "distances")
-        )
-        seen, columns = np.unique(pairs, return_inverse=True)
-        values = np.full((len(floor), max(len(seen), 1)), self.options.reach)
-        np.minimum.at(values, (frames, columns.reshape(-1)), distances)
-        links = tuple(self._detector.pairs[number] for number in seen) or ((),)
-        items = tuple(f"{pair[0]} and {pair[1]}" if pair else "no pair within reach" for pair in links)
-        own = tuple((link,) for link in self.rig.links)
-        apart = min(self.options.reach, APART * self._size)
-        return [
-            self._margin("self-collision", "m", items, links, values - self.options.clearance, apart),
-            self._margin("floor", "m", self.rig.links, own, floor, apart),
-        ]
-
-    def _margin(
-        self,
-        name: str,
-        unit: str,
-        items: tuple[str, ...],
-        links: tuple[tuple[str, ...], ...],
-        values: np.ndarray,
-        scale: float,
-    ) -> Margin:
-        return Margin(name, unit, items, links, values, max(scale, 1e-9), self.options.tolerance)
+    def _joined(self, check: Check, items: Items, pieces: list[np.ndarray | Near]) -> Margin:
+        scale, tolerance = max(check.comfortable(self.body), LEAST_SCALE), self.options.tolerance
+        near = [piece for piece in pieces if isinstance(piece, Near)]
+        whole = [piece for piece in pieces if not isinstance(piece, Near)]
+        if not near:
+            values = whole[0] if len(whole) == 1 else np.concatenate(whole)
+            return Margin(check, items.names, items.links, values, scale, tolerance)
+        others = near[0].others
+        columns = np.unique(np.concatenate([piece.columns for piece in near])).astype(int)
+        values = np.full((sum(len(piece.values) for piece in near), max(len(columns), 1)), others)
+        first = 0
+        for piece in near:
+            values[first : first + len(piece.values), np.searchsorted(columns, piece.columns)] = piece.values
+            first += len(piece.values)
+        if len(columns):
+            items = Items(tuple(items.names[k] for k in columns), tuple(items.links[k] for k in columns))
+        else:
+            items = Items((check.none_near,), ((),))
+        return Margin(check, items.names, items.links, values, scale, tolerance, others)
 
 
-def _joined(pieces: list[GroundMargins]) -> GroundMargins:
-    if not pieces:
-        raise InvalidValue("a motion without frames cannot be checked")
-    if len(pieces) == 1:
-        return pieces[0]
-    names = GroundMargins.__dataclass_fields__
-    return GroundMargins(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in names))
+def _least(margins: np.ndarray | Near) -> np.ndarray:
+    if isinstance(margins, Near):
+        return margins.values.min(axis=1, initial=margins.others)
+    return margins.min(axis=1)
 
 
-def _extent(rig: Rig) -> float:
-    """[m] diagonal of the box around the joint centres of the neutral posture."""
-    data = rig.model.createData()
-    pin.forwardKinematics(rig.model, data, rig.neutral)
-    centres = np.array([data.oMi[joint].translation for joint in range(1, rig.model.njoints)])
-    return float(np.linalg.norm(np.ptp(centres, axis=0))) or 1.0
+def _margins(check: Check, items: Items, now: Situation) -> np.ndarray | Near:
+    return check.margins(now) if check.applies(now) else np.full((len(now), len(items.names)), np.inf)

@@ -9,6 +9,7 @@ import numpy as np
 from ..arrays import frozen, frozen_times
 from ..contacts.schedule import Schedule
 from ..errors import InvalidValue, UnknownName
+from .definition import Check
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,22 +17,22 @@ class Margin:
     """One check over all frames.
 
     Attributes:
-        name: of the check, ``"joint torque"``.
-        unit: of the values, ``"rad"``.
+        check: its row of the table.
         items: K things checked (joint coordinates, patches, pairs).
         links: (K,) links to colour when the item fails.
         values: (N, K) what is left; negative beyond the limit, infinite where the check does not apply.
         scale: a margin this large is comfortable: what margins of different units are divided by to be compared.
         tolerance: values down to minus this count as kept.
+        unmeasured: what items that are too far away to be measured are given instead; infinite where all are measured.
     """
 
-    name: str
-    unit: str
+    check: Check
     items: tuple[str, ...]
     links: tuple[tuple[str, ...], ...]
     values: np.ndarray
     scale: float
     tolerance: float
+    unmeasured: float = np.inf
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", frozen(self.name, self.values, (None, len(self.items)), finite=False))
@@ -39,9 +40,24 @@ class Margin:
             raise InvalidValue(f"check {self.name!r} has {len(self.items)} items and links for {len(self.links)}")
 
     @property
+    def name(self) -> str:
+        """Of the check."""
+        return self.check.name
+
+    @property
+    def unit(self) -> str:
+        """Of the values."""
+        return self.check.unit
+
+    @property
     def smallest(self) -> np.ndarray:
         """Smallest margin (N,) of each frame."""
         return self.values.min(axis=1)
+
+    @property
+    def comfort(self) -> np.ndarray:
+        """(N,) the smallest margin in units of the scale: negative beyond the tolerance, from one on comfortable."""
+        return (self.smallest + self.tolerance) / self.scale
 
     @property
     def culprit(self) -> np.ndarray:
@@ -53,29 +69,35 @@ class Margin:
         """(N,) True where an item is beyond its limit by more than the tolerance."""
         return self.smallest < -self.tolerance
 
+    def worst(self, frame: int, time: float) -> Failure:
+        """The worst item of a frame."""
+        column = int(self.values[frame].argmin())
+        value = float(self.values[frame, column])
+        return Failure(self.check, self.items[column], frame, time, value, value < -self.tolerance)
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
     """One check's worst item in one frame (a failure when ``failed``).
 
     Attributes:
-        check, item, unit: names.
+        check: its row of the table.
+        item: name.
         frame: index; time: [s].
-        margin: in the unit.
+        margin: in the check's unit.
         failed: beyond the tolerance.
     """
 
-    check: str
+    check: Check
     item: str
     frame: int
     time: float
     margin: float
-    unit: str
     failed: bool
 
     def __str__(self) -> str:
         how = "fails" if self.failed else "holds"
-        return f"{self.check} {how} at {self.time:.3f} s: {self.item}, margin {self.margin:.4g} {self.unit}"
+        return f"{self.check.name} {how} at {self.time:.3f} s: {self.item}, margin {self.margin:.4g} {self.check.unit}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +162,7 @@ class Checks:
     @property
     def comfort(self) -> np.ndarray:
         """Smallest margin (N,) over all checks, each divided by its scale: the bar under the timeline."""
-        return np.min([(margin.smallest + margin.tolerance) / margin.scale for margin in self.margins], axis=0)
+        return np.min([margin.comfort for margin in self.margins], axis=0)
 
     def worst(self, frame: int) -> Failure:
         """The check with the least comfort in a frame."""
@@ -175,7 +197,4 @@ class Checks:
         )
 
     def _failure(self, margin: Margin, frame: int) -> Failure:
-        column = int(margin.values[frame].argmin())
-        value = float(margin.values[frame, column])
-        failed = value < -margin.tolerance
-        return Failure(margin.name, margin.items[column], frame, float(self.times[frame]), value, margin.unit, failed)
+        return margin.worst(frame, float(self.times[frame]))

@@ -1,78 +1,34 @@
-"""What the checks found, in sentences for people: centimetres, degrees and per cent."""
+"""What the checks found, in sentences for people."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
 from ..contacts.schedule import Schedule
+from .definition import Check
 from .margins import Checks, Failure
-
-PLAIN = {
-    "joint angle": "joint angles",
-    "joint speed": "joint speeds",
-    "joint torque": "joint torques",
-    "zmp": "balance",
-    "twist": "turning feet",
-    "unilateral": "weight on each foot",
-    "slip": "planted feet",
-    "placement": "feet's distance",
-    "self-collision": "collisions",
-    "floor": "height above the floor",
-}
-"""Checks as people call them, where the check's own name is not plain enough."""
-SHOWN = 3
-"""Things named in a sentence before it says how many more there are."""
-
-
-def length(metres: float) -> str:
-    """``"4.1 cm"``, below a millimetre ``"0.4 mm"``."""
-    return f"{100.0 * metres:.1f} cm" if abs(metres) >= 0.001 else f"{1000.0 * metres:.2g} mm"
-
-
-def angle(radians: float) -> str:
-    """``"12 deg"``, below ten degrees ``"4.1 deg"``, below a tenth two digits."""
-    degrees = float(np.degrees(radians))
-    return f"{degrees:.0f} deg" if abs(degrees) >= 10.0 else f"{degrees:.{1 if abs(degrees) >= 0.1 else 3}f} deg"
 
 
 def beyond(failure: Failure) -> str:
-    """What fails and by how much: ``"joint torque of right_ankle is 12 % beyond its limit"``."""
-    item, far = failure.item, -failure.margin
-    percent = f"{100.0 * far:.3g} %"
-    told = {
-        "joint angle": f"{item} is turned {angle(far)} beyond its limit",
-        "joint speed": f"{item} is {angle(far)}/s faster than it can",
-        "joint torque": f"joint torque of {item} is {percent} beyond its limit",
-        "zmp": f"the zero-moment point is {length(far)} outside the support polygon",
-        "friction": f"{item} lacks friction for {percent} of the weight",
-        "twist": f"{item} would turn on the floor: friction for {percent} of the weight is missing",
-        "unilateral": f"{item} would have to pull on the floor with {percent} of the weight",
-        "slip": f"{item} slides {length(far)} from where it is planted",
-        "placement": f"the planted feet are {length(far)} too near or too far from each other",
-        "flight": f"nothing carries the body ({percent} of its weight missing)",
-        "self-collision": f"{item} overlap by {length(far)}",
-        "floor": f"{item} is {length(far)} below the floor",
-    }
-    return told.get(failure.check, f"{failure.check} of {item} is {far:.3g} {failure.unit} beyond its limit")
+    """What fails and by how much: ``"joint torque of right ankle is 12 % beyond its limit"``."""
+    return failure.check.said(failure.item, failure.margin, failure.failed)
 
 
 def fails(failure: Failure) -> str:
     """`beyond`, with the time."""
-    return f"{beyond(failure)} at {failure.time:.2f} s"
+    return at_time(beyond(failure), failure.time)
 
 
-def plain_names(checks: Iterable[str]) -> list[str]:
-    """Checks as people call them, in the plural or as what cannot be counted."""
-    return [PLAIN.get(name, name) for name in checks]
+def at_time(said: str, time: float) -> str:
+    """A sentence of something that happens at a time [s]."""
+    return f"{said} at {time:.2f} s"
 
 
-def listed(words: Sequence[str], shown: int = SHOWN) -> str:
-    """``"a, b and c"``; of many the first ones and how many more."""
-    if len(words) > shown + 1:
-        return f"{', '.join(words[:shown])} and {len(words) - shown} more"
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else ""
+def plural_names(checks: Iterable[Check]) -> list[str]:
+    """What checks look at as people call it, in the plural or as what cannot be counted."""
+    return [check.words.plural for check in checks]
 
 
 def unsupported(schedule: Schedule, checks: Checks) -> tuple[str, ...]:
@@ -94,4 +50,5 @@ def unsupported(schedule: Schedule, checks: Checks) -> tuple[str, ...]:
 
 def _hangs(start: float, stop: float, checks: Checks) -> bool:
     inside = (checks.times >= start) & (checks.times < stop)
-    return bool(checks.margin("flight").failed[inside].any())
+    falls = [margin.failed[inside].any() for margin in checks.margins if margin.check.when == "airborne"]
+    return bool(np.any(falls))

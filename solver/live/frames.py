@@ -14,9 +14,8 @@ from ..scene.frame import SceneFoot, SceneFrame, SceneMargin
 DIGITS = 6
 """After the point, in SI units: a micrometre, far below every tolerance."""
 FORCE_DIGITS = 3
-JOINTS = ("joint angle", "joint speed", "joint torque")
-TOUCHING = ("self-collision", "floor")
-FAR = "no pair within reach"
+TOLD = 3
+"""Margins of a frame that are said in words besides those that fail: the worst that are worth a word."""
 
 
 def scene_frames(rig: Rig, checks: Checks, options: CheckOptions) -> tuple[SceneFrame, ...]:
@@ -27,10 +26,12 @@ def scene_frames(rig: Rig, checks: Checks, options: CheckOptions) -> tuple[Scene
         checks: of its motion.
         options: with which they were made.
     """
-    margins = [_margins(margin, options) for margin in checks.margins]
-    failing = _links(checks, rig, lambda m: m.values < -m.tolerance)
-    near = _links(checks, rig, lambda m: (m.values + m.tolerance) / m.scale < 1.0, JOINTS)
-    colliding = _links(checks, rig, lambda m: m.values < -m.tolerance, TOUCHING)
+    margins = [_margins(margin, told) for margin, told in zip(checks.margins, _worth_a_word(checks).T)]
+    failing = _links(checks, rig, _fails)
+    near = _links(checks, rig, lambda m: (m.values + m.tolerance) / m.scale < 1.0, "joints")
+    colliding = _links(checks, rig, _fails, "touch")
+    balance = [margin.failed for margin in checks.margins if margin.check.about == "balance"]
+    balanced = ~np.any(balance, axis=0) if balance else np.ones(len(checks), bool)
     phases = checks.schedule.index_at(checks.times)
     polygons = {}
     for number in np.unique(phases).tolist():
@@ -48,6 +49,7 @@ def scene_frames(rig: Rig, checks: Checks, options: CheckOptions) -> tuple[Scene
             tuple(links[failing[frame]].tolist()),
             tuple(links[near[frame] & ~failing[frame]].tolist()),
             tuple(links[colliding[frame]].tolist()),
+            bool(balanced[frame]),
             (com[frame][0], com[frame][1], com[frame][2]),
             (float(zmp[frame, 0]), float(zmp[frame, 1])) if np.isfinite(zmp[frame]).all() else None,
             polygons[int(phases[frame])],
@@ -57,29 +59,49 @@ def scene_frames(rig: Rig, checks: Checks, options: CheckOptions) -> tuple[Scene
     )
 
 
-def _margins(margin: Margin, options: CheckOptions) -> list[SceneMargin | None]:
+def _worth_a_word(checks: Checks) -> np.ndarray:
+    """(N, C) True for the checks of each frame that fail, and for its worst that are news."""
+    comfort = np.full((len(checks), len(checks.margins)), np.inf)
+    failed = np.zeros(comfort.shape, bool)
+    for place, margin in enumerate(checks.margins):
+        failed[:, place] = margin.failed
+        measured = margin.smallest < margin.unmeasured
+        news = failed[:, place] | (measured & (margin.smallest <= margin.check.news))
+        comfort[:, place] = np.where(news, margin.comfort, np.inf)
+    if comfort.shape[1] <= TOLD:
+        return np.isfinite(comfort)
+    last = np.sort(comfort, axis=1)[:, [TOLD - 1]]
+    return failed | (np.isfinite(comfort) & (comfort <= last))
+
+
+def _margins(margin: Margin, told: np.ndarray) -> list[SceneMargin | None]:
     """The worst item of one check in each frame; None where the check does not apply."""
-    smallest, culprits, failed = margin.smallest, margin.culprit.tolist(), margin.failed.tolist()
-    comfort = (smallest + margin.tolerance) / margin.scale
+    check, smallest, failed = margin.check, margin.smallest, margin.failed.tolist()
+    culprits = [margin.items[item] for item in margin.culprit.tolist()]
+    if np.isfinite(margin.unmeasured):  # so that none of them is the worst
+        far = (smallest >= margin.unmeasured).tolist()
+        culprits = [check.none_near if beyond else item for beyond, item in zip(far, culprits)]
+    values, comforts = np.round(smallest, DIGITS).tolist(), np.round(margin.comfort, DIGITS).tolist()
+    said = [
+        check.said(item, value, fails) if says else ""
+        for item, value, fails, says in zip(culprits, values, failed, told.tolist())
+    ]
     finite = np.isfinite(smallest).tolist()
-    # a pair beyond the reach is not measured, so that none of them is the worst
-    far = (smallest >= options.reach - options.clearance) & (margin.name == "self-collision")
-    values, comforts = np.round(smallest, DIGITS).tolist(), np.round(comfort, DIGITS).tolist()
     return [
-        SceneMargin(margin.name, FAR if beyond else margin.items[item], value, margin.unit, ease, fails)
-        if known
-        else None
-        for known, beyond, item, value, ease, fails in zip(finite, far.tolist(), culprits, values, comforts, failed)
+        SceneMargin(check.name, item, value, check.unit, ease, fails, words) if known else None
+        for known, item, value, ease, fails, words in zip(finite, culprits, values, comforts, failed, said)
     ]
 
 
-def _links(
-    checks: Checks, rig: Rig, chosen: Callable[[Margin], np.ndarray], names: tuple[str, ...] | None = None
-) -> np.ndarray:
-    """(N, L) True for links of the items chosen by a margin's values, in all checks or those named."""
+def _fails(margin: Margin) -> np.ndarray:
+    return margin.values < -margin.tolerance
+
+
+def _links(checks: Checks, rig: Rig, chosen: Callable[[Margin], np.ndarray], about: str | None = None) -> np.ndarray:
+    """(N, L) True for links of the items chosen by a margin's values, in all checks or those about something."""
     result = np.zeros((len(checks), len(rig.links)), bool)
     for margin in checks.margins:
-        if names is not None and margin.name not in names:
+        if about not in (None, margin.check.about):
             continue
         hit = chosen(margin)
         for column in np.flatnonzero(hit.any(axis=0)):

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from ..errors import InvalidValue, SolverError
-from ..feasibility import CheckOptions, Failure
-from ..feasibility.sentences import fails
+from ..feasibility import CheckOptions
+from ..feasibility.sentences import at_time
 from ..scene.frame import SceneFrame
 
 CHOICES = ("shrink", "friction", "slip", "pairs", "excitation")
@@ -95,13 +95,13 @@ def done_line(
 ) -> str:
     """The end of a timeline: which frames fail, and where each check does so first."""
     failed = sorted({k for k, frame in enumerate(frames) if frame is not None and frame.failed} | set(broken))
-    first: dict[str, Failure] = {}
-    for index, frame in enumerate(frames):
-        for m in frame.margins if frame is not None else ():
-            if m.failed and m.check not in first:
+    first: dict[str, str] = {}
+    for frame in frames:
+        for margin in frame.margins if frame is not None else ():
+            if margin.failed and margin.check not in first:
                 assert frame is not None
-                first[m.check] = Failure(m.check, m.item, index, frame.time, m.value, m.unit, True)
-    failures = [fails(failure) for failure in sorted(first.values(), key=lambda failure: failure.frame)]
+                first[margin.check] = at_time(margin.said, frame.time)
+    failures = list(first.values())
     tree = {
         "kind": "done", "serial": serial, "feasible": not failed, "failed": ranges(failed),
         "failures": failures + sorted(set(broken.values())), "notes": list(notes),

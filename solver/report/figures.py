@@ -8,6 +8,7 @@ import numpy as np
 
 from ..identification.result import TWO_SIDED
 from ..inertials import MASS
+from ..scene.words import spoken
 from .content import Content, Signals, TrackingErrors
 from .svg import MINUS, Axis, Drawing, label, round_values, runs, spread
 
@@ -69,7 +70,7 @@ def masses(content: Content) -> str:
     drawing.text(WIDTH - right, bottom + 36, "mass [kg]", "tick", "end")
     for index, name in enumerate(names):
         y = top + step * (index + 0.5)
-        drawing.text(left - 10, y + 4, name.replace("_", " "), "label", "end")
+        drawing.text(left - 10, y + 4, spoken(name), "label", "end")
         hint = f"{name}: identified {found[index]:.3f} kg, prior {prior[index]:.3f} kg"
         drawing.line(float(x(prior[index])), y, float(x(found[index])), y, "change")
         if reach[index] > 0.0:

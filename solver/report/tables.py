@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 
 from ..inertials import INERTIA, MASS, InertialParameters
+from ..scene.words import spoken
 from .content import Content, Errors
 from .svg import DASH, MINUS
 
@@ -56,7 +57,7 @@ def table(
 
 def link_name(name: str) -> str:
     """A link's name for people."""
-    return escape(name.replace("_", " "))
+    return escape(spoken(name))
 
 
 def share(value: float) -> str:

@@ -62,6 +62,7 @@ class SceneMargin:
         unit: of the value.
         comfort: value over a comfortable margin: below 0 it fails, above 1 all is well.
         failed: beyond the tolerance.
+        said: the margin in words; empty where it holds and is none of the frame's worst.
     """
 
     check: str
@@ -70,6 +71,7 @@ class SceneMargin:
     unit: str
     comfort: float
     failed: bool
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ class SceneFrame:
         failing: links that fail a check.
         near: links whose joints are near a limit of angle, speed or torque (comfort below 1), and do not fail.
         colliding: links that touch another link or the floor.
+        balanced: no check of balance fails.
         com: (3,) [m], world.
         zmp: (2,) [m] on the floor; None while airborne.
         polygon: (V, 2) [m] support polygon as checked (shrunk), in order around it; empty while airborne.
@@ -95,6 +98,7 @@ class SceneFrame:
     failing: tuple[str, ...]
     near: tuple[str, ...]
     colliding: tuple[str, ...]
+    balanced: bool
     com: tuple[float, float, float]
     zmp: tuple[float, float] | None
     polygon: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
@@ -121,10 +125,11 @@ class SceneFrame:
         return {
             "frame": self.frame,
             "time": self.time,
-            "margins": [[m.check, m.item, m.value, m.unit, m.comfort, m.failed] for m in self.margins],
+            "margins": [[m.check, m.item, m.value, m.unit, m.comfort, m.failed, m.said] for m in self.margins],
             "failing": list(self.failing),
             "near": list(self.near),
             "colliding": list(self.colliding),
+            "balanced": self.balanced,
             "com": list(self.com),
             "zmp": None if self.zmp is None else list(self.zmp),
             "polygon": np.asarray(self.polygon).tolist(),
@@ -145,11 +150,13 @@ def scene_frame(tree: Mapping) -> SceneFrame:
             int(tree["frame"]),
             float(tree["time"]),
             tuple(
-                SceneMargin(str(c), str(i), float(v), str(u), float(k), bool(f)) for c, i, v, u, k, f in tree["margins"]
+                SceneMargin(str(c), str(i), float(v), str(u), float(k), bool(f), str(s))
+                for c, i, v, u, k, f, s in tree["margins"]
             ),
             tuple(tree["failing"]),
             tuple(tree["near"]),
             tuple(tree["colliding"]),
+            bool(tree["balanced"]),
             _triple(tree["com"]),
             None if tree["zmp"] is None else (float(tree["zmp"][0]), float(tree["zmp"][1])),
             np.array(tree["polygon"], float).reshape(-1, 2),

@@ -33,6 +33,7 @@ class SceneFailure:
         unit: of the margin.
         margin: what is left; negative beyond the limit.
         time: [s].
+        said: the failure in words.
         links: to colour.
     """
 
@@ -41,6 +42,7 @@ class SceneFailure:
     unit: str
     margin: float
     time: float
+    said: str
     links: tuple[str, ...] = ()
 
 
@@ -109,7 +111,7 @@ def write_summary(path: str | Path, summary: SceneSummary) -> Path:
         "keys": [[float(key.time), key.role, key.name] for key in summary.keys],
         "strips": [[strip.patch, float(strip.start), float(strip.stop)] for strip in summary.strips],
         "failures": [
-            [f.check, f.item, f.unit, float(f.margin), float(f.time), list(f.links)] for f in summary.failures
+            [f.check, f.item, f.unit, float(f.margin), float(f.time), f.said, list(f.links)] for f in summary.failures
         ],
         "ranges": [[float(start), float(stop)] for start, stop in summary.ranges],
         "moved": [[name, float(largest), float(rms)] for name, largest, rms in summary.moved],
@@ -148,8 +150,10 @@ def read_summary(path: str | Path) -> SceneSummary:
             tuple(SceneKey(_number(time), _text(role), _text(name)) for time, role, name in tree["keys"]),
             tuple(SceneStrip(_text(patch), _number(a), _number(b)) for patch, a, b in tree["strips"]),
             tuple(
-                SceneFailure(_text(check), _text(item), _text(unit), _number(margin), _number(time), _texts(links))
-                for check, item, unit, margin, time, links in tree["failures"]
+                SceneFailure(
+                    _text(check), _text(item), _text(unit), _number(margin), _number(time), _text(said), _texts(links)
+                )
+                for check, item, unit, margin, time, said, links in tree["failures"]
             ),
             tuple((_number(start), _number(stop)) for start, stop in tree["ranges"]),
             tuple((_text(name), _number(largest), _number(rms)) for name, largest, rms in tree["moved"]),

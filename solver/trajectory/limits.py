@@ -11,18 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..coordinates import Curves, to_manifold
-from ..dynamics.mechanics import Mechanics, State
-from ..feasibility.balance import zero_moment_point
+from ..feasibility import table
 from ..feasibility.capsules import CapsulePairs
 from ..feasibility.check import FrameChecker
-from ..feasibility.collisions import CollisionDetector
-from ..feasibility.ground import PlantedPhase, ground_margins
-from ..feasibility.joints import angle_margins, speed_margins, torque_margins
-from ..feasibility.margins import Checks
+from ..feasibility.definition import Check
+from ..feasibility.margins import Checks, Margin
 from ..feasibility.options import CheckOptions
-from ..rig import ROOT_NV, Rig
+from ..feasibility.situation import PlantedPhase, Situation
+from ..rig import Rig
 from .planted_feet import PlantedTrajectory, Rates
-from .segment import SLACK
 
 STEPS = (1e-6, 1e-5, 1e-4)
 """Differences of coordinates, speeds and accelerations."""
@@ -30,13 +27,8 @@ BATCH = 4096
 """Frames evaluated at once."""
 BENT = 0.5
 """Regularity a solved leg should keep: half the bend of `Leg.bent`."""
-SCALES = {
-    "joint angle": 0.1, "joint speed": 0.2, "joint torque": 0.1, "zmp": 0.02, "friction": 0.1, "twist": 0.1,
-    "unilateral": 0.1, "slip": 0.005, "leg": 1.0, "self-collision": 0.02, "floor": 0.02,
-}  # fmt: skip
-"""What counts as one unit of each limit, so that they can be added up."""
-STANDS = 1e-6
-"""[m] A sole this near its anchor stands on it."""
+LEG = "leg"
+"""Name of the limit by which legs stay regular, in no check; it has no unit."""
 BEFORE = 1e-6
 """[s] A border of two phases is sampled so much before it as well, where the earlier one's limits hold."""
 
@@ -47,7 +39,7 @@ class Values:
 
     Attributes:
         names: (G,) of the limits.
-        values: (N, G) what is left, in units of `SCALES`; infinite where a limit does not apply.
+        values: (N, G) what is left, in units of the checks' `Programme.scale`; infinite where a limit does not apply.
         solved: coordinates with the legs solved.
         regular: (N, legs) see `PlantedTrajectory.with_legs`.
     """
@@ -56,6 +48,12 @@ class Values:
     values: np.ndarray
     solved: Rates
     regular: np.ndarray
+
+    @property
+    def of_legs(self) -> np.ndarray:
+        """(G,) True for limits that the solved legs see to."""
+        given = [check.name for check in table.CHECKS if check.programme is not None and check.programme.give]
+        return np.isin(self.names, [LEG, *given])
 
     @property
     def violation(self) -> float:
@@ -69,18 +67,16 @@ class TrajectoryLimits:
     Args:
         trajectory: whose.
         options: of the checks.
-        slack: multiple of `SLACK` to keep beyond each limit.
+        slack: multiple of the checks' slack to keep beyond each limit.
     """
 
     def __init__(self, trajectory: PlantedTrajectory, options: CheckOptions, slack: float) -> None:
         rig = trajectory.rig
         self.trajectory, self.options, self.slack = trajectory, options, slack
-        self._mechanics = Mechanics(rig)
-        self._detector = CollisionDetector(rig, options)
         self._checker = FrameChecker(rig, trajectory.schedule, options)
         self._phases = [PlantedPhase.of(rig, phase, options) for phase in trajectory.schedule.phases]
-        self._weight = rig.prior.total_mass * float(np.linalg.norm(rig.model.gravity.linear))
-        self._corners = max((len(p.polygon.vertices) for p in self._phases if p.polygon is not None), default=0)
+        self._checks = [check for check in table.CHECKS if check.programme is not None]
+        self._widths = {check.name: self._width(check) for check in self._checks}
 
     def samples(self, start: float, stop: float, rate: float, also: np.ndarray) -> np.ndarray:
         """Times (N,) from start to stop, others also given and those just before the borders of phases among them."""
@@ -132,71 +128,79 @@ class TrajectoryLimits:
                     slopes[:, order, k] = change / STEPS[order]
         return rows, limits, np.where(np.isfinite(slopes), slopes, 0.0)
 
-    def parts(self, times: np.ndarray, curves: Curves, near: _Near) -> list[tuple[str, np.ndarray]]:
-        """Each limit's name and values (N, k) of frames, in physical units."""
-        rig, count = self.trajectory.rig, len(times)
-        patches = len(rig.contacts)
-        parts = {
-            "joint angle": angle_margins(rig, curves.q),
-            "joint speed": speed_margins(rig, curves.v),
-            "joint torque": np.full((count, rig.model.nv - ROOT_NV), np.inf),
-            "zmp": np.full((count, self._corners), np.inf),
-            "friction": np.full((count, patches), np.inf),
-            "twist": np.full((count, patches), np.inf),
-            "unilateral": np.full((count, patches), np.inf),
-            "slip": np.full((count, patches), np.inf),
-            "self-collision": np.full((count, len(near.pairs)), np.inf),
-            "floor": np.full((count, len(near.links)), np.inf),
-        }
+    def parts(self, times: np.ndarray, curves: Curves, near: _Near) -> list[tuple[Check, np.ndarray]]:
+        """Values (N, k) of frames by every check of the table that programmes take, in physical units."""
+        pieces: list[tuple[np.ndarray, list[np.ndarray]]] = []
         phases = self.trajectory.schedule.index_at(times)
-        ground = self.trajectory.schedule.ground
         for number in np.unique(phases):
             cut = np.flatnonzero(phases == number)
-            phase = self._phases[number]
-            state = self._mechanics.state(curves.q[cut], curves.v[cut], curves.a[cut])
-            margins = ground_margins(rig, state, phase, self.options, ground, self._weight, 1.0)
-            parts["joint torque"][cut] = torque_margins(rig, margins.torques)
-            if phase.polygon is not None:
-                zmp = zero_moment_point(state.wrench, ground, self._weight)
-                edges = phase.polygon.edge_distances(zmp)
-                parts["zmp"][cut, : edges.shape[1]] = edges
-            for name in ("friction", "twist", "unilateral", "slip"):
-                parts[name][cut] = getattr(margins, name)
-            self._contacts(parts, cut, state, phase, near, ground)
-        return list(parts.items())
+            own = Curves(curves.q[cut], curves.v[cut], curves.a[cut])
+            now = Situation.of(self._checker.body, self._phases[number], self.trajectory.schedule.ground, own)
+            pieces.append((cut, [near.margins(check, now) for check in self._checks]))
+        parts = []
+        for place, check in enumerate(self._checks):
+            widest = max([self._widths[check.name], *(found[place].shape[1] for _, found in pieces)])
+            values = np.full((len(times), widest), np.inf)
+            for cut, found in pieces:
+                values[cut, : found[place].shape[1]] = found[place]
+            parts.append((check, values))
+        return parts
 
-    def _contacts(
-        self, parts: dict[str, np.ndarray], cut: np.ndarray, state: State, phase: PlantedPhase, near: _Near,
-        ground: float,
-    ) -> None:  # fmt: skip
-        if near.capsules is not None:
-            parts["self-collision"][cut] = near.capsules.distances(state.rotation, state.position)
-        if near.links:
-            heights = self._detector.floor_distances(state.rotation, state.position, ground)
-            heights[:, [self.trajectory.rig.index(link) for link in phase.links]] = np.inf
-            parts["floor"][cut] = heights[:, [self.trajectory.rig.index(link) for link in near.links]]
+    def _width(self, check: Check) -> int:
+        """The largest number of values in any phase, which batches of other phases have as well."""
+        smooth = check.programme.smooth if check.programme is not None else None
+        if smooth is None:
+            return 0
+        nothing = Curves(
+            *(np.zeros((0, n)) for n in (self.trajectory.rig.model.nq, *[self.trajectory.rig.model.nv] * 2))
+        )
+        phases = [Situation.of(self._checker.body, phase, 0.0, nothing) for phase in self._phases]
+        return max((smooth(now).shape[1] for now in phases if check.applies(now)), default=0)
 
 
 class _Near:
     """Pairs and links near enough to touch, and how far coal's distances are from the capsules'."""
 
     def __init__(self, rig: Rig, near: Checks | None) -> None:
-        self.pairs: tuple[tuple[str, str], ...] = ()
-        self.links: tuple[str, ...] = ()
-        self.capsules: CapsulePairs | None = None
-        self.true = np.zeros((0, 0))
-        if near is None:
+        self._pairs: dict[str, CapsulePairs] = {}
+        self._links: dict[str, list[int]] = {}
+        self.true: dict[str, np.ndarray] = {}
+        for margin in () if near is None else near.margins:
+            programme = margin.check.programme
+            if programme is not None and programme.nearby == "pairs":
+                self._take_pairs(rig, margin)
+            elif programme is not None and programme.nearby == "links":
+                low = margin.values.min(axis=0) < programme.scale
+                self._links[margin.name] = [k for k, is_low in enumerate(low) if is_low]
+
+    def _take_pairs(self, rig: Rig, margin: Margin) -> None:
+        found = [k for k, pair in enumerate(margin.links) if len(pair) == 2]
+        if not found:
             return
-        collision, floor = near.margin("self-collision"), near.margin("floor")
-        found = [k for k, pair in enumerate(collision.links) if len(pair) == 2]
-        if found:
-            wanted = [(collision.links[k][0], collision.links[k][1]) for k in found]
-            self.capsules = CapsulePairs(rig, wanted)
-            self.pairs = self.capsules.pairs
-            order = {frozenset(pair): k for pair, k in zip(wanted, found)}
-            self.true = collision.values[:, [order[frozenset(pair)] for pair in self.pairs]]
-        low = floor.values.min(axis=0) < SCALES["floor"]
-        self.links = tuple(link for link, is_low in zip(floor.items, low) if is_low)
+        wanted = [(margin.links[k][0], margin.links[k][1]) for k in found]
+        capsules = CapsulePairs(rig, wanted)
+        order = {frozenset(pair): k for pair, k in zip(wanted, found)}
+        self._pairs[margin.name] = capsules
+        self.true[margin.name] = margin.values[:, [order[frozenset(pair)] for pair in capsules.pairs]]
+
+    def margins(self, check: Check, now: Situation) -> np.ndarray:
+        """(N, k) of a check as programmes take it, of near items alone where it has many."""
+        programme = check.programme
+        assert programme is not None
+        if programme.nearby == "pairs":
+            capsules = self._pairs.get(check.name)
+            return np.zeros((len(now), 0)) if capsules is None else _distances(capsules, now)
+        if not check.applies(now):
+            return np.full((len(now), len(check.items(now.body).names)), np.inf)
+        if programme.nearby == "links" and not self._links.get(check.name):
+            return np.zeros((len(now), 0))
+        values = (programme.smooth or check.margins)(now)
+        assert isinstance(values, np.ndarray)
+        return values[:, self._links[check.name]] if programme.nearby == "links" else values
+
+
+def _distances(capsules: CapsulePairs, now: Situation) -> np.ndarray:
+    return capsules.distances(now.state.rotation, now.state.position)
 
 
 class _Evaluation:
@@ -208,8 +212,9 @@ class _Evaluation:
         self._limits, self._times = limits, times
         self._feet = limits.trajectory.feet_at(times)
         self._near = _Near(limits.trajectory.rig, near)
-        self._true = self._near.true if frames is None or not self._near.pairs else self._near.true[frames]
-        self._offset: np.ndarray | None = None
+        every = slice(None) if frames is None else frames
+        self._true = {name: values[every] for name, values in self._near.true.items()}
+        self._offset: dict[str, np.ndarray] = {}
 
     def values(self, rates: Rates) -> Values:
         """At the samples."""
@@ -230,16 +235,21 @@ class _Evaluation:
     def _scaled(
         self, times: np.ndarray, solved: Rates, regular: np.ndarray, count: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        names, columns = [], []
+        names: list[str] = []
+        columns = []
         curves = to_manifold(self._limits.trajectory.rig, *solved)
-        for name, values in [*self._limits.parts(times, curves, self._near), ("leg", regular - BENT)]:
-            if name == "self-collision" and values.shape[1]:
-                if self._offset is None:  # coal's distance, with the capsules' derivative
-                    self._offset = np.where(self._true < self._limits.options.reach, self._true - values, np.inf)
-                values = values + np.tile(self._offset, (count, 1))
-            spare = self._limits.slack * SLACK.get(name, 0.0) if name != "slip" else -STANDS
-            columns.append((values - spare) / SCALES[name])
-            names += [name] * values.shape[1]
+        for check, values in self._limits.parts(times, curves, self._near):
+            programme = check.programme
+            assert programme is not None
+            if check.name in self._true:
+                if check.name not in self._offset:  # coal's distance, with the capsules' derivative
+                    true = self._true[check.name]
+                    self._offset[check.name] = np.where(true < self._limits.options.reach, true - values, np.inf)
+                values = values + np.tile(self._offset[check.name], (count, 1))
+            columns.append((values - (self._limits.slack * check.slack - programme.give)) / programme.scale)
+            names += [check.name] * values.shape[1]
+        columns.append(regular - BENT)
+        names += [LEG] * regular.shape[1]
         return np.array(names), np.concatenate(columns, axis=1)
 
 

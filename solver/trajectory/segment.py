@@ -22,17 +22,6 @@ KINDS = ("hold", "exciting", "straight", "step")
 """Standing still; optimised by (18); the straight path between two postures; weight shifted or a foot moved."""
 FINE, SPACING = 8, 0.28
 """Free control values of a segment at least, and [s] between the knots of a longer one: enough to steer balance."""
-SLACK = {
-    "joint angle": 0.005,
-    "joint speed": 0.02,
-    "joint torque": 0.02,
-    "zmp": 0.001,
-    "friction": 0.02,
-    "twist": 0.005,
-    "unilateral": 0.02,
-    "self-collision": 0.002,
-}
-"""What a coarse sample must keep beyond each limit, so that the frames between samples keep the limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +86,7 @@ class SegmentChecker:
     Args:
         rig: whose limits.
         options: of the checks.
-        slack: multiple of `SLACK` to keep beyond the limits; 0 judges by the limits themselves.
+        slack: multiple of each check's slack to keep beyond the limits; 0 judges by the limits themselves.
     """
 
     def __init__(self, rig: Rig, options: CheckOptions, slack: float = 0.0) -> None:
@@ -112,7 +101,7 @@ class SegmentChecker:
         return self._checker.with_schedule(schedule).check_frames(Motion(times, curves.q, curves.v, curves.a))
 
     def loads(self, curves: Curves, anchors: tuple[Anchor, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Joint torques (N, nv - 6) [N m], zero-moment points (N, 2) [m], margins of twist (N,) on one footing."""
+        """Joint torques (N, nv - 6) [N m], zero-moment points (N, 2) [m], others: `FrameChecker.loads`."""
         return self._checker.loads(curves, Phase(-1.0, 1.0, anchors))
 
     def margins(self, curves: Curves, anchors: tuple[Anchor, ...]) -> np.ndarray:
@@ -122,9 +111,7 @@ class SegmentChecker:
 
     def worst(self, checks: Checks) -> np.ndarray:
         """(N,) worst margin plus tolerance of every frame, slack taken off."""
-        parts = [
-            margin.smallest + margin.tolerance - self.slack * SLACK.get(margin.name, 0.0) for margin in checks.margins
-        ]
+        parts = [margin.smallest + margin.tolerance - self.slack * margin.check.slack for margin in checks.margins]
         return np.min(parts, axis=0)
 
 

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..coordinates import Curves, to_manifold
+from ..feasibility.table import ANGLE_SLACK
 from ..identification.excitation.expected_deviations import ExpectedDeviations
 from ..identification.excitation.gram_matrices import GramMatrices
 from ..motion import Motion
 from ..rig import ROOT_NV
 from .legged_rig import Footing
 from .rebalancing import Rebalancer
-from .segment import SLACK, DanceSegment, SegmentChecker
+from .segment import DanceSegment, SegmentChecker
 from .splines import AT_REST, Spline
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class TransitionProblem:
         reach = np.full(len(columns), np.inf)
         reach[(columns >= 3) & (columns < ROOT_NV)] = ROOT_TURN
         reach[columns == 2] = ROOT_RISE * legged.straight_height
-        off = 1.5 * SLACK["joint angle"]
+        off = 1.5 * ANGLE_SLACK
         low, high = control.min(axis=0), control.max(axis=0)
         self.lower = np.minimum(np.maximum(legged.lower[columns] + off, low - reach), low)
         self.upper = np.maximum(np.minimum(legged.upper[columns] - off, high + reach), high)

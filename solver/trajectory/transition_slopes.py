@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..feasibility import table
+from ..feasibility.table import ANGLE_SLACK
 from ..identification.excitation.excitation import base_rows
 from ..rig import ROOT_NV
-from .segment import SLACK
 from .splines import AT_REST
 from .transition_problem import SPEED_SHARE, Candidate, TransitionProblem, as_motion
 
@@ -29,7 +30,7 @@ class Slopes:
 
     Attributes:
         gradient: (V, n) of the criterion.
-        limits: (R, n, V) of solved legs' angles and speeds, of all torques and of the soles' twist, in both directions.
+        limits: (R, n, V) of solved legs' angles and speeds, of all torques and of the checks kept besides, both ways.
         room: (R,) by which each may grow; negative: beyond its limit.
     """
 
@@ -57,10 +58,10 @@ def slopes_of(problem: TransitionProblem, candidate: Candidate) -> Slopes:
     matrix = np.einsum("okfh,ofv->fhkv", moved[:, :n], ours, optimize=True)
     matrix += np.einsum("ojfh,ofi,jikv->fhkv", moved[:, n:], root, follow, optimize=True)
     legs, torque = leg_columns(problem), TORQUE_SHARE * legged.rig.limits.torque
-    off, speed = SLACK["joint angle"], SPEED_SHARE * legged.speed[legs]
-    turn = np.array([SLACK["twist"]])
-    upper = np.concatenate([legged.upper[legs] - off, speed, torque, np.inf * turn])
-    lower = np.concatenate([legged.lower[legs] + off, -speed, -torque, turn])
+    off, speed = ANGLE_SLACK, SPEED_SHARE * legged.speed[legs]
+    kept = np.array([check.slack for check in table.CHECKS if check.transitions])
+    upper = np.concatenate([legged.upper[legs] - off, speed, torque, np.full(len(kept), np.inf)])
+    lower = np.concatenate([legged.lower[legs] + off, -speed, -torque, kept])
     room = np.concatenate([(upper - held[-1]).ravel(), (held[-1] - lower).ravel()])
     matrix = matrix.reshape(frames * held.shape[2], n, -1)
     bounded = np.isfinite(room)
@@ -89,8 +90,8 @@ def _shifted(
     rates[:, steering] = np.stack(legged.legs_solved(some[0], some[1], some[2], problem.straight.solved)[0])
     curves = problem.curves(rates)
     rows = base_rows(legged.rig, as_motion(curves), problem.objective.structure)
-    torques, zmp, twist = problem.checker.loads(curves, problem.straight.anchors)
-    held = np.concatenate([rates[0][:, legs], rates[1][:, legs], torques, twist[:, None]], axis=1)
+    torques, zmp, others = problem.checker.loads(curves, problem.straight.anchors)
+    held = np.concatenate([rates[0][:, legs], rates[1][:, legs], torques, others], axis=1)
     count = len(places) + 1
     return (
         held.reshape(count, frames, -1),

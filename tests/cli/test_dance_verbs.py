@@ -129,7 +129,7 @@ def test_an_impossible_fixed_key_is_told(dragged: Keyed, tmp_path: Path, capsys:
     assert main(["repair", str(path), "--output", str(tmp_path / "out"), *QUIET]) == OK
     summary = read_summary(tmp_path / "out")
     assert not summary.feasible
-    assert "fixed key 'leant' at 0.4 s: right_sole slides 1.0 cm from where it is planted" in summary.message
+    assert "fixed key 'leant' at 0.4 s: right sole slides 1.0 cm too far from where it is planted" in summary.message
     assert summary.troubles[0] in capsys.readouterr().out
 
 

@@ -62,7 +62,7 @@ def test_a_joint_beyond_its_limit_is_named() -> None:
     column = rig.model.joints[rig.joint("left_shank")].idx_q
     q[column] = rig.limits.upper[column - 7] + 0.1
     checks = check_motion(rig, statue(rig, q, 3), on_one_foot(rig, q, "right_sole"))
-    failure = next(f for f in checks.first_failures if f.check == "joint angle")
+    failure = next(f for f in checks.first_failures if f.check.name == "joint angle")
     assert (failure.item, failure.frame, failure.failed) == ("left_shank", 0, True)
     assert failure.margin == pytest.approx(-0.1)
     assert "left_shank" in checks.failing_links(1)

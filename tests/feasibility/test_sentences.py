@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from solver.contacts.schedule import Phase, Schedule
-from solver.feasibility import check_motion
+from solver.feasibility import Check, check_motion, check_named
 from solver.feasibility.margins import Failure
-from solver.feasibility.sentences import angle, beyond, length, listed, unsupported
+from solver.feasibility.sentences import beyond, unsupported
+from solver.feasibility.table import CHECKS
 from solver.motion import Motion
 from solver.rigs import hoap3
+from solver.scene.words import angle, length, listed
 
 from ..dance.authored import home
 
@@ -18,23 +20,34 @@ from ..dance.authored import home
 @pytest.mark.parametrize(
     ("check", "item", "margin", "said"),
     [
-        ("joint angle", "left_knee", np.radians(-12.0), "left_knee is turned 12 deg beyond its limit"),
-        ("joint speed", "left_knee", np.radians(-4.2), "left_knee is 4.2 deg/s faster than it can"),
-        ("joint torque", "right_ankle", -0.12, "joint torque of right_ankle is 12 % beyond its limit"),
+        ("joint angle", "left_knee", np.radians(-12.0), "left knee is turned 12 deg beyond its limit"),
+        ("joint speed", "left_knee", np.radians(-4.2), "left knee is 4.2 deg/s faster than it can"),
+        ("joint torque", "right_ankle", -0.12, "joint torque of right ankle is 12 % beyond its limit"),
         ("zmp", "support polygon", -0.021, "the zero-moment point is 2.1 cm outside the support polygon"),
-        ("slip", "left_sole", -0.0004, "left_sole slides 0.4 mm from where it is planted"),
+        ("slip", "left_sole", -0.0004, "left sole slides 0.4 mm too far from where it is planted"),
         ("self-collision", "arm and leg", -0.01, "arm and leg overlap by 1.0 cm"),
-        ("some other", "thing", -0.25, "some other of thing is 0.25 of the limit beyond its limit"),
+        ("zmp", "support polygon", 0.0042, "the zero-moment point is 4.2 mm inside the support polygon"),
+        ("joint torque", "right_ankle", 0.12, "joint torque of right ankle is 12 % below its limit"),
     ],
 )
-def test_failures_are_told_in_people_s_units(check: str, item: str, margin: float, said: str) -> None:
-    """Metres become centimetres, radians degrees, shares per cent; a check without words of its own keeps its unit."""
-    assert beyond(Failure(check, item, 3, 0.5, margin, "of the limit", True)) == said
+def test_margins_are_told_in_people_s_units(check: str, item: str, margin: float, said: str) -> None:
+    """Metres become centimetres, radians degrees, shares per cent, and names words; what holds is told otherwise."""
+    assert beyond(Failure(check_named(check), item, 3, 0.5, margin, margin < 0.0)) == said
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
+def test_every_check_says_how_much(check: Check) -> None:
+    """A failure's sentence has the number of the failure, and is not that of a margin that holds."""
+    failed, held = check.said("left_knee", -0.123, True), check.said("left_knee", 0.123, False)
+    assert check.words.number(0.123) in failed
+    assert failed != held
+    assert "_" not in failed + held
 
 
 def test_numbers_keep_their_digits() -> None:
     """Small lengths turn to millimetres and small angles keep two digits: nothing is told as zero."""
-    assert [length(x) for x in (0.25, 0.0012, 0.00034)] == ["25.0 cm", "0.1 cm", "0.34 mm"]
+    told = [length(x) for x in (1.5, 0.25, 0.0012, 0.00034)]
+    assert told == ["1.50 m", "25.0 cm", "1.2 mm", "0.34 mm"]
     assert [angle(np.radians(x)) for x in (57.3, 6.04, 0.031)] == ["57 deg", "6.0 deg", "0.031 deg"]
 
 

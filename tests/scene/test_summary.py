@@ -21,7 +21,7 @@ SUMMARY = SceneSummary(
     "Only partly repaired: fixed key 'pose 3' at 2 s",
     (SceneKey(0.0, "fixed", "start"), SceneKey(2.0, "preferred", "größer")),
     (SceneStrip("left_sole", 0.0, 2.0),),
-    (SceneFailure("zmp", "support polygon", "m", -0.02, 0.4, ("left_foot", "right_foot")),),
+    (SceneFailure("zmp", "support polygon", "m", -0.02, 0.4, "it tips", ("left_foot", "right_foot")),),
     ((0.4, 0.6),),
     (("root position", 0.04, 0.01),),
     ("fixed key 'pose 3' at 2 s",),

@@ -13,12 +13,11 @@ import numpy as np
 
 from ...contacts.schedule import SAME_TIME
 from ...coordinates import to_manifold
-from ...feasibility import CheckOptions, Checks, check_motion
-from ...feasibility.sentences import plain_names
+from ...feasibility import Check, CheckOptions, Checks, check_motion
+from ...feasibility.sentences import plural_names
 from ...motion import Motion
 from ...trajectory.curve import sample_times
 from .keys import Keyed, Samples
-from .retime import DYNAMIC
 
 SPAN = 0.25
 """[s] within which time is eased."""
@@ -52,7 +51,7 @@ def with_gentle_ends(keyed: Keyed, options: CheckOptions | None = None) -> tuple
     spans, notes = [0.0, 0.0], []
     for end, name in ((0, "sets off"), (1, "comes to rest")):
         failed = [check for check in _failing(moving, end) if check not in _failing(posture, end)]
-        span, why = _span(keyed, end), " and ".join(plain_names(failed))
+        span, why = _span(keyed, end), " and ".join(plural_names(failed))
         if failed and np.abs(motion.v[end]).max() <= AT_REST and span >= SHORTEST:
             spans[end] = span
             notes.append(f"{name} more gently, within {span:.2f} s of {ends[end]:.2f} s: there {why} failed")
@@ -85,8 +84,8 @@ def _soft(u: np.ndarray) -> np.ndarray:
     return u**2 * (3.0 - 3.0 * u + u**2)
 
 
-def _failing(checks: Checks, frame: int) -> list[str]:
-    return [name for name in DYNAMIC if checks.margin(name).failed[frame]]
+def _failing(checks: Checks, frame: int) -> list[Check]:
+    return [margin.check for margin in checks.margins if margin.check.eased and margin.failed[frame]]
 
 
 def _span(keyed: Keyed, end: int) -> float:

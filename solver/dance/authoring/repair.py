@@ -10,6 +10,7 @@ import numpy as np
 
 from ...feasibility import CheckOptions, Checks, check_motion, coordinate_names, joint_coordinates
 from ...feasibility.margins import Failure
+from ...feasibility.sentences import beyond
 from ...motion import Motion
 from ...pinocchio_loader import pin
 from ...progress import Progress, silent
@@ -31,8 +32,6 @@ AROUND = 1.0
 LEAST_DROP, DROPS = 0.001, 6
 """[m] by which the root is first lowered; then by twice as much, and so on so many times."""
 STRETCHED = 1e-3
-STATIC = ("joint angle", "slip", "placement", "self-collision", "floor")
-"""Checks that a posture fails by itself, whatever the motion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +84,7 @@ class KeyTrouble:
     failure: Failure
 
     def __str__(self) -> str:
-        f = self.failure
-        return f"{self.key}: {f.check} of {f.item} is {-f.margin:.3g} {f.unit} beyond its limit"
+        return f"{self.key}: {beyond(self.failure)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +214,7 @@ def _within(inner: Window, outer: Window) -> bool:
 
 def _stretched(values: Values) -> float:
     """How far legs are from reaching, in the limits' units."""
-    about_legs = (values.names == "leg") | (values.names == "slip")
-    return float(np.maximum(-values.values[:, about_legs], 0.0).sum())
+    return float(np.maximum(-values.values[:, values.of_legs], 0.0).sum())
 
 
 def _worst_times(checks: Checks) -> np.ndarray:
@@ -250,8 +247,8 @@ def _checked(
 
 def _rank(checks: Checks) -> float:
     """How much fails, in the checks' comfortable margins, over all frames."""
-    beyond = [np.maximum(-(m.values + m.tolerance), 0.0).sum() / m.scale for m in checks.margins]
-    return float(np.sum(beyond)) / len(checks)
+    missing = [np.maximum(-(m.values + m.tolerance), 0.0).sum() / m.scale for m in checks.margins]
+    return float(np.sum(missing)) / len(checks)
 
 
 def _windows(keyed: Keyed, checks: Checks, known: Sequence[Window], around: float) -> list[Window]:
@@ -281,22 +278,19 @@ def _troubles(keyed: Keyed, fixed: Sequence[Keyframe], options: CheckOptions) ->
         still = np.zeros((1, keyed.rig.model.nv))
         posture = Motion(np.array([key.time]), key.q[None], still, still)
         checks = check_motion(keyed.rig, posture, keyed.schedule, options)
-        found += [KeyTrouble(key, f) for f in checks.first_failures if f.check in STATIC]
+        found += [KeyTrouble(key, f) for f in checks.first_failures if f.check.static]
     return found
 
 
 def _at_keys(fixed: Sequence[Keyframe], after: Checks, known: Sequence[KeyTrouble]) -> list[KeyTrouble]:
     """Failures that are left at the very instants of fixed keys."""
-    told = {(id(t.key), t.failure.check) for t in known}
+    told = {(id(t.key), t.failure.check.name) for t in known}
     result = []
     for key in fixed:
         frame = int(np.argmin(np.abs(after.times - key.time)))
         for margin in after.margins:
             if margin.failed[frame] and (id(key), margin.name) not in told:
-                column = int(margin.culprit[frame])
-                failure = Failure(margin.name, margin.items[column], frame, float(after.times[frame]),
-                                  float(margin.values[frame, column]), margin.unit, True)  # fmt: skip
-                result.append(KeyTrouble(key, failure))
+                result.append(KeyTrouble(key, margin.worst(frame, float(after.times[frame]))))
     return result
 
 

@@ -21,8 +21,6 @@ from .keys import Keyed, Samples
 
 AT_REST = (1e-4, 1e-2)
 """[rad/s or m/s, per s again] below which a frame is at rest: a change of pace there cannot be seen."""
-DYNAMIC = ("joint torque", "zmp", "friction", "twist", "unilateral")
-"""Checks that slowing down changes, besides the speeds."""
 SLOWEST = 8.0
 """A span that fails even so slowly fails standing still."""
 PRECISION = 1e-3
@@ -172,4 +170,4 @@ def _failing(rig: Rig, part: Motion, schedule: Schedule, options: CheckOptions, 
     """Dynamic checks that the span fails when it lasts so many times as long; its frames keep their contacts."""
     pace = Pace(part.times[[0, -1]], part.times[0] + factor * (part.times[[0, -1]] - part.times[0]))
     checks = check_motion(rig, scaled(part, factor), pace.schedule(schedule), options)
-    return [name for name in DYNAMIC if checks.margin(name).failed.any()]
+    return [margin.name for margin in checks.margins if margin.check.eased and margin.failed.any()]

@@ -24,8 +24,6 @@ from ...trajectory.transition_search import search
 
 FINE_RATE = 500.0
 """[1/s] at which a segment is judged before it may be danced."""
-STILL = ("self-collision", "floor", "joint angle")
-"""Checks that do not depend on speed: what fails them is not cured by going slower."""
 SLOWER = 1.4
 SLOWEST = 6
 """Times a segment may be slowed down by `SLOWER` before it is given up."""
@@ -111,7 +109,7 @@ class TransitionPlanner:
                 return segment, ""
             failures = checks.worst_failures
             trouble = "; ".join(str(failure) for failure in failures)
-            if any(failure.check in STILL for failure in failures if failure.failed):
+            if any(failure.check.static for failure in failures if failure.failed):  # slower does not help
                 break
             duration *= SLOWER
         return None, f"{name}: {trouble}"

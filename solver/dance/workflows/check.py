@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from ...feasibility import CheckOptions, Checks, check_motion
-from ...feasibility.sentences import fails, listed, plain_names, unsupported
+from ...feasibility.sentences import fails, plural_names, unsupported
 from ...formats.folder import write_folder
 from ...formats.text_table import table
 from ...progress import Progress, silent
 from ...scene.summary import NAME, SceneSummary, write_summary
+from ...scene.words import listed, spoken
 from ..authoring.keys import Keyed
 from .reading import LoadedDance
 from .summaries import RATE, excitation_of, failures_of, keys_of, ranges_of, strips_of
@@ -110,14 +111,14 @@ def verdict_sentence(checks: Checks, hanging: tuple[str, ...] = ()) -> str:
     if checks.feasible:
         return "Feasible: every check holds"
     worst = checks.worst_failures
-    which = listed(plain_names(failure.check for failure in worst))
+    which = listed(plural_names(failure.check for failure in worst))
     share = f"Not feasible, {100.0 * float(checks.failed.mean()):.3g} % of the frames fail in {which}"
     return f"{share}: {hanging[0] if hanging else fails(worst[0])}"
 
 
 def verdict_table(checks: Checks) -> str:
     """Every check in a row: where it first fails, and its worst margin."""
-    first = {f.check: f for f in checks.first_failures}
+    first = {failure.check.name: failure for failure in checks.first_failures}
     rows = []
     for margin in checks.margins:
         frame = int(np.argmin(margin.smallest))
@@ -127,9 +128,9 @@ def verdict_table(checks: Checks) -> str:
             margin.name,
             "fails" if failure else "holds",
             f"{failure.time:.3f}" if failure else "",
-            failure.item if failure else "",
+            spoken(failure.item) if failure else "",
             f"{checks.times[frame]:.3f}",
-            margin.items[int(margin.culprit[frame])],
+            spoken(margin.items[int(margin.culprit[frame])]),
             f"{worst:+.4g} {margin.unit}",
         ))  # fmt: skip
     head = ("check", "", "first [s]", "culprit", "worst [s]", "culprit", "margin")

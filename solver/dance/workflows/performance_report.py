@@ -53,7 +53,7 @@ def differences(plan: RecordedMotion, performed: RecordedMotion, shared: tuple[s
 
 def message(plan: RecordedMotion, performed: RecordedMotion, found: Performance, compared: list[int]) -> str:
     """The result in one sentence."""
-    from ...feasibility.sentences import angle
+    from ...scene.words import angle
 
     moving = [k for k in compared if np.isfinite(found.correlation[k])]
     worst = max(compared, key=lambda k: found.rmse[k])

@@ -8,10 +8,11 @@ import numpy as np
 
 from ...coordinates import coordinate_links
 from ...feasibility import CheckOptions
-from ...feasibility.sentences import angle, beyond, fails, length, listed, plain_names, unsupported
+from ...feasibility.sentences import fails, plural_names, unsupported
 from ...formats.text_table import table
 from ...progress import Part, Progress, silent
 from ...rig import Rig
+from ...scene.words import angle, length, listed, spoken
 from ..authoring import repair as authoring
 from ..authoring.gentle_ends import with_gentle_ends
 from ..authoring.keys import Keyed
@@ -84,8 +85,8 @@ def repair_sentence(rig: Rig, result: Repair, troubles: list[str]) -> str:
     """What was done, in one sentence."""
     if result.status == authoring.UNCHANGED:
         return "Nothing to repair: every check holds as it is"
-    failed, left = ({f.check for f in checks.first_failures} for checks in (result.before, result.after))
-    gone = plain_names(f.check for f in result.before.first_failures if f.check not in left)
+    failed, left = ({f.check.name for f in checks.first_failures} for checks in (result.before, result.after))
+    gone = plural_names(f.check for f in result.before.first_failures if f.check.name not in left)
     if result.feasible:
         return f"Repaired ({listed(gone)}): moved at most {far(rig, result.moved)}"
     why = troubles[0] if troubles else remaining(result)
@@ -101,13 +102,13 @@ def remaining(result: Repair) -> str:
 
 
 def far(rig: Rig, moved: Moved) -> str:
-    """The largest move and the largest turn, and what turned: ``"4.1 cm and 6.0 deg (left_knee)"``."""
+    """The largest move and the largest turn, and what turned: ``"4.1 cm and 6.0 deg (left knee)"``."""
     slides = [rig.model.joints[rig.joint(link)].shortname().startswith("JointModelP")
               for links in coordinate_links(rig) for link in links]  # fmt: skip
     sliding = np.array([True, False, *slides])
     shift = float(np.where(sliding, moved.largest, 0.0).max())
     turn = int(np.argmax(np.where(sliding, -1.0, moved.largest)))
-    name = "the body" if turn == 1 else moved.names[turn]
+    name = "the body" if turn == 1 else spoken(moved.names[turn])
     said = [length(shift)] if shift > SEEN else []
     if moved.largest[turn] > SEEN or not said:
         said.append(f"{angle(moved.largest[turn])} ({name})")
@@ -117,10 +118,7 @@ def far(rig: Rig, moved: Moved) -> str:
 def explained(result: Repair) -> list[str]:
     """Fixed keys that stand in the way, with what can be done."""
     still, fast = "change its posture or mark it as preferred", "move more gently there or mark it as preferred"
-    return [
-        f"{t.key}: {beyond(t.failure)}; {still if t.failure.check in authoring.STATIC else fast}"
-        for t in result.troubles
-    ]
+    return [f"{trouble}; {still if trouble.failure.check.static else fast}" for trouble in result.troubles]
 
 
 def repair_report(said: str, result: Repair, troubles: list[str], notes: list[str]) -> str:

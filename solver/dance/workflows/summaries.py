@@ -72,11 +72,14 @@ def strips_of(schedule: Schedule, start: float, stop: float) -> tuple[SceneStrip
 
 def failures_of(checks: Checks) -> tuple[SceneFailure, ...]:
     """The first failure of every check that fails."""
+    from ...feasibility.sentences import beyond
+
     result = []
     for failure in checks.first_failures:
-        margin = checks.margin(failure.check)
+        check, margin = failure.check, checks.margin(failure.check.name)
         links = margin.links[margin.items.index(failure.item)]
-        result.append(SceneFailure(failure.check, failure.item, failure.unit, failure.margin, failure.time, links))
+        said = beyond(failure)
+        result.append(SceneFailure(check.name, failure.item, check.unit, failure.margin, failure.time, said, links))
     return tuple(result)
 
 

@@ -98,7 +98,7 @@ def test_an_impossible_fixed_key_is_named(person: Rig) -> None:
     keys = (Keyframe(0.0, q, "fixed"), Keyframe(0.8, off, "fixed", "lunge"), Keyframe(1.6, q, "fixed"))
     result = repair(Keyed(person, keys, Schedule.constant(anchors, 0.0, 1.6)), options=RepairOptions(25.0, 0.2, 2, 1))
     assert not result.feasible
-    slips = [t for t in result.troubles if t.failure.check == "slip"]
+    slips = [t for t in result.troubles if t.failure.check.name == "slip"]
     assert slips
     assert slips[0].key.name == "lunge"
     assert slips[0].failure.margin == pytest.approx(-0.05, abs=1e-6)

@@ -1,0 +1,147 @@
+"""What every check looks at: a prepared body, a contact phase, and N frames of it with what the floor has to push."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..contacts.schedule import Phase, contact_patch, patch_names
+from ..contacts.support import SupportPolygon, support_polygon
+from ..coordinates import Curves
+from ..dynamics.mechanics import Mechanics, State
+from ..pinocchio_loader import pin
+from ..rig import Rig
+from .balance import foot_wrenches, joint_torques, shares, surface_axes, zero_moment_point
+from .collisions import CollisionDetector
+from .options import CheckOptions
+from .twist import half_lengths
+
+
+class Body:
+    """A rig with everything prepared that its checks need, whatever the motion.
+
+    Args:
+        rig: L links, F contact patches.
+        options: of the checks.
+
+    Attributes:
+        weight: [N].
+        size: [m] diagonal of the box around the joint centres of the neutral posture.
+        sole: [m] longest side of the contact patches.
+        mechanics, detector: workspaces.
+    """
+
+    def __init__(self, rig: Rig, options: CheckOptions) -> None:
+        self.rig, self.options = rig, options
+        self.mechanics = Mechanics(rig)
+        self.detector = CollisionDetector(rig, options)
+        self.weight = rig.prior.total_mass * float(np.linalg.norm(rig.model.gravity.linear))
+        self.size = _extent(rig)
+        self.sole = max((float(np.ptp(patch.vertices, axis=0).max()) for patch in rig.contacts), default=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class PlantedPhase:
+    """A contact phase on a rig.
+
+    Attributes:
+        phase: the contacts.
+        columns: (P,) where the planted patches stand among the rig's patches.
+        links: (P,) that carry them.
+        centres: (P, 3) [m] centres of the planted patches, world.
+        axes: (P, 2, 2) their horizontal axes.
+        halves: (P, 2) [m] half lengths of the patches along these.
+        polygon: of support; None while airborne.
+    """
+
+    phase: Phase
+    columns: np.ndarray
+    links: tuple[str, ...]
+    centres: np.ndarray
+    axes: np.ndarray
+    halves: np.ndarray
+    polygon: SupportPolygon | None
+
+    @staticmethod
+    def of(rig: Rig, phase: Phase, options: CheckOptions) -> PlantedPhase:
+        """Prepare a phase.
+
+        Raises:
+            InvalidValue: a patch the rig does not have, or a support polygon without area.
+        """
+        names = patch_names(rig)
+        corners = [anchor.points(rig) for anchor in phase.anchors]
+        links = tuple(contact_patch(rig, name).link for name in phase.loaded)
+        polygon = support_polygon(rig, phase.anchors, options.shrink) if phase.anchors else None
+        soles = [support_polygon(rig, (anchor,)) for anchor in phase.anchors]
+        centres = [np.append(sole.centre, each[:, 2].mean()) for sole, each in zip(soles, corners)]
+        axes = np.array([surface_axes(c, a.rotation) for c, a in zip(corners, phase.anchors)]).reshape(-1, 2, 2)
+        return PlantedPhase(
+            phase,
+            np.array([names.index(name) for name in phase.loaded], int),
+            links,
+            np.array(centres).reshape(-1, 3),
+            axes,
+            np.array([half_lengths(each, own) for each, own in zip(corners, axes)]).reshape(-1, 2),
+            polygon,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """N frames of one contact phase.
+
+    Attributes:
+        body: that moves.
+        planted: what stands.
+        ground: [m] height of the floor.
+        curves: q (N, nq), v and a (N, nv).
+        state: poses, inverse dynamics and the external wrench.
+        zmp: (N, 2) [m] zero-moment point on the ground; NaN while airborne.
+        loads: (N, P, 6) wrenches under the planted patches, world axes, about the world origin.
+        torques: (N, nv - 6) [N m].
+    """
+
+    body: Body
+    planted: PlantedPhase
+    ground: float
+    curves: Curves
+    state: State
+    zmp: np.ndarray
+    loads: np.ndarray
+    torques: np.ndarray
+
+    @staticmethod
+    def of(body: Body, planted: PlantedPhase, ground: float, curves: Curves) -> Situation:
+        """What a motion of one phase needs of the floor and of its joints."""
+        state = body.mechanics.state(curves.q, curves.v, curves.a)
+        if planted.polygon is None:
+            zmp, loads = np.full((len(state), 2), np.nan), np.zeros((len(state), 0, 6))
+        else:
+            zmp = zero_moment_point(state.wrench, ground, body.weight)
+            share = shares(zmp, planted.centres[:, :2], body.options.distribution)
+            loads = foot_wrenches(state.wrench, share, planted.centres)
+        torques = joint_torques(body.rig, state, planted.links, loads)
+        return Situation(body, planted, ground, curves, state, zmp, loads, torques)
+
+    def __len__(self) -> int:
+        return len(self.state)
+
+    @property
+    def airborne(self) -> bool:
+        """Nothing stands."""
+        return self.planted.polygon is None
+
+    def by_patch(self, values: np.ndarray) -> np.ndarray:
+        """Values (N, P) of planted patches among all F patches of the rig, infinite for the others: (N, F)."""
+        result = np.full((len(self), len(self.body.rig.contacts)), np.inf)
+        result[:, self.planted.columns] = values
+        return result
+
+
+def _extent(rig: Rig) -> float:
+    data = rig.model.createData()
+    pin.forwardKinematics(rig.model, data, rig.neutral)
+    centres = np.array([data.oMi[joint].translation for joint in range(1, rig.model.njoints)])
+    return float(np.linalg.norm(np.ptp(centres, axis=0))) or 1.0

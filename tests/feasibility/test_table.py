@@ -1,0 +1,134 @@
+"""The table of checks is all that knows them: a row added to it is taken up everywhere."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.contacts.schedule import Phase, Schedule
+from solver.coordinates import Curves
+from solver.dance.authoring.keys import Keyed, Keyframe
+from solver.dance.workflows.check import verdict_sentence, verdict_table
+from solver.dance.workflows.summaries import failures_of
+from solver.feasibility import Check, CheckOptions, Checks, FrameChecker, check_motion, table
+from solver.feasibility.sentences import beyond, fails
+from solver.live.frames import scene_frames
+from solver.live.protocol import done_line
+from solver.rigs import hoap3
+from solver.trajectory.limits import TrajectoryLimits
+from solver.trajectory.planted_feet import PlantedTrajectory
+from tests.dance.authored import home, moved
+from tests.dance.standing import statue
+
+ROOT = Path(__file__).resolve().parents[2]
+RIG = hoap3(torque="peak")
+NEW = "another check"
+UNMISTAKABLE = ("joint angle", "joint speed", "joint torque", "twist", "unilateral", "self-collision", "placement")
+"""Names that say nothing else than the check."""
+ADDITIONS = [check.name for check in table.CHECKS]
+
+
+@pytest.fixture(params=ADDITIONS)
+def added(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Check:
+    """A check of the table, of which the table has a copy under another name."""
+    check = table.check_named(request.param)
+    monkeypatch.setattr(table, "CHECKS", (*table.CHECKS, replace(check, name=NEW)))
+    return check
+
+
+def everything_fails() -> Checks:
+    """Breaks every limit: fast, bent too far, off its anchors, through the floor, torn down; then hung in the air."""
+    q, anchors = home(RIG)
+    low = moved(q, 0.3, 0.1, -0.1)
+    low[7:] += 2.5
+    motion = statue(RIG, low, 2)
+    v, a = np.full_like(motion.v, 40.0), np.full_like(motion.a, -900.0)
+    schedule = Schedule((Phase(-1.0, 0.005, anchors), Phase(0.005, 1.0)))
+    checks = check_motion(RIG, replace(motion, v=v, a=a), schedule)
+    assert all(margin.failed.any() for margin in checks.margins)
+    return checks
+
+
+def test_a_row_is_in_the_margins_and_the_verdict(added: Check) -> None:
+    """Its margins are the copied check's in every frame, and the verdict's table has a line of it."""
+    checks = everything_fails()
+    one, other = checks.margin(added.name), checks.margin(NEW)
+    np.testing.assert_allclose(one.values, other.values, rtol=0.0, atol=1e-12)  # coal begins where it ended
+    assert (one.items, one.links, one.scale, one.unit) == (other.items, other.links, other.scale, other.unit)
+    assert NEW in verdict_table(checks)
+
+
+def test_a_row_is_in_every_list_of_failures(added: Check) -> None:
+    """First and worst failures, the sentence of the verdict and the summary of a scene tell of it where it fails."""
+    checks = everything_fails()
+    for found in (checks.first_failures, checks.worst_failures):
+        mine = next(failure for failure in found if failure.check.name == NEW)
+        copied = next(failure for failure in found if failure.check.name == added.name)
+        assert (mine.item, mine.frame, mine.margin) == (copied.item, copied.frame, copied.margin)
+        assert beyond(mine) == beyond(copied)
+    told = {failure.check: failure for failure in failures_of(checks)}
+    assert told[NEW].said == told[added.name].said
+    assert verdict_sentence(checks).startswith("Not feasible")
+
+
+def test_a_row_is_in_live_frames(added: Check) -> None:
+    """Every frame tells its margin and words, and the last line its failure."""
+    checks = everything_fails()
+    frames = scene_frames(RIG, checks, CheckOptions())
+    done = json.loads(done_line(1, frames, {}))
+    for place, frame in enumerate(frames):
+        named = {margin.check: margin for margin in frame.margins}
+        assert (NEW in named) == np.isfinite(checks.margin(added.name).smallest[place])
+        if NEW in named:
+            assert replace(named[NEW], check=added.name) == named[added.name]
+    first = next(failure for failure in checks.first_failures if failure.check.name == NEW)
+    assert done["failures"].count(fails(first)) == 2
+
+
+def test_a_row_is_in_the_programmes(added: Check) -> None:
+    """Trajectory limits have the same values under its name; the search of transitions has one more column."""
+    q, anchors = home(RIG)
+    keys = tuple(Keyframe(t, k) for t, k in ((0.0, q), (0.5, moved(q, 0.01, 0.01, -0.02)), (1.0, q)))
+    keyed = Keyed(RIG, keys, Schedule.constant(anchors, 0.0, 1.0))
+    trajectory = PlantedTrajectory(RIG, keyed.curve(), keyed.schedule, [])
+    limits = TrajectoryLimits(trajectory, CheckOptions(reach=0.3), 1.0)
+    times = np.linspace(0.0, 1.0, 5)
+    rates = trajectory.curve.at(times)
+    values = limits.values(times, rates, limits.check(times, rates))
+    mine, copied = (values.values[:, values.names == name] for name in (NEW, added.name))
+    np.testing.assert_allclose(mine, copied, rtol=0.0, atol=1e-12)
+    assert bool(mine.shape[1]) == (added.programme is not None and (added.name != "floor" or copied.shape[1] > 0))
+    motion = keyed.motion(20.0)
+    held = FrameChecker(RIG, keyed.schedule).loads(Curves(motion.q, motion.v, motion.a), keyed.schedule.phases[0])[2]
+    assert held.shape[1] == sum(check.transitions for check in table.CHECKS)
+
+
+def literals(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Every string constant of the files of a folder that is no docstring."""
+    for path in sorted(folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield path.relative_to(ROOT), node.value
+
+
+def test_one_file_names_the_checks() -> None:
+    """Adding a check changes the table alone: no other file of the solver or the add-on says a check's name."""
+    public = {"solver/feasibility/__init__.py"}  # `placement` is a function there
+    found = {
+        path.as_posix() for part in ("solver", "addon") for path, text in literals(ROOT / part) if text in UNMISTAKABLE
+    }
+    assert found - public == {"solver/feasibility/table.py"}
+    assert set(UNMISTAKABLE) <= {check.name for check in table.CHECKS}
+
+
+def test_names_are_unique() -> None:
+    """A name finds one check, and an unknown one lists those there are."""
+    names = [check.name for check in table.CHECKS]
+    assert len(set(names)) == len(names)
+    assert all(table.check_named(name).name == name for name in names)
