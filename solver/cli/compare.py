@@ -42,13 +42,14 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..identification.result_file import read_result
     from ..inertials import InertialParameters
     from ..progress import Part
+    from ..scene.study_folder import CALIBRATION_FILE, RESULT_FILE
     from ..signals import preset_of
     from ..study import pipeline
     from ..study.preparation import prepare
     from .words import compared, warn
 
-    result = read_result(options.result / "result.json")
-    calibration = read_calibration(options.result / "calibration.json")
+    result = read_result(options.result / RESULT_FILE)
+    calibration = read_calibration(options.result / CALIBRATION_FILE)
     identified, prior = (InertialParameters(result["links"], result[name]) for name in ("parameters", "prior"))
     recordings = pipeline.load(options.files, read_options(options))
     records = pipeline.track_all(calibration, recordings, jobs=options.jobs, progress=Part(progress, 0.0, 0.9))
