@@ -38,7 +38,7 @@ class Tracked:
         errors: (N, M) [m] distance between measured and modelled marker; NaN where not seen.
         tracked: (N,) False where too few markers were seen and the pose was held.
         bound_steps: how many steps had an active joint limit.
-        drift: largest |R'R - 1| of the root with Baumgarte integration, 0 with the manifold's.
+        drift: largest ``|R'R - 1|`` of the root with Baumgarte integration, 0 with the manifold's.
         size: how large the recorded body is against the rig (1: the same), from all lengths together.
         warnings: what the user should know.
     """

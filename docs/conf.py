@@ -1,0 +1,88 @@
+"""Sphinx: pages in Markdown, the library's reference made from the docstrings of what ``import solver`` offers."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import solver  # noqa: E402
+
+project = "Exciting Dance"
+author = "Exciting Dance contributors"
+version = release = solver.VERSION
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.doctest", "sphinx.ext.napoleon"]
+default_role = "py:obj"
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
+autodoc_default_options = {"members": True, "show-inheritance": False}
+maximum_signature_line_length = 90
+napoleon_numpy_docstring = False
+napoleon_use_ivar = True
+# An example may make files: it does so in a folder of its own.
+doctest_global_setup = """
+import os, tempfile
+import solver
+os.chdir(tempfile.mkdtemp())
+"""
+
+html_theme = "furo"
+html_title = "Exciting Dance"
+html_show_copyright = False
+html_show_sourcelink = False
+
+TOPICS: dict[str, tuple[str, ...]] = {
+    "Recordings": ("formats", "trial"),
+    "Bodies": ("rigs", "rig", "inertials"),
+    "Motion and forces": ("motion", "wrenches", "dynamics"),
+    "Calibration and tracking": ("calibration", "tracking"),
+    "Identification": ("study", "identification", "report"),
+    "Dances": ("dance", "feasibility", "trajectory", "contacts"),
+    "Errors and the rest": (),
+}
+"""Which rooms of the library a page of the reference covers; what no page claims stands on the last."""
+
+
+def write_reference(folder: Path) -> None:
+    """One page a topic, with every public name, functions first."""
+    folder.mkdir(exist_ok=True)
+    claimed = {room: topic for topic, rooms in TOPICS.items() for room in rooms}
+    rest = list(TOPICS)[-1]
+    names: dict[str, list[str]] = {topic: [] for topic in TOPICS}
+    for name in solver.__all__:
+        names[claimed.get(room(getattr(solver, name)), rest)].append(name)
+    pages = []
+    for topic, held in names.items():
+        page = folder / f"{topic.lower().replace(' ', '_')}.rst"
+        lines = [topic, "=" * len(topic), "", ".. currentmodule:: solver", ""]
+        for name in sorted(held, key=lambda name: (isinstance(getattr(solver, name), type), name)):
+            lines += [f".. {directive(getattr(solver, name))}:: {name}", ""]
+        put(page, "\n".join(lines))
+        pages.append(page)
+    for stale in set(folder.glob("*.rst")) - set(pages):
+        stale.unlink()
+
+
+def room(value: object) -> str:
+    """The part of the library that a public value comes from."""
+    return getattr(value, "__module__", "solver.version").split(".")[1]
+
+
+def directive(value: object) -> str:
+    """What autodoc calls a kind of object."""
+    if isinstance(value, type):
+        return "autoexception" if issubclass(value, BaseException) else "autoclass"
+    return "autofunction" if callable(value) else "autodata"
+
+
+def put(page: Path, text: str) -> None:
+    """Write a page unless it says just this: Sphinx reads again what is new."""
+    if not page.exists() or page.read_text(encoding="utf-8") != text:
+        page.write_text(text, encoding="utf-8")
+
+
+write_reference(HERE / "reference")
