@@ -10,6 +10,11 @@ import numpy as np
 from .arrays import frozen, frozen_times, shortened
 from .errors import InvalidValue, UnknownMarker
 
+POSE = 7
+"""Position and quaternion of the root."""
+UNIT_QUATERNION = 1e-3
+"""Largest error of a quaternion's length that rounding in a file explains."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Motion:
@@ -119,6 +124,64 @@ class Markers:
     def part(self, start: int, stop: int) -> Markers:
         """Frames start..stop-1."""
         return Markers(self.times[start:stop], self.names, self.positions[start:stop])
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class JointCoordinates:
+    """Joint coordinates over time as encoders or another program deliver them, by name, before any rig is known.
+
+    A spherical joint has three, its rotation vector from neutral. Where the root stands is a part of its own: encoders
+    do not know it.
+
+    Attributes:
+        times: (N,) [s].
+        names: C names of links or joints, with ``_x``, ``_y``, ``_z`` where a joint has three; unique.
+        values: (N, C) in `units`; NaN where missing.
+        units: C: ``"rad"`` or ``"m"``, or, of files that state one unit for all rotations and name no column's,
+            ``"rad or m"`` or ``"deg or m"``: the joint tells which.
+        root: (N, 7) [m] position of the root link's origin in the world (z up) and its quaternion xyzw; NaN where
+            missing; None where nothing tells it.
+    """
+
+    UNITS = ("rad", "m", "rad or m", "deg or m")
+
+    times: np.ndarray
+    names: tuple[str, ...]
+    values: np.ndarray
+    units: tuple[str, ...]
+    root: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times", frozen_times(self.times))
+        for name in ("names", "units"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        twice = sorted({name for name in self.names if self.names.count(name) > 1})
+        if twice:
+            raise InvalidValue(f"joint coordinates must have names of their own; twice: {', '.join(twice)}")
+        if len(self.units) != len(self.names) or any(unit not in self.UNITS for unit in self.units):
+            raise InvalidValue(f"each of the {len(self.names)} joint coordinates needs a unit: {', '.join(self.UNITS)}")
+        shape = (len(self.times), len(self.names))
+        object.__setattr__(self, "values", frozen("joint coordinates", self.values, shape, finite=False))
+        if self.root is not None:
+            root = frozen("root poses", self.root, (len(self.times), POSE), finite=False)
+            length = np.linalg.norm(root[:, 3:], axis=1)
+            wrong = np.abs(length - 1.0) > UNIT_QUATERNION
+            if wrong.any():
+                frame = int(np.argmax(wrong))
+                raise InvalidValue(f"the root's quaternion in frame {frame} has length {length[frame]:.4g}, not 1")
+            object.__setattr__(self, "root", root)
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __repr__(self) -> str:
+        root = "no pose of the root" if self.root is None else "with the root's pose"
+        return f"{len(self.names)} joint coordinates, {root}: {span_of(self.times)}\n  {shortened(self.names)}"
+
+    @property
+    def rate(self) -> float:
+        """Frames per second, from the median step."""
+        return rate_of(self.times)
 
 
 def span_of(times: np.ndarray) -> str:

@@ -10,13 +10,13 @@ import numpy as np
 
 from .arrays import frozen_mask
 from .errors import InvalidValue
-from .motion import Markers, Motion, span_of
+from .motion import JointCoordinates, Markers, Motion, span_of
 from .wrenches import Wrenches
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Recording:
-    """A trial as it came from files: markers, forces, or both, each at its own rate.
+    """A trial as it came from files: markers or joint coordinates, forces, or both, each at its own rate.
 
     Attributes:
         name: of the trial.
@@ -25,6 +25,7 @@ class Recording:
         warnings: what reading went on past.
         metadata: what the files say of the subject: ``mass`` [kg], ``height`` [m], ``sex``, ``subject``; absent where
             they do not.
+        joints: joint coordinates, or None where the files hold none.
     """
 
     name: str
@@ -32,12 +33,13 @@ class Recording:
     wrenches: Wrenches | None = None
     warnings: tuple[str, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
+    joints: JointCoordinates | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
 
     def __repr__(self) -> str:
-        parts = [repr(part).splitlines()[0] for part in (self.markers, self.wrenches) if part is not None]
+        parts = [repr(part).splitlines()[0] for part in (self.markers, self.joints, self.wrenches) if part is not None]
         return "\n  ".join([f"Recording {self.name!r}; {len(self.warnings)} warnings", *(parts or ["empty"])])
 
 

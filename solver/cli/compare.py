@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import InvalidValue
 from ..progress import Progress
-from .options import add_recordings, add_verb, read_options
+from .options import add_recordings, add_standing, add_verb, read_options, rig_named
 from .words import AXES
 
 if TYPE_CHECKING:
@@ -19,10 +18,12 @@ if TYPE_CHECKING:
 COLUMNS = ("RMSE identified", "RMSE prior", "CC identified", "CC prior")
 EXPLANATION = """
 Reconstructs the forces and moments of further trials with the identified parameters and with the prior, and prints root
-mean square error and correlation per axis for both.
+mean square error and correlation per axis for both. The rig is that of the results: of a robot the trials hold joint
+coordinates, of a person markers.
 
-Example:
+Examples:
   python -m solver compare results walk2.trc walk2.mot
+  python -m solver compare robot_results second_angles.csv second_wrenches.csv
 """
 
 
@@ -31,42 +32,37 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = add_verb(verbs, "compare", "test identified inertials on further trials", EXPLANATION, run)
     parser.add_argument("result", type=Path, metavar="DIR", help="the --output of `identify`")
     add_recordings(parser)
+    add_standing(parser)
     parser.add_argument("--jobs", type=int, metavar="N", help="processes at once (default: joblib's)")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the table there as CSV")
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Compare and tell."""
+    from dataclasses import replace
+
     from ..calibration.calibration_file import read_calibration
-    from ..identification.comparison import compare
     from ..identification.result_file import read_result
     from ..inertials import InertialParameters
-    from ..progress import Part
-    from ..scene.study_folder import CALIBRATION_FILE, RESULT_FILE
-    from ..signals import preset_of
     from ..study import pipeline
-    from ..study.preparation import prepare
+    from ..study.values import Settings
     from .words import compared, warn
 
-    result = read_result(options.result / RESULT_FILE)
-    calibration = read_calibration(options.result / CALIBRATION_FILE)
+    result = read_result(options.result / "result.json")
     identified, prior = (InertialParameters(result["links"], result[name]) for name in ("parameters", "prior"))
+    calibrated, rig = options.result / "calibration.json", options.result / "rig.json"
+    body = read_calibration(calibrated) if calibrated.exists() else rig_named(str(rig))
+    standing = options.standing or result["settings"].get("standing")
+    settings = Settings(
+        preset=result["settings"]["preset"], base=result["base_link"], jobs=options.jobs, standing=standing
+    )
     recordings = pipeline.load(options.files, read_options(options))
-    records = pipeline.track_all(calibration, recordings, jobs=options.jobs, progress=Part(progress, 0.0, 0.9))
-    rig = calibration.rig.with_prior(prior)
-    preset = preset_of(result["settings"]["preset"])
-    prepared = prepare(rig, [r for r in records if r.tracked], preset, stated_mass=prior.total_mass)
+    found, warnings = pipeline.compare_study(recordings, body, identified, prior, settings, progress)
     used = set(result["trials"])
-    found = [
-        compare(rig, r.trial, identified, prior, used=r.name in used, base=result["base_link"])
-        for r in prepared.records
-        if r.trial is not None and r.trial.counted.any()
-    ]
-    if not found:
-        raise InvalidValue("no trial has markers, forces and a frame that counts")
+    found = tuple(replace(comparison, used=comparison.trial in used) for comparison in found)
     if options.output is not None:
         write_comparisons(options.output, found)
-    warn(prepared.warnings)
+    warn(warnings)
     print(compared(found))
 
 

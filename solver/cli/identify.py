@@ -5,17 +5,20 @@ from __future__ import annotations
 import argparse
 
 from ..progress import Progress
-from .options import add_output, add_recordings, add_subject, add_verb, read_options, subject
+from .options import add_output, add_recordings, add_rig, add_subject, add_verb, read_options, rig_of, subject
 
 EXPLANATION = """
 Calibrates the subject, weighs it, tracks the markers, selects the frames in which every contact with the world is
 measured, identifies, compares on trials used and not used, and writes result.json, result.csv, rig.urdf, the motions
-and report.html.
+and report.html. Of a rig that is named with --rig the recordings hold joint coordinates instead of markers: encoders
+of a robot, or a motion that `track` or `export` wrote.
 
 Examples:
   python -m solver identify recordings/ --height 1.75 --mass 70 --sex female --output results
   python -m solver identify static.trc squats.trc squats.mot --mass 70 --sex male --method hierarchical --output results
   python -m solver identify walk.c3d --height 1.8 --mass 82 --sex male --bootstrap 0 --output quick
+  python -m solver identify robot_angles.csv robot_wrenches.csv --rig hoap3 --output results
+  python -m solver identify dance.mot dance_wrenches.csv --rig robot.urdf --filter human_8hz --output results
 """
 METHODS = ("consistent", "hierarchical", "constrained", "minimum_norm")
 
@@ -24,7 +27,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
     parser = add_verb(verbs, "identify", "identify mass, centre of mass and inertia of every link", EXPLANATION, run)
     add_recordings(parser)
-    add_subject(parser)
+    add_subject(parser, required=False)
+    add_rig(parser)
     group = parser.add_argument_group("identification")
     group.add_argument("--method", choices=METHODS, default=METHODS[0], help=f"(default: {METHODS[0]})")
     group.add_argument("--filter", default="human_8hz", metavar="PRESET", help="a named filter (default: human_8hz)")
@@ -63,14 +67,19 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         cross_validate=not options.no_cross_validation,
         seed=options.seed,
         jobs=options.jobs,
+        standing=options.standing,
     )
-    study = pipeline.identify_study(
-        recordings, **subject(options), settings=settings, progress=Part(progress, 0.0, 0.97)
-    )
+    rig, part = rig_of(options), Part(progress, 0.0, 0.97)
+    if rig is not None:
+        study = pipeline.identify_study(recordings, rig=rig, mass=options.mass, settings=settings, progress=part)
+    else:
+        study = pipeline.identify_study(recordings, **subject(options), settings=settings, progress=part)
     progress(0.97, "writing")
     write_study(study, options.output, title=options.title)
     progress(1.0, "done")
     warn(study.warnings)
     print(identified(study))
+    for text in study.assumed:
+        print(f"not stated: {text}")
     told = "" if study.identification is None else f", the report is {options.output / REPORT_FILE}"
     print(f"\nwritten: {options.output}{told}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -16,6 +16,7 @@ from ..terminal import watched
 
 if TYPE_CHECKING:
     from ..formats.recording import ReadOptions
+    from ..rig import Rig
 
 
 class Subject(TypedDict):
@@ -91,7 +92,8 @@ def add_recordings(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="recordings (.trc .c3d .mot .sto .csv .npz) or folders of them; files of one name make one trial",
+        help="recordings (.trc .c3d .mot .sto .csv .npz) or folders of them; files of one name make one trial: "
+        "walk.trc and walk.mot, robot_angles.csv and robot_wrenches.csv",
     )
     group = parser.add_argument_group("reading", "for files that do not tell, or tell wrongly")
     group.add_argument("--up", choices=UP_AXES, default="auto", help="the axis that points up (default: found out)")
@@ -101,6 +103,7 @@ def add_recordings(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--forces-on-plates", action="store_true", help="forces act on the plates, not on the body")
     group.add_argument("--keep-missing", action="store_true", help="leave missing force samples out, do not refuse")
     group.add_argument("--ragged", action="store_true", help="accept marker rows that end early")
+    group.add_argument("--angles", choices=("deg", "rad"), help="of joint coordinates (default: what the file says)")
 
 
 def read_options(options: argparse.Namespace) -> ReadOptions:
@@ -115,7 +118,43 @@ def read_options(options: argparse.Namespace) -> ReadOptions:
         sign=-1 if options.forces_on_plates else None,
         missing="keep" if options.keep_missing else "error",
         ragged=options.ragged,
+        angles=options.angles,
     )
+
+
+def add_rig(parser: argparse.ArgumentParser) -> None:
+    """Whose joint coordinates the recordings hold."""
+    group = parser.add_argument_group("rig", "for recordings of joint coordinates, instead of markers")
+    group.add_argument("--rig", metavar="BODY", help="hoap3, hrp2, a .urdf file, or a rig.json of this program")
+    group.add_argument(
+        "--packages", nargs="+", default=(), metavar="DIR", help="folders that package:// paths start at"
+    )
+    add_standing(group)
+
+
+def add_standing(parser: argparse._ActionsContainer) -> None:
+    """What stands still where nothing tells the root's pose."""
+    words = "what stands still on the floor where the root's pose was not recorded; forces are then about its middle"
+    parser.add_argument("--standing", metavar="PATCH", help=words)
+
+
+def rig_of(options: argparse.Namespace) -> Rig | None:
+    """The rig as named; None without."""
+    return None if options.rig is None else rig_named(options.rig, options.packages)
+
+
+def rig_named(name: str, packages: Sequence[str] = ()) -> Rig:
+    """A built-in robot, or the rig in a file.
+
+    Raises:
+        InvalidValue: a person, whose size no name tells.
+    """
+    from ..rigs import build
+    from .rig import body_parameters
+
+    if name == "human":
+        raise InvalidValue("a person's rig has a size: name the rig.json that `calibrate` wrote")
+    return build(body_parameters(argparse.Namespace(body=name, packages=packages)))
 
 
 def add_subject(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
@@ -141,10 +180,10 @@ def subject(options: argparse.Namespace) -> Subject:
     """The subject as stated.
 
     Raises:
-        InvalidValue: neither a calibration nor a sex is given.
+        InvalidValue: no sex is given.
     """
     if options.sex is None:
-        raise InvalidValue("a new subject needs --sex; an earlier one --calibration")
+        raise InvalidValue("a new subject needs --sex; an earlier one --calibration; joint coordinates their --rig")
     return {
         "sex": options.sex,
         "height": options.height,

@@ -78,5 +78,5 @@ def body_parameters(options: argparse.Namespace) -> dict[str, object]:
 
         return dict(read_rig(options.body).parameters)
     names = ("height", "mass", "sex", "variant", "table", "payload", "torque")
-    given = {name: getattr(options, name) for name in names}
+    given = {name: getattr(options, name, None) for name in names}
     return {"kind": options.body} | {name: value for name, value in given.items() if value is not None}

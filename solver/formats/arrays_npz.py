@@ -5,6 +5,8 @@ A recording's archive holds some of:
 - ``labels`` (M,) strings, ``positions`` (N, M, 3) [m] z up, and ``marker_times`` (N,) [s] or ``marker_rate`` [1/s];
 - ``force`` (K, 3) [N] z up, the total on the body, and ``force_times`` (K,) or ``force_rate``; no moment is known then;
   or ``wrenches`` (K, P, 6) force and moment about the world origin, ``frames`` (P,) strings;
+- ``joints`` (C,) strings, ``angles`` (K, C) [rad, m], ``joint_times`` (K,) [s] or ``joint_rate`` [1/s], and ``root``
+  (K, 7) [m] position and quaternion xyzw in the world, or nothing, see `joint_files`;
 - ``mass`` [kg], ``height`` [m], ``sex``, for the metadata.
 """
 
@@ -15,12 +17,13 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError, InvalidValue
-from ..motion import Markers, Motion
+from ..motion import JointCoordinates, Markers, Motion
 from ..trial import Recording, Trial
 from ..wrenches import Wrenches
 from .archive import read_archive
 from .atomic import write_atomically
 from .axes import check_extent, check_up, settle_up, to_z_up, up_of_markers
+from .joint_files import joints_of_archive
 from .text import Warn, no_warning
 from .wrench_checks import check_forces, settle_force_up
 
@@ -29,7 +32,13 @@ REMEDY = "Write the archive again with the arrays that the documentation of the 
 
 
 def read_npz(
-    path: str | Path, up: str = "auto", *, sign: int = 1, missing: str = "error", warn: Warn = no_warning
+    path: str | Path,
+    up: str = "auto",
+    *,
+    sign: int = 1,
+    missing: str = "error",
+    angles: str | None = None,
+    warn: Warn = no_warning,
 ) -> Recording:
     """A recording from an archive as the module describes.
 
@@ -41,14 +50,17 @@ def read_npz(
     arrays = read_archive(path)[0]
     try:
         markers = _markers(path, arrays, up)
+        joints = None
+        if "joints" in arrays and "angles" in arrays:
+            joints = joints_of_archive(path, arrays, _times(path, arrays, "joint", len(arrays["angles"])), angles)
         wrenches = _wrenches(path, arrays, up, sign, missing, warn)
     except (InvalidValue, ValueError, TypeError) as error:
         raise InputError(path, str(error), remedy=REMEDY) from error
-    if markers is None and wrenches is None:
-        problem = f"holds neither positions nor forces, only {', '.join(sorted(arrays)) or 'nothing'}"
+    if markers is None and wrenches is None and joints is None:
+        problem = f"holds neither positions nor joint angles nor forces, only {', '.join(sorted(arrays)) or 'nothing'}"
         raise InputError(path, problem, remedy=REMEDY)
     metadata = {name: arrays[name].reshape(-1)[0].item() for name in METADATA if arrays.get(name, np.zeros(0)).size}
-    return Recording(Path(path).stem, markers, wrenches, metadata=metadata)
+    return Recording(Path(path).stem, markers, wrenches, metadata=metadata, joints=joints)
 
 
 def write_recording_npz(path: str | Path, recording: Recording) -> None:
@@ -59,6 +71,8 @@ def write_recording_npz(path: str | Path, recording: Recording) -> None:
     if recording.markers is not None:
         arrays |= {"labels": np.array(recording.markers.names), "positions": recording.markers.positions,
                    "marker_times": recording.markers.times}  # fmt: skip
+    if recording.joints is not None:
+        arrays |= _joint_arrays(recording.joints)
     if recording.wrenches is not None:
         assert recording.wrenches.measured is not None
         arrays |= {"wrenches": recording.wrenches.values, "frames": np.array(recording.wrenches.frames),
@@ -162,6 +176,18 @@ def _wrenches(
     wrenches = Wrenches(_times(path, arrays, "force", len(values)), frames, values, measured)
     check_forces(wrenches, path)
     return wrenches
+
+
+def _joint_arrays(joints: JointCoordinates) -> dict[str, np.ndarray]:
+    """Joint coordinates in the archive's layout, degrees as radians.
+
+    Raises:
+        InvalidValue: a coordinate of a file that leaves open whether it turns or slides, in degrees if it turns.
+    """
+    if "deg or m" in joints.units:
+        raise InvalidValue("joint coordinates in degrees must be matched to a rig before an archive can hold them")
+    arrays = {"joints": np.array(joints.names), "angles": joints.values, "joint_times": joints.times}
+    return arrays if joints.root is None else {**arrays, "root": joints.root}
 
 
 def _times(path: str | Path, arrays: dict[str, np.ndarray], kind: str, count: int) -> np.ndarray:

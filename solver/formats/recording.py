@@ -1,10 +1,10 @@
-"""Recordings from files: the reader by the suffix, markers and forces of one trial together, and whether they agree."""
+"""Recordings from files: the reader by the suffix, motion and forces of one trial together, and whether they agree."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,24 +12,28 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError
-from ..motion import Markers
+from ..motion import JointCoordinates, Markers
 from ..trial import Recording
 from ..wrenches import Wrenches
 from .arrays_npz import read_npz
 from .c3d import read_c3d
-from .storage import holds_forces, load_forces
+from .joint_files import read_joints_csv, read_joints_storage
+from .storage import holds_a_trial, holds_forces, load_forces
 from .tables import kind_of_table, load_markers_csv, load_wrenches_csv
 from .trc import load_trc
 from .wrench_checks import centres_of_pressure
 
 WHOLE = (".c3d", ".npz")
-"""Files that may hold markers and forces."""
+"""Files that may hold markers, joint coordinates and forces."""
 SUFFIXES = (".trc", ".mot", ".sto", ".csv", *WHOLE)
-_FORCE_ENDING = re.compile(r"[_\-. ](grfs?|forces?|kinetics|ground_reaction|wrench(es)?|plates?|markers?)$", re.I)
+_ENDING = re.compile(
+    r"[_\-. ](grfs?|forces?|kinetics|ground_reaction|wrench(es)?|plates?|markers?|angles?|joints?|encoders?|ik)$", re.I
+)
+"""What a file of a trial may add to the trial's name."""
 REACH = 0.5
 """[m] a centre of pressure farther than this from the space the markers fill is not under that body."""
 LEAST_FRAMES = 2
-MARKERS, FORCES = "markers", "forces"
+MARKERS, JOINTS, FORCES, BOTH = "markers", "joints", "forces", "both"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class ReadOptions:
         sign: 1 when forces act on the body, -1 when on the plates, None for the format's own convention.
         missing: ``"error"`` refuses missing force samples, ``"keep"`` leaves them out.
         ragged: take marker rows that end early.
+        angles: ``"deg"`` or ``"rad"``, of joint coordinates in .mot, .sto and .npz files, to overrule what they say.
     """
 
     up: str = "auto"
@@ -53,6 +58,7 @@ class ReadOptions:
     sign: int | None = None
     missing: str = "error"
     ragged: bool = False
+    angles: str | None = None
 
 
 DEFAULT = ReadOptions()
@@ -61,10 +67,10 @@ DEFAULT = ReadOptions()
 def read_recording(
     paths: str | Path | Sequence[str | Path], options: ReadOptions = DEFAULT, *, name: str | None = None
 ) -> Recording:
-    """One trial from one file (C3D, npz, or only markers, or only forces) or from a file of markers and one of forces.
+    """One trial from one file (C3D, npz, or only markers, joints or forces) or from one of motion and one of forces.
 
     Raises:
-        InputError: an unknown suffix, two files of the same kind, whatever the readers refuse, or markers and forces
+        InputError: an unknown suffix, two files of the same kind, whatever the readers refuse, or motion and forces
             that do not belong together: no common time, other axes, forces far from the body.
     """
     files = [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
@@ -72,30 +78,36 @@ def read_recording(
         raise InputError("recording", "no file was named", remedy="Name a file of markers, of forces, or both")
     warnings: list[str] = []
     markers: Markers | None = None
+    joints: JointCoordinates | None = None
     wrenches: Wrenches | None = None
     metadata: dict[str, object] = {}
     sources: dict[str, tuple[Path, str]] = {}
-    # Markers first: they tell the vertical axis better than forces do.
-    for file in sorted(files, key=lambda f: kind_of(f) != MARKERS):
-        part, axes = _read_one(file, options, warnings, sources.get(MARKERS))
+    # Motion first: it tells the vertical axis better than forces do.
+    for file in sorted(files, key=lambda f: (MARKERS, JOINTS, BOTH, FORCES).index(kind_of(f))):
+        part, axes = _read_one(file, options, warnings, sources.get(MARKERS) or sources.get(JOINTS))
         for kind, axis in axes.items():
             if kind in sources:
                 problem = f"holds {kind}, and so does {sources[kind][0].name}"
-                raise InputError(file, problem, remedy="Name one file of markers and one of forces a trial")
+                raise InputError(file, problem, remedy=f"Name one file of {kind} a trial")
             sources[kind] = (file, axis)
-        markers, wrenches = part.markers or markers, part.wrenches or wrenches
+        markers, joints, wrenches = part.markers or markers, part.joints or joints, part.wrenches or wrenches
         metadata |= part.metadata
-    _check_length(markers, wrenches, sources)
+    found = {MARKERS: markers, JOINTS: joints, FORCES: wrenches}
+    _check_length(found, sources)
+    for kind, motion in ((MARKERS, markers), (JOINTS, joints)):
+        if motion is not None and wrenches is not None:
+            _check_time(kind, motion.times, wrenches.times, sources, warnings)
     if markers is not None and wrenches is not None:
-        _check_together(markers, wrenches, sources, warnings)
-    return Recording(name or _stem(files[0]), markers, wrenches, tuple(dict.fromkeys(warnings)), metadata)
+        _check_place(markers, wrenches, sources)
+    return Recording(name or _stem(files[0]), markers, wrenches, tuple(dict.fromkeys(warnings)), metadata, joints)
 
 
 def find_recordings(paths: Sequence[str | Path], options: ReadOptions = DEFAULT) -> tuple[Recording, ...]:
-    """Every trial in files and folders (searched to any depth), markers and forces paired by their names.
+    """Every trial in files and folders (searched to any depth), motion and forces paired by their names.
 
-    ``walk.trc`` belongs to ``walk.mot``, ``walk_grf.mot`` or ``forces/walk.mot``. In folders, files that hold neither
-    markers nor forces (joint angles, tables of errors) are passed over; a file that is named must be readable.
+    ``walk.trc`` belongs to ``walk.mot``, ``walk_grf.mot`` or ``forces/walk.mot``; ``robot_angles.csv`` to
+    ``robot_wrenches.csv``. In folders, files that hold nothing of a trial (tables of errors), and joint coordinates of
+    a trial whose markers are there, are passed over; a file that is named must be readable.
 
     Returns:
         in order of their names.
@@ -116,7 +128,12 @@ def pair_files(paths: Sequence[str | Path]) -> list[tuple[str, tuple[Path, ...]]
     for given in map(Path, paths):
         if given.is_dir():
             found = {file: kind_in_folder(file) for file in sorted(given.rglob("*")) if _visible(file, given)}
-            kinds |= {file: kind for file, kind in found.items() if kind is not None}
+            marked = {_stem(file).lower() for file, kind in found.items() if kind == MARKERS}
+            kinds |= {
+                file: kind
+                for file, kind in found.items()
+                if kind is not None and not (kind == JOINTS and _stem(file).lower() in marked)
+            }
         else:
             kinds[given] = kind_of(given)
     if not kinds:
@@ -134,22 +151,22 @@ def pair_files(paths: Sequence[str | Path]) -> list[tuple[str, tuple[Path, ...]]
 
 
 def kind_of(path: Path) -> str:
-    """``"markers"``, ``"forces"`` or ``"both"``, by suffix and, for CSV, by the titles of its columns.
+    """``"markers"``, ``"joints"``, ``"forces"`` or ``"both"``, by suffix and, for tables, by the titles of the columns.
 
     Raises:
-        InputError: an unknown suffix, or a CSV file that holds neither.
+        InputError: an unknown suffix, or a CSV file that holds none of these.
     """
     suffix = path.suffix.lower()
     if suffix == ".trc":
         return MARKERS
     if suffix in (".mot", ".sto"):
-        return FORCES
+        return FORCES if holds_forces(path) else JOINTS
     if suffix in WHOLE:
-        return "both"
+        return BOTH
     if suffix == ".csv":
         kind = kind_of_table(path)
         if kind is None:
-            problem = "no column is titled NAME.x [m] (markers) or NAME.fx [N] (forces)"
+            problem = "no column is titled NAME.x [m] (markers), NAME [rad] (joints) or NAME.fx [N] (forces)"
             raise InputError(path, problem, place="line 1", remedy="Give the table the documented header")
         return kind
     if not path.exists():
@@ -158,12 +175,10 @@ def kind_of(path: Path) -> str:
 
 
 def kind_in_folder(path: Path) -> str | None:
-    """As `kind_of`, None for files that hold neither markers nor forces."""
+    """As `kind_of`, None for files that hold nothing of a trial."""
     suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
+    if suffix not in SUFFIXES or (suffix in (".mot", ".sto") and not holds_a_trial(path)):
         return None
-    if suffix in (".mot", ".sto"):
-        return FORCES if holds_forces(path) else None
     return kind_of_table(path) if suffix == ".csv" else kind_of(path)
 
 
@@ -173,17 +188,17 @@ def _visible(file: Path, folder: Path) -> bool:
 
 def _stem(path: Path) -> str:
     """Name of the trial a file belongs to."""
-    return _FORCE_ENDING.sub("", path.stem)
+    return _ENDING.sub("", path.stem)
 
 
 def _pairs(kinds: dict[Path, str]) -> list[tuple[Path, ...]]:
-    """Files of markers, each with the file of forces of the same stem that lies nearest; then all others alone."""
+    """Files of motion, each with the file of forces of the same stem that lies nearest; then all others alone."""
     forces = [file for file, kind in kinds.items() if kind == FORCES]
     groups: list[tuple[Path, ...]] = []
     for file, kind in kinds.items():
         if kind == FORCES:
             continue
-        same = [f for f in forces if kind == MARKERS and _stem(f).lower() == _stem(file).lower()]
+        same = [f for f in forces if kind in (MARKERS, JOINTS) and _stem(f).lower() == _stem(file).lower()]
         nearest = max(same, key=partial(_shared_depth, file), default=None)
         if nearest is not None:
             forces.remove(nearest)
@@ -206,7 +221,7 @@ def _read_one(
         whole = Recording(path.stem, content.markers, content.wrenches, metadata=content.metadata)
         return whole, dict.fromkeys(_kinds_in(whole), content.up)
     if suffix == ".npz":
-        whole = read_npz(path, options.up, sign=sign, missing=options.missing, warn=warn)
+        whole = read_npz(path, options.up, sign=sign, missing=options.missing, angles=options.angles, warn=warn)
         return whole, dict.fromkeys(_kinds_in(whole), "z")
     if kind == MARKERS:
         if suffix == ".trc":
@@ -214,6 +229,12 @@ def _read_one(
         else:
             markers, axis = load_markers_csv(path, options.up, warn=warn)
         return Recording(path.stem, markers), {MARKERS: axis}
+    if kind == JOINTS:
+        if suffix == ".csv":
+            joints = read_joints_csv(path, warn=warn)
+        else:
+            joints = read_joints_storage(path, options.angles, warn=warn)
+        return Recording(path.stem, joints=joints), {JOINTS: "z"}
     up, other, missing = options.force_up or options.up, None if known is None else known[1], options.missing
     if suffix == ".csv":
         wrenches, axis = load_wrenches_csv(path, up, sign=sign, missing=missing, otherwise=other, warn=warn)
@@ -227,39 +248,50 @@ def _read_one(
 
 
 def _kinds_in(recording: Recording) -> Iterable[str]:
-    return [k for k, v in ((MARKERS, recording.markers), (FORCES, recording.wrenches)) if v is not None]
+    parts = ((MARKERS, recording.markers), (JOINTS, recording.joints), (FORCES, recording.wrenches))
+    return [kind for kind, part in parts if part is not None]
 
 
-def _check_length(markers: Markers | None, wrenches: Wrenches | None, sources: dict[str, tuple[Path, str]]) -> None:
+def _check_length(
+    found: Mapping[str, Markers | JointCoordinates | Wrenches | None], sources: dict[str, tuple[Path, str]]
+) -> None:
     """A trial is more than one instant."""
-    for kind, value in ((MARKERS, markers), (FORCES, wrenches)):
+    for kind, value in found.items():
         if value is not None and len(value) < LEAST_FRAMES:
             raise InputError(sources[kind][0], f"holds {len(value)} frame of {kind}", remedy="Export the whole trial")
 
 
-def _check_together(
-    markers: Markers, wrenches: Wrenches, sources: dict[str, tuple[Path, str]], warnings: list[str]
+def _check_time(
+    kind: str, motion: np.ndarray, forces: np.ndarray, sources: dict[str, tuple[Path, str]], warnings: list[str]
 ) -> None:
-    """Markers and forces of one trial share time and place.
+    """Motion and forces of one trial share their time, stamps (N,) and (K,) [s].
 
     Raises:
         InputError: they do not.
     """
-    path, other = sources[FORCES][0], sources[MARKERS][0]
-    start = max(markers.times[0], wrenches.times[0])
-    stop = min(markers.times[-1], wrenches.times[-1])
-    spans = " s, the markers from ".join(f"{v.times[0]:g} to {v.times[-1]:g}" for v in (wrenches, markers)) + " s"
+    path, other = sources[FORCES][0], sources[kind][0]
+    start, stop = max(motion[0], forces[0]), min(motion[-1], forces[-1])
+    spans = f" s, the {kind} from ".join(f"{times[0]:g} to {times[-1]:g}" for times in (forces, motion)) + " s"
     if not stop > start:
-        problem = f"its forces do not overlap the markers of {other.name} in time: they run from {spans}"
+        problem = f"its forces do not overlap the {kind} of {other.name} in time: they run from {spans}"
         raise InputError(path, problem, remedy="Name the files of the same trial, with times on the same clock")
-    share = (stop - start) / (markers.times[-1] - markers.times[0])
+    share = (stop - start) / (motion[-1] - motion[0])
     if share < 0.5:
-        warnings.append(f"{path.name}: forces cover {100.0 * share:.0f} % of the markers' time; they run from {spans}")
+        warnings.append(f"{path.name}: forces cover {100.0 * share:.0f} % of the {kind}' time; they run from {spans}")
+
+
+def _check_place(markers: Markers, wrenches: Wrenches, sources: dict[str, tuple[Path, str]]) -> None:
+    """Markers and forces of one trial share their place.
+
+    Raises:
+        InputError: they do not.
+    """
     distance = _distance_from_body(markers, wrenches)
     if len(distance) and np.median(distance) > REACH:
-        problem = f"its forces act {np.median(distance):.2g} m outside the space that the markers of {other.name} fill"
+        problem = f"its forces act {np.median(distance):.2g} m outside the space that the markers of "
+        problem += f"{sources[MARKERS][0].name} fill"
         remedy = "Check the unit of the centres of pressure (force_units = mm), the axes (force_up), and the trial"
-        raise InputError(path, problem, remedy=remedy)
+        raise InputError(sources[FORCES][0], problem, remedy=remedy)
 
 
 def _distance_from_body(markers: Markers, wrenches: Wrenches) -> np.ndarray:

@@ -150,9 +150,23 @@ def load_forces(
 
 def holds_forces(path: str | Path) -> bool:
     """Whether the column names of a storage file name forces; the same suffix also serves joint angles."""
+    return _names_forces(_head(path)[1])
+
+
+def holds_a_trial(path: str | Path) -> bool:
+    """Whether a storage file names forces, or says of its angles whether they are in degrees."""
+    header, names = _head(path)
+    return _names_forces(names) or "indegrees" in header
+
+
+def _head(path: str | Path) -> tuple[dict[str, str], list[str]]:
+    """Header and column names, whatever else may be wrong with the file."""
     lines = read_lines(path)
     end = next((i for i, line in enumerate(lines) if line.strip().lower() == END_OF_HEADER), len(lines))
-    names = next((cells_of(line) for line in lines[end + 1 :] if line.strip()), [])
+    return _header(lines[:end]), next((cells_of(line) for line in lines[end + 1 :] if line.strip()), [])
+
+
+def _names_forces(names: Sequence[str]) -> bool:
     return any(match and match["what"].lower() == "v" for match in map(_FORCE_COLUMN.match, names))
 
 

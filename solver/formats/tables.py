@@ -1,4 +1,4 @@
-"""CSV tables of joint angles, markers and wrenches.
+"""CSV tables of markers, wrenches and joint coordinates.
 
 The first row names every column with its unit in brackets: ``time [s], LASI.x [mm], LASI.y [mm], LASI.z [mm]``. The
 first column is the time; an empty cell is a missing sample; lines that begin with ``#`` and empty lines are skipped.
@@ -6,7 +6,7 @@ first column is the time; an empty cell is a missing sample; lines that begin wi
 - markers: ``NAME.x [m]`` with .x .y .z for every marker; m, cm or mm;
 - wrenches: ``NAME.fx [N]`` with .fx .fy .fz, and either moments about the world origin ``NAME.mx [N m]``, or centre of
   pressure ``NAME.px [m]`` with an optional free moment ``NAME.mx``; without moment and point only forces are measured;
-- joint angles: ``NAME [deg]`` or ``NAME [rad]``; translations in m, cm or mm.
+- joint coordinates: ``NAME [deg]`` or ``NAME [rad]``, see `joint_files`.
 """
 
 from __future__ import annotations
@@ -83,10 +83,10 @@ def read_table(path: str | Path) -> Table:
         table.append(numbers([cell.strip() for cell in row], path, line, names))
     if not table:
         raise InputError(path, "holds no rows", remedy="Export the trial again")
-    values = np.array(table) * np.array([SI[_plain(unit)] for unit in units])
+    values = np.array(table) * np.array([SI[plain_unit(unit)] for unit in units])
     lines = tuple(line for line, _ in kept[1:])
     check_times(values[:, 0], lines, path)
-    times = unrounded(values[:, 0], stamps) if _plain(units[0]) == "s" else values[:, 0]
+    times = unrounded(values[:, 0], stamps) if plain_unit(units[0]) == "s" else values[:, 0]
     return Table(names[1:], units[1:], times, values[:, 1:], lines)
 
 
@@ -186,13 +186,13 @@ def load_wrenches_csv(
 
 
 def kind_of_table(path: str | Path) -> str | None:
-    """``"forces"``, ``"markers"`` or None, by the column titles of a CSV file."""
+    """``"forces"``, ``"markers"``, ``"joints"`` or None, by the column titles of a CSV file."""
     rows = csv.reader(line for line in read_lines(path) if line.strip() and not line.startswith("#"))
-    titles = [
-        match["name"].rpartition(".") for match in map(_TITLE.match, (c.strip() for c in next(rows, []))) if match
-    ]
-    ends = {end for stem, _, end in titles if stem}
-    return "forces" if ends & set(FORCE) else "markers" if ends & set(AXES) else None
+    titles = [match for match in map(_TITLE.match, (cell.strip() for cell in next(rows, []))) if match]
+    ends = {end for stem, _, end in (match["name"].rpartition(".") for match in titles) if stem}
+    if ends & set(FORCE) or ends & set(AXES):
+        return "forces" if ends & set(FORCE) else "markers"
+    return "joints" if {"rad", "deg"} & {plain_unit(match["unit"]) for match in titles} else None
 
 
 def write_wrenches_csv(path: str | Path, wrenches: Wrenches) -> None:
@@ -200,20 +200,6 @@ def write_wrenches_csv(path: str | Path, wrenches: Wrenches) -> None:
     units = {axis: "N" if axis in FORCE else "N m" for axis in FORCE + MOMENT}
     titles = [f"{name}.{axis} [{unit}]" for name in wrenches.frames for axis, unit in units.items()]
     write_table(path, wrenches.times, titles, wrenches.values.reshape(len(wrenches), -1))
-
-
-def read_angles_csv(path: str | Path) -> Table:
-    """Joint coordinates from columns ``NAME [deg]`` or ``NAME [rad]`` (translations in m, cm, mm), in SI.
-
-    Raises:
-        InputError: malformed table, or a column in a unit that is no angle and no length.
-    """
-    table = read_table(path)
-    for name, unit in zip(table.names, table.units):
-        if _plain(unit) not in ("deg", "rad", *LENGTHS):
-            problem = f"column {name!r} has the unit {unit!r}, no angle and no length"
-            raise InputError(path, problem, place="line 1", remedy="Give joint angles in deg or rad")
-    return table
 
 
 def write_table(path: str | Path, times: np.ndarray, titles: Sequence[str], values: np.ndarray) -> None:
@@ -234,13 +220,13 @@ def _titles(path: str | Path, header: Sequence[str], line: int) -> tuple[tuple[s
         if match is None:
             problem = f"column {number} is titled {cell.strip()!r}, without a unit"
             raise InputError(path, problem, place=f"line {line}", remedy="Title columns like 'time [s]', 'LASI.x [mm]'")
-        if _plain(match["unit"]) not in SI:
+        if plain_unit(match["unit"]) not in SI:
             known = ", ".join(unit for unit in SI if unit)
             problem = f"column {match['name']!r} has the unknown unit {match['unit']!r}"
             raise InputError(path, problem, place=f"line {line}", remedy=f"Known units: {known}")
         names.append(match["name"].strip())
         units.append(match["unit"].strip())
-    if names[0].lower() != "time" or _plain(units[0]) not in ("s", "ms"):
+    if names[0].lower() != "time" or plain_unit(units[0]) not in ("s", "ms"):
         problem = f"the first column is {header[0].strip()!r}"
         raise InputError(path, problem, place=f"line {line}", remedy="It must be 'time [s]'")
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -250,7 +236,7 @@ def _titles(path: str | Path, header: Sequence[str], line: int) -> tuple[tuple[s
     return tuple(names), tuple(units)
 
 
-def _plain(unit: str) -> str:
+def plain_unit(unit: str) -> str:
     """A unit without spaces, dots and case: 'N m', 'N.m' and 'Nm' are one."""
     return unit.strip().lower().replace(" ", "").replace(".", "").replace("*", "")
 

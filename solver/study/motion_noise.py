@@ -1,4 +1,4 @@
-"""What is known of the noise of tracked motions, and what follows for their filter."""
+"""What is known of the noise of measured motions, and what follows for their filter."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ class MotionNoise:
 def motion_noises(
     rig: Rig, records: Sequence[TrialRecord], preset: FilterPreset, given: Set[str]
 ) -> dict[str, MotionNoise]:
-    """Noise of the tracked motions that have forces, by trial; without those that tell nothing.
+    """Noise of the motions that have forces, by trial; without those that tell nothing.
 
     Args:
         rig: of the motions.
-        records: tracked or not.
+        records: with poses or not.
         preset: filter asked for.
         given: names of trials whose motion comes filtered from elsewhere.
     """
     result = {}
     for record in records:
-        tracked = record.tracked
-        if tracked is None or record.recording.wrenches is None or record.name in given:
+        poses = record.poses
+        if poses is None or record.recording.wrenches is None or record.name in given:
             continue
-        floor = noise_floor(rig.model, tracked.times, tracked.q, preset, tracked.tracked)
+        floor = noise_floor(rig.model, poses.times, poses.q, preset, poses.known)
         if floor is not None:
-            result[record.name] = MotionNoise(floor, noisy_above(rig.model, tracked.times, tracked.q, floor))
+            result[record.name] = MotionNoise(floor, noisy_above(rig.model, poses.times, poses.q, floor))
     return result
 
 
@@ -61,7 +61,7 @@ def shaken_copies(
     rig: Rig, record: TrialRecord, preset: FilterPreset, noises: Mapping[str, MotionNoise]
 ) -> tuple[Motion, ...]:
     """The trial's motion shaken by its own noise; none where that is unknown or harmless."""
-    noise, tracked = noises.get(record.name), record.tracked
-    if noise is None or tracked is None or noise.above >= HARMLESS * preset.cutoff:
+    noise, poses = noises.get(record.name), record.poses
+    if noise is None or poses is None or noise.above >= HARMLESS * preset.cutoff:
         return ()
-    return shaken(rig.model, tracked.times, tracked.q, preset, noise.floor, name=record.name)
+    return shaken(rig.model, poses.times, poses.q, preset, noise.floor, name=record.name)

@@ -14,15 +14,18 @@ from ..calibration import calibrate
 from ..calibration.calibrate import Calibration
 from ..errors import InvalidValue, UnknownName
 from ..formats.recording import ReadOptions, find_recordings
+from ..identification.comparison import Comparison, compare
 from ..identification.identify import IdentifyOptions, identify
 from ..identification.result import Identification
+from ..inertials import InertialParameters
 from ..motion import Motion
 from ..progress import Part, Progress, silent
 from ..rig import Rig
-from ..signals import preset_of
+from ..signals import preset_of, smooth_motion
 from ..threads import one_blas_thread
 from ..tracking import TrackingOptions, track
 from ..trial import Recording
+from .joint_motion import pose_all
 from .preparation import Prepared, first_mass, prepare
 from .values import Settings, Study, TrialRecord
 
@@ -103,9 +106,88 @@ def track_all(
     return tuple(found)
 
 
+def track_study(
+    recordings: Sequence[Recording],
+    body: Calibration | Rig,
+    settings: Settings | None = None,
+    progress: Progress = silent,
+) -> Study:
+    """Filtered motion of every recording, identifying nothing.
+
+    Args:
+        recordings: see `load`; with markers of a calibrated person, or joint coordinates of a rig.
+        body: the calibrated person, or the rig.
+        settings: filter, standing patch, number of processes.
+        progress: receives progress.
+
+    Raises:
+        InvalidValue: no recording has a motion.
+    """
+    settings = Settings() if settings is None else settings
+    preset, rig, records = preset_of(settings.preset), *_posed(recordings, body, settings, progress)
+    moved = [
+        replace(r, motion=smooth_motion(rig.model, p.times, p.q, preset)) if (p := r.poses) else r for r in records
+    ]
+    calibration = body if isinstance(body, Calibration) else None
+    return Study(rig, settings, tuple(moved), calibration, warnings=warnings_of(records, calibration))
+
+
+def compare_study(
+    recordings: Sequence[Recording],
+    body: Calibration | Rig,
+    identified: InertialParameters,
+    prior: InertialParameters,
+    settings: Settings | None = None,
+    progress: Progress = silent,
+) -> tuple[tuple[Comparison, ...], tuple[str, ...]]:
+    """How well identified parameters explain further trials, beside the prior; and warnings.
+
+    Args:
+        recordings: see `track_study`.
+        body: the calibrated person, or the rig.
+        identified, prior: parameters to compare, of the rig's links.
+        settings: as the identification had them: filter, base link, standing patch.
+        progress: receives progress.
+
+    Raises:
+        InvalidValue: no trial has motion, forces and a frame that counts.
+    """
+    settings = Settings() if settings is None else settings
+    rig, records = _posed(recordings, body, settings, Part(progress, 0.0, 0.9))
+    rig, base = rig.with_prior(prior), _base(rig, settings)
+    moved = [record for record in records if record.poses is not None]
+    prepared = prepare(rig, moved, preset_of(settings.preset), stated_mass=prior.total_mass)
+    found = tuple(
+        compare(rig, record.trial, identified, prior, used=False, base=base)
+        for record in prepared.records
+        if record.trial is not None and record.trial.counted.any()
+    )
+    if not found:
+        raise InvalidValue("no trial has motion, forces and a frame that counts")
+    calibration = body if isinstance(body, Calibration) else None
+    return found, (*warnings_of(records, calibration), *prepared.warnings)
+
+
+def _posed(
+    recordings: Sequence[Recording], body: Calibration | Rig, settings: Settings, progress: Progress
+) -> tuple[Rig, tuple[TrialRecord, ...]]:
+    """The rig, and every recording with its configurations: tracked, or the recording's own.
+
+    Raises:
+        InvalidValue: no recording has any.
+    """
+    if isinstance(body, Calibration):
+        return body.rig, track_all(body, recordings, jobs=settings.jobs, progress=progress)
+    records = pose_all(body, recordings, settings.standing)
+    if all(record.poses is None for record in records):
+        raise InvalidValue(f"no trial has joint coordinates of {body.name}; markers need a person's calibration")
+    return body, records
+
+
 def identify_study(
     recordings: Sequence[Recording],
     *,
+    rig: Rig | None = None,
     sex: str | None = None,
     height: float | None = None,
     mass: float | None = None,
@@ -115,10 +197,11 @@ def identify_study(
     calibration: Calibration | None = None,
     progress: Progress = silent,
 ) -> Study:
-    """From a person's recordings to the identified inertial parameters of every segment.
+    """From a person's or a robot's recordings to the identified inertial parameters of every link.
 
     Args:
-        recordings: see `load`.
+        recordings: see `load`; markers of a person, or joint coordinates of a rig, with forces.
+        rig: whose joint coordinates the recordings hold; None for a person with markers.
         sex, height, mass, marker_set, static: see `calibrate_subject`; a stated mass is compared with the plates.
             A new subject needs its sex: nothing in a recording tells it.
         settings: every choice of method.
@@ -126,15 +209,17 @@ def identify_study(
         progress: receives progress.
 
     Raises:
-        InvalidValue: neither a calibration nor a sex, no trial with markers, none with forces, or no frame that counts.
+        InvalidValue: neither a rig nor a calibration nor a sex; no trial with motion, none with forces, or no frame
+            that counts; joint coordinates that are not the rig's.
         SolverError: whatever a step refuses.
     """
     settings = Settings() if settings is None else settings
     clock = _Clock()
-    with clock.measured("calibration"):
-        if calibration is None:
-            if sex is None:
-                raise InvalidValue("the segment tables of a new subject differ by sex: state 'female' or 'male'")
+    if rig is None and calibration is None:
+        _require_markers(recordings)
+        if sex is None:
+            raise InvalidValue("the segment tables of a new subject differ by sex: state 'female' or 'male'")
+        with clock.measured("calibration"):
             calibration = calibrate_subject(
                 recordings,
                 sex=sex,
@@ -144,25 +229,43 @@ def identify_study(
                 static=static,
                 progress=Part(progress, 0.0, 0.3),
             )
+    body = rig or calibration
+    assert body is not None
     with clock.measured("tracking"):
-        marked = [recording for recording in recordings if recording.markers is not None]
-        records = track_all(calibration, marked, jobs=settings.jobs, progress=Part(progress, 0.3, 0.6))
-    moved = [record for record in records if record.tracked is not None]
-    study = study_motions(
-        calibration.rig, moved, stated_mass=mass, settings=settings, progress=Part(progress, 0.6, 1.0)
-    )
-    told = [warning for recording in recordings for warning in recording.warnings]
-    told += [warning for record in records for warning in record.recording.warnings]
-    told += [f"{r.name}: no markers, left out" for r in recordings if r.markers is None]
-    told += calibration.warnings
-    told += [f"{record.name}: {text}" for record in records if record.tracked for text in record.tracked.warnings]
+        rig, records = _posed(recordings, body, settings, Part(progress, 0.3, 0.6))
+    calibration = body if isinstance(body, Calibration) else None
+    moved = [record for record in records if record.poses is not None]
+    study = study_motions(rig, moved, stated_mass=mass, settings=settings, progress=Part(progress, 0.6, 1.0))
     return replace(
         study,
         calibration=calibration,
-        warnings=tuple(dict.fromkeys([*told, *study.warnings])),
-        assumed=(*calibration.assumed, *study.assumed),
+        warnings=tuple(dict.fromkeys([*warnings_of(records, calibration), *study.warnings])),
+        assumed=(*(() if calibration is None else calibration.assumed), *study.assumed),
         seconds={**clock.seconds, **study.seconds},
     )
+
+
+def warnings_of(records: Sequence[TrialRecord], calibration: Calibration | None) -> tuple[str, ...]:
+    """What reading, calibrating and tracking went on past, each sentence once."""
+    told = [warning for record in records for warning in record.recording.warnings]
+    if calibration is None:
+        told += [f"{r.name}: no joint coordinates, left out" for r in records if r.recording.joints is None]
+    else:
+        told += [f"{r.name}: no markers, left out" for r in records if r.recording.markers is None]
+        told += calibration.warnings
+    told += [f"{record.name}: {text}" for record in records if record.tracked for text in record.tracked.warnings]
+    return tuple(dict.fromkeys(told))
+
+
+def _require_markers(recordings: Sequence[Recording]) -> None:
+    """Say what is missing where there are joint coordinates without a rig.
+
+    Raises:
+        InvalidValue: no trial has markers, some have joint coordinates.
+    """
+    jointed = [recording.name for recording in recordings if recording.joints is not None]
+    if jointed and not any(recording.markers is not None for recording in recordings):
+        raise InvalidValue(f"{', '.join(jointed)}: joint coordinates mean nothing without their rig: name it")
 
 
 def study_motions(
@@ -174,12 +277,12 @@ def study_motions(
     settings: Settings | None = None,
     progress: Progress = silent,
 ) -> Study:
-    """From trials whose motion is known (tracked, or a robot's own) to a study; without forces, one without a result.
+    """From trials whose motion is known (tracked, or given) to a study; without forces, one without a result.
 
     Args:
         rig: of the person or robot.
         records: see `preparation.prepare`.
-        motions: filtered motions by trial, instead of tracked ones.
+        motions: filtered motions by trial, instead of the records' poses.
         stated_mass: [kg]
         settings: every choice of method.
         progress: receives progress.
@@ -228,6 +331,8 @@ def _assumed(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
     if settings.symmetric is None and settings.method == "consistent":
         alike = "held alike, as of a healthy person" if person else "not held alike, as of a robot"
         told.append(f"left and right were {alike}: nothing was stated")
+    if settings.standing is not None and any(r.given for r in prepared.records):
+        told.append(f"{settings.standing} was taken to stand still where no pose of the root was recorded")
     if prepared.mass is not None:
         told.append(f"the masses sum to the {prepared.mass.mass:.2f} kg that the plates weigh")
     return tuple(told)

@@ -137,9 +137,9 @@ def prepare(
 
     Args:
         rig: calibrated.
-        records: with ``tracked`` filled in, or found in ``motions``.
+        records: with poses, tracked or given, or found in ``motions``.
         preset: filter of motion and wrenches alike; its cut-off is lowered where every motion is mostly noise above.
-        motions: already filtered motions by trial, of a robot's encoders say.
+        motions: already filtered motions by trial, instead of the records' poses.
         stated_mass: [kg] what the user says.
         synchronise: estimate and remove the plates' lag.
 
@@ -181,9 +181,9 @@ def _moved(
     if record.name in motions:
         motion = motions[record.name]
         usable = np.ones(len(motion), bool)
-    elif record.tracked is not None:
-        motion = smooth_motion(rig.model, record.tracked.times, record.tracked.q, preset)
-        usable = np.interp(motion.times, record.tracked.times, record.tracked.tracked.astype(float)) > WHOLLY
+    elif (poses := record.poses) is not None:
+        motion = smooth_motion(rig.model, poses.times, poses.q, preset)
+        usable = np.interp(motion.times, poses.times, poses.known.astype(float)) > WHOLLY
         copies = shaken_copies(rig, record, preset, noises)
     else:
         raise InvalidValue(f"trial {record.name!r} has no motion: neither markers nor joint angles")

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ..arrays import shortened
+from ..arrays import frozen, frozen_mask, frozen_times, shortened
 from ..calibration.calibrate import Calibration
 from ..calibration.mass import MassEstimate
 from ..errors import UnknownName
@@ -35,6 +35,8 @@ class Settings:
         cross_validate: also fit on all trials but one (or, with one trial, on half of it) and test on the rest.
         seed: of the bootstrap.
         jobs: joblib's number of workers; None leaves it to joblib's configuration.
+        standing: contact patch or its link that stands still on the floor in trials of joint coordinates without a pose
+            of the root.
     """
 
     method: str = "consistent"
@@ -46,6 +48,27 @@ class Settings:
     cross_validate: bool = True
     seed: int = 0
     jobs: int | None = None
+    standing: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Poses:
+    """Configurations over time, before any filter: tracked from markers, or measured by a robot.
+
+    Attributes:
+        times: (N,) [s].
+        q: (N, nq) configurations, Pinocchio's layout.
+        known: (N,) False where the configuration is made up.
+    """
+
+    times: np.ndarray
+    q: np.ndarray
+    known: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times", frozen_times(self.times))
+        object.__setattr__(self, "q", frozen("q", self.q, (len(self.times), None)))
+        object.__setattr__(self, "known", frozen_mask("known", self.known, (len(self.times),)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +83,7 @@ class TrialRecord:
         lag: of the plates behind the motion; None when it was not estimated.
         bias: (6,) constant wrench of the plates that was taken off, about the world origin; None without forces.
         motion: filtered motion; None when the recording could not be tracked.
+        given: configurations that the recording itself tells; None where markers do.
     """
 
     recording: Recording
@@ -69,11 +93,19 @@ class TrialRecord:
     lag: Lag | None = None
     bias: np.ndarray | None = None
     motion: Motion | None = None
+    given: Poses | None = None
 
     @property
     def name(self) -> str:
         """Name of the trial."""
         return self.recording.name
+
+    @property
+    def poses(self) -> Poses | None:
+        """Configurations over time, tracked or given; None without either."""
+        if self.tracked is None:
+            return self.given
+        return Poses(self.tracked.times, self.tracked.q, self.tracked.tracked)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

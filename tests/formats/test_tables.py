@@ -9,7 +9,6 @@ import pytest
 
 from solver.errors import InputError
 from solver.formats.tables import (
-    read_angles_csv,
     read_markers_csv,
     read_table,
     read_wrenches_csv,
@@ -47,7 +46,7 @@ def test_wrenches_survive_a_round_trip(tmp_path: Path) -> None:
 
 
 def test_units_of_the_header_are_obeyed(tmp_path: Path) -> None:
-    """Milliseconds, kilonewtons, millimetres and degrees come out in SI; a point gives the moment p x f + m."""
+    """Milliseconds, kilonewtons and millimetres come out in SI; a point gives the moment p x f + m."""
     (tmp_path / "w.csv").write_text(
         "# force of one plate\ntime [ms],p.fx [N],p.fy [N],p.fz [kN],p.px [mm],p.py [mm],p.pz [mm],p.mx [N m],"
         "p.my [N m],p.mz [Nmm]\n0,0,0,0.7,100,-50,0,0,0,1500\n10,0,0,0.7,100,-50,0,0,0,1500\n"
@@ -55,8 +54,6 @@ def test_units_of_the_header_are_obeyed(tmp_path: Path) -> None:
     wrenches = read_wrenches_csv(tmp_path / "w.csv")
     np.testing.assert_allclose(wrenches.times, [0.0, 0.01])
     np.testing.assert_allclose(wrenches.total[0], [0, 0, 700, -35, -70, 1.5])
-    (tmp_path / "q.csv").write_text("time [s],knee [deg],root_x [mm]\n0,180,1000\n")
-    np.testing.assert_allclose(read_angles_csv(tmp_path / "q.csv").values, [[np.pi, 1.0]])
 
 
 def test_forces_alone_leave_moments_unmeasured(tmp_path: Path) -> None:
@@ -90,17 +87,14 @@ def test_broken_tables_are_refused_with_their_line(tmp_path: Path, text: str, wo
         read_table(tmp_path / "t.csv")
 
 
-def test_incomplete_markers_sensors_and_angles_are_refused(tmp_path: Path) -> None:
-    """A marker needs three axes, a sensor three forces, an angle an angular unit."""
+def test_incomplete_markers_and_sensors_are_refused(tmp_path: Path) -> None:
+    """A marker needs three axes, a sensor three forces."""
     (tmp_path / "m.csv").write_text("time [s],a.x [m],a.y [m]\n0,1,1\n")
     with pytest.raises(InputError, match=r"'a' lacks the columns a\.z"):
         read_markers_csv(tmp_path / "m.csv")
     (tmp_path / "w.csv").write_text("time [s],p.fx [N],p.fz [N]\n0,1,1\n")
     with pytest.raises(InputError, match=r"'p' lacks the columns p\.fy"):
         read_wrenches_csv(tmp_path / "w.csv")
-    (tmp_path / "q.csv").write_text("time [s],knee [N]\n0,1\n")
-    with pytest.raises(InputError, match="no angle"):
-        read_angles_csv(tmp_path / "q.csv")
 
 
 def test_missing_forces_are_refused_or_kept(tmp_path: Path) -> None:

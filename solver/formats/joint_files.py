@@ -1,0 +1,190 @@
+"""Joint coordinates with or without the root's pose, from CSV tables, OpenSim storage files and NumPy archives.
+
+CSV (see `tables`): ``NAME [rad]`` or ``NAME [deg]`` for every joint that turns, ``NAME [m]`` (cm, mm) for one that
+slides; a joint that turns about three axes has ``NAME_x``, ``NAME_y``, ``NAME_z``, its rotation vector from neutral.
+The root's pose in the world, z up: ``root_tx``, ``root_ty``, ``root_tz`` [m] and either its rotation vector
+``root_rx``, ``root_ry``, ``root_rz`` [rad] or its quaternion ``root_qx``, ``root_qy``, ``root_qz``, ``root_qw`` [1].
+Columns ``NAME speed [rad/s]`` are held against the angles and not used: velocities come from the angles, through the
+filter that the forces go through, too.
+
+Storage files (.mot, .sto) name the same columns without units: rotations are in the unit that ``inDegrees`` says,
+translations in metres. An archive (.npz) holds ``joints`` (C,) names, ``angles`` (N, C) [rad, m], ``joint_times`` (N,)
+or ``joint_rate``, and ``root`` (N, 7) or nothing: position [m] and quaternion xyzw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError, InvalidValue
+from ..motion import JointCoordinates
+from ..so3 import quaternion_exp
+from .storage import read_storage
+from .tables import SI, plain_unit, read_table
+from .text import Warn, no_warning
+
+PLACE, TURN, QUATERNION = (
+    ("root_tx", "root_ty", "root_tz"),
+    ("root_rx", "root_ry", "root_rz"),
+    ("root_qx", "root_qy", "root_qz", "root_qw"),
+)
+SPEED = " speed"
+ANGLES, LENGTHS = ("deg", "rad"), ("m", "cm", "mm")
+FARTHEST = 6.0 * np.pi
+"""[rad] Joints turn less far than this from neutral: beyond, the numbers are degrees."""
+LEAST = np.radians(np.pi)
+"""[rad] If no joint turns as far as this, radians may have been taken for degrees."""
+ALIKE = 2.0
+"""Factor by which stated speeds and the angles' slopes may differ."""
+
+
+def read_joints_csv(path: str | Path, *, warn: Warn = no_warning) -> JointCoordinates:
+    """Joint coordinates from a table as the module describes.
+
+    Raises:
+        InputError: malformed table, a unit that is no angle and no length, an incomplete root pose, or units that
+            contradict the numbers.
+    """
+    table = read_table(path)
+    columns, speeds = {}, {}
+    for name, unit, values in zip(table.names, table.units, table.values.T):
+        unit = plain_unit(unit)
+        if "/s" in unit:
+            speeds[name.removesuffix(SPEED)] = values
+        elif unit in ANGLES:
+            columns[name] = (values, "rad")
+        elif unit in LENGTHS:
+            columns[name] = (values, "m")
+        elif name in QUATERNION and SI[unit] == 1.0:
+            columns[name] = (values, "rad")
+        else:
+            problem = f"column {name!r} has the unit {unit!r}, no angle and no length"
+            raise InputError(path, problem, place="line 1", remedy="Give joint angles in deg or rad")
+    found = _assembled(path, table.times, columns, warn)
+    _check_speeds(path, found, speeds)
+    return found
+
+
+def read_joints_storage(path: str | Path, angles: str | None = None, *, warn: Warn = no_warning) -> JointCoordinates:
+    """Joint coordinates from a .mot or .sto file.
+
+    Args:
+        path: the file.
+        angles: ``"deg"`` or ``"rad"``, where the header has no ``inDegrees`` or a wrong one.
+        warn: told about what was read past.
+
+    Raises:
+        InputError: not a storage file, no unit of the angles, an incomplete root pose, or numbers that contradict it.
+    """
+    storage = read_storage(path, warn=warn)
+    stated = {"yes": "deg", "no": "rad"}.get(storage.header.get("indegrees", "").lower())
+    unit = angles or stated
+    if unit not in ANGLES:
+        problem = "does not say whether its angles are in degrees" if angles is None else f"angles = {angles!r}"
+        remedy = "Write inDegrees=yes or inDegrees=no into its header, or state the unit (angles = deg or rad)"
+        raise InputError(path, problem, remedy=remedy)
+    columns = {name: (storage.column(name), f"{unit} or m") for name in storage.names}
+    for name in PLACE + QUATERNION:
+        if name in columns:
+            columns[name] = (columns[name][0], "m")
+    for name in TURN:
+        if name in columns:
+            columns[name] = (columns[name][0] * SI[unit], "rad")
+    return _assembled(path, storage.times, columns, warn)
+
+
+def joints_of_archive(
+    path: str | Path, arrays: Mapping[str, np.ndarray], times: np.ndarray, angles: str | None
+) -> JointCoordinates:
+    """Joint coordinates of an archive's arrays; in rad unless ``angles`` says ``"deg"``."""
+    names, values = [str(name) for name in arrays["joints"]], np.asarray(arrays["angles"], float)
+    if values.shape != (len(times), len(names)):
+        problem = f"angles has shape {values.shape}, but there are {len(times)} times and {len(names)} joints"
+        raise InputError(path, problem, place="array angles", remedy="Give one row a frame and one column a joint")
+    root = arrays.get("root")
+    result = JointCoordinates(times, tuple(names), values, (f"{angles or 'rad'} or m",) * len(names), root)
+    _check_turns(path, result)
+    return result
+
+
+def _assembled(
+    path: str | Path, times: np.ndarray, columns: Mapping[str, tuple[np.ndarray, str]], warn: Warn
+) -> JointCoordinates:
+    """The value behind named columns (N,) with units; those of the root become its pose."""
+    root = _root(path, columns)
+    joints = [name for name in columns if name not in PLACE + TURN + QUATERNION]
+    if not joints:
+        raise InputError(path, "holds no joint coordinate", remedy="Title columns 'NAME [rad]' or 'NAME [deg]'")
+    values = np.column_stack([columns[name][0] for name in joints])
+    try:
+        result = JointCoordinates(times, tuple(joints), values, tuple(columns[name][1] for name in joints), root)
+    except InvalidValue as error:
+        raise InputError(path, str(error), remedy="Correct the file") from error
+    _check_turns(path, result)
+    far = _reach(result)
+    if far < LEAST:
+        warn(f"{Path(path).name}: no joint turns farther than {np.degrees(far):.2g} degrees: check the angles' unit")
+    return result
+
+
+def _root(path: str | Path, columns: Mapping[str, tuple[np.ndarray, str]]) -> np.ndarray | None:
+    """Poses (N, 7) of the root, None where no column speaks of it."""
+    given = [name for name in PLACE + TURN + QUATERNION if name in columns]
+    if not given:
+        return None
+    way = QUATERNION if QUATERNION[0] in columns else TURN
+    lacking = [name for name in PLACE + way if name not in columns]
+    if lacking or any(name in columns for name in (TURN if way is QUATERNION else QUATERNION)):
+        problem = f"the root's pose lacks {', '.join(lacking)}" if lacking else "the root's rotation is there twice"
+        remedy = f"Give {', '.join(PLACE)} and either {', '.join(TURN)} or {', '.join(QUATERNION)}, or none of them"
+        raise InputError(path, problem, remedy=remedy)
+    for names, unit in ((PLACE, "m"), (TURN, "rad")):
+        wrong = [name for name in names if name in columns and columns[name][1] != unit]
+        if wrong:
+            problem = f"column {wrong[0]!r} is no {'length' if unit == 'm' else 'angle'}"
+            raise InputError(
+                path, problem, remedy="Give the root's position in m and its rotation vector in rad or deg"
+            )
+    place, turn = (np.column_stack([columns[name][0] for name in names]) for names in (PLACE, way))
+    if way is TURN:
+        known = np.isfinite(turn).all(axis=1)
+        turned = np.full((len(turn), 4), np.nan)
+        turned[known] = quaternion_exp(turn[known])
+        turn = turned
+    return np.concatenate([place, turn], axis=1)
+
+
+def _reach(joints: JointCoordinates) -> float:
+    """[rad] how far the farthest joint turns from neutral."""
+    factors = np.array([{"rad": 1.0, "rad or m": 1.0, "deg or m": SI["deg"]}.get(unit, 0.0) for unit in joints.units])
+    return float(np.nanmax(np.abs(joints.values) * factors, initial=0.0))
+
+
+def _check_turns(path: str | Path, joints: JointCoordinates) -> None:
+    """Refuse numbers that cannot be radians."""
+    far = _reach(joints)
+    if far > FARTHEST:
+        problem = f"a joint turns by {far:.3g} rad, more than three turns"
+        raise InputError(path, problem, remedy="Check the unit: these look like degrees")
+
+
+def _check_speeds(path: str | Path, joints: JointCoordinates, speeds: Mapping[str, Sequence[float]]) -> None:
+    """Refuse speeds that are not the slopes of their angles."""
+    slopes, stated = [], []
+    for name, values in zip(joints.names, joints.values.T):
+        if name in speeds and len(joints) > 2:
+            slopes.append(np.gradient(values, joints.times))
+            stated.append(np.asarray(speeds[name]))
+    if not slopes:
+        return
+    known = np.isfinite(slopes) & np.isfinite(stated)
+    slope, speed = np.array(slopes)[known], np.array(stated)[known]
+    if not (slope @ slope > 0.0 and speed @ speed > 0.0):
+        return
+    ratio = float(np.sqrt((speed @ speed) / (slope @ slope)))
+    if not 1.0 / ALIKE < ratio < ALIKE:
+        problem = f"its speeds are {ratio:.3g} times as large as the slopes of its angles"
+        raise InputError(path, problem, remedy="Check the units of both, or leave the speeds out")

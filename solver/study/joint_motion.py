@@ -1,0 +1,178 @@
+"""From joint coordinates by name to configurations of a rig: a robot's encoders, or motions that we wrote ourselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..errors import InvalidValue, UnknownName
+from ..formats.joint_coordinates import AXES
+from ..motion import POSE, JointCoordinates
+from ..patch import ContactPolygon
+from ..pinocchio_loader import pin
+from ..rig import Rig
+from ..trial import Recording
+from .values import Poses, TrialRecord
+
+DEGREE = np.pi / 180.0
+FOREIGN = ("pelvis_tilt", "pelvis_tx", "hip_flexion_r", "knee_angle_r")
+"""Coordinates of OpenSim's usual models of people."""
+FLAT = 1e-6
+"""[m] A patch whose corners leave their plane by more has no direction that is up."""
+
+
+def pose_all(rig: Rig, recordings: Sequence[Recording], standing: str | None = None) -> tuple[TrialRecord, ...]:
+    """Recordings with joint coordinates as trials of a rig; the others are passed on without motion.
+
+    Args:
+        rig: whose joints they are.
+        recordings: see `load`.
+        standing: see `poses_of`.
+
+    Raises:
+        InvalidValue: see `poses_of`; the trial is named.
+    """
+    records = []
+    for recording in recordings:
+        if recording.joints is None:
+            records.append(TrialRecord(recording))
+            continue
+        try:
+            records.append(TrialRecord(recording, given=poses_of(rig, recording.joints, standing)))
+        except InvalidValue as error:
+            raise InvalidValue(f"trial {recording.name!r}: {error}") from None
+    return tuple(records)
+
+
+def poses_of(rig: Rig, joints: JointCoordinates, standing: str | None = None) -> Poses:
+    """Configurations of a rig from named joint coordinates.
+
+    Args:
+        rig: whose links or joints the coordinates are named after.
+        joints: every coordinate of the rig, in any order.
+        standing: contact patch, or link that carries it, which stands still on the floor throughout. Only asked where
+            no pose of the root is there: then the world's origin is the middle of that patch, and the patch points the
+            way it does when all joints are at zero.
+
+    Returns:
+        configurations; a frame with a missing value is not known and lies between its neighbours.
+
+    Raises:
+        InvalidValue: coordinates that the rig does not have, or lacks, a unit that contradicts the joint, or nothing
+            that tells where the root is.
+    """
+    columns = _columns(rig, joints)
+    tangents = np.zeros((len(joints), rig.model.nv))
+    for place, (column, factor) in columns.items():
+        tangents[:, place] = factor * joints.values[:, column]
+    known = np.isfinite(tangents).all(axis=1)
+    q = np.full((len(joints), rig.model.nq), np.nan)
+    q[known] = [pin.integrate(rig.model, rig.neutral, tangent) for tangent in tangents[known]]
+    if joints.root is not None:
+        q[:, :POSE] = joints.root
+        q[:, 3:POSE] /= np.linalg.norm(q[:, 3:POSE], axis=1, keepdims=True)
+    else:
+        _plant(rig, q, known, _patch(rig, standing))
+    known &= np.isfinite(q).all(axis=1)
+    if known.sum() < 2:
+        raise InvalidValue("fewer than two frames are complete")
+    return Poses(joints.times, _bridged(rig, joints.times, q, known), known)
+
+
+def _bridged(rig: Rig, times: np.ndarray, q: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Configurations (N, nq) with those not known put on the way between their neighbours, or held at the ends."""
+    frames = np.flatnonzero(known)
+    result = q.copy()
+    for frame in np.flatnonzero(~known):
+        after = int(np.searchsorted(frames, frame))
+        first, last = frames[max(after - 1, 0)], frames[min(after, len(frames) - 1)]
+        way = 0.0 if first == last else (times[frame] - times[first]) / (times[last] - times[first])
+        result[frame] = pin.interpolate(rig.model, q[first], q[last], float(np.clip(way, 0.0, 1.0)))
+    return result
+
+
+def _columns(rig: Rig, joints: JointCoordinates) -> Mapping[int, tuple[int, float]]:
+    """Column of the recording and factor to SI by coordinate of the rig's tangent space."""
+    coordinates = _coordinates(rig)
+    places = {title: (place, slides) for (_, title), place, slides in coordinates}
+    places |= {link: (place, slides) for (link, _), place, slides in coordinates}  # where both occur a link goes first
+    unknown = [name for name in joints.names if name not in places]
+    choices = ", ".join(names[0] for names, *_ in coordinates)
+    if len(set(FOREIGN) & set(joints.names)) >= 2:
+        raise InvalidValue(
+            f"{', '.join(unknown)} are coordinates of an OpenSim model, whose joints and axes are not those of "
+            f"{rig.name} ({choices}): track its markers with a rig of ours instead"
+        )
+    if unknown:
+        raise InvalidValue(f"{', '.join(unknown)} are no joints of {rig.name}; known: {choices}")
+    result: dict[int, tuple[int, float]] = {}
+    for column, name in enumerate(joints.names):
+        place, slides = places[name]
+        if place in result:
+            raise InvalidValue(f"{joints.names[result[place][0]]} and {name} are the same coordinate of {rig.name}")
+        unit = joints.units[column]
+        if unit == ("rad" if slides else "m"):
+            raise InvalidValue(f"{name} {'slides' if slides else 'turns'}, but its values are in {unit}")
+        result[place] = column, DEGREE if unit == "deg or m" and not slides else 1.0
+    lacking = [link for (link, _), place, _ in coordinates if place not in result]
+    if lacking:
+        raise InvalidValue(
+            f"no column tells {', '.join(lacking)} of {rig.name}: give every joint, with zeros where one does not move"
+        )
+    return result
+
+
+def _coordinates(rig: Rig) -> list[tuple[tuple[str, str], int, bool]]:
+    """Names after link and joint, place in the tangent space, and whether it slides, of every joint coordinate."""
+    found = []
+    for link, title, joint in zip(rig.links[1:], list(rig.model.names)[2:], list(rig.model.joints)[2:]):
+        slides = joint.shortname().startswith("JointModelP") and joint.nv == 1
+        pairs = zip(_names(link, joint.nv), _names(title, joint.nv))
+        found += [(pair, joint.idx_v + k, slides) for k, pair in enumerate(pairs)]
+    return found
+
+
+def _names(name: str, count: int) -> list[str]:
+    return [name] if count == 1 else [f"{name}_{AXES[k] if count <= len(AXES) else k}" for k in range(count)]
+
+
+def _patch(rig: Rig, standing: str | None) -> ContactPolygon:
+    """The patch that is said to stand still."""
+    names = [name for contact in rig.contacts for name in (contact.name, contact.link)]
+    if standing is None:
+        raise InvalidValue(
+            "nothing tells where the root is: give its pose (columns root_tx, root_ty, root_tz [m] and root_rx, "
+            "root_ry, root_rz [rad] or root_qx ... root_qw), or state what stands still on the floor all the time "
+            f"(standing = {' or '.join(names) or 'a contact patch, of which this rig has none'}): forces are about the "
+            "middle of that sole then"
+        )
+    for contact in rig.contacts:
+        if standing in (contact.name, contact.link):
+            return contact
+    raise UnknownName(standing, names)
+
+
+def _plant(rig: Rig, q: np.ndarray, known: np.ndarray, patch: ContactPolygon) -> None:
+    """Put the root (in place) where a patch lies on the world's origin, flat, turned as at zero."""
+    model, joint = rig.model, rig.joint(patch.link)
+    data = model.createData()
+    pin.forwardKinematics(model, data, rig.neutral)
+    turn = _upright(patch, data.oMi[joint].rotation)
+    floor = pin.SE3(turn, -turn @ patch.centroid)
+    at_origin = rig.neutral[:POSE]
+    for frame in np.flatnonzero(known):
+        q[frame, :POSE] = at_origin
+        pin.forwardKinematics(model, data, q[frame])
+        q[frame, :POSE] = pin.SE3ToXYZQUAT(floor * data.oMi[joint].inverse())
+
+
+def _upright(patch: ContactPolygon, rotation: np.ndarray) -> np.ndarray:
+    """Axes (3, 3) nearest to ``rotation`` in which the patch's outward normal points straight down."""
+    corners = patch.vertices - patch.centroid
+    normal = np.linalg.svd(corners)[2][2]
+    if np.abs(corners @ normal).max() > FLAT:
+        raise InvalidValue(f"the patch {patch.name} is not flat")
+    turned = np.cross(corners, np.roll(corners, -1, axis=0)).sum(axis=0)
+    up = -np.sign(turned @ normal) * (rotation @ normal)
+    return pin.Quaternion.FromTwoVectors(up, np.array([0.0, 0.0, 1.0])).matrix() @ rotation

@@ -1,0 +1,124 @@
+"""Joint coordinates by name become configurations of their rig, or say why not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.coordinates import joint_coordinates
+from solver.dynamics import link_motions
+from solver.errors import InvalidValue, UnknownName
+from solver.formats.joint_coordinates import coordinate_names
+from solver.motion import JointCoordinates, Motion
+from solver.pinocchio_loader import pin
+from solver.rig import Rig
+from solver.rigs import hoap3, human
+from solver.study.joint_motion import poses_of
+from tests.random_motion import mixed_rig, random_motion
+
+ROOT = 6
+
+
+def told(rig: Rig, motion: Motion, *, root: bool = True) -> JointCoordinates:
+    """A motion as a file would tell it."""
+    names, values = coordinate_names(rig)[ROOT:], joint_coordinates(rig, motion.q)
+    return JointCoordinates(motion.times, names, values, ("rad or m",) * len(names), motion.q[:, :7] if root else None)
+
+
+@pytest.mark.parametrize("rig", [mixed_rig(), hoap3(), human(1.7, 60.0, "female")], ids=lambda rig: rig.name)
+def test_there_and_back(rig: Rig) -> None:
+    """Joint coordinates of a motion, in any order of the columns, give the motion's configurations back."""
+    motion = random_motion(rig, 30, 4)
+    joints = told(rig, motion)
+    order = np.random.default_rng(0).permutation(len(joints.names))
+    shuffled = replace(joints, names=tuple(joints.names[k] for k in order), values=joints.values[:, order])
+    found = poses_of(rig, shuffled)
+    gone = [pin.difference(rig.model, a, b) for a, b in zip(found.q, motion.q)]
+    assert np.abs(gone).max() < 1e-9
+    assert found.known.all()
+
+
+def test_joints_may_be_named_after_joints() -> None:
+    """A robot's own names of its joints serve as well as those of its links."""
+    rig = hoap3()
+    motion = random_motion(rig, 10, 1)
+    by_link = told(rig, motion)
+    by_joint = replace(by_link, names=tuple(rig.model.names)[2:])
+    assert by_joint.names != by_link.names
+    np.testing.assert_array_equal(poses_of(rig, by_joint).q, poses_of(rig, by_link).q)
+
+
+def test_what_does_not_fit_is_named() -> None:
+    """Names that the rig does not have, joints that the file lacks and wrong units are listed with the choices."""
+    rig = mixed_rig()
+    joints = told(rig, random_motion(rig, 5, 1))
+    with pytest.raises(InvalidValue, match=r"elbow are no joints.*hinge.*ball_x"):
+        poses_of(rig, replace(joints, names=("elbow", *joints.names[1:])))
+    with pytest.raises(InvalidValue, match="no column tells hinge"):
+        poses_of(rig, replace(joints, names=joints.names[1:], values=joints.values[:, 1:], units=joints.units[1:]))
+    units = tuple("m" if name == "hinge" else "rad or m" for name in joints.names)
+    with pytest.raises(InvalidValue, match="hinge turns, but its values are in m"):
+        poses_of(rig, replace(joints, units=units))
+    units = tuple("rad" if name == "slider" else "rad or m" for name in joints.names)
+    with pytest.raises(InvalidValue, match="slider slides, but its values are in rad"):
+        poses_of(rig, replace(joints, units=units))
+
+
+def test_degrees_turn_and_metres_slide() -> None:
+    """A storage file in degrees holds degrees where a joint turns and metres where it slides."""
+    rig = mixed_rig()
+    joints = told(rig, random_motion(rig, 5, 1))
+    slides = np.array([name == "slider" for name in joints.names])
+    values = np.where(slides, joints.values, np.degrees(joints.values))
+    degrees = replace(joints, values=values, units=("deg or m",) * len(joints.names))
+    np.testing.assert_allclose(poses_of(rig, degrees).q, poses_of(rig, joints).q, atol=1e-12)
+
+
+def test_a_foreign_model_is_told_as_such() -> None:
+    """Coordinates of an OpenSim model are refused with the reason, not as misspelt names."""
+    rig = human(1.7, 60.0, "female")
+    names = ("pelvis_tilt", "pelvis_tx", "hip_flexion_r")
+    foreign = JointCoordinates(np.arange(3.0), names, np.zeros((3, 3)), ("rad or m",) * 3)
+    with pytest.raises(InvalidValue, match=r"hip_flexion_r are coordinates of an OpenSim model.*markers"):
+        poses_of(rig, foreign)
+
+
+def test_a_missing_sample_is_a_gap() -> None:
+    """A frame with one missing value is made up between its neighbours and known as such."""
+    rig = mixed_rig()
+    joints = told(rig, random_motion(rig, 9, 1))
+    values = joints.values.copy()
+    values[4, 2] = np.nan
+    found = poses_of(rig, replace(joints, values=values))
+    assert found.known.tolist() == [True] * 4 + [False] + [True] * 4
+    middle = pin.interpolate(rig.model, found.q[3], found.q[5], 0.5)
+    np.testing.assert_allclose(found.q[4], middle, atol=1e-12)
+
+
+def test_what_stands_must_be_said() -> None:
+    """Encoders do not know where the robot stands: without a root pose the error says what is needed."""
+    rig = hoap3()
+    joints = told(rig, random_motion(rig, 5, 1), root=False)
+    with pytest.raises(InvalidValue, match=r"root_tx.*standing = right_sole or right_foot"):
+        poses_of(rig, joints)
+    with pytest.raises(UnknownName, match="right_sole"):
+        poses_of(rig, joints, "rigth_sole")
+
+
+def test_a_standing_sole_lies_on_the_origin() -> None:
+    """However the joints move, the sole that stands has its middle at the origin, its corners at height zero."""
+    rig = hoap3()
+    for name in ("left_sole", "left_foot"):
+        poses = poses_of(rig, told(rig, random_motion(rig, 6, 1), root=False), name)
+        still = np.zeros((6, rig.model.nv))
+        links = link_motions(rig, Motion(poses.times, poses.q, still, still))
+        zero = replace(told(rig, random_motion(rig, 6, 1), root=False), values=np.zeros((6, rig.model.nv - ROOT)))
+        assert np.all(poses_of(rig, zero, name).q[:, 2] > 0.1)  # upright, not hanging from the floor
+        patch = next(contact for contact in rig.contacts if contact.name == "left_sole")
+        index = rig.index(patch.link)
+        for frame in range(6):
+            corners = patch.vertices @ links.rotation[:, :, index, frame].T + links.position[:, index, frame]
+            assert np.abs(corners[:, 2]).max() < 1e-9
+            assert np.abs(corners.mean(axis=0)).max() < 1e-9

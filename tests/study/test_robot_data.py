@@ -1,0 +1,120 @@
+"""A robot's own data from files to masses: a SIMULATED HOAP-3 dances what was designed for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.cli import main
+from solver.dance.design.dance_file import write_joint_csv, write_mot
+from solver.dance.design.design import DanceOptions, design
+from solver.demo.run import against
+from solver.demo.truth import perturbed
+from solver.dynamics import link_motions, predicted_wrench
+from solver.formats.tables import write_wrenches_csv
+from solver.identification.result_file import read_result
+from solver.inertials import InertialParameters
+from solver.motion import Motion
+from solver.rig import Rig
+from solver.rigs import hoap3
+from solver.study.pipeline import identify_study, load
+from solver.study.values import Settings
+from solver.wrenches import Wrenches
+
+RATE = 100.0
+NOISE = np.array([0.2, 0.2, 0.2, 0.02, 0.02, 0.02])
+"""[N], [N m] of a small robot's force plate."""
+QUICK = Settings(bootstrap=0, cross_validate=False)
+
+
+@pytest.fixture(scope="module")
+def rig() -> Rig:
+    return hoap3(torque="peak")
+
+
+@pytest.fixture(scope="module")
+def truth(rig: Rig) -> InertialParameters:
+    """True inertials unlike the prior."""
+    return perturbed(rig, 3)
+
+
+@pytest.fixture(scope="module")
+def dance(rig: Rig) -> Motion:
+    """A designed dance on both feet."""
+    options = DanceOptions(postures={"both": 4}, pool=20, starts=1, rounds=1, hold=0.2, workers=1)
+    return design(rig, options).sample(rig, RATE)
+
+
+def plate(rig: Rig, motion: Motion, truth: InertialParameters, seed: int) -> np.ndarray:
+    """What one plate measures (N, 6) about the world origin, with noise."""
+    wrench = predicted_wrench(rig, motion, truth, axes="world")
+    wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
+    return wrench + NOISE * np.random.default_rng(seed).standard_normal(wrench.shape)
+
+
+@pytest.fixture(scope="module")
+def files(rig: Rig, truth: InertialParameters, dance: Motion, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `export` writes of the dance, and the forces of whoever performed it."""
+    folder = tmp_path_factory.mktemp("robot")
+    write_mot(folder / "dance.mot", rig, dance)
+    values = plate(rig, dance, truth, 1)
+    write_wrenches_csv(folder / "dance_wrenches.csv", Wrenches(dance.times, ("plate",), values[:, None]))
+    (folder / "encoders").mkdir()
+    write_joint_csv(folder / "encoders" / "robot_angles.csv", rig, dance)
+    sole = next(contact for contact in rig.contacts if contact.name == "right_sole")
+    links = link_motions(rig, dance.part(0, 2))
+    foot = rig.index(sole.link)
+    middle = links.rotation[:, :, foot, 0] @ sole.centroid + links.position[:, foot, 0]
+    values[:, 3:] -= np.cross(middle, values[:, :3])
+    forces = Wrenches(dance.times, ("plate",), values[:, None])
+    write_wrenches_csv(folder / "encoders" / "robot_wrenches.csv", forces)
+    return folder
+
+
+def test_exported_motion_is_read_again(rig: Rig, truth: InertialParameters, files: Path) -> None:
+    """Masses identified from our own export are nearer to the truth than the prior, and the step is told."""
+    (recording,) = load([files / "dance.mot", files / "dance_wrenches.csv"])
+    study = identify_study([recording], rig=rig, settings=QUICK)
+    found = study.identification
+    assert found is not None
+    assert found.frames > 500
+    assert study.mass is not None
+    assert study.mass.mass == pytest.approx(truth.total_mass, rel=0.01)
+    assert against(truth, found.parameters).mass < 0.8 * against(truth, found.prior).mass
+    assert study.calibration is None
+    assert any("left and right" in text for text in study.assumed)
+
+
+def test_encoders_alone_need_what_stands(rig: Rig, files: Path) -> None:
+    """Joint angles without the root's pose, and the sole that stands, give the masses that the whole motion gives."""
+    whole = identify_study(load([files / "dance.mot", files / "dance_wrenches.csv"]), rig=rig, settings=QUICK)
+    recordings = load([files / "encoders"])
+    assert [r.name for r in recordings] == ["robot"]
+    settings = Settings(bootstrap=0, cross_validate=False, standing="right_sole")
+    found = identify_study(recordings, rig=rig, settings=settings)
+    assert whole.identification is not None
+    assert found.identification is not None
+    masses = found.identification.parameters.masses
+    assert masses == pytest.approx(whole.identification.parameters.masses, abs=2e-3)
+    assert any("right_sole was taken to stand still" in text for text in found.assumed)
+
+
+def test_a_robot_by_the_command_line(files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """identify, compare and track take a robot's files and its rig, and the results serve Blender."""
+    named = [str(files / "dance.mot"), str(files / "dance_wrenches.csv")]
+    results = tmp_path / "results"
+    quick = ["--bootstrap", "0", "--no-cross-validation", "--progress", "none"]
+    assert main(["identify", *named, "--rig", "hoap3", *quick, "--output", str(results)]) == 0
+    assert {"report.html", "result.json", "rig.json", "rig.urdf", "dance.motion.npz"} <= {
+        path.name for path in results.iterdir()
+    }
+    assert read_result(results / "result.json")["assumed"]
+    assert "not stated: base link" in capsys.readouterr().out
+    assert main(["compare", str(results), *named, "--progress", "none"]) == 0
+    assert "dance  used" in capsys.readouterr().out
+    assert main(["track", named[0], "--rig", str(results / "rig.json"), "--output", str(tmp_path / "moved")]) == 0
+    assert (tmp_path / "moved" / "dance.motion.npz").exists()
+    assert main(["identify", *named, "--output", str(tmp_path / "no")]) == 2
+    assert "rig" in capsys.readouterr().err
