@@ -22,7 +22,7 @@ from .properties import Settings, settings_of
 from .recording import METRES_PER_NEWTON
 from .study import folder_of, trial_of
 from .typed import scene
-from .values import SceneMotion, SceneRecording, errors, read_motion, read_recording
+from .values import RECORDING, SceneMotion, SceneRecording, errors, read_motion, study_folder
 
 TICKS = 5
 MASS, GROUND, PUSH, LINEAR, ANGULAR = (
@@ -60,7 +60,7 @@ class Shown:
     @classmethod
     def recording(cls, path: Path) -> SceneRecording | None:
         """A recording, or None where there is none to read."""
-        found = cls._read(path, read_recording)
+        found = cls._read(path, RECORDING.read)
         return found if isinstance(found, SceneRecording) else None
 
     @classmethod
@@ -101,8 +101,8 @@ def _draw_motion() -> None:
     if body is None or folder is None or not context.space_data.overlay.show_overlays:
         return
     name, time = trial_of(body), times_at(scene(context))
-    motion = Shown.motion(folder / f"{name}.motion.npz")
-    recording = Shown.recording(folder / f"{name}.recording.npz")
+    motion = Shown.motion(folder / f"{name}{study_folder.MOTION_END}")
+    recording = Shown.recording(folder / f"{name}{study_folder.RECORDING_END}")
     gpu.state.blend_set("ALPHA")
     if motion is not None:
         _body(body, motion, time, settings)

@@ -10,22 +10,20 @@ import bpy
 from . import action, armature, inertials, recording, typed
 from .colours import colour_body
 from .values import (
+    RECORDING,
     SceneMotion,
     SceneRecording,
     SceneResult,
     SceneRig,
     errors,
     read_motion,
-    read_recording,
     read_result,
     read_rig,
     read_tree,
 )
+from .values import study_folder as files
 from .whole import all_or_nothing
 
-RIG_FILE, RESULT_FILE, REPORT_FILE = "rig.json", "result.json", "report.html"
-MOTION_END, RECORDING_END = ".motion.npz", ".recording.npz"
-SCENE_FILE, PICTURE_FILE = "scene.blend", "body.png"
 STUDY_KEY, TRIAL_KEY, OF_KEY = "exciting_dance_study", "exciting_dance_trial", "exciting_dance_body"
 """Custom properties: of the armature object, the folder it shows; of an action or a recording's collection, the trial
 that it is; of an action, the armature object that it moves."""
@@ -65,11 +63,9 @@ def read_study(folder: str | Path) -> Study:
     folder = Path(folder)
     if not folder.is_dir():
         raise errors.InputError(folder, "is no folder", remedy="Name the --output of `python -m solver identify`")
-    motions = {p.name.removesuffix(MOTION_END): read_motion(p) for p in sorted(folder.glob(f"*{MOTION_END}"))}
-    recordings = {
-        p.name.removesuffix(RECORDING_END): read_recording(p) for p in sorted(folder.glob(f"*{RECORDING_END}"))
-    }
-    rig, result, report = folder / RIG_FILE, folder / RESULT_FILE, folder / REPORT_FILE
+    motions = {name: read_motion(path) for name, path in files.trials_in(folder, files.MOTION_END).items()}
+    recordings = {name: RECORDING.read(path) for name, path in files.trials_in(folder, files.RECORDING_END).items()}
+    rig, result, report = (folder / name for name in (files.RIG_FILE, files.RESULT_FILE, files.REPORT_FILE))
     study = Study(
         folder=folder,
         rig=read_rig(rig),
@@ -85,12 +81,12 @@ def read_study(folder: str | Path) -> Study:
 
 def _check(folder: Path, study: Study) -> None:
     """Refuse files of different rigs here, before the scene is touched."""
-    links, remedy = study.rig.links, f"It is of another rig than {RIG_FILE}: let one command write the whole folder"
+    links, remedy = study.rig.links, f"It is of another rig than {files.RIG_FILE}: let one command write all files"
     for name, motion in study.motions.items():
         if motion.links != links:
-            raise errors.InputError(folder / f"{name}{MOTION_END}", "moves other links", remedy=remedy)
+            raise errors.InputError(folder / f"{name}{files.MOTION_END}", "moves other links", remedy=remedy)
     if study.result is not None and set(study.result.links) != set(links):
-        raise errors.InputError(folder / RESULT_FILE, "names other links", remedy=remedy)
+        raise errors.InputError(folder / files.RESULT_FILE, "names other links", remedy=remedy)
 
 
 def show_study(context: bpy.types.Context, study: Study, *, onto: bpy.types.Object | None = None) -> bpy.types.Object:
@@ -143,9 +139,9 @@ def make_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path, Path 
     bpy.ops.wm.read_factory_settings(use_empty=True)
     body = show_study(bpy.context, study)
     body[STUDY_KEY] = BESIDE
-    image = render_body(bpy.context, body, folder / PICTURE_FILE) if picture else None
-    bpy.ops.wm.save_as_mainfile(filepath=str(folder / SCENE_FILE), compress=True)
-    return folder / SCENE_FILE, image
+    image = render_body(bpy.context, body, folder / files.PICTURE_FILE) if picture else None
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / files.SCENE_FILE), compress=True)
+    return folder / files.SCENE_FILE, image
 
 
 def same_rig(one: SceneRig, other: SceneRig) -> bool:

@@ -17,8 +17,8 @@ import numpy as np
 
 from solver.motion import Motion
 from solver.rig import Rig
-from solver.scene.motion import motion_arrays
-from solver.scene.timeline import SceneStrip, SceneTimeline, write_timeline
+from solver.scene.motion import scene_motion
+from solver.scene.timeline import TIMELINE, SceneStrip, SceneTimeline
 
 FRAMES, RATE = 900, 30.0
 LOOKED_AT = 400
@@ -86,8 +86,8 @@ def measure_live(rig: Rig, motion: Motion) -> LiveCost:
     """Ask a child for a rig's motion, whole and after edits of one key."""
     shown = _timeline(rig, motion)
     with tempfile.TemporaryDirectory() as folder:
-        path = write_timeline(Path(folder) / "dance.timeline.npz", shown)
-        posture = write_timeline(Path(folder) / "pose.timeline.npz", _first(shown))
+        path = TIMELINE.write(Path(folder) / "dance.timeline.npz", shown)
+        posture = TIMELINE.write(Path(folder) / "pose.timeline.npz", _first(shown))
         begun = time.perf_counter()
         asker = Asker()
         try:
@@ -97,7 +97,7 @@ def measure_live(rig: Rig, motion: Motion) -> LiveCost:
             whole = _seconds(time.perf_counter(), asker, "timeline", path, 1)
             firsts, edits = [], []
             for serial in range(2, 2 + EDITS):
-                write_timeline(path, _edited(rig, shown, EDIT * (serial - 1)))
+                TIMELINE.write(path, _edited(rig, shown, EDIT * (serial - 1)))
                 begun = time.perf_counter()
                 asker.ask(do="timeline", serial=serial, path=str(path), excitation=False)
                 asker.answer("frames")
@@ -119,8 +119,8 @@ def _seconds(begun: float, asker: Asker, do: str, path: Path, serial: int) -> fl
 
 
 def _timeline(rig: Rig, motion: Motion) -> SceneTimeline:
-    arrays = motion_arrays(rig, motion)
-    root, rotations, translations = (arrays[name].astype(np.float32) for name in ("root", "rotations", "translations"))
+    drawn = scene_motion(rig, motion)
+    root, rotations, translations = (x.astype(np.float32) for x in (drawn.root, drawn.rotations, drawn.translations))
     strips = tuple(SceneStrip(patch.name, 0.0, float(motion.times[-1])) for patch in rig.contacts)
     return SceneTimeline("swing", rig.parameters, rig.links, motion.times, root, rotations, translations, strips=strips)
 

@@ -13,18 +13,20 @@ from mathutils import Matrix
 from .. import action, armature, convert, inertials, scores, typed
 from ..action import CHANNELS, EULER, Curves, frames_at
 from ..colours import colour_body
-from ..study import OF_KEY, PICTURE_FILE, RIG_FILE, SCENE_FILE, TRIAL_KEY, same_rig
+from ..study import OF_KEY, TRIAL_KEY, same_rig
 from ..values import (
+    SUMMARY,
     SceneKey,
     SceneMotion,
     SceneRig,
     SceneStrip,
     SceneSummary,
+    dance_folder,
     errors,
     read_motion,
     read_rig,
-    read_summary,
     read_tree,
+    study_folder,
 )
 from ..whole import all_or_nothing
 from .poses import bone_path
@@ -42,7 +44,6 @@ from .timeline import (
     times_of,
 )
 
-MOTION_FILE, SUMMARY_FILE, REPORT_FILE = "dance.motion.npz", "summary.json", "report.txt"
 PICTURED = ("mass", "excitation", "deviation")
 """What the body is coloured by in a dance's picture."""
 SAME_TIME = 0.02
@@ -76,10 +77,10 @@ def read_dance(folder: str | Path) -> Dance:
         InputError: the folder holds no summary, or a file is damaged.
     """
     folder = Path(folder)
-    motion, rig = folder / MOTION_FILE, folder / RIG_FILE
+    motion, rig = folder / dance_folder.MOTION_FILE, folder / dance_folder.RIG_FILE
     return Dance(
         folder=folder,
-        summary=read_summary(folder / SUMMARY_FILE),
+        summary=SUMMARY.read(folder / dance_folder.SUMMARY_FILE),
         motion=read_motion(motion) if motion.exists() else None,
         rig=read_rig(rig) if rig.exists() else None,
         tree=read_tree(rig) if rig.exists() else None,
@@ -135,9 +136,9 @@ def make_dance_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path,
     dance = read_dance(folder)
     bpy.ops.wm.read_factory_settings(use_empty=True)
     body = show_dance(bpy.context, dance)
-    image = render_body(bpy.context, body, folder / PICTURE_FILE, PICTURED) if picture else None
-    bpy.ops.wm.save_as_mainfile(filepath=str(folder / SCENE_FILE), compress=True)
-    return folder / SCENE_FILE, image
+    image = render_body(bpy.context, body, folder / study_folder.PICTURE_FILE, PICTURED) if picture else None
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / study_folder.SCENE_FILE), compress=True)
+    return folder / study_folder.SCENE_FILE, image
 
 
 def dance_action(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import bpy
 
-from ..values import errors
+from ..values import dance_folder, errors
 from .properties import dance_settings
 
 TEXT = "Performance report"
@@ -19,10 +19,10 @@ def show_performance(context: bpy.types.Context, folder: Path) -> str:
     Raises:
         InputError: the folder holds no such result.
     """
-    path = folder / "performance.json"
+    path = folder / dance_folder.PERFORMANCE_FILE
     try:
         tree = json.loads(path.read_text(encoding="utf-8"))
-        report = (folder / "report.txt").read_text(encoding="utf-8")
+        report = (folder / dance_folder.REPORT_FILE).read_text(encoding="utf-8")
         joints = sorted(tree["joints"], key=lambda joint: -joint["rmse"])
         message, notes = str(tree["message"]), [str(note) for note in tree["notes"]]
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..complaints import last_words
 from ..interpreter import Interpreter
-from ..values import SceneFrame, SceneTimeline, errors, scene_frame, write_timeline
+from ..values import TIMELINE, SceneFrame, SceneTimeline, dance_folder, errors, scene_frame
 
 PATIENCE = 3.0
 """[s] a child has to end by itself after it was told to."""
@@ -24,7 +24,6 @@ KEPT = 3
 """Files of each kind that stay: the child may not have read the last ones yet."""
 ORDER = ("pose", "timeline", "look")
 """What goes out first."""
-SUFFIX = ".timeline.npz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +173,9 @@ class Child:
                 return  # the child is gone, or the disk is full: whoever looks sees that no answer comes
 
     def _written(self, request: Mapping, timeline: SceneTimeline) -> Path:
-        path = self.folder / f"{request['do']}-{request['serial']}{SUFFIX}"
+        path = self.folder / f"{request['do']}-{request['serial']}{dance_folder.TIMELINE_END}"
         files = self._files.setdefault(str(request["do"]), [])
-        files.append(write_timeline(path, timeline))
+        files.append(TIMELINE.write(path, timeline))
         while len(files) > KEPT:
             files.pop(0).unlink(missing_ok=True)
         return path

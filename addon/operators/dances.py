@@ -12,7 +12,7 @@ from bpy_extras.io_utils import ExportHelper
 from ..action import frame_rate
 from ..armature import RIG_KEY, rig_in
 from ..authoring import performance
-from ..authoring.dances import SUMMARY_FILE, Dance, read_dance, show_dance
+from ..authoring.dances import Dance, read_dance, show_dance
 from ..authoring.ghost import apply_ghost, discard_ghost, ghost_of, show_ghost
 from ..authoring.marks import mark_failures
 from ..authoring.properties import dance_settings
@@ -22,13 +22,12 @@ from ..properties import settings_of
 from ..scores import write_scores
 from ..study import folder_of
 from ..typed import Status, armature, scene
-from ..values import errors, write_timeline
+from ..values import TIMELINE, dance_folder, errors
 from .author import NO_RIG, NeedsRig, the_rig
 from .rigs import rig_arguments
 
 RESULT = "result"
 """Folder of the child's results within the job's."""
-TIMELINE_FILE, BODY_FILE = "scene.timeline.npz", "body.json"
 WORKERS = max(1, min((os.cpu_count() or 2) - 1, 8))
 FINISHING = 60.0
 """[s] a cancelled design has to write what is done."""
@@ -67,7 +66,7 @@ class DanceJob(JobOperator):
         return []
 
     def finished(self, folder: Path) -> bool:
-        return (folder / RESULT / SUMMARY_FILE).exists()
+        return (folder / RESULT / dance_folder.SUMMARY_FILE).exists()
 
     def tell(self, context: bpy.types.Context, words: str, *, failed: bool) -> None:
         settings = dance_settings(context)
@@ -100,7 +99,7 @@ class GhostJob(DanceJob):
 def write_scene(context: bpy.types.Context, folder: Path) -> Path:
     """The rig's dance as a timeline file, over all of its keys."""
     now, body = scene(context), the_rig(context)
-    return write_timeline(folder / TIMELINE_FILE, sample(now, body, *extent(now, body)))
+    return TIMELINE.write(folder / dance_folder.TIMELINE_FILE, sample(now, body, *extent(now, body)))
 
 
 def keep_notes(context: bpy.types.Context, dance: Dance) -> None:
@@ -148,8 +147,8 @@ def body_words(context: bpy.types.Context, folder: Path) -> list[str]:
     if body is None:
         settings = settings_of(context)
         return rig_arguments(settings.kind, settings, settings.urdf)[1:]
-    (folder / BODY_FILE).write_text(armature(body)[RIG_KEY], encoding="utf-8")
-    return [str(folder / BODY_FILE)]
+    (folder / dance_folder.BODY_FILE).write_text(armature(body)[RIG_KEY], encoding="utf-8")
+    return [str(folder / dance_folder.BODY_FILE)]
 
 
 def design_words(context: bpy.types.Context) -> list[str]:

@@ -9,9 +9,9 @@ import bpy
 from ..armature import rig_in
 from ..jobs import Current, JobOperator
 from ..properties import Settings, settings_of
-from ..study import RIG_FILE, read_study, show_study
+from ..study import read_study, show_study
 from ..typed import Status
-from ..values import errors
+from ..values import errors, study_folder
 
 
 class StudyOperator(JobOperator):
@@ -100,7 +100,7 @@ class EXCITING_DANCE_OT_open_study(bpy.types.Operator):
         try:
             body = show_study(context, read_study(bpy.path.abspath(self.directory)), onto=rig_in(context))
         except errors.SolverError as error:
-            self.report({"ERROR"}, f"{error} A folder of results holds {RIG_FILE}.")
+            self.report({"ERROR"}, f"{error} A folder of results holds {study_folder.RIG_FILE}.")
             return {"CANCELLED"}
         self.report({"INFO"}, f"Opened {body.name}")
         return {"FINISHED"}

@@ -11,9 +11,8 @@ from .. import armature, inertials
 from ..colours import colour_body
 from ..jobs import JobOperator
 from ..properties import Settings, settings_of
-from ..study import RIG_FILE
 from ..typed import Status, there
-from ..values import read_rig, read_tree
+from ..values import read_rig, read_tree, study_folder
 
 DANCING = {"hoap3": ("--torque", "peak")}
 """Options of rigs that are to dance: by its rated torques HOAP-3 cannot stand on one foot."""
@@ -58,10 +57,10 @@ class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator):
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         settings = settings_of(context)
         words = rig_arguments(self.kind or settings.kind, settings, settings.urdf)
-        return [*words, "--output", str(folder / RIG_FILE), "--progress", "json"]
+        return [*words, "--output", str(folder / study_folder.RIG_FILE), "--progress", "json"]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> str:
-        return f"Added {show_rig(context, folder / RIG_FILE).name}"
+        return f"Added {show_rig(context, folder / study_folder.RIG_FILE).name}"
 
 
 class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
@@ -77,10 +76,10 @@ class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelpe
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         words = rig_arguments("urdf", settings_of(context), self.filepath)  # type: ignore[attr-defined]
-        return [*words, "--output", str(folder / RIG_FILE), "--progress", "json"]
+        return [*words, "--output", str(folder / study_folder.RIG_FILE), "--progress", "json"]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> str:
-        return f"Imported {show_rig(context, folder / RIG_FILE).name}"
+        return f"Imported {show_rig(context, folder / study_folder.RIG_FILE).name}"
 
 
 class EXCITING_DANCE_OT_limits(bpy.types.Operator):

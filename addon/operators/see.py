@@ -13,8 +13,9 @@ from ..inertials import EXACT
 from ..legend import legends_in, make_legend, remove_legends, stand_beside
 from ..properties import settings_of
 from ..render import render_body
-from ..study import PICTURE_FILE, REPORT_FILE, folder_of, show_trial
+from ..study import folder_of, show_trial
 from ..typed import Status, scene, there
+from ..values import study_folder
 
 
 def the_rig(context: bpy.types.Context) -> bpy.types.Object:
@@ -113,7 +114,7 @@ class EXCITING_DANCE_OT_picture(NeedsInertials, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         body = the_rig(context)
         beside = folder_of(body) or Path(bpy.path.abspath("//") or bpy.app.tempdir)
-        path = Path(bpy.path.abspath(self.filepath)) if self.filepath else beside / PICTURE_FILE
+        path = Path(bpy.path.abspath(self.filepath)) if self.filepath else beside / study_folder.PICTURE_FILE
         render_body(context, body, path)
         self.report({"INFO"}, f"Picture in {path}")
         return {"FINISHED"}
@@ -137,7 +138,8 @@ class EXCITING_DANCE_OT_report(bpy.types.Operator):
 def _report(context: bpy.types.Context) -> Path | None:
     body = rig_in(context)
     folder = None if body is None else folder_of(body)
-    return folder / REPORT_FILE if folder is not None and (folder / REPORT_FILE).exists() else None
+    report = None if folder is None else folder / study_folder.REPORT_FILE
+    return report if report is not None and report.exists() else None
 
 
 CLASSES = (

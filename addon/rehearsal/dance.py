@@ -14,21 +14,20 @@ import numpy as np
 from .. import convert
 from ..armature import rig_of
 from ..authoring import timeline
-from ..study import RIG_FILE
 from ..values import (
+    SUMMARY,
     SceneKey,
     SceneMotion,
     SceneRig,
     SceneStrip,
     SceneTimeline,
+    dance_folder,
     errors,
     read_motion,
     read_rig,
-    read_summary,
 )
 from .plan import HAIR, Stop
 
-MOTION_FILE, SEGMENTS_FILE, SUMMARY_FILE = "dance.motion.npz", "dance.json", "summary.json"
 STILL = 2e-3
 """[m, or of a quaternion's components] by which a body that stands may still move between two keys."""
 SHORTEST = 0.15
@@ -118,14 +117,14 @@ def from_folder(folder: str | Path) -> Danced:
     folder = Path(folder)
     if not folder.is_dir():
         raise errors.InputError(folder, "is no folder", remedy=REMEDY)
-    rig, motion = read_rig(folder / RIG_FILE), read_motion(folder / MOTION_FILE)
+    rig, motion = read_rig(folder / dance_folder.RIG_FILE), read_motion(folder / dance_folder.MOTION_FILE)
     keys: tuple[SceneKey, ...] = ()
     strips: tuple[SceneStrip, ...] = ()
     stops: tuple[Stop, ...] | None = None
-    if (folder / SEGMENTS_FILE).exists():
-        strips, stops = _segments(folder / SEGMENTS_FILE)
-    elif (folder / SUMMARY_FILE).exists():
-        summary = read_summary(folder)
+    if (folder / dance_folder.NUMBERS_FILE).exists():
+        strips, stops = _segments(folder / dance_folder.NUMBERS_FILE)
+    elif (folder / dance_folder.SUMMARY_FILE).exists():
+        summary = SUMMARY.read(folder / dance_folder.SUMMARY_FILE)
         keys, strips = summary.keys, summary.strips
     line = SceneTimeline(
         name=folder.resolve().name,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solver.calibration import load_marker_set
-from solver.demo.laboratory import Placement, record_markers, record_plates
+from solver.demo.laboratory import Placement, PlateNoise, record_markers, record_plates
 from solver.demo.motions import Style, standing, still
 from solver.demo.truth import perturbed
 from solver.dynamics import link_motions
@@ -156,7 +156,9 @@ def record(
     generator = np.random.default_rng((seed, 12))
     markers = record_markers(person.rig, motion, person.placements, generator, noise=noise.markers)
     feet, airborne = _soles(person.rig, motion)
-    plates = record_plates(person.rig, motion, inertials, feet, generator, noise.force, noise.moment, airborne)
+    plates = record_plates(
+        person.rig, motion, inertials, feet, airborne, PlateNoise(generator, noise.force, noise.moment)
+    )
     return Recording(name, markers, plates)
 
 

@@ -30,14 +30,15 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..formats.folder import write_folder
     from ..formats.text_table import table
     from ..scene.rig import write_rig
+    from ..scene.study_folder import CALIBRATION_FILE, RIG_FILE
     from ..study import pipeline
     from .words import warn
 
     recordings = pipeline.load(options.files, read_options(options))
     calibration = pipeline.calibrate_subject(recordings, **subject(options), progress=progress)
     with write_folder(options.output) as folder:
-        write_calibration(calibration, folder / "calibration.json")
-        write_rig(folder / "rig.json", calibration.rig)
+        write_calibration(calibration, folder / CALIBRATION_FILE)
+        write_rig(folder / RIG_FILE, calibration.rig)
     warn((*(text for recording in recordings for text in recording.warnings), *calibration.warnings))
     print(f"marker set {calibration.marker_set}, {len(calibration.attachments)} markers, ", end="")
     print(f"RMSE {1e3 * calibration.rmse:.1f} mm, height {calibration.height:.3f} m\n")

@@ -44,13 +44,14 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..calibration.calibration_file import read_calibration
     from ..identification.result_file import read_result
     from ..inertials import InertialParameters
+    from ..scene.study_folder import CALIBRATION_FILE, RESULT_FILE, RIG_FILE
     from ..study import pipeline
     from ..study.values import Settings
     from .words import compared, warn
 
-    result = read_result(options.result / "result.json")
+    result = read_result(options.result / RESULT_FILE)
     identified, prior = (InertialParameters(result["links"], result[name]) for name in ("parameters", "prior"))
-    calibrated, rig = options.result / "calibration.json", options.result / "rig.json"
+    calibrated, rig = options.result / CALIBRATION_FILE, options.result / RIG_FILE
     body = read_calibration(calibrated) if calibrated.exists() else rig_named(str(rig))
     standing = options.standing or result["settings"].get("standing")
     settings = Settings(

@@ -30,7 +30,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from dataclasses import replace
 
     from ..formats.atomic import write_atomically
-    from ..report import CONTENT, CONTENT_FILE, REPORT_FILE, render
+    from ..report import CONTENT, render
+    from ..scene.study_folder import CONTENT_FILE, REPORT_FILE
 
     content = CONTENT.read(options.folder / CONTENT_FILE)
     if options.title:

@@ -68,17 +68,29 @@ def airborne(rig: Rig, motion: Motion) -> np.ndarray:
     return heights > heights[0] + LIFTED
 
 
+@dataclass(frozen=True, slots=True)
+class PlateNoise:
+    """White noise of each component and sample of each plate.
+
+    Attributes:
+        generator: of the noise.
+        force, moment: [N], [N m] standard deviations.
+    """
+
+    generator: np.random.Generator
+    force: float = FORCE_NOISE
+    moment: float = MOMENT_NOISE
+
+
 def record_plates(
     rig: Rig,
     motion: Motion,
     truth: InertialParameters,
     feet: Mapping[str, np.ndarray],
-    generator: np.random.Generator,
-    force_noise: float = FORCE_NOISE,
-    moment_noise: float = MOMENT_NOISE,
     airborne: np.ndarray | None = None,
+    noise: PlateNoise | None = None,
 ) -> Wrenches:
-    """One plate under each of two feet, together carrying what the motion needs, with white noise.
+    """One plate under each of two feet, together carrying what the motion needs, with white noise if asked for.
 
     The foot nearer to the centre of pressure carries more, in proportion (bonnet2016 (2) as meant); the rest of the
     moment is shared in the same proportion.
@@ -88,9 +100,8 @@ def record_plates(
         motion: of it.
         truth: its true inertials.
         feet: plate name -> middle of the foot on the ground (3,) [m], world.
-        generator: of the noise.
-        force_noise, moment_noise: [N], [N m] standard deviation per component and sample of each plate.
         airborne: (N, 2) True where a foot is in the air and the other one carries everything.
+        noise: of the plates.
     """
     wrench = predicted_wrench(rig, motion, truth, axes="world")
     wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
@@ -111,8 +122,9 @@ def record_plates(
         ],
         axis=1,
     )
-    noise = generator.standard_normal(values.shape) * ([force_noise] * 3 + [moment_noise] * 3)
-    return Wrenches(motion.times, names, values + noise)
+    if noise is not None:
+        values = values + noise.generator.standard_normal(values.shape) * ([noise.force] * 3 + [noise.moment] * 3)
+    return Wrenches(motion.times, names, values)
 
 
 def write_trc(path: Path, markers: Markers) -> None:

@@ -75,27 +75,38 @@ class _Path:
         return result
 
 
-def moving(
-    rig: Rig, start: np.ndarray, style: Style, feet: Sequence[str], legs: Sequence[str], times: np.ndarray, seed: int
-) -> Motion:
-    """A motion in which some feet stay where they are at ``start`` and carry the body.
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a simulated body stands while it moves.
+
+    Attributes:
+        start: (nq,) posture it starts from.
+        feet: links held on the ground.
+        legs: links whose joints are solved for so that the feet stay.
+    """
+
+    start: np.ndarray
+    feet: tuple[str, ...]
+    legs: tuple[str, ...]
+
+
+def moving(rig: Rig, standing: Standing, style: Style, times: np.ndarray, seed: int) -> Motion:
+    """A motion in which some feet stay where they are at the start and carry the body.
 
     Args:
         rig: that moves.
-        start: (nq,) posture it starts from.
+        standing: on which feet.
         style: amplitudes.
-        feet: links held on the ground.
-        legs: links whose joints are solved for so that the feet stay.
         times: (N,) [s] from zero.
         seed: of frequencies and phases.
     """
-    path = _path(rig, style, legs, float(times[-1]), np.random.default_rng(seed))
+    path = _path(rig, style, standing.legs, float(times[-1]), np.random.default_rng(seed))
     coarse = np.linspace(0.0, times[-1], int(times[-1] * BALANCE_RATE) + 1)
-    low, high = _support(rig, start, feet, _ease(coarse) * _ease(times[-1] - coarse))
+    low, high = _support(rig, standing, _ease(coarse) * _ease(times[-1] - coarse))
     shift = np.zeros((len(coarse), 2))
     for _ in range(BALANCE_ROUNDS):
-        shift += rebalancing(rig, _moved(rig, start, path, feet, legs, coarse, shift), low, high)
-    return _moved(rig, start, path, feet, legs, times, make_interp_spline(coarse, shift, k=5)(times))
+        shift += rebalancing(rig, _moved(rig, standing, path, coarse, shift), low, high)
+    return _moved(rig, standing, path, times, make_interp_spline(coarse, shift, k=5)(times))
 
 
 def _path(rig: Rig, style: Style, legs: Sequence[str], seconds: float, generator: np.random.Generator) -> _Path:
@@ -119,32 +130,24 @@ def _path(rig: Rig, style: Style, legs: Sequence[str], seconds: float, generator
     )
 
 
-def _moved(
-    rig: Rig,
-    start: np.ndarray,
-    path: _Path,
-    feet: Sequence[str],
-    legs: Sequence[str],
-    times: np.ndarray,
-    shift: np.ndarray,
-) -> Motion:
+def _moved(rig: Rig, standing: Standing, path: _Path, times: np.ndarray, shift: np.ndarray) -> Motion:
     """The motion along a path with the root shifted horizontally (N, 2) [m] and the legs following."""
-    free = np.array([_from_start(rig.model, start, row) for row in path(times)])
+    free = np.array([_from_start(rig.model, standing.start, row) for row in path(times)])
     free[:, :2] += shift
-    return smooth_motion(rig.model, times, _planted(rig, start, free, feet, legs), None)
+    return smooth_motion(rig.model, times, _planted(rig, standing, free), None)
 
 
-def _support(rig: Rig, start: np.ndarray, feet: Sequence[str], leaning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _support(rig: Rig, standing: Standing, leaning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Corners (N, 2) [m] of the box for the centre of pressure: all soles at first, then those that stay."""
     data = rig.model.createData()
-    pin.forwardKinematics(rig.model, data, start)
+    pin.forwardKinematics(rig.model, data, standing.start)
     corners = {}
     for contact in rig.contacts:
         pose = data.oMi[rig.joint(contact.link)]
         points = (contact.vertices @ pose.rotation.T + pose.translation)[:, :2]
         middle = points.mean(axis=0)
         corners[contact.link] = middle + SOLE_USED * (points - middle)
-    both, staying = np.vstack(list(corners.values())), np.vstack([corners[foot] for foot in feet])
+    both, staying = np.vstack(list(corners.values())), np.vstack([corners[foot] for foot in standing.feet])
     share = leaning[:, None]
     low, high = ((1.0 - share) * limit(both, axis=0) + share * limit(staying, axis=0) for limit in (np.min, np.max))
     return low, high
@@ -192,16 +195,16 @@ def _from_start(model: pin.Model, start: np.ndarray, tangent: np.ndarray) -> np.
     return q
 
 
-def _planted(rig: Rig, start: np.ndarray, free: np.ndarray, feet: Sequence[str], legs: Sequence[str]) -> np.ndarray:
+def _planted(rig: Rig, standing: Standing, free: np.ndarray) -> np.ndarray:
     """The postures with the legs moved so that the feet stay; spare freedom keeps the legs near their start."""
     model = rig.model
     data = model.createData()
-    pin.forwardKinematics(model, data, start)
-    targets = [(rig.joint(foot), data.oMi[rig.joint(foot)].copy()) for foot in feet]
-    spans = [model.joints[rig.joint(leg)] for leg in legs]
+    pin.forwardKinematics(model, data, standing.start)
+    targets = [(rig.joint(foot), data.oMi[rig.joint(foot)].copy()) for foot in standing.feet]
+    spans = [model.joints[rig.joint(leg)] for leg in standing.legs]
     columns = np.concatenate([np.arange(j.idx_v, j.idx_v + j.nv) for j in spans])
     places = np.concatenate([np.arange(j.idx_q, j.idx_q + j.nq) for j in spans])
-    result, legs_now = np.array(free), start[places]
+    result, legs_now = np.array(free), standing.start[places]
     for q in result:
         q[places] = legs_now
         for _ in range(STEPS):
@@ -210,7 +213,7 @@ def _planted(rig: Rig, start: np.ndarray, free: np.ndarray, feet: Sequence[str],
             error = np.concatenate([step.vector for step, _ in pairs])
             jacobian = np.vstack([pin.getJointJacobian(model, data, joint, pin.LOCAL) for _, joint in pairs])
             inverse = np.linalg.pinv(jacobian[:, columns])
-            spare = pin.difference(model, q, start)[columns]
+            spare = pin.difference(model, q, standing.start)[columns]
             step = np.zeros(model.nv)
             step[columns] = inverse @ error + spare - inverse @ (jacobian[:, columns] @ spare)
             q[:] = pin.integrate(model, q, step)

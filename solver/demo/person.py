@@ -15,8 +15,17 @@ from ..motion import Motion
 from ..rig import Rig
 from ..rigs import human
 from ..rigs.skeleton import default_lengths
-from .laboratory import Placement, airborne, record_markers, record_plates, soles_on_ground, write_forces, write_trc
-from .motions import Style, moving, standing, still
+from .laboratory import (
+    Placement,
+    PlateNoise,
+    airborne,
+    record_markers,
+    record_plates,
+    soles_on_ground,
+    write_forces,
+    write_trc,
+)
+from .motions import Standing, Style, moving, standing, still
 from .truth import perturbed
 
 HEIGHT, MASS, SEX = 1.76, 71.0, "male"
@@ -85,9 +94,9 @@ def simulate_person(seed: int) -> Person:
     motions = {"static": still(rig, standing(rig, ARMS_AWAY), np.arange(0.0, STATIC_SECONDS, 1.0 / FORCE_RATE))}
     for number, (name, sides) in enumerate(STANDING.items(), 1):
         style = WHOLE_BODY if len(sides) == 2 else _on_one_leg(sides[0], 0.5 * apart)
-        feet = [f"{side}_foot" for side in sides]
-        legs = [f"{side}_{part}" for side in sides for part in ("thigh", "shank", "foot")]
-        motions[name] = moving(rig, start, style, feet, legs, times, 100 * seed + number)
+        legs = tuple(f"{side}_{part}" for side in sides for part in ("thigh", "shank", "foot"))
+        stands = Standing(start, tuple(f"{side}_foot" for side in sides), legs)
+        motions[name] = moving(rig, stands, style, times, 100 * seed + number)
     return Person(rig, perturbed(rig, seed), _placements(rig, generator), motions)
 
 
@@ -99,7 +108,9 @@ def record_person(person: Person, folder: Path, seed: int) -> None:
         feet = soles_on_ground(person.rig, motion)
         seen = Motion(*(values[::every] for values in (motion.times, motion.q, motion.v, motion.a)))
         write_trc(folder / f"{name}.trc", record_markers(person.rig, seen, person.placements, generator))
-        plates = record_plates(person.rig, motion, person.truth, feet, generator, airborne=airborne(person.rig, motion))
+        plates = record_plates(
+            person.rig, motion, person.truth, feet, airborne(person.rig, motion), PlateNoise(generator)
+        )
         write_forces(folder / f"{name}.mot", plates)
 
 

@@ -13,8 +13,8 @@ from ..rig import ROOT_NV, Rig
 from ..rigs import hrp2
 from ..signals import FilterPreset, smooth_motion
 from ..trial import Recording
-from .laboratory import airborne, record_plates, soles_on_ground
-from .motions import Style, moving
+from .laboratory import PlateNoise, airborne, record_plates, soles_on_ground
+from .motions import Standing, Style, moving
 from .truth import perturbed
 
 RATE, SECONDS = 200, 12.0
@@ -76,11 +76,11 @@ def simulate_robot(seed: int, preset: FilterPreset) -> Robot:
     recordings, motions = [], {}
     for number, (name, sides) in enumerate(STANDING.items(), 1):
         style = WHOLE_BODY if len(sides) == 2 else _on_one_leg(sides[0])
-        legs = [f"{side}_{part}" for side in sides for part in LEG]
-        feet = [f"{side}_foot" for side in sides]
-        motion = moving(rig, start, style, feet, legs, times, 1000 * seed + number)
+        legs = tuple(f"{side}_{part}" for side in sides for part in LEG)
+        stands = Standing(start, tuple(f"{side}_foot" for side in sides), legs)
+        motion = moving(rig, stands, style, times, 1000 * seed + number)
         soles = soles_on_ground(rig, motion)
-        wrenches = record_plates(rig, motion, truth, soles, generator, airborne=airborne(rig, motion))
+        wrenches = record_plates(rig, motion, truth, soles, airborne(rig, motion), PlateNoise(generator))
         recordings.append(Recording(name, wrenches=wrenches))
         motions[name] = smooth_motion(rig.model, times, _sensed(rig, motion.q, generator), preset)
     return Robot(rig, truth, tuple(recordings), motions)

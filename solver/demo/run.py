@@ -14,6 +14,7 @@ from ..formats.folder import write_folder
 from ..inertials import InertialParameters
 from ..progress import Part, Progress, silent
 from ..report.study_folder import write_study
+from ..scene.study_folder import PICTURE_FILE, REPORT_FILE, SCENE_FILE
 from ..signals import preset_of
 from ..study.pipeline import identify_study, load, study_motions
 from ..study.values import Settings, Study, TrialRecord
@@ -25,7 +26,6 @@ PERSON, ROBOT, RECORDED = "person", "hrp2", "recorded"
 PERSON_FILTER, ROBOT_FILTER = "jovic_human", "human_8hz"
 """The motions end at 1.2 Hz; a higher cut-off lets more noise through, and noise in the motion pulls masses away."""
 BOOTSTRAP = 20
-SCENE_FILE, PICTURE_FILE, REPORT_FILE = "scene.blend", "body.png", "report.html"
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCENE_SECONDS = 300.0
 """Blender gets no longer than this for one scene."""

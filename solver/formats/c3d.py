@@ -13,7 +13,7 @@ from ..motion import Markers
 from ..wrenches import Wrenches
 from .axes import check_extent, length_in_metres, settle_up, to_z_up, up_of_extent, up_of_named
 from .c3d_format import C3dData, Parameters, read_c3d_data
-from .c3d_plates import plate_wrenches, plates_of
+from .c3d_plates import PlateReading, plate_wrenches, plates_of
 from .force_plates import ForcePlate
 from .text import Warn, no_warning
 
@@ -76,26 +76,36 @@ def read_c3d(
         warn(f"{Path(path).name}: {oddity}")
     parameters = content.parameters
     metre = length_in_metres(units or _text(parameters, "POINT", "UNITS") or "mm", path)
-    names, positions, start, rate = _points(path, content, metre, warn)
+    points = _points(path, content, metre, warn)
     plates = plates_of(path, parameters, metre)
-    axis = _settle_axis(path, up, names, positions, parameters, plates, warn)
+    axis = _settle_axis(path, up, points, parameters, plates, warn)
     markers = None
-    if names:
-        check_extent(positions, path, f"{1.0 / metre:g} a metre")
+    if points.names:
+        check_extent(points.positions, path, f"{1.0 / metre:g} a metre")
         try:
-            markers = Markers(start + np.arange(len(positions)) / rate, names, positions @ to_z_up(axis).T)
+            times = points.start + np.arange(len(points.positions)) / points.rate
+            markers = Markers(times, points.names, points.positions @ to_z_up(axis).T)
         except InvalidValue as error:
             raise InputError(path, str(error), remedy="Correct the marker labels") from error
-    wrenches = plate_wrenches(path, content, plates, axis, metre, start, sign, missing, warn)
+    reading = PlateReading(axis, metre, points.start, sign, missing)
+    wrenches = plate_wrenches(path, content, plates, reading, warn)
     if markers is None and wrenches is None:
         raise InputError(path, "holds neither markers nor plate forces", remedy="Export the trial again")
     return C3d(markers, wrenches, plates, _metadata(parameters), axis)
 
 
-def _points(
-    path: str | Path, content: C3dData, metre: float, warn: Warn
-) -> tuple[tuple[str, ...], np.ndarray, float, float]:
+@dataclass(frozen=True, slots=True)
+class _Points:
     """Names, positions (N, M, 3) [m] in the file's axes, first time [s] and rate [1/s] of the markers."""
+
+    names: tuple[str, ...]
+    positions: np.ndarray
+    start: float
+    rate: float
+
+
+def _points(path: str | Path, content: C3dData, metre: float, warn: Warn) -> _Points:
+    """The points of a file that are markers."""
     parameters = content.parameters
     rate = _number(parameters, "POINT", "RATE")
     points = content.points * metre
@@ -115,7 +125,7 @@ def _points(
     if kept and not np.isfinite(points).any():
         remedy = "The file is damaged or was never labelled: export it again"
         raise InputError(path, "none of its markers was ever seen", place="data section", remedy=remedy)
-    return _unprefixed([labels[i] for i in kept]), points, start, rate
+    return _Points(_unprefixed([labels[i] for i in kept]), points, start, rate)
 
 
 def _labels(parameters: Parameters) -> list[str]:
@@ -141,13 +151,13 @@ def _unprefixed(labels: Sequence[str]) -> tuple[str, ...]:
 def _settle_axis(
     path: str | Path,
     up: str,
-    names: tuple[str, ...],
-    positions: np.ndarray,
+    points: _Points,
     parameters: Parameters,
     plates: Sequence[ForcePlate],
     warn: Warn,
 ) -> str:
     """The file's vertical axis."""
+    names, positions = points.names, points.positions
     by_name = up_of_named(names, positions) if names else None
     screen = _text(parameters, "POINT", SCREEN_UP).lower().lstrip("+")
     screen = screen if screen.lstrip("-") in ("x", "y", "z") and screen else ""

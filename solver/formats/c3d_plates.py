@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -56,15 +57,29 @@ def plates_of(path: str | Path, parameters: Parameters, metre: float) -> tuple[F
     return tuple(plates)
 
 
+@dataclass(frozen=True, slots=True)
+class PlateReading:
+    """How the channels of plates are to be read.
+
+    Attributes:
+        up: the file's vertical axis.
+        metre: [m] the file's unit of length.
+        start: [s] time of the first sample.
+        sign, missing: as in `read_c3d`.
+    """
+
+    up: str
+    metre: float
+    start: float
+    sign: int | None = None
+    missing: str = "error"
+
+
 def plate_wrenches(
     path: str | Path,
     content: C3dData,
     plates: Sequence[ForcePlate],
-    up: str,
-    metre: float,
-    start: float,
-    sign: int | None,
-    missing: str,
+    asked: PlateReading,
     warn: Warn,
 ) -> Wrenches | None:
     """Wrenches of the plates on the body about the world origin, z up; None without plates or samples.
@@ -84,31 +99,30 @@ def plate_wrenches(
     if not len(analogs) or not rate > 0.0:
         warn(f"{Path(path).name}: names {len(plates)} force plates but holds no samples of them")
         return None
-    channels = [_channels(path, parameters, analogs, k, plate, metre, warn) for k, plate in enumerate(plates)]
-    rotation = to_z_up(up)
+    channels = [_channels(path, content, k, plate, asked.metre, warn) for k, plate in enumerate(plates)]
+    rotation = to_z_up(asked.up)
     vertical = rotation.T @ np.array([0.0, 0.0, 1.0])
     values = np.stack([p.wrench(_zeroed(path, parameters, c, per_frame, p, warn), vertical)
                        for p, c in zip(plates, channels)], axis=1)  # fmt: skip
     values = np.concatenate([values[:, :, :3] @ rotation.T, values[:, :, 3:] @ rotation.T], axis=2)
-    _check_missing(path, values[:, :, :3], missing, warn)
-    values = _on_the_body(path, plates, values, warn) if sign is None else sign * values
+    _check_missing(path, values[:, :, :3], asked.missing, warn)
+    values = _on_the_body(path, plates, values, warn) if asked.sign is None else asked.sign * values
     settle_force_up("z", values[:, :, :3].sum(axis=1), path)
     measured = np.ones((len(values), 6), bool)
     unknown = [plate.name for plate in plates if not plate.moments_known]
     if unknown:
         warn(f"{Path(path).name}: ORIGIN of {', '.join(unknown)} lacks the sensor distances: moments not measured")
         measured[:, 3:] = False
-    times = start + np.arange(len(values)) / rate
+    times = asked.start + np.arange(len(values)) / rate
     wrenches = Wrenches(times, tuple(plate.name for plate in plates), values, measured)
     check_forces(wrenches, path)
     _check_inside(path, plates, rotation, wrenches, warn)
     return wrenches
 
 
-def _channels(
-    path: str | Path, parameters: Parameters, analogs: np.ndarray, k: int, plate: ForcePlate, metre: float, warn: Warn
-) -> np.ndarray:
+def _channels(path: str | Path, content: C3dData, k: int, plate: ForcePlate, metre: float, warn: Warn) -> np.ndarray:
     """The plate's channels (N, 6 or 8) in N, N m and m; those of type 4 as recorded."""
+    parameters, analogs = content.parameters, content.analogs
     wanted = CHANNELS[plate.kind]
     value = parameters[GROUP].get("CHANNEL")
     table = value.reshape(len(value), -1, order="F") if isinstance(value, np.ndarray) else np.zeros((0, 0))

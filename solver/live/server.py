@@ -13,7 +13,7 @@ from ..motion import Motion
 from ..rig import Rig
 from ..rigs import build
 from ..scene.frame import SceneFrame
-from ..scene.timeline import SceneTimeline, read_timeline
+from ..scene.timeline import TIMELINE, SceneTimeline
 from .check import LiveCheck
 from .excitation import LiveExcitation
 from .frames import scene_frames
@@ -84,7 +84,7 @@ class LiveServer:
             self._check.look(frame)
 
     def _posture(self, asked: Check) -> None:
-        timeline = read_timeline(asked.path)
+        timeline = TIMELINE.read(asked.path)
         check = self._check_of(timeline)
         q = sampled_configurations(timeline, check.rig, 1)[0]
         time = float(timeline.times[0])
@@ -94,7 +94,7 @@ class LiveServer:
     def _timeline(self, asked: Check) -> None:
         self._checking = self._exciting = False  # whatever becomes of this one, older ones say no more
         self._serial, self._count, self._broken = asked.serial, 1, {}
-        timeline = read_timeline(asked.path)
+        timeline = TIMELINE.read(asked.path)
         check = self._check_of(timeline)
         motion, schedule = _motion(timeline, check.rig)
         check.look(self._frame)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..formats.atomic import write_atomically
+from ..scene.study_folder import CONTENT_FILE, REPORT_FILE
 from .content import CONTENT, Content
 from .from_study import content_of
 from .page import render
-
-REPORT_FILE, CONTENT_FILE = "report.html", "report.npz"
 
 
 def write_report(content: Content, folder: str | Path) -> Path:

@@ -17,7 +17,8 @@ from ..formats.urdf_writer import write_urdf
 from ..identification.result import Identification
 from ..identification.result_file import inertial_entries, write_result, write_result_csv
 from ..inertials import InertialParameters
-from ..scene.motion import write_motion, write_recording
+from ..scene import study_folder as names
+from ..scene.motion import RECORDING, scene_recording, write_motion
 from ..scene.rig import write_rig
 from ..study.values import Study
 from ..tracking.marker_errors import write_marker_errors
@@ -51,19 +52,22 @@ def write_study(
     """
     found = None if study.identification is None else study.identification.parameters
     with write_folder(folder) as building:
-        write_rig(building / "rig.json", study.rig)
+        write_rig(building / names.RIG_FILE, study.rig)
         if study.calibration is not None:
-            write_calibration(study.calibration, building / "calibration.json")
+            write_calibration(study.calibration, building / names.CALIBRATION_FILE)
         for record in study.records:
             if record.motion is not None:
-                write_motion(building / f"{record.name}.motion.npz", study.rig, record.motion, found)
-                names, values = joint_coordinates(study.rig, record.motion)
-                write_motion_storage(building / f"{record.name}.mot", record.motion.times, names, values)
-                write_motion_csv(building / f"{record.name}.csv", record.motion.times, names, values)
+                write_motion(building / f"{record.name}{names.MOTION_END}", study.rig, record.motion, found)
+                columns, values = joint_coordinates(study.rig, record.motion)
+                write_motion_storage(
+                    building / f"{record.name}{names.STORAGE_END}", record.motion.times, columns, values
+                )
+                write_motion_csv(building / f"{record.name}{names.JOINTS_END}", record.motion.times, columns, values)
             if record.tracked is not None:
-                write_marker_errors(building / f"{record.name}.markers.csv", record.tracked)
+                write_marker_errors(building / f"{record.name}{names.MARKERS_END}", record.tracked)
             recording = record.recording
-            write_recording(building / f"{record.name}.recording.npz", recording.markers, recording.wrenches)
+            drawn = scene_recording(recording.markers, recording.wrenches)
+            RECORDING.write(building / f"{record.name}{names.RECORDING_END}", drawn)
             if record.trial is not None:
                 write_trial(building / f"{record.name}.trial.npz", record.trial)
         if study.identification is not None:
@@ -74,10 +78,10 @@ def write_study(
 
 def _write_identification(study: Study, result: Identification, folder: Path) -> None:
     tree = result_tree(study, result)
-    write_result(folder / "result.json", tree)
-    write_result_csv(folder / "result.csv", tree)
+    write_result(folder / names.RESULT_FILE, tree)
+    write_result_csv(folder / names.RESULT_TABLE, tree)
     if np.all(result.parameters.masses >= 0.0):
-        write_urdf(study.rig, folder / "rig.urdf", result.parameters)
+        write_urdf(study.rig, folder / names.URDF_FILE, result.parameters)
 
 
 def result_tree(study: Study, result: Identification) -> Mapping[str, Any]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arrays import frozen, frozen_times
-from ..errors import InputError, InvalidValue
-from ..formats.atomic import write_atomically
+from ..formats.codec import FileKind
 
 if TYPE_CHECKING:
     from ..inertials import InertialParameters
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from ..rig import Rig
     from ..wrenches import Wrenches
 
-T = TypeVar("T")
+REMEDY = "Track the recording, or design the dance, again with this version"
 LOADED = 20.0
 """Vertical force [N] above which a centre of pressure is drawn: below, noise divides by noise."""
 NEAR_GROUND = 0.04
@@ -105,8 +103,8 @@ class SceneRecording:
             object.__setattr__(self, name, frozen(name, getattr(self, name), shape, finite=False))
 
 
-def motion_arrays(rig: Rig, motion: Motion, parameters: InertialParameters | None = None) -> dict[str, np.ndarray]:
-    """The arrays of `SceneMotion` for a rig's motion.
+def scene_motion(rig: Rig, motion: Motion, parameters: InertialParameters | None = None) -> SceneMotion:
+    """What a scene draws of a rig's motion.
 
     Args:
         rig: that moves.
@@ -135,54 +133,40 @@ def motion_arrays(rig: Rig, motion: Motion, parameters: InertialParameters | Non
     translations[:, 0] = 0.0
     corners = [turns[:, k] @ c.vertices.T + origins[:, k, :, None] for c in rig.contacts for k in [rig.index(c.link)]]
     standing = np.concatenate([c.swapaxes(1, 2) for c in corners], axis=1) if corners else np.zeros((len(motion), 0, 3))
-    return {
-        "times": motion.times,
-        "links": np.array(rig.links),
-        "root": root,
-        "rotations": continuous(rotations),
-        "translations": translations,
-        "com": com_trajectory(rig, motion, parameters),
-        "momentum": centroidal_momentum(rig, motion, parameters).momentum,
-        "standing": np.where(standing[:, :, 2:] <= NEAR_GROUND, standing, np.nan),
-    }
+    return SceneMotion(
+        times=motion.times,
+        links=rig.links,
+        root=root,
+        rotations=continuous(rotations),
+        translations=translations,
+        com=com_trajectory(rig, motion, parameters),
+        momentum=centroidal_momentum(rig, motion, parameters).momentum,
+        standing=np.where(standing[:, :, 2:] <= NEAR_GROUND, standing, np.nan),
+    )
 
 
-def recording_arrays(markers: Markers | None, wrenches: Wrenches | None) -> dict[str, np.ndarray]:
-    """The arrays of `SceneRecording`; the centre of pressure is taken on the floor z = 0."""
-    result = {
-        "marker_times": np.zeros(0),
-        "markers": np.zeros(0, "U1"),
-        "positions": np.zeros((0, 0, 3)),
-        "force_times": np.zeros(0),
-        "plates": np.zeros(0, "U1"),
-        "centres": np.zeros((0, 0, 3)),
-        "forces": np.zeros((0, 0, 3)),
-    }
+def scene_recording(markers: Markers | None, wrenches: Wrenches | None) -> SceneRecording:
+    """What a scene draws of a recording; the centre of pressure is taken on the floor z = 0."""
+    names: tuple[str, ...] = ()
+    plates: tuple[str, ...] = ()
+    marker_times, positions = np.zeros(0), np.zeros((0, 0, 3))
+    force_times, centres, forces = np.zeros(0), np.zeros((0, 0, 3)), np.zeros((0, 0, 3))
     if markers is not None:
-        result |= {
-            "marker_times": markers.times,
-            "markers": np.array(markers.names, dtype="U"),
-            "positions": markers.positions,
-        }
+        marker_times, names, positions = markers.times, markers.names, markers.positions
     if wrenches is not None:
-        force, moment = wrenches.values[:, :, :3], wrenches.values[:, :, 3:]
-        loaded = force[:, :, 2] > LOADED
+        forces, moments = wrenches.values[:, :, :3], wrenches.values[:, :, 3:]
+        loaded = forces[:, :, 2] > LOADED
         assert wrenches.measured is not None
         loaded &= wrenches.measured[:, None, 3:5].all(axis=2)
-        vertical = np.where(loaded, force[:, :, 2], np.nan)
-        centres = np.stack([-moment[:, :, 1] / vertical, moment[:, :, 0] / vertical, 0.0 * vertical], axis=2)
-        result |= {
-            "force_times": wrenches.times,
-            "plates": np.array(wrenches.frames, dtype="U"),
-            "centres": centres,
-            "forces": force,
-        }
-    return result
+        vertical = np.where(loaded, forces[:, :, 2], np.nan)
+        centres = np.stack([-moments[:, :, 1] / vertical, moments[:, :, 0] / vertical, 0.0 * vertical], axis=2)
+        force_times, plates = wrenches.times, wrenches.frames
+    return SceneRecording(marker_times, names, positions, force_times, plates, centres, forces)
 
 
 def write_motion(path: str | Path, rig: Rig, motion: Motion, parameters: InertialParameters | None = None) -> Path:
-    """Write a motion for the scene (.npz); arguments as `motion_arrays`."""
-    return _write(path, motion_arrays(rig, motion, parameters))
+    """Write a motion for the scene (.npz); arguments as `scene_motion`."""
+    return MOTION.write(path, scene_motion(rig, motion, parameters))
 
 
 def read_motion(path: str | Path) -> SceneMotion:
@@ -191,21 +175,7 @@ def read_motion(path: str | Path) -> SceneMotion:
     Raises:
         InputError: missing, damaged, or no such motion.
     """
-    return _read(path, SceneMotion)
-
-
-def write_recording(path: str | Path, markers: Markers | None, wrenches: Wrenches | None) -> Path:
-    """Write markers and forces for the scene (.npz)."""
-    return _write(path, recording_arrays(markers, wrenches))
-
-
-def read_recording(path: str | Path) -> SceneRecording:
-    """Read markers and forces for the scene.
-
-    Raises:
-        InputError: missing, damaged, or no such recording.
-    """
-    return _read(path, SceneRecording)
+    return MOTION.read(path)
 
 
 def read_trials(paths: Sequence[str | Path]) -> dict[str, SceneRecording]:
@@ -217,7 +187,7 @@ def read_trials(paths: Sequence[str | Path]) -> dict[str, SceneRecording]:
     from ..formats.recording import find_recordings
 
     found = find_recordings(paths)
-    return {trial.name: SceneRecording(**recording_arrays(trial.markers, trial.wrenches)) for trial in found}  # type: ignore[arg-type]
+    return {trial.name: scene_recording(trial.markers, trial.wrenches) for trial in found}
 
 
 def continuous(quaternions: np.ndarray) -> np.ndarray:
@@ -236,17 +206,7 @@ def rotate(quaternion: np.ndarray, points: np.ndarray) -> np.ndarray:
     return points + scalar * across + np.cross(vector, across)
 
 
-def _write(path: str | Path, arrays: dict[str, np.ndarray]) -> Path:
-    with write_atomically(path, binary=True) as stream:
-        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
-    return Path(path)
-
-
-def _read(path: str | Path, kind: type[T]) -> T:
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            return kind(**{name: arrays[name] for name in kind.__slots__})  # type: ignore[attr-defined]
-    except KeyError as error:
-        raise InputError(path, f"lacks the array {error.args[0]}", remedy="Write it with this program") from None
-    except (OSError, ValueError, zipfile.BadZipFile, InvalidValue) as error:
-        raise InputError(path, f"cannot be read ({error})", remedy="Write it with this program") from None
+MOTION = FileKind(SceneMotion, "exciting dance motion", remedy=REMEDY)
+"""The file of a motion."""
+RECORDING = FileKind(SceneRecording, "exciting dance recording", remedy=REMEDY)
+"""The file of what was measured."""

@@ -1,26 +1,17 @@
 """What a verb did to a dance, in one small JSON file for a scene: what it says, what fails where, keys and strips.
 
-No dynamics library is needed to read it. SI throughout; times in the dance's own clock; infinite numbers are null.
+No dynamics library is needed to read it. SI throughout; times in the dance's own clock; infinite numbers are text.
 """
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
-from ..errors import InputError, InvalidValue
-from ..formats.atomic import write_atomically
+from ..errors import InvalidValue
+from ..formats.codec import FileKind
 from .timeline import SceneKey, SceneStrip
-
-FORMAT = "exciting dance summary 1"
-NAME = "summary.json"
-"""The file's name in the folder of a verb."""
-REMEDY = "Run the verb again with this version"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,106 +87,5 @@ class SceneSummary:
                 raise InvalidValue(f"a failing span ends at {stop:g} s before it starts at {start:g} s")
 
 
-def write_summary(path: str | Path, summary: SceneSummary) -> Path:
-    """A summary as JSON, whole or not at all.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
-    tree = {
-        "format": FORMAT,
-        "verb": summary.verb,
-        "status": summary.status,
-        "feasible": bool(summary.feasible),
-        "message": summary.message,
-        "keys": [[float(key.time), key.role, key.name] for key in summary.keys],
-        "strips": [[strip.patch, float(strip.start), float(strip.stop)] for strip in summary.strips],
-        "failures": [
-            [f.check, f.item, f.unit, float(f.margin), float(f.time), f.said, list(f.links)] for f in summary.failures
-        ],
-        "ranges": [[float(start), float(stop)] for start, stop in summary.ranges],
-        "moved": [[name, float(largest), float(rms)] for name, largest, rms in summary.moved],
-        "troubles": list(summary.troubles),
-        "notes": list(summary.notes),
-        "excitation": {link: _or_null(value) for link, value in summary.excitation.items()},
-        "deviation": {link: _or_null(value) for link, value in summary.deviation.items()},
-        "duration": float(summary.duration),
-    }
-    with write_atomically(path) as stream:
-        stream.write(json.dumps(tree, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-    return Path(path)
-
-
-def read_summary(path: str | Path) -> SceneSummary:
-    """A summary written by `write_summary`; ``path`` may be its folder.
-
-    Raises:
-        InputError: missing, damaged, or no summary.
-    """
-    path = Path(path) / NAME if Path(path).is_dir() else Path(path)
-    try:
-        tree: Any = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(path, f"cannot be read: {error.strerror}", remedy=REMEDY) from None
-    except ValueError as error:
-        raise InputError(path, f"is not JSON ({error})", remedy=REMEDY) from None
-    if not isinstance(tree, dict) or tree.get("format") != FORMAT:
-        raise InputError(path, "is no summary of a dance of this version", remedy=REMEDY)
-    try:
-        return SceneSummary(
-            _text(tree["verb"]),
-            _text(tree["status"]),
-            _truth(tree["feasible"]),
-            _text(tree["message"]),
-            tuple(SceneKey(_number(time), _text(role), _text(name)) for time, role, name in tree["keys"]),
-            tuple(SceneStrip(_text(patch), _number(a), _number(b)) for patch, a, b in tree["strips"]),
-            tuple(
-                SceneFailure(
-                    _text(check), _text(item), _text(unit), _number(margin), _number(time), _text(said), _texts(links)
-                )
-                for check, item, unit, margin, time, said, links in tree["failures"]
-            ),
-            tuple((_number(start), _number(stop)) for start, stop in tree["ranges"]),
-            tuple((_text(name), _number(largest), _number(rms)) for name, largest, rms in tree["moved"]),
-            _texts(tree["troubles"]),
-            _texts(tree["notes"]),
-            {_text(link): _or_infinite(value) for link, value in tree["excitation"].items()},
-            {_text(link): _or_infinite(value) for link, value in tree["deviation"].items()},
-            _number(tree["duration"]),
-        )
-    except KeyError as error:
-        raise InputError(path, f"lacks the entry {error.args[0]!r}", remedy=REMEDY) from None
-    except (TypeError, ValueError, AttributeError) as error:
-        raise InputError(path, f"is damaged: {error}", remedy=REMEDY) from error
-
-
-def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidValue(f"{value!r} is no number")
-    return float(value)
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise InvalidValue(f"{value!r} is no text")
-    return value
-
-
-def _truth(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidValue(f"{value!r} is neither true nor false")
-    return value
-
-
-def _texts(values: Sequence[object]) -> tuple[str, ...]:
-    if not isinstance(values, list):
-        raise InvalidValue(f"{values!r} is no list of texts")
-    return tuple(_text(value) for value in values)
-
-
-def _or_null(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
-
-
-def _or_infinite(value: object) -> float:
-    return math.inf if value is None else _number(value)
+SUMMARY = FileKind(SceneSummary, "exciting dance summary", remedy="Run the verb again with this version")
+"""The file of a summary, JSON."""

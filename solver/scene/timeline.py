@@ -6,21 +6,15 @@ SI, world z up, quaternions xyzw, times from the timeline's own zero.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
 from ..arrays import frozen, frozen_times
-from ..errors import InputError, InvalidValue, SolverError
-from ..formats.archive import read_archive
-from ..formats.atomic import write_atomically
+from ..errors import InvalidValue
+from ..formats.codec import FileKind
 
-FORMAT = "exciting dance timeline 1"
-SUFFIX = ".timeline.npz"
-REMEDY = "Write the timeline again from the scene"
 UNIT = 1e-3
 """Largest error of a quaternion's length."""
 
@@ -95,59 +89,7 @@ class SceneTimeline:
         return len(self.times)
 
 
-def write_timeline(path: str | Path, timeline: SceneTimeline) -> Path:
-    """A timeline as .npz, whole or not at all.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
-    text = {
-        "format": FORMAT,
-        "name": timeline.name,
-        "parameters": dict(timeline.parameters),
-        "keys": [[key.time, key.role, key.name] for key in timeline.keys],
-        "strips": [[strip.patch, strip.start, strip.stop] for strip in timeline.strips],
-        "ground": timeline.ground,
-    }
-    with write_atomically(path, binary=True) as stream:
-        np.savez(
-            stream,
-            timeline=np.array(json.dumps(text)),
-            links=np.array(timeline.links),
-            times=timeline.times,
-            root=timeline.root,
-            rotations=timeline.rotations,
-            translations=timeline.translations,
-        )
-    return Path(path)
-
-
-def read_timeline(path: str | Path) -> SceneTimeline:
-    """A timeline written by `write_timeline`.
-
-    Raises:
-        InputError: missing, damaged, or no timeline.
-    """
-    arrays = read_archive(path)[0]
-    if "timeline" not in arrays:
-        raise InputError(path, f"holds no timeline, only {', '.join(sorted(arrays)) or 'nothing'}", remedy=REMEDY)
-    try:
-        text = json.loads(str(arrays["timeline"]))
-        if text["format"] != FORMAT:
-            raise InputError(path, f"has format {text['format']!r}, expected {FORMAT!r}", remedy=REMEDY)
-        return SceneTimeline(
-            str(text["name"]),
-            text["parameters"],
-            tuple(str(link) for link in arrays["links"]),
-            arrays["times"],
-            arrays["root"],
-            arrays["rotations"],
-            arrays["translations"],
-            tuple(SceneKey(float(time), str(role), str(name)) for time, role, name in text["keys"]),
-            tuple(SceneStrip(str(patch), float(start), float(stop)) for patch, start, stop in text["strips"]),
-            float(text["ground"]),
-        )
-    except InputError:
-        raise
-    except (ValueError, KeyError, TypeError, IndexError, SolverError) as error:
-        raise InputError(path, f"is a damaged timeline: {' '.join(str(error).split())}", remedy=REMEDY) from error
+TIMELINE = FileKind(
+    SceneTimeline, "exciting dance timeline", remedy="Write the timeline again from the scene", compressed=False
+)
+"""The file of a timeline, an archive that is written quickly: the live check writes one at every change."""

@@ -15,11 +15,12 @@ from addon.armature import rig_of
 from addon.authoring import author, dances, ghost, marks, timeline
 from addon.operators.dances import design_words
 from addon.study import STUDY_KEY
-from addon.values import SceneTimeline, write_timeline
+from addon.values import SceneTimeline
 from solver.cli import OK, main
 from solver.rigs import hoap3
 from solver.scene.motion import read_motion
 from solver.scene.rig import write_rig
+from solver.scene.timeline import TIMELINE
 from tests.addon.scenes import build, fingerprint
 from tests.addon.test_timeline import difference
 
@@ -56,7 +57,7 @@ def written(body: bpy.types.Object, tmp_path: Path) -> str:
     """The timeline as a file, as the operators write it."""
     scene = bpy.context.scene
     path = tmp_path / "again.timeline.npz"
-    return str(write_timeline(path, timeline.sample(scene, body, *timeline.extent(scene, body))))
+    return str(TIMELINE.write(path, timeline.sample(scene, body, *timeline.extent(scene, body))))
 
 
 def test_check_says_marks_and_scores(standing: tuple[bpy.types.Object, Path]) -> None:

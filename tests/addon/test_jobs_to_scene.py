@@ -15,7 +15,8 @@ import pytest
 from addon import command, registration, study
 from addon.colours import COLOUR_KEY
 from addon.inertials import read_inertials
-from addon.study import RESULT_FILE, SCENE_FILE, folder_of, show_study
+from addon.study import folder_of, show_study
+from addon.values import study_folder
 from addon.whole import all_or_nothing
 from solver.demo.person import HEIGHT, SEX, record_person, simulate_person
 from solver.formats.urdf_writer import write_urdf
@@ -100,7 +101,7 @@ def test_identify_writes_what_the_solver_found(
     assert bpy.ops.exciting_dance.identify() == {"FINISHED"}
     folder = folder_of(bpy.context.view_layer.objects.active)
     assert [folder] == list(own_folders.iterdir())
-    tree = json.loads((folder / RESULT_FILE).read_text(encoding="utf-8"))
+    tree = json.loads((folder / study_folder.RESULT_FILE).read_text(encoding="utf-8"))
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
     body = bpy.context.view_layer.objects.active
@@ -162,7 +163,7 @@ def test_a_study_that_breaks_halfway_leaves_the_scene_as_it_was(
         command.run(["track", str(recorded), "--height", str(HEIGHT), "--sex", SEX, "--output", str(tmp_path / "t")])
         == 0
     )
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "t" / SCENE_FILE))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "t" / study_folder.SCENE_FILE))
     body = build(person)
     write_rig(tmp_path / "rig.json", person)
     show_study(bpy.context, study.read_study(tmp_path), onto=body)
@@ -192,9 +193,9 @@ def test_the_real_person_from_blender_s_command_line(empty_scene: None, shared_d
     ]
     words = ["identify", *files, "--height", "1.67", "--sex", "male", "--bootstrap", "0", "--no-cross-validation"]
     assert command.run([*words, "--output", str(tmp_path / "out"), "--no-picture"]) == 0
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "out" / SCENE_FILE))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "out" / study_folder.SCENE_FILE))
     body = next(item for item in bpy.data.objects if item.type == "ARMATURE")
-    tree = json.loads((tmp_path / "out" / RESULT_FILE).read_text(encoding="utf-8"))
+    tree = json.loads((tmp_path / "out" / study_folder.RESULT_FILE).read_text(encoding="utf-8"))
     assert np.array_equal(read_inertials(body).parameters.values, np.array(tree["parameters"]))
     assert 55.0 < sum(bone["mass"] for bone in body.data.bones) < 70.0
     assert {action.name for action in bpy.data.actions} >= {"static1", "squats1"}

@@ -10,7 +10,7 @@ import pytest
 from addon import drawing, overlays
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
-from solver.scene.motion import motion_arrays, write_motion
+from solver.scene.motion import scene_motion, write_motion
 from tests.addon.scenes import random_motion
 
 
@@ -37,11 +37,11 @@ def test_centre_of_mass_and_momentum_are_the_dynamics_library_s(person: Rig) -> 
     """At each frame the file holds Pinocchio's centre of mass and centroidal momentum."""
     motion, data = random_motion(person), person.model.createData()
     speeds = np.random.default_rng(2).standard_normal(motion.v.shape)
-    arrays = motion_arrays(person, type(motion)(motion.times, motion.q, speeds, motion.a))
+    drawn = scene_motion(person, type(motion)(motion.times, motion.q, speeds, motion.a))
     for frame, (q, v) in enumerate(zip(motion.q, speeds, strict=True)):
         momentum = pin.computeCentroidalMomentum(person.model, data, q, v).vector
-        assert np.allclose(arrays["com"][frame], pin.centerOfMass(person.model, data, q), atol=1e-10)
-        assert np.allclose(arrays["momentum"][frame], momentum, atol=1e-9)
+        assert np.allclose(drawn.com[frame], pin.centerOfMass(person.model, data, q), atol=1e-10)
+        assert np.allclose(drawn.momentum[frame], momentum, atol=1e-9)
 
 
 def test_standing_holds_the_soles_while_they_are_down(person: Rig) -> None:
@@ -50,10 +50,10 @@ def test_standing_holds_the_soles_while_they_are_down(person: Rig) -> None:
     q = np.tile(person.neutral, (2, 1))
     motion = random_motion(person)
     zeros = np.zeros((2, person.model.nv))
-    lowest = motion_arrays(person, type(motion)(times, q, zeros, zeros))["standing"]
+    lowest = scene_motion(person, type(motion)(times, q, zeros, zeros)).standing
     q[0, 2] -= np.nanmin(lowest[0, :, 2])
     q[1, 2] = q[0, 2] + 1.0
-    standing = motion_arrays(person, type(motion)(times, q, zeros, zeros))["standing"]
+    standing = scene_motion(person, type(motion)(times, q, zeros, zeros)).standing
     assert np.isfinite(standing[0]).all()
     assert np.isnan(standing[1]).all()
 

@@ -27,7 +27,7 @@ from solver.errors import Cancelled, InputError, InvalidValue
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import hoap3
-from solver.scene.motion import SceneMotion, motion_arrays, write_motion
+from solver.scene.motion import scene_motion, write_motion
 from solver.scene.rig import rig_description, scene_rig, write_rig
 from solver.scene.timeline import SceneKey, SceneStrip, SceneTimeline
 from tests.addon.scenes import build, fingerprint
@@ -60,7 +60,7 @@ def arms_up(rig: Rig) -> Motion:
 
 def danced(rig: Rig) -> Danced:
     """That motion with keys at the ends of its stops and the left foot lifted after 0.2 s."""
-    motion = SceneMotion(**motion_arrays(rig, arms_up(rig)))
+    motion = scene_motion(rig, arms_up(rig))
     tree = rig_description(rig)
     names = [contact.name for contact in rig.contacts]
     right, left = (next(n for n in names if n.startswith(side)) for side in ("right", "left"))
@@ -77,7 +77,7 @@ def on_the_timeline(rig: Rig) -> bpy.types.Object:
     body = build(rig)
     scene = bpy.context.scene
     set_frame_rate(scene, 20.0)
-    motion_action(scene, body, SceneMotion(**motion_arrays(rig, arms_up(rig))), "arms up")
+    motion_action(scene, body, scene_motion(rig, arms_up(rig)), "arms up")
     scene.frame_start, scene.frame_end = 1, 9
     scene.frame_set(4)
     return body

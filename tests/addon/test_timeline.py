@@ -10,7 +10,7 @@ from addon import action, armature
 from addon.authoring import timeline
 from solver.errors import InvalidValue
 from solver.rig import Rig
-from solver.scene.motion import SceneMotion, motion_arrays
+from solver.scene.motion import SceneMotion, scene_motion
 from tests.addon.scenes import build, fingerprint, random_motion
 
 SINGLE = 1e-5
@@ -20,7 +20,7 @@ RATE = 100.0
 
 def dancing(rig: Rig, name: str = "random") -> tuple[bpy.types.Object, SceneMotion]:
     """The rig's armature with a random motion, a frame a sample."""
-    body, motion = build(rig), SceneMotion(**motion_arrays(rig, random_motion(rig)))
+    body, motion = build(rig), scene_motion(rig, random_motion(rig))
     action.set_frame_rate(bpy.context.scene, RATE)
     action.motion_action(bpy.context.scene, body, motion, name)
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, len(motion)

@@ -18,9 +18,10 @@ from solver.errors import Cancelled, InvalidValue, UnknownName
 from solver.formats.storage import read_storage
 from solver.rig import Rig, Shape
 from solver.rigs import hoap3, hrp2, human
+from solver.scene.dance_folder import SUMMARY_FILE
 from solver.scene.motion import read_motion
 from solver.scene.rig import read_rig
-from solver.scene.summary import read_summary
+from solver.scene.summary import SUMMARY
 
 RIG = hoap3(torque="peak")
 TINY = ("--postures", "both=1", "--effort", "0.05", "--hold", "0.3", "--workers", "1", "--progress", "none")
@@ -47,7 +48,7 @@ def test_one_run_writes_one_dance_in_every_format(tmp_path: Path, capsys: pytest
     assert tree["complete"]
     assert min(margin["worst"] for margin in tree["margins"] if margin["worst"] is not None) > -1e-4
     assert "Worst margins" in capsys.readouterr().out
-    summary = read_summary(out)
+    summary = SUMMARY.read(out / SUMMARY_FILE)
     assert summary.feasible
     assert summary.duration == pytest.approx(dance.duration)
     assert {key.role for key in summary.keys} == {"preferred"}

@@ -20,9 +20,10 @@ from solver.errors import Cancelled, InvalidValue
 from solver.feasibility import check_motion
 from solver.rig import Rig
 from solver.rigs import hoap3
-from solver.scene.motion import motion_arrays, read_motion
-from solver.scene.summary import read_summary
-from solver.scene.timeline import SceneKey, SceneStrip, SceneTimeline, read_timeline, write_timeline
+from solver.scene.dance_folder import SUMMARY_FILE
+from solver.scene.motion import read_motion, scene_motion
+from solver.scene.summary import SUMMARY
+from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
 from solver.trajectory.segment import DanceSegment
 from tests.dance.authored import home, moved, turned
 
@@ -64,11 +65,11 @@ def shown(dragged: Keyed) -> SceneTimeline:
 def timeline_of(keyed: Keyed, *strips: SceneStrip) -> SceneTimeline:
     """A keyed dance at 24 frames a second."""
     motion = keyed.motion(24.0)
-    arrays = motion_arrays(keyed.rig, motion)
+    shown = scene_motion(keyed.rig, motion)
     keys = tuple(SceneKey(key.time, key.role, key.name) for key in keyed.keys)
     return SceneTimeline(
-        keyed.name, dict(keyed.rig.parameters), keyed.rig.links, motion.times, arrays["root"], arrays["rotations"],
-        arrays["translations"], keys, strips,
+        keyed.name, dict(keyed.rig.parameters), keyed.rig.links, motion.times, shown.root, shown.rotations,
+        shown.translations, keys, strips,
     )  # fmt: skip
 
 
@@ -80,7 +81,7 @@ def test_check_says_what_fails(dance: Path, tmp_path: Path, capsys: pytest.Captu
     assert "slip" in said
     assert said.splitlines()[-1].startswith("Not feasible")
     assert "slides 1.0 cm" in said.splitlines()[-1]
-    summary = read_summary(output)
+    summary = SUMMARY.read(output / SUMMARY_FILE)
     assert summary.message == said.splitlines()[-1]
     assert [failure.check for failure in summary.failures] == ["slip"]
     assert summary.failures[0].links in {("right_foot",), ("left_foot",)}
@@ -92,12 +93,12 @@ def test_check_says_what_fails(dance: Path, tmp_path: Path, capsys: pytest.Captu
 
 def test_repair_of_a_timeline_writes_a_folder(shown: SceneTimeline, tmp_path: Path) -> None:
     """A scene's timeline becomes a feasible dance: its motion at the rate asked for, keys with their roles, strips."""
-    path, output = write_timeline(tmp_path / "dragged.npz", shown), tmp_path / "repaired"
+    path, output = TIMELINE.write(tmp_path / "dragged.npz", shown), tmp_path / "repaired"
     assert main(["repair", str(path), "--rate", "24", "--output", str(output), *QUIET]) == OK
     assert {file.name for file in output.iterdir()} == FOLDER
     assert main(["check", str(output / "keyed.json"), "--rate", "100", *QUIET]) == OK
     np.testing.assert_allclose(read_motion(output / "dance.motion.npz").times, shown.times, atol=1e-9)
-    summary = read_summary(output)
+    summary = SUMMARY.read(output / SUMMARY_FILE)
     assert summary.feasible
     assert summary.status == "repaired"
     assert summary.failures == summary.ranges == summary.troubles == ()
@@ -127,7 +128,7 @@ def test_an_impossible_fixed_key_is_told(dragged: Keyed, tmp_path: Path, capsys:
     keys = tuple(replace(key, role="fixed", time=0.4 * key.time) for key in dragged.keys)
     write_keyed(path, replace(dragged, keys=keys))
     assert main(["repair", str(path), "--output", str(tmp_path / "out"), *QUIET]) == OK
-    summary = read_summary(tmp_path / "out")
+    summary = SUMMARY.read(tmp_path / "out" / SUMMARY_FILE)
     assert not summary.feasible
     assert "fixed key 'leant' at 0.4 s: right sole slides 1.0 cm too far from where it is planted" in summary.message
     assert summary.troubles[0] in capsys.readouterr().out
@@ -140,7 +141,7 @@ def test_a_repair_without_time_says_so(dragged: Keyed, tmp_path: Path) -> None:
     path, output = tmp_path / "bent.json", tmp_path / "out"
     write_keyed(path, replace(dragged, keys=(dragged.keys[0], Keyframe(1.0, far), dragged.keys[2])))
     assert main(["repair", str(path), "--seconds", "1e-9", "--output", str(output), *QUIET]) == OK
-    summary = read_summary(output)
+    summary = SUMMARY.read(output / SUMMARY_FILE)
     assert not summary.feasible
     assert any("its time was over" in note for note in summary.notes)
     assert "chest" in summary.message
@@ -178,7 +179,7 @@ def test_senseless_timelines_are_one_line(
     shown: SceneTimeline, tmp_path: Path, capsys: pytest.CaptureFixture[str], verb: str, changes: dict, said: str
 ) -> None:
     """What cannot be danced ends with exit code 2 and one line that says what is wrong; nothing is written."""
-    path = write_timeline(tmp_path / "wrong.timeline.npz", replace(shown, **changes))
+    path = TIMELINE.write(tmp_path / "wrong.timeline.npz", replace(shown, **changes))
     output = tmp_path / ("out.csv" if verb == "export" else "out")
     assert main([verb, str(path), "--output", str(output), *QUIET]) == WRONG_INPUT
     (line,) = capsys.readouterr().err.strip().splitlines()
@@ -191,7 +192,7 @@ def test_nothing_under_the_feet_is_told_by_check(
 ) -> None:
     """A dance in which the body hangs in the air is not feasible, and the sentence says from when to when."""
     strips = tuple(SceneStrip(*span) for span in WITHOUT_SUPPORT)
-    path = write_timeline(tmp_path / "air.timeline.npz", replace(shown, strips=strips))
+    path = TIMELINE.write(tmp_path / "air.timeline.npz", replace(shown, strips=strips))
     assert main(["check", str(path), "--rate", "50", *QUIET]) == INFEASIBLE
     assert "nothing carries the body from 0.80 to 1.40 s" in capsys.readouterr().out.splitlines()[-1]
 
@@ -216,7 +217,7 @@ def test_slow_respects_speeds_and_moves_keys_and_strips(dragged: Keyed, tmp_path
     path, output = tmp_path / "fast.json", tmp_path / "slow"
     write_keyed(path, replace(planned, keys=tuple(squeezed), schedule=schedule))
     assert main(["slow", str(path), "--output", str(output), *QUIET]) == OK
-    summary, slower = read_summary(output), read_keyed(output / "keyed.json")
+    summary, slower = SUMMARY.read(output / SUMMARY_FILE), read_keyed(output / "keyed.json")
     assert summary.status == "slowed"
     assert summary.duration == pytest.approx(2.0 * stop, rel=2e-3)
     assert speed_factor(rig, slower.motion(200.0))[0] == pytest.approx(1.0, abs=2e-3)
@@ -230,10 +231,10 @@ def test_complete_fills_free_keys(dragged: Keyed, tmp_path: Path) -> None:
     q = dragged.keys[0].q
     keys = (dragged.keys[0], replace(dragged.keys[1], role="free"), dragged.keys[2])
     timeline = timeline_of(replace(dragged, keys=keys), *(SceneStrip(foot, 0.0, 2.0) for foot in FEET))
-    path, output = write_timeline(tmp_path / "gap.timeline.npz", timeline), tmp_path / "out"
+    path, output = TIMELINE.write(tmp_path / "gap.timeline.npz", timeline), tmp_path / "out"
     assert main(["complete", str(path), "--calm", "--output", str(output), *QUIET]) == OK
     assert {file.name for file in output.iterdir()} == FOLDER
-    summary = read_summary(output)
+    summary = SUMMARY.read(output / SUMMARY_FILE)
     assert summary.feasible
     assert summary.status == "completed"
     assert summary.message == "Filled 1 free key the calm way; every check holds"
@@ -288,8 +289,8 @@ def test_a_timeline_exports_as_the_dance_it_shows(
     dance: Path, shown: SceneTimeline, tmp_path: Path
 ) -> None:  # fmt: skip
     """Through a scene's frames and back, joint angles are the authored ones to 0.01 degrees."""
-    path = write_timeline(tmp_path / "shown.timeline.npz", shown)
-    assert len(read_timeline(path)) == 49
+    path = TIMELINE.write(tmp_path / "shown.timeline.npz", shown)
+    assert len(TIMELINE.read(path)) == 49
     tables = []
     for source in (dance, path):
         output = tmp_path / "table.csv"

@@ -18,8 +18,8 @@ from solver.dance.authoring.timeline import keyed_of
 from solver.feasibility import CheckOptions, check_motion
 from solver.rigs import hoap3
 from solver.scene.frame import scene_frame
-from solver.scene.motion import motion_arrays
-from solver.scene.timeline import SceneStrip, SceneTimeline, write_timeline
+from solver.scene.motion import scene_motion
+from solver.scene.timeline import TIMELINE, SceneStrip, SceneTimeline
 from tests.dance.standing import swinging
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,18 +75,25 @@ def is_done(serial: int) -> Callable[[dict], bool]:
 @pytest.fixture(scope="module")
 def timeline() -> SceneTimeline:
     """A robot that swings on both feet."""
-    arrays = motion_arrays(RIG, swinging(RIG, TIMES, size=0.2))
+    shown = scene_motion(RIG, swinging(RIG, TIMES, size=0.2))
     strips = tuple(SceneStrip(patch.name, 0.0, float(TIMES[-1])) for patch in RIG.contacts)
-    root, rotations, translations = (arrays[name] for name in ("root", "rotations", "translations"))
     return SceneTimeline(
-        "dance", RIG.parameters, RIG.links, TIMES, root, rotations, translations, strips=strips, ground=-0.3
+        "dance",
+        RIG.parameters,
+        RIG.links,
+        TIMES,
+        shown.root,
+        shown.rotations,
+        shown.translations,
+        strips=strips,
+        ground=-0.3,
     )
 
 
 @pytest.fixture(scope="module")
 def path(timeline: SceneTimeline, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Its file."""
-    return str(write_timeline(tmp_path_factory.mktemp("live") / "a.timeline.npz", timeline))
+    return str(TIMELINE.write(tmp_path_factory.mktemp("live") / "a.timeline.npz", timeline))
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +159,7 @@ def test_a_posture_is_told_before_a_timeline(child: Child, timeline: SceneTimeli
         rotations=timeline.rotations[:1], translations=timeline.translations[:1],
         strips=tuple(SceneStrip(patch.name, 0.0, 0.0) for patch in RIG.contacts),
     )  # fmt: skip
-    lifted = str(write_timeline(tmp_path / "pose.timeline.npz", one))
+    lifted = str(TIMELINE.write(tmp_path / "pose.timeline.npz", one))
     child.say(
         {"do": "timeline", "serial": 5, "path": path, "friction": 0.4, "excitation": False},
         {"do": "pose", "serial": 6, "path": lifted},
@@ -168,7 +175,7 @@ def test_a_posture_is_told_before_a_timeline(child: Child, timeline: SceneTimeli
 
 def test_what_is_malformed_is_answered_and_survived(child: Child, path: str, timeline: SceneTimeline) -> None:
     """Every wrong request is answered by one error; the server lives on and takes the next timeline."""
-    wrong = write_timeline(Path(path).with_name("b.timeline.npz"), replace(timeline, links=("x", *RIG.links[1:])))
+    wrong = TIMELINE.write(Path(path).with_name("b.timeline.npz"), replace(timeline, links=("x", *RIG.links[1:])))
     for line in ("{", "", '{"do": "fly"}', '{"do": "timeline", "serial": 7, "path": "missing.npz"}',
                  json.dumps({"do": "timeline", "serial": 8, "path": str(wrong)})):  # fmt: skip
         child.say(line)

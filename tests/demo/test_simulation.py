@@ -12,13 +12,14 @@ from solver.demo.laboratory import (
     FORCE_NOISE,
     MARKER_NOISE,
     Placement,
+    PlateNoise,
     record_markers,
     record_plates,
     soles_on_ground,
     write_forces,
     write_trc,
 )
-from solver.demo.motions import Style, moving, standing
+from solver.demo.motions import Standing, Style, moving, standing
 from solver.demo.person import CROUCH, WHOLE_BODY
 from solver.demo.run import against
 from solver.demo.truth import MASS_CHANGE, perturbed
@@ -41,7 +42,7 @@ def rig() -> Rig:
 @pytest.fixture(scope="module")
 def dance(rig: Rig) -> Motion:
     """Six seconds on both feet."""
-    return moving(rig, standing(rig, CROUCH), WHOLE_BODY, FEET, LEGS, np.arange(0.0, 6.0, 0.01), 7)
+    return moving(rig, Standing(standing(rig, CROUCH), FEET, LEGS), WHOLE_BODY, np.arange(0.0, 6.0, 0.01), 7)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -96,7 +97,7 @@ def test_velocity_is_the_derivative(rig: Rig, dance: Motion) -> None:
 def test_plates_together_carry_the_motion(rig: Rig, dance: Motion) -> None:
     """The sum of the plates is what the true inertials need, within the stated noise, whichever foot carries it."""
     truth = perturbed(rig, 1)
-    plates = record_plates(rig, dance, truth, soles_on_ground(rig, dance), np.random.default_rng(0))
+    plates = record_plates(rig, dance, truth, soles_on_ground(rig, dance), noise=PlateNoise(np.random.default_rng(0)))
     needed = predicted_wrench(rig, dance, truth, axes="world")
     error = plates.about(dance.q[:, :3])[:, :3] - needed[:, :3]
     assert np.std(error, axis=0) == pytest.approx(np.full(3, FORCE_NOISE * np.sqrt(2.0)), rel=0.15)
@@ -108,7 +109,7 @@ def test_files_hold_what_was_recorded(rig: Rig, dance: Motion, tmp_path: Path) -
     generator = np.random.default_rng(0)
     placements = [Placement(f"M{i}", link, np.array([0.05, 0.02, -0.1])) for i, link in enumerate(rig.links)]
     markers = record_markers(rig, dance, placements, generator)
-    plates = record_plates(rig, dance, rig.prior, soles_on_ground(rig, dance), generator)
+    plates = record_plates(rig, dance, rig.prior, soles_on_ground(rig, dance), noise=PlateNoise(generator))
     write_trc(tmp_path / "dance.trc", markers)
     write_forces(tmp_path / "dance.mot", plates)
     again = read_recording([tmp_path / "dance.trc", tmp_path / "dance.mot"])
@@ -122,6 +123,6 @@ def test_files_hold_what_was_recorded(rig: Rig, dance: Motion, tmp_path: Path) -
 def test_marker_noise_is_as_stated(rig: Rig) -> None:
     """Markers on a body at rest scatter by the stated standard deviation."""
     quiet = Style(root=(0.0,) * 6, joints=())
-    rest = moving(rig, standing(rig, CROUCH), quiet, FEET, LEGS, np.arange(0.0, 4.0, 0.01), 1)
+    rest = moving(rig, Standing(standing(rig, CROUCH), FEET, LEGS), quiet, np.arange(0.0, 4.0, 0.01), 1)
     markers = record_markers(rig, rest, [Placement("A", "head", np.zeros(3))], np.random.default_rng(0))
     assert markers.positions.std(axis=0).ravel() == pytest.approx(np.full(3, MARKER_NOISE), rel=0.15)

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from solver.errors import InputError, InvalidValue
-from solver.scene.summary import NAME, SceneFailure, SceneSummary, read_summary, write_summary
+from solver.scene.dance_folder import SUMMARY_FILE
+from solver.scene.summary import SUMMARY as FILE
+from solver.scene.summary import SceneFailure, SceneSummary
 from solver.scene.timeline import SceneKey, SceneStrip
 
 SUMMARY = SceneSummary(
@@ -33,45 +35,43 @@ SUMMARY = SceneSummary(
 
 
 def test_a_summary_is_read_as_it_was_written(tmp_path: Path) -> None:
-    """Every entry survives the file, infinite numbers and umlauts too; its folder names it as well."""
-    path = write_summary(tmp_path / NAME, SUMMARY)
-    assert read_summary(path) == SUMMARY
-    assert read_summary(tmp_path) == SUMMARY
+    """Every entry survives the file, infinite numbers and umlauts too."""
+    assert FILE.read(FILE.write(tmp_path / SUMMARY_FILE, SUMMARY)) == SUMMARY
 
 
 @pytest.mark.parametrize(
     ("entry", "value", "said"),
     [
-        ("feasible", "yes", "neither true nor false"),
-        ("keys", [["soon", "fixed", ""]], "'soon' is no number"),
-        ("strips", [["left_sole", 0.0]], "damaged"),
+        ("feasible", "yes", "'yes' is no truth value"),
+        ("keys", [{"time": "soon", "role": "fixed"}], r"keys\[0\].time: 'soon' is no number"),
+        ("strips", [{"patch": "left_sole", "start": 0.0}], r"strips\[0\]: lacks the entry 'stop'"),
         ("ranges", [[2.0, 1.0]], "before it starts"),
         ("message", " ", "says nothing"),
-        ("notes", "one", "no list"),
+        ("notes", "one", "not a list"),
         ("excitation", {"arm": "much"}, "no number"),
-        ("format", "other", "no summary"),
+        ("kind", "other", "is 'other'"),
         ("duration", None, "no number"),
-        ("moved", ..., "lacks the entry 'moved'"),
+        ("message", ..., "lacks the entry 'message'"),
     ],
 )
 def test_what_is_no_summary_is_refused(tmp_path: Path, entry: str, value: object, said: str) -> None:
     """A wrong or missing entry is one clear sentence that names the file."""
-    tree = json.loads(write_summary(tmp_path / NAME, SUMMARY).read_text(encoding="utf-8"))
+    tree = json.loads(FILE.write(tmp_path / SUMMARY_FILE, SUMMARY).read_text(encoding="utf-8"))
     tree.pop(entry) if value is ... else tree.update({entry: value})
-    (tmp_path / NAME).write_text(json.dumps(tree), encoding="utf-8")
+    (tmp_path / SUMMARY_FILE).write_text(json.dumps(tree), encoding="utf-8")
     with pytest.raises(InputError, match=said) as error:
-        read_summary(tmp_path)
-    assert NAME in str(error.value)
+        FILE.read(tmp_path / SUMMARY_FILE)
+    assert SUMMARY_FILE in str(error.value)
 
 
 def test_a_missing_and_a_torn_file_are_named(tmp_path: Path) -> None:
     """Neither an absent nor a half file is a summary."""
-    with pytest.raises(InputError, match="cannot be read"):
-        read_summary(tmp_path)
-    whole = write_summary(tmp_path / NAME, SUMMARY).read_text(encoding="utf-8")
-    (tmp_path / NAME).write_text(whole[:50], encoding="utf-8")
+    with pytest.raises(InputError, match="does not exist"):
+        FILE.read(tmp_path / SUMMARY_FILE)
+    whole = FILE.write(tmp_path / SUMMARY_FILE, SUMMARY).read_text(encoding="utf-8")
+    (tmp_path / SUMMARY_FILE).write_text(whole[:50], encoding="utf-8")
     with pytest.raises(InputError, match="not JSON"):
-        read_summary(tmp_path)
+        FILE.read(tmp_path / SUMMARY_FILE)
 
 
 def test_a_summary_says_something() -> None:

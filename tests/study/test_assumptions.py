@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.demo.laboratory import record_markers, record_plates, soles_on_ground
+from solver.demo.laboratory import PlateNoise, record_markers, record_plates, soles_on_ground
 from solver.demo.person import SEX, simulate_person
 from solver.errors import InvalidValue
 from solver.motion import Markers
@@ -18,7 +18,8 @@ def standing() -> Recording:
     """Some frames of a simulated person who stands still."""
     person = simulate_person(1)
     motion, generator = person.motions["static"].part(0, 60), np.random.default_rng(0)
-    plates = record_plates(person.rig, motion, person.truth, soles_on_ground(person.rig, motion), generator)
+    soles = soles_on_ground(person.rig, motion)
+    plates = record_plates(person.rig, motion, person.truth, soles, noise=PlateNoise(generator))
     return Recording("static", record_markers(person.rig, motion, person.placements, generator), plates)
 
 

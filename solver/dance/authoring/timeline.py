@@ -16,7 +16,7 @@ from ...pinocchio_loader import pin
 from ...rig import ROOT_NV, Rig
 from ...rigs import build
 from ...scene.motion import continuous
-from ...scene.timeline import REMEDY, SceneStrip, SceneTimeline, read_timeline
+from ...scene.timeline import TIMELINE, SceneStrip, SceneTimeline
 from ...trajectory.curve import FlatCurve
 from .keys import Keyed, Keyframe, Samples
 from .planting import Strip, schedule_of
@@ -34,7 +34,7 @@ class UnknownPatch(UnknownName):
 
 
 def configurations(rig: Rig, root: np.ndarray, rotations: np.ndarray, translations: np.ndarray) -> np.ndarray:
-    """Configurations (N, nq) of poses: the inverse of `scene_motion.motion_arrays`.
+    """Configurations (N, nq) of poses: the inverse of `scene.motion.scene_motion`.
 
     A hinge's angle is the rotation about its axis, the turn that comes nearest to the joint's range first and then
     continuous in time; what a pose turns about other axes, or shifts a joint that does not slide, is left out.
@@ -143,13 +143,13 @@ def read_keyed_timeline(path: str | Path, rig: Rig | None = None, *, sampled: bo
     Raises:
         InputError: no timeline, or one that contradicts itself.
     """
-    timeline = read_timeline(path)
+    timeline = TIMELINE.read(path)
     try:
         return keyed_of(timeline, rig, sampled=sampled)
     except InputError:
         raise
     except SolverError as error:
-        raise InputError(path, str(error).rstrip("."), remedy=REMEDY) from error
+        raise InputError(path, str(error).rstrip("."), remedy=TIMELINE.remedy) from error
 
 
 def timeline_strips(timeline: SceneTimeline, rig: Rig, start: float, stop: float) -> tuple[Strip, ...]:

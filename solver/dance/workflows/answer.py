@@ -8,8 +8,9 @@ from pathlib import Path
 from ...errors import InvalidValue
 from ...feasibility import Checks
 from ...formats.folder import write_folder
+from ...scene.dance_folder import KEYED_FILE, MOTION_FILE, REPORT_FILE, SUMMARY_FILE
 from ...scene.motion import write_motion
-from ...scene.summary import NAME, SceneSummary, write_summary
+from ...scene.summary import SUMMARY, SceneSummary
 from ..authoring.complete import Completed
 from ..authoring.keyed_file import write_keyed
 from ..authoring.keys import Keyed
@@ -18,8 +19,6 @@ from ..authoring.retime import Retimed
 
 KEYS = ".json"
 """Suffix of an output that takes the keys alone."""
-MOTION, KEYED, REPORT = "dance.motion.npz", "keyed.json", "report.txt"
-"""Files of an answer's folder, besides the summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ class Answer:
             write_keyed(path, self.keyed)
             return
         with write_folder(path) as folder:
-            write_motion(folder / MOTION, self.keyed.rig, self.keyed.motion(rate))
-            write_keyed(folder / KEYED, self.keyed)
-            write_summary(folder / NAME, self.summary)
-            (folder / REPORT).write_text(self.report + "\n", "utf-8")
+            write_motion(folder / MOTION_FILE, self.keyed.rig, self.keyed.motion(rate))
+            write_keyed(folder / KEYED_FILE, self.keyed)
+            SUMMARY.write(folder / SUMMARY_FILE, self.summary)
+            (folder / REPORT_FILE).write_text(self.report + "\n", "utf-8")

@@ -12,7 +12,8 @@ from ...feasibility.sentences import fails, plural_names, unsupported
 from ...formats.folder import write_folder
 from ...formats.text_table import table
 from ...progress import Progress, silent
-from ...scene.summary import NAME, SceneSummary, write_summary
+from ...scene.dance_folder import SUMMARY_FILE
+from ...scene.summary import SUMMARY, SceneSummary
 from ...scene.words import listed, spoken
 from ..authoring.keys import Keyed
 from .reading import LoadedDance
@@ -67,7 +68,7 @@ class Verdict:
         """Write ``summary.json`` into a folder, which appears complete or not at all."""
         summary = self.summary()
         with write_folder(Path(path)) as folder:
-            write_summary(folder / NAME, summary)
+            SUMMARY.write(folder / SUMMARY_FILE, summary)
 
 
 def check(

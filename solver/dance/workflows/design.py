@@ -10,9 +10,10 @@ from ...errors import InvalidValue
 from ...formats.folder import write_folder
 from ...progress import Part, Progress, silent
 from ...rig import Rig
+from ...scene import dance_folder as names
 from ...scene.motion import write_motion
 from ...scene.rig import write_rig
-from ...scene.summary import NAME, SceneSummary, write_summary
+from ...scene.summary import SUMMARY, SceneSummary
 from ..design import design as designing
 from ..design.body_parts import require_danceable
 from ..design.dance import Dance
@@ -67,16 +68,16 @@ class DesignedDance:
             raise InvalidValue(f"the rate must be positive, got {rate:g}")
         rig, dance = self.rig, self.dance
         with write_folder(Path(path)) as folder:
-            write_dance(folder / "dance.npz", dance)
+            write_dance(folder / names.DANCE_FILE, dance)
             tree = self.evaluation.as_tree(rig, dance)
-            (folder / "dance.json").write_text(json.dumps(tree, indent=1) + "\n", "utf-8")
-            (folder / "report.txt").write_text(self.report + "\n", "utf-8")
-            write_summary(folder / NAME, self.summary)
-            write_rig(folder / "rig.json", rig)
-            write_motion(folder / "dance.motion.npz", rig, dance.sample(rig, SCENE_RATE))
+            (folder / names.NUMBERS_FILE).write_text(json.dumps(tree, indent=1) + "\n", "utf-8")
+            (folder / names.REPORT_FILE).write_text(self.report + "\n", "utf-8")
+            SUMMARY.write(folder / names.SUMMARY_FILE, self.summary)
+            write_rig(folder / names.RIG_FILE, rig)
+            write_motion(folder / names.MOTION_FILE, rig, dance.sample(rig, SCENE_RATE))
             motion = dance.sample(rig, rate)
-            write_joint_csv(folder / "dance.csv", rig, motion)
-            write_mot(folder / "dance.mot", rig, motion)
+            write_joint_csv(folder / names.JOINTS_FILE, rig, motion)
+            write_mot(folder / names.STORAGE_FILE, rig, motion)
 
 
 def design(rig: Rig, options: DanceOptions | None = None, progress: Progress = silent) -> DesignedDance:

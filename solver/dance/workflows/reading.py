@@ -13,7 +13,7 @@ from ...formats.archive import read_archive
 from ...motion import Motion
 from ...rig import Rig
 from ...rigs import build
-from ...scene.timeline import read_timeline
+from ...scene.timeline import TIMELINE
 from ..authoring.keyed_file import read_keyed
 from ..authoring.keys import Keyed
 from ..authoring.timeline import keyed_of
@@ -96,8 +96,8 @@ def load_keyed(path: str | Path) -> Keyed:
         return read_keyed(path)
     if suffix == ARCHIVE:
         names = _holds(path)
-        if "timeline" in names:
-            return keyed_of(read_timeline(path))
+        if "rotations" in names and "com" not in names:
+            return keyed_of(TIMELINE.read(path))
         if "dance" in names:
             remedy = f"Name an authored dance ({AUTHORED}) or a timeline (.timeline.npz)"
             raise InputError(path, "is a designed dance, without keys to change", remedy=remedy)

@@ -16,8 +16,8 @@ from solver.feasibility import check_motion
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
-from solver.scene.motion import SceneMotion, motion_arrays
-from solver.scene.timeline import SceneKey, SceneStrip, SceneTimeline, read_timeline, write_timeline
+from solver.scene.motion import scene_motion
+from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
 from tests.dance.authored import arm_swing
 from tests.random_motion import mixed_rig, random_motion
 
@@ -40,15 +40,9 @@ def within_limits(rig: Rig, seed: int = 0) -> Motion:
     return Motion(times, q, np.zeros((len(times), rig.model.nv)), np.zeros((len(times), rig.model.nv)))
 
 
-def scene(rig: Rig, motion: Motion) -> SceneMotion:
-    """What a scene would show of a motion."""
-    arrays = motion_arrays(rig, motion)
-    return SceneMotion(**{name: arrays[name] for name in SceneMotion.__dataclass_fields__})  # type: ignore[arg-type]
-
-
 def timeline_of(rig: Rig, motion: Motion, single: bool = False) -> SceneTimeline:
     """The timeline of a motion, in the precision of a scene if ``single``."""
-    shown = scene(rig, motion)
+    shown = scene_motion(rig, motion)
     kind = np.float32 if single else np.float64
     root, rotations, translations = (np.asarray(x, kind) for x in (shown.root, shown.rotations, shown.translations))
     return SceneTimeline("dance", rig.parameters, rig.links, motion.times, root, rotations, translations)
@@ -81,8 +75,8 @@ def test_sliding_and_skew_joints_are_read_too() -> None:
     q = np.array(motion.q)
     q[:, [7, 13, 14, 15]] = np.linspace(-3.0, 9.0, 40)[:, None]
     motion = Motion(motion.times, q, motion.v, motion.a)
-    arrays = motion_arrays(rig, motion)
-    found = configurations(rig, arrays["root"], arrays["rotations"], arrays["translations"])
+    shown = scene_motion(rig, motion)
+    found = configurations(rig, shown.root, shown.rotations, shown.translations)
     assert same_up_to_sign(rig, q, found) < 1e-9
 
 
@@ -104,7 +98,7 @@ def timeline(dance: Keyed) -> SceneTimeline:
 
 def test_a_timeline_is_the_dance_it_shows(dance: Keyed, timeline: SceneTimeline, tmp_path: Path) -> None:
     """Written, read and turned into a dance: keys, roles, feet and motion are the author's."""
-    read = read_timeline(write_timeline(tmp_path / "dance.timeline.npz", timeline))
+    read = TIMELINE.read(TIMELINE.write(tmp_path / "dance.timeline.npz", timeline))
     found = keyed_of(read)
     assert [(key.role, key.name) for key in found.keys] == [(key.role, key.name) for key in dance.keys]
     for key, given in zip(found.keys, dance.keys):
@@ -181,6 +175,6 @@ def test_what_contradicts_itself_is_named_with_its_remedy(
     wrong = change(timeline)
     with pytest.raises(SolverError, match=said):
         keyed_of(wrong, dance.rig)
-    path = write_timeline(tmp_path / "wrong.timeline.npz", wrong)
+    path = TIMELINE.write(tmp_path / "wrong.timeline.npz", wrong)
     with pytest.raises(InputError, match=rf"wrong\.timeline\.npz.*{said}"):
         read_keyed_timeline(path, dance.rig)
