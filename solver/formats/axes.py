@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from ..errors import InputError
 
+Warn = Callable[[str], None]
 UP_CHOICES = ("auto", "x", "y", "z", "-x", "-y", "-z")
 LENGTHS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3}
 LENGTH_STEMS = {"met": 1.0, "centi": 1e-2, "milli": 1e-3}
@@ -23,9 +24,23 @@ _TO_Z_UP = {
     "-y": ((1, 0, 0), (0, 0, 1), (0, -1, 0)),
     "-x": ((0, 0, 1), (0, 1, 0), (-1, 0, 0)),
 }
-_LOW = re.compile(r"toe|hee|cal|ank|mal|5meta|mt\d|foot|mtp|hallux|met\d")
-_MIDDLE = re.compile(r"sacr|asi|psi|hip|pelv|waist|hjc|knee|kne")
-_HIGH = re.compile(r"head|fhd|bhd|c7|t1$|t2$|t8|t10|clav|ster|strn|sho|acr|ijug")
+
+
+def _words(stems: str) -> re.Pattern[str]:
+    """Whole words of a place on the body, with the side, and which of several markers there it is."""
+    side, which = "(?:left|right|[lr])?(?:med|lat|[mlv])?", "(?:med|lat|in|out|inf|sup|ant|post|tip|[lrmfap])?[0-9]?"
+    return re.compile(f"{side}(?:{stems}){which}")
+
+
+_LOW = _words(
+    "toes?|heel?|cal|calc|calcan(?:eus)?|ank|ankle|mall?|malleol(?:us)?|5meta|d?mt[0-9]|mtp[0-9]?|p[0-9]mt|met[0-9]|"
+    "foot|midfoot|hallux"
+)
+_MIDDLE = _words("sac|sacr|sacrum|sacral|[ap]sis?|hip|hjc|pelv|pelvis|waist|knee?")
+_HIGH = _words(
+    "head|forehead|fhd|bhd|c7|cv7|t1|t2|t8|t10|clav|clavicle|ster|stern|sternum|strn|sho|should|shoulder|acr|acro|"
+    "acromi(?:on|um)|ijug"
+)
 DOMINANCE = 1.3
 """An axis is taken for the vertical when the body extends along it this many times more than along the next one."""
 FORCE_DOMINANCE = 2.0
@@ -80,12 +95,11 @@ def up_of_markers(names: Sequence[str], positions: np.ndarray) -> str | None:
 
 
 def up_of_named(names: Sequence[str], positions: np.ndarray) -> str | None:
-    """The vertical from names: markers of the feet lie below those of head and shoulders, or of knees and pelvis."""
-    plain = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in names]
-    low = [i for i, name in enumerate(plain) if _LOW.search(name)]
+    """The vertical from names: feet lie below head and shoulders, or below knees and pelvis, and these below a head."""
     sample = positions[:: max(1, len(positions) // FRAMES_LOOKED_AT)]
-    for pattern in (_HIGH, _MIDDLE):
-        high = [i for i, name in enumerate(plain) if pattern.search(name) and i not in low]
+    places = {words: [i for i, name in enumerate(names) if _says(name, words)] for words in (_LOW, _MIDDLE, _HIGH)}
+    for below, above in ((_LOW, _HIGH), (_LOW, _MIDDLE), (_MIDDLE, _HIGH)):
+        low, high = places[below], places[above]
         if not low or not high:
             continue
         body = _mean_seen(sample[:, high]) - _mean_seen(sample[:, low])
@@ -93,6 +107,13 @@ def up_of_named(names: Sequence[str], positions: np.ndarray) -> str | None:
         if len(body):
             return _dominant(np.median(body, axis=0), DOMINANCE)
     return None
+
+
+def _says(name: str, words: re.Pattern[str]) -> bool:
+    """Is one word of a marker's name one of these: ``R.Heel``, ``RHEE``, ``RightHeel``, but no ``Wheelchair``."""
+    pieces = re.split(r"[^A-Za-z0-9]+", name)
+    capitals = [word for piece in pieces for word in re.findall(r"[A-Z]?[a-z]+[0-9]*", piece)]
+    return any(words.fullmatch(word.lower()) for word in (*pieces, "".join(pieces), *capitals) if word)
 
 
 def up_of_extent(positions: np.ndarray) -> str | None:
@@ -122,6 +143,35 @@ def up_of_forces(forces: np.ndarray) -> str | None:
     return _dominant(finite.mean(axis=0), FORCE_DOMINANCE) if len(finite) else None
 
 
+def agreed_up(evidence: Mapping[str, str | None], path: str | Path, warn: Warn) -> str | None:
+    """The vertical that the evidence agrees on, told where some of it contradicts; None without any evidence.
+
+    What stands first counts most: a body that stands by the names of its markers, then plates, which lie flat. Below
+    them, or where plates have all else against them, evidence that contradicts itself decides nothing.
+
+    Args:
+        evidence: source in words -> axis, or None where the source does not tell; the surest first.
+        path: the file.
+        warn: told about evidence that was not believed.
+
+    Raises:
+        InputError: the evidence contradicts itself.
+    """
+    said = {source: axis for source, axis in evidence.items() if axis is not None}
+    if not said:
+        return None
+    surest, axis = next(iter(said.items()))
+    against = {source: other for source, other in said.items() if other != axis}
+    alone = len(against) == len(said) - 1 and len(set(against.values())) == 1
+    if surest != next(iter(evidence)) and alone and (len(against) > 1 or surest not in list(evidence)[:2]):
+        listed = ", ".join(f"{source} {other}" for source, other in said.items())
+        problem = f"what tells which axis is up contradicts itself ({listed})"
+        raise InputError(path, problem, remedy="State it: up = x, y, z, -x, -y or -z (--up)")
+    for source, other in against.items():
+        warn(f"{Path(path).name}: {other} is up by {source}, {axis} by {surest}; the latter is taken")
+    return axis
+
+
 def settle_up(stated: str, found: str | None, path: str | Path) -> str:
     """The up axis to use: the stated one, or the one found in the data when ``stated`` is ``"auto"``.
 
@@ -132,7 +182,7 @@ def settle_up(stated: str, found: str | None, path: str | Path) -> str:
     if stated == "auto":
         if found is None:
             problem = "the markers do not tell which axis is up"
-            raise InputError(path, problem, remedy="State it: up = x, y, z, -x, -y or -z")
+            raise InputError(path, problem, remedy="State it: up = x, y, z, -x, -y or -z (--up)")
         return found
     if found is not None and found != stated:
         problem = f"{stated} is stated to be up, but the body stands along {found}"

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InputError, InvalidValue
 from ..motion import Markers
 from ..wrenches import Wrenches
-from .axes import check_extent, length_in_metres, settle_up, to_z_up, up_of_extent, up_of_named
+from .axes import agreed_up, check_extent, length_in_metres, settle_up, to_z_up, up_of_extent, up_of_named
 from .c3d_format import C3dData, Parameters, read_c3d_data
 from .c3d_plates import PlateReading, plate_wrenches, plates_of
 from .force_plates import ForcePlate
@@ -90,7 +90,9 @@ def read_c3d(
     reading = PlateReading(axis, metre, points.start, sign, missing)
     wrenches = plate_wrenches(path, content, plates, reading, warn)
     if markers is None and wrenches is None:
-        raise InputError(path, "holds neither markers nor plate forces", remedy="Export the trial again")
+        poses = "ROTATION" in parameters
+        problem = "holds neither markers nor plate forces" + ", only poses of segments (ROTATION)" * poses
+        raise InputError(path, problem, remedy="Export the markers or the force plates of the trial")
     return C3d(markers, wrenches, plates, _metadata(parameters), axis)
 
 
@@ -160,11 +162,13 @@ def _settle_axis(
     names, positions = points.names, points.positions
     by_name = up_of_named(names, positions) if names else None
     screen = _text(parameters, "POINT", SCREEN_UP).lower().lstrip("+")
-    screen = screen if screen.lstrip("-") in ("x", "y", "z") and screen else ""
-    if by_name and screen and by_name != screen:
-        warn(f"{Path(path).name}: the header has {screen} up, but the body stands along {by_name}; that is taken")
-    found = by_name or screen or _up_of_plates(plates) or (up_of_extent(positions) if names else None)
-    return settle_up(up, found if up == "auto" else by_name, path)
+    evidence = {
+        "the body": by_name,
+        "the plates": _up_of_plates(plates),
+        "the markers' extent": up_of_extent(positions) if names else None,
+        "the header": screen if screen.lstrip("-") in ("x", "y", "z") and screen else None,
+    }
+    return settle_up(up, agreed_up(evidence, path, warn) if up == "auto" else by_name, path)
 
 
 def _up_of_plates(plates: Sequence[ForcePlate]) -> str | None:

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError
+from .c3d_frames import BLOCK, FULL_COUNTER, REMEDY, Frames, count_frames
 from .text import read_bytes
 
-BLOCK = 512
 KEY = 0x50
 DEC = 85
 BYTE_ORDERS = {84: "<", DEC: "<", 86: ">"}
@@ -24,9 +24,6 @@ BYTE_ORDERS = {84: "<", DEC: "<", 86: ">"}
 TEXT, BYTE, INTEGER, REAL = -1, 1, 2, 4
 """Type codes of parameters; their absolute values are sizes in bytes."""
 MOST_DIMENSIONS = 7
-FULL_COUNTER = 0xFFFF
-"""The header's frame counter is exhausted; longer trials count in TRIAL."""
-REMEDY = "The file is damaged: export or copy it again"
 
 Parameters = Mapping[str, Mapping[str, np.ndarray | tuple[str, ...]]]
 """Values by group and name, both in capitals: arrays in the file's shape (first index fastest), or strings."""
@@ -76,8 +73,8 @@ def read_c3d_data(path: str | Path) -> C3dData:
     oddities: tuple[str, ...] = ()
     if blocks and end > start + blocks * BLOCK:
         oddities = (f"the parameters are longer than the {blocks} blocks declared for them",)
-    points, analogs, first = _data(path, content, data, processor, parameters)
-    return C3dData(parameters, points, analogs, first, oddities)
+    points, analogs, frames = _data(path, content, data, processor, parameters)
+    return C3dData(parameters, points, analogs, frames.first, oddities + frames.oddities)
 
 
 def reals(raw: bytes, processor: int) -> np.ndarray:
@@ -139,17 +136,11 @@ def _value(path: str | Path, body: bytes, name: str, position: int, processor: i
 
 def _data(
     path: str | Path, content: bytes, start: int, processor: int, parameters: Parameters
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Points (N, M, 3), analog samples (N r, C) and the first frame's number."""
+) -> tuple[np.ndarray, np.ndarray, Frames]:
+    """Points (N, M, 3), analog samples (N r, C) and which frames they are."""
     order = BYTE_ORDERS[processor]
     points, per_frame, first, last = struct.unpack(f"{order}4H", content[2:10])
     point, analog = parameters.get("POINT", {}), parameters.get("ANALOG", {})
-    if last == FULL_COUNTER and "TRIAL" in parameters:
-        ends = [parameters["TRIAL"].get(f"ACTUAL_{end}_FIELD") for end in ("START", "END")]
-        first, last = (
-            int(np.asarray(end).astype("u2") @ [1, FULL_COUNTER + 1]) if end is not None and len(end) == 2 else old
-            for end, old in zip(ends, (first, last))
-        )
     used = int(integer(path, point, "POINT:USED", points))
     channels = int(integer(path, analog, "ANALOG:USED", 0)) if per_frame else 0
     if used != points or (per_frame > 0) != (channels > 0) or (channels and per_frame % channels):
@@ -157,16 +148,16 @@ def _data(
             f"the header counts {points} points and {per_frame} samples a frame, the parameters {used} and {channels}"
         )
         raise InputError(path, problem, place="header", remedy=REMEDY)
-    frames = last - first + 1 if points or per_frame else 0
     width = 4 * points + per_frame
+    if not width:
+        return np.zeros((0, 0, 3)), np.zeros((0, 0)), Frames(first, 0)
     scale = np.ravel(_numeric(path, point, "POINT:SCALE", 1))[0] if points else np.ravel(_numeric(
         path, analog, "ANALOG:GEN_SCALE", 1))[0] * _sign_in_header(content, processor)  # fmt: skip
     size = 4 if scale < 0.0 else 2
-    needed = frames * width * size
-    if frames < 0 or start + needed > len(content):
-        problem = f"frames {first} to {last} need {max(needed, 0)} bytes, only {len(content) - start} are there"
-        raise InputError(path, problem, place=f"block {start // BLOCK + 1}", remedy=REMEDY)
-    raw = content[start : start + needed]
+    space = (len(content) - start, width * size)
+    counted = count_frames(path, (first, last), parameters.get("TRIAL", {}), point, space)
+    frames = counted.count
+    raw = content[start : start + frames * width * size]
     formats = analog.get("FORMAT", ())
     unsigned = bool(len(formats)) and isinstance(formats[0], str) and formats[0].upper().startswith("U")
     if size == 4:
@@ -179,7 +170,7 @@ def _data(
     positions = coordinates[:, :, :3] * (1.0 if size == 4 else scale)
     positions[~(coordinates[:, :, 3] >= 0.0)] = np.nan
     samples = samples.reshape(frames * (per_frame // channels), channels) if channels else np.zeros((0, 0))
-    return positions, _scaled(path, samples, analog, unsigned), first
+    return positions, _scaled(path, samples, analog, unsigned), counted
 
 
 def _scaled(

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from solver.errors import InputError
-from solver.formats.axes import UP_CHOICES, length_in_metres, settle_up, to_z_up, up_of_extent, up_of_markers
+from solver.formats.axes import (
+    UP_CHOICES,
+    agreed_up,
+    length_in_metres,
+    settle_up,
+    to_z_up,
+    up_of_extent,
+    up_of_markers,
+    up_of_named,
+)
 from solver.formats.trc import read_trc
 from tests.formats.recording_files import MARKERS, STANDING
 
@@ -78,3 +87,43 @@ def test_every_real_marker_file_is_found_y_up(shared_data: Path) -> None:
         assert heights.max() > 1.0, file
         with pytest.raises(InputError, match="State up = y"):
             read_trc(file, up="z")
+
+
+@pytest.mark.parametrize("name", ["WheelchairFront", "L.Shank.Front", "gauche_ext", "RNormalisedGRF", "SACR", "LMET1"])
+def test_letters_inside_another_word_name_no_place(name: str) -> None:
+    """A wheelchair holds no heel, a shank no ankle, a sacrum no acromion: such names turn no body upside down."""
+    high = np.array([[[0.0, 0.0, 2.0], [0.0, 0.0, 1.0]]])
+    assert up_of_named((name, "C7"), high) in (None, "-z" if name in ("SACR", "LMET1") else None)
+    assert up_of_named((name, "RHEE"), high) in (None, "z" if name == "SACR" else None)
+
+
+@pytest.mark.parametrize(
+    "name", ["RHEE", "R.Heel", "r_heel", "RightHeel", "l heel", "LCAL2", "LLMAL", "r_5meta", "LANKin"]
+)
+def test_feet_are_known_by_their_whole_words(name: str) -> None:
+    """Spellings of laboratories: with side, point, number or capitals."""
+    assert up_of_named((name, "C7"), np.array([[[0.0, 0.0, 0.1], [0.0, 0.0, 1.5]]])) == "z"
+
+
+def test_evidence_that_agrees_wins_and_contradictions_are_told() -> None:
+    """A header that alone has the floor above is overruled with a warning; a tie of equals is an error."""
+    told: list[str] = []
+    found = agreed_up(
+        {"the body": None, "the plates": "z", "the extent": "z", "the header": "-z"}, "a.c3d", told.append
+    )
+    assert found == "z"
+    assert len(told) == 1
+    assert "-z is up by the header" in told[0]
+    for evidence in (
+        {"the body": None, "the plates": None, "the extent": "x", "the header": "z"},
+        {"the body": None, "the plates": "y", "the extent": "z", "the header": "z"},
+    ):
+        with pytest.raises(InputError, match=r"contradicts itself.*--up"):
+            agreed_up(evidence, "a.c3d", told.append)
+    assert agreed_up({"the body": None, "the plates": None}, "a.c3d", told.append) is None
+    assert len(told) == 1
+
+
+def test_a_seated_body_without_feet_stands_along_its_trunk() -> None:
+    """Pelvis and sternum tell the vertical where no foot has a marker."""
+    assert up_of_named(("LASI", "STER"), np.array([[[0.0, 0.9, 0.0], [0.0, 1.4, 0.1]]])) == "y"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import struct
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -263,3 +265,89 @@ def test_sprint_has_eight_plates_at_1500_hz(shared_data: Path) -> None:
     peaks = content.wrenches.values[:, :, 2].max(axis=0)
     assert (peaks > 2000.0).sum() == 4
     assert content.wrenches.values[:, :, 2].min() > -60.0
+
+
+@pytest.mark.parametrize("name", ["Qualisys", "Vicon", "BTS"])
+def test_no_real_file_is_read_upside_down(shared_data: Path, name: str) -> None:
+    """Real, other laboratories: markers above the floor, whatever the header says of the screen."""
+    told: list[str] = []
+    content = read_c3d(shared_data / f"c3d/more/{name}.c3d", warn=told.append)
+    assert content.markers is not None
+    assert np.nanmedian(content.markers.positions[:, :, 2]) > 0.2
+    assert any("by the header" in words for words in told) == (name == "Qualisys")
+
+
+@pytest.mark.parametrize("name", ["static", "propulsion", "probing_acromion_R"])
+def test_an_undecidable_vertical_is_asked_for(shared_data: Path, name: str) -> None:
+    """Real, in a wheelchair, without plates or header: no guess, but the option to state it; stated, it is read."""
+    path = shared_data / f"c3d/more/sample_{name}.c3d"
+    with pytest.raises(InputError, match="--up"):
+        read_c3d(path)
+    assert read_c3d(path, "y").markers is not None
+
+
+def test_a_valid_file_without_points_is_not_called_damaged(shared_data: Path) -> None:
+    """Real: a markerless system's file holds poses of segments alone; the error says what is there and what to do."""
+    with pytest.raises(InputError, match=r"neither markers nor plate forces.*poses of segments.*Export the markers"):
+        read_c3d(shared_data / "c3d/more/C3DRotationExample.c3d")
+
+
+LONG = 70_000
+
+
+def long_file(path: Path, last: int, counters: Mapping[str, Mapping[str, object]]) -> Path:
+    """A file of `LONG` frames of one marker at x = frame number, counted as asked for."""
+    points = np.zeros((LONG, 1, 4))
+    points[:, 0, 0] = np.arange(LONG)
+    groups: dict[str, dict[str, object]] = {
+        "POINT": {
+            "USED": np.array([1]),
+            "SCALE": np.array([-1.0]),
+            "RATE": np.array([RATE]),
+            "UNITS": "mm",
+            "LABELS": ["A"],
+        },
+        "ANALOG": {"USED": np.array([0])},
+    }
+    for group, parameters in counters.items():
+        groups.setdefault(group, {}).update(parameters)
+    content = bytearray(c3d_bytes(groups, points[:1], np.zeros((1, 1, 0))))
+    content = content[: len(content) - 16] + np.asarray(points, "<f4").tobytes()
+    content[8:10] = struct.pack("<H", last)
+    path.write_bytes(bytes(content) + bytes(-len(content) % 512))
+    return path
+
+
+WORDS = np.array([LONG & 0xFFFF, LONG >> 16])
+ACTUAL: dict[str, object] = {"ACTUAL_START_FIELD": np.array([1, 0]), "ACTUAL_END_FIELD": WORDS}
+COUNTERS: dict[str, tuple[int, dict[str, dict[str, object]]]] = {
+    "exhausted, TRIAL": (0xFFFF, {"TRIAL": ACTUAL}),
+    "wrapped around, TRIAL": (
+        int(WORDS[0]),
+        {"TRIAL": ACTUAL},
+    ),
+    "exhausted, LONG_FRAMES": (0xFFFF, {"POINT": {"LONG_FRAMES": np.array([float(LONG)]), "FRAMES": np.array([-1])}}),
+    "wrapped around, LONG_FRAMES": (int(WORDS[0]), {"POINT": {"LONG_FRAMES": np.array([float(LONG)])}}),
+    "exhausted, FRAMES as a real number": (0xFFFF, {"POINT": {"FRAMES": np.array([float(LONG)])}}),
+    "exhausted, nothing else": (0xFFFF, {}),
+}
+
+
+@pytest.mark.parametrize("kind", COUNTERS)
+def test_every_frame_of_a_long_trial_is_read(tmp_path: Path, kind: str) -> None:
+    """Counters of 16 bits end after five and a half minutes at 200 Hz; the trial does not."""
+    last, counters = COUNTERS[kind]
+    points = read_c3d_data(long_file(tmp_path / "long.c3d", last, counters)).points
+    counted = points[:LONG, 0, 0]
+    np.testing.assert_array_equal(counted, np.arange(LONG))
+    assert len(points) - LONG < 512 // 16  # without any counter the padding of the last block looks like frames
+
+
+def test_counters_that_contradict_the_size_are_refused(tmp_path: Path) -> None:
+    """A wrapped counter alone would cut the trial to 4464 frames: the file's size says that there are more."""
+    path = long_file(tmp_path / "long.c3d", int(WORDS[0]), {})
+    with pytest.raises(InputError, match=r"disagree.*4464.*room for"):
+        read_c3d_data(path)
+    path = long_file(tmp_path / "short.c3d", 0xFFFF, {"POINT": {"LONG_FRAMES": np.array([LONG + 1000.0])}})
+    with pytest.raises(InputError, match=r"only \d+ are there"):
+        read_c3d_data(path)
