@@ -15,8 +15,9 @@ FIRST_FRAME = 1.0
 LINEAR, CONSTANT, BEZIER = 1, 0, 2
 """Numbers of the interpolations in `Keyframe.interpolation`; measured curves are dense enough to be linear."""
 
-GENERATED, AUTO_CLAMPED = 5, 4
-"""Numbers of the type in `Keyframe.type` and of the handles in `Keyframe.handle_left_type`."""
+SAMPLED, GENERATED, AUTO_CLAMPED = 3, 5, 4
+"""Numbers of the types in `Keyframe.type` (Jitter, Blender's word for baked keys, and Generated) of what was recorded
+and of what the solver made between postures, and of the handles in `Keyframe.handle_left_type`."""
 
 
 def frame_rate(scene: bpy.types.Scene) -> float:
@@ -92,15 +93,17 @@ class Curves:
         for curve in [curve for curve in self._curves if curve.data_path in paths]:
             self._curves.remove(curve)
 
-    def mark(self, paths: set[str], frames: np.ndarray, types: np.ndarray) -> None:
+    def mark(self, frames: np.ndarray, types: np.ndarray, paths: set[str] | None = None) -> None:
         """Give the keys at these frames, of curves that have a key at each, types (K,) as numbers.
+
+        Of all curves, or of those with these data paths.
 
         A posture is left and reached softly, what lies between is dense enough to be linear.
         """
-        soft = np.where(types == GENERATED, LINEAR, BEZIER).astype(np.int32)
+        soft = np.where(np.isin(types, (SAMPLED, GENERATED)), LINEAR, BEZIER).astype(np.int32)
         handles = np.full(len(frames), AUTO_CLAMPED, np.int32)
         for curve in self._curves:
-            if curve.data_path in paths and len(curve.keyframe_points) == len(frames):
+            if (paths is None or curve.data_path in paths) and len(curve.keyframe_points) == len(frames):
                 points = curve.keyframe_points
                 points.foreach_set("type", types)
                 points.foreach_set("interpolation", soft)
@@ -132,7 +135,7 @@ def key_frames(curve: bpy.types.FCurve) -> np.ndarray:
 def motion_action(
     scene: bpy.types.Scene, armature: bpy.types.Object, motion: SceneMotion, name: str
 ) -> bpy.types.Action:
-    """Give an armature a motion of its rig as an action.
+    """Give an armature a recorded motion of its rig as an action, whose keys are samples and no postures.
 
     Raises:
         InvalidValue: the motion is of another rig.
@@ -141,7 +144,9 @@ def motion_action(
     if motion.links != rig.links:
         raise errors.InvalidValue(f"motion {name!r} moves other links than the rig {rig.name!r}")
     action = bpy.data.actions.new(name)
-    key_motion(Curves(action, armature), armature, motion, frames_at(scene, motion.times))
+    curves, frames = Curves(action, armature), frames_at(scene, motion.times)
+    key_motion(curves, armature, motion, frames)
+    curves.mark(frames, np.full(len(frames), SAMPLED, np.int32))
     return action
 
 

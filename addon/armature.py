@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 
 import bpy
 import numpy as np
@@ -79,7 +80,13 @@ def rig_of(armature: bpy.types.Object) -> SceneRig:
     """
     if not is_rig(armature):
         raise errors.InvalidValue(f"{armature.name!r} is no rig of this add-on; import one first")
-    return scene_rig(json.loads(typed.armature(armature)[RIG_KEY]))
+    return _described(typed.armature(armature)[RIG_KEY])
+
+
+@lru_cache(maxsize=16)
+def _described(text: str) -> SceneRig:
+    """The rig of a description: panels ask for it several times a redraw."""
+    return scene_rig(json.loads(text))
 
 
 def is_rig(item: bpy.types.Object) -> bool:

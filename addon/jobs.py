@@ -14,6 +14,7 @@ from typing import ClassVar, Literal
 
 import bpy
 
+from . import redraw
 from .complaints import last_words
 from .interpreter import PACKAGE, Interpreter, chosen
 from .typed import Status
@@ -229,18 +230,22 @@ class JobOperator:
         manager = context.window_manager
         self._job, self._timer = Current.job, manager.event_timer_add(LOOK_EVERY, window=context.window)
         manager.modal_handler_add(self)  # type: ignore[arg-type]
+        self._shown: tuple[float, str] | None = None
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         """Look after the child now and then."""
         if event.type != "TIMER":
             return {"PASS_THROUGH"}
-        redraw(context)
+        now = (self._job.fraction, self._job.message)
+        if now != self._shown:
+            self._shown = now
+            redraw.sidebars()
         if self._job.look():
             return {"PASS_THROUGH"}
         context.window_manager.event_timer_remove(self._timer)
         status = self._finish(context)
-        redraw(context)
+        redraw.sidebars()
         return status
 
     def cancel(self, context: bpy.types.Context) -> None:
@@ -283,11 +288,3 @@ def new_folder() -> Path:
     if PACKAGE.startswith("bl_ext."):
         parent = bpy.utils.extension_path_user(PACKAGE, path="studies", create=True)
     return Path(tempfile.mkdtemp(prefix="study-", dir=parent))
-
-
-def redraw(context: bpy.types.Context) -> None:
-    """Draw the sidebars again."""
-    for window in context.window_manager.windows:
-        for area in window.screen.areas if window.screen else ():
-            if area.type == "VIEW_3D":
-                area.tag_redraw()

@@ -9,6 +9,7 @@ from functools import partial
 import bpy
 
 from . import command, jobs, overlays
+from .authoring import keyed
 from .authoring import properties as dance_properties
 from .live import overlays as live_overlays
 from .live import switch as live
@@ -59,6 +60,7 @@ def register() -> None:
     _try(live_overlays.register)
     _try(timeline_overlays.register)
     _try(live.register)
+    _try(keyed.register)
     _try(jobs.register)
     _try(command.register)
 
@@ -67,6 +69,7 @@ def unregister() -> None:
     """The reverse, in reverse."""
     _try(command.unregister)
     _try(jobs.unregister)
+    _try(keyed.unregister)
     _try(live.unregister)
     _try(timeline_overlays.unregister)
     _try(live_overlays.unregister)

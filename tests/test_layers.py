@@ -36,7 +36,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"__main__"}),
 )
 ADDON_LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"complaints", "interpreter", "values"}),
+    frozenset({"complaints", "interpreter", "redraw", "values"}),
     frozenset({"convert", "meshes", "preferences", "typed"}),
     frozenset({"armature", "whole"}),
     frozenset({"action", "inertials", "jobs", "scores"}),

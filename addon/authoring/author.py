@@ -104,12 +104,6 @@ def next_posture(scene: bpy.types.Scene, body: bpy.types.Object, *, forward: boo
     return before[-1] if before else None
 
 
-def posture_at(scene: bpy.types.Scene, body: bpy.types.Object) -> str:
-    """Role of the posture at the present frame; empty between postures."""
-    frame = now(scene)
-    return next((role for key, role in key_roles(body).items() if abs(key - frame) < SAME_FRAME), "")
-
-
 def name_at(scene: bpy.types.Scene, body: bpy.types.Object) -> str:
     """Name of the posture at the present frame."""
     return posture_names(body).get(scene.frame_current, "")
@@ -128,12 +122,6 @@ def name_posture(scene: bpy.types.Scene, body: bpy.types.Object, name: str) -> N
         action.pose_markers.remove(marker)
     if name:
         action.pose_markers.new(name).frame = scene.frame_current
-
-
-def counted(body: bpy.types.Object) -> dict[str, int]:
-    """Number of postures in each role."""
-    roles = list(key_roles(body).values())
-    return {role: roles.count(role) for role in ROLE_TYPES}
 
 
 def standing_now(scene: bpy.types.Scene, body: bpy.types.Object) -> set[str]:

@@ -213,7 +213,7 @@ def _fill(
     turned = np.concatenate([rotations[:, None], motion.rotations[:, 1:]], axis=1)
     own = replace(motion, rotations=turned, root=root)
     action.key_motion(curves, target, resampled(own, times_of(scene, frames)), frames)
-    curves.mark(_rig_paths(target), frames, _types(frames, keys))
+    curves.mark(frames, _types(frames, keys), _rig_paths(target))
     for name, _, _ in armature.rig_of(target).contacts:
         times, values = contact_keys(dance.summary.strips, name, *motion.times[[0, -1]].tolist())
         target[CONTACT + name] = 1.0

@@ -21,9 +21,9 @@ from .poses import steps_needed as steps_needed
 
 ROLE_TYPES = {"fixed": "EXTREME", "preferred": "KEYFRAME", "free": "BREAKDOWN"}
 """Type of the keyframes of each role, the most binding first; other types count as preferred."""
-GENERATED = "GENERATED"
-"""Type of the keyframes between postures that the solver made: they are no keys."""
-NUMBERS = {"KEYFRAME": 0, "EXTREME": 1, "BREAKDOWN": 2, "JITTER": 3, "MOVING_HOLD": 4, GENERATED: 5}
+GENERATED, SAMPLED = "GENERATED", "JITTER"
+"""Types of the keyframes between postures that the solver made, and of a recording's samples: they are no postures."""
+NUMBERS = {"KEYFRAME": 0, "EXTREME": 1, "BREAKDOWN": 2, SAMPLED: 3, "MOVING_HOLD": 4, GENERATED: 5}
 """Of the types in `Keyframe.type`."""
 CONTACT = "on floor: "
 """Custom property of the armature object, before the patch's name."""
@@ -56,12 +56,13 @@ def key_roles(armature: bpy.types.Object) -> dict[float, str]:
     """Role of every posture by its frame, in order; the most binding of all keys at that frame."""
     frames, types = [np.zeros(0)], [np.zeros(0, np.int32)]
     for curve in pose_curves(armature):
-        frames.append(key_frames(curve))
-        types.append(np.empty(len(curve.keyframe_points), np.int32))
-        curve.keyframe_points.foreach_get("type", types[-1])
+        kind = np.empty(len(curve.keyframe_points), np.int32)
+        curve.keyframe_points.foreach_get("type", kind)
+        keep = (kind != NUMBERS[GENERATED]) & (kind != NUMBERS[SAMPLED])
+        if keep.any():  # most curves of a recording have no posture, and reading their frames takes as long again
+            frames.append(key_frames(curve)[keep])
+            types.append(kind[keep])
     every, kinds = np.concatenate(frames), np.concatenate(types)
-    keep = kinds != NUMBERS[GENERATED]
-    every, kinds = every[keep], kinds[keep]
     order = np.argsort(every, kind="stable")
     every, kinds = every[order], kinds[order]
     starts = np.flatnonzero(np.diff(every, prepend=-np.inf) > SAME_FRAME)
@@ -89,7 +90,11 @@ def posture_names(armature: bpy.types.Object) -> dict[int, str]:
 
 def extent(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[float, float]:
     """First and last frame of the rig's motion; the scene's range where no bone is keyed twice."""
-    ends = [key_frames(curve)[[0, -1]] for curve in pose_curves(armature) if len(curve.keyframe_points)]
+    ends = [
+        (curve.keyframe_points[0].co.x, curve.keyframe_points[-1].co.x)
+        for curve in pose_curves(armature)
+        if len(curve.keyframe_points)
+    ]
     first, last = (min(end[0] for end in ends), max(end[1] for end in ends)) if ends else (0.0, 0.0)
     if last - first < 1.0:
         return float(scene.frame_start), float(scene.frame_end)

@@ -9,6 +9,7 @@ import time
 
 import bpy
 
+from .. import redraw
 from ..action import times_at
 from ..authoring import timeline
 from ..values import SceneFrame, errors
@@ -71,7 +72,7 @@ class Session:
             except errors.SolverError as error:
                 self.trouble, changed = str(error), True
         if changed or told:
-            redraw(views=changed)
+            draw_again(views=changed)
 
     def found(self) -> tuple[bpy.types.Scene, bpy.types.Object]:
         """The scene and the rig as they are now.
@@ -171,13 +172,7 @@ class Session:
         return changed
 
 
-def redraw(*, views: bool = True) -> None:
+def draw_again(*, views: bool = True) -> None:
     """Draw again what shows readings: the timelines and the panels, and the 3D views unless nothing is new there."""
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas if window.screen else ():
-            if area.type == "DOPESHEET_EDITOR" or (views and area.type == "VIEW_3D"):
-                area.tag_redraw()
-            elif area.type == "VIEW_3D":
-                for region in area.regions:
-                    if region.type == "UI":
-                        region.tag_redraw()
+    redraw.timelines()
+    (redraw.views if views else redraw.sidebars)()

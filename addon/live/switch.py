@@ -15,7 +15,7 @@ from ..interpreter import Interpreter, chosen
 from ..values import errors
 from .child import Child
 from .properties import live_settings
-from .session import Session, redraw
+from .session import Session, draw_again
 from .watch import known_by
 
 LOOK_EVERY = 0.1
@@ -39,7 +39,7 @@ class Live:
         _listen(True)
         for tell in cls.draw:
             tell(True)
-        redraw()
+        draw_again()
         return cls.session
 
     @classmethod
@@ -51,7 +51,7 @@ class Live:
             for tell in cls.draw:
                 tell(False)
             session.child.end(wait=wait)
-            redraw()
+            draw_again()
 
     @classmethod
     def shows(cls, body: bpy.types.Object) -> bool:
@@ -86,7 +86,7 @@ def _tick() -> float | None:
     except Exception as error:  # a timer that raises is never called again, and nobody would know why
         traceback.print_exc()
         session.trouble = f"The live check stumbled: {error}"
-        redraw()
+        draw_again()
     return LOOK_EVERY
 
 
@@ -108,7 +108,7 @@ def _on_change(scene: bpy.types.Scene, graph: bpy.types.Depsgraph | None = None)
 def _on_undo(*_: object) -> None:
     if Live.session is not None:
         Live.session.touched, Live.session.moved = time.monotonic(), True
-        redraw()
+        draw_again()
 
 
 def _on_frame(scene: bpy.types.Scene, graph: bpy.types.Depsgraph | None = None) -> None:

@@ -14,9 +14,10 @@ from ..armature import RIG_KEY, rig_in
 from ..authoring import performance
 from ..authoring.dances import Dance, read_dance, show_dance
 from ..authoring.ghost import apply_ghost, discard_ghost, ghost_of, show_ghost
+from ..authoring.keyed import keyed
 from ..authoring.marks import mark_failures
 from ..authoring.properties import dance_settings
-from ..authoring.timeline import extent, key_roles, sample, steps_needed
+from ..authoring.timeline import extent, sample, steps_needed
 from ..jobs import Current, JobOperator
 from ..properties import settings_of
 from ..scores import write_scores
@@ -51,7 +52,7 @@ class DanceJob(JobOperator):
             said = NO_RIG
         elif body.animation_data is None or body.animation_data.action is None:
             said = "Nothing dances yet: key postures, or design a dance"
-        elif cls.fewest and len(key_roles(body)) < cls.fewest:
+        elif cls.fewest and len(keyed(body).roles) < cls.fewest:
             said = f"Key at least {cls.fewest} postures first"
         if said:
             cls.poll_message_set(said)  # type: ignore[attr-defined]
@@ -178,7 +179,7 @@ class EXCITING_DANCE_OT_complete_dance(GhostJob, bpy.types.Operator):
         if not super().poll(context):
             return False
         body = rig_in(context)
-        if body is not None and "free" not in key_roles(body).values():
+        if body is not None and not keyed(body).counts["free"]:
             cls.poll_message_set("No posture is free: give one the role Free")
             return False
         return True

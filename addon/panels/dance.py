@@ -8,8 +8,9 @@ from typing import Any
 import bpy
 
 from ..armature import rig_in, rig_of
-from ..authoring.author import counted, jump_targets, posture_at, standing_now
+from ..authoring.author import jump_targets, now, standing_now
 from ..authoring.ghost import ghost_of
+from ..authoring.keyed import keyed
 from ..authoring.properties import ROLES, dance_settings
 from ..authoring.timeline import contact_curves
 from ..jobs import Current
@@ -87,7 +88,7 @@ class EXCITING_DANCE_PT_postures(Part, bpy.types.Panel):  # type: ignore[misc]
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
         layout, settings, body = there(self.layout, "layout"), dance_settings(context), there(rig_in(context), "rig")
-        now = scene(context)
+        postures = keyed(body)
         column = layout.column(align=True)
         column.row(align=True).prop(settings, "role", expand=True)
         row = column.row(align=True)
@@ -99,7 +100,7 @@ class EXCITING_DANCE_PT_postures(Part, bpy.types.Panel):  # type: ignore[misc]
         here.role, here.selected = settings.role, False
         chosen = row.operator("exciting_dance.set_role", text="Of Selected Keys")
         chosen.role, chosen.selected = settings.role, True
-        role = posture_at(now, body)
+        role = postures.at(now(scene(context)))
         row = layout.row(align=True)
         row.operator("exciting_dance.jump_posture", text="", icon="PREV_KEYFRAME").forward = False
         if role:
@@ -110,7 +111,7 @@ class EXCITING_DANCE_PT_postures(Part, bpy.types.Panel):  # type: ignore[misc]
             field.label(text="between postures")
         row.operator("exciting_dance.jump_posture", text="", icon="NEXT_KEYFRAME").forward = True
         row = layout.row(align=True)
-        for name, count in counted(body).items():
+        for name, count in postures.counts.items():
             row.label(text=str(count), icon=ICONS[name])
         layout.prop(settings, "between")
         row = layout.split(factor=0.64, align=True)
@@ -126,27 +127,27 @@ class EXCITING_DANCE_PT_contacts(Part, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, body, now = there(self.layout, "layout"), there(rig_in(context), "rig"), scene(context)
+        layout, body, where = there(self.layout, "layout"), there(rig_in(context), "rig"), scene(context)
         patches = [name for name, _, _ in rig_of(body).contacts]
         if not patches:
             layout.label(text="This rig has no soles", icon="INFO")
             return
-        keyed, standing = bool(contact_curves(body)), standing_now(now, body)
+        known, standing = bool(contact_curves(body)), standing_now(where, body)
         column = layout.column(align=True)
         column.label(text="From this frame on, standing on")
         row = column.row(align=True)
-        every = row.operator("exciting_dance.contact", text="All", depress=keyed and standing == set(patches))
+        every = row.operator("exciting_dance.contact", text="All", depress=known and standing == set(patches))
         every.standing = "all"
         for name in patches:
             one = row.operator("exciting_dance.contact", text=plain(name), depress=standing == {name})
             one.standing, one.patch = "one", name
-        none = row.operator("exciting_dance.contact", text="Airborne", depress=keyed and not standing)
+        none = row.operator("exciting_dance.contact", text="Airborne", depress=known and not standing)
         none.standing = "none"
-        if not keyed:
+        if not known:
             write(context, layout.column(align=True), "Not keyed: soles stand where the motion has them on the floor",
                   icon="INFO")  # fmt: skip
         column = layout.column(align=True)
-        for strip, frame, present in jump_targets(now, body):
+        for strip, frame, present in jump_targets(where, body):
             text = f"{plain(strip.patch)}  {strip.start:.2f} to {strip.stop:.2f} s"
             column.operator("exciting_dance.jump_frame", text=text, depress=present).frame = frame
 

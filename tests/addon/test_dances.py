@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from addon import action, armature, command, registration, scores
-from addon.authoring import author, dances, ghost, marks, timeline
+from addon.authoring import author, dances, ghost, keyed, marks, timeline
 from addon.colours import colouring
 from solver.cli import OK, main
 from solver.errors import Cancelled, InvalidValue
@@ -182,7 +182,7 @@ def test_roles_names_and_jumps(registered: None) -> None:
     assert bpy.ops.exciting_dance.jump_posture(forward=True) == {"FINISHED"}
     assert scene.frame_current == 20
     assert bpy.ops.exciting_dance.jump_posture(forward=True) == {"CANCELLED"}
-    assert author.counted(body) == {"fixed": 1, "preferred": 1, "free": 1}
+    assert keyed.keyed(body).counts == {"fixed": 1, "preferred": 1, "free": 1}
 
 
 def test_contacts_hold_from_the_frame_on(registered: None) -> None:

@@ -94,10 +94,10 @@ def test_posture_is_what_the_viewport_shows(empty_scene: None, rig: Rig) -> None
 
 
 def test_roles_are_blender_s_own_key_types(empty_scene: None, person: Rig) -> None:
-    """Extreme is fixed, breakdown free, anything else preferred, generated no key; the most binding key counts."""
+    """Extreme is fixed, breakdown free, generated or sampled none, others preferred; the most binding key counts."""
     body = build(person)
-    kinds = ("EXTREME", "BREAKDOWN", "KEYFRAME", "JITTER", "GENERATED")
-    for frame, kind in zip((1, 5, 9.5, 13, 17), kinds):
+    kinds = ("EXTREME", "BREAKDOWN", "KEYFRAME", "MOVING_HOLD", "GENERATED", "JITTER")
+    for frame, kind in zip((1, 5, 9.5, 13, 17, 19), kinds):
         body.pose.bones["head"].keyframe_insert("rotation_quaternion", frame=frame, keytype=kind)
     body.pose.bones["left_foot"].keyframe_insert("rotation_quaternion", frame=5, keytype="EXTREME")
     body.animation_data.action.pose_markers.new("reach").frame = 13

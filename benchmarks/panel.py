@@ -1,0 +1,132 @@
+"""What one redraw of the Author panels costs, in bpy: ``python -m benchmarks.panel``.
+
+A redraw asks every panel's poll and draw, and every shown button's poll, as the window does at each mouse move over the
+sidebar. `Paper` takes the place of Blender's layout, which only a window has: it draws nothing and asks the polls.
+Simulated motion of a person: a dance of 82 s with a posture every 4 s, and 10 minutes of tracked motion at 100 Hz.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from dataclasses import dataclass, fields, replace
+from types import SimpleNamespace
+from typing import Any
+
+import bpy
+import numpy as np
+
+from addon import action, armature, registration, typed
+from addon.authoring import author
+from addon.panels import dance as panels
+from solver.motion import Motion
+from solver.rig import Rig
+from solver.rigs import human
+from solver.scene.motion import SceneMotion, scene_motion
+from solver.scene.rig import rig_description, scene_rig
+
+DANCE, DANCE_RATE, POSTURE_EVERY = 82.0, 24.0, 4.0
+RECORDING, RECORDING_RATE = 600.0, 100.0
+SAMPLES = 200
+"""Of a motion that is repeated: the cost does not depend on what the keys say."""
+REDRAWS = 20
+PANELS = (
+    panels.EXCITING_DANCE_PT_author,
+    panels.EXCITING_DANCE_PT_postures,
+    panels.EXCITING_DANCE_PT_contacts,
+    panels.EXCITING_DANCE_PT_design,
+    panels.EXCITING_DANCE_PT_check,
+    panels.EXCITING_DANCE_PT_perform,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RedrawCost:
+    """CPU time [ms] of one redraw of the Author panels: the first after a change, and the median of those after it."""
+
+    first: float
+    later: float
+
+
+class Paper:
+    """A layout on which nothing is drawn."""
+
+    def operator(self, name: str, **_: object) -> SimpleNamespace:
+        """A button: Blender asks its poll to show it grey."""
+        area, _dot, verb = name.partition(".")
+        getattr(getattr(bpy.ops, area), verb).poll()
+        return SimpleNamespace()
+
+    def prop(self, owner: Any, name: str, **_: object) -> None:
+        """A field: its value is read."""
+        getattr(owner, name, None)
+
+    def __getattr__(self, name: str) -> Any:
+        """Everything else is another layout."""
+        return lambda *_, **__: Paper()
+
+
+def redraw_once() -> float:
+    """CPU time [s] of one redraw."""
+    start = time.process_time()
+    for panel in PANELS:
+        if not hasattr(panel, "poll") or panel.poll(bpy.context):
+            panel.draw(SimpleNamespace(layout=Paper()), bpy.context)  # type: ignore[arg-type]
+    return time.process_time() - start
+
+
+def redraw_cost(redraws: int = REDRAWS) -> RedrawCost:
+    """What a redraw of the scene as it is costs."""
+    times = [1e3 * redraw_once() for _ in range(1 + redraws)]
+    return RedrawCost(times[0], float(np.median(times[1:])))
+
+
+def dancing(rig: Rig, seconds: float, rate: float) -> bpy.types.Object:
+    """The rig's armature in an empty scene, with a tracked motion of that length, a key a sample."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    scene, tree = typed.scene(bpy.context), rig_description(rig)
+    body = armature.build_armature(bpy.context, scene_rig(tree), tree)
+    action.set_frame_rate(scene, rate)
+    count = round(seconds * rate) + 1
+    q = np.tile(rig.neutral, (SAMPLES, 1))
+    still = np.zeros((SAMPLES, rig.model.nv))
+    few = scene_motion(rig, Motion(np.arange(SAMPLES) / rate, q, still, still))
+    arrays = {field.name: getattr(few, field.name) for field in fields(SceneMotion)}
+    turns = np.arange(count) % SAMPLES
+    repeated = {n: v[turns] for n, v in arrays.items() if isinstance(v, np.ndarray) and len(v) == SAMPLES}
+    motion = replace(few, **{**repeated, "times": np.arange(count) / rate})
+    action.motion_action(scene, body, motion, "Motion")
+    action.show_frames(scene, 1.0, float(count))
+    return body
+
+
+def measure() -> dict[str, RedrawCost]:
+    """Of both motions."""
+    rig = human(1.75, 70.0, "male")
+    registration.register()
+    body = dancing(rig, DANCE, DANCE_RATE)
+    scene = typed.scene(bpy.context)
+    for frame in np.arange(1, DANCE * DANCE_RATE, POSTURE_EVERY * DANCE_RATE):
+        author.set_role(body, "preferred", frame=float(int(frame)))
+    author.key_contacts(scene, body, [name for name, _, _ in armature.rig_of(body).contacts])
+    typed.view_layer(bpy.context).update()
+    found = {f"dance, {DANCE:.0f} s": redraw_cost()}
+    dancing(rig, RECORDING, RECORDING_RATE)
+    typed.view_layer(bpy.context).update()
+    found[f"recording, {RECORDING / 60.0:.0f} min"] = redraw_cost()
+    registration.unregister()
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    """Print the figures."""
+    for name, cost in measure().items():
+        print(f"Author panel, one redraw, {name}: {cost.later:.2f} ms CPU (first after a change {cost.first:.1f} ms)")
+    return 0
+
+
+if __name__ == "__main__":
+    code = main(sys.argv[1:])
+    sys.stdout.flush()
+    os._exit(code)  # Blender's module sometimes never returns from its exit handlers
