@@ -24,6 +24,7 @@ BONE_SUFFIXES = "OALP"
 SCREEN_UP = "Y_SCREEN"
 """Parameter that holds the axis drawn upwards on the screen."""
 MILLIMETRES = 1e-3
+NOTHING = "Export the markers or the force plates of the trial"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,9 @@ def read_c3d(
     metre = length_in_metres(units or _text(parameters, "POINT", "UNITS") or "mm", path)
     points = _points(path, content, metre, warn)
     plates = plates_of(path, parameters, metre)
+    if not points.names and not plates:
+        poses = ", only poses of segments (ROTATION)" if "ROTATION" in parameters else ""
+        raise InputError(path, f"holds neither markers nor plate forces{poses}", remedy=NOTHING)
     axis = _settle_axis(path, up, points, parameters, plates, warn)
     markers = None
     if points.names:
@@ -90,9 +94,7 @@ def read_c3d(
     reading = PlateReading(axis, metre, points.start, sign, missing)
     wrenches = plate_wrenches(path, content, plates, reading, warn)
     if markers is None and wrenches is None:
-        poses = "ROTATION" in parameters
-        problem = "holds neither markers nor plate forces" + ", only poses of segments (ROTATION)" * poses
-        raise InputError(path, problem, remedy="Export the markers or the force plates of the trial")
+        raise InputError(path, "holds neither markers nor samples of its plates", remedy=NOTHING)
     return C3d(markers, wrenches, plates, _metadata(parameters), axis)
 
 
