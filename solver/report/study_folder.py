@@ -123,7 +123,7 @@ def result_tree(study: Study, result: Identification) -> Mapping[str, Any]:
         ],
         "settings": {name: getattr(study.settings, name) for name in study.settings.__slots__},
         "method_settings": dict(result.estimate.settings),
-        "rig": dict(study.rig.parameters),
+        "rig": dict(study.rig.provenance),
         "seconds": dict(study.seconds),
         "warnings": list(study.warnings),
         "assumed": list(study.assumed),

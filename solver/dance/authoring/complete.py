@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from ...contacts.schedule import Phase, patch_sides
+from ...contacts.schedule import Phase
 from ...contacts.support import support_polygon
 from ...coordinates import to_flat
 from ...dynamics.legs import SIDES
@@ -139,7 +139,7 @@ def _postures(
     if phase.airborne:
         raise InvalidValue("nothing stands there")
     rig, nv = legged.rig, legged.rig.model.nv
-    sides = {patch: side for side, patch in patch_sides(rig).items()}
+    sides = {patch: side for side, patch in rig.sides.items()}
     loaded = [sides[patch] for patch in phase.loaded]
     solved = tuple(side for side in SIDES if side in loaded)
     polygon = support_polygon(rig, phase.anchors, legged.shrink)

@@ -39,7 +39,7 @@ def write_keyed(path: str | Path, keyed: Keyed) -> None:
         "format": FORMAT,
         "version": VERSION,
         "name": keyed.name,
-        "rig": dict(keyed.rig.parameters),
+        "rig": dict(keyed.rig.provenance),
         "interpolation": keyed.interpolation,
         "keys": [{"time": k.time, "role": k.role, "name": k.name, "q": k.q} for k in keyed.keys],
         "schedule": _schedule_tree(keyed.schedule),

@@ -99,7 +99,7 @@ def design(rig: Rig, options: DanceOptions | None = None, progress: Progress = s
     """
     require_danceable(rig)
     if options is None:
-        options = human_options() if rig.parameters.get("kind") == "human" else DanceOptions()
+        options = human_options() if rig.provenance.get("kind") == "human" else DanceOptions()
     dance = designing.design(rig, options, Part(progress, 0.0, DESIGN_SHARE))
     progress(DESIGN_SHARE, "verifying at 500 Hz")
     evaluation = evaluate(rig, dance, options)
