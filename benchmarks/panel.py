@@ -84,8 +84,8 @@ def redraw_cost(redraws: int = REDRAWS) -> RedrawCost:
 def dancing(rig: Rig, seconds: float, rate: float) -> bpy.types.Object:
     """The rig's armature in an empty scene, with a tracked motion of that length, a key a sample."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    scene, tree = typed.scene(bpy.context), rig_description(rig)
-    body = armature.build_armature(bpy.context, scene_rig(tree), tree)
+    scene = typed.scene(bpy.context)
+    body = armature.build_armature(bpy.context, rig)
     action.set_frame_rate(scene, rate)
     count = round(seconds * rate) + 1
     q = np.tile(rig.neutral, (SAMPLES, 1))
