@@ -8,7 +8,7 @@ from functools import partial
 
 import bpy
 
-from . import command, jobs, overlays
+from . import checks, command, jobs, overlays
 from .authoring import keyed
 from .authoring import properties as dance_properties
 from .live import overlays as live_overlays
@@ -20,6 +20,7 @@ from .operators import dances as dance_operators
 from .operators import identify, recordings, rigs, see
 from .operators import live as live_operators
 from .operators import rehearsal as rehearsal_operators
+from .panels import checks as checks_panels
 from .panels import dance as dance_panels
 from .panels import live as live_panels
 from .panels import rehearsal as rehearsal_panels
@@ -32,6 +33,7 @@ CLASSES = (
     RecordingFile,
     Settings,
     LiveSettings,
+    *checks.CLASSES,
     RehearsalSettings,
     *dance_properties.CLASSES,
     Preferences,
@@ -43,6 +45,7 @@ CLASSES = (
     *dance_operators.CLASSES,
     *sidebar.CLASSES,
     *dance_panels.CLASSES,
+    *checks_panels.CLASSES,
     *live_operators.CLASSES,
     *live_panels.CLASSES,
     *rehearsal_operators.CLASSES,
@@ -56,6 +59,7 @@ def register() -> None:
         _try(partial(bpy.utils.register_class, cls))
     _try(_add_settings)
     _try(lambda: bpy.types.TOPBAR_MT_file_import.append(_import_menu))  # type: ignore[arg-type]
+    _try(checks.register)
     _try(overlays.register)
     _try(live_overlays.register)
     _try(timeline_overlays.register)
@@ -74,6 +78,7 @@ def unregister() -> None:
     _try(timeline_overlays.unregister)
     _try(live_overlays.unregister)
     _try(overlays.unregister)
+    _try(checks.unregister)
     _try(lambda: bpy.types.TOPBAR_MT_file_import.remove(_import_menu))  # type: ignore[arg-type]
     _try(_remove_settings)
     for cls in reversed(CLASSES):

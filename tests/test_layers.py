@@ -19,10 +19,9 @@ DYNAMICS_LIBRARY = {"pinocchio", "cmeel_pth", "cmeel"}
 # Lower layers know nothing of higher ones; packages of one layer know nothing of each other.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"assets", "errors", "progress", "threads", "version"}),
-    frozenset({"arrays", "differences", "pinocchio_loader", "so3", "terminal"}),
-    frozenset({"inertials", "joints", "motion", "patch", "qp", "shape"}),
-    frozenset({"wrenches", "model"}),
-    frozenset({"rig"}),
+    frozenset({"arrays", "pinocchio_loader", "so3", "terminal"}),
+    frozenset({"check_options", "inertials", "motion", "patch", "qp"}),
+    frozenset({"wrenches", "rig"}),
     frozenset({"trial"}),
     frozenset({"coordinates", "contacts", "signals", "rigs"}),
     frozenset({"dynamics", "formats"}),
@@ -38,7 +37,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 )
 ADDON_LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"complaints", "interpreter", "redraw", "values"}),
-    frozenset({"convert", "meshes", "preferences", "typed"}),
+    frozenset({"checks", "convert", "meshes", "preferences", "typed"}),
     frozenset({"armature", "whole"}),
     frozenset({"action", "inertials", "jobs", "scores"}),
     frozenset({"colours"}),

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import bpy
 
-PAIRS = (
-    ("all", "All", "No two links touch that are not neighbours"),
-    ("paper", "Paper's", "The pairs of bonnet2016 III.D: faster, may miss a touch"),
-)
-
 
 class LiveSettings(bpy.types.PropertyGroup):
     """Choices of the live check."""
@@ -38,27 +33,6 @@ class LiveSettings(bpy.types.PropertyGroup):
         name="Excitation so far",
         description="Colour each link by how well the dance has excited its inertia up to the current frame",
     )
-    shrink: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Shrink support",
-        description="Share by which the support polygon is shrunk about its centre, to be safe",
-        default=0.4,
-        min=0.0,
-        max=0.95,
-        subtype="FACTOR",
-    )
-    friction: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Friction", description="Coefficient between soles and floor", default=0.5, min=0.01, max=2.0, precision=2
-    )
-    slip: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Allowed slip",
-        description="By which a standing foot may leave its place; hand-made feet are never quite still",
-        default=0.002,
-        min=0.0,
-        max=0.1,
-        precision=4,
-        unit="LENGTH",
-    )
-    pairs: bpy.props.EnumProperty(name="Collisions", description="Links that must not touch", items=PAIRS)  # type: ignore[valid-type]
 
 
 def live_settings(scene: bpy.types.Scene) -> LiveSettings:
@@ -67,12 +41,5 @@ def live_settings(scene: bpy.types.Scene) -> LiveSettings:
 
 
 def options_of(scene: bpy.types.Scene) -> dict[str, object]:
-    """What a request to check says besides the timeline."""
-    settings = live_settings(scene)
-    return {
-        "shrink": round(settings.shrink, 4),
-        "friction": round(settings.friction, 4),
-        "slip": round(settings.slip, 6),
-        "pairs": settings.pairs,
-        "excitation": settings.show_excitation,
-    }
+    """What a request to check says besides the timeline, which carries the checks."""
+    return {"excitation": live_settings(scene).show_excitation}

@@ -12,6 +12,7 @@ import bpy
 from .. import redraw
 from ..action import times_at
 from ..authoring import timeline
+from ..checks import KEY
 from ..values import SceneFrame, errors
 from .child import Child
 from .properties import live_settings, options_of
@@ -51,7 +52,7 @@ class Session:
     def tick(self) -> None:
         """Look once: answers in, changes out."""
         scene, body = self.found()
-        options = options_of(scene)
+        options = watched(scene, body)
         if options != self._options:  # set by a script, they are told to nobody
             self._options, self.touched = options, time.monotonic()
         before, was_fresh = self.reading(scene)
@@ -85,7 +86,7 @@ class Session:
     def check_all(self) -> None:
         """Sample the timeline now and send it, stepping through the frames where that is needed."""
         scene, body = self.found()
-        self._sent = fingerprint(scene, body, options_of(scene))
+        self._sent = fingerprint(scene, body, watched(scene, body))
         self.touched, self.moved = None, False
         self._send(scene, body)
 
@@ -135,7 +136,7 @@ class Session:
 
     def _refresh(self, scene: bpy.types.Scene, body: bpy.types.Object) -> bool:
         """Send the timeline if it is another than the one sent."""
-        now = fingerprint(scene, body, options_of(scene))
+        now = fingerprint(scene, body, watched(scene, body))
         if now == self._sent:
             return False
         self._sent, self.steps = now, timeline.steps_needed(body)
@@ -170,6 +171,11 @@ class Session:
         options = {name: value for name, value in options_of(scene).items() if name != "excitation"}
         self.child.send({"do": "pose", "serial": self._serial, **options}, shown)
         return changed
+
+
+def watched(scene: bpy.types.Scene, body: bpy.types.Object) -> dict[str, object]:
+    """The choices that change what is said of a timeline."""
+    return {**options_of(scene), "checks": body.get(KEY)}
 
 
 def draw_again(*, views: bool = True) -> None:

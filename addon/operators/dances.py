@@ -10,7 +10,7 @@ import bpy
 from bpy_extras.io_utils import ExportHelper
 
 from ..action import frame_rate
-from ..armature import rig_in
+from ..armature import RIG_KEY, rig_in
 from ..authoring import performance
 from ..authoring.dances import Dance, read_dance, show_dance
 from ..authoring.ghost import apply_ghost, discard_ghost, ghost_of, show_ghost
@@ -18,13 +18,13 @@ from ..authoring.keyed import keyed
 from ..authoring.marks import mark_failures
 from ..authoring.properties import dance_settings
 from ..authoring.timeline import extent, sample, steps_needed
-from ..inertials import body_of
+from ..checks import words_of
 from ..jobs import Current, JobOperator
 from ..properties import settings_of
 from ..scores import write_scores
 from ..study import folder_of
-from ..typed import Status, scene
-from ..values import TIMELINE, dance_folder, errors, write_rig
+from ..typed import Status, armature, scene
+from ..values import TIMELINE, dance_folder, errors
 from .author import NO_RIG, NeedsRig, the_rig
 from .rigs import rig_arguments
 
@@ -149,7 +149,8 @@ def body_words(context: bpy.types.Context, folder: Path) -> list[str]:
     if body is None:
         settings = settings_of(context)
         return rig_arguments(settings.kind, settings, settings.urdf)[1:]
-    return [str(write_rig(folder / dance_folder.BODY_FILE, body_of(body)))]
+    (folder / dance_folder.BODY_FILE).write_text(armature(body)[RIG_KEY], encoding="utf-8")
+    return [str(folder / dance_folder.BODY_FILE)]
 
 
 def design_words(context: bpy.types.Context) -> list[str]:
@@ -159,7 +160,7 @@ def design_words(context: bpy.types.Context) -> list[str]:
     words = [word for name, value in numbers.items() for word in (f"--{name}", f"{value:g}")]
     tempo = {"shortest": settings.shortest, "hold": settings.hold}
     words += [word for name, value in tempo.items() if value > 0.0 for word in (f"--{name}", f"{value:g}")]
-    words += ["--objective", settings.objective, "--workers", str(WORKERS)]
+    words += [*words_of(rig_in(context)), "--objective", settings.objective, "--workers", str(WORKERS)]
     if settings.emphasis != "none":
         words += ["--emphasise", f"{settings.emphasis}={settings.factor:g}"]
     return words

@@ -42,10 +42,6 @@ class EXCITING_DANCE_PT_live(Tab, bpy.types.Panel):  # type: ignore[misc]
         grid = layout.grid_flow(columns=2, even_columns=True, align=True)
         for name in ("show_balance", "show_forces", "show_links", "show_words", "show_timeline", "show_excitation"):
             grid.prop(settings, name, toggle=True)
-        column = layout.column()
-        column.use_property_split, column.use_property_decorate = True, False
-        for name in ("shrink", "friction", "slip", "pairs"):
-            column.prop(settings, name)
         if session is not None and session.readings is not None:
             _notes(layout, session.readings.notes)
 

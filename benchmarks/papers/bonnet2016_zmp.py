@@ -82,7 +82,7 @@ def played(rig: Rig, dance: Dance, segments: Sequence[DanceSegment], variant: st
     """What MuJoCo's plates read, for transitions that the legs can follow."""
     from benchmarks.engine.simulate import play  # needs MuJoCo
 
-    weight = rig.weight
+    weight = rig.prior.total_mass * float(np.linalg.norm(rig.model.gravity.linear))
     for track in planned(rig, dance, segments, variant):
         if track.lost:
             continue
@@ -92,7 +92,7 @@ def played(rig: Rig, dance: Dance, segments: Sequence[DanceSegment], variant: st
         shown = play(rig, plan(rig, alone.sample(rig, PLAN_RATE), alone.schedule))
         moving = shown.motion.times <= segment.duration
         points = zero_moment_point(shown.plates.total[moving], 0.0, weight)
-        inside = [support_polygon(rig, segment.anchors, share).margin(points) for share in (dance.shrink, 0.0)]
+        inside = [support_polygon(rig, segment.anchors, share).margin(points) for share in (dance.checks.shrink, 0.0)]
         yield Track(segment, points, inside[0], inside[1], 0.0, shown.fell)
 
 
@@ -181,7 +181,7 @@ def zmp_drawing(rig: Rig, dance: Dance, most: int | None = None) -> Drawing:
     drawing = Drawing(len(names) * (side + gap) + gap, side + top + 44.0, "Zero-moment point, HOAP-3, simulated")
     for number, name in enumerate(names):
         segments = transitions(dance, (name,), most)
-        whole, shrunk = (support_polygon(rig, segments[0].anchors, share) for share in (0.0, dance.shrink))
+        whole, shrunk = (support_polygon(rig, segments[0].anchors, share) for share in (0.0, dance.checks.shrink))
         tracks = {variant: planned(rig, dance, segments, variant) for variant in reversed(VARIANTS)}
         points = np.concatenate([whole.vertices, *(t.points for found in tracks.values() for t in found)])
         middle, span = 0.5 * (points.min(axis=0) + points.max(axis=0)), 1.1 * float(np.ptp(points, axis=0).max())
@@ -200,5 +200,5 @@ def zmp_drawing(rig: Rig, dance: Dance, most: int | None = None) -> Drawing:
     told = "; ".join(
         f"{colour}: {VARIANTS[v][0]}" for v, colour in (("ours", "green"), ("plain", "orange"), ("still", "red"))
     )
-    drawing.text(gap, 16, f"{told}; line: soles, dashed: shrunk by {100 * dance.shrink:.0f} %")
+    drawing.text(gap, 16, f"{told}; line: soles, dashed: shrunk by {100 * dance.checks.shrink:.0f} %")
     return drawing

@@ -40,7 +40,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     from .words import warn
 
     dance = load_dance(options.dance)
-    verdict = check(dance, check_options(options, dance.shrink), rate=options.rate, progress=progress)
+    verdict = check(dance, check_options(options, dance.checks), rate=options.rate, progress=progress)
     if options.output is not None:
         progress(0.9, "writing")
         verdict.write(options.output)

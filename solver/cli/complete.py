@@ -44,11 +44,13 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Read, fill, repair, write, tell."""
     from ..dance.authoring.complete import CompleteOptions
     from ..dance.workflows.complete import complete
+    from ..dance.workflows.reading import load_keyed
 
     progress(0.0, "reading the dance")
     if options.pool < 1 or options.seed < 0:
         raise InvalidValue("--pool takes a number from 1, --seed one from 0")
     wanted = CompleteOptions(not options.calm, options.pool, share=options.share, seed=options.seed)
-    answer = complete(options.dance, wanted, check_options(options, 0.0), repair_options(options), rate=options.rate,
+    keyed = load_keyed(options.dance)
+    answer = complete(keyed, wanted, check_options(options, keyed.checks), repair_options(options), rate=options.rate,
                       progress=answering(progress))  # fmt: skip
     tell(answer, options, progress)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from ..check_options import DANCE_CHECKS
 from ..errors import Cancelled, InvalidValue
 from ..progress import Part, Progress
+from .dances import add_checks, asked, carried_words
 from .options import add_output, add_verb, number
-from .rig import add_body, body_of
+from .rig import add_body, body_parameters
 
 if TYPE_CHECKING:
     from ..dance.design.options import DanceOptions
@@ -48,8 +50,6 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--emphasise", nargs="+", default=[], metavar="PART=FACTOR",
         help="weight of a link, or of right_arm, left_arm, right_leg, left_leg or trunk, in the criterion",
     )  # fmt: skip
-    group.add_argument("--shrink", type=number, default=0.4, metavar="SHARE", help="of the support polygon (0.4)")
-    group.add_argument("--friction", type=number, default=0.5, metavar="MU", help="coefficient (0.5)")
     group.add_argument("--step", type=number, metavar="M", help="by which the right foot goes forward")
     group.add_argument(
         "--shortest", type=number, metavar="S", help="least duration of a transition (1, human 2; --paper: 5, human 2)"
@@ -58,7 +58,6 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     group.add_argument(
         "--hold", type=number, metavar="S", help="each posture is held (0.2, human 1; --paper: 1, human 5)"
     )
-    group.add_argument("--pairs", choices=("all", "paper"), default="all", help="links that must not touch")
     group.add_argument(
         "--paper",
         action="store_true",
@@ -71,18 +70,21 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     group.add_argument("--effort", type=number, default=1.0, metavar="X", help="of the search; 0.2 for a quick look")
     group.add_argument("--rate", type=number, default=100.0, metavar="HZ", help="of dance.csv and dance.mot (100)")
     group.add_argument("--workers", type=int, default=2, metavar="N", help="processes (2)")
+    add_checks(parser, f"what the dance holds and carries; otherwise {carried_words(DANCE_CHECKS)}")
     add_output(parser)
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Design, verify, write, tell."""
     from ..dance.workflows.design import design
+    from ..rigs import build
     from .words import warn
 
     if not options.rate > 0.0:
         raise InvalidValue(f"--rate must be positive, got {options.rate:g}")
     progress(0.0, "building the rig")
-    rig = body_of(options)
+    given = body_parameters(options)
+    rig = build({**given, "torque": options.torque or "peak"} if given["kind"] == "hoap3" else given)
     found = design(rig, dance_options(options, rig), Part(progress, 0.0, WRITING))
     progress(WRITING, "writing")
     found.write(options.output, options.rate)
@@ -102,16 +104,13 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     from ..dance.design.options import DanceOptions, human_options, paper_options
 
     require_danceable(rig)
-    kind = rig.provenance.get("kind")
+    kind = rig.parameters.get("kind")
     effort = options.effort
     if not 0.0 < effort <= 10.0:
         raise InvalidValue(f"--effort must be between 0 and 10, got {effort:g}")
     changes: dict[str, object] = {
         "postures": _postures(options.postures),
-        "shrink": options.shrink,
-        "friction": options.friction,
         "emphasis": emphasis_of(rig, _pairs(options.emphasise, "--emphasise")),
-        "pairs": options.pairs,
         "pool": max(int(200 * effort), 8),
         "starts": max(int(4 * effort), 1),
         "rounds": max(int(5 * effort), 1),
@@ -121,7 +120,7 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     if kind not in ("hoap3", "human"):
         changes["step"] = None  # by the sole's length
     said = ("shortest", "hold", "speed", "step", "objective")
-    changes |= {name: value for name in said if (value := getattr(options, name)) is not None}
+    changes |= {name: value for name in said if (value := getattr(options, name)) is not None} | asked(options)
     if options.paper:
         return paper_options("human" if kind == "human" else "hoap3", **changes)
     return (human_options if kind == "human" else DanceOptions)(**changes)  # type: ignore[arg-type]

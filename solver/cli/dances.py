@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ..check_options import PAIR_PRESETS, REACH
 from ..errors import InvalidValue
 from ..progress import Part, Progress
 from .options import number
 
 if TYPE_CHECKING:
+    from ..check_options import CheckOptions
     from ..dance.authoring.repair import RepairOptions
     from ..dance.workflows.answer import Answer
-    from ..feasibility import CheckOptions
 
 PATIENCE = 120.0
 """[s] of a repair's search: an animator waits for it."""
+ASKED = ("shrink", "friction", "allowed_slip", "clearance", "pairs")
+"""Choices of the checks that have an option."""
+CARRIED = "instead of what the dance carries, for this verb and what it writes"
 WRITING = 0.95
 """Share of the progress after which the answer is written."""
 
@@ -42,12 +48,14 @@ def add_answer(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_checks(parser: argparse.ArgumentParser) -> None:
+def add_checks(parser: argparse.ArgumentParser, words: str = CARRIED) -> None:
     """What a dance is checked against."""
-    group = parser.add_argument_group("checks")
-    group.add_argument("--shrink", type=number, metavar="SHARE", help="of the support polygon (default: the dance's)")
-    group.add_argument("--friction", type=number, default=0.5, metavar="MU", help="coefficient (default: 0.5)")
-    group.add_argument("--pairs", choices=("all", "paper"), default="all", help="links that must not touch")
+    group = parser.add_argument_group("checks", words)
+    group.add_argument("--shrink", type=number, metavar="SHARE", help="of the support polygon about its centre")
+    group.add_argument("--friction", type=number, metavar="MU", help="coefficient between soles and floor")
+    group.add_argument("--allowed-slip", type=number, metavar="M", help="by which a planted sole may leave its place")
+    group.add_argument("--clearance", type=number, metavar="M", help="to keep between links")
+    group.add_argument("--pairs", choices=PAIR_PRESETS, help="links that must not touch")
 
 
 def add_patience(parser: argparse.ArgumentParser) -> None:
@@ -65,12 +73,25 @@ def repair_options(options: argparse.Namespace) -> RepairOptions:
     return RepairOptions(patience=options.seconds)
 
 
-def check_options(options: argparse.Namespace, shrink: float) -> CheckOptions:
-    """The checks as asked for."""
-    from ..feasibility import CheckOptions
+def asked(options: argparse.Namespace) -> dict[str, Any]:
+    """The choices of the checks that were given, by the names of their fields."""
+    return {name: getattr(options, name) for name in ASKED if getattr(options, name) is not None}
 
-    wanted = shrink if options.shrink is None else options.shrink
-    return CheckOptions(shrink=wanted, friction=options.friction, pairs=options.pairs)
+
+def carried_words(checks: CheckOptions) -> str:
+    """The choices that have an option, for its help."""
+    return ", ".join(f"{name.replace('_', ' ')} {getattr(checks, name)}" for name in ASKED)
+
+
+def check_options(options: argparse.Namespace, carried: CheckOptions) -> CheckOptions:
+    """The checks that a dance carries, with what was asked for instead; says what that is."""
+    changes = asked(options)
+    if "clearance" in changes:
+        changes["reach"] = max(carried.reach, changes["clearance"] + REACH)
+    wanted = replace(carried, **changes)
+    if others := carried.differences(wanted):
+        print(f"Checks other than the dance carries: {', '.join(others)}", file=sys.stderr)
+    return wanted
 
 
 def answering(progress: Progress) -> Progress:

@@ -149,11 +149,12 @@ def rig_named(name: str, packages: Sequence[str] = ()) -> Rig:
     Raises:
         InvalidValue: a person, whose size no name tells.
     """
-    from .rig import body_of
+    from ..rigs import build
+    from .rig import body_parameters
 
     if name == "human":
         raise InvalidValue("a person's rig has a size: name the rig.json that `calibrate` wrote")
-    return body_of(argparse.Namespace(body=name, packages=packages))
+    return build(body_parameters(argparse.Namespace(body=name, packages=packages)))
 
 
 def add_subject(parser: argparse.ArgumentParser, *, required: bool = True) -> None:

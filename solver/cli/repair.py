@@ -36,9 +36,11 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Read, repair, write, tell."""
+    from ..dance.workflows.reading import load_keyed
     from ..dance.workflows.repair import repair
 
     progress(0.0, "reading the dance")
-    answer = repair(options.dance, check_options(options, 0.0), repair_options(options), slow_down=options.slow_down,
+    keyed = load_keyed(options.dance)
+    answer = repair(keyed, check_options(options, keyed.checks), repair_options(options), slow_down=options.slow_down,
                     rate=options.rate, progress=answering(progress))  # fmt: skip
     tell(answer, options, progress)

@@ -33,7 +33,9 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Read, slow down, write, tell."""
+    from ..dance.workflows.reading import load_keyed
     from ..dance.workflows.slow import slow
 
-    answer = slow(options.dance, check_options(options, 0.0), dynamics=options.dynamics, progress=answering(progress))
+    keyed = load_keyed(options.dance)
+    answer = slow(keyed, check_options(options, keyed.checks), dynamics=options.dynamics, progress=answering(progress))
     tell(answer, options, progress)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..check_options import DANCE_CHECKS, DISTRIBUTIONS, PAIR_PRESETS, ROBOT_SHRINK, CheckOptions
 from ..contacts.support import SupportPolygon, convex_polygon, support_polygon
 from ..coordinates import coordinate_names, joint_coordinates
 from ..dynamics.mechanics import Mechanics, State, chain
@@ -13,12 +14,12 @@ from .definition import Check
 from .feet import patch_points, placement, slip
 from .joints import angle_margins, speed_margins, torque_margins
 from .margins import Checks, Failure, Margin
-from .options import DISTRIBUTIONS, PAIR_PRESETS, ROBOT_SHRINK, CheckOptions
 from .pairs import collision_pairs
 from .situation import Body, PlantedPhase, Situation
 from .table import check_named
 
 __all__ = [
+    "DANCE_CHECKS",
     "DISTRIBUTIONS",
     "PAIR_PRESETS",
     "ROBOT_SHRINK",

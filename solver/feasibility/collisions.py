@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..check_options import CheckOptions
 from ..pinocchio_loader import pin
 from ..rig import Rig
 from .capsules import PlacedCapsules, shape_pairs
-from .options import CheckOptions
 from .pairs import LinkPair, collision_pairs, joints_between
 from .shapes import bounding_capsules, collision_shapes, geometry_model, lowest_points
 

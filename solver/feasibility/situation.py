@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..contacts.schedule import Phase
+from ..check_options import CheckOptions
+from ..contacts.schedule import Phase, contact_patch, patch_names
 from ..contacts.support import SupportPolygon, support_polygon
 from ..coordinates import Curves
 from ..dynamics.mechanics import Mechanics, State
@@ -14,7 +15,6 @@ from ..pinocchio_loader import pin
 from ..rig import Rig
 from .balance import foot_wrenches, joint_torques, shares, surface_axes, zero_moment_point
 from .collisions import CollisionDetector
-from .options import CheckOptions
 from .twist import half_lengths
 
 
@@ -36,7 +36,7 @@ class Body:
         self.rig, self.options = rig, options
         self.mechanics = Mechanics(rig)
         self.detector = CollisionDetector(rig, options)
-        self.weight = rig.weight
+        self.weight = rig.prior.total_mass * float(np.linalg.norm(rig.model.gravity.linear))
         self.size = _extent(rig)
         self.sole = max((float(np.ptp(patch.vertices, axis=0).max()) for patch in rig.contacts), default=0.0)
 
@@ -70,9 +70,9 @@ class PlantedPhase:
         Raises:
             InvalidValue: a patch the rig does not have, or a support polygon without area.
         """
-        names = rig.patches
+        names = patch_names(rig)
         corners = [anchor.points(rig) for anchor in phase.anchors]
-        links = tuple(rig.patch(name).link for name in phase.loaded)
+        links = tuple(contact_patch(rig, name).link for name in phase.loaded)
         polygon = support_polygon(rig, phase.anchors, options.shrink) if phase.anchors else None
         soles = [support_polygon(rig, (anchor,)) for anchor in phase.anchors]
         centres = [np.append(sole.centre, each[:, 2].mean()) for sole, each in zip(soles, corners)]

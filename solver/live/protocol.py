@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from ..errors import InvalidValue, SolverError
-from ..feasibility import CheckOptions
 from ..feasibility.sentences import at_time
 from ..scene.frame import SceneFrame
 
-CHOICES = ("shrink", "friction", "slip", "pairs", "excitation")
+CHOICES = ("excitation",)
 NEEDED = {"timeline": ("serial", "path"), "pose": ("serial", "path"), "look": ("frame",), "end": ()}
 
 
@@ -25,14 +24,12 @@ class Check:
         serial: of the request.
         path: of the timeline's file.
         posture: the first frame only.
-        options: of the checks.
         excitation: tell it too.
     """
 
     serial: int
     path: str
     posture: bool
-    options: CheckOptions
     excitation: bool
 
 
@@ -144,29 +141,7 @@ def _request(tree: Mapping[str, object]) -> Request:
     unknown = sorted(set(tree) - {"do", *NEEDED[do], *CHOICES})
     if unknown:
         raise InvalidValue(f"the request {do!r} has no choice {unknown[0]!r}; it has {', '.join(CHOICES)}")
-    return Check(
-        int(str(tree["serial"])), tree["path"], do == "pose", _options(tree), bool(tree.get("excitation", True))
-    )
-
-
-def _options(tree: Mapping[str, object]) -> CheckOptions:
-    plain = CheckOptions()
-    shrink = _number(tree, "shrink", plain.shrink)
-    friction = _number(tree, "friction", plain.friction)
-    slip = _number(tree, "slip", plain.allowed_slip)
-    pairs = tree.get("pairs", plain.pairs)
-    if isinstance(pairs, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
-        pairs = tuple((str(one), str(other)) for one, other in pairs)
-    elif not isinstance(pairs, str):
-        raise InvalidValue(f'\'pairs\' is "all", "paper" or a list of two links each, got {pairs!r}')
-    return CheckOptions(shrink, friction, pairs, allowed_slip=slip)
-
-
-def _number(tree: Mapping[str, object], name: str, otherwise: float) -> float:
-    value = tree.get(name, otherwise)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise InvalidValue(f"{name!r} is a number, got {value!r}")
-    return float(value)
+    return Check(int(str(tree["serial"])), tree["path"], do == "pose", bool(tree.get("excitation", True)))
 
 
 def _whole(value: object) -> bool:

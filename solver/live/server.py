@@ -89,7 +89,7 @@ class LiveServer:
         q = sampled_configurations(timeline, check.rig, 1)[0]
         time = float(timeline.times[0])
         patches = standing_at(timeline, check.rig, time)
-        self._answer(pose_line(asked.serial, check.posture(q, patches, timeline.ground, asked.options, time)))
+        self._answer(pose_line(asked.serial, check.posture(q, patches, timeline.ground, timeline.checks, time)))
 
     def _timeline(self, asked: Check) -> None:
         self._checking = self._exciting = False  # whatever becomes of this one, older ones say no more
@@ -98,7 +98,7 @@ class LiveServer:
         check = self._check_of(timeline)
         motion, schedule = _motion(timeline, check.rig)
         check.look(self._frame)
-        check.replace(motion, schedule, asked.options)
+        check.replace(motion, schedule, timeline.checks)
         self._checking, self._exciting = True, asked.excitation
         self._excitation.replace(motion)
 

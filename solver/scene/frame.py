@@ -3,12 +3,11 @@
 Requests and answers of the live check (``python -m solver live``) are one JSON object a line. Requests, of which the
 newest of each kind counts:
 
-``{"do": "timeline", "serial": K, "path": FILE}``  check this timeline; answers of older serials end. Further choices:
-``"shrink"``, ``"friction"``, ``"pairs"`` and ``"slip"`` (allowed, [m]) as in `CheckOptions`, ``"excitation"`` (false:
-leave it out).
+``{"do": "timeline", "serial": K, "path": FILE}``  check this timeline by the checks that it carries; answers of older
+serials end. ``"excitation"``: false leaves it out.
 ``{"do": "look", "frame": I}``  the frame that the user looks at: it and its neighbours come first.
 ``{"do": "pose", "serial": K, "path": FILE}``  check the first frame of this timeline as a posture at rest, before all;
-the patches whose strips hold its time stand where it has them, flat on the floor. The same choices.
+the patches whose strips hold its time stand where it has them, flat on the floor.
 ``{"do": "end"}``  stop at once; so does the end of the input.
 
 Answers, each with the ``serial`` of the request it belongs to:

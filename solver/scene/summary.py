@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from ..check_options import CheckOptions
 from ..errors import InvalidValue
 from ..formats.codec import FileKind
 from .timeline import SceneKey, SceneStrip
@@ -58,6 +59,7 @@ class SceneSummary:
             parameters of their own are left out.
         deviation: median predicted relative standard deviation of the base parameters of each link; likewise.
         duration: [s].
+        checks: what the dance was held to.
     """
 
     verb: str
@@ -74,6 +76,7 @@ class SceneSummary:
     excitation: Mapping[str, float] = field(default_factory=dict)
     deviation: Mapping[str, float] = field(default_factory=dict)
     duration: float = 0.0
+    checks: CheckOptions = field(default_factory=CheckOptions)
 
     def __post_init__(self) -> None:
         for name in ("keys", "strips", "failures", "ranges", "moved", "troubles", "notes"):

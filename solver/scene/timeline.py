@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..arrays import frozen, frozen_times
+from ..check_options import CheckOptions
 from ..errors import InvalidValue
 from ..formats.codec import FileKind
 
@@ -59,6 +60,7 @@ class SceneTimeline:
         keys: in the order of time; each stands at one of ``times``.
         strips: when which patch stands, in any order.
         ground: [m] height of the floor.
+        checks: what the dance is held to.
     """
 
     name: str
@@ -71,6 +73,7 @@ class SceneTimeline:
     keys: tuple[SceneKey, ...] = ()
     strips: tuple[SceneStrip, ...] = field(default=())
     ground: float = 0.0
+    checks: CheckOptions = field(default_factory=CheckOptions)
 
     def __post_init__(self) -> None:
         for name in ("links", "keys", "strips"):

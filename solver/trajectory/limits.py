@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..check_options import CheckOptions
 from ..coordinates import Curves, to_manifold
 from ..feasibility import table
 from ..feasibility.capsules import CapsulePairs
 from ..feasibility.check import FrameChecker
 from ..feasibility.definition import Check
 from ..feasibility.margins import Checks, Margin
-from ..feasibility.options import CheckOptions
 from ..feasibility.situation import PlantedPhase, Situation
 from ..rig import Rig
 from .planted_feet import PlantedTrajectory, Rates

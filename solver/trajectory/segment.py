@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..arrays import frozen
+from ..check_options import CheckOptions
 from ..contacts.schedule import Anchor, Phase, Schedule
 from ..coordinates import Curves
 from ..errors import InvalidValue
 from ..feasibility.check import FrameChecker
 from ..feasibility.margins import Checks
-from ..feasibility.options import CheckOptions
 from ..motion import Motion
 from ..rig import Rig
 from .legged_rig import LeggedRig

@@ -14,13 +14,13 @@ import pytest
 
 from addon import registration
 from addon.authoring import timeline
+from addon.checks import settings_of
 from addon.interpreter import chosen
 from addon.live import marks as live_marks
 from addon.live import overlays as live_overlays
 from addon.live import timeline_overlays
 from addon.live import words as live_words
 from addon.live.child import Child, answer
-from addon.live.properties import live_settings
 from addon.live.readings import Readings, stands
 from addon.live.session import STEPS, Session
 from addon.live.switch import Live
@@ -55,8 +55,8 @@ def body(empty_scene: None, robot: Rig) -> Iterator[bpy.types.Object]:
     for frame, angle in ((1, 0.0), (12, -0.4), (FRAMES, 0.0)):
         key(made, "right_shoulder", frame, angle)
     scene.frame_set(1)
-    settings = live_settings(scene)
-    settings.shrink, settings.friction, settings.slip = 0.3, 0.4, 0.003
+    settings = settings_of(made)
+    settings.shrink, settings.friction, settings.allowed_slip = 0.3, 0.4, 0.003
     yield made
     Live.stop(wait=True)
     registration.unregister()
@@ -86,8 +86,8 @@ def change(session: Session) -> None:
 
 def own_check(rig: Rig, shown: SceneTimeline) -> list[dict]:
     """The solver's check of a timeline, without the child."""
-    keyed = keyed_of(shown, rig)
-    options = CheckOptions(**OPTIONS)
+    keyed, options = keyed_of(shown, rig), shown.checks
+    assert options == CheckOptions(**OPTIONS)
     checks = check_motion(rig, keyed.curve().motion(rig, shown.times), keyed.schedule, options)
     return [frame.tree() for frame in scene_frames(rig, checks, options)]
 

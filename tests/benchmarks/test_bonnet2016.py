@@ -20,6 +20,7 @@ from benchmarks.papers.bonnet2016_tables import TRUNK_FIRST, TRUNK_LAST, TRUNK_T
 from benchmarks.papers.bonnet2016_trials import explained, identified
 from benchmarks.papers.bonnet2016_zmp import ENGINE, PLANNED, Track, planned, played, shown, zmp_drawing
 from benchmarks.papers.rows import Row, table
+from solver.check_options import CheckOptions
 from solver.dance.design.dance import Dance, TraceEntry
 from solver.dance.design.design import DanceOptions, transition_planner
 from solver.motion import Motion
@@ -57,7 +58,7 @@ def dance(robot: Rig) -> Dance:
     ends = [hold(name, y, 0.5, footing.solved, footing.anchors) for name, y in (("home", start), ("end", path.stop))]
     segments = (ends[0], replace(path, kind="exciting"), ends[1])
     trace = (TraceEntry(1, "both", 10.0, 11.0, "exciting"),)
-    return Dance(dict(robot.provenance), segments, 0.4, 0.1, (2,), trace)
+    return Dance(dict(robot.parameters), segments, CheckOptions(shrink=0.4), 0.1, (2,), trace)
 
 
 @pytest.fixture(scope="module")

@@ -16,10 +16,9 @@ import pytest
 
 from solver.dance.authoring.timeline import keyed_of
 from solver.feasibility import CheckOptions, check_motion
-from solver.rigs import hoap3, hrp2
+from solver.rigs import hoap3
 from solver.scene.frame import scene_frame
 from solver.scene.motion import scene_motion
-from solver.scene.rig import write_rig
 from solver.scene.timeline import TIMELINE, SceneStrip, SceneTimeline
 from tests.dance.standing import swinging
 
@@ -80,7 +79,7 @@ def timeline() -> SceneTimeline:
     strips = tuple(SceneStrip(patch.name, 0.0, float(TIMES[-1])) for patch in RIG.contacts)
     return SceneTimeline(
         "dance",
-        RIG.provenance,
+        RIG.parameters,
         RIG.links,
         TIMES,
         shown.root,
@@ -88,6 +87,7 @@ def timeline() -> SceneTimeline:
         shown.translations,
         strips=strips,
         ground=-0.3,
+        checks=CheckOptions(shrink=0.4),
     )
 
 
@@ -110,7 +110,7 @@ def test_every_frame_is_told_once_nearest_first_and_as_checked(
     child: Child, timeline: SceneTimeline, path: str
 ) -> None:
     """The answers are the check of the motion that the timeline shows, from the frame looked at outwards."""
-    child.say({"do": "look", "frame": 100}, {"do": "timeline", "serial": 1, "path": path, "shrink": 0.4})
+    child.say({"do": "look", "frame": 100}, {"do": "timeline", "serial": 1, "path": path})
     answers = child.until(is_done(1))
     assert {answer["serial"] for answer in answers} == {1}
     frames = [scene_frame(each) for answer in answers[:-1] for each in answer["frames"]]
@@ -120,7 +120,7 @@ def test_every_frame_is_told_once_nearest_first_and_as_checked(
     assert sorted(frame.frame for frame in frames) == list(range(len(TIMES)))
     keyed = keyed_of(timeline, RIG)
     motion = keyed.curve().motion(RIG, TIMES)
-    checks = check_motion(RIG, motion, keyed.schedule, CheckOptions(shrink=0.4))
+    checks = check_motion(RIG, motion, keyed.schedule, timeline.checks)
     for frame in frames:
         assert frame.time == pytest.approx(TIMES[frame.frame])
         assert frame.comfort == pytest.approx(checks.comfort[frame.frame], abs=1e-6)
@@ -141,10 +141,17 @@ def test_excitation_follows_the_frames(child: Child) -> None:
     assert set(answers[-1]["links"]) <= set(RIG.links)
 
 
-def test_a_replaced_serial_never_answers_again(child: Child, path: str) -> None:
+def held_to(timeline: SceneTimeline, folder: Path, **changes: float) -> str:
+    """The file of the timeline held to other checks, so that each of its frames is checked anew."""
+    path = folder / f"{len(list(folder.iterdir()))}.timeline.npz"
+    return str(TIMELINE.write(path, replace(timeline, checks=replace(timeline.checks, **changes))))  # type: ignore[arg-type]
+
+
+def test_a_replaced_serial_never_answers_again(child: Child, timeline: SceneTimeline, tmp_path: Path) -> None:
     """From the first answer to a newer timeline on, none belongs to an older one, and every frame comes again."""
     for serial in (2, 3, 4):
-        child.say({"do": "timeline", "serial": serial, "path": path, "shrink": 0.1 * serial, "excitation": False})
+        path = held_to(timeline, tmp_path, shrink=0.1 * serial)
+        child.say({"do": "timeline", "serial": serial, "path": path, "excitation": False})
     answers = child.until(is_done(4))
     serials = [answer["serial"] for answer in answers]
     assert serials == sorted(serials)
@@ -153,7 +160,7 @@ def test_a_replaced_serial_never_answers_again(child: Child, path: str) -> None:
     assert sorted(last) == list(range(len(TIMES)))
 
 
-def test_a_posture_is_told_before_a_timeline(child: Child, timeline: SceneTimeline, path: str, tmp_path: Path) -> None:
+def test_a_posture_is_told_before_a_timeline(child: Child, timeline: SceneTimeline, tmp_path: Path) -> None:
     """The pose comes first even if it was asked for last; lifted off the floor, it says by how much."""
     one = replace(
         timeline, times=timeline.times[:1], root=timeline.root[:1] + np.array([0.0, 0.0, 0.5]),
@@ -162,7 +169,7 @@ def test_a_posture_is_told_before_a_timeline(child: Child, timeline: SceneTimeli
     )  # fmt: skip
     lifted = str(TIMELINE.write(tmp_path / "pose.timeline.npz", one))
     child.say(
-        {"do": "timeline", "serial": 5, "path": path, "friction": 0.4, "excitation": False},
+        {"do": "timeline", "serial": 5, "path": held_to(timeline, tmp_path, friction=0.4), "excitation": False},
         {"do": "pose", "serial": 6, "path": lifted},
     )
     answers = child.until(is_done(5))
@@ -190,9 +197,11 @@ def test_what_is_malformed_is_answered_and_survived(child: Child, path: str, tim
     assert {answer["serial"] for answer in child.until(is_done(9))} == {9}
 
 
-def test_a_timeline_that_cannot_be_read_replaces_the_one_before(child: Child, path: str) -> None:
+def test_a_timeline_that_cannot_be_read_replaces_the_one_before(
+    child: Child, timeline: SceneTimeline, path: str, tmp_path: Path
+) -> None:
     """After its error nothing more is said of the older one, under neither serial."""
-    child.say({"do": "timeline", "serial": 20, "path": path, "friction": 0.45, "excitation": False})
+    child.say({"do": "timeline", "serial": 20, "path": held_to(timeline, tmp_path, friction=0.45), "excitation": False})
     child.until(lambda answer: answer["kind"] == "frames")
     child.say({"do": "timeline", "serial": 21, "path": "missing.npz"})
     child.until(lambda answer: answer["kind"] == "error" and answer["serial"] == 21)
@@ -200,9 +209,9 @@ def test_a_timeline_that_cannot_be_read_replaces_the_one_before(child: Child, pa
     assert {answer["serial"] for answer in child.until(is_done(22))} == {22}
 
 
-def test_the_end_of_the_input_ends_the_process(child: Child, path: str) -> None:
+def test_the_end_of_the_input_ends_the_process(child: Child, timeline: SceneTimeline, tmp_path: Path) -> None:
     """Also in the middle of work, without complaint."""
-    child.say({"do": "timeline", "serial": 10, "path": path, "friction": 0.3})
+    child.say({"do": "timeline", "serial": 10, "path": held_to(timeline, tmp_path, friction=0.3)})
     child.until(lambda answer: answer["kind"] == "frames")
     assert child.process.stdin is not None
     assert child.process.stdout is not None
@@ -214,7 +223,9 @@ def test_the_end_of_the_input_ends_the_process(child: Child, path: str) -> None:
 
 def test_a_body_of_its_own_and_the_request_to_end(path: str, tmp_path: Path) -> None:
     """With a rig named, timelines of another are refused; ``end`` ends at once."""
-    child = Child(str(write_rig(tmp_path / "rig.json", hrp2())))
+    parameters = tmp_path / "rig.json"
+    parameters.write_text(json.dumps({"kind": "hrp2"}))
+    child = Child(str(parameters))
     child.say({"do": "timeline", "serial": 1, "path": path})
     answer = child.until(lambda _: True)[0]
     assert (answer["kind"], answer["serial"]) == ("error", 1)

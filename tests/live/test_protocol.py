@@ -27,12 +27,13 @@ def test_a_frame_survives_its_line() -> None:
 
 
 def test_requests_are_read_with_their_choices() -> None:
-    """Numbers and pairs reach the checks; what is left out has its default."""
-    found = request('{"do": "timeline", "serial": 4, "path": "a", "shrink": 0.4, "slip": 0.01, "pairs": [["a", "b"]]}')
+    """A timeline carries its checks, so that a request only chooses what is told."""
+    found = request('{"do": "timeline", "serial": 4, "path": "a"}')
     assert isinstance(found, Check)
     assert (found.serial, found.path, found.posture, found.excitation) == (4, "a", False, True)
-    assert (found.options.shrink, found.options.allowed_slip, found.options.friction) == (0.4, 0.01, 0.5)
-    assert found.options.pairs == (("a", "b"),)
+    found = request('{"do": "timeline", "serial": 4, "path": "a", "excitation": false}')
+    assert isinstance(found, Check)
+    assert not found.excitation
     assert request('{"do": "look", "frame": 7}') == Look(7)
     assert request('{"do": "end"}') == End()
 
@@ -46,10 +47,7 @@ def test_requests_are_read_with_their_choices() -> None:
         ('{"do": "timeline", "serial": 3}', "needs 'path'", 3),
         ('{"do": "timeline", "serial": "x", "path": "a"}', "whole number", None),
         ('{"do": "look", "frame": 1.5}', "index", None),
-        ('{"do": "pose", "serial": 1, "path": "a", "shrink": "x"}', "'shrink' is a number", 1),
-        ('{"do": "pose", "serial": 1, "path": "a", "shrink": 2}', "share in", 1),
-        ('{"do": "pose", "serial": 1, "path": "a", "pairs": "none"}', "none", 1),
-        ('{"do": "pose", "serial": 1, "path": "a", "shirnk": 1}', "no choice 'shirnk'; it has shrink", 1),
+        ('{"do": "pose", "serial": 1, "path": "a", "shrink": 1}', "no choice 'shrink'; it has excitation", 1),
     ],
 )
 def test_what_cannot_be_understood_says_why(line: str, said: str, serial: int | None) -> None:

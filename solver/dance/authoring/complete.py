@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from ...contacts.schedule import Phase
+from ...contacts.schedule import Phase, patch_sides
 from ...contacts.support import support_polygon
 from ...coordinates import to_flat
 from ...dynamics.legs import SIDES
@@ -79,7 +79,7 @@ def complete(
 
     Args:
         keyed: with fixed or preferred keys at its first and last time; samples are left aside.
-        checks: what must hold.
+        checks: what must hold; by default what the dance carries.
         options: how to fill.
         repairing: options of the repair.
         rate: [1/s] of the motion returned.
@@ -88,7 +88,8 @@ def complete(
     Raises:
         InvalidValue: no free key, or a free key at an end.
     """
-    checks = CheckOptions() if checks is None else checks
+    keyed = keyed.held_to(checks)
+    checks = keyed.checks
     options = CompleteOptions() if options is None else options
     bound = [key for key in keyed.keys if key.role != "free"]
     free = [key for key in keyed.keys if key.role == "free"]
@@ -139,7 +140,7 @@ def _postures(
     if phase.airborne:
         raise InvalidValue("nothing stands there")
     rig, nv = legged.rig, legged.rig.model.nv
-    sides = {patch: side for side, patch in rig.sides.items()}
+    sides = {patch: side for side, patch in patch_sides(rig).items()}
     loaded = [sides[patch] for patch in phase.loaded]
     solved = tuple(side for side in SIDES if side in loaded)
     polygon = support_polygon(rig, phase.anchors, legged.shrink)

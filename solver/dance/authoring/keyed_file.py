@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from ...check_options import CheckOptions
 from ...contacts.schedule import Anchor, Phase, Schedule
 from ...errors import InputError, SolverError
 from ...formats.atomic import write_atomically
 from ...formats.plain import plain
+from ...formats.value_tree import from_tree, to_tree
 from ...pinocchio_loader import pin
 from ...rig import Rig
 from ...rigs import build
@@ -39,7 +41,8 @@ def write_keyed(path: str | Path, keyed: Keyed) -> None:
         "format": FORMAT,
         "version": VERSION,
         "name": keyed.name,
-        "rig": dict(keyed.rig.provenance),
+        "checks": to_tree(keyed.checks),
+        "rig": dict(keyed.rig.parameters),
         "interpolation": keyed.interpolation,
         "keys": [{"time": k.time, "role": k.role, "name": k.name, "q": k.q} for k in keyed.keys],
         "schedule": _schedule_tree(keyed.schedule),
@@ -77,6 +80,7 @@ def read_keyed(path: str | Path, rig: Rig | None = None) -> Keyed:
             None if samples is None else Samples(np.array(samples["times"], float), np.array(samples["q"], float)),
             str(tree.get("interpolation", "clamped")),
             str(tree.get("name", "dance")),
+            from_tree(CheckOptions, tree["checks"]) if "checks" in tree else CheckOptions(),
         )  # fmt: skip
     except SolverError as error:
         raise InputError(path, str(error), remedy=REMEDY) from error

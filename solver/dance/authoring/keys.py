@@ -7,11 +7,12 @@ and at both ends, and its acceleration is continuous. A timeline that interpolat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ...arrays import frozen
+from ...check_options import CheckOptions
 from ...contacts.schedule import SAME_TIME, Schedule
 from ...coordinates import _quaternions
 from ...errors import InvalidValue, UnknownPreset
@@ -85,6 +86,7 @@ class Keyed:
         samples: the motion between the keys; None: the spline through them.
         interpolation: of the keys, one of `INTERPOLATIONS`.
         name: of the dance.
+        checks: what it is held to wherever it goes.
     """
 
     rig: Rig
@@ -93,6 +95,7 @@ class Keyed:
     samples: Samples | None = None
     interpolation: str = "clamped"
     name: str = "dance"
+    checks: CheckOptions = field(default_factory=CheckOptions)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", tuple(self.keys))
@@ -115,6 +118,10 @@ class Keyed:
                 f"the contact schedule covers {self.schedule.start:g} to {self.schedule.stop:g} s of a dance from "
                 f"{self.start:g} to {self.stop:g} s: extend its first or last strip"
             )
+
+    def held_to(self, checks: CheckOptions | None) -> Keyed:
+        """This dance held to other checks; None: to its own."""
+        return self if checks is None else replace(self, checks=checks)
 
     @property
     def start(self) -> float:

@@ -132,7 +132,7 @@ def repair(
 
     Args:
         keyed: the dance; its schedule says where the feet are planted.
-        checks: what must hold.
+        checks: what must hold; by default what the dance carries.
         options: of the search.
         rate: [1/s] of the motion returned.
         progress: told how far it is.
@@ -141,7 +141,8 @@ def repair(
         InvalidValue: a rig without feet, legs of fewer than six joints, a support polygon without area.
         Cancelled: raised by ``progress``.
     """
-    checks = CheckOptions() if checks is None else checks
+    keyed = keyed.held_to(checks)
+    checks = keyed.checks
     options = RepairOptions() if options is None else options
     rig, schedule = keyed.rig, keyed.schedule
     until = time.monotonic() + options.patience

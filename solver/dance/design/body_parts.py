@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ...contacts.schedule import contact_patch, patch_sides, require_contacts
 from ...coordinates import coordinate_names
 from ...errors import InvalidValue, UnknownName
 from ...rig import Rig
@@ -21,11 +22,11 @@ def body_parts(rig: Rig) -> dict[str, tuple[str, ...]]:
     Raises:
         InvalidValue: the rig has no feet.
     """
-    sides = rig.sides
+    sides = patch_sides(rig)
     parts: dict[str, tuple[str, ...]] = {}
     taken: set[str] = set()
     for side, patch in sides.items():
-        first = rig.index(rig.patch(patch).link)
+        first = rig.index(contact_patch(rig, patch).link)
         while rig.parents[first] > 0:
             first = rig.parents[first]
         parts[f"{side}_leg"] = tuple(rig.links[k] for k in range(len(rig.links)) if first in _ancestors(rig, k))
@@ -60,8 +61,8 @@ def require_danceable(rig: Rig) -> None:
     Raises:
         InvalidValue: it has no feet, or joints whose torque limit is unknown.
     """
-    rig.require_contacts()
-    rig.sides  # noqa: B018 (raises where a side has no patch)
+    require_contacts(rig)
+    patch_sides(rig)
     free = np.array(coordinate_names(rig))[~np.isfinite(rig.limits.torque)]
     if len(free):
         which = "any joint" if len(free) == len(rig.limits.torque) else ", ".join(free)

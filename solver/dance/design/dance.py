@@ -8,12 +8,12 @@ from types import MappingProxyType
 
 import numpy as np
 
+from ...check_options import CheckOptions
 from ...contacts.schedule import Phase, Schedule
 from ...coordinates import Curves
 from ...errors import InvalidValue
 from ...feasibility.check import FrameChecker
 from ...feasibility.margins import Checks
-from ...feasibility.options import CheckOptions
 from ...motion import Motion
 from ...rig import Rig
 from ...trajectory.legged_rig import LeggedRig
@@ -49,7 +49,8 @@ class Dance:
     Attributes:
         rig: parameters from which `rigs.build` makes the rig.
         segments: in order; each starts where the one before stopped.
-        shrink, step: support polygon's shrinking and the step of the right foot [m] or None, see `LeggedRig`.
+        checks: what it holds, and is judged by wherever it goes.
+        step: of the right foot [m] or None, see `LeggedRig`.
         postures: index of the hold of every optimal posture.
         trace: of the transitions.
         criterion: static J_exc (14) of the postures.
@@ -61,7 +62,7 @@ class Dance:
 
     rig: Mapping[str, object]
     segments: tuple[DanceSegment, ...]
-    shrink: float
+    checks: CheckOptions
     step: float | None
     postures: tuple[int, ...] = ()
     trace: tuple[TraceEntry, ...] = ()
@@ -101,7 +102,7 @@ class Dance:
 
     def legged(self, rig: Rig) -> LeggedRig:
         """The rig prepared as it was for the design."""
-        return LeggedRig(rig, shrink=self.shrink, step=self.step)
+        return LeggedRig(rig, shrink=self.checks.shrink, step=self.step)
 
     def sample(self, rig: Rig, rate: float, first: int = 0, last: int | None = None) -> Motion:
         """Motion of segments ``first`` to before ``last`` at a rate [1/s], times from the dance's start."""
@@ -123,7 +124,7 @@ class Dance:
 
     def check(self, rig: Rig, rate: float, options: CheckOptions | None = None) -> list[Checks]:
         """All checks of every segment at a rate [1/s], times from the dance's start."""
-        options = CheckOptions(shrink=self.shrink) if options is None else options
+        options = self.checks if options is None else options
         legged, checker = self.legged(rig), FrameChecker(rig, self.schedule, options)
         result = []
         for segment, start in zip(self.segments, self.starts):

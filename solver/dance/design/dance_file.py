@@ -1,4 +1,4 @@
-"""Dances on disk: one NumPy archive without loss.
+"""Dances on disk: one NumPy archive without loss, and joint angles and speeds as tables for robots and viewers.
 
 The archive holds plain arrays and one JSON text; the JSON says what the arrays cannot: names, kinds, notes. Loading it
 needs no rig.
@@ -6,6 +6,7 @@ needs no rig.
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from collections.abc import Mapping
@@ -13,10 +14,15 @@ from pathlib import Path
 
 import numpy as np
 
+from ...check_options import CheckOptions
 from ...contacts.schedule import Anchor
 from ...errors import InputError, SolverError
 from ...formats.archive import read_archive
 from ...formats.atomic import write_atomically
+from ...formats.joint_coordinates import ROOT, coordinate_names, joint_coordinates
+from ...formats.value_tree import from_tree, to_tree
+from ...motion import Motion
+from ...rig import ROOT_NV, Rig
 from ...trajectory.segment import DanceSegment
 from .dance import Dance, TraceEntry
 
@@ -49,7 +55,7 @@ def write_dance(path: str | Path, dance: Dance) -> None:
             "anchors": planted,
         })  # fmt: skip
     text = {
-        "format": FORMAT, "rig": dict(dance.rig), "shrink": dance.shrink, "step": dance.step,
+        "format": FORMAT, "rig": dict(dance.rig), "checks": to_tree(dance.checks), "step": dance.step,
         "postures": list(dance.postures), "criterion": dance.criterion, "seed": dance.seed, "complete": dance.complete,
         "notes": list(dance.notes), "report": dict(dance.report), "segments": records,
         "trace": [[s.segment, s.configuration, s.criterion, s.straight, s.kind] for s in dance.trace],
@@ -77,8 +83,9 @@ def read_dance(path: str | Path) -> Dance:
             raise InputError(path, f"has format {text['format']!r}, expected {FORMAT!r}", remedy=REMEDY)
         segments = tuple(_segment(record, arrays, number) for number, record in enumerate(text["segments"]))
         trace = tuple(TraceEntry(int(s), str(g), float(c), float(p), str(k)) for s, g, c, p, k in text["trace"])
+        checks = from_tree(CheckOptions, text["checks"])
         return Dance(
-            text["rig"], segments, float(text["shrink"]), text["step"], tuple(text["postures"]), trace,
+            text["rig"], segments, checks, text["step"], tuple(text["postures"]), trace,
             float(text["criterion"]), int(text["seed"]), bool(text["complete"]), tuple(text["notes"]), text["report"],
         )  # fmt: skip
     except InputError:
@@ -96,3 +103,33 @@ def _segment(record: Mapping[str, object], arrays: Mapping[str, np.ndarray], num
         str(record["name"]), str(record["kind"]), float(record["duration"]), arrays[f"control_{number}"],  # type: ignore[arg-type]
         tuple(record["solved"]), tuple(anchors),  # type: ignore[arg-type]
     )  # fmt: skip
+
+
+def write_joint_csv(path: str | Path, rig: Rig, motion: Motion) -> None:
+    """Joint angles and speeds over time for a robot, in the rig's joint order; the header names every unit.
+
+    Columns: time, angles ``NAME [rad]``, speeds ``NAME speed [rad/s]``. A spherical joint's angles are its rotation
+    vector, its speeds its angular velocity in body axes.
+    """
+    names, values = joint_coordinates(rig, motion)
+    joints = names[ROOT_NV:]
+    header = ["time [s]", *(f"{n} [rad]" for n in joints), *(f"{n} speed [rad/s]" for n in joints)]
+    table = np.column_stack([motion.times, values[:, ROOT_NV:], motion.v[:, ROOT_NV:]])
+    with write_atomically(path) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows([f"{value:.9g}" for value in row] for row in table)
+
+
+def write_mot(path: str | Path, rig: Rig, motion: Motion, name: str = "dance") -> None:
+    """All coordinates over time as an OpenSim storage file, rotations in degrees."""
+    names = coordinate_names(rig)
+    _, values = joint_coordinates(rig, motion)
+    angles = np.array([column not in ROOT[:3] for column in names])
+    values = np.where(angles, np.degrees(values), values)
+    header = [name, "version=1", f"nRows={len(values)}", f"nColumns={len(names) + 1}", "inDegrees=yes", "endheader"]
+    with write_atomically(path) as stream:
+        stream.write("\n".join(header) + "\n")
+        stream.write("\t".join(["time", *names]) + "\n")
+        for time, row in zip(motion.times, values):
+            stream.write("\t".join(f"{value:.9g}" for value in (time, *row)) + "\n")

@@ -10,7 +10,6 @@ from ...identification.base_parameters import base_parameters
 from ...identification.excitation.excitation import PLATE_NOISE, Excitation
 from ...rig import Rig
 from .dance import Dance
-from .options import DanceOptions
 
 VERIFIED = 500.0
 """[1/s] at which a dance is verified: ten times the search's sampling."""
@@ -46,7 +45,7 @@ class Evaluation:
     def as_tree(self, rig: Rig, dance: Dance) -> dict[str, object]:
         """Plain values for a JSON file; infinite ones are None."""
         return {
-            "rig": {name: _plain(value) for name, value in rig.provenance.items()},
+            "rig": {name: _plain(value) for name, value in rig.parameters.items()},
             "complete": dance.complete,
             "seed": dance.seed,
             "duration": dance.duration,
@@ -75,11 +74,11 @@ class Evaluation:
         }  # fmt: skip
 
 
-def evaluate(rig: Rig, dance: Dance, options: DanceOptions) -> Evaluation:
-    """Verify a dance at `VERIFIED` against the options' checks, and judge what it excites."""
+def evaluate(rig: Rig, dance: Dance) -> Evaluation:
+    """Verify a dance at `VERIFIED` by the checks that it carries, and judge what it excites."""
     worst: dict[str, tuple[str, str, float, str, float]] = {}
     failures: list[str] = []
-    for checks in dance.check(rig, VERIFIED, options.checks):
+    for checks in dance.check(rig, VERIFIED):
         failures += [str(failure) for failure in checks.first_failures]
         for margin in checks.margins:
             frame = int(np.argmin(margin.smallest))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ...check_options import DANCE_CHECKS, REACH, CheckOptions
 from ...contacts.schedule import FOOT_CONFIGURATIONS
 from ...errors import InvalidValue, UnknownPreset
-from ...feasibility.options import CheckOptions
 from ...trajectory.splines import VIA_POINTS
 
 OBJECTIVES = ("sigma", "criterion")
@@ -25,6 +25,7 @@ class DanceOptions:
         hold: [s] each posture is held (paper, human: 5).
         shrink: of the support polygon.
         friction: mu.
+        allowed_slip: [m] as in `CheckOptions`, for whoever edits or performs the dance: its own feet stand exactly.
         step: [m] by which the right foot is put forward (paper: 0.1 HOAP-3, 0.2 human); None: 0.8 sole lengths.
         speed: [rad/s] no joint exceeds, besides its own limit (paper: 1 HOAP-3, 4 human).
         emphasis: factor on a link's weight in (12).
@@ -43,8 +44,9 @@ class DanceOptions:
     postures: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(FOOT_CONFIGURATIONS, 15))
     shortest: float = 1.0
     hold: float = 0.2
-    shrink: float = 0.4
-    friction: float = 0.5
+    shrink: float = DANCE_CHECKS.shrink
+    friction: float = DANCE_CHECKS.friction
+    allowed_slip: float = DANCE_CHECKS.allowed_slip
     step: float | None = 0.1
     speed: float = np.inf
     emphasis: Mapping[str, float] = field(default_factory=dict)
@@ -76,14 +78,20 @@ class DanceOptions:
 
     @property
     def checks(self) -> CheckOptions:
-        """What the dance is checked against."""
+        """What the dance is judged by, from its verification on."""
         return CheckOptions(
             shrink=self.shrink,
             friction=self.friction,
             pairs=self.pairs,
             clearance=self.clearance,
-            reach=self.clearance + 0.03,
+            reach=self.clearance + REACH,
+            allowed_slip=self.allowed_slip,
         )
+
+    @property
+    def search_checks(self) -> CheckOptions:
+        """What its segments hold while they are sought: feet that do not slip at all."""
+        return replace(self.checks, allowed_slip=0.0)
 
 
 def human_options(**changes: object) -> DanceOptions:

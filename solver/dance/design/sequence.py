@@ -54,7 +54,7 @@ def transition_planner(rig: Rig, options: DanceOptions) -> TransitionPlanner:
     """Search and judges for a rig under the options."""
     legged = LeggedRig(rig, shrink=options.shrink, step=options.step, speed=options.speed)
     search = SearchOptions(options.rounds, options.via, options.shortest)
-    coarse, fine = SegmentChecker(rig, options.checks, 1.0), SegmentChecker(rig, options.checks, 0.0)
+    coarse, fine = SegmentChecker(rig, options.search_checks, 1.0), SegmentChecker(rig, options.search_checks, 0.0)
     return TransitionPlanner(legged, coarse, fine, search)
 
 

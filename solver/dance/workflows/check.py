@@ -61,7 +61,7 @@ class Verdict:
             "check", "feasible" if checks.feasible else "infeasible", checks.feasible, self.message,
             () if dance.keyed is None else keys_of(dance.keyed), strips_of(dance.schedule, start, stop),
             failures_of(checks), ranges_of(checks), troubles=self.hanging, notes=checks.notes, excitation=conditions,
-            deviation=deviations, duration=stop - start,
+            deviation=deviations, duration=stop - start, checks=dance.checks,
         )  # fmt: skip
 
     def write(self, path: str | Path) -> None:
@@ -82,7 +82,7 @@ def check(
 
     Args:
         dance: a file, or what `load_dance` read of it.
-        options: of the checks; by default with the support polygon that the dance was designed for.
+        options: of the checks; by default those that the dance carries.
         rate: [1/s] of the samples.
         progress: told about the progress; may cancel.
 
@@ -95,10 +95,10 @@ def check(
         >>> print(verdict.report)  # doctest: +SKIP
     """
     progress(0.0, "sampling the dance")
-    found = LoadedDance.of(dance)
+    found = LoadedDance.of(dance).held_to(options)
     motion = found.motion(rate)
     progress(0.2, f"checking {len(motion)} frames")
-    checks = check_motion(found.rig, motion, found.schedule, options or CheckOptions(shrink=found.shrink))
+    checks = check_motion(found.rig, motion, found.schedule, found.checks)
     return Verdict(found, checks, unsupported(found.schedule, checks))
 
 

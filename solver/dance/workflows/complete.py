@@ -32,7 +32,7 @@ def complete(
     Args:
         dance: authored dance, or its file (.json, .timeline.npz).
         options: how to fill.
-        checks: what must hold.
+        checks: what must hold; by default what the dance carries.
         repairing: of the repair's search.
         rate: [1/s] of the repaired motion's samples, `RATE` or more.
         progress: told about the progress; may cancel.
@@ -45,11 +45,11 @@ def complete(
         >>> answer = solver.complete("keyed.json")  # doctest: +SKIP
         >>> answer.feasible, answer.message  # doctest: +SKIP
     """
-    keyed = dance if isinstance(dance, Keyed) else load_keyed(dance)
+    keyed = (dance if isinstance(dance, Keyed) else load_keyed(dance)).held_to(checks)
     require_support(keyed)
     require_gaps(keyed)
     options, repairing = options or CompleteOptions(), repairing or RepairOptions()
-    done = authoring.complete(keyed, checks or CheckOptions(), options, repairing, rate=max(rate, RATE),
+    done = authoring.complete(keyed, keyed.checks, options, repairing, rate=max(rate, RATE),
                               progress=Part(progress, 0.0, 0.95))  # fmt: skip
     result = done.repair
     troubles = [*unsupported(keyed.schedule, result.after), *explained(result)]

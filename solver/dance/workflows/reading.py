@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ...contacts.schedule import Schedule
+from ...check_options import CheckOptions
+from ...contacts.schedule import Schedule, patch_names, require_contacts
 from ...errors import InputError, InvalidValue
 from ...feasibility import check_motion
 from ...feasibility.sentences import unsupported
@@ -33,14 +34,14 @@ class LoadedDance:
     Attributes:
         rig: that dances.
         schedule: of the contacts.
-        shrink: of the support polygon, as the dance was designed.
+        checks: what the dance is held to, as it carries them.
         name: of the dance, or of its file.
         source: the authored or the designed dance.
     """
 
     rig: Rig
     schedule: Schedule
-    shrink: float
+    checks: CheckOptions
     name: str
     source: Keyed | Dance
 
@@ -50,8 +51,12 @@ class LoadedDance:
         if isinstance(dance, LoadedDance):
             return dance
         if isinstance(dance, Keyed):
-            return LoadedDance(dance.rig, dance.schedule, 0.0, dance.name, dance)
+            return LoadedDance(dance.rig, dance.schedule, dance.checks, dance.name, dance)
         return load_dance(dance)
+
+    def held_to(self, checks: CheckOptions | None) -> LoadedDance:
+        """This dance judged by other checks; None: by those that it carries."""
+        return self if checks is None else replace(self, checks=checks)
 
     @property
     def keyed(self) -> Keyed | None:
@@ -79,7 +84,7 @@ def load_dance(path: str | Path) -> LoadedDance:
     path = Path(path)
     if path.suffix.lower() == ARCHIVE and "dance" in _holds(path):
         dance = read_dance(path)
-        return LoadedDance(build(dance.rig), dance.schedule, dance.shrink, path.name, dance)
+        return LoadedDance(build(dance.rig), dance.schedule, dance.checks, path.name, dance)
     return LoadedDance.of(load_keyed(path))
 
 
@@ -121,15 +126,15 @@ def require_support(keyed: Keyed, *, jumps: bool = True) -> None:
     Raises:
         InvalidValue: no contact strip at all, a span that is no jump, or a rig without contact patches.
     """
-    keyed.rig.require_contacts()
+    require_contacts(keyed.rig)
     phases = keyed.schedule.phases
     if all(phase.airborne for phase in phases):
-        known = keyed.rig.patches
+        known = patch_names(keyed.rig)
         raise InvalidValue(
             f"nothing carries the body, from {keyed.start:.2f} to {keyed.stop:.2f} s: give each foot that stands "
             f"({', '.join(known)}) a contact strip, in Blender by keys of the armature's 'on floor: {known[0]}'"
         )
     if not jumps and any(phase.airborne for phase in phases):
-        checks = check_motion(keyed.rig, keyed.motion(JUMPS), keyed.schedule)
+        checks = check_motion(keyed.rig, keyed.motion(JUMPS), keyed.schedule, keyed.checks)
         if hanging := unsupported(keyed.schedule, checks):
             raise InvalidValue("; ".join(hanging))

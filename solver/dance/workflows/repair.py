@@ -47,7 +47,7 @@ def repair(
 
     Args:
         dance: authored dance, or its file (.json, .timeline.npz).
-        checks: what must hold.
+        checks: what must hold; by default what the dance carries.
         options: of the search.
         slow_down: first make it as slow as the joints' speeds need.
         rate: [1/s] of the repaired motion's samples, `RATE` or more.
@@ -62,16 +62,15 @@ def repair(
         >>> print(answer.message)  # doctest: +SKIP
         >>> answer.write("repaired")  # doctest: +SKIP
     """
-    keyed = dance if isinstance(dance, Keyed) else load_keyed(dance)
+    keyed = (dance if isinstance(dance, Keyed) else load_keyed(dance)).held_to(checks)
     require_support(keyed, jumps=False)
-    checks = checks or CheckOptions()
     notes: list[str] = []
     if slow_down:
         keyed, pace = slowed(keyed)
         notes += [f"it lasts {pace.after[-1] - pace.after[0]:.2f} s at the pace of its slowest joints"]
-    keyed, gentle = with_gentle_ends(keyed, checks)
+    keyed, gentle = with_gentle_ends(keyed, keyed.checks)
     notes += [f"it {note}" for note in gentle]
-    result = authoring.repair(keyed, checks, options or RepairOptions(), rate=max(rate, RATE),
+    result = authoring.repair(keyed, keyed.checks, options or RepairOptions(), rate=max(rate, RATE),
                               progress=Part(progress, 0.0, 0.95))  # fmt: skip
     notes += [HURRIED] * result.hurried
     troubles = [*unsupported(keyed.schedule, result.after), *explained(result)]

@@ -32,7 +32,7 @@ def slow(
 
     Args:
         dance: authored dance, or its file (.json, .timeline.npz).
-        checks: what the slower dance is judged by.
+        checks: what the slower dance is judged by; by default what the dance carries.
         dynamics: slow down for torques, balance and friction too.
         progress: told about the progress; may cancel.
 
@@ -43,15 +43,14 @@ def slow(
     Example:
         >>> solver.slow("keyed.json").message  # doctest: +SKIP
     """
-    keyed = dance if isinstance(dance, Keyed) else load_keyed(dance)
-    checks = checks or CheckOptions()
+    keyed = (dance if isinstance(dance, Keyed) else load_keyed(dance)).held_to(checks)
     if dynamics:
         require_support(keyed)
     progress(0.0, "looking at the speeds")
-    found = retimed(keyed.rig, keyed.motion(VERIFIED), keyed.schedule if dynamics else None, checks)
+    found = retimed(keyed.rig, keyed.motion(VERIFIED), keyed.schedule if dynamics else None, keyed.checks)
     slower = retimed_keys(keyed, found.pace)
     progress(0.6, "checking the slower dance")
-    judged = check_motion(keyed.rig, slower.motion(VERIFIED), slower.schedule, checks)
+    judged = check_motion(keyed.rig, slower.motion(VERIFIED), slower.schedule, keyed.checks)
     troubles = unsupported(slower.schedule, judged)
     message = slowing_sentence(keyed, found, judged, troubles)
     status = "slowed" if _changed(found) else "unchanged"

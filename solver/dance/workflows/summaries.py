@@ -128,6 +128,7 @@ def dance_summary(rig: Rig, dance: Dance, found: Evaluation) -> SceneSummary:
         "dance", "designed" if dance.complete else "partial", True, message, posture_keys(dance),
         strips_of(dance.schedule, 0.0, dance.duration), notes=dance.notes, excitation=by_link(rig, found.conditions),
         deviation=deviations_by_link(rig, base_parameters(rig), found.relative), duration=dance.duration,
+        checks=dance.checks,
     )  # fmt: skip
 
 
@@ -140,7 +141,7 @@ def keyed_summary(
     return SceneSummary(
         verb, status, checks.feasible, message, keys_of(keyed), strips_of(keyed.schedule, keyed.start, keyed.stop),
         failures_of(checks), ranges_of(checks), () if moved is None else moved_of(moved), tuple(troubles),
-        tuple(dict.fromkeys((*notes, *checks.notes))), conditions, deviations, keyed.stop - keyed.start,
+        tuple(dict.fromkeys((*notes, *checks.notes))), conditions, deviations, keyed.stop - keyed.start, keyed.checks,
     )  # fmt: skip
 
 

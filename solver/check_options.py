@@ -1,20 +1,22 @@
-"""What a dance is checked against, in one value."""
+"""What a dance is checked against: one value that is stored with the dance and that every verdict on it uses."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
-from ..errors import InvalidValue, UnknownPreset
+from .errors import InvalidValue, UnknownPreset
 
 DISTRIBUTIONS = ("distance", "line")
 PAIR_PRESETS = ("all", "paper")
+REACH = 0.03
+"""[m] Distances are measured so far beyond the clearance."""
 ROBOT_SHRINK = 0.4
 """Share by which bonnet2016 shrinks the support polygon, against errors of the robot's control and geometry."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """Choices of the checks.
+    """Choices of the checks. Without any they are the limits themselves; `DANCE_CHECKS` leaves room for errors.
 
     Attributes:
         shrink: share in [0, 1) by which the support polygon shrinks about its centre; 0.4 in bonnet2016 III.D.
@@ -35,7 +37,7 @@ class CheckOptions:
     pairs: str | tuple[tuple[str, str], ...] = "all"
     excluded: tuple[tuple[str, str], ...] = ()
     clearance: float = 0.0
-    reach: float = 0.03
+    reach: float = REACH
     distribution: str = "distance"
     allowed_slip: float = 0.0
     flight: float = 0.02
@@ -53,3 +55,12 @@ class CheckOptions:
             raise UnknownPreset(self.pairs, PAIR_PRESETS)
         if self.distribution not in DISTRIBUTIONS:
             raise UnknownPreset(self.distribution, DISTRIBUTIONS)
+
+    def differences(self, other: CheckOptions) -> tuple[str, ...]:
+        """What another value has otherwise, a clause each: ``"shrink 0.2 instead of 0.4"``."""
+        pairs = [(f.name, getattr(self, f.name), getattr(other, f.name)) for f in fields(self)]
+        return tuple(f"{name.replace('_', ' ')} {new} instead of {old}" for name, old, new in pairs if new != old)
+
+
+DANCE_CHECKS = CheckOptions(shrink=ROBOT_SHRINK, allowed_slip=0.002)
+"""What dances are held to where nobody chose otherwise: room for errors of who dances, and for feet keyed by hand."""
