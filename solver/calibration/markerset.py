@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -168,11 +168,16 @@ def detect_marker_set(names: Sequence[str], path: str | Path = "markers") -> Mar
     return best
 
 
-@cache
 def _read(path: Path) -> MarkerSet:
-    data = _json(path)
+    return _parsed(path, _content(path), _content(FOLDER / f"{LANDMARKS}.json"))
+
+
+@lru_cache(maxsize=32)
+def _parsed(path: Path, content: str, known: str) -> MarkerSet:
+    """A set from the content of its file: an edited file is another set, the same one is not read twice."""
+    data = _json(path, content)
     try:
-        landmarks = _json(FOLDER / f"{LANDMARKS}.json")["landmarks"]
+        landmarks = _json(FOLDER / f"{LANDMARKS}.json", known)["landmarks"]
         places, centres, marked, virtual = {}, {}, {}, {}
         for marker, entry in data["markers"].items():
             if "virtual" in entry:
@@ -191,13 +196,22 @@ def _read(path: Path) -> MarkerSet:
         raise InputError(path, f"is no marker set ({error})", remedy=HOW_TO_WRITE) from error
 
 
-def _json(path: Path) -> dict[str, Any]:
+def _content(path: Path) -> str:
     try:
-        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return path.read_text(encoding="utf-8")
     except OSError as error:
         raise InputError(path, "cannot be read", remedy="Check the path of the marker set") from error
-    except ValueError as error:
+    except UnicodeDecodeError as error:
+        raise InputError(path, f"is not text: {error}", remedy=HOW_TO_WRITE) from error
+
+
+def _json(path: Path, content: str) -> dict[str, Any]:
+    try:
+        data = json.loads(content)
+    except (ValueError, RecursionError) as error:
         raise InputError(path, f"is not JSON: {error}", remedy=HOW_TO_WRITE) from error
+    if not isinstance(data, dict):
+        raise InputError(path, "is no marker set: it is not one JSON object", remedy=HOW_TO_WRITE)
     return data
 
 

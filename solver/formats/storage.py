@@ -14,9 +14,11 @@ from ..errors import InputError
 from ..wrenches import Wrenches
 from .atomic import write_atomically
 from .axes import length_in_metres, to_z_up
-from .text import Warn, cells_of, check_times, no_warning, numbers, read_lines, unrounded
+from .text import Warn, cells_of, check_clock, check_times, no_warning, numbers, read_lines, unrounded
 from .wrench_checks import check_forces, settle_force_up
 
+LOADED_PLATE = 30.0
+"""[N] Programs leave out the centre of pressure below some threshold, at most this high."""
 END_OF_HEADER = "endheader"
 _FORCE_COLUMN = re.compile(r"^(?P<stem>.+?)_?(?P<what>[vpm])(?P<axis>[xyz])$", re.IGNORECASE)
 _TORQUE_COLUMN = re.compile(r"^(?P<stem>.*(?:torque|moment).*?)_?m?(?P<axis>[xyz])$", re.IGNORECASE)
@@ -128,11 +130,13 @@ def load_forces(
 ) -> tuple[Wrenches, str]:
     """As `read_forces`, with the file's vertical axis; ``otherwise`` where all forces are zero."""
     storage = read_storage(path, warn=warn)
+    check_clock(storage.times, storage.lines, path)
     plates = _plates(path, storage.names)
     metre = length_in_metres(units, path)
     check_missing(path, storage, plates, missing, warn)
     forces, points, moments = (_vectors(storage, [plate.get(what) for plate in plates.values()]) for what in "vpm")
     forces, moments = sign * forces, sign * np.where(np.isnan(moments), 0.0, moments) * metre
+    _check_points(path, storage, forces, points, missing)
     # An unloaded plate has no centre of pressure: whatever is written there must not matter.
     arms = np.cross(np.where((forces == 0.0).all(axis=2, keepdims=True), 0.0, points * metre), forces)
     axis = settle_force_up(up, forces.sum(axis=1), path, otherwise)
@@ -146,6 +150,17 @@ def load_forces(
     result = Wrenches(storage.times, tuple(plates), values, measured)
     check_forces(result, path)
     return result, axis
+
+
+def _check_points(path: str | Path, storage: Storage, forces: np.ndarray, points: np.ndarray, missing: str) -> None:
+    """Refuse a plate under load (N, K, 3) [N] whose centre of pressure (N, K, 3), known elsewhere, is missing."""
+    known = np.isfinite(points).all(axis=2)
+    gone = (np.linalg.norm(forces, axis=2) > LOADED_PLATE) & ~known & known.any(axis=0)
+    if missing == "error" and gone.any():
+        row, plate = (int(i) for i in np.argwhere(gone)[0])
+        problem = f"the centre of pressure is missing under {np.linalg.norm(forces[row, plate]):.0f} N"
+        remedy = "Export it again, or read with missing = keep to leave these samples out"
+        raise InputError(path, problem, place=f"line {storage.lines[row]}, plate {plate + 1}", remedy=remedy)
 
 
 def holds_forces(path: str | Path) -> bool:

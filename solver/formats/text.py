@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -15,6 +16,12 @@ MISSING = frozenset(
     ["", "nan", "-nan", "na", "n/a", "none", "null", "-", "*", "1.#qnan", "-1.#ind", "1.#ind", "nan(ind)"]
 )
 """Cells that stand for a missing sample, in lower case."""
+PLAIN = frozenset("0123456789+-.eE")
+"""Characters of a number."""
+SLOWEST = 5.0
+"""[1/s] Nobody records a movement at a lower rate: such time stamps count something else than seconds."""
+RATE_DIFFERENCE = 0.02
+"""Share by which a stated rate may differ from that of the time stamps."""
 ROUNDING_SLACK = 1.02
 """A rounded time stamp may be off by half its last digit; a little more for the binary representation."""
 
@@ -72,20 +79,27 @@ def numbers(cells: Sequence[str], path: str | Path, line: int, columns: Sequence
     Raises:
         InputError: a cell is neither a number nor a sign for a missing one; names line and column.
     """
-    try:
-        return [float(cell) for cell in cells]
-    except ValueError:
-        return [_number(cell, path, line, column) for cell, column in zip(cells, columns)]
+    if PLAIN.issuperset("".join(cells)):  # Python's float also takes 1_000, other scripts' digits and infinity
+        try:
+            return [float(cell) for cell in cells]
+        except ValueError:
+            pass
+    return [_number(cell, path, line, column) for cell, column in zip(cells, columns)]
 
 
 def _number(cell: str, path: str | Path, line: int, column: str) -> float:
     if cell.lower() in MISSING:
         return float("nan")
-    try:
-        return float(cell)
-    except ValueError:
-        place = f"line {line}, column {column!r}"
-        raise InputError(path, f"{cell!r} is not a number", place=place, remedy="Leave missing samples empty") from None
+    if PLAIN.issuperset(cell):
+        try:
+            return float(cell)
+        except ValueError:
+            pass
+    place = f"line {line}, column {column!r}"
+    remedy = "Leave missing samples empty"
+    if re.fullmatch(r"[-+]?\d+,\d+([eE][-+]?\d+)?", cell):
+        remedy = "Export with decimal points instead of commas"
+    raise InputError(path, f"{cell!r} is not a number", place=place, remedy=remedy)
 
 
 def check_times(times: np.ndarray, lines: Sequence[int], path: str | Path) -> None:
@@ -102,6 +116,39 @@ def check_times(times: np.ndarray, lines: Sequence[int], path: str | Path) -> No
         row = int(np.argmax(backwards)) + 1
         problem = f"time {times[row]:g} s does not come after {times[row - 1]:g} s"
         raise InputError(path, problem, place=f"line {lines[row]}", remedy="Rows must be in order of time, each once")
+
+
+def check_clock(times: np.ndarray, lines: Sequence[int], path: str | Path, rate: float | None = None) -> None:
+    """Samples of a recording come from a regular clock that counts seconds.
+
+    Args:
+        times: (N,) [s], increasing, freed of rounding.
+        lines: (N,) line number of each.
+        path: the file they came from.
+        rate: [1/s] that the header states.
+
+    Raises:
+        InputError: another rate than stated, milliseconds, or a step of another length than the others, with its line.
+    """
+    if len(times) < 3:
+        return
+    steps = np.diff(times)
+    step = float(np.median(steps))
+    found = 1.0 / step
+    if rate and abs(found - rate) > RATE_DIFFERENCE * rate:
+        problem = f"the header states {rate:g} Hz, but the times in the file advance at {found:.6g} Hz"
+        thousandth = abs(1e3 * found - rate) < RATE_DIFFERENCE * rate
+        remedy = "Times must be in seconds, not milliseconds" if thousandth else "Correct one of them"
+        raise InputError(path, problem, place=f"lines {lines[0]} to {lines[-1]}", remedy=remedy)
+    if found < SLOWEST:
+        problem = f"the times advance by {step:g} s, slower than any recording"
+        raise InputError(path, problem, place=f"line {lines[1]}", remedy="Times must be in seconds, not milliseconds")
+    odd = np.abs(steps - step) > 0.5 * step
+    if odd.any():
+        row = int(np.argmax(odd)) + 1
+        problem = f"{steps[row - 1]:g} s pass before this row, {step:g} s before others"
+        remedy = "Export every frame at an even rate; a missing sample is an empty cell"
+        raise InputError(path, problem, place=f"line {lines[row]}", remedy=remedy)
 
 
 def unrounded(times: np.ndarray, cells: Sequence[str], rate: float | None = None) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import InputError, InvalidValue
 from ..motion import Markers
 from .axes import check_extent, length_in_metres, settle_up, to_z_up, up_of_markers
-from .text import MISSING, Warn, cells_of, check_times, no_warning, numbers, read_lines, unrounded
+from .text import MISSING, Warn, cells_of, check_clock, check_times, no_warning, numbers, read_lines, unrounded
 
 HEADER_LINES = 5
 KEYS_LINE, VALUES_LINE, NAMES_LINE, AXES_LINE = 2, 3, 4, 5
@@ -120,4 +120,7 @@ def _rows(
         rate = float(header.get("datarate", "nan"))
     except ValueError:
         rate = float("nan")
-    return unrounded(table[:, 0], stamps, rate if rate > 0.0 else None), table[:, 1:]
+    stated = rate if rate > 0.0 else None
+    times = unrounded(table[:, 0], stamps, stated)
+    check_clock(times, numbers_of_lines, path, stated)
+    return times, table[:, 1:]

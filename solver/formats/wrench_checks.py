@@ -14,6 +14,8 @@ LOADED = 0.2
 """A plate counts as loaded above this share of its own largest vertical force."""
 FAR = 30.0
 """[m] no laboratory measures a centre of pressure that far from its origin: the unit must be another one."""
+FAR_IN_CENTIMETRES = 600.0
+"""Farther from the origin than this no plate lies in centimetres; a nearer one may be in either unit."""
 NEWTON_FLOOR = 1.0
 """[N] below this mean a recording carries no load and tells neither axis nor sign."""
 
@@ -83,4 +85,5 @@ def check_forces(wrenches: Wrenches, path: str | Path) -> None:
     distance = np.linalg.norm(points[np.isfinite(points).all(axis=2)], axis=1)
     if len(distance) and np.median(distance) > FAR:
         problem = f"the centre of pressure lies {np.median(distance):.0f} m from the origin: it is not in metres"
-        raise InputError(path, problem, remedy="Read the forces with force_units = mm")
+        unit = "mm" if np.median(distance) > FAR_IN_CENTIMETRES else "mm or cm, as the file has it"
+        raise InputError(path, problem, remedy=f"Read the forces with force_units = {unit}")

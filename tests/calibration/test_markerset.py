@@ -125,3 +125,21 @@ def test_an_unknown_name_lists_the_known_sets() -> None:
     """A misspelt set names the choices."""
     with pytest.raises(UnknownPreset, match="plug_in_gait"):
         load_marker_set("plugin_gait")
+
+
+def test_an_edited_set_is_read_again(tmp_path: Path) -> None:
+    """Who corrects a marker set in an open notebook gets the corrected one."""
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"name": "mine", "markers": {"A": {"landmark": "left asis"}}}), "utf-8")
+    assert set(load_marker_set(path).places) == {"A"}
+    path.write_text(json.dumps({"name": "mine", "markers": {"B": {"landmark": "left asis"}}}), "utf-8")
+    assert set(load_marker_set(path).places) == {"B"}
+
+
+@pytest.mark.parametrize("content", ["[]", "3", "[" * 100_000, '{"markers": []}'])
+def test_what_is_json_but_no_set_is_one_error(tmp_path: Path, content: str) -> None:
+    """Another shape than a marker set's ends in an error that shows how to write one."""
+    path = tmp_path / "odd.json"
+    path.write_text(content, "utf-8")
+    with pytest.raises(InputError, match="Write a marker set"):
+        load_marker_set(path)

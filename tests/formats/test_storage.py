@@ -79,6 +79,25 @@ def test_missing_forces_are_refused_or_stay_missing(tmp_path: Path) -> None:
     assert "1 of 11" in told[0]
 
 
+def test_a_missing_centre_of_pressure_under_load_is_refused(tmp_path: Path) -> None:
+    """NaN where a loaded plate was pushed makes no moment of zero: the error names line and load, or asked for, NaN."""
+    values = np.tile(to_y_up(np.array([FORCE, POINT, FREE])).reshape(-1), (len(times()), 1))
+    values[6, 3:6] = np.nan
+    path = write_mot(tmp_path / "f.mot", force_names(), times(), values)
+    with pytest.raises(InputError, match=r"line 13, plate 1.*missing under \d+ N"):
+        read_forces(path)
+    kept = read_forces(path, missing="keep")
+    assert np.isnan(kept.total[6, 3:]).any()
+    assert np.isfinite(np.delete(kept.total, 6, axis=0)).all()
+
+
+def test_forces_over_milliseconds_are_refused(tmp_path: Path) -> None:
+    """A thousand samples at one a second are a thousand milliseconds."""
+    values = np.tile(to_y_up(np.array([FORCE, POINT, FREE])).reshape(-1), (len(times()), 1))
+    with pytest.raises(InputError, match="not milliseconds"):
+        read_forces(write_mot(tmp_path / "f.mot", force_names(), 1e3 * times(), values))
+
+
 def test_without_points_only_forces_are_measured(tmp_path: Path) -> None:
     """Moments that cannot be formed are marked as not measured, never zero."""
     names = [f"ground_force_v{axis}" for axis in "xyz"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -72,16 +73,42 @@ def test_trailing_tabs_and_blank_lines_do_no_harm(tmp_path: Path) -> None:
 
 
 def test_rounded_time_stamps_get_their_clock_back(tmp_path: Path) -> None:
-    """60 Hz written with three decimals is 60 Hz again; a clock with a gap is left as written."""
+    """60 Hz written with three decimals is 60 Hz again."""
     rows = trc_rows(STILL)
     for i, row in enumerate(rows):
         row[1] = f"{i / 60.0:.3f}"
     markers = read_trc(write_trc(tmp_path / "rounded.trc", rows, rate=60.0))
     np.testing.assert_allclose(np.diff(markers.times), 1.0 / 60.0, rtol=1e-9)
-    for row in rows[5:]:
-        row[1] = f"{float(row[1]) + 0.5:.3f}"
-    gap = read_trc(write_trc(tmp_path / "gap.trc", rows, rate=60.0))
-    assert np.diff(gap.times).max() == pytest.approx(0.5167, abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("clock", "rate", "words"),
+    [
+        (lambda t: t + 0.5 * (t > 0.1), 60.0, r"line 1\d: 0\.51\d* s pass before this row"),
+        (lambda t: 1e3 * t, 60.0, r"states 60 Hz.*advance at 0\.06 Hz.*not milliseconds"),
+        (lambda t: t, 100.0, r"states 100 Hz.*advance at (60|59\.99\d*) Hz"),
+    ],
+)
+def test_a_clock_that_is_none_is_refused(
+    tmp_path: Path, clock: Callable[[float], float], rate: float, words: str
+) -> None:
+    """Rows that were cut out, milliseconds, or a header that states another rate: the error names line and remedy."""
+    rows = trc_rows(STILL)
+    for i, row in enumerate(rows):
+        row[1] = f"{clock(i / 60.0):.6f}"
+    with pytest.raises(InputError, match=words):
+        read_trc(write_trc(tmp_path / "clock.trc", rows, rate=rate))
+
+
+@pytest.mark.parametrize("cell", ["1_000", "\u0661\u0662", "inf", "1\u00a0000", "1,5"])
+def test_what_only_looks_like_a_number_is_refused(tmp_path: Path, cell: str) -> None:
+    """Underscores, other scripts' digits, infinity, thin spaces and decimal commas are no coordinates."""
+    rows = trc_rows(STILL)
+    rows[3][4] = cell
+    with pytest.raises(InputError, match="is not a number") as caught:
+        read_trc(write_trc(tmp_path / "odd.trc", rows))
+    assert "line 10" in str(caught.value)
+    assert ("decimal points" in str(caught.value)) == (cell == "1,5")
 
 
 @pytest.mark.parametrize(
