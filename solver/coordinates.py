@@ -56,6 +56,25 @@ def to_manifold(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Cur
     return Curves(q, v, a)
 
 
+def flat_rates(rig: Rig, y: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Time derivatives (N, nv) of flat coordinates y (N, nv) with velocity v and acceleration a: undoes `to_manifold`.
+
+    Raises:
+        np.linalg.LinAlgError: a rotation vector is a full turn long, where it has no rates.
+    """
+    dy, ddy = np.array(v, float), np.array(a, float)
+    turn = Exponential(y[:, 3:6]).matrix
+    dy[:, :3] = np.einsum("nij,nj->ni", turn, v[:, :3])  # n frames, i axes of the world, j axes of the root
+    ddy[:, :3] = np.einsum("nij,nj->ni", turn, a[:, :3] + cross(v[:, 3:6].T, v[:, :3].T).T)
+    for columns in rotation_columns(rig):
+        vectors = Exponential(y[:, columns])
+        jacobian = vectors.right_jacobian
+        dy[:, columns] = np.linalg.solve(jacobian, v[:, columns, None])[:, :, 0]
+        drift = vectors.rates(dy[:, columns])[1]
+        ddy[:, columns] = np.linalg.solve(jacobian, (a[:, columns] - drift)[:, :, None])[:, :, 0]
+    return dy, ddy
+
+
 def to_flat(rig: Rig, q: np.ndarray) -> np.ndarray:
     """Flat coordinates (nv,) of one configuration (nq,)."""
     q = np.asarray(q, float)

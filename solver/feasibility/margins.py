@@ -171,7 +171,12 @@ class Checks:
     @property
     def first_failures(self) -> tuple[Failure, ...]:
         """Where each check that fails does so first, earliest first."""
-        found = [self._failure(m, int(np.argmax(m.failed))) for m in self.margins if m.failed.any()]
+        return self.first_failures_in(np.ones(len(self), bool))
+
+    def first_failures_in(self, frames: np.ndarray) -> tuple[Failure, ...]:
+        """The same among some frames, a mask (N,)."""
+        failing = [(m, m.failed & frames) for m in self.margins]
+        found = [self._failure(m, int(np.argmax(failed))) for m, failed in failing if failed.any()]
         return tuple(sorted(found, key=lambda failure: failure.frame))
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import BPoly, PchipInterpolator, make_interp_spline
 
-from ..coordinates import to_manifold, unwrapped
+from ..coordinates import flat_rates, to_manifold, unwrapped
 from ..motion import Motion
 from ..rig import Rig
 
@@ -29,13 +29,29 @@ class FlatCurve:
     stop: float
 
     @staticmethod
-    def through_keys(rig: Rig, times: np.ndarray, q: Sequence[np.ndarray], interpolation: str = "clamped") -> FlatCurve:
-        """The curve through configurations (nq,) at times (K,), at rest at both ends."""
+    def through_keys(
+        rig: Rig,
+        times: np.ndarray,
+        q: Sequence[np.ndarray],
+        interpolation: str = "clamped",
+        ends: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> FlatCurve:
+        """The curve through configurations (nq,) at times (K,).
+
+        Args:
+            rig: that moves.
+            times: (K,) [s].
+            q: K configurations.
+            interpolation: ``"clamped"`` passes through the inner ones, ``"rest"`` stops at each.
+            ends: velocity and acceleration (2, nv) of the first and last configuration; at rest by default.
+        """
         y = unwrapped(rig, q)
-        slopes = np.zeros_like(y)
+        slopes, bends = np.zeros((2, *y.shape))
         if interpolation == "clamped" and len(times) > 2:
             slopes[1:-1] = PchipInterpolator(times, y, axis=0).derivative()(times[1:-1])
-        states = [list(state) for state in zip(y, slopes, np.zeros_like(y))]
+        if ends is not None:
+            slopes[[0, -1]], bends[[0, -1]] = flat_rates(rig, y[[0, -1]], *ends)
+        states = [list(state) for state in zip(y, slopes, bends)]
         return FlatCurve(BPoly.from_derivatives(times, states), float(times[0]), float(times[-1]))
 
     @staticmethod

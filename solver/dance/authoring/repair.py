@@ -15,7 +15,7 @@ from ...motion import Motion
 from ...pinocchio_loader import pin
 from ...progress import Progress, silent
 from ...rig import Rig
-from ...trajectory.curve import sample_times
+from ...trajectory.curve import FlatCurve, sample_times
 from ...trajectory.displacement import KEPT, Displacement, Program, Window, weights_of
 from ...trajectory.limits import TrajectoryLimits, Values
 from ...trajectory.planted_feet import PlantedTrajectory, Rates
@@ -55,6 +55,19 @@ class RepairOptions:
     rounds: int = 6
     preference: float = 3.0
     patience: float = np.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A part of a dance that goes on before and after it: both ends stay in place, speed and acceleration.
+
+    Attributes:
+        keyed: the part's keys and contacts.
+        curve: its motion.
+    """
+
+    keyed: Keyed
+    curve: FlatCurve
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +130,14 @@ class Repair:
         """Every check holds at the fine sampling."""
         return self.after.feasible
 
+    @property
+    def violation(self) -> float:
+        """How much fails, in the checks' comfortable margins, over all frames."""
+        return _rank(self.after)
+
 
 def repair(
-    keyed: Keyed,
+    dance: Keyed | Excerpt,
     checks: CheckOptions | None = None,
     options: RepairOptions | None = None,
     *,
@@ -131,7 +149,7 @@ def repair(
     Only the trajectory around failures moves. Fixed keys stay to rounding; a key whose own posture fails is reported.
 
     Args:
-        keyed: the dance; its schedule says where the feet are planted.
+        dance: its schedule says where the feet are planted.
         checks: what must hold; by default what the dance carries.
         options: of the search.
         rate: [1/s] of the motion returned.
@@ -141,13 +159,13 @@ def repair(
         InvalidValue: a rig without feet, legs of fewer than six joints, a support polygon without area.
         Cancelled: raised by ``progress``.
     """
+    keyed, given = (dance.keyed, dance.curve) if isinstance(dance, Excerpt) else (dance, dance.curve())
     keyed = keyed.held_to(checks)
     checks = keyed.checks
     options = RepairOptions() if options is None else options
     rig, schedule = keyed.rig, keyed.schedule
     until = time.monotonic() + options.patience
     fine, shown = (sample_times(keyed.start, keyed.stop, r) for r in (FINER * options.rate, rate))
-    given = keyed.curve()
     progress(0.0, "checking the dance as given")
     before = check_motion(rig, given.motion(rig, fine), schedule, checks)
     if before.feasible:
@@ -167,7 +185,7 @@ def repair(
         if after.feasible or time.monotonic() >= until:
             break
         limits = TrajectoryLimits(trajectory, checks, 1.0 + number)
-        windows = _windows(keyed, after, [d.window for d in done], AROUND * (1.0 + number))
+        windows = _windows(dance, after, [d.window for d in done], AROUND * (1.0 + number))
         also, earlier, done = np.union1d(also, _worst_times(after)), done, []
         for place, window in enumerate(windows):
             share = (number + place / len(windows)) / rounds
@@ -252,8 +270,9 @@ def _rank(checks: Checks) -> float:
     return float(np.sum(missing)) / len(checks)
 
 
-def _windows(keyed: Keyed, checks: Checks, known: Sequence[Window], around: float) -> list[Window]:
+def _windows(dance: Keyed | Excerpt, checks: Checks, known: Sequence[Window], around: float) -> list[Window]:
     """Spans around failures, and those displaced before."""
+    keyed, ends_move = (dance.keyed, False) if isinstance(dance, Excerpt) else (dance, True)
     times = checks.times
     spans = [(times[i] - around, times[j - 1] + around) for i, j in checks.failed_ranges]
     spans += [(w.start, w.stop) for w in known]
@@ -263,13 +282,15 @@ def _windows(keyed: Keyed, checks: Checks, known: Sequence[Window], around: floa
             merged[-1][1] = max(merged[-1][1], stop)
         else:
             merged.append([start, stop])
-    return [_window(keyed, start, stop) for start, stop in merged]
+    return [_window(keyed, start, stop, ends_move) for start, stop in merged]
 
 
-def _window(keyed: Keyed, start: float, stop: float) -> Window:
-    inside = [key for key in keyed.keys if start <= key.time <= stop]
+def _window(keyed: Keyed, start: float, stop: float, ends_move: bool) -> Window:
+    opens, closes = ends_move and start <= keyed.start, ends_move and stop >= keyed.stop
+    held = [t for t, moves in ((start, opens), (stop, closes)) if not moves]  # a closed end keeps still by itself
+    inside = [key for key in keyed.keys if start <= key.time <= stop and key.time not in held]
     roles = {role: tuple(key.time for key in inside if key.role == role) for role in ("fixed", "preferred")}
-    return Window(start, stop, start <= keyed.start, stop >= keyed.stop, roles["fixed"], roles["preferred"])
+    return Window(start, stop, opens, closes, roles["fixed"], roles["preferred"])
 
 
 def _troubles(keyed: Keyed, fixed: Sequence[Keyframe], options: CheckOptions) -> list[KeyTrouble]:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from ...errors import InvalidValue
 from ...feasibility import CheckOptions
-from ...feasibility.sentences import unsupported
+from ...feasibility.sentences import fails, unsupported
 from ...progress import Part, Progress, silent
 from ..authoring import complete as authoring
 from ..authoring.complete import Completed, CompleteOptions
 from ..authoring.keys import Keyed
-from ..authoring.repair import RepairOptions
+from ..authoring.repair import UNCHANGED, RepairOptions
 from .answer import Answer
 from .reading import load_keyed, require_support
 from .repair import HURRIED, RATE, explained, far, remaining, repair_report
@@ -51,14 +51,14 @@ def complete(
     options, repairing = options or CompleteOptions(), repairing or RepairOptions()
     done = authoring.complete(keyed, keyed.checks, options, repairing, rate=max(rate, RATE),
                               progress=Part(progress, 0.0, 0.95))  # fmt: skip
-    result = done.repair
-    troubles = [*unsupported(keyed.schedule, result.after), *explained(result)]
-    message = completion_sentence(keyed, done, not options.exciting, troubles)
-    notes = [*done.notes, *[HURRIED] * result.hurried]
-    status = "completed" if result.feasible else result.status
-    summary = keyed_summary("complete", status, message, result.keyed, result.after, moved=result.moved,
+    troubles = [*unsupported(keyed.schedule, done.after), *explained(done)]
+    message = completion_sentence(keyed, done, troubles)
+    notes = [*done.notes, *[HURRIED] * done.hurried]
+    notes += [f"elsewhere, where nothing was touched: {fails(failure)}" for failure in done.elsewhere]
+    status = "completed" if done.feasible else done.status
+    summary = keyed_summary("complete", status, message, done.keyed, done.after, moved=done.moved,
                             troubles=troubles, notes=notes)  # fmt: skip
-    return Answer(result.keyed, result.after, summary, repair_report(message, result, troubles, notes), done)
+    return Answer(done.keyed, done.after, summary, repair_report(message, done, troubles, notes), done)
 
 
 def require_gaps(keyed: Keyed) -> None:
@@ -83,19 +83,17 @@ def require_gaps(keyed: Keyed) -> None:
             raise InvalidValue(f"{key} is the {which} one: make it fixed or preferred, what is free lies between keys")
 
 
-def completion_sentence(keyed: Keyed, done: Completed, calm: bool, troubles: list[str]) -> str:
+def completion_sentence(keyed: Keyed, done: Completed, troubles: list[str]) -> str:
     """What was done, in one sentence."""
     count = len(done.filled)
-    exciting = 0 if calm else count - len(done.notes)
+    exciting = count - len(done.calm)
     filled = f"filled {count} free key{'' if count == 1 else 's'}"
     if 0 < exciting < count:
         filled += f", {exciting} with exciting postures and {count - exciting} the calm way"
     else:
         filled += " with exciting postures" if exciting else " the calm way"
-    result = done.repair
-    if not result.feasible:
-        return f"Not feasible yet, {filled}: {troubles[0] if troubles else remaining(result)}"
-    moved = (
-        "" if result.status == "unchanged" else f", the postures moved at most {far(keyed.rig, result.moved)} for it"
-    )
-    return f"{filled[0].upper()}{filled[1:]}; every check holds{moved}"
+    if not done.feasible:
+        return f"Not feasible yet, {filled}: {troubles[0] if troubles else remaining(done.worst)}"
+    there = " there" if done.elsewhere else ""
+    moved = f", the postures moved at most {far(keyed.rig, done.moved)} for it" if done.status != UNCHANGED else ""
+    return f"{filled[0].upper()}{filled[1:]}; every check holds{there}{moved}"

@@ -14,6 +14,7 @@ from ...progress import Part, Progress, silent
 from ...rig import Rig
 from ...scene.words import angle, length, listed, spoken
 from ..authoring import repair as authoring
+from ..authoring.complete import Completed
 from ..authoring.gentle_ends import with_gentle_ends
 from ..authoring.keys import Keyed
 from ..authoring.repair import Moved, Repair, RepairOptions
@@ -114,13 +115,13 @@ def far(rig: Rig, moved: Moved) -> str:
     return " and ".join(said)
 
 
-def explained(result: Repair) -> list[str]:
+def explained(result: Repair | Completed) -> list[str]:
     """Fixed keys that stand in the way, with what can be done."""
     still, fast = "change its posture or mark it as preferred", "move more gently there or mark it as preferred"
     return [f"{trouble}; {still if trouble.failure.check.static else fast}" for trouble in result.troubles]
 
 
-def repair_report(said: str, result: Repair, troubles: list[str], notes: list[str]) -> str:
+def repair_report(said: str, result: Repair | Completed, troubles: list[str], notes: list[str]) -> str:
     """The report for people, plain text."""
     moved = result.moved
     order = [k for k in np.argsort(-moved.rms)[:SHOWN] if moved.largest[k] > SEEN]

@@ -43,8 +43,8 @@ def test_free_keys_are_filled_with_postures_that_excite(robot: Rig, gaps: Keyed)
     result = complete(gaps, options=options, repairing=QUICK)
     assert result.filled == (5.0, 10.0)
     assert result.notes == ()
-    assert result.repair.feasible
-    motion, structure = result.repair.motion, base_parameters(robot)
+    assert result.feasible
+    motion, structure = result.motion, base_parameters(robot)
     for frame, key in ((0, gaps.keys[0]), (-1, gaps.keys[-1])):
         assert np.abs(pin.difference(robot.model, motion.q[frame], key.q)).max() < 1e-9
     danced = np.isfinite(excitation_of(robot, [motion], structure).deviations()).sum()
@@ -57,14 +57,14 @@ def test_the_same_seed_fills_the_same_way(gaps: Keyed) -> None:
     one, two, other = (
         complete(gaps, options=CompleteOptions(pool=8, starts=1, share=0.3, seed=s), repairing=QUICK) for s in (3, 3, 4)
     )
-    assert np.array_equal(one.repair.motion.q, two.repair.motion.q)
-    assert not np.array_equal(one.repair.motion.q, other.repair.motion.q)
+    assert np.array_equal(one.motion.q, two.motion.q)
+    assert not np.array_equal(one.motion.q, other.motion.q)
 
 
 def test_the_calm_way_lies_between_the_keys(robot: Rig, gaps: Keyed) -> None:
     """Without excitation free keys between equal postures become that posture."""
     result = complete(gaps, options=CompleteOptions(exciting=False), repairing=QUICK)
-    ways = [np.abs(pin.difference(robot.model, gaps.keys[0].q, q)).max() for q in result.repair.motion.q]
+    ways = [np.abs(pin.difference(robot.model, gaps.keys[0].q, q)).max() for q in result.motion.q]
     assert max(ways) < 1e-9
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from solver.contacts.schedule import Schedule
+from solver.coordinates import flat_rates, to_manifold
 from solver.dance.authoring.keyed_file import read_keyed, write_keyed
 from solver.dance.authoring.keys import Keyed, Keyframe, Samples
 from solver.dance.authoring.planting import Strip, schedule_of
@@ -63,6 +64,15 @@ def test_velocity_is_the_derivative_of_the_curve(person: Rig, dance: Keyed) -> N
         v = pin.difference(person.model, before.q[k], after.q[k]) / (2 * h)
         assert np.allclose(v, here.v[k], atol=1e-6)
         assert np.allclose((after.v[k] - before.v[k]) / (2 * h), here.a[k], atol=1e-4)
+
+
+def test_flat_rates_undo_the_manifold_s(person: Rig) -> None:
+    """Flat coordinates' rates come back from the velocity and acceleration they make, past half a turn too."""
+    y, dy, ddy = np.random.default_rng(0).normal(0.0, 1.2, (3, 20, person.model.nv))
+    curves = to_manifold(person, y, dy, ddy)
+    found = flat_rates(person, y, curves.v, curves.a)
+    np.testing.assert_allclose(found[0], dy, atol=1e-9)
+    np.testing.assert_allclose(found[1], ddy, atol=1e-8)
 
 
 def test_samples_are_what_the_timeline_shows(person: Rig, dance: Keyed) -> None:

@@ -1,0 +1,145 @@
+"""Exciting postures for free keys, each near its key: drawn and chosen as bonnet2016's optimal ones, (14)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from ...contacts.schedule import Phase, patch_sides
+from ...contacts.support import support_polygon
+from ...coordinates import to_flat
+from ...dynamics.legs import SIDES
+from ...errors import InvalidValue
+from ...feasibility import CheckOptions
+from ...identification.base_parameters import base_parameters
+from ...identification.excitation.excitation import emphasised
+from ...progress import Progress
+from ...trajectory.legged_rig import Footing, LeggedRig
+from ...trajectory.segment import SegmentChecker
+from ..design.postures import choose, draw_pool
+from .keys import Keyed, Keyframe
+
+SAME_POSTURE = 1e-4
+"""Keys one after another whose configurations differ by less show one posture that is held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How postures are drawn and chosen.
+
+    Attributes:
+        pool: feasible postures drawn for each footing.
+        starts: of the choice among them.
+        seed: of the draws.
+    """
+
+    pool: int
+    starts: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """From a key's calm posture to an exciting one.
+
+    Attributes:
+        legged: the rig.
+        calm, exciting: (D,) flat coordinates.
+        solved: sides of the legs that are solved.
+    """
+
+    legged: LeggedRig
+    calm: np.ndarray
+    exciting: np.ndarray
+    solved: tuple[str, ...]
+
+    def at(self, share: float) -> np.ndarray:
+        """Configuration (nq,) at a share of the way."""
+        nv = self.legged.rig.model.nv
+        y = self.calm.copy()
+        y[:nv] += share * (self.exciting[:nv] - self.calm[:nv])
+        return self.legged.still(y[None], self.solved)[1].q[0]
+
+
+def exciting_reaches(
+    keyed: Keyed, calm: Mapping[float, np.ndarray], checks: CheckOptions, drawing: Drawing, progress: Progress
+) -> tuple[dict[float, Reach], list[str]]:
+    """What each free key may reach for, by its time, and a sentence for each that cannot.
+
+    Args:
+        keyed: the dance.
+        calm: configuration (nq,) of each free key on the calm way, by its time [s].
+        checks: what a posture must hold.
+        drawing: of the postures.
+        progress: told about the footings.
+    """
+    legged, checker = LeggedRig(keyed.rig, shrink=checks.shrink), SegmentChecker(keyed.rig, checks, slack=1.0)
+    result: dict[float, Reach] = {}
+    notes: list[str] = []
+    postures = _held(keyed, list(calm))
+    phases = keyed.schedule.index_at(np.array([keys[0].time for keys in postures]))
+    numbers = np.unique(phases)
+    for place, number in enumerate(numbers):
+        progress(place / len(numbers), "drawing exciting postures")
+        own = [postures[k] for k in np.flatnonzero(phases == number)]
+        try:
+            result |= _reaches(legged, checker, keyed.schedule.phases[number], own, calm, drawing)
+        except InvalidValue as error:
+            notes += [f"{key} is filled the calm way: {error}" for keys in own for key in keys]
+    return result, notes
+
+
+def _held(keyed: Keyed, times: Sequence[float]) -> list[list[Keyframe]]:
+    """The keys at times, those together that show one posture: both ends of a hold."""
+    result: list[list[Keyframe]] = []
+    before: Keyframe | None = None
+    for key in keyed.keys:
+        if key.time in times:
+            held = before is not None and before.time in times and np.abs(key.q - before.q).max() < SAME_POSTURE
+            if held and keyed.schedule.phase_at(key.time) is keyed.schedule.phase_at(result[-1][0].time):
+                result[-1].append(key)
+            else:
+                result.append([key])
+        before = key
+    return result
+
+
+def _reaches(
+    legged: LeggedRig,
+    checker: SegmentChecker,
+    phase: Phase,
+    postures: Sequence[Sequence[Keyframe]],
+    calm: Mapping[float, np.ndarray],
+    drawing: Drawing,
+) -> dict[float, Reach]:
+    """Of the postures of one phase."""
+    if phase.airborne:
+        raise InvalidValue("nothing stands there")
+    rig, nv = legged.rig, legged.rig.model.nv
+    sides = {patch: side for side, patch in patch_sides(rig).items()}
+    loaded = [sides[patch] for patch in phase.loaded]
+    solved = tuple(side for side in SIDES if side in loaded)
+    polygon = support_polygon(rig, phase.anchors, legged.shrink)
+    footing = Footing("both" if len(solved) > 1 else solved[0], phase.anchors, solved, polygon)
+    places = np.zeros((len(postures), legged.size))
+    places[:, :nv] = [to_flat(rig, calm[keys[0].time]) for keys in postures]
+    places = legged.with_feet(places, phase.anchors)
+    home, good = legged.balanced(places[:1], polygon.centre[None], solved)
+    if not good[0]:
+        raise InvalidValue("the legs do not reach from there")
+    structure = base_parameters(rig)
+    wanted = max(drawing.pool, 2 * len(postures))
+    pool = draw_pool(legged, checker, footing, home[0], structure, wanted, drawing.seed)
+    count = min(len(postures), len(pool.y))
+    chosen = choose([pool], [count], structure, emphasised(rig), drawing.seed, drawing.starts)[0][0]
+    far = np.linalg.norm(places[:, None, :nv] - pool.y[None, chosen, :nv], axis=2)
+    result = {}
+    for row, column in zip(*linear_sum_assignment(far)):
+        for key in postures[row]:
+            own = places[row].copy()
+            own[:nv] = to_flat(rig, calm[key.time])
+            result[key.time] = Reach(legged, own, pool.y[chosen[column]], solved)
+    return result

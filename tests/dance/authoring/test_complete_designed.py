@@ -1,0 +1,105 @@
+"""Filling a freed posture of a designed dance as a scene shows it: 24 samples a second, keys on whole frames."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.dance.authoring.complete import Completed, CompleteOptions, complete
+from solver.dance.authoring.keys import Keyed, Samples
+from solver.dance.authoring.repair import RepairOptions
+from solver.dance.authoring.timeline import keyed_of
+from solver.dance.design.design import design
+from solver.dance.design.options import DanceOptions
+from solver.dance.workflows.complete import complete as answered
+from solver.dance.workflows.summaries import posture_keys, strips_of
+from solver.feasibility import CheckOptions
+from solver.rig import Rig
+from solver.rigs import hoap3
+from solver.scene.motion import scene_motion
+from solver.scene.timeline import SceneTimeline
+
+RATE = 24.0
+CHECKS = CheckOptions(shrink=0.4)
+OPTIONS = CompleteOptions(pool=10, starts=1)
+QUICK = RepairOptions(rate=12.5, spacing=0.3, patience=120.0)
+FREED = ("both: home", "posture 1", "right: home")
+"""A rest between two steps; both ends of a posture's hold; the home of one foot."""
+
+
+@pytest.fixture(scope="module")
+def robot() -> Rig:
+    """HOAP-3 at its peak torques."""
+    return hoap3("middle", torque="peak")
+
+
+@pytest.fixture(scope="module")
+def designed(robot: Rig) -> Keyed:
+    """A dance of two postures, one on both feet and one on the right foot, from a scene."""
+    postures = {"both": 1, "right": 1}
+    dance = design(robot, DanceOptions(postures, 2.0, 0.5, pool=10, starts=1, rounds=1, workers=1))
+    motion = dance.sample(robot, RATE)
+    shown, last = scene_motion(robot, motion), float(motion.times[-1])
+    keys = [replace(key, time=min(round(RATE * key.time) / RATE, last)) for key in posture_keys(dance)]
+    timeline = SceneTimeline(
+        "designed", dict(robot.parameters), robot.links, motion.times, shown.root, shown.rotations,
+        shown.translations, tuple(keys), strips_of(dance.schedule, 0.0, last),
+    )  # fmt: skip
+    return keyed_of(timeline, robot)
+
+
+def freed(keyed: Keyed, name: str) -> Keyed:
+    """The dance with the keys of one name free."""
+    return replace(keyed, keys=tuple(replace(k, role="free" if k.name == name else k.role) for k in keyed.keys))
+
+
+def outside(keyed: Keyed) -> np.ndarray:
+    """Which samples of a dance lie outside the neighbourhood of its free keys, from kept key to kept key."""
+    free = [number for number, key in enumerate(keyed.keys) if key.role == "free"]
+    assert keyed.samples is not None
+    times = keyed.samples.times
+    return (times <= keyed.keys[free[0] - 1].time) | (times >= keyed.keys[free[-1] + 1].time)
+
+
+@pytest.mark.parametrize("name", FREED)
+def test_one_freed_posture_changes_its_neighbourhood_only(designed: Keyed, name: str) -> None:
+    """What is filled holds every check in time to spare; every sample outside is the given one, bit for bit."""
+    dance = freed(designed, name)
+    done = complete(dance, CHECKS, OPTIONS, QUICK)
+    assert done.feasible
+    assert not done.hurried
+    assert set(done.filled) == {key.time for key in dance.keys if key.role == "free"}
+    assert dance.samples is not None
+    assert done.keyed.samples is not None
+    kept, now = outside(dance), outside(done.keyed)
+    assert np.array_equal(dance.samples.times[kept], done.keyed.samples.times[now])
+    assert np.array_equal(dance.samples.q[kept], done.keyed.samples.q[now])
+
+
+def test_the_dance_goes_on_without_a_jump(designed: Keyed) -> None:
+    """Where a filled gap meets what was not touched, the root's place and speed are the given ones, all others nearly.
+
+    Legs are led exactly in the gap; between the samples of a scene feet move a little, and legs with them.
+    """
+    filled = complete(freed(designed, "both: home"), CHECKS, OPTIONS, QUICK).gaps[0].repair.motion
+    given = designed.curve().motion(designed.rig, filled.times)
+    assert np.abs(filled.q[[0, -1]] - given.q[[0, -1]]).max() < 1e-5
+    assert np.abs(filled.v[[0, -1], :6] - given.v[[0, -1], :6]).max() < 1e-9
+    assert np.abs(filled.v[[0, -1]] - given.v[[0, -1]]).max() < 0.05
+
+
+def test_what_fails_elsewhere_is_a_note(designed: Keyed) -> None:
+    """A foot that slides where nothing is free keeps no posture from being filled; the answer says where it slides."""
+    assert designed.samples is not None
+    q = np.array(designed.samples.q)
+    q[designed.samples.times > 16.0, 0] += 0.01
+    spoiled = replace(freed(designed, "both: home"), samples=Samples(designed.samples.times, q))
+    keys = tuple(replace(k, q=q[round(RATE * k.time)]) for k in spoiled.keys)
+    answer = answered(replace(spoiled, keys=keys), OPTIONS, CHECKS, QUICK)
+    assert answer.status == "completed"
+    assert not answer.feasible
+    assert isinstance(answer.details, Completed)
+    assert not any(failure.time < 15.0 for failure in answer.details.elsewhere)
+    assert any("nothing was touched" in note and "slides" in note for note in answer.summary.notes)
