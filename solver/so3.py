@@ -15,6 +15,10 @@ SMALL = 1e-2
 """[rad^2] below which power series are used; their first omitted terms are below 1e-17 there."""
 FAR = -0.5
 """Cosine of an angle beyond which a matrix's axis is read from its symmetric part."""
+TINY = 1e-12
+"""Sine below which an angle is its sine."""
+STILL = 1e-9
+"""[rad] below which a rotation vector has no direction."""
 HALF_SINE = np.array([1 / 2, -1 / 48, 1 / 3840, -1 / 645120, 1 / 185794560])
 SECOND = np.array([1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800])
 FIRST_SLOPE = np.array([-1 / 24, 1 / 360, -1 / 13440, 1 / 907200, -1 / 95800320])
@@ -168,7 +172,7 @@ def to_matrix(quaternions: np.ndarray) -> np.ndarray:
 
 
 def to_quaternion(matrices: np.ndarray) -> np.ndarray:
-    """Unit quaternions xyzw (..., 4) of rotation matrices (..., 3, 3), each by the largest of its four squares."""
+    """Unit quaternions xyzw (..., 4) of rotation matrices (..., 3, 3), w >= 0, by the largest square of each."""
     matrices = _shaped(matrices, "rotation matrices", (3, 3))
     r = np.moveaxis(matrices.reshape(-1, 3, 3), 0, -1)
     xx, yy, zz = r[0, 0], r[1, 1], r[2, 2]
@@ -182,12 +186,96 @@ def to_quaternion(matrices: np.ndarray) -> np.ndarray:
     ])  # fmt: skip
     best = np.argmax(np.diagonal(products), axis=1)
     rows = products[best, :, np.arange(len(best))]
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).reshape(*matrices.shape[:-2], 4)
+    rows *= (np.where(rows[:, 3] < 0.0, -1.0, 1.0) / np.linalg.norm(rows, axis=1))[:, None]
+    return rows.reshape(*matrices.shape[:-2], 4)
+
+
+def product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Products (..., 4) of quaternions xyzw: the right rotation first, then the left. Batches broadcast."""
+    x, y, z, w = _components(left, "quaternions", 4)
+    i, j, k, s = _components(right, "quaternions", 4)
+    terms = [
+        w * i + s * x + (y * k - z * j),
+        w * j + s * y + (z * i - x * k),
+        w * k + s * z + (x * j - y * i),
+        w * s - (x * i + y * j + z * k),
+    ]
+    return _last(np.array(terms))
+
+
+def conjugate(quaternions: np.ndarray) -> np.ndarray:
+    """The inverse rotations of unit quaternions xyzw (..., 4)."""
+    return _shaped(quaternions, "quaternions", (4,)) * np.array([-1.0, -1.0, -1.0, 1.0])
+
+
+def rotate(quaternions: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Vectors (..., 3) turned by unit quaternions xyzw (..., 4). Batches broadcast."""
+    quaternions = _shaped(quaternions, "quaternions", (4,))
+    vector, scalar = quaternions[..., :3], quaternions[..., 3:]
+    across = 2.0 * np.cross(vector, _shaped(vectors, "vectors", (3,)))
+    return vectors + scalar * across + np.cross(vector, across)
+
+
+def between(start: np.ndarray, stop: np.ndarray) -> np.ndarray:
+    """The smallest rotation (3, 3) that turns one direction (3,) into another, of any lengths but zero.
+
+    Opposite directions leave the axis open; one is taken that is nearly square to ``start``'s smallest component.
+    """
+    a = _shaped(start, "directions", (3,)) / np.linalg.norm(start)
+    b = _shaped(stop, "directions", (3,)) / np.linalg.norm(stop)
+    cosine = float(a @ b)
+    if cosine < -1.0 + TINY:
+        across = np.cross(a, np.eye(3)[np.argmin(np.abs(a))])
+        across /= np.linalg.norm(across)
+        return 2.0 * np.outer(across, across) - np.eye(3)
+    around = skew(np.cross(a, b))
+    return np.eye(3) + around + around @ around / (1.0 + cosine)
+
+
+def continuous(quaternions: np.ndarray) -> np.ndarray:
+    """The same rotations (N, ..., 4) with signs chosen so that neighbours in time lie on the same side."""
+    quaternions = _shaped(quaternions, "quaternions", (4,))
+    dots = np.einsum("n...i,n...i->n...", quaternions[1:], quaternions[:-1])
+    flips = np.cumprod(np.where(dots < 0.0, -1.0, 1.0), axis=0)
+    result = quaternions.copy()
+    result[1:] *= flips[..., None]
+    return result
+
+
+def nearest_turn(vector: np.ndarray, goal: np.ndarray) -> np.ndarray:
+    """The rotation vector (3,) [rad] of the same rotation, up to full turns, that lies nearest to another (3,)."""
+    angle = float(np.linalg.norm(vector))
+    if angle < STILL:  # no rotation: full turns about any axis are the same, the goal's is the nearest
+        far = float(np.linalg.norm(goal))
+        turns = round(far / (2.0 * np.pi))
+        return vector if not turns else goal / far * 2.0 * np.pi * turns
+    axis = vector / angle
+    return vector + axis * 2.0 * np.pi * round(float(axis @ goal - angle) / (2.0 * np.pi))
+
+
+def unwrapped(vectors: np.ndarray) -> np.ndarray:
+    """Rotation vectors (N, 3) [rad] of the same rotations, each the one nearest to its predecessor."""
+    result = np.array(_shaped(vectors, "rotation vectors", (3,)))
+    steps = np.linalg.norm(np.diff(result, axis=0), axis=1)
+    jumps = np.flatnonzero(steps >= np.pi)  # before the first of these every vector is the nearest already
+    for frame in range(jumps[0] + 1 if len(jumps) else len(result), len(result)):
+        result[frame] = nearest_turn(result[frame], result[frame - 1])
+    return result
 
 
 def right_jacobian(vectors: np.ndarray) -> np.ndarray:
     """(..., 3, 3) with omega = J dr, body axes, of rotation vectors (..., 3) [rad]."""
     return Exponential(vectors).right_jacobian
+
+
+def inverse_right_jacobian(vectors: np.ndarray) -> np.ndarray:
+    """(..., 3, 3) with dr = J^-1 omega, body axes, of rotation vectors (..., 3) shorter than a full turn."""
+    vectors = _shaped(vectors, "rotation vectors", (3,))
+    angles = np.linalg.norm(vectors, axis=-1)
+    half = 0.5 * np.maximum(angles, 1e-3)
+    factors = (1.0 - half / np.tan(half)) / (4.0 * half**2)
+    around = skew(vectors)
+    return np.eye(3) + 0.5 * around + factors[..., None, None] * (around @ around)
 
 
 def skew(vectors: np.ndarray) -> np.ndarray:
@@ -220,10 +308,6 @@ def cross(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     np.subtract(z * u, x * w, out=result[1, ...])
     np.subtract(x * v, y * u, out=result[2, ...])
     return result
-
-
-TINY = 1e-12
-"""Sine below which an angle is its sine."""
 
 
 def _dot(left: np.ndarray, right: np.ndarray) -> np.ndarray:

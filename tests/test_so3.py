@@ -62,6 +62,7 @@ def test_matrices_and_quaternions_are_one_rotation(angle: float) -> None:
     matrices = so3.to_matrix(quaternions)
     np.testing.assert_allclose(matrices, [pin.Quaternion(x).matrix() for x in quaternions], atol=1e-12)
     back = so3.to_quaternion(matrices)
+    assert np.all(back[:, 3] >= 0.0)
     np.testing.assert_allclose(np.abs(np.sum(back * quaternions, axis=1)), 1.0, atol=1e-12)
 
 
@@ -89,6 +90,60 @@ def test_rates_are_derivatives(angle: float) -> None:
     ends = [so3.exp(r + t * dr + 0.5 * t * t * ddr) for t in (-step, step)]
     turned = so3.log(ends[0].swapaxes(1, 2) @ ends[1])
     np.testing.assert_allclose(omega, turned / (2.0 * step), atol=1e-6)
+
+
+@pytest.mark.parametrize("angle", [a for a in BEYOND if a > 1e-3 or a == 0.0])
+def test_inverse_right_jacobian(angle: float) -> None:
+    """J^-1 J = 1 up to a full turn, and J^-1 is Pinocchio's derivative of its own logarithm."""
+    r = vectors(angle)
+    inverse = so3.inverse_right_jacobian(r)
+    np.testing.assert_allclose(inverse @ so3.right_jacobian(r), np.tile(np.eye(3), (len(r), 1, 1)), atol=1e-11)
+    if angle < 3.1:
+        np.testing.assert_allclose(inverse, [pin.Jlog3(m) for m in so3.exp(r)], atol=1e-9)
+
+
+def test_quaternions_are_a_group() -> None:
+    """Products, inverses and turned vectors are those of the matrices; batches broadcast against one rotation."""
+    generator = np.random.default_rng(7)
+    r, s, x = generator.standard_normal((3, 6, 3))
+    p, q = so3.quaternion_exp(r), so3.quaternion_exp(s)
+    np.testing.assert_allclose(so3.to_matrix(so3.product(p, q)), so3.exp(r) @ so3.exp(s), atol=1e-14)
+    np.testing.assert_allclose(so3.product(p[0], q), [so3.product(p[0], one) for one in q], atol=1e-15)
+    np.testing.assert_allclose(so3.product(p, so3.conjugate(p)), np.tile([0, 0, 0, 1.0], (6, 1)), atol=1e-15)
+    np.testing.assert_allclose(so3.rotate(p, x), Rotation.from_quat(p).apply(x), atol=1e-14)
+    np.testing.assert_allclose(so3.rotate(p[0], x), x @ so3.exp(r[0]).T, atol=1e-14)
+
+
+def test_smallest_rotation_between_directions() -> None:
+    """It turns the one into the other by the angle between them, and by half a turn if they are opposite."""
+    generator = np.random.default_rng(8)
+    for start, stop in generator.standard_normal((10, 2, 3)):
+        turn = so3.between(start, stop)
+        np.testing.assert_allclose(turn @ start / np.linalg.norm(start), stop / np.linalg.norm(stop), atol=1e-14)
+        cosine = start @ stop / np.linalg.norm(start) / np.linalg.norm(stop)
+        assert np.linalg.norm(so3.log(turn)) == pytest.approx(np.arccos(cosine), abs=1e-12)
+        turn = so3.between(start, -3.0 * start)
+        np.testing.assert_allclose(turn @ start, -start, atol=1e-12)
+        np.testing.assert_allclose(so3.log(turn) @ start, 0.0, atol=1e-7)
+        assert np.linalg.det(turn) == pytest.approx(1.0)
+
+
+def test_signs_and_turns_go_on_in_time() -> None:
+    """Flipped quaternions and rotation vectors cut at half a turn come back as one curve, of the same rotations."""
+    times = np.linspace(0.0, 1.0, 40)
+    curve = np.outer(5.5 * times, [0.6, 0.0, 0.8]) + np.array([0.0, 0.1, 0.0])
+    quaternions = so3.quaternion_exp(curve)
+    flipped = quaternions * np.where(np.arange(40) % 3 == 1, -1.0, 1.0)[:, None]
+    np.testing.assert_array_equal(so3.continuous(flipped), quaternions)
+    np.testing.assert_allclose(so3.unwrapped(so3.quaternion_log(quaternions)), curve, atol=1e-12)
+    assert np.linalg.norm(np.diff(so3.quaternion_log(quaternions), axis=0), axis=1).max() > 3.0
+
+
+def test_no_rotation_after_a_full_turn_is_a_full_turn() -> None:
+    """The identity is unwrapped to the full turn about the axis that led to it."""
+    goal = np.array([0.0, 0.0, 6.2])
+    np.testing.assert_allclose(so3.nearest_turn(np.zeros(3), goal), [0.0, 0.0, 2.0 * np.pi])
+    np.testing.assert_array_equal(so3.nearest_turn(np.zeros(3), 0.1 * goal), np.zeros(3))
 
 
 def test_rates_without_acceleration() -> None:
@@ -128,9 +183,15 @@ def test_batches_are_single_rotations(shape: tuple[int, ...]) -> None:
     results = [
         whole.matrix, whole.quaternion, whole.right_jacobian, *whole.rates(dr, ddr), so3.log(whole.matrix),
         so3.to_quaternion(whole.matrix), so3.to_matrix(whole.quaternion), so3.quaternion_log(whole.quaternion),
-        so3.skew(r), so3.vee(whole.matrix),
+        so3.skew(r), so3.vee(whole.matrix), so3.inverse_right_jacobian(r), so3.conjugate(whole.quaternion),
+        so3.product(whole.quaternion, whole.quaternion), so3.rotate(whole.quaternion, r),
     ]  # fmt: skip
-    for found, tail in zip(results, [(3, 3), (4,), (3, 3), (3,), (3,), (3,), (4,), (3, 3), (3,), (3, 3), (3,)]):
+    vector, quaternion, matrix = (3,), (4,), (3, 3)
+    tails = [
+        matrix, quaternion, matrix, vector, vector, vector, quaternion, matrix, vector, matrix, vector, matrix,
+        quaternion, quaternion, vector,
+    ]  # fmt: skip
+    for found, tail in zip(results, tails, strict=True):
         assert found.shape == (*shape, *tail)
     for place in np.ndindex(shape):
         one = so3.Exponential(r[place])
@@ -149,6 +210,8 @@ def test_batches_are_single_rotations(shape: tuple[int, ...]) -> None:
         (so3.to_quaternion, (4, 4), r"rotation matrices must have shape"),
         (so3.quaternion_log, (), r"quaternions must have shape"),
         (so3.skew, (3, 2), r"vectors must have shape"),
+        (so3.conjugate, (3,), r"quaternions must have shape"),
+        (so3.unwrapped, (5, 2), r"rotation vectors must have shape"),
     ],
 )
 def test_other_shapes_are_refused(call: object, shape: tuple[int, ...], said: str) -> None:

@@ -9,9 +9,10 @@ from scipy.linalg.lapack import dposv
 
 from ..pinocchio_loader import pin
 from ..rig import Rig
+from ..so3 import skew
 from ..tracking.kinematics import Kinematics, row_sums
 from ..tracking.options import TrackingOptions
-from ..tracking.posture import Posture, skew
+from ..tracking.posture import Posture
 
 POSTURE = 0.25
 """[1/rad^2] Pull of the joints towards neutral in every frame: a standard deviation of 2 rad."""

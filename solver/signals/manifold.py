@@ -17,6 +17,7 @@ from ..arrays import frozen_times
 from ..errors import InvalidValue
 from ..motion import Motion
 from ..pinocchio_loader import pin
+from ..so3 import conjugate, continuous, product, rotate
 from .filters import FilterPreset, filter_padded, padding
 from .gaps import LONGEST_GAP, bridge, stretches
 from .resample import rate_of_grid, uniform_times
@@ -134,8 +135,7 @@ def _continuous(q: np.ndarray, layout: _Layout) -> np.ndarray:
             raise InvalidValue(f"q[{frame}, {at}:{at + size}] has norm {norms[frame]:g}, expected a unit rotation")
         block /= norms[:, None]
         if size == 4:
-            flips = np.einsum("ij,ij->i", block[1:], block[:-1]) < 0.0
-            block[1:] *= np.where(np.cumsum(flips) % 2 == 1, -1.0, 1.0)[:, None]
+            block[:] = continuous(block)
     return q
 
 
@@ -157,7 +157,7 @@ def _reflected(q: np.ndarray, at_frame: np.ndarray, layout: _Layout) -> np.ndarr
     result = 2.0 * at_frame - q
     for at, _ in layout.quaternions:
         centre = at_frame[at : at + 4]
-        result[:, at : at + 4] = _product(_product(centre, _conjugate(q[:, at : at + 4])), centre)
+        result[:, at : at + 4] = product(product(centre, conjugate(q[:, at : at + 4])), centre)
     for at, _ in layout.circles:
         centre, point = at_frame[at : at + 2], q[:, at : at + 2]
         result[:, at : at + 2] = 2.0 * (point @ centre)[:, None] * centre - point
@@ -200,18 +200,18 @@ def _on_manifold(
     for at, vat in layout.quaternions:
         span = slice(at, at + 4)
         square = np.einsum("ij,ij->i", s[:, span], s[:, span])[:, None]
-        back = _conjugate(s[:, span])
+        back = conjugate(s[:, span])
         # u = s / |s| turns with omega = 2 Im(s* s') / |s|^2: the growth of |s| is the real part and drops out.
-        omega = 2.0 * _product(back, ds[:, span])[:, :3] / square
+        omega = 2.0 * product(back, ds[:, span])[:, :3] / square
         growth = 2.0 * np.einsum("ij,ij->i", s[:, span], ds[:, span])[:, None] / square
         v[:, vat : vat + 3] = omega
-        a[:, vat : vat + 3] = 2.0 * _product(back, dds[:, span])[:, :3] / square - growth * omega
+        a[:, vat : vat + 3] = 2.0 * product(back, dds[:, span])[:, :3] / square - growth * omega
         q[:, span] = s[:, span] / np.sqrt(square)
     for at, vat, quaternion in layout.carried:
-        unit = _conjugate(q[:, quaternion : quaternion + 4])
+        unit = conjugate(q[:, quaternion : quaternion + 4])
         omega = v[:, vat + 3 : vat + 6]
-        v[:, vat : vat + 3] = _rotate(unit, ds[:, at : at + 3])
-        a[:, vat : vat + 3] = _rotate(unit, dds[:, at : at + 3]) - np.cross(omega, v[:, vat : vat + 3])
+        v[:, vat : vat + 3] = rotate(unit, ds[:, at : at + 3])
+        a[:, vat : vat + 3] = rotate(unit, dds[:, at : at + 3]) - np.cross(omega, v[:, vat : vat + 3])
     for at, vat in layout.circles:
         cosine, sine = s[:, at], s[:, at + 1]
         square = cosine**2 + sine**2
@@ -220,20 +220,3 @@ def _on_manifold(
         a[:, vat] = (cosine * dds[:, at + 1] - sine * dds[:, at]) / square - growth * v[:, vat]
         q[:, at : at + 2] = s[:, at : at + 2] / np.sqrt(square)[:, None]
     return Motion(times, q, v, a)
-
-
-def _product(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Quaternion product (..., 4), xyzw."""
-    vector = p[..., 3:] * q[..., :3] + q[..., 3:] * p[..., :3] + np.cross(p[..., :3], q[..., :3])
-    scalar = p[..., 3] * q[..., 3] - np.einsum("...i,...i->...", p[..., :3], q[..., :3])
-    return np.concatenate([vector, scalar[..., None]], axis=-1)
-
-
-def _conjugate(q: np.ndarray) -> np.ndarray:
-    return q * np.array([-1.0, -1.0, -1.0, 1.0])
-
-
-def _rotate(q: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Vectors (N, 3) turned by unit quaternions (N, 4)."""
-    twice = 2.0 * np.cross(q[:, :3], vectors)
-    return vectors + q[:, 3:] * twice + np.cross(q[:, :3], twice)

@@ -8,6 +8,7 @@ from scipy.linalg.lapack import dposv
 from ..errors import BackendError
 from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
+from ..so3 import vee
 from .bounded import bounded_step
 from .kinematics import COLUMNS, Kinematics, add_orientation_rows, row_sums
 from .options import TrackingOptions
@@ -187,12 +188,4 @@ class InverseKinematics:
 
 def rotation_error(modelled: np.ndarray, measured: np.ndarray) -> np.ndarray:
     """vee(sk(R h')) (..., 3) in inertial axes = h vee(sk(h' R)) of rapetti2020 (5), R measured and h modelled."""
-    product = measured @ np.swapaxes(modelled, -1, -2)
-    return 0.5 * np.stack(
-        [
-            product[..., 2, 1] - product[..., 1, 2],
-            product[..., 0, 2] - product[..., 2, 0],
-            product[..., 1, 0] - product[..., 0, 1],
-        ],
-        axis=-1,
-    )
+    return vee(measured @ np.swapaxes(modelled, -1, -2))

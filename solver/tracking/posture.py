@@ -8,6 +8,7 @@ import numpy as np
 
 from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
+from ..so3 import inverse_right_jacobian, to_matrix, vee
 
 
 class Posture:
@@ -34,7 +35,7 @@ class Posture:
 
     def cost(self, q: np.ndarray) -> float:
         """Sum of squared distances from neutral [rad^2]."""
-        diagonals = np.diagonal(rotations(q[self._quaternions]), axis1=1, axis2=2)
+        diagonals = np.diagonal(to_matrix(q[self._quaternions]), axis1=1, axis2=2)
         return float(2.0 * (self._shares * (1.0 - diagonals)).sum() + (q[self._angles] ** 2).sum())
 
     def add(self, q: np.ndarray, weight: float, hessian: np.ndarray, gradient: np.ndarray) -> None:
@@ -43,23 +44,8 @@ class Posture:
         gradient[self._rates] -= weight * q[self._angles]
         if len(self._turns):
             hessian[self._rows, self._columns] += weight * self._stiffness
-            spread = self._shares[:, :, None] * rotations(q[self._quaternions])
-            pull = np.stack(
-                [
-                    spread[:, 1, 2] - spread[:, 2, 1],
-                    spread[:, 2, 0] - spread[:, 0, 2],
-                    spread[:, 0, 1] - spread[:, 1, 0],
-                ],
-                axis=1,
-            )
-            gradient[self._turns] += weight * pull
-
-
-def rotations(quaternions: np.ndarray) -> np.ndarray:
-    """Rotation matrices (S, 3, 3) of unit quaternions xyzw (S, 4)."""
-    vectors, reals = quaternions[:, :3], quaternions[:, 3]
-    cross = skew(vectors)
-    return np.eye(3) + 2.0 * (reals[:, None, None] * cross + cross @ cross)
+            spread = self._shares[:, :, None] * to_matrix(q[self._quaternions])
+            gradient[self._turns] -= 2.0 * weight * vee(spread)
 
 
 class JointLimits:
@@ -89,7 +75,7 @@ class JointLimits:
         places = self._spherical
         if len(places):
             coordinates[places] = nearest_turns(coordinates[places], self.lower[places], self.upper[places])
-            matrix[places[:, :, None], places[:, None, :]] = inverse_right_jacobians(coordinates[places])
+            matrix[places[:, :, None], places[:, None, :]] = inverse_right_jacobian(coordinates[places])
         reach = self._speed * step
         low = -np.tanh((coordinates - self.lower) / reach) * reach
         high = np.tanh((self.upper - coordinates) / reach) * reach
@@ -103,21 +89,3 @@ def nearest_turns(vectors: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> 
     outside = [np.maximum(lower - v, 0.0) + np.maximum(v - upper, 0.0) for v in (vectors, others)]
     nearer = (outside[1] ** 2).sum(axis=1) < (outside[0] ** 2).sum(axis=1)
     return np.where((nearer & (angles[:, 0] > 1.0))[:, None], others, vectors)
-
-
-def inverse_right_jacobians(vectors: np.ndarray) -> np.ndarray:
-    """(S, 3, 3) change of rotation vectors (S, 3) per body-axes rotation; valid up to a full turn."""
-    angles = np.linalg.norm(vectors, axis=1)
-    half = 0.5 * np.maximum(angles, 1e-3)
-    factors = (1.0 - half / np.tan(half)) / (4.0 * half**2)
-    cross = skew(vectors)
-    return np.eye(3) + 0.5 * cross + factors[:, None, None] * (cross @ cross)
-
-
-def skew(vectors: np.ndarray) -> np.ndarray:
-    """(..., 3, 3) matrices with skew(a) b = a x b."""
-    vectors = np.asarray(vectors, float)
-    result = np.zeros((*vectors.shape[:-1], 3, 3))
-    result[..., 0, 1], result[..., 0, 2], result[..., 1, 2] = -vectors[..., 2], vectors[..., 1], -vectors[..., 0]
-    result[..., 1, 0], result[..., 2, 0], result[..., 2, 1] = vectors[..., 2], -vectors[..., 1], vectors[..., 0]
-    return result

@@ -9,6 +9,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ..pinocchio_loader import pin
 from ..rig import Rig
+from ..so3 import to_quaternion, vee
 from .dynamical import InverseKinematics
 from .options import TrackingOptions
 from .posture import JointLimits
@@ -101,14 +102,14 @@ def _link_by_link(rig: Rig, tasks: Tasks, sample: TargetSample) -> np.ndarray:
         placement = model.jointPlacements[link + 1]
         if parent < 0:
             rotation, origin = _root(tasks, sample)
-            q[:3], q[3:7] = origin, pin.Quaternion(rotation).coeffs()
+            q[:3], q[3:7] = origin, to_quaternion(rotation)
         else:
             base = rotations[parent] @ placement.rotation
             origin = origins[parent] + rotations[parent] @ placement.translation
             wanted = _link_rotation(tasks, sample, link, base, origin)
             relative = base.T @ wanted
             if joint.nq == 4 and joint.nv == 3:
-                q[joint.idx_q : joint.idx_q + 4] = pin.Quaternion(relative).coeffs()
+                q[joint.idx_q : joint.idx_q + 4] = to_quaternion(relative)
             elif joint.nq == 1 and joint.nv == 1 and wanted is not base:
                 axis = _axis(model, link + 1)
                 q[joint.idx_q] = 0.0 if axis is None else _turn_about(relative, axis)
@@ -180,11 +181,7 @@ def _axis(model: pin.Model, joint: int) -> np.ndarray | None:
 
 def _turn_about(rotation: np.ndarray, axis: np.ndarray) -> float:
     """Angle about ``axis`` [rad] whose rotation is nearest to ``rotation``."""
-    sine = (
-        0.5
-        * axis
-        @ np.array([rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]])
-    )
+    sine = axis @ vee(rotation)
     cosine = 0.5 * (np.trace(rotation) - axis @ rotation @ axis)
     return float(np.arctan2(sine, cosine))
 

@@ -9,7 +9,7 @@ from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs.human import human
 from solver.tracking.kinematics import Kinematics, row_sums
-from solver.tracking.posture import JointLimits, Posture, inverse_right_jacobians
+from solver.tracking.posture import JointLimits, Posture
 from tests.tracking.bodies import cloud, swinging
 
 
@@ -104,19 +104,6 @@ def test_a_hand_turned_about_its_axis_costs_nothing(rig: Rig) -> None:
     q = pin.integrate(rig.model, rig.neutral, turn)
     assert Posture(rig, ("left_hand",)).cost(q) == pytest.approx(0.0, abs=1e-12)
     assert Posture(rig).cost(q) > 1.0
-
-
-@pytest.mark.parametrize("angle", [1e-5, 0.7, 3.0, 3.3, 5.0])
-def test_inverse_right_jacobian_is_the_rotation_vectors_derivative(angle: float) -> None:
-    """A small body-axes turn changes the rotation vector by the inverse right Jacobian, up to a full turn."""
-    vector = angle * np.array([0.6, -0.48, 0.64])
-    turn = 1e-6 * np.array([0.3, 0.5, -0.2])
-    moved = pin.exp3(vector) @ pin.exp3(turn)
-    near = pin.log3(moved)
-    if angle > np.pi:
-        near = near * (1.0 - 2.0 * np.pi / np.linalg.norm(near))
-    change = inverse_right_jacobians(vector[None])[0] @ turn
-    np.testing.assert_allclose(near - vector, change, atol=1e-9)
 
 
 def test_limits_do_not_jump_beyond_half_a_turn(rig: Rig) -> None:
