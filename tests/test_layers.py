@@ -23,8 +23,10 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"check_options", "inertials", "motion", "patch", "qp"}),
     frozenset({"wrenches", "rig"}),
     frozenset({"trial"}),
-    frozenset({"coordinates", "contacts", "signals", "rigs"}),
-    frozenset({"dynamics", "formats"}),
+    frozenset({"contacts", "rigs"}),
+    frozenset({"dynamics"}),
+    frozenset({"coordinates", "signals"}),
+    frozenset({"formats"}),
     frozenset({"scene"}),  # a language of plain values, which readers of timelines stand on
     frozenset({"feasibility", "tracking"}),
     frozenset({"calibration", "identification", "centroidal"}),

@@ -88,7 +88,7 @@ def sensed(rig: Rig, performance: Performance, sensors: Sensors, seed: int) -> T
     scale[:3] = sensors.position
     noise = scale * generator.standard_normal((len(motion), rig.model.nv))
     q = np.array([pin.integrate(rig.model, frame, step) for frame, step in zip(motion.q, noise)])
-    smooth = smooth_motion(rig.model, motion.times, q, preset)
+    smooth = smooth_motion(rig, motion.times, q, preset)
     weight = performance.standing[:, 2].sum()
     spread = sensors.force * weight * np.repeat([1.0, motion.q[0, 2]], 3)
     plates = performance.plates.values + spread * generator.standard_normal(performance.plates.values.shape)
@@ -96,8 +96,8 @@ def sensed(rig: Rig, performance: Performance, sensors: Sensors, seed: int) -> T
     every = max(1, round(motion.rate / TRIAL_RATE))
     thin = _thinned(smooth, every)
     wrenches = Wrenches(thin.times, performance.plates.frames, plates[::every])
-    floor = noise_floor(rig.model, motion.times, q, preset)
-    copies = () if floor is None else shaken(rig.model, motion.times, q, preset, floor, name="dance")
+    floor = noise_floor(rig, motion.times, q, preset)
+    copies = () if floor is None else shaken(rig, motion.times, q, preset, floor, name="dance")
     shaken_too = tuple(_thinned(copy, every) for copy in copies)
     return Trial("dance", thin, wrenches, np.ones(len(thin), bool), shaken=shaken_too)
 

@@ -136,7 +136,7 @@ def _noisy_trial(body: Person, record: TrialRecord, preset: FilterPreset, copies
     tracked, wrenches = record.tracked, record.recording.wrenches
     assert tracked is not None
     assert wrenches is not None
-    motion = smooth_motion(body.rig.model, tracked.times, tracked.q, preset)
+    motion = smooth_motion(body.rig, tracked.times, tracked.q, preset)
     filtered = resample(wrenches, motion.times, preset)
     counted = np.ones(len(motion), bool)
     counted[:FRAME_RATE] = counted[-FRAME_RATE:] = False  # a filter's ends

@@ -156,7 +156,7 @@ class _Legs:
     """Newton's method for legs and the root's horizontal place."""
 
     def __init__(self, rig: Rig, excitation: Excitation) -> None:
-        self.model, self.data = rig.model, rig.model.createData()
+        self.rig, self.model, self.data = rig, rig.model, rig.model.createData()
         self.feet = [rig.joint(foot) for foot in excitation.feet]
         spans = [self.model.joints[rig.joint(leg)] for leg in excitation.legs]
         self.columns = np.concatenate([[0, 1], *(np.arange(j.idx_v, j.idx_v + j.nv) for j in spans)]).astype(int)
@@ -174,7 +174,7 @@ class _Legs:
         q, result = np.array(start), np.empty((len(times), self.model.nq))
         for frame, posture in enumerate(wanted):
             q = result[frame] = self.solve(posture, q, start, targets[frame], centre[frame])
-        return smooth_motion(self.model, times, result, None)
+        return smooth_motion(self.rig, times, result, None)
 
     def solve(
         self, wanted: np.ndarray, before: np.ndarray, start: np.ndarray, targets: Sequence[pin.SE3], centre: np.ndarray

@@ -233,7 +233,7 @@ def _record(robot: Robot, motion: Motion, name: str, seed: int) -> Trial:
         pin.forwardKinematics(model, data, q[frame])
         for k, foot in enumerate(feet):
             seen[frame, k] = data.oMi[foot].act(pin.Force(in_feet[k] + noise[frame, k])).vector
-    filtered = smooth_motion(model, motion.times, q, PRESET)
+    filtered = smooth_motion(rig, motion.times, q, PRESET)
     measured = resample(_wrenches(motion, seen), filtered.times, PRESET)
     edge = int(np.ceil(settling_time(PRESET) * RATE))
     counted = np.ones(len(filtered), bool)

@@ -70,7 +70,7 @@ def simulated_trial(seed: int) -> tuple[Rig, Trial, InertialParameters]:
     wrench = predicted_wrench(rig, motion, person.truth, axes="world")
     wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
     wrench = low_pass(wrench + WRENCH * generator.standard_normal(wrench.shape), RATE, PRESET)
-    filtered = smooth_motion(model, motion.times, q, PRESET)
+    filtered = smooth_motion(rig, motion.times, q, PRESET)
     edge = int(np.ceil(settling_time(PRESET) * RATE))
     counted = np.ones(len(filtered), bool)
     counted[:edge] = counted[-edge:] = False

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import make_interp_spline
 
+from ..dynamics import Workspace, contact_corners, difference, integrate, link_poses
 from ..motion import Motion
-from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
 from ..signals.manifold import smooth_motion
 from .balance import rebalancing
@@ -132,19 +132,16 @@ def _path(rig: Rig, style: Style, legs: Sequence[str], seconds: float, generator
 
 def _moved(rig: Rig, standing: Standing, path: _Path, times: np.ndarray, shift: np.ndarray) -> Motion:
     """The motion along a path with the root shifted horizontally (N, 2) [m] and the legs following."""
-    free = np.array([_from_start(rig.model, standing.start, row) for row in path(times)])
+    free = np.array([_from_start(rig, standing.start, row) for row in path(times)])
     free[:, :2] += shift
-    return smooth_motion(rig.model, times, _planted(rig, standing, free), None)
+    return smooth_motion(rig, times, _planted(rig, standing, free), None)
 
 
 def _support(rig: Rig, standing: Standing, leaning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Corners (N, 2) [m] of the box for the centre of pressure: all soles at first, then those that stay."""
-    data = rig.model.createData()
-    pin.forwardKinematics(rig.model, data, standing.start)
     corners = {}
-    for contact in rig.contacts:
-        pose = data.oMi[rig.joint(contact.link)]
-        points = (contact.vertices @ pose.rotation.T + pose.translation)[:, :2]
+    for contact, sole in zip(rig.contacts, contact_corners(rig, standing.start)):
+        points = sole[:, :2]
         middle = points.mean(axis=0)
         corners[contact.link] = middle + SOLE_USED * (points - middle)
     both, staying = np.vstack(list(corners.values())), np.vstack([corners[foot] for foot in standing.feet])
@@ -174,11 +171,8 @@ def standing(rig: Rig, angles: Sequence[tuple[str, tuple[float, ...]]]) -> np.nd
             if link.endswith(ending):
                 at = model.joints[rig.joint(link)].idx_v
                 tangent[at : at + len(values)] = values
-    q = pin.integrate(model, rig.neutral, tangent)
-    data = model.createData()
-    pin.forwardKinematics(model, data, q)
-    soles = [(data.oMi[rig.joint(contact.link)], contact.vertices) for contact in rig.contacts]
-    q[2] -= min(float((vertices @ pose.rotation.T + pose.translation)[:, 2].min()) for pose, vertices in soles)
+    q = integrate(rig, rig.neutral, tangent)
+    q[2] -= min(float(corners[:, 2].min()) for corners in contact_corners(rig, q))
     return q
 
 
@@ -188,34 +182,32 @@ def _ease(seconds: np.ndarray) -> np.ndarray:
     return x**3 * (10.0 - 15.0 * x + 6.0 * x**2)
 
 
-def _from_start(model: pin.Model, start: np.ndarray, tangent: np.ndarray) -> np.ndarray:
+def _from_start(rig: Rig, start: np.ndarray, tangent: np.ndarray) -> np.ndarray:
     """The posture a tangent step away, the root's translation along the world's axes."""
-    q = pin.integrate(model, start, np.concatenate([np.zeros(3), tangent[3:]]))
+    q = integrate(rig, start, np.concatenate([np.zeros(3), tangent[3:]]))
     q[:3] = start[:3] + tangent[:3]
     return q
 
 
 def _planted(rig: Rig, standing: Standing, free: np.ndarray) -> np.ndarray:
     """The postures with the legs moved so that the feet stay; spare freedom keeps the legs near their start."""
-    model = rig.model
-    data = model.createData()
-    pin.forwardKinematics(model, data, standing.start)
-    targets = [(rig.joint(foot), data.oMi[rig.joint(foot)].copy()) for foot in standing.feet]
-    spans = [model.joints[rig.joint(leg)] for leg in standing.legs]
+    workspace = Workspace(rig)
+    turns, origins = link_poses(rig, standing.start)
+    targets = [(link, turns[link], origins[link]) for link in (rig.index(foot) for foot in standing.feet)]
+    spans = [rig.model.joints[rig.joint(leg)] for leg in standing.legs]
     columns = np.concatenate([np.arange(j.idx_v, j.idx_v + j.nv) for j in spans])
     places = np.concatenate([np.arange(j.idx_q, j.idx_q + j.nq) for j in spans])
     result, legs_now = np.array(free), standing.start[places]
     for q in result:
         q[places] = legs_now
         for _ in range(STEPS):
-            pin.computeJointJacobians(model, data, q)
-            pairs = [(pin.log6(data.oMi[joint].actInv(target)), joint) for joint, target in targets]
-            error = np.concatenate([step.vector for step, _ in pairs])
-            jacobian = np.vstack([pin.getJointJacobian(model, data, joint, pin.LOCAL) for _, joint in pairs])
+            workspace.update(q)
+            twists, jacobians = zip(*(workspace.approach(*target) for target in targets))
+            error, jacobian = np.concatenate(twists), np.vstack(jacobians)
             inverse = np.linalg.pinv(jacobian[:, columns])
-            spare = pin.difference(model, q, standing.start)[columns]
-            step = np.zeros(model.nv)
+            spare = difference(rig, q, standing.start)[columns]
+            step = np.zeros(rig.model.nv)
             step[columns] = inverse @ error + spare - inverse @ (jacobian[:, columns] @ spare)
-            q[:] = pin.integrate(model, q, step)
+            q[:] = integrate(rig, q, step)
         legs_now = q[places].copy()
     return result

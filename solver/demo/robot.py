@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..dynamics import integrate
 from ..inertials import InertialParameters
 from ..motion import Motion
-from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
 from ..rigs import hrp2
 from ..signals import FilterPreset, smooth_motion
@@ -82,7 +82,7 @@ def simulate_robot(seed: int, preset: FilterPreset) -> Robot:
         soles = soles_on_ground(rig, motion)
         wrenches = record_plates(rig, motion, truth, soles, airborne(rig, motion), PlateNoise(generator))
         recordings.append(Recording(name, wrenches=wrenches))
-        motions[name] = smooth_motion(rig.model, times, _sensed(rig, motion.q, generator), preset)
+        motions[name] = smooth_motion(rig, times, _sensed(rig, motion.q, generator), preset)
     return Robot(rig, truth, tuple(recordings), motions)
 
 
@@ -104,4 +104,4 @@ def _sensed(rig: Rig, q: np.ndarray, generator: np.random.Generator) -> np.ndarr
     noise[:, :3] *= POSITION_NOISE
     noise[:, 3:ROOT_NV] *= ORIENTATION_NOISE
     noise[:, ROOT_NV:] *= ENCODER_NOISE
-    return np.array([pin.integrate(rig.model, *pair) for pair in zip(q, noise, strict=True)])
+    return integrate(rig, q, noise)

@@ -1,7 +1,9 @@
 """The equations of motion of the free-flying root: kinematics, regressor, wrenches and momentum."""
 
+from .configurations import difference, integrate
 from .kinematics import LinkMotions, link_motions
 from .regressor import STATIC, Axes, RegressorPiece, base_index, regressor_pieces
+from .workspace import Workspace, contact_corners, link_poses
 from .wrench import (
     Momentum,
     base_regressor,
@@ -17,12 +19,17 @@ __all__ = [
     "LinkMotions",
     "Momentum",
     "RegressorPiece",
+    "Workspace",
     "base_index",
     "base_regressor",
     "centroidal_momentum",
     "com_trajectory",
+    "contact_corners",
+    "difference",
     "external_wrench",
+    "integrate",
     "link_motions",
+    "link_poses",
     "predicted_wrench",
     "regressor_pieces",
 ]

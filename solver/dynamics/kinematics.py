@@ -94,7 +94,7 @@ def _piece(rig: Rig, data: pin.Data, views: _Views, q: np.ndarray, v: np.ndarray
 
 def _workspace(rig: Rig) -> tuple[pin.Data, _Views]:
     data = rig.model.createData()
-    return data, shared_views(data, rig.model.njoints) or CopiedViews(data, rig.model.njoints)
+    return data, link_views(data, rig.model.njoints)
 
 
 def check_motion(rig: Rig, motion: Motion) -> None:
@@ -148,6 +148,11 @@ class CopiedViews:
             self.poses[row] = np.concatenate([pose.rotation.ravel(order="F"), pose.translation])
             self.twists[row] = self.data.v[joint].vector
             self.rates[row] = self.data.a[joint].vector
+
+
+def link_views(data: pin.Data, joints: int) -> _Views:
+    """The results of Pinocchio's kinematics as arrays, by the fastest way that its memory layout allows."""
+    return shared_views(data, joints) or CopiedViews(data, joints)
 
 
 def shared_views(data: pin.Data, joints: int) -> SharedViews | None:

@@ -10,7 +10,7 @@ from ..errors import InvalidValue
 from ..inertials import FIRST_MOMENT
 from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
-from .kinematics import POSE, CopiedViews, shared_views
+from .kinematics import POSE, link_views
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Mechanics:
     def __init__(self, rig: Rig) -> None:
         self.rig = rig
         self._data = rig.model.createData()
-        self._views = shared_views(self._data, rig.model.njoints) or CopiedViews(self._data, rig.model.njoints)
+        self._views = link_views(self._data, rig.model.njoints)
         self._mass = rig.prior.total_mass
         if not self._mass > 0.0:
             raise InvalidValue(f"rig {rig.name!r} weighs {self._mass:g} kg: balance needs a positive mass")

@@ -101,6 +101,14 @@ def com_trajectory(rig: Rig, motion: Motion, parameters: InertialParameters) -> 
     return _com(link_motions(rig, motion), parameters).T
 
 
+def com_acceleration(motions: LinkMotions, parameters: InertialParameters) -> np.ndarray:
+    """Second derivative (N, 3) [m/s^2] of the centre of mass, world axes, of links that move so."""
+    first = np.broadcast_to(parameters.values[:, FIRST_MOMENT].T[:, :, None], motions.omega.shape)
+    around = cross(motions.alpha, first) + cross(motions.omega, cross(motions.omega, first))
+    rates = parameters.masses[:, None] * motions.acceleration + around
+    return (motions.to_world(rates).sum(axis=1) / parameters.total_mass).T
+
+
 def centroidal_momentum(rig: Rig, motion: Motion, parameters: InertialParameters) -> Momentum:
     """Linear momentum, angular momentum about the centre of mass, and their rates; see `Momentum`."""
     com = com_trajectory(rig, motion, parameters)

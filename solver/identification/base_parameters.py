@@ -13,11 +13,10 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..arrays import frozen
-from ..dynamics import STATIC, base_regressor
+from ..dynamics import STATIC, base_regressor, integrate
 from ..errors import InvalidValue
 from ..inertials import PARAMETERS, PER_LINK, InertialParameters
 from ..motion import Motion
-from ..pinocchio_loader import pin
 from ..rig import Rig
 from .triangular import triangle
 
@@ -109,10 +108,9 @@ def base_parameters(rig: Rig) -> BaseParameters:
     model = rig.model
     count = int(np.ceil(SAMPLES_PER_COLUMN * PER_LINK * len(rig.links)))
     generator = np.random.default_rng(SAMPLE_SEED)
-    neutral = pin.neutral(model)
-    q = [pin.integrate(model, neutral, generator.standard_normal(model.nv)) for _ in range(count)]
+    q = integrate(rig, rig.neutral, generator.standard_normal((count, model.nv)))
     v, a = 3.0 * generator.standard_normal((2, count, model.nv))
-    rows = base_regressor(rig, Motion(np.arange(count), np.array(q), v, a))
+    rows = base_regressor(rig, Motion(np.arange(count), q, v, a))
     factor = triangle(rows.reshape(-1, rows.shape[2]))
     # the sample has many more rows than columns, so what is left of a column outside its predecessors is its diagonal
     outside = np.abs(np.diag(factor)) / np.maximum(np.linalg.norm(factor, axis=0), np.finfo(float).tiny)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 
-from ..pinocchio_loader import pin
+from ..dynamics import difference
+from ..rig import Rig
 from .filters import FilterPreset
 from .resample import rate_of_grid
 
@@ -27,17 +27,17 @@ ALIKE = 2.0
 """Power over the noise's alone where signal and noise are equally strong."""
 
 
-def noisy_above(model: pin.Model, times: np.ndarray, q: np.ndarray, floor: np.ndarray) -> float:
+def noisy_above(rig: Rig, times: np.ndarray, q: np.ndarray, floor: np.ndarray) -> float:
     """Frequency [Hz] above which a motion's mean power is less than twice its noise's.
 
     Args:
-        model: of the motion.
+        rig: that moved.
         times: (N,) [s], even.
         q: (N, nq) before any filter.
         floor: (nv, nv) covariance of the white noise of each frame, see `noise_floor`.
     """
     rate = rate_of_grid(np.asarray(times))
-    steps = np.array([pin.difference(model, a, b) for a, b in pairwise(q)])
+    steps = difference(rig, q[:-1], q[1:])
     known = np.diag(floor) > 0.0
     if not known.any():
         return 0.5 * rate

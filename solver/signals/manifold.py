@@ -16,7 +16,7 @@ from scipy.interpolate import BSpline, make_interp_spline
 from ..arrays import frozen_times
 from ..errors import InvalidValue
 from ..motion import Motion
-from ..pinocchio_loader import pin
+from ..rig import Rig
 from ..so3 import conjugate, continuous, product, rotate
 from .filters import FilterPreset, filter_padded, padding
 from .gaps import LONGEST_GAP, bridge, stretches
@@ -31,7 +31,7 @@ _UNIT = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Where the coordinates of a model lie: vectors (v = q'), quaternions with the positions they carry, circles."""
+    """Where the coordinates of a rig lie: vectors (v = q'), quaternions with the positions they carry, circles."""
 
     plain: tuple[tuple[int, int], ...]  # (q, v)
     quaternions: tuple[tuple[int, int], ...]  # (first of xyzw in q, first of omega in v)
@@ -40,7 +40,7 @@ class _Layout:
 
 
 def smooth_motion(
-    model: pin.Model,
+    rig: Rig,
     times: np.ndarray,
     q: np.ndarray,
     preset: FilterPreset | None,
@@ -54,7 +54,7 @@ def smooth_motion(
     their own axes), and a the derivative of v's components.
 
     Args:
-        model: with joints of free-flyer, spherical, revolute, prismatic or translation type.
+        rig: with joints of free-flyer, spherical, revolute, prismatic or translation type.
         times: (N,) [s]; rounded stamps are put on their uniform grid, uneven ones are resampled at the median step.
         q: (N, nq); a row with NaN is a gap. Every gap is bridged so that the motion is complete; frames of gaps longer
             than ``longest_gap`` must not count (see `gaps.left_out`).
@@ -67,9 +67,9 @@ def smooth_motion(
     """
     times = frozen_times(times)
     q = np.array(q, float)
-    if q.shape != (len(times), model.nq):
-        raise InvalidValue(f"q has shape {q.shape}, expected ({len(times)}, {model.nq})")
-    layout = _layout(model)
+    if q.shape != (len(times), rig.model.nq):
+        raise InvalidValue(f"q has shape {q.shape}, expected ({len(times)}, {rig.model.nq})")
+    layout = _layout(rig)
     known = np.isfinite(q).all(axis=1)
     if known.sum() < 2:
         raise InvalidValue("a motion needs at least two complete frames to have a velocity")
@@ -93,7 +93,7 @@ def smooth_motion(
         for order, target in enumerate((positions, velocities, accelerations)):
             target[start:stop] = spline(inside, order)
     _fill(grid, positions, velocities, accelerations)
-    return _on_manifold(model, grid, positions, velocities, accelerations, layout)
+    return _on_manifold(rig, grid, positions, velocities, accelerations, layout)
 
 
 def _spline(times: np.ndarray, values: np.ndarray) -> BSpline:
@@ -101,7 +101,8 @@ def _spline(times: np.ndarray, values: np.ndarray) -> BSpline:
     return make_interp_spline(times, values, k=degree - (degree + 1) % 2)
 
 
-def _layout(model: pin.Model) -> _Layout:
+def _layout(rig: Rig) -> _Layout:
+    model = rig.model
     plain: list[tuple[int, int]] = []
     quaternions: list[tuple[int, int]] = []
     carried: list[tuple[int, int, int]] = []
@@ -191,10 +192,10 @@ def _fill(times: np.ndarray, positions: np.ndarray, velocities: np.ndarray, acce
 
 
 def _on_manifold(
-    model: pin.Model, times: np.ndarray, s: np.ndarray, ds: np.ndarray, dds: np.ndarray, layout: _Layout
+    rig: Rig, times: np.ndarray, s: np.ndarray, ds: np.ndarray, dds: np.ndarray, layout: _Layout
 ) -> Motion:
     """Configuration, velocity and acceleration of the curve s (N, nq) with its time derivatives."""
-    q, v, a = s.copy(), np.zeros((len(s), model.nv)), np.zeros((len(s), model.nv))
+    q, (v, a) = s.copy(), np.zeros((2, len(s), rig.model.nv))
     for at, vat in layout.plain:
         v[:, vat], a[:, vat] = ds[:, at], dds[:, at]
     for at, vat in layout.quaternions:

@@ -12,8 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..dynamics import difference, integrate
 from ..motion import Motion
-from ..pinocchio_loader import pin
+from ..rig import Rig
 from .filters import FilterPreset
 from .manifold import smooth_motion
 from .resample import rate_of_grid, uniform_times
@@ -31,12 +32,12 @@ SEGMENT = 64
 
 
 def noise_floor(
-    model: pin.Model, times: np.ndarray, q: np.ndarray, preset: FilterPreset, usable: np.ndarray | None = None
+    rig: Rig, times: np.ndarray, q: np.ndarray, preset: FilterPreset, usable: np.ndarray | None = None
 ) -> np.ndarray | None:
     """Covariance (nv, nv) of the white noise in each frame of a motion, at least; units of v times seconds.
 
     Args:
-        model: of the motion.
+        rig: that moved.
         times: (N,) [s].
         q: (N, nq) as tracked, before any filter.
         preset: filter the motion will get.
@@ -54,8 +55,8 @@ def noise_floor(
     bands = [(frequencies >= low) & (frequencies < high) for low, high in pairwise(edges)]
     if not all(band.any() for band in bands):
         return None
-    smooth = smooth_motion(model, grid, q, preset).q
-    rest = np.array([pin.difference(model, a, b) for a, b in zip(smooth, q)])
+    smooth = smooth_motion(rig, grid, q, preset).q
+    rest = difference(rig, smooth, q)
     window = np.hanning(SEGMENT)[:, None]
     found = []
     for start in range(0, len(rest) - SEGMENT + 1, SEGMENT // 2):
@@ -73,7 +74,7 @@ def noise_floor(
 
 
 def shaken(
-    model: pin.Model,
+    rig: Rig,
     times: np.ndarray,
     q: np.ndarray,
     preset: FilterPreset,
@@ -84,7 +85,7 @@ def shaken(
     """Filtered motions from configurations that got their own noise once more, each a new draw.
 
     Args:
-        model, times, q, preset: see `noise_floor`.
+        rig, times, q, preset: see `noise_floor`.
         floor: (nv, nv) covariance of a frame's noise.
         name: of the trial, from which the draws follow.
     """
@@ -93,7 +94,7 @@ def shaken(
     generator = np.random.default_rng(zlib.crc32(name.encode()))
     result = []
     for _ in range(REPLICAS):
-        steps = generator.standard_normal((len(q), model.nv)) @ root.T
-        moved = np.array([pin.integrate(model, frame, step) for frame, step in zip(q, steps)])
-        result.append(smooth_motion(model, times, moved, preset))
+        steps = generator.standard_normal((len(q), len(floor))) @ root.T
+        moved = integrate(rig, q, steps)
+        result.append(smooth_motion(rig, times, moved, preset))
     return tuple(result)

@@ -13,9 +13,10 @@ from itertools import pairwise
 import numpy as np
 
 from ..arrays import frozen, frozen_mask, frozen_times
+from ..dynamics.kinematics import link_motions
+from ..dynamics.wrench import com_acceleration
 from ..errors import InvalidValue
 from ..motion import Motion
-from ..pinocchio_loader import pin
 from ..rig import Rig
 from ..wrenches import Wrenches
 from .filters import FilterPreset, settling_time
@@ -137,20 +138,22 @@ class ContactEvidence:
         """
         if len(wrenches) != len(motion):
             raise InvalidValue(f"{len(wrenches)} wrench samples for {len(motion)} frames; resample the wrenches first")
-        data = rig.model.createData()
-        acceleration, root = np.zeros((2, len(motion), 3))
-        patches = [(rig.joint(patch.link), patch.vertices) for patch in rig.contacts]
-        feet = np.zeros((len(motion), sum(len(vertices) for _, vertices in patches), 3))
-        for frame, (q, v, a) in enumerate(zip(motion.q, motion.v, motion.a)):
-            pin.centerOfMass(rig.model, data, q, v, a)
-            acceleration[frame] = data.acom[0]
-            root[frame] = data.oMi[1].translation
-            if patches:
-                feet[frame] = np.concatenate(
-                    [vertices @ data.oMi[j].rotation.T + data.oMi[j].translation for j, vertices in patches]
-                )
-        force = wrenches.total[:, :3]
-        return ContactEvidence(motion.times, acceleration, force, load, feet if patches else None, root, usable)
+        links = link_motions(rig, motion)
+        turns, origins = links.rotation.transpose(3, 2, 0, 1), links.position.transpose(2, 1, 0)  # frames, then links
+        feet = [
+            patch.vertices @ turns[:, link].swapaxes(1, 2) + origins[:, link, None]
+            for patch in rig.contacts
+            for link in [rig.index(patch.link)]
+        ]
+        return ContactEvidence(
+            motion.times,
+            com_acceleration(links, rig.prior),
+            wrenches.total[:, :3],
+            load,
+            np.concatenate(feet, axis=1) if feet else None,
+            origins[:, 0],
+            usable,
+        )
 
 
 def find_windows(

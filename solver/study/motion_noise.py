@@ -45,9 +45,9 @@ def motion_noises(
         poses = record.poses
         if poses is None or record.recording.wrenches is None or record.name in given:
             continue
-        floor = noise_floor(rig.model, poses.times, poses.q, preset, poses.known)
+        floor = noise_floor(rig, poses.times, poses.q, preset, poses.known)
         if floor is not None:
-            result[record.name] = MotionNoise(floor, noisy_above(rig.model, poses.times, poses.q, floor))
+            result[record.name] = MotionNoise(floor, noisy_above(rig, poses.times, poses.q, floor))
     return result
 
 
@@ -64,4 +64,4 @@ def shaken_copies(
     noise, poses = noises.get(record.name), record.poses
     if noise is None or poses is None or noise.above >= HARMLESS * preset.cutoff:
         return ()
-    return shaken(rig.model, poses.times, poses.q, preset, noise.floor, name=record.name)
+    return shaken(rig, poses.times, poses.q, preset, noise.floor, name=record.name)

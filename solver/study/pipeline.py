@@ -125,9 +125,7 @@ def track_study(
     """
     settings = Settings() if settings is None else settings
     preset, rig, records = preset_of(settings.preset), *_posed(recordings, body, settings, progress)
-    moved = [
-        replace(r, motion=smooth_motion(rig.model, p.times, p.q, preset)) if (p := r.poses) else r for r in records
-    ]
+    moved = [replace(r, motion=smooth_motion(rig, p.times, p.q, preset)) if (p := r.poses) else r for r in records]
     calibration = body if isinstance(body, Calibration) else None
     return Study(rig, settings, tuple(moved), calibration, warnings=warnings_of(records, calibration))
 

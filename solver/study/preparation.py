@@ -182,7 +182,7 @@ def _moved(
         motion = motions[record.name]
         usable = np.ones(len(motion), bool)
     elif (poses := record.poses) is not None:
-        motion = smooth_motion(rig.model, poses.times, poses.q, preset)
+        motion = smooth_motion(rig, poses.times, poses.q, preset)
         usable = np.interp(motion.times, poses.times, poses.known.astype(float)) > WHOLLY
         copies = shaken_copies(rig, record, preset, noises)
     else:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.lapack import dposv
 
+from ..dynamics import integrate
 from ..errors import BackendError
-from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
 from ..so3 import vee
 from .bounded import bounded_step
@@ -27,7 +27,6 @@ class InverseKinematics:
 
     def __init__(self, rig: Rig, tasks: Tasks, options: TrackingOptions) -> None:
         self.rig = rig
-        self.model = rig.model
         self.kinematics = Kinematics(rig)
         self.posture = Posture(rig, options.free_twist)
         self.limits = JointLimits(rig, options.limit_speed)
@@ -171,7 +170,7 @@ class InverseKinematics:
         """`settled`, and whether it converged: True when the options ask for no refinement."""
         for _ in range(self.options.iterations):
             change = self.refinement(q, sample, step)
-            q = pin.integrate(self.model, q, change)
+            q = integrate(self.rig, q, change)
             if np.abs(change).max() < self.options.tolerance:
                 return q, True
         return q, self.options.iterations == 0

@@ -7,24 +7,25 @@ Pinocchio's joint Jacobian gives J' W J.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from ..pinocchio_loader import pin
+from ..dynamics import Workspace
 from ..rig import Rig
 
 
-class Kinematics:
+class Kinematics(Workspace):
     """Link poses, point positions and normal equations of one rig at one configuration at a time."""
 
-    def __init__(self, rig: Rig, model: pin.Model | None = None) -> None:
-        self.model = model = rig.model if model is None else model
-        self.data = model.createData()
-        self.links = model.njoints - 1
+    def __init__(self, rig: Rig, model: Any | None = None) -> None:
+        super().__init__(rig, model)
+        links = len(rig.links)
         self.parents = np.array(rig.parents)
-        self.column_link = np.concatenate([np.full(model.joints[j].nv, j - 1) for j in range(1, model.njoints)])
-        self.below = np.zeros((self.links, self.links), bool)
+        self.column_link = np.concatenate([np.full(rig.model.joints[k + 1].nv, k) for k in range(links)])
+        self.below = np.zeros((links, links), bool)
         """(L, L): [k, l] True where link l is link k or hangs below it."""
-        for link in range(self.links):
+        for link in range(links):
             above = link
             while above >= 0:
                 self.below[above, link] = True
@@ -33,22 +34,10 @@ class Kinematics:
         """(L, nv): [l, i] True where tangent coordinate i moves link l."""
         self._upper = self.below[np.ix_(self.column_link, self.column_link)]
         self._same = self.column_link[:, None] == self.column_link
-        self.jacobian = np.zeros((6, model.nv))
-        self.rotations = np.zeros((self.links, 3, 3))
-        self.origins = np.zeros((self.links, 3))
-
-    def update(self, q: np.ndarray) -> None:
-        """Move to a configuration (nq,)."""
-        pin.computeJointJacobians(self.model, self.data, q)
-        self.jacobian = self.data.J
-        for link, pose in enumerate(self.data.oMi):
-            if link:
-                self.rotations[link - 1] = pose.rotation
-                self.origins[link - 1] = pose.translation
 
     def points(self, links: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """World positions (P, 3) [m] of points at ``offsets`` (P, 3) [m] on ``links`` (P,)."""
-        return (self.rotations[links] @ offsets[:, :, None])[:, :, 0] + self.origins[links]
+        return (self.rotations[links] @ offsets[:, :, None])[:, :, 0] + self.positions[links]
 
     def point_jacobians(self, links: np.ndarray, points: np.ndarray) -> np.ndarray:
         """Jacobians (P, 3, nv) of world points (P, 3) that move with ``links`` (P,)."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..pinocchio_loader import pin
+from ..dynamics import difference
 from ..rig import ROOT_NV, Rig
 from ..so3 import inverse_right_jacobian, to_matrix, vee
 
@@ -52,8 +52,7 @@ class JointLimits:
     """Joint limits as bounds on a step, by rapetti2020 (12)-(13)."""
 
     def __init__(self, rig: Rig, limit_speed: float) -> None:
-        self.model = rig.model
-        self._neutral = rig.neutral
+        self._rig, self._neutral = rig, rig.neutral
         self.lower, self.upper = rig.limits.lower, rig.limits.upper
         self._speed = np.where(np.isfinite(rig.limits.speed), rig.limits.speed, limit_speed)
         moving = list(rig.model.joints)[2:]
@@ -70,7 +69,7 @@ class JointLimits:
         two rotation vectors of one orientation (t and t - 2 pi along the same axis) the one nearer to the limits
         counts, so that a joint allowed to turn by nearly half a turn does not jump out of its limits beyond it.
         """
-        coordinates = pin.difference(self.model, self._neutral, q)[ROOT_NV:]
+        coordinates = difference(self._rig, self._neutral, q)[ROOT_NV:]
         matrix = np.eye(len(coordinates))
         places = self._spherical
         if len(places):

@@ -129,7 +129,7 @@ def size_factor(
         if not seen.any():
             continue
         jacobian = kinematics.point_jacobians(links, points)[seen].reshape(3 * int(seen.sum()), -1)
-        outwards = (points - kinematics.origins[0])[seen].reshape(-1)
+        outwards = (points - kinematics.positions[0])[seen].reshape(-1)
         residual = (positions - points)[seen].reshape(-1)
         hessian, gradient = jacobian.T @ jacobian, jacobian.T @ residual
         posture.add(q, 1e-4, hessian, gradient)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from ..pinocchio_loader import pin
+from ..dynamics import integrate
 from ..rig import Rig
 from ..so3 import to_quaternion, vee
 from .dynamical import InverseKinematics
@@ -43,7 +44,7 @@ def robust_start(rig: Rig, tasks: Tasks, sample: TargetSample, options: Tracking
         bounded = InverseKinematics(rig, tasks, replace(options, huber=HUBER))
         for _ in range(ITERATIONS):
             change = bounded.refinement(best, sample, 0.01)
-            best = pin.integrate(rig.model, best, change)
+            best = integrate(rig, best, change)
             if np.abs(change).max() < CONVERGED:
                 break
     return best
@@ -55,11 +56,11 @@ def refined(engine: InverseKinematics, q: np.ndarray, sample: TargetSample) -> t
     damping = 1e-3
     for _ in range(ITERATIONS):
         hessian, gradient = engine.normal_equations(q, sample, *engine.residuals(sample))
-        trial_cost, trial, change = np.inf, q, np.zeros(engine.model.nv)
+        trial_cost, trial, change = np.inf, q, np.zeros_like(gradient)
         while damping < 1e6:
             damped = hessian + np.diag(damping * np.diag(hessian))
             change = cho_solve(cho_factor(damped, check_finite=False), gradient, check_finite=False)
-            trial = pin.integrate(engine.model, q, change)
+            trial = integrate(engine.rig, q, change)
             trial_cost = robust_cost(engine, trial, sample)
             if trial_cost <= cost:
                 break
@@ -173,7 +174,7 @@ def rotation_fit(local: np.ndarray, world: np.ndarray, weights: np.ndarray) -> n
     return np.asarray(left @ flip @ right)
 
 
-def _axis(model: pin.Model, joint: int) -> np.ndarray | None:
+def _axis(model: Any, joint: int) -> np.ndarray | None:
     """Axis of a revolute joint in its own frame, None for other joints."""
     columns = np.reshape(np.asarray(model.joints[joint].createData().S), (6, -1))
     return columns[3:, 0] if np.abs(columns[3:, 0]).max() > 0.5 else None
@@ -186,7 +187,7 @@ def _turn_about(rotation: np.ndarray, axis: np.ndarray) -> float:
     return float(np.arctan2(sine, cosine))
 
 
-def _joint_rotation(model: pin.Model, joint: int, q: np.ndarray) -> np.ndarray:
+def _joint_rotation(model: Any, joint: int, q: np.ndarray) -> np.ndarray:
     kind = model.joints[joint]
     data = kind.createData()
     kind.calc(data, q)

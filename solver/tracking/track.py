@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import frozen, frozen_times
+from ..dynamics import difference
 from ..errors import InvalidValue
 from ..motion import Markers
-from ..pinocchio_loader import pin
 from ..progress import Progress, silent
 from ..rig import Rig
 from .kinematics import Kinematics
@@ -153,19 +153,19 @@ def follow(rig: Rig, targets: Targets, options: TrackingOptions, progress: Progr
         size = size_factor(kinematics, posture, task.links, task.offsets, measured[frames], configurations[frames])
         names = task.names
         warnings += marker_faults(targets.times, names, measured, modelled).warnings + _size_warning(size)
-    velocities = manifold_velocities(rig.model, targets.times, configurations)
+    velocities = manifold_velocities(rig, targets.times, configurations)
     progress(1.0, f"tracked {len(targets)} frames")
     bound, drift = tracker.solver.bound_steps, tracker.drift
     return Tracked(targets.times, configurations, velocities, names, errors, usable, bound, drift, size, warnings)
 
 
-def manifold_velocities(model: pin.Model, times: np.ndarray, q: np.ndarray) -> np.ndarray:
+def manifold_velocities(rig: Rig, times: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Velocities (N, nv) of configurations (N, nq) by central differences on the manifold, one-sided at the ends."""
     if len(times) < 2:
-        return np.zeros((len(times), model.nv))
-    last = len(times) - 1
-    pairs = [(max(k - 1, 0), min(k + 1, last)) for k in range(len(times))]
-    return np.array([pin.difference(model, q[a], q[b]) / (times[b] - times[a]) for a, b in pairs])
+        return np.zeros((len(times), rig.model.nv))
+    frames = np.arange(len(times))
+    before, after = np.maximum(frames - 1, 0), np.minimum(frames + 1, len(times) - 1)
+    return difference(rig, q[before], q[after]) / (times[after] - times[before])[:, None]
 
 
 def _step(times: np.ndarray, frame: int) -> float:

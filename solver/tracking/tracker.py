@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..dynamics import integrate
 from ..errors import InvalidValue
-from ..pinocchio_loader import pin
 from ..rig import Rig
 from .baumgarte import BaumgarteRoot
 from .dynamical import InverseKinematics
@@ -133,7 +133,7 @@ class Tracker:
         self, q: np.ndarray, previous: TargetSample, sample: TargetSample, dt: float
     ) -> tuple[np.ndarray, bool]:
         change = self.solver.correction(q, previous, sample, dt)
-        following = pin.integrate(self.rig.model, q, change)
+        following = integrate(self.rig, q, change)
         if self._root is not None:
             following[ROTATION] = self._root.advance(change[3:6])
             self.drift = max(self.drift, self._root.drift)

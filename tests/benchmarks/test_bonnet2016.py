@@ -195,7 +195,7 @@ def waving(rig: Rig) -> Motion:
     pitch, phase = generator.uniform(0.2, 1.0, (2, rig.model.nv)), generator.uniform(0.0, 6.0, (2, rig.model.nv))
     angles = 0.25 * np.sin(2.0 * np.pi * pitch * times[:, None, None] + phase).sum(axis=1)
     q = np.array([pin.integrate(rig.model, rig.neutral, row) for row in angles])
-    return smooth_motion(rig.model, times, q, None)
+    return smooth_motion(rig, times, q, None)
 
 
 def test_a_load_unknown_to_the_identification_is_found(robot: Rig) -> None:

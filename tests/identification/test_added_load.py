@@ -32,7 +32,7 @@ def swinging(rig: Rig, seed: int) -> Motion:
     pitch, phase = generator.uniform(0.3, 1.5, (2, rig.model.nv))
     tangents = 0.4 * np.sin(2.0 * np.pi * (pitch * times[:, None] + phase))
     q = np.array([pin.integrate(rig.model, rig.neutral, tangent) for tangent in tangents])
-    return smooth_motion(rig.model, times, q, None)
+    return smooth_motion(rig, times, q, None)
 
 
 def recorded(rig: Rig, truth: InertialParameters, seed: int) -> Trial:

@@ -7,13 +7,15 @@ import pytest
 
 from solver.errors import InvalidValue
 from solver.pinocchio_loader import pin
+from solver.rig import Rig
 from solver.signals import PRESETS, FilterPreset, smooth_motion
+from tests.random_motion import rig_of
 
 HUMAN = PRESETS["human_8hz"]
 ROOT_LINEAR = slice(0, 3)
 
 
-def model() -> pin.Model:
+def _rig() -> Rig:
     """A free flyer with a ball, a skew hinge, a slider and an endless hinge."""
     result = pin.Model()
     generator = np.random.default_rng(3)
@@ -27,31 +29,34 @@ def model() -> pin.Model:
     for number, joint in enumerate(joints):
         placement = pin.SE3.Identity() if number == 0 else pin.SE3(pin.exp3(generator.standard_normal(3)), np.ones(3))
         result.addJoint(number, joint, placement, f"joint {number}")
-    return result
+    return rig_of(result)
+
+
+RIG = _rig()
+MODEL = RIG.model
 
 
 def swing(times: np.ndarray) -> np.ndarray:
     """A smooth motion (N, nq) at about 1 Hz with large rotations, not periodic."""
-    rig, generator = model(), np.random.default_rng(4)
-    amplitude, phase = generator.uniform(0.3, 0.9, rig.nv), generator.uniform(0, 6, rig.nv)
-    steps = amplitude * np.sin(2 * np.pi * np.linspace(0.5, 1.1, rig.nv) * times[:, None] + phase)
-    start = pin.integrate(rig, pin.neutral(rig), generator.standard_normal(rig.nv))
-    return np.array([pin.integrate(rig, start, step) for step in steps])
+    generator = np.random.default_rng(4)
+    amplitude, phase = generator.uniform(0.3, 0.9, MODEL.nv), generator.uniform(0, 6, MODEL.nv)
+    steps = amplitude * np.sin(2 * np.pi * np.linspace(0.5, 1.1, MODEL.nv) * times[:, None] + phase)
+    start = pin.integrate(MODEL, pin.neutral(MODEL), generator.standard_normal(MODEL.nv))
+    return np.array([pin.integrate(MODEL, start, step) for step in steps])
 
 
 def constant(times: np.ndarray, velocity: np.ndarray) -> np.ndarray:
     """Constant velocity of every joint, the root turning in place."""
-    rig = model()
-    start = pin.integrate(rig, pin.neutral(rig), np.random.default_rng(5).standard_normal(rig.nv))
-    return np.array([pin.integrate(rig, start, velocity * t) for t in times])
+    start = pin.integrate(MODEL, pin.neutral(MODEL), np.random.default_rng(5).standard_normal(MODEL.nv))
+    return np.array([pin.integrate(MODEL, start, velocity * t) for t in times])
 
 
 @pytest.mark.parametrize("preset", [None, *PRESETS.values()], ids=lambda p: p.name if p else "none")
 def test_constant_velocity_is_exact(preset: FilterPreset | None) -> None:
     """A body that turns steadily has that velocity and no acceleration, up to the trial's ends, through any filter."""
-    velocity = 3.0 * np.random.default_rng(6).standard_normal(model().nv)
+    velocity = 3.0 * np.random.default_rng(6).standard_normal(MODEL.nv)
     velocity[ROOT_LINEAR] = 0.0
-    motion = smooth_motion(model(), times := np.arange(150) / 100.0, constant(times, velocity), preset)
+    motion = smooth_motion(RIG, times := np.arange(150) / 100.0, constant(times, velocity), preset)
     assert np.allclose(motion.v, velocity, atol=1e-4)
     assert np.allclose(motion.a, 0.0, atol=1e-2)
     inside = slice(40, 110)
@@ -64,10 +69,10 @@ def test_v_is_the_velocity_and_a_its_derivative() -> None:
     errors = []
     for rate in (100.0, 200.0):
         times = np.arange(int(2 * rate)) / rate
-        motion = smooth_motion(model(), times, swing(times), HUMAN)
+        motion = smooth_motion(RIG, times, swing(times), HUMAN)
         edge = int(0.2 * rate)
         middle = range(edge, len(times) - edge)
-        v = [pin.difference(model(), motion.q[k - 1], motion.q[k + 1]) * rate / 2 for k in middle]
+        v = [pin.difference(MODEL, motion.q[k - 1], motion.q[k + 1]) * rate / 2 for k in middle]
         a = [(motion.v[k + 1] - motion.v[k - 1]) * rate / 2 for k in middle]
         v_error, a_error = v - motion.v[edge:-edge], a - motion.a[edge:-edge]
         errors.append((np.abs(v_error).max() / np.abs(v).max(), np.abs(a_error).max() / np.abs(a).max()))
@@ -83,8 +88,8 @@ def test_derivatives_converge_at_fourth_order_or_better() -> None:
     for rate in (25.0, 50.0):
         times = np.arange(int(4 * rate) + 1) / rate
         fine = np.arange(int(4 * reference) + 1) / reference
-        coarse_a = smooth_motion(model(), times, swing(times), None).a
-        fine_a = smooth_motion(model(), fine, swing(fine), None).a[:: int(reference / rate)]
+        coarse_a = smooth_motion(RIG, times, swing(times), None).a
+        fine_a = smooth_motion(RIG, fine, swing(fine), None).a[:: int(reference / rate)]
         middle = slice(int(rate), int(3 * rate))
         errors.append(np.abs(coarse_a - fine_a)[middle].max())
     assert errors[0] / errors[1] > 12.0
@@ -97,7 +102,7 @@ def test_turning_and_moving_the_world_changes_nothing_but_the_root() -> None:
     world = pin.SE3(pin.exp3(np.array([1.0, -2.0, 0.5])), np.array([3.0, 1.0, -2.0]))
     moved = q.copy()
     moved[:, :7] = [pin.SE3ToXYZQUAT(world * pin.XYZQUATToSE3(row)) for row in q[:, :7]]
-    plain, turned = (smooth_motion(model(), times, table, HUMAN) for table in (q, moved))
+    plain, turned = (smooth_motion(RIG, times, table, HUMAN) for table in (q, moved))
     assert np.allclose(turned.v, plain.v, atol=1e-9)
     assert np.allclose(turned.a, plain.a, atol=1e-6)
     back = [pin.SE3ToXYZQUAT(world * pin.XYZQUATToSE3(row)) for row in plain.q[:, :7]]
@@ -112,10 +117,10 @@ def test_another_point_of_the_base_moves_as_the_same_body() -> None:
     q, offset = swing(times), pin.SE3(pin.exp3(np.array([0.2, 0.9, -1.1])), np.array([0.1, -0.2, 0.3]))
     other = q.copy()
     other[:, :7] = [pin.SE3ToXYZQUAT(pin.XYZQUATToSE3(row) * offset) for row in q[:, :7]]
-    plain, moved = (smooth_motion(model(), times, table, None) for table in (q, other))
+    plain, moved = (smooth_motion(RIG, times, table, None) for table in (q, other))
     carried = plain.v[:, :6] @ offset.inverse().action.T
     assert np.allclose(moved.v[20:-20, :6], carried[20:-20], atol=1e-5)
-    plain, moved = (smooth_motion(model(), times, table, HUMAN) for table in (q, other))
+    plain, moved = (smooth_motion(RIG, times, table, HUMAN) for table in (q, other))
     carried = plain.v[:, :6] @ offset.inverse().action.T
     assert np.allclose(moved.v[40:-40, :6], carried[40:-40], atol=0.02)
 
@@ -126,7 +131,7 @@ def test_the_sign_of_a_quaternion_does_not_matter() -> None:
     q = swing(times)
     flipped = q.copy()
     flipped[np.random.default_rng(7).random(120) < 0.5, 3:7] *= -1.0
-    plain, other = (smooth_motion(model(), times, table, HUMAN) for table in (q, flipped))
+    plain, other = (smooth_motion(RIG, times, table, HUMAN) for table in (q, flipped))
     assert np.allclose(plain.v, other.v)
     assert np.allclose(np.abs(np.einsum("ij,ij->i", plain.q[:, 3:7], other.q[:, 3:7])), 1.0)
 
@@ -134,11 +139,11 @@ def test_the_sign_of_a_quaternion_does_not_matter() -> None:
 def test_rounded_and_uneven_stamps_give_the_same_motion() -> None:
     """Stamps rounded to 0.1 ms, or with frames dropped, still give the true velocities."""
     exact = np.arange(300) / 240.0
-    truth = smooth_motion(model(), exact, swing(exact), HUMAN)
-    rounded = smooth_motion(model(), np.round(exact, 4), swing(exact), HUMAN)
+    truth = smooth_motion(RIG, exact, swing(exact), HUMAN)
+    rounded = smooth_motion(RIG, np.round(exact, 4), swing(exact), HUMAN)
     assert np.allclose(rounded.v, truth.v, rtol=1e-3, atol=1e-3)
     dropped = np.delete(exact, [60, 61, 150])
-    uneven = smooth_motion(model(), dropped, swing(dropped), HUMAN)
+    uneven = smooth_motion(RIG, dropped, swing(dropped), HUMAN)
     assert len(uneven) == len(exact)
     assert np.allclose(uneven.v[30:-30], truth.v[30:-30], atol=0.01)
 
@@ -147,12 +152,12 @@ def test_gaps_are_bridged_and_a_long_one_does_not_spoil_the_rest() -> None:
     """A gap of 50 ms is bridged; one of 500 ms is filled somehow, but frames 0.4 s away do not notice it."""
     times = np.arange(400) / 100.0
     q = swing(times)
-    truth = smooth_motion(model(), times, q, HUMAN)
+    truth = smooth_motion(RIG, times, q, HUMAN)
     short, long = q.copy(), q.copy()
     short[200:205, 5] = np.nan
     long[200:250] = np.nan
-    assert np.allclose(smooth_motion(model(), times, short, HUMAN).v, truth.v, atol=0.02)
-    filled = smooth_motion(model(), times, long, HUMAN)
+    assert np.allclose(smooth_motion(RIG, times, short, HUMAN).v, truth.v, atol=0.02)
+    filled = smooth_motion(RIG, times, long, HUMAN)
     assert np.allclose(filled.v[:160], truth.v[:160], atol=0.02)
     assert np.allclose(filled.v[290:], truth.v[290:], atol=0.02)
     assert np.allclose(np.linalg.norm(filled.q[:, 3:7], axis=1), 1.0)
@@ -161,11 +166,10 @@ def test_gaps_are_bridged_and_a_long_one_does_not_spoil_the_rest() -> None:
 def test_noise_above_the_cutoff_is_taken_out() -> None:
     """30 Hz noise of 0.01 rad, hundreds of rad/s^2 when differentiated, leaves less than 1 % of it."""
     times = np.arange(300) / 100.0
-    rig = model()
-    noise = 0.01 * np.sin(2 * np.pi * 30.0 * times)[:, None] * np.ones(rig.nv)
-    noisy = np.array([pin.integrate(rig, row, step) for row, step in zip(swing(times), noise)])
+    noise = 0.01 * np.sin(2 * np.pi * 30.0 * times)[:, None] * np.ones(MODEL.nv)
+    noisy = np.array([pin.integrate(MODEL, row, step) for row, step in zip(swing(times), noise)])
     clean, smooth, raw = (
-        smooth_motion(rig, times, *args) for args in ((swing(times), HUMAN), (noisy, HUMAN), (noisy, None))
+        smooth_motion(RIG, times, *args) for args in ((swing(times), HUMAN), (noisy, HUMAN), (noisy, None))
     )
     inside = slice(40, -40)
     assert np.abs(raw.a - clean.a)[inside].max() > 100.0
@@ -184,14 +188,14 @@ def test_bad_motion_is_refused(change: str, match: str) -> None:
     else:
         q[1:] = np.nan
     with pytest.raises(InvalidValue, match=match):
-        smooth_motion(model(), times, q, HUMAN)
+        smooth_motion(RIG, times, q, HUMAN)
 
 
 def test_a_joint_without_rule_is_refused_by_name() -> None:
     """A chart with gimbal lock (spherical ZYX) is not differentiated as if its angles were the tangent."""
-    rig = pin.Model()
-    rig.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root")
-    rig.addJoint(1, pin.JointModelSphericalZYX(), pin.SE3.Identity(), "gimbal")
-    q = np.tile(pin.neutral(rig), (20, 1))
+    model = pin.Model()
+    model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root")
+    model.addJoint(1, pin.JointModelSphericalZYX(), pin.SE3.Identity(), "gimbal")
+    q = np.tile(pin.neutral(model), (20, 1))
     with pytest.raises(InvalidValue, match="gimbal"):
-        smooth_motion(rig, np.arange(20) / 100.0, q, None)
+        smooth_motion(rig_of(model), np.arange(20) / 100.0, q, None)

@@ -25,8 +25,8 @@ def swinging(noise: float, seconds: float = 12.0, hertz: float = 1.0) -> tuple[n
 
 def test_white_noise_is_found() -> None:
     """The floor of each coordinate is the variance of its white noise, and never much above."""
-    model = small_rig().model
-    floor = noise_floor(model, *swinging(NOISE), PRESET)
+    rig = small_rig()
+    floor = noise_floor(rig, *swinging(NOISE), PRESET)
     assert floor is not None
     joints = np.sqrt(np.diag(floor))[6:]
     assert np.median(joints) == pytest.approx(NOISE, rel=0.2)
@@ -35,22 +35,22 @@ def test_white_noise_is_found() -> None:
 
 def test_a_smooth_motion_has_no_floor() -> None:
     """What a filter already took away is not found, and the cut-off asked for is kept."""
-    model = small_rig().model
+    rig = small_rig()
     times, q = swinging(0.0)
-    floor = noise_floor(model, times, q, PRESET)
+    floor = noise_floor(rig, times, q, PRESET)
     assert floor is not None
     assert np.sqrt(np.diag(floor)).max() < 1e-3 * NOISE
-    assert lowered(PRESET, [noisy_above(model, times, q, floor)]) == PRESET
+    assert lowered(PRESET, [noisy_above(rig, times, q, floor)]) == PRESET
 
 
 @pytest.mark.parametrize("noise", [0.002, 0.02])
 def test_the_cut_off_goes_down_to_where_noise_begins(noise: float) -> None:
     """A motion of 1 Hz under white noise needs no 8 Hz; one motion among others that does keeps it."""
-    model = small_rig().model
+    rig = small_rig()
     times, q = swinging(noise)
-    floor = noise_floor(model, times, q, PRESET)
+    floor = noise_floor(rig, times, q, PRESET)
     assert floor is not None
-    above = noisy_above(model, times, q, floor)
+    above = noisy_above(rig, times, q, floor)
     assert 1.0 < above < 5.0
     assert lowered(PRESET, [above]).cutoff < PRESET.cutoff
     assert lowered(PRESET, [above, np.inf]) == PRESET
@@ -59,24 +59,24 @@ def test_the_cut_off_goes_down_to_where_noise_begins(noise: float) -> None:
 
 def test_shaken_copies_carry_as_much_noise_again() -> None:
     """Accelerations of copies differ from the motion's as much as those differ from the motion without noise."""
-    model = small_rig().model
+    rig = small_rig()
     times, q = swinging(NOISE)
-    exact = smooth_motion(model, *swinging(0.0), PRESET)
-    seen = smooth_motion(model, times, q, PRESET)
-    floor = noise_floor(model, times, q, PRESET)
+    exact = smooth_motion(rig, *swinging(0.0), PRESET)
+    seen = smooth_motion(rig, times, q, PRESET)
+    floor = noise_floor(rig, times, q, PRESET)
     assert floor is not None
-    copies = shaken(model, times, q, PRESET, floor, name="a")
+    copies = shaken(rig, times, q, PRESET, floor, name="a")
     inner = slice(50, -50)
     own = (seen.a - exact.a)[inner, 6:].std()
     again = np.mean([(copy.a - seen.a)[inner, 6:].std() for copy in copies])
     assert again == pytest.approx(own, rel=0.2)
-    same = shaken(model, times, q, PRESET, floor, name="a")
+    same = shaken(rig, times, q, PRESET, floor, name="a")
     assert np.array_equal(copies[0].q, same[0].q)
     assert not np.array_equal(copies[0].q, copies[1].q)
 
 
 def test_short_recordings_tell_nothing() -> None:
     """A second of motion is too short to know its noise."""
-    model = small_rig().model
+    rig = small_rig()
     times, q = swinging(NOISE, seconds=1.0)
-    assert noise_floor(model, times, q, PRESET) is None
+    assert noise_floor(rig, times, q, PRESET) is None

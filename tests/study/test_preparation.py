@@ -38,7 +38,7 @@ def swinging(rig: Rig, seconds: float, seed: int) -> Motion:
     )
     q = np.tile(rig.neutral, (len(times), 1))
     q[:, 7:] = amplitude * np.sin(2 * np.pi * frequency * times[:, None] + phase)
-    return smooth_motion(rig.model, times, q, None)
+    return smooth_motion(rig, times, q, None)
 
 
 def recorded(rig: Rig, motion: Motion, lag: float = 0.0) -> Recording:

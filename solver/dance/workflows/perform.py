@@ -154,7 +154,7 @@ def recorded(path: str | Path, trial: str | None = None) -> RecordedMotion:
         if len(places) != len(rig.links):
             raise InputError(file, f"is not the motion of the rig in {RIG_FILE}", remedy="Name a study's folder")
         q = configurations(rig, scene.root, scene.rotations[:, places], scene.translations[:, places])
-        motion = smooth_motion(rig.model, scene.times, q, None)
+        motion = smooth_motion(rig, scene.times, q, None)
     except InputError:
         raise
     except SolverError as error:

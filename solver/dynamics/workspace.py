@@ -1,0 +1,70 @@
+"""A rig at one configuration at a time: where its links are and how its joints move them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..pinocchio_loader import pin
+from ..rig import Rig
+from .kinematics import link_views
+
+
+class Workspace:
+    """Poses of a rig's links, and their Jacobians.
+
+    Attributes:
+        rotations: (L, 3, 3) link axes to world axes, of the last configuration.
+        positions: (L, 3) [m] link origins, world.
+        jacobian: (6, nv) of all joints, linear then angular, world axes about the world origin.
+    """
+
+    def __init__(self, rig: Rig, model: pin.Model | None = None) -> None:
+        self.rig, self._model = rig, rig.model if model is None else model
+        self._data = self._model.createData()
+        self._views = link_views(self._data, self._model.njoints)
+        self.rotations = np.zeros((len(rig.links), 3, 3))
+        self.positions = np.zeros((len(rig.links), 3))
+        self.jacobian = np.zeros((6, self._model.nv))
+
+    def update(self, q: np.ndarray) -> None:
+        """Move to a configuration (nq,)."""
+        pin.computeJointJacobians(self._model, self._data, q)
+        self.jacobian = self._data.J
+        self._read()
+
+    def place(self, q: np.ndarray) -> None:
+        """Move to a configuration (nq,), without its Jacobian."""
+        pin.forwardKinematics(self._model, self._data, q)
+        self._read()
+
+    def approach(self, link: int, rotation: np.ndarray, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Twist (6,) that leads a link to a pose in one unit of time, and its Jacobian (6, nv), both in link axes.
+
+        Args:
+            link: index.
+            rotation, position: (3, 3), (3,) [m] wanted, world.
+        """
+        here = self._data.oMi[link + 1]
+        twist = pin.log6(here.actInv(pin.SE3(np.array(rotation), np.array(position)))).vector
+        return twist, pin.getJointJacobian(self._model, self._data, link + 1, pin.LOCAL)
+
+    def _read(self) -> None:
+        if not self._views.live:
+            self._views.refresh()
+        poses = self._views.poses
+        np.copyto(self.rotations, poses[:, :9].reshape(-1, 3, 3).swapaxes(1, 2))  # Pinocchio stores columns
+        np.copyto(self.positions, poses[:, 9:])
+
+
+def link_poses(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Axes (L, 3, 3) and origins (L, 3) [m] of the links in the world at one configuration (nq,)."""
+    workspace = Workspace(rig)
+    workspace.place(np.asarray(q, float))
+    return workspace.rotations, workspace.positions
+
+
+def contact_corners(rig: Rig, q: np.ndarray) -> list[np.ndarray]:
+    """Corners (V, 3) [m] of each contact patch in the world at one configuration (nq,)."""
+    turns, places = link_poses(rig, q)
+    owners = ((patch.vertices, rig.index(patch.link)) for patch in rig.contacts)
+    return [vertices @ turns[link].T + places[link] for vertices, link in owners]
