@@ -159,12 +159,12 @@ def key_motion(curves: Curves, armature: bpy.types.Object, motion: SceneMotion, 
         root = rest[0] if index == 0 else None
         shift = motion.root if index == 0 else motion.translations[:, index]
         rotation, location = convert.pose_basis(motion.rotations[:, index], shift, axes[index], root)
-        if joint.kind in ("free", "general", "prismatic"):
+        if joint.slides:
             curves.add(f"{bone}.location", frames, location, group=link)
         mode = typed.pose_bones(armature)[link].rotation_mode
-        if joint.kind == "revolute" and mode not in CHANNELS:
+        if joint.hinge and mode not in CHANNELS:
             frame = convert.bone_frame(rig, index)
-            angles = frame.sign * convert.hinge_angles(motion.rotations[:, index], joint.axis)
+            angles = frame.sign * convert.hinge_angles(motion.rotations[:, index], joint.axes[0])
             curves.add(f"{bone}.rotation_euler", frames, angles, group=link, index=frame.axis)
         elif joint.kind != "prismatic":
             channel, _ = CHANNELS.get(mode, EULER)

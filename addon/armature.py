@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from functools import lru_cache
+import hashlib
 
 import bpy
 import numpy as np
 
 from . import convert, meshes, typed
-from .values import SceneRig, errors, scene_rig
+from .values import Rig, errors, rig_of_text, rig_text
 
 RIG_KEY = "exciting_dance_rig"
-"""Custom property of the armature data: the rig's description (JSON, without mesh vertices)."""
-PARAMETERS_KEY = "exciting_dance_parameters"
-"""Custom property of the armature data: how to make the rig again (JSON)."""
+"""Custom property of the armature data: the rig by value, as text."""
+DIGEST_KEY = "exciting_dance_digest"
+"""Custom property of the armature data: a short name of that text, so that it is read once and not at each redraw."""
 LINK_KEY = "exciting_dance_link"
 """Custom property of a mesh object: the link it shows."""
+READ: dict[str, Rig] = {}
+"""Rigs that were read from armatures, by digest."""
+REMEMBERED = 16
 LIMITS = "Joint limits"
 SIDES = {"Left": "THEME04", "Right": "THEME01", "Middle": "THEME09"}
 AXES = "xyz"
@@ -25,14 +27,13 @@ ROLL_STEPS = 3
 
 
 def build_armature(
-    context: bpy.types.Context, rig: SceneRig, tree: dict, collection: bpy.types.Collection | None = None
+    context: bpy.types.Context, rig: Rig, collection: bpy.types.Collection | None = None
 ) -> bpy.types.Object:
     """Make a rig's armature with its shapes.
 
     Args:
         context: whose scene receives it.
-        rig: to build.
-        tree: the description the rig was read from, kept on the armature.
+        rig: to build, kept on the armature.
         collection: receives the objects; a new one named as the rig by default.
 
     Returns:
@@ -52,17 +53,15 @@ def build_armature(
     shapes = bpy.data.collections.new(f"{rig.name} shapes")
     collection.children.link(shapes)
     _add_shapes(armature, rig, shapes)
-    describe(armature, tree)
+    describe(armature, rig)
     data.display_type, armature.show_in_front = "STICK", True
     return armature
 
 
-def describe(armature: bpy.types.Object, tree: dict) -> None:
-    """Keep a rig's description on its armature."""
-    data = typed.armature(armature)
-    slim = {**tree, "shapes": [{**s, "vertices": [], "faces": []} for s in tree["shapes"]]}
-    data[RIG_KEY] = json.dumps(slim)
-    data[PARAMETERS_KEY] = json.dumps(tree["parameters"])
+def describe(armature: bpy.types.Object, rig: Rig) -> None:
+    """Keep a rig on its armature."""
+    data, text = typed.armature(armature), rig_text(rig)
+    data[RIG_KEY], data[DIGEST_KEY] = text, hashlib.sha256(text.encode()).hexdigest()
 
 
 def hide(armature: bpy.types.Object | None) -> None:
@@ -72,21 +71,21 @@ def hide(armature: bpy.types.Object | None) -> None:
             item.hide_set(True)
 
 
-def rig_of(armature: bpy.types.Object) -> SceneRig:
-    """The rig an armature was made from (without mesh vertices).
+def rig_of(armature: bpy.types.Object) -> Rig:
+    """The rig an armature was made from.
 
     Raises:
         InvalidValue: the object is no such armature.
     """
     if not is_rig(armature):
         raise errors.InvalidValue(f"{armature.name!r} is no rig of this add-on; import one first")
-    return _described(typed.armature(armature)[RIG_KEY])
-
-
-@lru_cache(maxsize=16)
-def _described(text: str) -> SceneRig:
-    """The rig of a description: panels ask for it several times a redraw."""
-    return scene_rig(json.loads(text))
+    data = typed.armature(armature)
+    digest = data[DIGEST_KEY]
+    if digest not in READ:
+        while len(READ) >= REMEMBERED:
+            del READ[next(iter(READ))]
+        READ[digest] = rig_of_text(data[RIG_KEY])
+    return READ[digest]
 
 
 def is_rig(item: bpy.types.Object) -> bool:
@@ -109,7 +108,7 @@ def shapes_of(armature: bpy.types.Object) -> dict[str, bpy.types.Object]:
     return {child[LINK_KEY]: child for child in armature.children if LINK_KEY in child}
 
 
-def bone_axes(armature: bpy.types.Object, rig: SceneRig) -> np.ndarray:
+def bone_axes(armature: bpy.types.Object, rig: Rig) -> np.ndarray:
     """O_k of every link (L, 3, 3) as the bones have it, single precision included.
 
     Chained from parent to child as Blender poses bones: where a bone points against its parent, the bone's matrix in
@@ -146,7 +145,7 @@ def enforce_limits(armature: bpy.types.Object, on: bool) -> None:
 
 
 def _add_bones(
-    context: bpy.types.Context, armature: bpy.types.Object, rig: SceneRig, frames: list[convert.BoneFrame]
+    context: bpy.types.Context, armature: bpy.types.Object, rig: Rig, frames: list[convert.BoneFrame]
 ) -> None:
     if context.view_layer.objects.active is not None and context.view_layer.objects.active.mode != "OBJECT":
         bpy.ops.object.mode_set(mode="OBJECT")
@@ -170,7 +169,7 @@ def _add_bones(
     bpy.ops.object.mode_set(mode="OBJECT")
 
 
-def _sort_sides(data: bpy.types.Armature, rig: SceneRig) -> None:
+def _sort_sides(data: bpy.types.Armature, rig: Rig) -> None:
     sides = {left: "Left" for left, _ in rig.pairs} | {right: "Right" for _, right in rig.pairs}
     groups = {name: data.collections.new(name) for name in SIDES}
     for link in rig.links:
@@ -179,20 +178,21 @@ def _sort_sides(data: bpy.types.Armature, rig: SceneRig) -> None:
         data.bones[link].color.palette = SIDES[side]
 
 
-def _restrain(bone: bpy.types.PoseBone, rig: SceneRig, link: int, frame: convert.BoneFrame) -> None:
+def _restrain(bone: bpy.types.PoseBone, rig: Rig, link: int, frame: convert.BoneFrame) -> None:
     """Leave a bone the freedom of its joint; limits go to inverse kinematics and to a muted constraint."""
     joint = rig.joints[link]
-    if joint.kind not in ("free", "general"):
+    if joint.kind not in ("free", "planar"):
         bone.lock_location = [not (joint.kind == "prismatic" and axis == frame.axis) for axis in range(3)]  # type: ignore[assignment]
     bone.lock_scale = [True] * 3  # type: ignore[assignment]
     bone.rotation_mode = "QUATERNION"
     if joint.kind == "prismatic":
         bone.lock_rotation, bone.lock_rotation_w = [True] * 3, True  # type: ignore[assignment]
-    if joint.kind != "revolute":
+    if not joint.hinge:
         return
     bone.rotation_mode = "XYZ"
     bone.lock_rotation = [axis != frame.axis for axis in range(3)]  # type: ignore[assignment]
-    low, high = sorted((frame.sign * joint.lower[0], frame.sign * joint.upper[0]))
+    limits = rig.limits_of(rig.links[link])
+    low, high = sorted((frame.sign * float(limits.lower[0]), frame.sign * float(limits.upper[0])))
     for axis, name in enumerate(AXES):
         setattr(bone, f"lock_ik_{name}", axis != frame.axis)
     if not np.isfinite([low, high]).all():
@@ -210,7 +210,7 @@ def _restrain(bone: bpy.types.PoseBone, rig: SceneRig, link: int, frame: convert
     constraint.mute = True
 
 
-def _add_shapes(armature: bpy.types.Object, rig: SceneRig, collection: bpy.types.Collection) -> None:
+def _add_shapes(armature: bpy.types.Object, rig: Rig, collection: bpy.types.Collection) -> None:
     axes = bone_axes(armature, rig)
     for index, link in enumerate(rig.links):
         parts = [meshes.shape_geometry(shape) for shape in rig.shapes if shape.link == link]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from mathutils import Euler, Matrix, Quaternion, Vector
 
-from .values import SceneRig
+from .values import Rig
 
 SHORTEST_BONE = 0.02
 """[m] Blender deletes bones without length."""
@@ -42,7 +42,7 @@ class BoneFrame:
     sign: float = 1.0
 
 
-def bone_frame(rig: SceneRig, link: int) -> BoneFrame:
+def bone_frame(rig: Rig, link: int) -> BoneFrame:
     """Bone axes of a link: y toward the tip, a hinge's axis exactly on x (or y), z forward where nothing else rules.
 
     No bone points nearly against its parent (some degrees off): there Blender's own rest matrices lose orthogonality.
@@ -50,7 +50,7 @@ def bone_frame(rig: SceneRig, link: int) -> BoneFrame:
     frame, parent = _frame(rig, link), rig.parents[link]
     if parent < 0:
         return frame
-    turns = rotation_matrices(rig.neutral_rotations)
+    turns, _ = rig.rest
     ahead = turns[link].T @ turns[parent] @ bone_frame(rig, parent).axes[:, 1]
     if not AGAINST[0] < ahead @ frame.axes[:, 1] < AGAINST[1]:
         return frame
@@ -66,26 +66,28 @@ def _about_x(angle: float) -> np.ndarray:
     return np.array([[1.0, 0.0, 0.0], [0.0, cos, -sin], [0.0, sin, cos]])
 
 
-def _frame(rig: SceneRig, link: int) -> BoneFrame:
+def _frame(rig: Rig, link: int) -> BoneFrame:
     toward, joint = _direction(rig, link), rig.joints[link]
     length = max(float(np.linalg.norm(toward)), SHORTEST_BONE)
     y = toward / np.linalg.norm(toward)
-    if joint.kind in ("revolute", "prismatic"):
-        along = float(joint.axis @ y)
+    if len(joint.axes) == 1:
+        axis = joint.axes[0]
+        along = float(axis @ y)
         if abs(along) > ACROSS:
             sign = float(np.sign(along))
-            return BoneFrame(_completed(sign * joint.axis), length, 1, sign)
-        y = y - along * joint.axis
+            return BoneFrame(_completed(sign * axis), length, 1, sign)
+        y = y - along * axis
         y /= np.linalg.norm(y)
-        return BoneFrame(np.column_stack([joint.axis, y, np.cross(joint.axis, y)]), length, 0)
+        return BoneFrame(np.column_stack([axis, y, np.cross(axis, y)]), length, 0)
     return BoneFrame(_completed(y), length)
 
 
-def rest_matrices(rig: SceneRig) -> np.ndarray:
+def rest_matrices(rig: Rig) -> np.ndarray:
     """Link frames at rest (L, 4, 4) in armature space: the neutral pose, standing on the floor."""
     result = np.tile(np.eye(4), (len(rig.links), 1, 1))
-    result[:, :3, :3] = rotation_matrices(rig.neutral_rotations)
-    result[:, :3, 3] = rig.neutral_positions - rig.neutral_positions[0]
+    turns, places = rig.rest
+    result[:, :3, :3] = turns
+    result[:, :3, 3] = places - places[0]
     result[:, 2, 3] += rig.standing_height
     return result
 
@@ -181,7 +183,7 @@ def channel_values(mode: str, quaternions: np.ndarray) -> np.ndarray:
     return angles
 
 
-def joints_of(rig: SceneRig, turns: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def joints_of(rig: Rig, turns: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Movement of every joint from the links' frames in the world.
 
     Args:
@@ -194,27 +196,26 @@ def joints_of(rig: SceneRig, turns: np.ndarray, places: np.ndarray) -> tuple[np.
         world.
     """
     rotations, translations = np.empty((*places.shape[:2], 4)), np.array(places)
-    neutral = rotation_matrices(rig.rotations)
-    for link, parent in enumerate(rig.parents):
-        turn = turns[:, link]
+    for link, joint in enumerate(rig.joints):
+        turn, parent = turns[:, link], joint.parent
         if parent >= 0:
-            back = (turns[:, parent] @ neutral[link]).swapaxes(1, 2)
+            back = (turns[:, parent] @ joint.rotation).swapaxes(1, 2)
             turn = back @ turn
-            away = places[:, link] - places[:, parent] - turns[:, parent] @ rig.positions[link]
+            away = places[:, link] - places[:, parent] - turns[:, parent] @ joint.position
             translations[:, link] = np.einsum("nij,nj->ni", back, away)
         rotations[:, link] = quaternions_of(turn)
     return rotations, translations
 
 
-def links_of(rig: SceneRig, rotations: np.ndarray, translations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def links_of(rig: Rig, rotations: np.ndarray, translations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Links' axes (N, L, 3, 3) and origins (N, L, 3) [m] in the world: the reverse of `joints_of`."""
     turns, places = rotation_matrices(rotations), np.array(translations)
-    neutral = rotation_matrices(rig.rotations)
-    for link, parent in enumerate(rig.parents):
+    for link, joint in enumerate(rig.joints):
+        parent = joint.parent
         if parent >= 0:
-            base = turns[:, parent] @ neutral[link]
+            base = turns[:, parent] @ joint.rotation
             ahead = np.einsum("nij,nj->ni", base, translations[:, link])
-            places[:, link] = places[:, parent] + turns[:, parent] @ rig.positions[link] + ahead
+            places[:, link] = places[:, parent] + turns[:, parent] @ joint.position + ahead
             turns[:, link] = base @ turns[:, link]
     return turns, places
 
@@ -279,7 +280,7 @@ def aiming(directions: np.ndarray) -> np.ndarray:
     return result
 
 
-def _direction(rig: SceneRig, link: int) -> np.ndarray:
+def _direction(rig: Rig, link: int) -> np.ndarray:
     """From the joint to the far end (3,) [m], link axes; never zero."""
     for candidate in (rig.tips[link], rig.boxes[link].mean(axis=0)):
         if np.linalg.norm(candidate) > SHORTEST_BONE / 2:

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import typed
 from .armature import rig_of
-from .values import InertialParameters, SceneResult, errors, six_of, symmetric
+from .values import InertialParameters, Rig, SceneResult, errors, six_of, symmetric
 
 RESULT_KEY = "exciting_dance_result"
 """Custom property of the armature data: method, consistency and bounds of the result (JSON)."""
@@ -67,9 +67,21 @@ def write_inertials(armature: bpy.types.Object, result: SceneResult) -> None:
 
 def write_prior(armature: bpy.types.Object) -> None:
     """Write what the rig believes as if it were found, so that an armature without a measurement has masses too."""
-    rig = rig_of(armature)
-    prior = InertialParameters(rig.links, rig.prior)
+    prior = rig_of(armature).prior
     write_inertials(armature, SceneResult(prior, prior, method="prior"))
+
+
+def body_of(armature: bpy.types.Object) -> Rig:
+    """The rig with the inertial parameters on its bones, identified or set by hand: what dances, is checked, moves.
+
+    Raises:
+        InvalidValue: the object is no rig, or a bone's mass is one that no body has.
+    """
+    rig = rig_of(armature)
+    if any(EXACT not in armature.data.bones[link] for link in rig.links):
+        return rig
+    found = read_inertials(armature).parameters
+    return rig if np.array_equal(found.values, rig.prior.values) else rig.with_prior(found)
 
 
 def told(armature: bpy.types.Object) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from .values import SceneShape
+from .values import Shape
 
 SEGMENTS = 32
 RINGS = 10
@@ -14,7 +14,7 @@ RING_STEPS, TUBE_STEPS, TUBE = 48, 6, 0.02
 """Of the rings that show an ellipsoid: corners around, corners across, thickness against the radius."""
 
 
-def shape_geometry(shape: SceneShape) -> tuple[np.ndarray, list]:
+def shape_geometry(shape: Shape) -> tuple[np.ndarray, list]:
     """Vertices (V, 3) [m] in link axes and faces of a shape."""
     if shape.kind == "mesh":
         vertices, faces = shape.vertices * np.broadcast_to(shape.size or 1.0, 3), shape.faces.tolist()

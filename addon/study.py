@@ -11,15 +11,14 @@ from . import action, armature, inertials, recording, typed
 from .colours import colour_body
 from .values import (
     RECORDING,
+    Rig,
     SceneMotion,
     SceneRecording,
     SceneResult,
-    SceneRig,
     errors,
     read_motion,
     read_result,
     read_rig,
-    read_tree,
 )
 from .values import study_folder as files
 from .whole import all_or_nothing
@@ -27,6 +26,8 @@ from .whole import all_or_nothing
 STUDY_KEY, TRIAL_KEY, OF_KEY = "exciting_dance_study", "exciting_dance_trial", "exciting_dance_body"
 """Custom properties: of the armature object, the folder it shows; of an action or a recording's collection, the trial
 that it is; of an action, the armature object that it moves."""
+SAME_PLACE = 1e-6
+"""[m] Joint centres nearer than this are the same."""
 BESIDE = "//"
 """Blender's word for the folder of the .blend file."""
 FASTEST = 250.0
@@ -39,15 +40,14 @@ class Study:
 
     Attributes:
         folder: it.
-        rig, tree: the rig and the description it came from.
+        rig: whose motions they are.
         result: of the identification, or None when only tracked.
         motions, recordings: by trial.
         report: the HTML report, or None.
     """
 
     folder: Path
-    rig: SceneRig
-    tree: dict
+    rig: Rig
     result: SceneResult | None = None
     motions: dict[str, SceneMotion] = field(default_factory=dict)
     recordings: dict[str, SceneRecording] = field(default_factory=dict)
@@ -69,7 +69,6 @@ def read_study(folder: str | Path) -> Study:
     study = Study(
         folder=folder,
         rig=read_rig(rig),
-        tree=read_tree(rig),
         result=read_result(result) if result.exists() else None,
         motions=motions,
         recordings=recordings,
@@ -103,7 +102,7 @@ def show_study(context: bpy.types.Context, study: Study, *, onto: bpy.types.Obje
     with all_or_nothing():
         body = onto if onto is not None and same_rig(armature.rig_of(onto), study.rig) else None
         if body is None:
-            body = armature.build_armature(context, study.rig, study.tree)
+            body = armature.build_armature(context, study.rig)
             armature.hide(onto)
         _play(context, body, study)
         if study.result is None:
@@ -144,9 +143,11 @@ def make_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path, Path 
     return folder / files.SCENE_FILE, image
 
 
-def same_rig(one: SceneRig, other: SceneRig) -> bool:
+def same_rig(one: Rig, other: Rig) -> bool:
     """Whether bones of one serve the other: same links, same joint centres to a hair."""
-    return one.links == other.links and bool(abs(one.positions - other.positions).max() < 1e-6)
+    if one.links != other.links:
+        return False
+    return all(abs(a.position - b.position).max() < SAME_PLACE for a, b in zip(one.joints, other.joints, strict=True))
 
 
 def _play(context: bpy.types.Context, body: bpy.types.Object, study: Study) -> None:

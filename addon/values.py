@@ -9,27 +9,31 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
     from ..solver.check_options import DANCE_CHECKS, CheckOptions
     from ..solver.formats.value_tree import from_tree, to_tree
     from ..solver.inertials import InertialParameters, six_of, symmetric
+    from ..solver.rig import Rig
     from ..solver.scene import dance_folder, study_folder
     from ..solver.scene.bodies import SceneResult, densities, equivalent_ellipsoids, read_result
     from ..solver.scene.frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
     from ..solver.scene.motion import RECORDING, SceneMotion, SceneRecording, continuous, read_motion, read_trials
-    from ..solver.scene.rig import SceneJoint, SceneRig, SceneShape, read_rig, read_tree, scene_rig
+    from ..solver.scene.rig import read_rig, rig_of_text, rig_text, write_rig
     from ..solver.scene.summary import SUMMARY, SceneFailure, SceneSummary
     from ..solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
     from ..solver.scene.words import spoken
+    from ..solver.shape import Shape
 else:
     from solver import errors
     from solver.check_options import DANCE_CHECKS, CheckOptions
     from solver.formats.value_tree import from_tree, to_tree
     from solver.inertials import InertialParameters, six_of, symmetric
+    from solver.rig import Rig
     from solver.scene import dance_folder, study_folder
     from solver.scene.bodies import SceneResult, densities, equivalent_ellipsoids, read_result
     from solver.scene.frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
     from solver.scene.motion import RECORDING, SceneMotion, SceneRecording, continuous, read_motion, read_trials
-    from solver.scene.rig import SceneJoint, SceneRig, SceneShape, read_rig, read_tree, scene_rig
+    from solver.scene.rig import read_rig, rig_of_text, rig_text, write_rig
     from solver.scene.summary import SUMMARY, SceneFailure, SceneSummary
     from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
     from solver.scene.words import spoken
+    from solver.shape import Shape
 
 __all__ = [
     "DANCE_CHECKS",
@@ -38,20 +42,19 @@ __all__ = [
     "TIMELINE",
     "CheckOptions",
     "InertialParameters",
+    "Rig",
     "SceneFailure",
     "SceneFoot",
     "SceneFrame",
-    "SceneJoint",
     "SceneKey",
     "SceneMargin",
     "SceneMotion",
     "SceneRecording",
     "SceneResult",
-    "SceneRig",
-    "SceneShape",
     "SceneStrip",
     "SceneSummary",
     "SceneTimeline",
+    "Shape",
     "continuous",
     "dance_folder",
     "densities",
@@ -61,13 +64,14 @@ __all__ = [
     "read_motion",
     "read_result",
     "read_rig",
-    "read_tree",
     "read_trials",
+    "rig_of_text",
+    "rig_text",
     "scene_frame",
-    "scene_rig",
     "six_of",
     "spoken",
     "study_folder",
     "symmetric",
     "to_tree",
+    "write_rig",
 ]

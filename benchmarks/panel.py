@@ -24,7 +24,6 @@ from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import human
 from solver.scene.motion import SceneMotion, scene_motion
-from solver.scene.rig import rig_description, scene_rig
 
 DANCE, DANCE_RATE, POSTURE_EVERY = 82.0, 24.0, 4.0
 RECORDING, RECORDING_RATE = 600.0, 100.0
@@ -85,8 +84,8 @@ def redraw_cost(redraws: int = REDRAWS) -> RedrawCost:
 def dancing(rig: Rig, seconds: float, rate: float) -> bpy.types.Object:
     """The rig's armature in an empty scene, with a tracked motion of that length, a key a sample."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    scene, tree = typed.scene(bpy.context), rig_description(rig)
-    body = armature.build_armature(bpy.context, scene_rig(tree), tree)
+    scene = typed.scene(bpy.context)
+    body = armature.build_armature(bpy.context, rig)
     action.set_frame_rate(scene, rate)
     count = round(seconds * rate) + 1
     q = np.tile(rig.neutral, (SAMPLES, 1))
@@ -109,7 +108,7 @@ def measure() -> dict[str, RedrawCost]:
     scene = typed.scene(bpy.context)
     for frame in np.arange(1, DANCE * DANCE_RATE, POSTURE_EVERY * DANCE_RATE):
         author.set_role(body, "preferred", frame=float(int(frame)))
-    author.key_contacts(scene, body, [name for name, _, _ in armature.rig_of(body).contacts])
+    author.key_contacts(scene, body, list(armature.rig_of(body).patches))
     typed.view_layer(bpy.context).update()
     found = {f"dance, {DANCE:.0f} s": redraw_cost()}
     dancing(rig, RECORDING, RECORDING_RATE)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .arrays import frozen, shortened
 from .errors import InvalidValue, UnknownLink
-
-if TYPE_CHECKING:
-    from .pinocchio_loader import pin
 
 PARAMETERS = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 """One link's parameters in Pinocchio's order; h = m c [kg m], I about the link origin [kg m^2]."""
@@ -189,33 +185,6 @@ class InertialParameters:
         values = self.values.copy()
         values[self.index(link)] = parameters
         return InertialParameters(self.links, values)
-
-    def applied_to(self, model: pin.Model) -> pin.Model:
-        """A copy of a Pinocchio model (links in joint order) that carries these parameters.
-
-        A link may have neither mass nor first moment (an in-between axis of a joint); its inertia is kept.
-
-        Raises:
-            InvalidValue: a link has negative mass, or a first moment without mass, which Pinocchio's (mass, lever)
-                form cannot hold.
-        """
-        from .pinocchio_loader import pin  # here, so that these values serve where Pinocchio is not installed
-
-        result = pin.Model(model)
-        for name, row, joint in zip(self.links, self.values, range(1, model.njoints), strict=True):
-            if row[MASS] > 0.0:
-                result.inertias[joint] = pin.Inertia.FromDynamicParameters(np.array(row))
-            elif row[MASS] == 0.0 and not row[FIRST_MOMENT].any():
-                result.inertias[joint] = pin.Inertia(0.0, np.zeros(3), symmetric(row[INERTIA]))
-            else:
-                raise InvalidValue(f"link {name!r} has mass {row[MASS]:g} kg; a dynamic model needs a positive mass")
-        return result
-
-    @staticmethod
-    def of_model(links: Sequence[str], model: pin.Model) -> InertialParameters:
-        """The parameters a Pinocchio model carries, link k supported by joint k + 1."""
-        values = [model.inertias[joint].toDynamicParameters() for joint in range(1, model.njoints)]
-        return InertialParameters(tuple(links), np.array(values).reshape(-1, PER_LINK))
 
 
 def symmetric(six: np.ndarray) -> np.ndarray:

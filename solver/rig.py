@@ -1,148 +1,158 @@
-"""A body: Pinocchio model, names, shapes, limits, contacts and inertial prior in one value."""
+"""A body as a value: joints, names, shapes, limits, contacts and inertial prior."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from textwrap import shorten
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .arrays import frozen
+from .differences import differences
 from .errors import InvalidValue, UnknownLink
-from .inertials import InertialParameters
+from .inertials import FIRST_MOMENT, MASS, InertialParameters
+from .joints import ROOT_NV, Joint, Limits
 from .patch import ContactPolygon
-from .pinocchio_loader import pin
+from .shape import Shape
 
-ROOT_NV = 6
-"""Tangent dimension of the free flyer."""
+if TYPE_CHECKING:
+    from .model import Model
 
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """A collision or display shape on a link.
-
-    Attributes:
-        link: that carries it.
-        kind: ``"capsule"`` (size: radius, half length of the cylinder, along z), ``"box"`` (size: half extents),
-            ``"sphere"`` (size: radius), ``"ellipsoid"`` (size: semi-axes) or ``"mesh"`` (size: scale; see vertices).
-        size: [m], by kind.
-        rotation: (3, 3) shape axes in link axes.
-        centre: (3,) [m], link frame.
-        vertices: (V, 3) [m], mesh only; empty otherwise.
-        faces: (F, 3) indices, mesh only.
-    """
-
-    link: str
-    kind: str
-    size: tuple[float, ...]
-    rotation: np.ndarray
-    centre: np.ndarray
-    vertices: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
-    faces: np.ndarray = field(default_factory=lambda: np.zeros((0, 3), int))
-
-    KINDS = ("capsule", "box", "sphere", "ellipsoid", "mesh")
-
-    def __post_init__(self) -> None:
-        if self.kind not in Shape.KINDS:
-            raise InvalidValue(f"shape of link {self.link!r}: kind {self.kind!r} is none of {', '.join(Shape.KINDS)}")
-        object.__setattr__(self, "size", tuple(float(s) for s in self.size))
-        object.__setattr__(self, "rotation", frozen("shape rotation", self.rotation, (3, 3)))
-        object.__setattr__(self, "centre", frozen("shape centre", self.centre, (3,)))
+GRAVITY = 9.81
+"""[m/s^2]."""
+WIDE = 110
+"""Characters of a line of a rig's repr."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits of the joints, root excluded, in the tangent order of the model (nv - 6 entries).
+class _Derived:
+    """Places for what is computed once, beside the fields: equality, copies, files and processes do not see them."""
 
-    A position is the joint's coordinate from the neutral configuration, ``pin.difference(model, neutral, q)[6:]``:
-    the angle of a revolute joint, the rotation vector of a spherical one.
-
-    Attributes:
-        lower, upper: [rad] (or [m]); infinite where free.
-        speed: [rad/s]; infinite where unknown.
-        torque: [N m]; infinite where unknown.
-    """
-
-    lower: np.ndarray
-    upper: np.ndarray
-    speed: np.ndarray
-    torque: np.ndarray
-
-    def __post_init__(self) -> None:
-        count = len(np.asarray(self.lower))
-        for name in ("lower", "upper", "speed", "torque"):
-            object.__setattr__(self, name, frozen(f"limits {name}", getattr(self, name), (count,), finite=False))
-        if np.any(self.lower > self.upper):
-            raise InvalidValue(f"joint coordinate {int(np.argmax(self.lower > self.upper))} has lower > upper limit")
-
-    @staticmethod
-    def none(count: int) -> Limits:
-        """No limits on ``count`` joint coordinates."""
-        free = np.full(count, np.inf)
-        return Limits(-free, free, free, free)
+    __slots__ = ("_model", "_rest")
+    if TYPE_CHECKING:
+        _model: Model
+        _rest: tuple[np.ndarray, np.ndarray]
 
 
-@dataclass(frozen=True, slots=True)
-class Rig:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Rig(_Derived):
     """A person or robot.
 
-    Link k moves with joint k + 1 of the model and shares its frame: origin in the joint centre. Joint 1 is the free
-    flyer. Fixed joints are merged, so a link may stand for several bodies of the file it came from.
+    Link k moves with joint k and shares its frame: origin in the joint centre. Joint 0 is the free flyer. Fixed joints
+    are merged, so a link may stand for several bodies of the file it came from. Two rigs are equal if all of their
+    numbers and names are; `differences` says where they are not.
 
     Attributes:
         name: shown to people; says so when the rig is an approximation.
-        model: Pinocchio model with a free-flyer root. Never change it: derive rigs with `replaced` or `with_inertials`.
         links: L names.
+        joints: L, each after its parent.
         prior: inertial parameters believed before any measurement.
+        limits: of the joints, root excluded.
         boxes: (L, 2, 3) [m] lower and upper corner of the segment-aligned bounding box, link frame.
-        limits: of the joints.
+        tips: (L, 3) [m] far end of each link (next joint or extremity), link frame: where a bone points.
+        shapes: collision and display shapes.
         contacts: patches that may carry load.
         pairs: (left, right) link names that mirror each other.
-        shapes: collision and display shapes.
-        tips: (L, 3) [m] far end of each link (next joint or extremity), link frame: where a bone points.
         notes: provenance and warnings met while building, for the report.
-        parameters: how the rig was made (kind, height, mass, sex, lengths ...), enough to make it again.
+        provenance: where the rig came from (kind, height, sex, file ...) and what its maker found out about it, as
+            plain numbers, text, tuples and mappings. Nothing is built from it.
     """
 
     name: str
-    model: pin.Model
     links: tuple[str, ...]
+    joints: tuple[Joint, ...]
     prior: InertialParameters
-    boxes: np.ndarray
     limits: Limits
+    boxes: np.ndarray
+    tips: np.ndarray
+    shapes: tuple[Shape, ...] = ()
     contacts: tuple[ContactPolygon, ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()
-    shapes: tuple[Shape, ...] = ()
-    tips: np.ndarray | None = None
     notes: tuple[str, ...] = ()
-    parameters: Mapping[str, object] = field(default_factory=dict)
+    provenance: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        links = tuple(self.links)
-        object.__setattr__(self, "links", links)
-        if len(links) != self.model.njoints - 1 or len(set(links)) != len(links):
-            raise InvalidValue(f"rig {self.name!r}: {len(links)} link names for {self.model.njoints - 1} moving bodies")
-        if self.model.nv < ROOT_NV or self.model.joints[1].shortname() != "JointModelFreeFlyer":
-            raise InvalidValue(f"rig {self.name!r}: the first joint must be a free flyer")
-        if self.prior.links != links:
+        for name in ("links", "joints", "shapes", "contacts", "notes"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        object.__setattr__(self, "pairs", tuple((str(left), str(right)) for left, right in self.pairs))
+        object.__setattr__(self, "boxes", frozen("boxes", self.boxes, (len(self.links), 2, 3)))
+        object.__setattr__(self, "tips", frozen("tips", self.tips, (len(self.links), 3)))
+        object.__setattr__(self, "provenance", MappingProxyType(_plain(self.provenance)))
+        self._check_tree()
+        self._check_prior()
+        named = [*(c.link for c in self.contacts), *(n for p in self.pairs for n in p), *(s.link for s in self.shapes)]
+        for link in named:
+            self.index(link)
+
+    def _check_tree(self) -> None:
+        called, links = f"rig {self.name!r}", self.links
+        if len(links) != len(self.joints) or len(set(links)) != len(links):
+            raise InvalidValue(f"{called}: {len(links)} link names for {len(self.joints)} moving bodies")
+        if not links or self.joints[0].kind != "free" or self.joints[0].parent != -1:
+            raise InvalidValue(f"{called}: the first joint must be a free flyer")
+        for index, joint in enumerate(self.joints[1:], start=1):
+            if not 0 <= joint.parent < index:
+                raise InvalidValue(f"{called}: link {links[index]!r} stands before its parent")
+        if len({joint.name for joint in self.joints}) != len(links):
+            raise InvalidValue(f"{called}: two joints have one name")
+        given, count = len(self.limits.lower), self.nv - ROOT_NV
+        if given != count:
+            raise InvalidValue(f"{called}: limits for {given} of {count} joint coordinates")
+
+    def _check_prior(self) -> None:
+        if self.prior.links != self.links:
             raise InvalidValue(f"rig {self.name!r}: the prior names other links than the rig")
-        object.__setattr__(self, "boxes", frozen("boxes", self.boxes, (len(links), 2, 3)))
-        tips = np.zeros((len(links), 3)) if self.tips is None else self.tips
-        object.__setattr__(self, "tips", frozen("tips", tips, (len(links), 3)))
-        if len(self.limits.lower) != self.model.nv - ROOT_NV:
-            count = self.model.nv - ROOT_NV
-            raise InvalidValue(f"rig {self.name!r}: limits for {len(self.limits.lower)} of {count} joint coordinates")
-        for name in (
-            [c.link for c in self.contacts] + [n for p in self.pairs for n in p] + [s.link for s in self.shapes]
-        ):
-            self.index(name)
-        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+        for link, row in zip(self.links, self.prior.values):
+            if row[MASS] < 0.0 or (row[MASS] == 0.0 and row[FIRST_MOMENT].any()):
+                raise InvalidValue(f"link {link!r} has mass {row[MASS]:g} kg; a rig's links need a positive mass")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rig) and not self.differences(other)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.links, self.prior.values.tobytes()))
 
     def __reduce__(self) -> tuple[type[Rig], tuple[object, ...]]:
         # a mapping proxy cannot be pickled, and rigs travel to worker processes
-        values = [getattr(self, name) for name in self.__dataclass_fields__]
-        return Rig, (*values[:-1], dict(self.parameters))
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return Rig, tuple((values | {"provenance": dict(self.provenance)}).values())
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{k} {v}" for k, v in self.provenance.items() if isinstance(v, str | int | float))
+        lines = (
+            f"Rig {self.name!r}: {len(self.links)} links, {self.nv - ROOT_NV} joint coordinates, "
+            f"{self.prior.total_mass:.2f} kg",
+            f"  links: {', '.join(self.links)}",
+            f"  patches: {', '.join(self.patches) or 'none'}; {told}",
+        )
+        return "\n".join(line[:2] + shorten(line[2:], WIDE, placeholder=" ...") for line in lines)
+
+    def differences(self, other: Rig) -> tuple[str, ...]:
+        """Where another rig's description differs, one sentence a place."""
+        return () if self is other else differences(self, other)
+
+    @property
+    def model(self) -> Model:
+        """Pinocchio's model with a free-flyer root, built when first needed. Never change it: derive rigs instead."""
+        try:
+            return self._model
+        except AttributeError:
+            from .model import build_model  # here, so that a rig serves where Pinocchio is not installed
+
+            object.__setattr__(self, "_model", build_model(self.name, self.joints, self.prior, self.limits))
+            return self._model
+
+    @property
+    def nq(self) -> int:
+        """Numbers of a configuration q."""
+        return sum(joint.nq for joint in self.joints)
+
+    @property
+    def nv(self) -> int:
+        """Numbers of a velocity v."""
+        return sum(joint.nv for joint in self.joints)
 
     @property
     def masses(self) -> np.ndarray:
@@ -150,9 +160,23 @@ class Rig:
         return self.prior.masses
 
     @property
+    def weight(self) -> float:
+        """Of the whole body [N], by the prior."""
+        return GRAVITY * self.prior.total_mass
+
+    @property
+    def volumes(self) -> np.ndarray:
+        """Volume of each link's shapes (L,) [m^3]; overlaps count twice, NaN where a link has no shape."""
+        result = np.full(len(self.links), np.nan)
+        for shape in self.shapes:
+            index = self.index(shape.link)
+            result[index] = np.nan_to_num(result[index]) + shape.volume
+        return result
+
+    @property
     def parents(self) -> tuple[int, ...]:
         """Index of each link's parent link, -1 for the root link."""
-        return tuple(int(self.model.parents[joint]) - 1 for joint in range(1, self.model.njoints))
+        return tuple(joint.parent for joint in self.joints)
 
     def index(self, link: str) -> int:
         """Index of a link.
@@ -172,13 +196,103 @@ class Rig:
     @property
     def neutral(self) -> np.ndarray:
         """(nq,) every joint at zero, root at the world origin."""
-        return pin.neutral(self.model)
+        return np.concatenate([joint.neutral for joint in self.joints])
 
     def coordinates(self, q: np.ndarray) -> np.ndarray:
         """Joint coordinates (nv - 6,) of a configuration (nq,), comparable with `limits`."""
-        return pin.difference(self.model, self.neutral, np.asarray(q, float))[ROOT_NV:]
+        from .model import coordinates_from
+
+        return coordinates_from(self.model, self.neutral, q)[ROOT_NV:]
+
+    @property
+    def rest(self) -> tuple[np.ndarray, np.ndarray]:
+        """Axes (L, 3, 3) and origins (L, 3) [m] of the links in the world, every joint at zero, root at the origin."""
+        try:
+            return self._rest
+        except AttributeError:
+            turns, places = np.empty((len(self.links), 3, 3)), np.empty((len(self.links), 3))
+            for k, joint in enumerate(self.joints):
+                base, origin = (np.eye(3), np.zeros(3)) if k == 0 else (turns[joint.parent], places[joint.parent])
+                turns[k], places[k] = base @ joint.rotation, origin + base @ joint.position
+            turns.setflags(write=False)
+            places.setflags(write=False)
+            object.__setattr__(self, "_rest", (turns, places))
+            return self._rest
+
+    @property
+    def standing_height(self) -> float:
+        """Height of the root link's origin above the lowest contact (or box corner) with every joint at zero [m]."""
+        points = [(patch.link, patch.vertices) for patch in self.contacts]
+        points = points or list(zip(self.links, self.boxes, strict=True))
+        turns, places = self.rest
+        own = ((self.index(link), vertices) for link, vertices in points)
+        return float(places[0, 2] - min((vertices @ turns[k].T + places[k])[:, 2].min() for k, vertices in own))
+
+    def limits_of(self, link: str) -> Limits:
+        """Limits of the joint that moves a link; none for the root."""
+        index = self.index(link)
+        first = sum(joint.nv for joint in self.joints[1:index])
+        own = slice(first, first + self.joints[index].nv * (index > 0))
+        limits = self.limits
+        return Limits(limits.lower[own], limits.upper[own], limits.speed[own], limits.torque[own])
+
+    @property
+    def patches(self) -> tuple[str, ...]:
+        """Names of the contact patches."""
+        return tuple(patch.name for patch in self.contacts)
+
+    def patch(self, name: str) -> ContactPolygon:
+        """A contact patch by name.
+
+        Raises:
+            InvalidValue: the rig has no contact patches, or none of that name.
+        """
+        self.require_contacts()
+        for patch in self.contacts:
+            if patch.name == name:
+                return patch
+        raise InvalidValue(f"rig {self.name!r} has no contact patch {name!r}; it has {', '.join(self.patches)}")
+
+    def require_contacts(self) -> None:
+        """Raise `InvalidValue` for a rig that has nothing to stand on."""
+        if not self.contacts:
+            remedy = "give it the polygons of its soles to stand on"
+            raise InvalidValue(f"rig {self.name!r} has no contact patches: {remedy}")
+
+    @property
+    def sides(self) -> dict[str, str]:
+        """Patch of each side, ``{"left": ..., "right": ...}``, by the rig's mirrored links or the patch's own name.
+
+        Raises:
+            InvalidValue: a side has no patch.
+        """
+        self.require_contacts()
+        sides: dict[str, str] = {}
+        for column, side in enumerate(("left", "right")):
+            links = {pair[column] for pair in self.pairs}
+            named = [p.name for p in self.contacts if p.link in links] or [n for n in self.patches if side in n]
+            if not named:
+                raise InvalidValue(f"rig {self.name!r} has no {side} foot among its patches {', '.join(self.patches)}")
+            sides[side] = named[0]
+        return sides
 
     def with_prior(self, prior: InertialParameters, note: str | None = None) -> Rig:
         """The same rig believing (and carrying in its model) other inertial parameters."""
         notes = self.notes if note is None else (*self.notes, note)
-        return replace(self, prior=prior, model=prior.applied_to(self.model), notes=notes)
+        return replace(self, prior=prior, notes=notes)
+
+    def with_joint_positions(self, positions: np.ndarray) -> Rig:
+        """The same rig with joint centres (L, 3) [m] elsewhere in their parents' frames; nothing else follows them."""
+        moved = (replace(joint, position=place) for joint, place in zip(self.joints, positions, strict=True))
+        return replace(self, joints=tuple(moved))
+
+
+def _plain(value: Any) -> Any:
+    """Mappings as dicts, sequences and arrays as tuples, NumPy's numbers as Python's: as any file gives them back."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return tuple(_plain(entry) for entry in value)
+    return value if value is None or isinstance(value, str | int | float) else str(value)

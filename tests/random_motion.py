@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from solver.dynamics import base_index, link_motions, predicted_wrench
-from solver.inertials import InertialParameters
+from solver.joints import Limits
+from solver.model import inertials_of, joints_of
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
-from solver.rig import Limits, Rig
+from solver.rig import Rig
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 
@@ -16,8 +17,15 @@ from solver.wrenches import Wrenches
 def rig_of(model: pin.Model, name: str = "test rig") -> Rig:
     """A rig around a Pinocchio model with a free-flyer root, links named as the joints."""
     links = tuple(model.names)[1:]
-    prior = InertialParameters.of_model(links, model)
-    return Rig(name, model, links, prior, np.zeros((len(links), 2, 3)), Limits.none(model.nv - 6))
+    return Rig(
+        name,
+        links,
+        joints_of(model),
+        inertials_of(links, model),
+        Limits.none(model.nv - 6),
+        boxes=np.zeros((len(links), 2, 3)),
+        tips=np.zeros((len(links), 3)),
+    )
 
 
 def mixed_rig(seed: int = 0) -> Rig:

@@ -75,4 +75,4 @@ def test_the_card_of_hrp2_tells_how_its_mass_is_spread() -> None:
     told = card("HRP-2, a stand-in")
     assert f"{rig.prior.total_mass:.0f} kg in all" in told
     assert f"trunk and waist {trunk:.0f} %, a leg {legs:.0f} %, an arm {arms:.0f} %, the head {head:.0f} %" in told
-    assert rig.parameters["base_link"] == "chest"
+    assert rig.provenance["base_link"] == "chest"

@@ -19,9 +19,10 @@ DYNAMICS_LIBRARY = {"pinocchio", "cmeel_pth", "cmeel"}
 # Lower layers know nothing of higher ones; packages of one layer know nothing of each other.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"assets", "errors", "progress", "threads", "version"}),
-    frozenset({"arrays", "pinocchio_loader", "so3", "terminal"}),
-    frozenset({"check_options", "inertials", "motion", "patch", "qp"}),
-    frozenset({"wrenches", "rig"}),
+    frozenset({"arrays", "differences", "pinocchio_loader", "so3", "terminal"}),
+    frozenset({"check_options", "inertials", "joints", "motion", "patch", "qp", "shape"}),
+    frozenset({"wrenches", "model"}),
+    frozenset({"rig"}),
     frozenset({"trial"}),
     frozenset({"contacts", "rigs"}),
     frozenset({"dynamics"}),

@@ -10,9 +10,9 @@ import numpy as np
 from .. import typed
 from ..action import BEZIER, CHANNELS, EULER, frame_rate, frames_at, key_frames
 from ..armature import rig_of
-from ..values import SceneRig, SceneStrip, errors
+from ..values import Rig, SceneStrip, errors
 from .dances import CONTACTS
-from .poses import SLIDING, pose_curves
+from .poses import pose_curves
 from .timeline import (
     CONTACT,
     GENERATED,
@@ -59,10 +59,10 @@ def key_posture(scene: bpy.types.Scene, body: bpy.types.Object, role: str, *, be
     for link, joint in zip(rig.links, rig.joints, strict=True):
         bone = typed.pose_bones(body)[link]
         channel, _ = CHANNELS.get(bone.rotation_mode, EULER)
-        if joint.kind in SLIDING:
+        if joint.slides:
             bone.keyframe_insert("location", frame=frame, group=link, keytype=kind)
         if joint.kind != "prismatic":
-            hinge = joint.kind == "revolute" and channel == EULER[0]
+            hinge = joint.hinge and channel == EULER[0]
             for index in hinge_axes(bone) if hinge else [-1]:
                 bone.keyframe_insert(channel, index=index, frame=frame, group=link, keytype=kind)
     set_role(body, role, frame=frame)  # a generated key keeps its type when it is keyed again
@@ -135,13 +135,13 @@ def key_contacts(scene: bpy.types.Scene, body: bpy.types.Object, standing: Itera
     What was not keyed before is first keyed as the motion has it, so that the past stays as it was.
     """
     rig, frame, standing = rig_of(body), now(scene), set(standing)
-    unknown = standing - {name for name, _, _ in rig.contacts}
+    unknown = standing - set(rig.patches)
     if unknown:
         raise errors.InvalidValue(f"rig {rig.name!r} has no contact patch {', '.join(sorted(unknown))}")
-    missing = [name for name, _, _ in rig.contacts if name not in contact_curves(body)]
+    missing = [name for name in rig.patches if name not in contact_curves(body)]
     if missing:
         _key_as_moved(scene, body, rig, missing)
-    for name, _, _ in rig.contacts:
+    for name in rig.patches:
         _key_contact(body, name, frame, name in standing)
 
 
@@ -201,7 +201,7 @@ def _keep(curve: bpy.types.FCurve, keep: np.ndarray) -> None:
     curve.update()
 
 
-def _key_as_moved(scene: bpy.types.Scene, body: bpy.types.Object, rig: SceneRig, names: list[str]) -> None:
+def _key_as_moved(scene: bpy.types.Scene, body: bpy.types.Object, rig: Rig, names: list[str]) -> None:
     first, last = extent(scene, body)
     strips = sample(scene, body, first, last).strips
     for name in names:

@@ -17,16 +17,15 @@ from ..colours import colour_body
 from ..study import OF_KEY, TRIAL_KEY, same_rig
 from ..values import (
     SUMMARY,
+    Rig,
     SceneKey,
     SceneMotion,
-    SceneRig,
     SceneStrip,
     SceneSummary,
     dance_folder,
     errors,
     read_motion,
     read_rig,
-    read_tree,
     study_folder,
 )
 from ..whole import all_or_nothing
@@ -61,14 +60,13 @@ class Dance:
         folder: it.
         summary: what the verb says, with keys and strips.
         motion: sampled; None of a mere check.
-        rig, tree: of a designed dance, and the description it came from; None where the scene's rig dances.
+        rig: of a designed dance; None where the scene's rig dances.
     """
 
     folder: Path
     summary: SceneSummary
     motion: SceneMotion | None = None
-    rig: SceneRig | None = None
-    tree: dict | None = None
+    rig: Rig | None = None
 
 
 def read_dance(folder: str | Path) -> Dance:
@@ -84,7 +82,6 @@ def read_dance(folder: str | Path) -> Dance:
         summary=SUMMARY.read(folder / dance_folder.SUMMARY_FILE),
         motion=read_motion(motion) if motion.exists() else None,
         rig=read_rig(rig) if rig.exists() else None,
-        tree=read_tree(rig) if rig.exists() else None,
     )
 
 
@@ -105,14 +102,14 @@ def show_dance(
     scene = typed.scene(context)
     with all_or_nothing():
         body = onto
-        if dance.rig is not None and dance.tree is not None:
+        if dance.rig is not None:
             if body is None or not same_rig(armature.rig_of(body), dance.rig):
-                body = armature.build_armature(context, dance.rig, dance.tree)
+                body = armature.build_armature(context, dance.rig)
                 inertials.write_prior(body)
                 colour_body(body, "mass")
                 armature.hide(onto)
             else:
-                armature.describe(body, dance.tree)
+                armature.describe(body, dance.rig)
         body = typed.there(body, "rig")
         old = body.animation_data.action if body.animation_data else None
         made = bpy.data.actions.new(name)
@@ -216,7 +213,7 @@ def _fill(
     own = replace(motion, rotations=turned, root=root)
     action.key_motion(curves, target, resampled(own, times_of(scene, frames)), frames)
     curves.mark(frames, _types(frames, keys), _rig_paths(target))
-    for name, _, _ in armature.rig_of(target).contacts:
+    for name in armature.rig_of(target).patches:
         times, values = contact_keys(dance.summary.strips, name, *motion.times[[0, -1]].tolist())
         target[CONTACT + name] = 1.0
         curves.add(contact_path(name), frames_at(scene, times), values, group=CONTACTS, interpolation=action.CONSTANT)
@@ -260,4 +257,4 @@ def _rig_paths(body: bpy.types.Object) -> set[str]:
     """Data paths of all that a dance keys."""
     channels = ("location", EULER[0], *(name for name, _ in CHANNELS.values()))
     bones = {f"{bone_path(bone.name)}.{channel}" for bone in typed.pose_bones(body) for channel in channels}
-    return bones | {contact_path(name) for name, _, _ in armature.rig_of(body).contacts}
+    return bones | {contact_path(name) for name in armature.rig_of(body).patches}

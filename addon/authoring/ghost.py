@@ -7,7 +7,7 @@ from mathutils import Matrix
 
 from .. import scores, typed
 from ..action import curves_of, key_frames
-from ..armature import RIG_KEY, rig_of, shapes_of
+from ..armature import DIGEST_KEY, RIG_KEY, rig_of, shapes_of
 from ..colours import linear, plain_material
 from ..values import errors
 from ..whole import all_or_nothing
@@ -45,7 +45,8 @@ def show_ghost(context: bpy.types.Context, body: bpy.types.Object, dance: Dance,
         body.users_collection[0].children.link(collection)
         collection.objects.link(ghost)
         dance_action(scene, body, ghost, dance, name)
-        del typed.armature(ghost)[RIG_KEY]
+        for key in (RIG_KEY, DIGEST_KEY):
+            del typed.armature(ghost)[key]
         for shape in shapes_of(body).values():
             _add_copy(shape, ghost, collection)
         ghost[GHOST_KEY] = body

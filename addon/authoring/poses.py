@@ -11,15 +11,13 @@ import numpy as np
 from .. import convert, typed
 from ..action import CHANNELS, EULER, curves_of
 from ..armature import bone_axes
-from ..values import SceneRig
+from ..values import Rig
 
 OBJECT_CHANNELS = ("location", "rotation", "scale", "delta")
 UNSCALED = 1e-4
 """A scale nearer to 1 than this is none."""
 AT_KEY = 1e-6
 """[frames] from a key within which a curve has the key's value."""
-SLIDING = ("free", "general", "prismatic")
-"""Kinds of joints whose bone may be moved, not only turned."""
 
 
 def bone_path(link: str) -> str:
@@ -58,7 +56,7 @@ def steps_needed(armature: bpy.types.Object) -> bool:
 
 
 def evaluated(
-    scene: bpy.types.Scene, armature: bpy.types.Object, rig: SceneRig, frames: np.ndarray
+    scene: bpy.types.Scene, armature: bpy.types.Object, rig: Rig, frames: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Movement of the joints from the curves alone."""
     found = {(curve.data_path, curve.array_index): curve for curve in pose_curves(armature)}
@@ -104,7 +102,7 @@ def curve_values(curve: bpy.types.FCurve, frames: np.ndarray) -> np.ndarray:
 
 
 def stepped(
-    scene: bpy.types.Scene, armature: bpy.types.Object, rig: SceneRig, frames: np.ndarray
+    scene: bpy.types.Scene, armature: bpy.types.Object, rig: Rig, frames: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Movement of the joints frame by frame, as all that moves the rig together makes it."""
     seen = []
@@ -116,7 +114,7 @@ def stepped(
     return convert.joints_of(rig, turns, places)
 
 
-def shown(graph: bpy.types.Depsgraph, armature: bpy.types.Object, rig: SceneRig) -> tuple[np.ndarray, np.ndarray]:
+def shown(graph: bpy.types.Depsgraph, armature: bpy.types.Object, rig: Rig) -> tuple[np.ndarray, np.ndarray]:
     """Axes (L, 3, 3) and origins (L, 3) [m] of the links in the world as Blender evaluated them."""
     body = armature.evaluated_get(graph)
     world = convert.to_array(body.matrix_world)

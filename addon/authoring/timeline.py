@@ -6,7 +6,6 @@ the floor is a keyed custom property of the armature object, 1 or 0. Names of po
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
 
 import bpy
@@ -14,10 +13,10 @@ import numpy as np
 
 from .. import convert, typed
 from ..action import FIRST_FRAME, curves_of, frame_rate, key_frames
-from ..armature import PARAMETERS_KEY, rig_of
+from ..armature import rig_of
 from ..checks import checks_of
-from ..values import SceneKey, SceneRig, SceneStrip, SceneTimeline, continuous, errors
-from .poses import SLIDING, evaluated, pose_curves, shown, stepped
+from ..values import Rig, SceneKey, SceneStrip, SceneTimeline, continuous, errors
+from .poses import evaluated, pose_curves, shown, stepped
 from .poses import steps_needed as steps_needed
 
 ROLE_TYPES = {"fixed": "EXTREME", "preferred": "KEYFRAME", "free": "BREAKDOWN"}
@@ -49,7 +48,7 @@ def times_of(scene: bpy.types.Scene, frames: np.ndarray) -> np.ndarray:
 def contact_curves(armature: bpy.types.Object) -> dict[str, bpy.types.FCurve]:
     """The contact curve of each patch that has one."""
     found = {curve.data_path: curve for curve in curves_of(armature)}
-    paths = {name: contact_path(name) for name, _, _ in rig_of(armature).contacts}
+    paths = {name: contact_path(name) for name in rig_of(armature).patches}
     return {name: found[path] for name, path in paths.items() if path in found}
 
 
@@ -105,7 +104,7 @@ def extent(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[float, f
 def strips_of(scene: bpy.types.Scene, armature: bpy.types.Object, first: float, last: float) -> tuple[SceneStrip, ...]:
     """When which patch stands on the floor between two frames: as keyed, otherwise where the motion has it there."""
     rig, found = rig_of(armature), contact_curves(armature)
-    if all(name in found for name, _, _ in rig.contacts):
+    if all(name in found for name in rig.patches):
         return keyed_strips(scene, rig, found, first, last)
     return sample(scene, armature, first, last).strips
 
@@ -145,7 +144,7 @@ def posture(context: bpy.types.Context, armature: bpy.types.Object) -> SceneTime
 def _timeline(
     scene: bpy.types.Scene,
     armature: bpy.types.Object,
-    rig: SceneRig,
+    rig: Rig,
     frames: np.ndarray,
     poses: tuple[np.ndarray, np.ndarray],
     keys: tuple[SceneKey, ...],
@@ -154,15 +153,15 @@ def _timeline(
     found = contact_curves(armature)
     strips = [*keyed_strips(scene, rig, found, frames[0], frames[-1])]
     times = times_of(scene, frames)
-    strips += _moved_strips(rig, times, rotations, translations, [n for n, _, _ in rig.contacts if n not in found])
+    strips += _moved_strips(rig, times, rotations, translations, [n for n in rig.patches if n not in found])
     root = translations[:, 0].copy()
     for link, joint in enumerate(rig.joints):
-        if joint.kind not in SLIDING or link == 0:
+        if not joint.slides or link == 0:
             translations[:, link] = 0.0
     action = armature.animation_data.action if armature.animation_data else None
     return SceneTimeline(
         name=action.name if action else armature.name,
-        parameters=json.loads(typed.armature(armature)[PARAMETERS_KEY]),
+        parameters=dict(rig.provenance),
         links=rig.links,
         times=times,
         root=root,
@@ -176,11 +175,11 @@ def _timeline(
 
 
 def keyed_strips(
-    scene: bpy.types.Scene, rig: SceneRig, found: dict[str, bpy.types.FCurve], first: float, last: float
+    scene: bpy.types.Scene, rig: Rig, found: dict[str, bpy.types.FCurve], first: float, last: float
 ) -> tuple[SceneStrip, ...]:
     """Strips between two frames of the patches whose contact curves were found."""
     strips = []
-    for name, _, _ in rig.contacts:
+    for name in rig.patches:
         if name in found:
             keys = np.array([_whole(frame) for frame in key_frames(found[name])])
             inside = keys[(keys > first + SAME_FRAME) & (keys < last - SAME_FRAME)]
@@ -191,19 +190,19 @@ def keyed_strips(
 
 
 def _moved_strips(
-    rig: SceneRig, times: np.ndarray, rotations: np.ndarray, translations: np.ndarray, names: list[str]
+    rig: Rig, times: np.ndarray, rotations: np.ndarray, translations: np.ndarray, names: list[str]
 ) -> list[SceneStrip]:
     """Spans in which the motion has a patch on the floor."""
     if not names:
         return []
     turns, places = convert.links_of(rig, rotations, translations)
     strips = []
-    for name, link, corners in rig.contacts:
-        if name in names:
-            index = rig.index(link)
-            heights = turns[:, index, 2] @ corners.T + places[:, index, 2:]
+    for patch in rig.contacts:
+        if patch.name in names:
+            index = rig.index(patch.link)
+            heights = turns[:, index, 2] @ patch.vertices.T + places[:, index, 2:]
             on = heights.mean(axis=1) < GROUND + NEAR_FLOOR * rig.standing_height
-            strips += [SceneStrip(name, *span) for span in _spans(times, on[:-1] | on[1:] if len(on) > 1 else on)]
+            strips += [SceneStrip(patch.name, *span) for span in _spans(times, on[:-1] | on[1:] if len(on) > 1 else on)]
     return strips
 
 

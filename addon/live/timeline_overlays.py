@@ -172,7 +172,7 @@ def _refresh(scene: bpy.types.Scene, body: bpy.types.Object, session: Session) -
     if key == Drawn.key:
         return
     Drawn.key, Drawn.failing = key, readings.failing()
-    Drawn.stands = stands(readings.timeline, tuple(name for name, _, _ in rig_of(body).contacts))
+    Drawn.stands = stands(readings.timeline, rig_of(body).patches)
     Drawn.batch = _batch(scene, readings)
 
 

@@ -123,7 +123,7 @@ class EXCITING_DANCE_OT_contact(NeedsRig, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         body = the_rig(context)
-        every = [name for name, _, _ in rig_of(body).contacts]
+        every = list(rig_of(body).patches)
         try:
             author.key_contacts(scene(context), body, {"all": every, "one": [self.patch], "none": []}[self.standing])
         except errors.SolverError as error:

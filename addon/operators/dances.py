@@ -10,7 +10,7 @@ import bpy
 from bpy_extras.io_utils import ExportHelper
 
 from ..action import frame_rate
-from ..armature import RIG_KEY, rig_in
+from ..armature import rig_in
 from ..authoring import performance
 from ..authoring.dances import Dance, read_dance, show_dance
 from ..authoring.ghost import apply_ghost, discard_ghost, ghost_of, show_ghost
@@ -19,12 +19,13 @@ from ..authoring.marks import mark_failures
 from ..authoring.properties import dance_settings
 from ..authoring.timeline import extent, sample, steps_needed
 from ..checks import words_of
+from ..inertials import body_of
 from ..jobs import Current, JobOperator
 from ..properties import settings_of
 from ..scores import write_scores
 from ..study import folder_of
-from ..typed import Status, armature, scene
-from ..values import TIMELINE, dance_folder, errors
+from ..typed import Status, scene
+from ..values import TIMELINE, dance_folder, errors, write_rig
 from .author import NO_RIG, NeedsRig, the_rig
 from .rigs import rig_arguments
 
@@ -149,8 +150,7 @@ def body_words(context: bpy.types.Context, folder: Path) -> list[str]:
     if body is None:
         settings = settings_of(context)
         return rig_arguments(settings.kind, settings, settings.urdf)[1:]
-    (folder / dance_folder.BODY_FILE).write_text(armature(body)[RIG_KEY], encoding="utf-8")
-    return [str(folder / dance_folder.BODY_FILE)]
+    return [str(write_rig(folder / dance_folder.BODY_FILE, body_of(body)))]
 
 
 def design_words(context: bpy.types.Context) -> list[str]:

@@ -12,10 +12,7 @@ from ..colours import colour_body
 from ..jobs import JobOperator
 from ..properties import Settings, settings_of
 from ..typed import Status, there
-from ..values import read_rig, read_tree, study_folder
-
-DANCING = {"hoap3": ("--torque", "peak")}
-"""Options of rigs that are to dance: by its rated torques HOAP-3 cannot stand on one foot."""
+from ..values import read_rig, study_folder
 
 
 def rig_arguments(kind: str, settings: Settings, urdf: str) -> list[str]:
@@ -33,12 +30,12 @@ def rig_arguments(kind: str, settings: Settings, urdf: str) -> list[str]:
             "--sex",
             settings.sex,
         ]
-    return ["rig", kind, *DANCING.get(kind, ())]
+    return ["rig", kind]
 
 
 def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
     """Build the armature of a description with its prior on the bones, coloured by mass."""
-    body = armature.build_armature(context, read_rig(path), read_tree(path))
+    body = armature.build_armature(context, read_rig(path))
     inertials.write_prior(body)
     colour_body(body, "mass")
     return body

@@ -128,7 +128,7 @@ class EXCITING_DANCE_PT_contacts(Part, bpy.types.Panel):  # type: ignore[misc]
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
         layout, body, where = there(self.layout, "layout"), there(rig_in(context), "rig"), scene(context)
-        patches = [name for name, _, _ in rig_of(body).contacts]
+        patches = list(rig_of(body).patches)
         if not patches:
             layout.label(text="This rig has no soles", icon="INFO")
             return

@@ -16,9 +16,9 @@ from ..armature import rig_of
 from ..authoring import timeline
 from ..values import (
     SUMMARY,
+    Rig,
     SceneKey,
     SceneMotion,
-    SceneRig,
     SceneStrip,
     SceneTimeline,
     dance_folder,
@@ -47,14 +47,14 @@ class Danced:
         stops: where it stands still, in order.
     """
 
-    rig: SceneRig
+    rig: Rig
     timeline: SceneTimeline
     stops: tuple[Stop, ...]
 
     def __post_init__(self) -> None:
         if self.timeline.links != self.rig.links:
             raise errors.InvalidValue(f"the dance moves other links than the rig {self.rig.name!r}")
-        patches = {name for name, _, _ in self.rig.contacts}
+        patches = set(self.rig.patches)
         for strip in self.timeline.strips:
             if strip.patch not in patches:
                 raise errors.InvalidValue(f"the dance stands on {strip.patch!r}, which the rig does not have")
@@ -96,7 +96,7 @@ class Danced:
         """Patches on the floor at a moment, in the rig's order; at the last one, those just before it."""
         time = min(time, self.span[1] - 2.0 * HAIR)
         on = {strip.patch for strip in self.timeline.strips if strip.start - HAIR <= time < strip.stop}
-        return tuple(name for name, _, _ in self.rig.contacts if name in on)
+        return tuple(name for name in self.rig.patches if name in on)
 
     def stands_in(self, stop: Stop) -> tuple[str, ...]:
         """Patches on the floor in a stop; in one without duration, what follows it."""
@@ -105,7 +105,7 @@ class Danced:
     def sides(self) -> dict[str, str]:
         """Side of every contact patch: ``"left"``, ``"right"`` or ``""``."""
         found = {left: "left" for left, _ in self.rig.pairs} | {right: "right" for _, right in self.rig.pairs}
-        return {name: found.get(link, "") for name, link, _ in self.rig.contacts}
+        return {patch.name: found.get(patch.link, "") for patch in self.rig.contacts}
 
 
 def from_folder(folder: str | Path) -> Danced:
@@ -128,7 +128,7 @@ def from_folder(folder: str | Path) -> Danced:
         keys, strips = summary.keys, summary.strips
     line = SceneTimeline(
         name=folder.resolve().name,
-        parameters=dict(rig.parameters),
+        parameters=dict(rig.provenance),
         links=motion.links,
         times=motion.times,
         root=motion.root,

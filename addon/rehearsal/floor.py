@@ -46,7 +46,7 @@ def add_footprints(
         for side, colour in (("left", LEFT), ("right", RIGHT), ("", GHOST))
         for coming in (False, True)
     }
-    contacts = {name: (danced.rig.index(link), corners) for name, link, corners in danced.rig.contacts}
+    contacts = {patch.name: (danced.rig.index(patch.link), patch.vertices) for patch in danced.rig.contacts}
     ahead = np.minimum(plan.at + 1, plan.moves)
     arrival = np.array([0.5 * (stop.start + stop.stop) for stop in plan.stops])[ahead]
     height = LAID * danced.rig.standing_height

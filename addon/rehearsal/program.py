@@ -9,7 +9,7 @@ import bpy
 
 from .. import armature
 from ..interpreter import ROOT, Interpreter, environment
-from ..values import dance_folder, errors, read_tree
+from ..values import errors
 from . import video as rehearsal_video
 from .dance import Danced, from_folder, from_scene
 from .plan import Plan, RehearsalOptions, plan
@@ -48,7 +48,7 @@ def rehearse_folder(
     danced = from_folder(folder)
     planned(danced, options)  # what is wrong with it is said before anything is built
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    body = armature.build_armature(bpy.context, danced.rig, read_tree(Path(folder) / dance_folder.RIG_FILE))
+    body = armature.build_armature(bpy.context, danced.rig)
     done = planned(danced, options)
     scene = build_scene(body, danced, done, staging)
     prepare(scene, rendering)

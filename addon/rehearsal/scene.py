@@ -13,7 +13,7 @@ from mathutils import Matrix, Vector
 from .. import convert, typed
 from ..action import motion_action, set_frame_rate
 from ..armature import shapes_of
-from ..values import SceneRig, errors
+from ..values import Rig, errors
 from .camera import VIEWS, automatic_camera, chosen_camera, mirror_matrix
 from .dance import Danced
 from .film import Film, add_film
@@ -177,7 +177,7 @@ def _receding(camera: bpy.types.Object) -> np.ndarray:
 
 
 def _double(
-    scene: bpy.types.Scene, stage: bpy.types.Object, body: bpy.types.Object, rig: SceneRig, name: str
+    scene: bpy.types.Scene, stage: bpy.types.Object, body: bpy.types.Object, rig: Rig, name: str
 ) -> bpy.types.Object:
     """The body's armature once more, free of all that moves it."""
     double = typed.there(body.copy(), "copy")
@@ -202,7 +202,7 @@ def _double(
             bone.constraints.remove(constraint)
         bone.matrix_basis = Matrix()
         bone.custom_shape = None
-        bone.rotation_mode = "XYZ" if joint.kind == "revolute" else "QUATERNION"
+        bone.rotation_mode = "XYZ" if joint.hinge else "QUATERNION"
     return double
 
 

@@ -33,7 +33,6 @@ def arm_load(rig: Rig) -> tuple[InertialParameters, float, str]:
     """The prior with a point mass on the left forearm; the mass [kg]; the link."""
     link = LOADED_LINK
     mass = LOAD_SHARE * rig.prior.total_mass
-    assert rig.tips is not None
     place = LOAD_PLACE * rig.tips[rig.index(link)]
     point = np.concatenate([[mass], mass * place, mass * six_of(steiner(place))])
     return rig.prior.replaced(link, rig.prior.link(link) + point), mass, link

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solver.contacts.schedule import Anchor, Schedule, contact_patch
+from solver.contacts.schedule import Anchor, Schedule
 from solver.dynamics import link_motions
 from solver.identification.comparison import Fit, fit
 from solver.rig import Rig
@@ -76,7 +76,7 @@ class Measured:
 def measure(rig: Rig, intended: Plan, performance: Performance) -> Measured:
     """Compare a performance with its plan at the sensors' times."""
     times = performance.motion.times
-    weight = rig.prior.total_mass * float(np.linalg.norm(rig.model.gravity.linear))
+    weight = rig.weight
     planned = _at(intended.motion.times, intended.wrenches, times)
     plates = performance.plates.values
     if len(times) > 10:
@@ -104,7 +104,7 @@ def _stands(rig: Rig, schedule: Schedule, performance: Performance, least: float
     links = link_motions(rig, performance.motion)
     times = performance.motion.times
     for column, name in enumerate(performance.plates.frames):
-        patch = contact_patch(rig, name)
+        patch = rig.patch(name)
         index = rig.index(patch.link)
         rotation = np.moveaxis(links.rotation[:, :, index], -1, 0)
         corners = np.einsum("nij,vj->nvi", rotation, patch.vertices) + links.position[:, index].T[:, None]

@@ -131,4 +131,4 @@ def _is_arm(link: str) -> bool:
 
 
 def _dance(rig: Rig, options: DanceOptions, parts: list[DanceSegment]) -> Dance:
-    return Dance(dict(rig.parameters), tuple(parts), options.checks, options.step)
+    return Dance(dict(rig.provenance), tuple(parts), options.checks, options.step)

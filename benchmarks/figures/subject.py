@@ -109,7 +109,7 @@ def unseen(prepared: Prepared) -> Iterator[Unseen]:
     usable = [record for record in prepared.records if record.trial is not None and record.trial.counted.any()]
     rig = prepared.rig
     options = IdentifyOptions(
-        base=str(rig.parameters.get("base_link", rig.links[0])),
+        base=str(rig.provenance.get("base_link", rig.links[0])),
         total_mass=None if prepared.mass is None else prepared.mass.mass,
         bootstrap=0,
         cross_validate=False,

@@ -26,7 +26,7 @@ def delivered_robot(cad: Rig, seed: int = SEED) -> InertialParameters:
     drawn with `ROBOT_SPREAD`, its centre of mass with `COM_SHARE` of its box; the thighs and shanks, whose covers were
     removed, give what the sum still exceeds 7.9 kg by.
     """
-    lighter = hoap3("middle", torque=str(cad.parameters["torque"]))
+    lighter = hoap3("middle", torque=str(cad.provenance["torque"]))
     drawn = varied(lighter, lighter.prior, ROBOT_SPREAD, seed)
     values = drawn.values.copy()
     covered = [cad.index(link) for link in COVERED]

@@ -65,6 +65,6 @@ class Dances:
 def _digest(rig: Rig, options: DanceOptions) -> str:
     """A name for the dance of a rig and options, whatever the number of workers."""
     said = repr(
-        (sorted(rig.parameters.items(), key=str), sorted(options.postures.items()), replace(options, workers=1))
+        (sorted(rig.provenance.items(), key=str), sorted(options.postures.items()), replace(options, workers=1))
     )
     return hashlib.sha256(said.encode() + rig.prior.values.tobytes()).hexdigest()[:16]

@@ -82,7 +82,7 @@ def played(rig: Rig, dance: Dance, segments: Sequence[DanceSegment], variant: st
     """What MuJoCo's plates read, for transitions that the legs can follow."""
     from benchmarks.engine.simulate import play  # needs MuJoCo
 
-    weight = rig.prior.total_mass * float(np.linalg.norm(rig.model.gravity.linear))
+    weight = rig.weight
     for track in planned(rig, dance, segments, variant):
         if track.lost:
             continue

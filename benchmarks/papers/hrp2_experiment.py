@@ -135,14 +135,14 @@ def hrp2_experiment(*, seconds: float = 30.0, candidates: int = 8, seed: int = 0
     """
     robot = changed_robot(seed)
     rig = robot.rig
-    start = np.array(rig.parameters["half_sitting"])
+    start = np.array(rig.provenance["half_sitting"])
     plan = Excitation(STYLE, FEET, LEGS, (Phase(seconds),), frequencies=(0.3, 1.3), sway=0.01)
     scored = sorted((_score(rig, start, plan, 100 * seed + k), 100 * seed + k) for k in range(candidates + 1))
     scores = tuple(score for score, _ in scored)
     motions = [exciting(rig, start, plan, RATE, chosen) for _, chosen in scored[:2]]
     trials = [_record(robot, motion, name, seed) for motion, name in zip(motions, ("used", "unseen"))]
     mass = _measured_mass(rig, trials)
-    base = str(rig.parameters["base_link"])
+    base = str(rig.provenance["base_link"])
     regression = accumulate(rig, trials[:1], base=base, axes="world")
     regression, estimate = weighted(regression, lambda r: hierarchical(r, rig, _options(rig, mass, None)), rig)
     paper_floor = hierarchical(regression, rig, _options(rig, mass, 0.01))
@@ -195,7 +195,7 @@ def _score(rig: Rig, start: np.ndarray, plan: Excitation, seed: int) -> float:
     if pressure_margin(rig, motion, rig.prior, FEET) > 0.0:
         return float("inf")
     trial = Trial("candidate", motion, _wrenches(motion, np.zeros((len(motion), 1, 6))), np.ones(len(motion), bool))
-    regression = accumulate(rig, [trial], base=str(rig.parameters["base_link"]), axes="world")
+    regression = accumulate(rig, [trial], base=str(rig.provenance["base_link"]), axes="world")
     conditions = []
     for link in rig.links:
         part = regression.sub_regressor(link, "static")
@@ -217,7 +217,7 @@ def _record(robot: Robot, motion: Motion, name: str, seed: int) -> Trial:
     noise = generator.standard_normal(wrenches.shape) * ([FORCE] * 3 + [MOMENT] * 3)
     data = model.createData()
     feet = [rig.joint(foot) for foot in FEET]
-    trunk = rig.joint(str(rig.parameters["base_link"]))
+    trunk = rig.joint(str(rig.provenance["base_link"]))
     places, seen = None, np.empty((count, len(FEET), 6))
     for frame in range(count):
         pin.forwardKinematics(model, data, motion.q[frame])

@@ -73,7 +73,7 @@ def print_hrp2(quick: bool) -> None:
     print(" segment  link                    true   ours  ours, eps 0.01   paper")
     rig = result.robot.rig
     drawn = rig.prior.masses
-    segments = cast("list[str]", rig.parameters["paper_segments"])
+    segments = cast("list[str]", rig.provenance["paper_segments"])
     for number, link in enumerate(segments, 1):
         k = rig.index(link)
         ours, floor = (100.0 * e.parameters.masses[k] / drawn[k] for e in (result.estimate, result.paper_floor))

@@ -26,7 +26,7 @@ def write_calibration(calibration: Calibration, path: str | Path) -> None:
     tree = {
         "format": FORMAT,
         "version": VERSION,
-        "rig": calibration.rig.parameters,
+        "rig": calibration.rig.provenance,
         "marker_set": calibration.marker_set,
         "height": calibration.height,
         "lengths": calibration.lengths,

@@ -66,8 +66,12 @@ class SubjectFit:
 
     def theta(self, offsets: np.ndarray) -> np.ndarray:
         """Stacked unknowns of the model as it is and marker places (M, 3)."""
-        joints = [self.model.jointPlacements[k + 2].translation for k in range(self.joints)]
-        return np.concatenate([np.array(joints).reshape(-1), offsets.reshape(-1)])
+        return np.concatenate([self.joint_positions[1:].reshape(-1), offsets.reshape(-1)])
+
+    @property
+    def joint_positions(self) -> np.ndarray:
+        """(L, 3) [m] joint centres of the model as it is, in the parent links' frames."""
+        return np.array([place.translation for place in list(self.model.jointPlacements)[1:]])
 
     def place(self, theta: np.ndarray) -> np.ndarray:
         """Set the model's joint centres; returns marker places (M, 3)."""

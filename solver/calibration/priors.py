@@ -102,7 +102,7 @@ def beliefs_of(
         loosened: factor on the spread of joint centres, for an unknown stature.
     """
     joints = {link: np.array(rig.model.jointPlacements[k + 1].translation) for k, link in enumerate(rig.links) if k}
-    stature = float(rig.parameters["height"])  # type: ignore[arg-type]
+    stature = float(rig.provenance["height"])  # type: ignore[arg-type]
     result = Beliefs(tuple(joints), tuple(names))
     for link, centre in joints.items():
         spread = np.array(JOINT_SPREADS[_segment(link)])
@@ -119,7 +119,7 @@ def beliefs_of(
             spread[axis] = TWIN_SPREAD
             terms = {result.joint(left): 1.0, result.joint(right): -mirror[axis]}
             result.believe(terms, np.zeros(3), spread)
-    _pelvis(result, marker_set, names, dimensions, str(rig.parameters["sex"]))
+    _pelvis(result, marker_set, names, dimensions, str(rig.provenance["sex"]))
     return result
 
 

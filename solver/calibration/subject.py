@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -126,7 +125,7 @@ class SubjectState:
 
     def _posed(self, frames: Sequence[np.ndarray], spread: float, recording: str) -> list[Sample]:
         """Samples with poses: each frame from its predecessor's, or afresh where that fails."""
-        rig = replace(self.rig, model=self.fit.model)
+        rig = self.rig.with_joint_positions(self.fit.joint_positions)
         weights = np.array([1.0 if place.anatomical else FREE_WEIGHT for place in self.places])
         if self.samples:
             weights[:] = 1.0

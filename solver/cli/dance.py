@@ -10,7 +10,7 @@ from ..errors import Cancelled, InvalidValue
 from ..progress import Part, Progress
 from .dances import add_checks, asked, carried_words
 from .options import add_output, add_verb, number
-from .rig import add_body, body_parameters
+from .rig import add_body, body_of
 
 if TYPE_CHECKING:
     from ..dance.design.options import DanceOptions
@@ -77,14 +77,12 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Design, verify, write, tell."""
     from ..dance.workflows.design import design
-    from ..rigs import build
     from .words import warn
 
     if not options.rate > 0.0:
         raise InvalidValue(f"--rate must be positive, got {options.rate:g}")
     progress(0.0, "building the rig")
-    given = body_parameters(options)
-    rig = build({**given, "torque": options.torque or "peak"} if given["kind"] == "hoap3" else given)
+    rig = body_of(options)
     found = design(rig, dance_options(options, rig), Part(progress, 0.0, WRITING))
     progress(WRITING, "writing")
     found.write(options.output, options.rate)
@@ -104,7 +102,7 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     from ..dance.design.options import DanceOptions, human_options, paper_options
 
     require_danceable(rig)
-    kind = rig.parameters.get("kind")
+    kind = rig.provenance.get("kind")
     effort = options.effort
     if not 0.0 < effort <= 10.0:
         raise InvalidValue(f"--effort must be between 0 and 10, got {effort:g}")

@@ -9,13 +9,11 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import InvalidValue
 from ..progress import Progress
 from .options import add_verb
-from .rig import add_body, body_parameters
+from .rig import add_body, body_of
 
 if TYPE_CHECKING:
     from ..live.server import LiveServer
@@ -44,10 +42,9 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Serve until the input ends."""
     with _answers() as answer:
         from ..live.server import LiveServer
-        from ..rigs import build
         from ..threads import one_blas_thread
 
-        rig = None if options.body is None else build(_parameters(options))
+        rig = None if options.body is None else body_of(options)
         with one_blas_thread():
             _serve(LiveServer(answer, rig), _lines_of(sys.stdin.fileno()))
 
@@ -123,16 +120,3 @@ def _answers() -> Iterator[Callable[[str], None]]:
         sys.stdout = stream
         os.dup2(own, number)
         os.close(own)
-
-
-def _parameters(options: argparse.Namespace) -> dict[str, object]:
-    """What `rigs.build` takes: from options, or from a file of a rig's parameters or of a whole rig."""
-    if Path(options.body).suffix.lower() != ".json":
-        return body_parameters(options)
-    from ..scene.rig import read_tree
-
-    tree = read_tree(options.body)
-    parameters = tree.get("parameters", tree)
-    if not isinstance(parameters, dict):
-        raise InvalidValue(f"{options.body}: its parameters are no JSON object: write the rig again")
-    return parameters

@@ -149,12 +149,11 @@ def rig_named(name: str, packages: Sequence[str] = ()) -> Rig:
     Raises:
         InvalidValue: a person, whose size no name tells.
     """
-    from ..rigs import build
-    from .rig import body_parameters
+    from .rig import body_of
 
     if name == "human":
         raise InvalidValue("a person's rig has a size: name the rig.json that `calibrate` wrote")
-    return build(body_parameters(argparse.Namespace(body=name, packages=packages)))
+    return body_of(argparse.Namespace(body=name, packages=packages))
 
 
 def add_subject(parser: argparse.ArgumentParser, *, required: bool = True) -> None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import InputError
 from ..progress import Progress
 from .options import SEXES, add_verb, number
+
+if TYPE_CHECKING:
+    from ..rig import Rig
 
 SUFFIXES = (".urdf", ".json")
 EXPLANATION = """
@@ -39,7 +43,8 @@ def add_body(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     parser.add_argument("--variant", help="of a human: 34dof (15 segments) or 23dof (12 segments)")
     parser.add_argument("--table", help="of a human: dumas or deleva")
     parser.add_argument("--payload", help="of hoap3: what it carries")
-    parser.add_argument("--torque", help="of hoap3: limits by the motors' rated or peak torques (dances: peak)")
+    words = "of hoap3: limits by the motors' peak (default) or rated torques; rated, it cannot stand on one foot"
+    parser.add_argument("--torque", help=words)
     parser.add_argument(
         "--packages", nargs="+", default=(), metavar="DIR", help="of a URDF: folders that package:// paths start from"
     )
@@ -49,7 +54,6 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Build, print, and write if asked to."""
     from ..formats.text_table import inertial_table
     from ..formats.urdf_writer import write_urdf
-    from ..rigs import build
     from ..scene.rig import write_rig
 
     output: Path | None = options.output
@@ -57,7 +61,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     if output is not None and suffix not in SUFFIXES:
         raise InputError(output, "has no suffix that says how to write it", remedy=f"End it on {' or '.join(SUFFIXES)}")
     progress(0.0, "building the rig")
-    rig = build(body_parameters(options))
+    rig = body_of(options)
     print(f"{rig.name}: {len(rig.links)} links, {rig.model.nv - 6} joint degrees of freedom, ", end="")
     print(f"{rig.prior.total_mass:.2f} kg\n")
     print(inertial_table(rig.prior))
@@ -69,14 +73,21 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     progress(1.0, "done")
 
 
-def body_parameters(options: argparse.Namespace) -> dict[str, object]:
-    """What `rigs.build` takes."""
-    if Path(options.body).suffix.lower() == ".urdf":
-        return {"kind": "urdf", "path": options.body, "packages": tuple(options.packages)}
-    if Path(options.body).suffix.lower() == ".json":
-        from ..scene.rig import read_rig
+def body_of(options: argparse.Namespace) -> Rig:
+    """The body as asked for: built in, from a URDF, or as a rig.json holds it.
 
-        return dict(read_rig(options.body).parameters)
+    Raises:
+        InputError: a file is missing or wrong.
+        InvalidValue: no such body, or an argument that its builder needs is missing.
+    """
+    from ..rigs import build, from_urdf
+    from ..scene.rig import read_rig
+
+    suffix = Path(options.body).suffix.lower()
+    if suffix == ".urdf":
+        return from_urdf(options.body, options.packages)
+    if suffix == ".json":
+        return read_rig(options.body)
     names = ("height", "mass", "sex", "variant", "table", "payload", "torque")
     given = {name: getattr(options, name, None) for name in names}
-    return {"kind": options.body} | {name: value for name, value in given.items() if value is not None}
+    return build({"kind": options.body} | {name: value for name, value in given.items() if value is not None})

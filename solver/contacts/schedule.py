@@ -9,7 +9,6 @@ import numpy as np
 
 from ..arrays import frozen
 from ..errors import InvalidValue, UnknownPreset
-from ..patch import ContactPolygon
 from ..pinocchio_loader import pin
 from ..rig import Rig
 
@@ -45,7 +44,7 @@ class Anchor:
 
     def points(self, rig: Rig) -> np.ndarray:
         """Corners of the planted patch (V, 3) [m], world."""
-        return contact_patch(rig, self.patch).vertices @ self.rotation.T + self.position
+        return rig.patch(self.patch).vertices @ self.rotation.T + self.position
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,54 +149,13 @@ class Schedule:
         return self.phases[int(self.index_at(np.array([time]))[0])]
 
 
-def contact_patch(rig: Rig, name: str) -> ContactPolygon:
-    """A rig's contact polygon by name.
-
-    Raises:
-        InvalidValue: the rig has no contact patches, or none of that name.
-    """
-    require_contacts(rig)
-    for patch in rig.contacts:
-        if patch.name == name:
-            return patch
-    raise InvalidValue(f"rig {rig.name!r} has no contact patch {name!r}; it has {', '.join(patch_names(rig))}")
-
-
-def require_contacts(rig: Rig) -> None:
-    """Raise `InvalidValue` for a rig that has nothing to stand on."""
-    if not rig.contacts:
-        raise InvalidValue(f"rig {rig.name!r} has no contact patches: give it the polygons of its soles to stand on")
-
-
-def patch_names(rig: Rig) -> tuple[str, ...]:
-    """Names of the contact patches."""
-    return tuple(patch.name for patch in rig.contacts)
-
-
-def patch_sides(rig: Rig) -> dict[str, str]:
-    """Patch of each side, ``{"left": ..., "right": ...}``, by the rig's mirrored links or the patch's own name.
-
-    Raises:
-        InvalidValue: a side has no patch.
-    """
-    require_contacts(rig)
-    sides: dict[str, str] = {}
-    for column, side in enumerate(("left", "right")):
-        links = {pair[column] for pair in rig.pairs}
-        named = [p.name for p in rig.contacts if p.link in links] or [p.name for p in rig.contacts if side in p.name]
-        if not named:
-            raise InvalidValue(f"rig {rig.name!r} has no {side} foot among its patches {', '.join(patch_names(rig))}")
-        sides[side] = named[0]
-    return sides
-
-
 def anchors_at(rig: Rig, q: np.ndarray, patches: Sequence[str] | None = None) -> tuple[Anchor, ...]:
     """Anchors where a posture q (nq,) has its patches (all by default)."""
     data = rig.model.createData()
     pin.forwardKinematics(rig.model, data, np.asarray(q, float))
     anchors = []
-    for name in patch_names(rig) if patches is None else patches:
-        pose = data.oMi[rig.joint(contact_patch(rig, name).link)]
+    for name in rig.patches if patches is None else patches:
+        pose = data.oMi[rig.joint(rig.patch(name).link)]
         anchors.append(Anchor(name, pose.rotation, pose.translation))
     return tuple(anchors)
 
@@ -220,8 +178,8 @@ def stance(rig: Rig, configuration: str, step: float | None = None, ground: floa
     """
     if configuration not in FOOT_CONFIGURATIONS:
         raise UnknownPreset(configuration, FOOT_CONFIGURATIONS)
-    sides = patch_sides(rig)
-    sole = contact_patch(rig, sides["right"]).vertices
+    sides = rig.sides
+    sole = rig.patch(sides["right"]).vertices
     ahead = float(STEP_SHARE * np.ptp(sole[:, 0]) if step is None else step) * (configuration == "right_forward")
     wanted = (configuration,) if configuration in sides else ("right", "left")
     anchors = []

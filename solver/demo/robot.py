@@ -71,7 +71,7 @@ def simulate_robot(seed: int, preset: FilterPreset) -> Robot:
     generator = np.random.default_rng((seed, 3))
     rig = hrp2()
     truth = perturbed(rig, seed)
-    start = np.array(rig.parameters["half_sitting"])
+    start = np.array(rig.provenance["half_sitting"])
     times = np.arange(0.0, SECONDS, 1.0 / RATE)
     recordings, motions = [], {}
     for number, (name, sides) in enumerate(STANDING.items(), 1):

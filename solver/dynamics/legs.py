@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..contacts.schedule import contact_patch, patch_sides
 from ..errors import InvalidValue
 from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
@@ -71,8 +70,8 @@ class Leg:
     """
 
     def __init__(self, rig: Rig, side: str) -> None:
-        self.side, self.patch = side, patch_sides(rig)[side]
-        self.link = contact_patch(rig, self.patch).link
+        self.side, self.patch = side, rig.sides[side]
+        self.link = rig.patch(self.patch).link
         joints = _path(rig, rig.joint(self.link))
         self.columns = np.concatenate(
             [np.arange(j.idx_v, j.idx_v + j.nv) for j in (rig.model.joints[k] for k in joints)]

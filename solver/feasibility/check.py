@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..check_options import CheckOptions
-from ..contacts.schedule import Phase, Schedule, patch_names, require_contacts
+from ..contacts.schedule import Phase, Schedule
 from ..coordinates import Curves
 from ..dynamics.kinematics import check_motion as require_motion_of
 from ..errors import InvalidValue
@@ -50,7 +50,7 @@ class FrameChecker:
     """
 
     def __init__(self, rig: Rig, schedule: Schedule, options: CheckOptions | None = None) -> None:
-        require_contacts(rig)
+        rig.require_contacts()
         self.rig, self.options = rig, CheckOptions() if options is None else options
         self.body = Body(rig, self.options)
         self.notes = (*unlimited(rig), *self.body.detector.notes)
@@ -90,7 +90,7 @@ class FrameChecker:
             if items.names or isinstance(pieces[0], Near)
         )
         return Checks(
-            motion.times, margins, self.schedule, patch_names(self.rig), loaded, zmp, com, wrench, loads, torques,
+            motion.times, margins, self.schedule, self.rig.patches, loaded, zmp, com, wrench, loads, torques,
             self.notes,
         )  # fmt: skip
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..contacts.schedule import Anchor, contact_patch
+from ..contacts.schedule import Anchor
 from ..rig import Rig
 
 POINTS = 3
@@ -15,7 +15,7 @@ POINTS = 3
 
 def patch_points(rig: Rig, rotation: np.ndarray, position: np.ndarray, patch: str) -> np.ndarray:
     """Corners (N, V, 3) [m] of a patch, world, from link rotations (N, L, 3, 3) and positions (N, L, 3)."""
-    contact = contact_patch(rig, patch)
+    contact = rig.patch(patch)
     link = rig.index(contact.link)
     return contact.vertices @ rotation[:, link].swapaxes(1, 2) + position[:, link, None]
 

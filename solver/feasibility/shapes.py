@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..pinocchio_loader import pin
-from ..rig import Rig, Shape
+from ..rig import Rig
+from ..shape import Shape
 
 LIMB = 1.5
 """A box longer than this many times its second side is a limb and is fitted by a capsule."""

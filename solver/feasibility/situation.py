@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..check_options import CheckOptions
-from ..contacts.schedule import Phase, contact_patch, patch_names
+from ..contacts.schedule import Phase
 from ..contacts.support import SupportPolygon, support_polygon
 from ..coordinates import Curves
 from ..dynamics.mechanics import Mechanics, State
@@ -36,7 +36,7 @@ class Body:
         self.rig, self.options = rig, options
         self.mechanics = Mechanics(rig)
         self.detector = CollisionDetector(rig, options)
-        self.weight = rig.prior.total_mass * float(np.linalg.norm(rig.model.gravity.linear))
+        self.weight = rig.weight
         self.size = _extent(rig)
         self.sole = max((float(np.ptp(patch.vertices, axis=0).max()) for patch in rig.contacts), default=0.0)
 
@@ -70,9 +70,9 @@ class PlantedPhase:
         Raises:
             InvalidValue: a patch the rig does not have, or a support polygon without area.
         """
-        names = patch_names(rig)
+        names = rig.patches
         corners = [anchor.points(rig) for anchor in phase.anchors]
-        links = tuple(contact_patch(rig, name).link for name in phase.loaded)
+        links = tuple(rig.patch(name).link for name in phase.loaded)
         polygon = support_polygon(rig, phase.anchors, options.shrink) if phase.anchors else None
         soles = [support_polygon(rig, (anchor,)) for anchor in phase.anchors]
         centres = [np.append(sole.centre, each[:, 2].mean()) for sole, each in zip(soles, corners)]

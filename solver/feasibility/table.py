@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..contacts.schedule import patch_names
 from ..coordinates import coordinate_links, coordinate_names
 from ..errors import UnknownName
 from ..scene.words import angle, length, percent, turning
@@ -32,7 +31,7 @@ def _coordinates(body: Body) -> Items:
 
 
 def _patches(body: Body) -> Items:
-    return Items(patch_names(body.rig), tuple((patch.link,) for patch in body.rig.contacts))
+    return Items(body.rig.patches, tuple((patch.link,) for patch in body.rig.contacts))
 
 
 def _feet(name: str, body: Body) -> Items:

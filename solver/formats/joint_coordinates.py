@@ -2,48 +2,90 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from ..coordinates import coordinate_names as joint_names
+from ..coordinates import joint_coordinates
+from ..errors import InputError
 from ..motion import Motion
-from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
-from .atomic import write_atomically
+from ..so3 import quaternion_log
+from .storage import write_storage
+from .tables import write_table
 
 ROOT = ("root_tx", "root_ty", "root_tz", "root_rx", "root_ry", "root_rz")
 AXES = ("x", "y", "z")
+TABLE, STORAGE = ".csv", ".mot"
+SLIDES = {"JointModelPX": 1, "JointModelPY": 1, "JointModelPZ": 1, "JointModelPrismaticUnaligned": 1,
+          "JointModelPlanar": 2}  # fmt: skip
+"""First coordinates of a joint that are lengths, by Pinocchio's name; all others are angles."""
 
 
 def coordinate_names(rig: Rig) -> tuple[str, ...]:
     """Names (nv,): the root's position and rotation vector, then per link its angle or ``LINK_x``, ``_y``, ``_z``."""
-    names = list(ROOT)
-    for link in rig.links[1:]:
-        count = rig.model.nvs[rig.joint(link)]
-        names += [link] if count == 1 else [f"{link}_{AXES[k]}" if count == 3 else f"{link}_{k}" for k in range(count)]
-    return tuple(names)
+    return (*ROOT, *(name.replace(" ", "_") for name in joint_names(rig)))
 
 
-def joint_coordinates(rig: Rig, motion: Motion) -> tuple[tuple[str, ...], np.ndarray]:
-    """Names (nv,) and values (N, nv): root position [m, world], root rotation vector [rad, world], joints [rad, m].
+def are_lengths(rig: Rig) -> np.ndarray:
+    """(nv,) True where a coordinate is a length [m]; all others are angles."""
+    result = np.zeros(rig.model.nv, bool)
+    result[: len(AXES)] = True
+    for joint in list(rig.model.joints)[2:]:
+        result[joint.idx_v : joint.idx_v + SLIDES.get(joint.shortname(), 0)] = True
+    return result
+
+
+def coordinate_values(rig: Rig, motion: Motion) -> np.ndarray:
+    """Values (N, nv): root position [m, world], root rotation vector [rad, world], joints [rad, m].
 
     A spherical joint's three values are the rotation vector from neutral, as in `Limits`.
     """
-    neutral = rig.neutral
-    values = np.empty((len(motion), rig.model.nv))
-    for row, q in zip(values, motion.q):
-        row[ROOT_NV:] = pin.difference(rig.model, neutral, q)[ROOT_NV:]
-        row[:3] = q[:3]
-        row[3:ROOT_NV] = pin.log3(pin.Quaternion(q[3:7]).matrix())
-    return coordinate_names(rig), values
+    root = [motion.q[:, :3], quaternion_log(motion.q[:, 3:7])]
+    return np.concatenate([*root, joint_coordinates(rig, motion.q)], axis=1)
 
 
-def write_motion_csv(path: str | Path, times: np.ndarray, names: Sequence[str], values: np.ndarray) -> None:
-    """Joint coordinates over time as CSV; the header names the unit of each column."""
-    units = ["m" if name in ROOT[:3] else "rad" for name in names]
-    with write_atomically(path) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["time [s]", *(f"{name} [{unit}]" for name, unit in zip(names, units))])
-        writer.writerows([f"{value:.9g}" for value in row] for row in np.column_stack([times, values]))
+def require_table(path: str | Path) -> str:
+    """The suffix of a table of joint coordinates.
+
+    Raises:
+        InputError: another one.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in (TABLE, STORAGE):
+        raise InputError(path, "has no suffix that says how to write it", remedy=f"End it on {TABLE} or {STORAGE}")
+    return suffix
+
+
+def write_coordinates(
+    path: str | Path, rig: Rig, motion: Motion, *, degrees: bool, root: bool = True, speeds: bool = False
+) -> None:
+    """Joint coordinates over time as a table, whole or not at all; the one writer of them.
+
+    Args:
+        path: .csv, whose header tells the unit of each column, or .mot, OpenSim's storage, whose header tells degrees.
+        rig: that moves.
+        motion: of it.
+        degrees: angles in degrees, otherwise in radians; lengths are in metres.
+        root: its position and rotation vector too.
+        speeds: in columns ``NAME speed`` of a .csv, the angular velocity of a spherical joint in body axes.
+
+    Raises:
+        InputError: another suffix, speeds in a .mot, or the file cannot be written.
+    """
+    suffix, first = require_table(path), 0 if root else ROOT_NV
+    if speeds and suffix == STORAGE:
+        raise InputError(path, "cannot hold speeds", remedy=f"End it on {TABLE}")
+    names, lengths = coordinate_names(rig)[first:], are_lengths(rig)[first:]
+    scale = np.where(lengths | (not degrees), 1.0, np.degrees(1.0))
+    values = coordinate_values(rig, motion)[:, first:] * scale
+    if suffix == STORAGE:
+        write_storage(path, motion.times, names, values, in_degrees=degrees)
+        return
+    units = ["m" if length else "deg" if degrees else "rad" for length in lengths]
+    titles = [f"{name} [{unit}]" for name, unit in zip(names, units)]
+    if speeds:
+        titles += [f"{name} speed [{unit}/s]" for name, unit in zip(names, units)]
+        values = np.concatenate([values, motion.v[:, first:] * scale], axis=1)
+    write_table(path, motion.times, titles, values)

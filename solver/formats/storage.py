@@ -185,17 +185,17 @@ def _names_forces(names: Sequence[str]) -> bool:
     return any(match and match["what"].lower() == "v" for match in map(_FORCE_COLUMN.match, names))
 
 
-def write_motion_storage(
+def write_storage(
     path: str | Path, times: np.ndarray, names: Sequence[str], values: np.ndarray, *, in_degrees: bool = False
 ) -> None:
-    """A .mot of joint coordinates over time.
+    """A table over time as .mot or .sto.
 
     Args:
         path: to write, whole or not at all.
         times: (N,) [s].
-        names: C coordinate names.
+        names: C column names.
         values: (N, C) as they shall stand in the file.
-        in_degrees: what the header says of rotations; the values are written as given.
+        in_degrees: what the header says of rotations.
     """
     values = np.asarray(values, float)
     with write_atomically(path) as stream:
@@ -203,7 +203,7 @@ def write_motion_storage(
         stream.write(f"inDegrees={'yes' if in_degrees else 'no'}\n{END_OF_HEADER}\n")
         stream.write("\t".join(["time", *names]) + "\n")
         for time, row in zip(times, values, strict=True):
-            stream.write("\t".join([f"{time:.9g}", *(f"{value:.12g}" for value in row)]) + "\n")
+            stream.write("\t".join([f"{time:.12g}", *(f"{value:.12g}" for value in row)]) + "\n")
 
 
 def check_missing(

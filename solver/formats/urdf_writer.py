@@ -10,8 +10,10 @@ import numpy as np
 
 from ..errors import InvalidValue
 from ..inertials import InertialParameters, six_of
+from ..joints import Joint, Limits
 from ..pinocchio_loader import pin
-from ..rig import ROOT_NV, Rig, Shape
+from ..rig import Rig
+from ..shape import Shape
 from .atomic import write_atomically
 
 SPHERICAL_AXES = ("x", "y", "z")
@@ -41,9 +43,8 @@ def write_urdf(rig: Rig, path: str | Path, parameters: InertialParameters | None
         raise InvalidValue(f"the parameters to write name other links than rig {rig.name!r}")
     robot = Element("robot", name=rig.name)
     for index, link in enumerate(rig.links):
-        joint = index + 1
-        if joint > 1:
-            _joints(robot, rig, joint, link)
+        if index:
+            _joints(robot, rig, index)
         body = SubElement(robot, "link", name=link)
         _inertial(body, inertials, index)
         for shape in rig.shapes:
@@ -54,60 +55,38 @@ def write_urdf(rig: Rig, path: str | Path, parameters: InertialParameters | None
         ElementTree(robot).write(stream, encoding="utf-8", xml_declaration=True)
 
 
-def joint_directions(model: pin.Model, joint: int) -> np.ndarray:
-    """Motion subspace (6, nv) of a joint at its neutral position: linear rows, then angular ones."""
-    data = model.joints[joint].createData()
-    start = model.idx_qs[joint]
-    model.joints[joint].calc(data, pin.neutral(model)[start : start + model.nqs[joint]])
-    return np.array(data.S).reshape(6, -1)
-
-
-def _joints(robot: Element, rig: Rig, joint: int, link: str) -> None:
+def _joints(robot: Element, rig: Rig, index: int) -> None:
     """The joint that moves a link, as one URDF joint or three."""
-    model = rig.model
-    parent = rig.links[model.parents[joint] - 1]
-    placement = model.jointPlacements[joint]
-    directions = joint_directions(model, joint)
-    first = model.idx_vs[joint] - ROOT_NV
-    angular = np.linalg.norm(directions[3:], axis=0) > 0.5
-    if directions.shape[1] == 1:
-        kind = "revolute" if angular[0] else "prismatic"
-        axis = directions[3:, 0] if angular[0] else directions[:3, 0]
-        _joint(robot, link, kind, parent, link, placement, axis, rig, first)
+    joint, link = rig.joints[index], rig.links[index]
+    parent = rig.links[joint.parent]
+    limits = rig.limits_of(link)
+    if joint.kind in ("revolute", "continuous", "prismatic"):
+        _joint(robot, link, (parent, link), joint, limits)
         return
-    if directions.shape[1] != 3 or not angular.all():
-        raise InvalidValue(f"URDF cannot hold the joint of link {link!r} with {directions.shape[1]} degrees of freedom")
+    if joint.kind != "spherical":
+        raise InvalidValue(f"URDF cannot hold the {joint.kind} joint of link {link!r}")
+    parts = (limits.lower, limits.upper, limits.speed, limits.torque)
     names = [f"{link}_{axis}" for axis in SPHERICAL_AXES]
     chain = [parent, *(f"{name}_link" for name in names[:-1]), link]
     for k, name in enumerate(names):
         if k:
             SubElement(robot, "link", name=chain[k])
-        here = placement if k == 0 else pin.SE3.Identity()
-        _joint(robot, name, "revolute", chain[k], chain[k + 1], here, np.eye(3)[k], rig, first + k)
+        position, rotation = (joint.position, joint.rotation) if k == 0 else (np.zeros(3), np.eye(3))
+        turn = Joint(name, "revolute", joint.parent, position, rotation, np.eye(3)[k])
+        _joint(robot, name, (chain[k], chain[k + 1]), turn, Limits(*(part[k : k + 1] for part in parts)))
 
 
-def _joint(
-    robot: Element,
-    name: str,
-    kind: str,
-    parent: str,
-    child: str,
-    placement: pin.SE3,
-    axis: np.ndarray,
-    rig: Rig,
-    coordinate: int,
-) -> None:
-    limits = rig.limits
-    lower, upper = limits.lower[coordinate], limits.upper[coordinate]
-    bounded = np.isfinite(lower) and np.isfinite(upper)
-    if kind == "revolute" and not bounded:
-        kind = "continuous"
+def _joint(robot: Element, name: str, ends: tuple[str, str], joint: Joint, limits: Limits) -> None:
+    """A joint of one coordinate."""
+    lower, upper = float(limits.lower[0]), float(limits.upper[0])
+    bounded = bool(np.isfinite([lower, upper]).all())
+    kind = "continuous" if joint.kind == "revolute" and not bounded else joint.kind
     element = SubElement(robot, "joint", name=name, type=kind)
-    SubElement(element, "parent", link=parent)
-    SubElement(element, "child", link=child)
-    _origin(element, placement.translation, placement.rotation)
-    SubElement(element, "axis", xyz=_numbers(axis))
-    values = {"effort": limits.torque[coordinate], "velocity": limits.speed[coordinate]}
+    for role, link in zip(("parent", "child"), ends):
+        SubElement(element, role, link=link)
+    _origin(element, joint.position, joint.rotation)
+    SubElement(element, "axis", xyz=_numbers(joint.axes[0]))
+    values = {"effort": limits.torque[0], "velocity": limits.speed[0]}
     if kind != "continuous":
         values |= {"lower": lower if bounded else -UNLIMITED, "upper": upper if bounded else UNLIMITED}
     SubElement(element, "limit", {k: f"{v if np.isfinite(v) else UNLIMITED:.17g}" for k, v in values.items()})

@@ -111,7 +111,7 @@ def _links(checks: Checks, rig: Rig, chosen: Callable[[Margin], np.ndarray], abo
 
 
 def _feet(rig: Rig, checks: Checks) -> list[tuple[SceneFoot, ...]]:
-    weight = rig.prior.total_mass * float(np.linalg.norm(rig.model.gravity.linear))
+    weight = rig.weight
     ground = checks.schedule.ground
     loads = checks.foot_wrenches
     forces = np.round(loads[:, :, :3], FORCE_DIGITS).tolist()

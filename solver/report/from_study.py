@@ -171,7 +171,7 @@ def _methods(study: Study, result: Identification) -> tuple[tuple[str, str], ...
 
 def _table(study: Study) -> str:
     """Whose segment inertias a person's prior is made of."""
-    parameters = study.rig.parameters
+    parameters = study.rig.provenance
     if parameters.get("kind") != "human":
         return ""
     return f"segment table {parameters['table']} for a {parameters['sex']} body, "

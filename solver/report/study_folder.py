@@ -11,8 +11,7 @@ import numpy as np
 from ..calibration.calibration_file import write_calibration
 from ..formats.arrays_npz import write_trial
 from ..formats.folder import write_folder
-from ..formats.joint_coordinates import joint_coordinates, write_motion_csv
-from ..formats.storage import write_motion_storage
+from ..formats.joint_coordinates import write_coordinates
 from ..formats.urdf_writer import write_urdf
 from ..identification.result import Identification
 from ..identification.result_file import inertial_entries, write_result, write_result_csv
@@ -58,11 +57,8 @@ def write_study(
         for record in study.records:
             if record.motion is not None:
                 write_motion(building / f"{record.name}{names.MOTION_END}", study.rig, record.motion, found)
-                columns, values = joint_coordinates(study.rig, record.motion)
-                write_motion_storage(
-                    building / f"{record.name}{names.STORAGE_END}", record.motion.times, columns, values
-                )
-                write_motion_csv(building / f"{record.name}{names.JOINTS_END}", record.motion.times, columns, values)
+                for end in (names.STORAGE_END, names.JOINTS_END):
+                    write_coordinates(building / f"{record.name}{end}", study.rig, record.motion, degrees=False)
             if record.tracked is not None:
                 write_marker_errors(building / f"{record.name}{names.MARKERS_END}", record.tracked)
             recording = record.recording
@@ -127,7 +123,7 @@ def result_tree(study: Study, result: Identification) -> Mapping[str, Any]:
         ],
         "settings": {name: getattr(study.settings, name) for name in study.settings.__slots__},
         "method_settings": dict(result.estimate.settings),
-        "rig": dict(study.rig.parameters),
+        "rig": dict(study.rig.provenance),
         "seconds": dict(study.seconds),
         "warnings": list(study.warnings),
         "assumed": list(study.assumed),

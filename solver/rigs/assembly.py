@@ -1,4 +1,4 @@
-"""From a list of bodies to a Pinocchio model with a free-flyer root."""
+"""From a list of bodies to a rig's joints and their limits."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..inertials import InertialParameters
-from ..pinocchio_loader import pin
-from ..rig import ROOT_NV, Limits
+from ..joints import Joint, Limits
 
 ROOT = "root_joint"
 """Name of the free-flyer joint."""
+KIND_BY_AXES = ("free", "revolute", "universal", "spherical")
+"""Kind of joint by its number of axes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,63 +43,31 @@ class Body:
     joint_name: str | None = None
 
 
-def assemble(name: str, bodies: Sequence[Body], prior: InertialParameters) -> tuple[pin.Model, Limits]:
-    """Model and limits of bodies given parents first; link k of ``bodies`` moves with joint k + 1.
+def assemble(bodies: Sequence[Body]) -> tuple[tuple[Joint, ...], Limits]:
+    """Joints and limits of bodies given parents first; link k of ``bodies`` moves with joint k.
 
     Pinocchio's subtree algorithms need each body right after its parent's earlier branches (depth first).
     """
-    model = pin.Model()
-    model.name = name
-    joints: dict[str, int] = {}
-    for body in bodies:
-        parent = 0 if body.parent is None else joints[body.parent]
-        placement = pin.SE3(np.array(body.rotation, float), np.array(body.position, float))
-        joint_name = ROOT if body.parent is None else body.joint_name or body.name
-        joint = model.addJoint(parent, _joint_model(body.axes), placement, joint_name)
-        joints[body.name] = joint
-        frame = model.addJointFrame(joint)
-        model.addBodyFrame(body.name, joint, pin.SE3.Identity(), frame)
-    limits = Limits(*(_stacked(bodies, part) for part in ("lower", "upper", "speed", "torque")))
-    model = prior.applied_to(model)
-    write_limits(model, limits)
-    return model, limits
+    names = [body.name for body in bodies]
+    joints = tuple(
+        Joint(
+            ROOT if body.parent is None else body.joint_name or body.name,
+            KIND_BY_AXES[len(body.axes)],
+            -1 if body.parent is None else names.index(body.parent),
+            np.array(body.position, float),
+            np.array(body.rotation, float),
+            _axes(body),
+        )
+        for body in bodies
+    )
+    return joints, Limits(*(_stacked(bodies, part) for part in ("lower", "upper", "speed", "torque")))
 
 
-def write_limits(model: pin.Model, limits: Limits) -> None:
-    """Copy limits into a model under construction, wherever its configuration has the coordinate itself."""
-    lower, upper = model.lowerPositionLimit, model.upperPositionLimit
-    speed, torque = model.velocityLimit, model.effortLimit
-    for joint in list(model.joints)[2:]:
-        tangent = slice(joint.idx_v - ROOT_NV, joint.idx_v - ROOT_NV + joint.nv)
-        if joint.nq == joint.nv:
-            lower[joint.idx_q : joint.idx_q + joint.nq] = limits.lower[tangent]
-            upper[joint.idx_q : joint.idx_q + joint.nq] = limits.upper[tangent]
-        else:
-            lower[joint.idx_q : joint.idx_q + joint.nq] = -1.0
-            upper[joint.idx_q : joint.idx_q + joint.nq] = 1.0
-        speed[joint.idx_v : joint.idx_v + joint.nv] = limits.speed[tangent]
-        torque[joint.idx_v : joint.idx_v + joint.nv] = limits.torque[tangent]
-    model.lowerPositionLimit, model.upperPositionLimit = lower, upper
-    model.velocityLimit, model.effortLimit = speed, torque
+def _axes(body: Body) -> np.ndarray:
+    """(K, 3) unit axes; a spherical joint turns about all."""
+    axes = np.array(body.axes[: 0 if len(body.axes) == 3 else None], float).reshape(-1, 3)
+    return axes / np.linalg.norm(axes, axis=1, keepdims=True)
 
 
 def _stacked(bodies: Sequence[Body], part: str) -> np.ndarray:
     return np.concatenate([np.zeros(0), *(np.asarray(getattr(b, part), float) for b in bodies if b.parent is not None)])
-
-
-def _joint_model(axes: tuple[tuple[float, float, float], ...]) -> pin.JointModel:
-    if not axes:
-        return pin.JointModelFreeFlyer()
-    if len(axes) == 1:
-        return _revolute(np.array(axes[0], float))
-    if len(axes) == 2:
-        return pin.JointModelUniversal(np.array(axes[0], float), np.array(axes[1], float))
-    return pin.JointModelSpherical()
-
-
-def _revolute(axis: np.ndarray) -> pin.JointModel:
-    aligned = (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ)
-    for unit, kind in zip(np.eye(3), aligned):
-        if np.array_equal(axis, unit):
-            return kind()
-    return pin.JointModelRevoluteUnaligned(axis / np.linalg.norm(axis))

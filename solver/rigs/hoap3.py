@@ -27,17 +27,17 @@ TORQUES = ("rated", "peak")
 MILLI, SQUARE_MILLI = 1e-3, 1e-6
 
 
-def hoap3(payload: str = "battery_radio", torque: str = "rated") -> Rig:
+def hoap3(payload: str = "battery_radio", torque: str = "peak") -> Rig:
     """HOAP-3 with one of the manufacturer's three trunk loads.
 
-    Standing on one foot takes more than a hip's rated torque, so single support needs the peaks. Where sources disagree
-    on a joint's range the narrower one is taken, but the knee may stretch to zero. Built as published, the links reach
-    0.60 m, not the 0.88 m that bonnet2016 states.
+    By its motors' rated torques it cannot stand on one foot, which needs more of a hip: the peaks are the limits unless
+    ``torque`` says otherwise. Where sources disagree on a joint's range the narrower one is taken, but the knee may
+    stretch to zero. Built as published, the links reach 0.60 m, not the 0.88 m that bonnet2016 states.
 
     Args:
         payload: ``"battery_radio"`` (trunk 3.26 kg, 8.80 kg in all), ``"middle"`` (2.40 kg, 7.94 kg in all, nearest
             to the 7.9 kg of bonnet2016) or ``"light"`` (1.80 kg, 7.34 kg in all).
-        torque: limits: the motors' ``"rated"`` or ``"peak"`` torques.
+        torque: limits: the motors' ``"peak"`` or ``"rated"`` torques.
 
     Raises:
         UnknownPreset: another payload or torque.
@@ -57,11 +57,11 @@ def hoap3(payload: str = "battery_radio", torque: str = "rated") -> Rig:
         np.array([p.com for p in parts]),
         np.array([p.inertia for p in parts]),
     )
-    model, limits = assemble("hoap3", bodies(records, SPEED, TORQUES.index(torque)), prior)
+    joints, limits = assemble(bodies(records, SPEED, TORQUES.index(torque)))
     return Rig(
         name=f"HOAP-3 ({payload.replace('_', ' and ')})",
-        model=model,
         links=links,
+        joints=joints,
         prior=prior,
         boxes=np.array([record["box"] for record in records]),
         limits=limits,
@@ -73,7 +73,7 @@ def hoap3(payload: str = "battery_radio", torque: str = "rated") -> Rig:
             asset["source"],
             f"torque limits: {torque}; ranges: the narrower of two public sources, knee from 0 deg; speeds: 1 rad/s",
         ),
-        parameters={"kind": "hoap3", "payload": payload, "torque": torque, "base_link": "waist"},
+        provenance={"kind": "hoap3", "payload": payload, "torque": torque, "base_link": "waist"},
     )
 
 

@@ -7,6 +7,8 @@ simulation and demonstration, not for controlling the robot; a laboratory with t
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..errors import InvalidValue
@@ -26,7 +28,7 @@ def hrp2(mass: float = CAD_MASS) -> Rig:
     """The HRP-2 stand-in (approximate, from published dimensions).
 
     Every link is a solid box. At zero the robot stands with straight legs and hanging arms and every link frame is
-    parallel to the base. ``parameters`` also hold ``base_link`` (the trunk, which carries the inertial sensors),
+    parallel to the base. ``provenance`` also holds ``base_link`` (the trunk, which carries the inertial sensors),
     ``paper_segments`` (links in the segment order of jovic2016, Table II) and ``half_sitting`` (nq,), the posture
     its motions start from, with the soles on the ground.
 
@@ -46,29 +48,28 @@ def hrp2(mass: float = CAD_MASS) -> Rig:
     sides = boxes[:, 1] - boxes[:, 0]
     inertias = np.array([box_inertia(m, s) for m, s in zip(masses, sides)])
     prior = InertialParameters.from_com(links, masses, boxes.mean(axis=1), inertias)
-    model, limits = assemble("hrp2_approximate", bodies(records), prior)
+    joints, limits = assemble(bodies(records))
     right_boxes = [r for r in records if not r["name"].startswith("left_")]
-    contacts = soles(asset["sole"])
-    return Rig(
+    rig = Rig(
         name=f"HRP-2 (approximate, from published dimensions), {mass:g} kg",
-        model=model,
         links=links,
+        joints=joints,
         prior=prior,
         boxes=boxes,
         limits=limits,
-        contacts=contacts,
+        contacts=soles(asset["sole"]),
         pairs=pairs(links),
         shapes=shapes([[r["name"], "box", *r["box"]] for r in right_boxes]),
         tips=tips(records),
         notes=(asset["source"],),
-        parameters={
+        provenance={
             "kind": "hrp2",
             "mass": float(mass),
             "base_link": "chest",
-            "paper_segments": list(_paper_order(links)),
-            "half_sitting": [float(x) for x in _half_sitting(model, asset["half_sitting"], contacts[0].vertices)],
+            "paper_segments": _paper_order(links),
         },
     )
+    return replace(rig, provenance={**rig.provenance, "half_sitting": _half_sitting(rig, asset["half_sitting"])})
 
 
 def _paper_order(links: tuple[str, ...]) -> tuple[str, ...]:
@@ -82,8 +83,8 @@ def _paper_order(links: tuple[str, ...]) -> tuple[str, ...]:
     return (*trunk, *limb("right", True), *limb("left", True), *head, *limb("right", False), *limb("left", False))
 
 
-def _half_sitting(model: pin.Model, degrees: dict[str, float], sole: np.ndarray) -> np.ndarray:
-    q = pin.neutral(model)
+def _half_sitting(rig: Rig, degrees: dict[str, float]) -> np.ndarray:
+    model, q, sole = rig.model, rig.neutral, rig.patch("right_sole").vertices
     for name, angle in degrees.items():
         for side, sign in (("right", 1.0), ("left", -1.0 if name.endswith("roll") else 1.0)):
             q[model.joints[model.getJointId(f"{side}_{name}")].idx_q] = sign * np.radians(angle)

@@ -13,13 +13,15 @@ forwards, y left, z up, with its origin in the proximal joint centre; the pelvis
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..errors import InvalidValue
 from ..pinocchio_loader import pin
-from ..rig import Rig, Shape
+from ..rig import Rig
+from ..shape import Shape
 from .anthropometry import TABLES, Segment, SegmentInertia, segment_inertia, stacked
 from .assembly import Body, assemble
 from .assets import read_asset
@@ -72,7 +74,7 @@ def human(
 
     Returns:
         Rig whose links are pelvis, torso, head, then upper arm, forearm, hand right and left, thigh, shank, foot
-        right and left (``"right_thigh"``). ``parameters["standing"]`` (nq,) is a posture with both soles on the ground
+        right and left (``"right_thigh"``). ``provenance["standing"]`` (nq,) is a posture with both soles on the ground
         and the arms clear of the hips.
 
     Raises:
@@ -92,13 +94,13 @@ def human(
     prior = stacked(links, [inertias[link] for link in links], mass)
     strength = mass * height / np.prod(list(read_asset("human_body")["torque_reference"].values()))
     bodies = [_body(skeleton, link, variant, float(strength)) for link in links]
-    model, limits = assemble("human", bodies, prior)
+    moving, limits = assemble(bodies)
     boxes, shapes = _geometry(skeleton, merged, girth(height, mass))
-    return Rig(
+    rig = Rig(
         # without the mass: a study weighs the body and scales the prior, and the name would then be wrong
         name=f"human, {sex}, {height:.2f} m" + (", 23 DoF" if variant == "23dof" else ""),
-        model=model,
         links=links,
+        joints=moving,
         prior=prior,
         boxes=np.array([boxes[link] for link in links]),
         limits=limits,
@@ -107,7 +109,7 @@ def human(
         shapes=shapes,
         tips=np.array([_tip(skeleton, link) for link in links]),
         notes=_notes(table, sex, mass, inertias),
-        parameters={
+        provenance={
             "kind": "human",
             "height": float(height),
             "mass": float(mass),
@@ -116,9 +118,9 @@ def human(
             "table": table,
             "lengths": {name: float(value) for name, value in lengths.items()},
             "joints": {name: [float(x) for x in position] for name, position in joints.items()},
-            "standing": [float(x) for x in _standing(model, skeleton)],
         },
     )
+    return replace(rig, provenance={**rig.provenance, "standing": _standing(rig, skeleton)})
 
 
 def _check(height: float, mass: float, sex: str, variant: str, table: str) -> None:
@@ -195,15 +197,15 @@ def _tip(skeleton: Skeleton, link: str) -> np.ndarray:
     return skeleton.ends[link]
 
 
-def _standing(model: pin.Model, skeleton: Skeleton) -> np.ndarray:
+def _standing(rig: Rig, skeleton: Skeleton) -> np.ndarray:
     """(nq,) standing with both soles at height zero and the arms clear of the hips."""
-    q = pin.neutral(model)
+    model, q = rig.model, rig.neutral
     for side in SIDES:
-        first = model.joints[model.getJointId(f"{side}_upper_arm")].idx_q
+        first = model.joints[rig.joint(f"{side}_upper_arm")].idx_q
         q[first : first + 4] = [LATERAL[side] * np.sin(ARMS_OUT / 2), 0.0, 0.0, np.cos(ARMS_OUT / 2)]
     data = model.createData()
     pin.forwardKinematics(model, data, q)
-    ankle = [data.oMi[model.getJointId(f"{side}_foot")].translation[2] for side in SIDES]
+    ankle = [data.oMi[rig.joint(f"{side}_foot")].translation[2] for side in SIDES]
     q[2] = max(skeleton.lengths[f"{side}_ankle_height"] - z for side, z in zip(SIDES, ankle))
     return q
 

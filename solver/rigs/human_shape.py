@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..patch import ContactPolygon
-from ..rig import Shape
+from ..shape import Shape
 from .assets import read_asset
 from .skeleton import Skeleton
 from .solids import box, capsule, ellipsoid

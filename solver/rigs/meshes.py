@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from ..errors import BackendError, InputError, MissingDependency
-from ..rig import Shape
+from ..shape import Shape
 
 SCHEMES = ("package://", "model://")
 

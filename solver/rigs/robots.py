@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..patch import ContactPolygon
-from ..rig import Shape
+from ..shape import Shape
 from .assembly import Body
 from .solids import box, capsule, ellipsoid
 

@@ -1,4 +1,4 @@
-"""Simple solids: shapes on links, their volumes and inertias, boxes around them."""
+"""Simple solids: shapes on links, their inertias, boxes around them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..rig import Shape
+from ..shape import Shape
 
 
 def rotation_to(direction: np.ndarray, start: Sequence[float] | np.ndarray = (0.0, 0.0, 1.0)) -> np.ndarray:
@@ -40,22 +40,6 @@ def box(link: str, lower: Sequence[float] | np.ndarray, upper: Sequence[float] |
 def ellipsoid(link: str, centre: Sequence[float] | np.ndarray, semi_axes: Sequence[float] | np.ndarray) -> Shape:
     """Ellipsoid with its semi-axes (3,) [m] along the link axes."""
     return Shape(link, "ellipsoid", tuple(np.asarray(semi_axes, float)), np.eye(3), np.asarray(centre, float))
-
-
-def volume(shape: Shape) -> float:
-    """Volume of a shape [m^3]; of a mesh the volume its triangles enclose."""
-    size = shape.size
-    if shape.kind == "capsule":
-        return float(np.pi * size[0] ** 2 * (2 * size[1] + 4 / 3 * size[0]))
-    if shape.kind == "box":
-        return float(8 * np.prod(size))
-    if shape.kind == "sphere":
-        return float(4 / 3 * np.pi * size[0] ** 3)
-    if shape.kind == "ellipsoid":
-        return float(4 / 3 * np.pi * np.prod(size))
-    corners = shape.vertices[np.asarray(shape.faces, int)]
-    signed = np.einsum("fi,fi->f", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
-    return float(abs(signed.sum()) / 6)
 
 
 def bounds(shape: Shape) -> np.ndarray:

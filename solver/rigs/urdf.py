@@ -2,18 +2,19 @@
 
 Decisions, each told in the rig's notes where it applies:
 - Fixed joints are merged: a link of the rig is a moving body, named after the URDF link its joint carries, and
-  ``parameters["bodies"]`` lists the URDF links it holds.
+  ``provenance["bodies"]`` lists the URDF links it holds.
 - Mimic joints become independent joints. Pinocchio has mimic joints, but not in its regressors, which identification
-  stands on; and the wrench at the base depends on the motion, not on what couples it. ``parameters["mimic"]`` keeps
-  the coupling (source joint, multiplier, offset) for whoever makes motions.
+  stands on; and the wrench at the base depends on the motion, not on what couples it. `Joint.mimic` keeps the
+  coupling (source joint, multiplier, offset) for whoever makes motions.
 - Links without mass stay (the three axes of a hip are often written so); their prior is zero.
 - Inertias that belong to no body keep the file's numbers in model and prior, so that the rig moves as the file says;
-  they are named in the notes and in ``parameters["inconsistent"]``.
+  they are named in the notes and in ``provenance["inconsistent"]``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from xml.etree.ElementTree import fromstring, tostring
 
@@ -21,8 +22,10 @@ import numpy as np
 
 from ..errors import InputError, InvalidValue, UnknownLink
 from ..inertials import InertialParameters, symmetric
+from ..joints import Limits
+from ..model import inertials_of, joints_of
 from ..pinocchio_loader import pin
-from ..rig import Limits, Rig
+from ..rig import Rig
 from .names import mirrored_pairs, named_pairs
 from .urdf_document import INERTIA, LIMITED_TYPES, UrdfDocument, read_urdf
 from .urdf_geometry import (
@@ -59,7 +62,7 @@ def from_urdf(
             ``"none"`` reads none. Meshes become convex hulls.
         feet: URDF links that touch the ground; by default those named foot, sole, toe (or ankle) that are lowest with
             every joint at zero.
-        base_link: link at which wrenches are to be expressed, kept in the parameters; the root by default.
+        base_link: link at which wrenches are to be expressed, kept in the provenance; the root by default.
 
     Returns:
         Rig; its joints are in Pinocchio's order (depth first, siblings by name).
@@ -76,7 +79,7 @@ def from_urdf(
     root = document.root if world is None else world[1]
     links = (root, *(document.joints[name].child for name in list(model.names)[2:]))
     bodies = _bodies(model, links, document)
-    prior = InertialParameters.of_model(links, model)
+    prior = inertials_of(links, model)
     folders = [Path(folder) for folder in packages]
     geometry = read_geometry(document, model, links, folders, meshes)
     boxes, tips = boxes_and_tips(model, links, geometry.shapes, prior)
@@ -90,13 +93,14 @@ def from_urdf(
     inconsistent = _inconsistent(document)
     notes = [f"read from {document.path.name}", *_body_notes(bodies, prior, inconsistent), *limit_notes]
     notes += _geometry_notes(geometry, contacts, apart)
-    mimic = {j.name: j.mimic for j in document.joints.values() if j.mimic is not None and j.name in model.names}
-    if mimic:
+    mimics = {name: joint.mimic for name, joint in document.joints.items() if joint.mimic is not None}
+    joints = tuple(replace(joint, mimic=mimics.get(joint.name)) for joint in joints_of(model))
+    if mimic := [joint.name for joint in joints if joint.mimic is not None]:
         notes.append(f"{len(mimic)} mimic joint(s) move independently: {_listed(mimic)}")
     return Rig(
         name=document.name,
-        model=model,
         links=links,
+        joints=joints,
         prior=prior,
         boxes=boxes,
         limits=limits,
@@ -105,7 +109,7 @@ def from_urdf(
         shapes=geometry.shapes,
         tips=tips,
         notes=tuple(notes),
-        parameters={
+        provenance={
             "kind": "urdf",
             "path": str(document.path),
             "packages": [str(folder) for folder in folders],
@@ -113,7 +117,6 @@ def from_urdf(
             "feet": None if feet is None else list(feet),
             "base_link": base_link or root,
             "bodies": {link: list(names) for link, names in bodies.items()},
-            "mimic": {n: {"joint": m.source, "multiplier": m.multiplier, "offset": m.offset} for n, m in mimic.items()},
             "inconsistent": list(inconsistent),
         },
     )

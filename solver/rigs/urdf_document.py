@@ -13,20 +13,12 @@ import numpy as np
 from defusedxml.common import DefusedXmlException
 
 from ..errors import InputError
+from ..joints import Mimic
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 AXIS_TYPES = ("revolute", "continuous", "prismatic", "planar")
 LIMITED_TYPES = ("revolute", "prismatic")
 INERTIA = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")
-
-
-@dataclass(frozen=True, slots=True)
-class Mimic:
-    """angle = multiplier * angle of ``source`` + offset."""
-
-    source: str
-    multiplier: float
-    offset: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..inertials import InertialParameters
 from ..patch import ContactPolygon
 from ..pinocchio_loader import pin
-from ..rig import Shape
+from ..shape import Shape
 from .meshes import cylinder, load_hull, resolve
 from .solids import bounds
 from .urdf_document import UrdfDocument, numbers, origin

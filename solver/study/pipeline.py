@@ -322,7 +322,7 @@ def study_motions(
 
 def _assumed(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
     """What an identification took for granted where the settings leave the choice open."""
-    person = prepared.rig.parameters.get("kind") == "human"
+    person = prepared.rig.provenance.get("kind") == "human"
     told = []
     if settings.base is None:
         told.append(f"base link {_base(prepared.rig, settings)}: the rig's choice, none was stated")
@@ -337,7 +337,7 @@ def _assumed(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
 
 
 def _base(rig: Rig, settings: Settings) -> str:
-    return settings.base or str(rig.parameters.get("base_link", rig.links[0]))
+    return settings.base or str(rig.provenance.get("base_link", rig.links[0]))
 
 
 def _identified(prepared: Prepared, settings: Settings, progress: Progress) -> Identification:

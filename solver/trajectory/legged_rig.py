@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..contacts.schedule import Anchor, patch_sides, stance
+from ..contacts.schedule import Anchor, stance
 from ..contacts.support import SupportPolygon, support_polygon
 from ..coordinates import Curves, to_flat, to_manifold
 from ..dynamics.legs import FOOT, SIDES, legs, seen_from_root
@@ -77,13 +77,13 @@ class LeggedRig:
         in_legs = np.concatenate(list(self.leg_columns.values()))
         self.trunk = np.setdiff1d(np.arange(ROOT_NV, nv), in_legs)
         self._data = rig.model.createData()
-        self._weight = rig.prior.total_mass * float(np.linalg.norm(rig.model.gravity.linear))
+        self._weight = rig.weight
         self.straight_height = self._straight_height()
 
     def footing(self, configuration: str, led: Sequence[str] = ()) -> Footing:
         """A footing with the rig's feet in one of the configurations; ``led`` sides are solved though not loaded."""
         anchors = stance(self.rig, configuration, self.step)
-        sides = {patch: side for side, patch in patch_sides(self.rig).items()}
+        sides = {patch: side for side, patch in self.rig.sides.items()}
         loaded = [sides[anchor.patch] for anchor in anchors]
         solved = tuple(side for side in SIDES if side in loaded or side in led)
         return Footing(configuration, anchors, solved, support_polygon(self.rig, anchors, self.shrink))
@@ -91,7 +91,7 @@ class LeggedRig:
     def with_feet(self, y: np.ndarray, anchors: Sequence[Anchor]) -> np.ndarray:
         """Coordinates (..., D) with the feet's entries at anchors."""
         y = np.array(y, float)
-        sides = {patch: side for side, patch in patch_sides(self.rig).items()}
+        sides = {patch: side for side, patch in self.rig.sides.items()}
         for anchor in anchors:
             place = np.concatenate([anchor.position, pin.log3(np.array(anchor.rotation))])
             y[..., self.foot_columns[sides[anchor.patch]]] = place
@@ -178,7 +178,7 @@ class LeggedRig:
         """
         y = np.zeros(self.size)
         nv = self.rig.model.nv
-        natural = next((self.rig.parameters[name] for name in POSTURES if name in self.rig.parameters), None)
+        natural = next((self.rig.provenance[name] for name in POSTURES if name in self.rig.provenance), None)
         if natural is not None:
             y[:nv] = to_flat(self.rig, np.array(natural, float))
         joints = slice(ROOT_NV, nv)

@@ -9,13 +9,11 @@ from addon import armature
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
-from solver.scene.rig import rig_description, scene_rig
 
 
 def build(rig: Rig) -> bpy.types.Object:
     """The rig's armature in the current scene."""
-    tree = rig_description(rig)
-    return armature.build_armature(bpy.context, scene_rig(tree), tree)
+    return armature.build_armature(bpy.context, rig)
 
 
 def random_motion(rig: Rig, frames: int = 12, seed: int = 1) -> Motion:

@@ -41,7 +41,7 @@ def standing(
     for frame, angle, role in ((1, 0.0, "fixed"), (6, 0.1, "preferred"), (11, 0.0, "preferred")):
         posed(body, angle, frame, role)
     scene.frame_set(1)
-    author.key_contacts(scene, body, [name for name, _, _ in rig_of(body).contacts])
+    author.key_contacts(scene, body, list(rig_of(body).patches))
     yield body, own
     registration.unregister()
 

@@ -191,7 +191,7 @@ def test_contacts_hold_from_the_frame_on(registered: None) -> None:
     action.set_frame_rate(scene, 10.0)
     posed(body, 0.0, 1)
     posed(body, 0.4, 21)
-    left, right = sorted(name for name, _, _ in armature.rig_of(body).contacts)
+    left, right = sorted(armature.rig_of(body).patches)
     scene.frame_set(11)
     assert bpy.ops.exciting_dance.contact(standing="one", patch=right) == {"FINISHED"}
     assert author.standing_now(scene, body) == {right}

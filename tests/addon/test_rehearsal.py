@@ -28,7 +28,7 @@ from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.scene.motion import scene_motion, write_motion
-from solver.scene.rig import rig_description, scene_rig, write_rig
+from solver.scene.rig import write_rig
 from solver.scene.timeline import SceneKey, SceneStrip, SceneTimeline
 from tests.addon.scenes import build, fingerprint
 
@@ -61,15 +61,14 @@ def arms_up(rig: Rig) -> Motion:
 def danced(rig: Rig) -> Danced:
     """That motion with keys at the ends of its stops and the left foot lifted after 0.2 s."""
     motion = scene_motion(rig, arms_up(rig))
-    tree = rig_description(rig)
     names = [contact.name for contact in rig.contacts]
     right, left = (next(n for n in names if n.startswith(side)) for side in ("right", "left"))
     line = SceneTimeline(
-        "arms up", dict(rig.parameters), motion.links, motion.times, motion.root, motion.rotations,
+        "arms up", dict(rig.provenance), motion.links, motion.times, motion.root, motion.rotations,
         motion.translations, tuple(SceneKey(t, "preferred", n) for t, n in zip((0.0, 0.15, 0.25, 0.4), "aabb")),
         (SceneStrip(right, 0.0, 0.4), SceneStrip(left, 0.0, 0.2)),
     )  # fmt: skip
-    return Danced(scene_rig(tree), line, stops_of(line))
+    return Danced(rig, line, stops_of(line))
 
 
 def on_the_timeline(rig: Rig) -> bpy.types.Object:

@@ -43,7 +43,7 @@ def test_sampling_an_action_gives_the_motion_back(empty_scene: None, rig: Rig) -
     got = timeline.sample(bpy.context.scene, body)
     assert np.abs(got.times - motion.times).max() < 1e-9
     assert difference(got, motion) < SINGLE
-    assert got.parameters["kind"] == rig.parameters["kind"]
+    assert got.parameters["kind"] == rig.provenance["kind"]
 
 
 @pytest.mark.parametrize("mode", ["XYZ", "ZXY", "YZX", "AXIS_ANGLE", "QUATERNION"])
@@ -117,7 +117,7 @@ def test_strips_are_the_keyed_contact(empty_scene: None, person: Rig) -> None:
     """A patch stands from where its curve says 1 to where it says 0; one without a curve where the motion has it."""
     body = build(person)
     action.set_frame_rate(bpy.context.scene, 10.0)
-    left, right = (name for name, _, _ in armature.rig_of(body).contacts)
+    left, right = armature.rig_of(body).patches
     for frame, value in ((1, 1.0), (11, 0.0), (16, 1.0)):
         body[timeline.CONTACT + left] = value
         body.keyframe_insert(timeline.contact_path(left), frame=frame)

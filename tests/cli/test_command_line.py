@@ -119,14 +119,14 @@ def test_rig_is_written_by_its_suffix(tmp_path: Path) -> None:
     import json
 
     from solver.rigs import from_urdf
+    from solver.scene.rig import read_rig
 
     for name in ("hoap3.json", "hoap3.urdf"):
         done = run("rig", "hoap3", "--output", str(tmp_path / name), "--progress", "json")
         assert done.returncode == 0
         assert json.loads(done.stdout.splitlines()[-1])["fraction"] == 1.0
-    drawn = json.loads((tmp_path / "hoap3.json").read_text(encoding="utf-8"))
-    rig = from_urdf(tmp_path / "hoap3.urdf")
-    masses = dict(zip(drawn["links"], (row[0] for row in drawn["prior"]), strict=True))
+    drawn, rig = read_rig(tmp_path / "hoap3.json"), from_urdf(tmp_path / "hoap3.urdf")
+    masses = dict(zip(drawn.links, drawn.masses, strict=True))
     assert {link: masses[link] for link in rig.links} == pytest.approx(dict(zip(rig.links, rig.masses, strict=True)))
     wrong = run("rig", "hoap3", "--output", str(tmp_path / "hoap3.txt"))
     assert wrong.returncode == 2

@@ -16,12 +16,13 @@ from solver.dance.design.dance_file import read_dance
 from solver.dance.design.design import DanceOptions, design
 from solver.errors import Cancelled, InvalidValue, UnknownName
 from solver.formats.storage import read_storage
-from solver.rig import Rig, Shape
+from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.scene.dance_folder import SUMMARY_FILE
 from solver.scene.motion import read_motion
 from solver.scene.rig import read_rig
 from solver.scene.summary import SUMMARY
+from solver.shape import Shape
 
 RIG = hoap3(torque="peak")
 TINY = ("--postures", "both=1", "--effort", "0.05", "--hold", "0.3", "--workers", "1", "--progress", "none")

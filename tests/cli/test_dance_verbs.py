@@ -69,7 +69,7 @@ def timeline_of(keyed: Keyed, *strips: SceneStrip) -> SceneTimeline:
     shown = scene_motion(keyed.rig, motion)
     keys = tuple(SceneKey(key.time, key.role, key.name) for key in keyed.keys)
     return SceneTimeline(
-        keyed.name, dict(keyed.rig.parameters), keyed.rig.links, motion.times, shown.root, shown.rotations,
+        keyed.name, dict(keyed.rig.provenance), keyed.rig.links, motion.times, shown.root, shown.rotations,
         shown.translations, keys, strips,
     )  # fmt: skip
 
@@ -267,7 +267,7 @@ def test_designed_dances_have_no_keys_to_repair(
     still = np.zeros((6, rig.model.nv))
     segment = DanceSegment("home", "hold", 1.0, still, (), dragged.schedule.phases[0].anchors)
     path = tmp_path / "designed.timeline.npz"
-    write_dance(path, Dance(dict(rig.parameters), (segment,), CheckOptions(shrink=0.4), None))
+    write_dance(path, Dance(dict(rig.provenance), (segment,), CheckOptions(shrink=0.4), None))
     assert main(["repair", str(path), "--output", str(tmp_path / "out"), *QUIET]) == WRONG_INPUT
     assert "is a designed dance" in capsys.readouterr().err
 

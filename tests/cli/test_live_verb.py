@@ -16,9 +16,10 @@ import pytest
 
 from solver.dance.authoring.timeline import keyed_of
 from solver.feasibility import CheckOptions, check_motion
-from solver.rigs import hoap3
+from solver.rigs import hoap3, hrp2
 from solver.scene.frame import scene_frame
 from solver.scene.motion import scene_motion
+from solver.scene.rig import write_rig
 from solver.scene.timeline import TIMELINE, SceneStrip, SceneTimeline
 from tests.dance.standing import swinging
 
@@ -79,7 +80,7 @@ def timeline() -> SceneTimeline:
     strips = tuple(SceneStrip(patch.name, 0.0, float(TIMES[-1])) for patch in RIG.contacts)
     return SceneTimeline(
         "dance",
-        RIG.parameters,
+        RIG.provenance,
         RIG.links,
         TIMES,
         shown.root,
@@ -223,9 +224,7 @@ def test_the_end_of_the_input_ends_the_process(child: Child, timeline: SceneTime
 
 def test_a_body_of_its_own_and_the_request_to_end(path: str, tmp_path: Path) -> None:
     """With a rig named, timelines of another are refused; ``end`` ends at once."""
-    parameters = tmp_path / "rig.json"
-    parameters.write_text(json.dumps({"kind": "hrp2"}))
-    child = Child(str(parameters))
+    child = Child(str(write_rig(tmp_path / "rig.json", hrp2())))
     child.say({"do": "timeline", "serial": 1, "path": path})
     answer = child.until(lambda _: True)[0]
     assert (answer["kind"], answer["serial"]) == ("error", 1)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.contacts.schedule import FOOT_CONFIGURATIONS, Phase, Schedule, anchors_at, patch_sides, stance
+from solver.contacts.schedule import FOOT_CONFIGURATIONS, Phase, Schedule, anchors_at, stance
 from solver.errors import InvalidValue, UnknownPreset
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
@@ -41,7 +41,7 @@ def test_a_stance_is_flat_on_the_ground(rig: Rig, configuration: str) -> None:
 @pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)
 def test_right_forward_is_one_step_ahead(rig: Rig) -> None:
     """(17): between the first two configurations only the right foot moves, by the step, along x."""
-    side = patch_sides(rig)
+    side = rig.sides
     both, forward = ({a.patch: a for a in stance(rig, name, step=0.1)} for name in ("both", "right_forward"))
     shift = {patch: forward[patch].position - both[patch].position for patch in both}
     np.testing.assert_allclose(shift[side["right"]], [0.1, 0.0, 0.0], atol=1e-12)

@@ -10,9 +10,10 @@ import pytest
 from solver.contacts.schedule import Phase, Schedule, anchors_at
 from solver.errors import InvalidValue, UnknownName, UnknownPreset
 from solver.feasibility import CheckOptions, FrameChecker, check_motion
+from solver.joints import Limits
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
-from solver.rig import Limits, Rig
+from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 from tests.dance.standing import on_one_foot, sole_height, standing, statue, swinging
 

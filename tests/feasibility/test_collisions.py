@@ -12,8 +12,9 @@ from solver.feasibility import CapsulePairs, CheckOptions, CollisionDetector, Me
 from solver.feasibility.capsules import segment_distance
 from solver.feasibility.shapes import bounding_capsules, fitted_shape
 from solver.pinocchio_loader import pin
-from solver.rig import Rig, Shape
+from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
+from solver.shape import Shape
 from tests.dance.standing import posture, standing, statue, swinging
 
 RIGS = [hoap3(), hrp2(), human(1.75, 70.0, "male")]

@@ -11,7 +11,7 @@ from solver.errors import InputError
 from solver.formats.arrays_npz import read_npz, write_recording_npz
 from solver.formats.joint_files import read_joints_csv, read_joints_storage
 from solver.formats.recording import ReadOptions, find_recordings, read_recording
-from solver.formats.storage import write_motion_storage
+from solver.formats.storage import write_storage
 from solver.formats.tables import write_table, write_wrenches_csv
 from solver.motion import JointCoordinates
 from solver.so3 import quaternion_exp
@@ -65,7 +65,7 @@ def test_a_storage_file_must_say_its_unit(tmp_path: Path) -> None:
     """inDegrees is obeyed, an option overrules it, and without both nothing is guessed."""
     path = tmp_path / "q.mot"
     values = np.degrees(np.column_stack([KNEE, ROOT[:, 3:]]))
-    write_motion_storage(path, TIMES, ["knee", *PLACE, *TURN], np.c_[values[:, :1], ROOT[:, :3], values[:, 1:]],
+    write_storage(path, TIMES, ["knee", *PLACE, *TURN], np.c_[values[:, :1], ROOT[:, :3], values[:, 1:]],
                          in_degrees=True)  # fmt: skip
     found = read_joints_storage(path)
     assert found.units == ("deg or m",)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.errors import InputError
-from solver.formats.storage import holds_forces, read_forces, read_storage, write_motion_storage
+from solver.formats.storage import holds_forces, read_forces, read_storage, write_storage
 from solver.formats.wrench_checks import centres_of_pressure
 from tests.formats.recording_files import force_names, standing_mot, times, to_y_up, write_mot
 
@@ -149,11 +149,11 @@ def test_broken_files_are_refused_in_one_sentence(tmp_path: Path, change: object
     assert caught.value.remedy
 
 
-def test_written_motion_reads_back(tmp_path: Path) -> None:
+def test_a_written_table_reads_back(tmp_path: Path) -> None:
     """Joint angles go to a .mot and back without loss beyond twelve digits."""
     rng = np.random.default_rng(1)
     values = rng.normal(size=(20, 3))
-    write_motion_storage(tmp_path / "m.mot", times(20), ["hip", "knee", "ankle"], values, in_degrees=True)
+    write_storage(tmp_path / "m.mot", times(20), ["hip", "knee", "ankle"], values, in_degrees=True)
     back = read_storage(tmp_path / "m.mot")
     assert back.names == ("hip", "knee", "ankle")
     assert back.in_degrees

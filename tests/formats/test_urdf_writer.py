@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.errors import InvalidValue
-from solver.formats.urdf_writer import joint_directions, write_urdf
+from solver.formats.urdf_writer import write_urdf
 from solver.inertials import InertialParameters
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
@@ -32,7 +32,7 @@ def same_state(rig: Rig, model: pin.Model, seed: int) -> tuple[np.ndarray, np.nd
     v[:6] = v_read[:6] = rng.normal(size=6)
     for joint in range(2, rig.model.njoints):
         link, (iq, iv) = rig.links[joint - 1], (rig.model.idx_qs[joint], rig.model.idx_vs[joint])
-        size = joint_directions(rig.model, joint).shape[1]
+        size = rig.model.joints[joint].nv
         names = [link] if size == 1 else [f"{link}_{axis}" for axis in "xyz"]
         angles, rates = rng.uniform(-1.0, 1.0, (size,)), rng.normal(size=(size,))
         for name, angle, rate in zip(names, angles, rates):

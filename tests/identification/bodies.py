@@ -11,9 +11,11 @@ from solver.identification.accumulate import accumulate
 from solver.identification.bodies import BodyCoordinates
 from solver.identification.regression import Regression
 from solver.inertials import InertialParameters
+from solver.joints import Limits
+from solver.model import joints_of
 from solver.pinocchio_loader import pin
 from solver.qp import triangle_of
-from solver.rig import Limits, Rig
+from solver.rig import Rig
 from solver.trial import Trial
 from tests.random_motion import measured, random_motion
 
@@ -44,7 +46,8 @@ def small_rig() -> Rig:
     boxes = np.stack([centres - halves, centres + halves], axis=1)
     pairs = (("left_arm", "right_arm"), ("left_hand", "right_hand"))
     count = model.nv - 6
-    return Rig("small", prior.applied_to(model), links, prior, boxes, Limits.none(count), pairs=pairs)
+    tips = np.zeros((len(links), 3))
+    return Rig("small", links, joints_of(model), prior, Limits.none(count), boxes, tips, pairs=pairs)
 
 
 def other_body(rig: Rig, seed: int = 0, spread: float = 0.06) -> InertialParameters:

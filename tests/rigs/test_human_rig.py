@@ -8,11 +8,9 @@ import pytest
 from solver.errors import InvalidValue, UnknownLink, UnknownName
 from solver.inertials import steiner
 from solver.pinocchio_loader import pin
-from solver.rig import Rig
 from solver.rigs.anthropometry import Segment, consistent, segment_inertia
 from solver.rigs.human import human
 from solver.rigs.skeleton import LINKS, Skeleton, default_lengths
-from solver.rigs.solids import volume
 
 MIRROR = np.diag([1.0, -1.0, 1.0])
 BODIES = [(1.77, 75.0, "male"), (1.61, 58.0, "female"), (1.95, 120.0, "male"), (1.10, 18.0, "female")]
@@ -20,12 +18,6 @@ TABLES = ("dumas", "deleva")
 VARIANTS = ("34dof", "23dof")
 LENGTHS = {"torso": 0.52, "right_thigh": 0.36, "foot": 0.30, "left_upper_arm": 0.33}
 JOINTS = {"left_thigh": [0.03, 0.11, -0.12], "left_shank": [0.02, 0.01, -0.41], "head": [-0.04, 0.0, 0.46]}
-
-
-def tips_of(rig: Rig) -> np.ndarray:
-    """The rig's tips (L, 3), which every built rig has."""
-    assert rig.tips is not None
-    return rig.tips
 
 
 @pytest.mark.parametrize(("variant", "links", "dofs"), [("34dof", 15, 34), ("23dof", 12, 23)])
@@ -79,7 +71,7 @@ def test_left_mirrors_right(table: str) -> None:
         assert rig.masses[i] == pytest.approx(rig.masses[j], rel=1e-12)
         np.testing.assert_allclose(rig.prior.coms[i], MIRROR @ rig.prior.coms[j], atol=1e-12)
         np.testing.assert_allclose(rig.prior.inertias[i], MIRROR @ rig.prior.inertias[j] @ MIRROR, atol=1e-12)
-        np.testing.assert_allclose(tips_of(rig)[i], MIRROR @ tips_of(rig)[j], atol=1e-12)
+        np.testing.assert_allclose(rig.tips[i], MIRROR @ rig.tips[j], atol=1e-12)
         flipped = np.sort(rig.boxes[j] @ MIRROR, axis=0)
         np.testing.assert_allclose(rig.boxes[i], flipped, atol=1e-12)
         first, second = (rig.model.joints[rig.joint(n)] for n in (left, right))
@@ -116,9 +108,9 @@ def test_neutral_stands_facing_x() -> None:
     place = {link: data.oMi[rig.joint(link)].translation for link in rig.links}
     assert place["head"][2] > place["pelvis"][2] > place["right_foot"][2]
     assert place["right_hand"][1] < 0 < place["left_hand"][1]
-    assert tips_of(rig)[rig.index("right_foot")][0] > 0.1
+    assert rig.tips[rig.index("right_foot")][0] > 0.1
     low = min(place[c.link][2] + c.vertices[:, 2].min() for c in rig.contacts)
-    top = place["head"][2] + tips_of(rig)[rig.index("head")][2]
+    top = place["head"][2] + rig.tips[rig.index("head")][2]
     assert top - low == pytest.approx(1.75, rel=0.02)
 
 
@@ -126,7 +118,7 @@ def test_standing_posture_stands() -> None:
     """In the standing posture both soles lie at height zero and the joints keep their limits."""
     for variant in VARIANTS:
         rig = human(1.75, 70.0, "male", variant=variant)
-        q = np.array(rig.parameters["standing"])
+        q = np.array(rig.provenance["standing"])
         data = rig.model.createData()
         pin.forwardKinematics(rig.model, data, q)
         for polygon in rig.contacts:
@@ -167,7 +159,7 @@ def test_length_override_moves_one_side() -> None:
     k = rig.index("right_thigh")
     np.testing.assert_allclose(rig.prior.coms[k], ratio * plain.prior.coms[k])
     np.testing.assert_allclose(rig.prior.inertias[k], ratio**2 * plain.prior.inertias[k])
-    assert rig.boxes[k, 0, 2] < -0.5 <= tips_of(rig)[k, 2]
+    assert rig.boxes[k, 0, 2] < -0.5 <= rig.tips[k, 2]
 
 
 def test_tilted_segment_carries_its_inertia_along() -> None:
@@ -253,7 +245,7 @@ def test_boxes_hold_centres_of_mass_and_shapes_the_volume(variant: str, table: s
         rig = human(height, mass, sex, variant=variant, table=table)
         assert (rig.prior.coms > rig.boxes[:, 0]).all()
         assert (rig.prior.coms < rig.boxes[:, 1]).all()
-        assert 0.85 < 1000 * sum(volume(s) for s in rig.shapes) / mass < 1.25
+        assert 0.85 < 1000 * sum(s.volume for s in rig.shapes) / mass < 1.25
         assert {s.link for s in rig.shapes} == set(rig.links)
 
 

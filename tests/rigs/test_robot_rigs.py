@@ -10,9 +10,10 @@ import pytest
 
 from solver.errors import InvalidValue, UnknownPreset
 from solver.pinocchio_loader import pin
-from solver.rig import Rig, Shape
+from solver.rig import Rig
 from solver.rigs import build, hoap3, hrp2
 from solver.rigs.human import human
+from solver.shape import Shape
 
 MIRROR = np.diag([1.0, -1.0, 1.0])
 RIGS = {
@@ -42,13 +43,13 @@ def rig(request: pytest.FixtureRequest) -> Rig:
 
 def test_parameters_make_the_rig_again(rig: Rig) -> None:
     """build(parameters), through JSON, gives the same model, prior, limits, boxes and shapes."""
-    again = build(json.loads(json.dumps(dict(rig.parameters))))
+    again = build(json.loads(json.dumps(dict(rig.provenance))))
     assert again.model == rig.model
     assert again.links == rig.links
     np.testing.assert_array_equal(again.prior.values, rig.prior.values)
     np.testing.assert_array_equal(again.boxes, rig.boxes)
     np.testing.assert_array_equal(again.limits.lower, rig.limits.lower)
-    assert dict(again.parameters) == dict(rig.parameters)
+    assert dict(again.provenance) == dict(rig.provenance)
     assert len(again.shapes) == len(rig.shapes)
 
 
@@ -81,7 +82,7 @@ def test_model_and_limits_agree(rig: Rig) -> None:
 
 def test_bones_have_length_and_boxes_hold_the_mass(rig: Rig) -> None:
     """Every link has a tip away from its origin, a centre of mass inside its box, and a shape."""
-    assert np.linalg.norm(np.asarray(rig.tips), axis=1).min() > 1e-3
+    assert np.linalg.norm(rig.tips, axis=1).min() > 1e-3
     assert (rig.prior.coms >= rig.boxes[:, 0]).all()
     assert (rig.prior.coms <= rig.boxes[:, 1]).all()
     assert {s.link for s in rig.shapes} == set(rig.links)
@@ -105,7 +106,7 @@ def test_two_soles_face_down(rig: Rig) -> None:
 def test_distant_links_do_not_touch(rig: Rig) -> None:
     """In the rig's standing posture only neighbours overlap: links with fewer than two joint centres between them."""
     data = rig.model.createData()
-    standing = rig.parameters.get("standing", rig.parameters.get("half_sitting", rig.neutral))
+    standing = rig.provenance.get("standing", rig.provenance.get("half_sitting", rig.neutral))
     pin.forwardKinematics(rig.model, data, np.array(standing))
     centres = np.array([data.oMi[k + 1].translation for k in range(len(rig.links))])
     touching = []
@@ -209,7 +210,7 @@ def test_hrp2_is_the_published_robot_as_far_as_published() -> None:
     assert (len(rig.links), rig.model.nv - 6) == (31, 30)
     assert rig.prior.total_mass == pytest.approx(58.0)
     assert "approximate" in rig.name
-    assert rig.parameters["base_link"] in rig.links
+    assert rig.provenance["base_link"] in rig.links
     data = rig.model.createData()
     pin.forwardKinematics(rig.model, data, rig.neutral)
     head = data.oMi[rig.joint("head")].translation[2] + rig.boxes[rig.index("head"), 1, 2]
@@ -219,13 +220,13 @@ def test_hrp2_is_the_published_robot_as_far_as_published() -> None:
     leg = sum(s for n, s in zip(rig.links, shares) if n in ("right_thigh", "right_shank", "right_ankle", "right_foot"))
     hip = shares[rig.index("right_hip_yaw")] + shares[rig.index("right_hip_roll")]
     assert leg + hip == pytest.approx(0.17)
-    assert sorted(rig.parameters["paper_segments"]) == sorted(rig.links)  # type: ignore[call-overload]
+    assert sorted(rig.provenance["paper_segments"]) == sorted(rig.links)  # type: ignore[call-overload]
 
 
 def test_hrp2_half_sitting_is_balanced() -> None:
     """In the half-sitting posture the soles lie flat on the ground and the centre of mass stands over them."""
     rig = hrp2()
-    q = np.array(rig.parameters["half_sitting"])
+    q = np.array(rig.provenance["half_sitting"])
     joints = rig.coordinates(q)
     assert (rig.limits.lower <= joints).all()
     assert (joints <= rig.limits.upper).all()

@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 
 from solver.errors import InputError, InvalidValue, UnknownLink
+from solver.joints import Mimic
+from solver.model import inertials_of
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import build, from_urdf
 from solver.rigs.meshes import cylinder, resolve
 from solver.rigs.names import mirrored_pairs, named_pairs
-from solver.rigs.solids import bounds, box, capsule, ellipsoid, volume
+from solver.rigs.solids import bounds, box, capsule, ellipsoid
 from solver.rigs.urdf_geometry import moved
 
 Write = Callable[..., Path]
@@ -63,12 +65,6 @@ def write(tmp_path: Path) -> Write:
     return writer
 
 
-def tips_of(rig: Rig) -> np.ndarray:
-    """The rig's tips (L, 3), which every built rig has."""
-    assert rig.tips is not None
-    return rig.tips
-
-
 def test_biped_becomes_a_rig(write: Write) -> None:
     """Links are the moving bodies, with total mass, limits, pairs, soles, and parameters that make the rig again."""
     rig = from_urdf(write(BIPED))
@@ -83,9 +79,9 @@ def test_biped_becomes_a_rig(write: Write) -> None:
         np.testing.assert_allclose(sole.vertices.max(axis=0), [0.13, 0.05, -0.05], atol=1e-12)
         p = sole.vertices
         assert sum(np.cross(a, b)[2] for a, b in zip(p, np.roll(p, -1, axis=0))) < 0
-    again = build(json.loads(json.dumps(dict(rig.parameters))))
+    again = build(json.loads(json.dumps(dict(rig.provenance))))
     assert again.model == rig.model
-    assert dict(again.parameters) == dict(rig.parameters)
+    assert dict(again.provenance) == dict(rig.provenance)
 
 
 def test_fixed_joints_merge_without_losing_anything(write: Write) -> None:
@@ -93,7 +89,7 @@ def test_fixed_joints_merge_without_losing_anything(write: Write) -> None:
     camera = link("camera", 0.5) + joint("mount", "left_thigh", "camera", kind="fixed", inside=" ", xyz="0.1 0 0")
     with_camera, without = from_urdf(write(BIPED + camera)), from_urdf(write(BIPED, "plain.urdf"))
     assert with_camera.links == without.links
-    assert with_camera.parameters["bodies"]["left_thigh"] == ["left_thigh", "camera"]  # type: ignore[index]
+    assert with_camera.provenance["bodies"]["left_thigh"] == ("left_thigh", "camera")  # type: ignore[index]
     assert any("camera" in note for note in with_camera.notes)
     added = with_camera.prior.link("left_thigh") - without.prior.link("left_thigh")
     np.testing.assert_allclose(added[:4], 0.5 * np.array([1, 0.11, 0.02, -0.1]), atol=1e-12)
@@ -101,14 +97,14 @@ def test_fixed_joints_merge_without_losing_anything(write: Write) -> None:
 
 
 def test_mimic_joints_move_independently_and_are_told(write: Write) -> None:
-    """A mimic joint stays a joint with its own column; its coupling is kept in the parameters."""
+    """A mimic joint stays a joint with its own column; its coupling is kept with it."""
     mimic = '<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/>'
     finger = link("finger") + joint(
         "curl", "trunk", "finger", inside=mimic + '<mimic joint="left_hip" multiplier="2" offset="0.1"/>'
     )
     rig = from_urdf(write(BIPED + finger))
     assert rig.model.nv == 6 + 5
-    assert rig.parameters["mimic"] == {"curl": {"joint": "left_hip", "multiplier": 2.0, "offset": 0.1}}
+    assert {j.name: j.mimic for j in rig.joints if j.mimic} == {"curl": Mimic("left_hip", 2.0, 0.1)}
     assert any("curl" in note for note in rig.notes)
 
 
@@ -121,7 +117,7 @@ def test_massless_links_stay_and_prior_applies(write: Write) -> None:
     rig = from_urdf(write(chain))
     assert rig.prior.masses.tolist() == [5.0, 0.0, 2.0]
     again = rig.with_prior(rig.prior)
-    np.testing.assert_allclose(again.prior.of_model(rig.links, again.model).values, rig.prior.values, atol=1e-12)
+    np.testing.assert_allclose(inertials_of(rig.links, again.model).values, rig.prior.values, atol=1e-12)
     assert np.isfinite(pin.rnea(again.model, again.model.createData(), rig.neutral, *np.ones((2, rig.model.nv)))).all()
     assert any("without mass: axis" in note for note in rig.notes)
 
@@ -130,7 +126,7 @@ def test_inconsistent_inertia_is_named_and_kept(write: Write) -> None:
     """An inertia that breaks the triangle inequality is reported by link; the rig keeps the file's numbers."""
     bad = '<inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.05"/>'
     rig = from_urdf(write(link("trunk", 5) + link("plate", 1, inertia=bad) + joint("a", "trunk", "plate")))
-    assert rig.parameters["inconsistent"] == ["plate"]
+    assert rig.provenance["inconsistent"] == ("plate",)
     assert any("plate" in note and "no body" in note for note in rig.notes)
     np.testing.assert_allclose(np.diag(rig.prior.inertias_at_com[1]), [0.01, 0.01, 0.05], atol=1e-12)
 
@@ -168,7 +164,7 @@ def test_boxes_hold_shapes_and_mass(write: Write) -> None:
     assert thigh[0, 2] <= -0.3
     solid = np.sqrt(3 * (0.5 * 0.075 - np.array([0.02, 0.03, 0.025])) / 3)
     np.testing.assert_allclose(thigh[1, :2], np.array([0.01, 0.02]) + solid[:2], atol=1e-12)
-    np.testing.assert_allclose(tips_of(rig)[rig.index("left_thigh")], np.array([0.0, 0.0, -0.3]), atol=1e-12)
+    np.testing.assert_allclose(rig.tips[rig.index("left_thigh")], np.array([0.0, 0.0, -0.3]), atol=1e-12)
 
 
 def test_feet_and_base_link_may_be_named(write: Write) -> None:
@@ -177,7 +173,7 @@ def test_feet_and_base_link_may_be_named(write: Write) -> None:
     assert from_urdf(path).contacts == ()
     rig = from_urdf(path, feet=["right_paddle"], base_link="left_thigh")
     assert [c.link for c in rig.contacts] == ["right_paddle"]
-    assert rig.parameters["base_link"] == "left_thigh"
+    assert rig.provenance["base_link"] == "left_thigh"
     with pytest.raises(UnknownLink, match="left_paddle"):
         from_urdf(path, feet=["left_padle"])
 
@@ -217,7 +213,7 @@ def test_meshes_are_found_noted_or_required(write: Write, tmp_path: Path) -> Non
     for packages in ([tmp_path / "share"], [tmp_path / "share" / "robot_description"]):
         rig = from_urdf(path, packages, meshes="required")
         assert len(rig.shapes) == 1
-        assert volume(rig.shapes[0]) == pytest.approx(0.2**3)
+        assert rig.shapes[0].volume == pytest.approx(0.2**3)
         np.testing.assert_allclose(bounds(rig.shapes[0]), [[-0.2, 0, 1], [0, 0.2, 1.2]], atol=1e-9)
     assert from_urdf(path, [tmp_path / "share"], meshes="none").shapes == ()
     with pytest.raises(InvalidValue, match="required"):
@@ -326,8 +322,8 @@ def test_moving_a_shape_moves_its_bounds() -> None:
         low, high = bounds(shape)
         corners = np.array([quarter @ low + place, quarter @ high + place])
         np.testing.assert_allclose(bounds(after), [corners.min(axis=0), corners.max(axis=0)], atol=1e-9)
-        assert volume(after) == pytest.approx(volume(shape))
-    assert volume(cylinder("a", 0.5, 2.0, 400)) == pytest.approx(np.pi * 0.25 * 2, rel=1e-3)
+        assert after.volume == pytest.approx(shape.volume)
+    assert cylinder("a", 0.5, 2.0, 400).volume == pytest.approx(np.pi * 0.25 * 2, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -383,10 +379,10 @@ def test_installed_robots(robot: str) -> None:
     assert len(rig.pairs) == pairs
     if robot != "icub":
         assert len(rig.contacts) == 2
-    assert np.isfinite(np.asarray(rig.tips)).all()
+    assert np.isfinite(rig.tips).all()
     plain = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
     q = pin.integrate(plain, pin.neutral(plain), np.full(plain.nv, 0.1))
     a, b = (pin.crba(m, m.createData(), q) for m in (plain, rig.model))
     np.testing.assert_allclose(a, b, atol=1e-12)
     assert (rig.prior.coms[rig.masses > 0] >= rig.boxes[rig.masses > 0, 0] - 1e-12).all()
-    assert build(rig.parameters).model == rig.model
+    assert build(rig.provenance).model == rig.model

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from solver.cli import main
-from solver.dance.design.dance_file import write_joint_csv, write_mot
 from solver.dance.design.design import DanceOptions, design
+from solver.dance.workflows.export import export_motion
 from solver.demo.run import against
 from solver.demo.truth import perturbed
 from solver.dynamics import link_motions, predicted_wrench
@@ -58,11 +58,11 @@ def plate(rig: Rig, motion: Motion, truth: InertialParameters, seed: int) -> np.
 def files(rig: Rig, truth: InertialParameters, dance: Motion, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `export` writes of the dance, and the forces of whoever performed it."""
     folder = tmp_path_factory.mktemp("robot")
-    write_mot(folder / "dance.mot", rig, dance)
+    export_motion(rig, dance, folder / "dance.mot")
     values = plate(rig, dance, truth, 1)
     write_wrenches_csv(folder / "dance_wrenches.csv", Wrenches(dance.times, ("plate",), values[:, None]))
     (folder / "encoders").mkdir()
-    write_joint_csv(folder / "encoders" / "robot_angles.csv", rig, dance)
+    export_motion(rig, dance, folder / "encoders" / "robot_angles.csv")
     sole = next(contact for contact in rig.contacts if contact.name == "right_sole")
     links = link_motions(rig, dance.part(0, 2))
     foot = rig.index(sole.link)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from ...contacts.schedule import Phase, patch_sides
+from ...contacts.schedule import Phase
 from ...contacts.support import support_polygon
 from ...coordinates import to_flat
 from ...dynamics.legs import SIDES
@@ -119,7 +119,7 @@ def _reaches(
     if phase.airborne:
         raise InvalidValue("nothing stands there")
     rig, nv = legged.rig, legged.rig.model.nv
-    sides = {patch: side for side, patch in patch_sides(rig).items()}
+    sides = {patch: side for side, patch in rig.sides.items()}
     loaded = [sides[patch] for patch in phase.loaded]
     solved = tuple(side for side in SIDES if side in loaded)
     polygon = support_polygon(rig, phase.anchors, legged.shrink)

@@ -42,7 +42,7 @@ def write_keyed(path: str | Path, keyed: Keyed) -> None:
         "version": VERSION,
         "name": keyed.name,
         "checks": to_tree(keyed.checks),
-        "rig": dict(keyed.rig.parameters),
+        "rig": dict(keyed.rig.provenance),
         "interpolation": keyed.interpolation,
         "keys": [{"time": k.time, "role": k.role, "name": k.name, "q": k.q} for k in keyed.keys],
         "schedule": _schedule_tree(keyed.schedule),

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...contacts.schedule import SAME_TIME, Anchor, Phase, Schedule, contact_patch
+from ...contacts.schedule import SAME_TIME, Anchor, Phase, Schedule
 from ...dynamics import link_motions
 from ...errors import InvalidValue
 from ...pinocchio_loader import pin
@@ -73,7 +73,7 @@ def _planted(
     links = link_motions(rig, curve.motion(rig, moments))
     anchors = []
     for strip, frame in zip(strips, frames.reshape(-1)):
-        link = rig.index(contact_patch(rig, strip.patch).link)
+        link = rig.index(rig.patch(strip.patch).link)
         anchor = Anchor(strip.patch, links.rotation[:, :, link, frame], links.position[:, link, frame])
         anchors.append(flat_on_ground(rig, anchor, ground))
     return anchors
@@ -81,7 +81,7 @@ def _planted(
 
 def flat_on_ground(rig: Rig, anchor: Anchor, ground: float) -> Anchor:
     """The anchor turned the shortest way until its sole is level, and moved vertically onto the ground."""
-    corners = contact_patch(rig, anchor.patch).vertices
+    corners = rig.patch(anchor.patch).vertices
     normal = np.linalg.svd(corners - corners.mean(axis=0))[2][2]
     up = anchor.rotation @ normal
     up = up * np.sign(up[2]) if up[2] else up

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from ...contacts.schedule import patch_names
 from ...errors import InputError, InvalidValue, SolverError, UnknownName
 from ...pinocchio_loader import pin
 from ...rig import ROOT_NV, Rig
@@ -162,7 +161,7 @@ def timeline_strips(timeline: SceneTimeline, rig: Rig, start: float, stop: float
         InvalidValue: a strip ends before it starts, or lies outside the timeline.
     """
     first, last, spare = float(timeline.times[0]), float(timeline.times[-1]), _half_step(timeline)
-    known = patch_names(rig)
+    known = rig.patches
     result = []
     for strip in timeline.strips:
         if strip.patch not in known:
@@ -184,10 +183,10 @@ def standing_at(timeline: SceneTimeline, rig: Rig, time: float) -> tuple[str, ..
         UnknownName: a strip of a patch the rig does not have.
     """
     for strip in timeline.strips:
-        if strip.patch not in patch_names(rig):
-            raise UnknownPatch(strip.patch, patch_names(rig))
+        if strip.patch not in rig.patches:
+            raise UnknownPatch(strip.patch, rig.patches)
     planted = {s.patch for s in timeline.strips if s.start - ALONE <= time <= s.stop + ALONE}
-    return tuple(patch for patch in patch_names(rig) if patch in planted)
+    return tuple(patch for patch in rig.patches if patch in planted)
 
 
 def _keys(timeline: SceneTimeline, q: np.ndarray) -> tuple[Keyframe, ...]:

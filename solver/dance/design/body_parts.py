@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...contacts.schedule import contact_patch, patch_sides, require_contacts
 from ...coordinates import coordinate_names
 from ...errors import InvalidValue, UnknownName
 from ...rig import Rig
@@ -22,11 +21,11 @@ def body_parts(rig: Rig) -> dict[str, tuple[str, ...]]:
     Raises:
         InvalidValue: the rig has no feet.
     """
-    sides = patch_sides(rig)
+    sides = rig.sides
     parts: dict[str, tuple[str, ...]] = {}
     taken: set[str] = set()
     for side, patch in sides.items():
-        first = rig.index(contact_patch(rig, patch).link)
+        first = rig.index(rig.patch(patch).link)
         while rig.parents[first] > 0:
             first = rig.parents[first]
         parts[f"{side}_leg"] = tuple(rig.links[k] for k in range(len(rig.links)) if first in _ancestors(rig, k))
@@ -61,8 +60,8 @@ def require_danceable(rig: Rig) -> None:
     Raises:
         InvalidValue: it has no feet, or joints whose torque limit is unknown.
     """
-    require_contacts(rig)
-    patch_sides(rig)
+    rig.require_contacts()
+    rig.sides  # noqa: B018 (raises where a side has no patch)
     free = np.array(coordinate_names(rig))[~np.isfinite(rig.limits.torque)]
     if len(free):
         which = "any joint" if len(free) == len(rig.limits.torque) else ", ".join(free)

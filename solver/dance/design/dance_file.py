@@ -1,4 +1,4 @@
-"""Dances on disk: one NumPy archive without loss, and joint angles and speeds as tables for robots and viewers.
+"""Dances on disk: one NumPy archive without loss.
 
 The archive holds plain arrays and one JSON text; the JSON says what the arrays cannot: names, kinds, notes. Loading it
 needs no rig.
@@ -6,7 +6,6 @@ needs no rig.
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Mapping
@@ -19,10 +18,7 @@ from ...contacts.schedule import Anchor
 from ...errors import InputError, SolverError
 from ...formats.archive import read_archive
 from ...formats.atomic import write_atomically
-from ...formats.joint_coordinates import ROOT, coordinate_names, joint_coordinates
 from ...formats.value_tree import from_tree, to_tree
-from ...motion import Motion
-from ...rig import ROOT_NV, Rig
 from ...trajectory.segment import DanceSegment
 from .dance import Dance, TraceEntry
 
@@ -103,33 +99,3 @@ def _segment(record: Mapping[str, object], arrays: Mapping[str, np.ndarray], num
         str(record["name"]), str(record["kind"]), float(record["duration"]), arrays[f"control_{number}"],  # type: ignore[arg-type]
         tuple(record["solved"]), tuple(anchors),  # type: ignore[arg-type]
     )  # fmt: skip
-
-
-def write_joint_csv(path: str | Path, rig: Rig, motion: Motion) -> None:
-    """Joint angles and speeds over time for a robot, in the rig's joint order; the header names every unit.
-
-    Columns: time, angles ``NAME [rad]``, speeds ``NAME speed [rad/s]``. A spherical joint's angles are its rotation
-    vector, its speeds its angular velocity in body axes.
-    """
-    names, values = joint_coordinates(rig, motion)
-    joints = names[ROOT_NV:]
-    header = ["time [s]", *(f"{n} [rad]" for n in joints), *(f"{n} speed [rad/s]" for n in joints)]
-    table = np.column_stack([motion.times, values[:, ROOT_NV:], motion.v[:, ROOT_NV:]])
-    with write_atomically(path) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows([f"{value:.9g}" for value in row] for row in table)
-
-
-def write_mot(path: str | Path, rig: Rig, motion: Motion, name: str = "dance") -> None:
-    """All coordinates over time as an OpenSim storage file, rotations in degrees."""
-    names = coordinate_names(rig)
-    _, values = joint_coordinates(rig, motion)
-    angles = np.array([column not in ROOT[:3] for column in names])
-    values = np.where(angles, np.degrees(values), values)
-    header = [name, "version=1", f"nRows={len(values)}", f"nColumns={len(names) + 1}", "inDegrees=yes", "endheader"]
-    with write_atomically(path) as stream:
-        stream.write("\n".join(header) + "\n")
-        stream.write("\t".join(["time", *names]) + "\n")
-        for time, row in zip(motion.times, values):
-            stream.write("\t".join(f"{value:.9g}" for value in (time, *row)) + "\n")

@@ -45,7 +45,7 @@ class Evaluation:
     def as_tree(self, rig: Rig, dance: Dance) -> dict[str, object]:
         """Plain values for a JSON file; infinite ones are None."""
         return {
-            "rig": {name: _plain(value) for name, value in rig.parameters.items()},
+            "rig": {name: _plain(value) for name, value in rig.provenance.items()},
             "complete": dance.complete,
             "seed": dance.seed,
             "duration": dance.duration,

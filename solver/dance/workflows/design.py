@@ -17,9 +17,10 @@ from ...scene.summary import SUMMARY, SceneSummary
 from ..design import design as designing
 from ..design.body_parts import require_danceable
 from ..design.dance import Dance
-from ..design.dance_file import write_dance, write_joint_csv, write_mot
+from ..design.dance_file import write_dance
 from ..design.evaluation import Evaluation, evaluate, report_text
 from ..design.options import DanceOptions, human_options
+from .export import export_motion
 from .summaries import dance_summary
 
 DESIGN_SHARE = 0.9
@@ -76,8 +77,8 @@ class DesignedDance:
             write_rig(folder / names.RIG_FILE, rig)
             write_motion(folder / names.MOTION_FILE, rig, dance.sample(rig, SCENE_RATE))
             motion = dance.sample(rig, rate)
-            write_joint_csv(folder / names.JOINTS_FILE, rig, motion)
-            write_mot(folder / names.STORAGE_FILE, rig, motion)
+            export_motion(rig, motion, folder / names.JOINTS_FILE)
+            export_motion(rig, motion, folder / names.STORAGE_FILE)
 
 
 def design(rig: Rig, options: DanceOptions | None = None, progress: Progress = silent) -> DesignedDance:
@@ -98,7 +99,7 @@ def design(rig: Rig, options: DanceOptions | None = None, progress: Progress = s
     """
     require_danceable(rig)
     if options is None:
-        options = human_options() if rig.parameters.get("kind") == "human" else DanceOptions()
+        options = human_options() if rig.provenance.get("kind") == "human" else DanceOptions()
     dance = designing.design(rig, options, Part(progress, 0.0, DESIGN_SHARE))
     progress(DESIGN_SHARE, "verifying at 500 Hz")
     evaluation = evaluate(rig, dance)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...errors import InputError
+from ...formats.joint_coordinates import STORAGE, require_table, write_coordinates
 from ...motion import Motion
+from ...rig import Rig
 from ..authoring.keys import Keyed
-from ..design.dance_file import write_joint_csv, write_mot
 from .reading import LoadedDance
-
-WRITERS = {".csv": write_joint_csv, ".mot": write_mot}
 
 
 def export(dance: LoadedDance | Keyed | str | Path, path: str | Path, rate: float = 100.0) -> Motion:
@@ -31,12 +29,14 @@ def export(dance: LoadedDance | Keyed | str | Path, path: str | Path, rate: floa
     Example:
         >>> solver.export("dance/dance.npz", "dance.csv", rate=200.0)  # doctest: +SKIP
     """
-    path = Path(path)
-    writer = WRITERS.get(path.suffix.lower())
-    if writer is None:
-        remedy = f"End it on {' or '.join(WRITERS)}"
-        raise InputError(path, "has no suffix that says how to write it", remedy=remedy)
+    require_table(path)
     found = LoadedDance.of(dance)
     motion = found.motion(rate)
-    writer(path, found.rig, motion)
+    export_motion(found.rig, motion, path)
     return motion
+
+
+def export_motion(rig: Rig, motion: Motion, path: str | Path) -> None:
+    """A motion as robots (.csv: joints and their speeds [rad]) and viewers (.mot: root and joints, degrees) take it."""
+    viewed = Path(path).suffix.lower() == STORAGE
+    write_coordinates(path, rig, motion, degrees=viewed, root=viewed, speeds=not viewed)

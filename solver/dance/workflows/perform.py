@@ -11,11 +11,9 @@ from ...formats.atomic import write_atomically
 from ...formats.folder import write_folder
 from ...formats.plain import plain
 from ...identification.base_parameters import base_parameters
-from ...inertials import InertialParameters
 from ...motion import Motion
 from ...progress import Progress, silent
 from ...rig import Rig
-from ...rigs import build
 from ...scene.dance_folder import PERFORMANCE_FILE, PERFORMANCE_TABLE, REPORT_FILE
 from ...scene.motion import read_motion
 from ...scene.rig import read_rig
@@ -146,10 +144,7 @@ def recorded(path: str | Path, trial: str | None = None) -> RecordedMotion:
     if len(scene) < 2:
         raise InputError(file, f"holds {len(scene)} frames, a motion needs two", remedy="Name another trial")
     try:
-        described = read_rig(rig_file)
-        rig = build(described.parameters)
-        if described.links == rig.links:
-            rig = rig.with_prior(InertialParameters(rig.links, described.prior))
+        rig = read_rig(rig_file)
         places = [scene.links.index(link) for link in rig.links if link in scene.links]
         if len(places) != len(rig.links):
             raise InputError(file, f"is not the motion of the rig in {RIG_FILE}", remedy="Name a study's folder")

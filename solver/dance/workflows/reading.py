@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...check_options import CheckOptions
-from ...contacts.schedule import Schedule, patch_names, require_contacts
+from ...contacts.schedule import Schedule
 from ...errors import InputError, InvalidValue
 from ...feasibility import check_motion
 from ...feasibility.sentences import unsupported
@@ -126,10 +126,10 @@ def require_support(keyed: Keyed, *, jumps: bool = True) -> None:
     Raises:
         InvalidValue: no contact strip at all, a span that is no jump, or a rig without contact patches.
     """
-    require_contacts(keyed.rig)
+    keyed.rig.require_contacts()
     phases = keyed.schedule.phases
     if all(phase.airborne for phase in phases):
-        known = patch_names(keyed.rig)
+        known = keyed.rig.patches
         raise InvalidValue(
             f"nothing carries the body, from {keyed.start:.2f} to {keyed.stop:.2f} s: give each foot that stands "
             f"({', '.join(known)}) a contact strip, in Blender by keys of the armature's 'on floor: {known[0]}'"

@@ -32,14 +32,14 @@ def main(folder: Path) -> None:
     from addon import armature, jobs, registration
     from addon.authoring import author
     from addon.rehearsal.program import renderer
-    from addon.values import errors, read_rig, read_tree
+    from addon.values import errors, read_rig
 
     if not (folder / RIG_FILE).exists():
         write_rig_file(folder)
     if not hasattr(bpy.types.Scene, "exciting_dance"):
         registration.register()
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    body = armature.build_armature(bpy.context, read_rig(folder / RIG_FILE), read_tree(folder / RIG_FILE))
+    body = armature.build_armature(bpy.context, read_rig(folder / RIG_FILE))
     scene = bpy.context.scene
     for frame, angle in ((1, 0.0), (13, 0.5), (25, 0.0)):
         scene.frame_set(frame)

@@ -45,7 +45,7 @@ def timeline_of(rig: Rig, motion: Motion, single: bool = False) -> SceneTimeline
     shown = scene_motion(rig, motion)
     kind = np.float32 if single else np.float64
     root, rotations, translations = (np.asarray(x, kind) for x in (shown.root, shown.rotations, shown.translations))
-    return SceneTimeline("dance", rig.parameters, rig.links, motion.times, root, rotations, translations)
+    return SceneTimeline("dance", rig.provenance, rig.links, motion.times, root, rotations, translations)
 
 
 def same_up_to_sign(rig: Rig, q: np.ndarray, other: np.ndarray) -> float:

@@ -9,11 +9,12 @@ import pytest
 
 from solver.check_options import CheckOptions
 from solver.dance.design.dance import Dance
-from solver.dance.design.dance_file import read_dance, write_dance, write_joint_csv, write_mot
+from solver.dance.design.dance_file import read_dance, write_dance
 from solver.dance.design.design import DanceOptions, design, paper_options, route_of, transition_planner
 from solver.dance.design.excitation_groups import free_columns
 from solver.dance.design.postures import choose, draw_pool
 from solver.dance.design.transitions import SearchOptions, TransitionPlanner
+from solver.dance.workflows.export import export_motion
 from solver.errors import Cancelled, InputError, InvalidValue
 from solver.formats.storage import read_storage
 from solver.identification.base_parameters import base_parameters
@@ -159,11 +160,11 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
 def test_exports_hold_angles_and_speeds(dance: Dance, tmp_path: Path) -> None:
     """The CSV's angles and speeds are the motion's; the .mot reads back in degrees."""
     motion = dance.sample(RIG, 10.0)
-    write_joint_csv(tmp_path / "dance.csv", RIG, motion)
+    export_motion(RIG, motion, tmp_path / "dance.csv")
     table = np.loadtxt(tmp_path / "dance.csv", delimiter=",", skiprows=1)
     np.testing.assert_allclose(table[:, 1:22], motion.q[:, 7:], atol=1e-8)
     np.testing.assert_allclose(table[:, 22:], motion.v[:, 6:], atol=1e-8)
-    write_mot(tmp_path / "dance.mot", RIG, motion)
+    export_motion(RIG, motion, tmp_path / "dance.mot")
     storage = read_storage(tmp_path / "dance.mot")
     assert storage.in_degrees
     np.testing.assert_allclose(np.radians(storage.column("chest")), motion.q[:, 7], atol=1e-7)

@@ -1,0 +1,137 @@
+"""Joints as plain values: how each link moves against its parent, and how far, how fast and how strongly it may."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .arrays import frozen
+from .errors import InvalidValue
+
+ROOT_NV = 6
+"""Tangent dimension of the free flyer."""
+KINDS: dict[str, tuple[int, int, int]] = {
+    "free": (7, 6, 0),
+    "revolute": (1, 1, 1),
+    "continuous": (2, 1, 1),
+    "prismatic": (1, 1, 1),
+    "universal": (2, 2, 2),
+    "spherical": (4, 3, 0),
+    "planar": (4, 3, 0),
+}
+"""Kinds of joints: numbers in q, numbers in v, axes.
+
+A continuous joint is a hinge without end, known by the cosine and sine of its angle; a universal joint turns about its
+first axis, fixed in the parent, then about its second; a planar one slides along x and y and turns about z.
+"""
+NEUTRAL = {"free": (0, 0, 0, 0, 0, 0, 1), "continuous": (1, 0), "spherical": (0, 0, 0, 1), "planar": (0, 0, 1, 0)}
+"""q of joints whose coordinates at zero are not all zero."""
+UNIT = 1e-9
+"""Largest error of an axis' length."""
+ORTHONORMAL = 1e-6
+"""Largest entry of R' R - 1 that a rotation may have: files often write angles with few digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mimic:
+    """angle = multiplier * angle of ``source`` + offset."""
+
+    source: str
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """What carries a link.
+
+    Attributes:
+        name: of the joint.
+        kind: one of `KINDS`.
+        parent: index of the link that carries it; -1 in the world.
+        position: (3,) [m] origin of the link it moves, in the parent link's frame.
+        rotation: (3, 3) axes of that link in the parent's, at zero.
+        axes: (K, 3) unit axes in the link's frame at zero, as many as the kind has.
+        mimic: how the file it came from couples it to another; it moves independently here.
+    """
+
+    name: str
+    kind: str
+    parent: int
+    position: np.ndarray
+    rotation: np.ndarray
+    axes: np.ndarray
+    mimic: Mimic | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InvalidValue(f"joint {self.name!r} is of kind {self.kind!r}, none of {', '.join(KINDS)}")
+        axes = np.reshape(np.asarray(self.axes, float), (-1, 3))
+        for name, value, shape in (
+            ("position", self.position, (3,)),
+            ("rotation", self.rotation, (3, 3)),
+            ("axes", axes, (KINDS[self.kind][2], 3)),
+        ):
+            object.__setattr__(self, name, frozen(f"{name} of joint {self.name!r}", value, shape))
+        if np.abs(self.rotation.T @ self.rotation - np.eye(3)).max() > ORTHONORMAL:
+            raise InvalidValue(f"joint {self.name!r}: its link's axes are not a rotation")
+        if np.any(np.abs(np.linalg.norm(self.axes, axis=1) - 1.0) > UNIT):
+            raise InvalidValue(f"joint {self.name!r}: an axis is not of length one")
+
+    @property
+    def nq(self) -> int:
+        """Numbers of the joint in a configuration q."""
+        return KINDS[self.kind][0]
+
+    @property
+    def nv(self) -> int:
+        """Numbers of the joint in a velocity v."""
+        return KINDS[self.kind][1]
+
+    @property
+    def hinge(self) -> bool:
+        """It turns about one axis."""
+        return self.kind in ("revolute", "continuous")
+
+    @property
+    def slides(self) -> bool:
+        """The link's origin moves against its parent."""
+        return self.kind in ("free", "prismatic", "planar")
+
+    @property
+    def neutral(self) -> tuple[float, ...]:
+        """(nq,) its coordinates at zero."""
+        return NEUTRAL.get(self.kind, (0.0,) * self.nq)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of the joints, root excluded, in the tangent order of the model (nv - 6 entries).
+
+    A position is the joint's coordinate from the neutral configuration, ``pin.difference(model, neutral, q)[6:]``:
+    the angle of a revolute joint, the rotation vector of a spherical one.
+
+    Attributes:
+        lower, upper: [rad] (or [m]); infinite where free.
+        speed: [rad/s]; infinite where unknown.
+        torque: [N m]; infinite where unknown.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    speed: np.ndarray
+    torque: np.ndarray
+
+    def __post_init__(self) -> None:
+        count = len(np.asarray(self.lower))
+        for name in ("lower", "upper", "speed", "torque"):
+            object.__setattr__(self, name, frozen(f"limits {name}", getattr(self, name), (count,), finite=False))
+        if np.any(self.lower > self.upper):
+            raise InvalidValue(f"joint coordinate {int(np.argmax(self.lower > self.upper))} has lower > upper limit")
+
+    @staticmethod
+    def none(count: int) -> Limits:
+        """No limits on ``count`` joint coordinates."""
+        free = np.full(count, np.inf)
+        return Limits(-free, free, free, free)

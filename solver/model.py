@@ -1,0 +1,121 @@
+"""The Pinocchio model of a rig's description, and the description of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from .errors import InvalidValue
+from .inertials import INERTIA, MASS, PER_LINK, InertialParameters, symmetric
+from .joints import KINDS, Joint, Limits
+from .pinocchio_loader import pin
+
+Model: TypeAlias = pin.Model
+ALIGNED = {
+    "revolute": (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ),
+    "continuous": (pin.JointModelRUBX, pin.JointModelRUBY, pin.JointModelRUBZ),
+    "prismatic": (pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ),
+}
+"""Pinocchio's faster joints about or along a coordinate axis."""
+ALONG = {"revolute": pin.JointModelRevoluteUnaligned, "prismatic": pin.JointModelPrismaticUnaligned}
+"""The same about or along any axis."""
+ENDLESS = """<robot name="hinge"><link name="a"/><link name="b"><inertial><mass value="1"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<joint name="hinge" type="continuous"><parent link="a"/><child link="b"/><axis xyz="{}"/></joint></robot>"""
+"""The only way in which Pinocchio's Python tells a hinge without end its axis."""
+WITHOUT_AXIS = {
+    "free": pin.JointModelFreeFlyer,
+    "spherical": pin.JointModelSpherical,
+    "planar": pin.JointModelPlanar,
+}
+KIND_OF = {
+    **{kind().shortname(): name for name, kinds in ALIGNED.items() for kind in kinds},
+    **{kind(np.array([1.0, 0.0, 0.0])).shortname(): name for name, kind in ALONG.items()},
+    "JointModelRevoluteUnboundedUnaligned": "continuous",
+    **{kind().shortname(): name for name, kind in WITHOUT_AXIS.items()},
+    "JointModelUniversal": "universal",
+}
+"""Kind of joint by Pinocchio's name."""
+
+
+def build_model(name: str, joints: Sequence[Joint], prior: InertialParameters, limits: Limits) -> Model:
+    """Pinocchio's model of a rig: joint k + 1 carries link k, in whose frame its inertia and its body frame stand."""
+    model = pin.Model()
+    model.name = name
+    for link, joint in zip(prior.links, joints, strict=True):
+        placement = pin.SE3(np.array(joint.rotation), np.array(joint.position))
+        index = model.addJoint(joint.parent + 1, _joint_model(joint), placement, joint.name)
+        model.addBodyFrame(link, index, pin.SE3.Identity(), model.addJointFrame(index))
+    for index, row in enumerate(prior.values, start=1):
+        if row[MASS] > 0.0:
+            model.inertias[index] = pin.Inertia.FromDynamicParameters(np.array(row))
+        else:  # an in-between axis of a joint: what little inertia it has is kept
+            model.inertias[index] = pin.Inertia(0.0, np.zeros(3), symmetric(row[INERTIA]))
+    _write_limits(model, limits)
+    return model
+
+
+def joints_of(model: Model) -> tuple[Joint, ...]:
+    """The joints of a Pinocchio model, in its order.
+
+    Raises:
+        InvalidValue: a joint of a kind that rigs do not have.
+    """
+    result = []
+    for index in range(1, model.njoints):
+        name, called = model.names[index], model.joints[index].shortname()
+        if called not in KIND_OF:
+            raise InvalidValue(f"joint {name!r} is a {called}, none of {', '.join(KIND_OF)}")
+        kind = KIND_OF[called]
+        directions = motion_subspace(model, index)
+        axes = directions[:3].T if kind == "prismatic" else directions[3:].T[: KINDS[kind][2]]
+        place = model.jointPlacements[index]
+        result.append(Joint(name, kind, int(model.parents[index]) - 1, place.translation, place.rotation, axes))
+    return tuple(result)
+
+
+def inertials_of(links: Sequence[str], model: Model) -> InertialParameters:
+    """The inertial parameters a Pinocchio model carries, link k supported by joint k + 1."""
+    values = [model.inertias[joint].toDynamicParameters() for joint in range(1, model.njoints)]
+    return InertialParameters(tuple(links), np.array(values).reshape(-1, PER_LINK))
+
+
+def motion_subspace(model: Model, joint: int) -> np.ndarray:
+    """(6, nv) of a joint at its neutral position: linear rows, then angular ones, axes of the link it moves."""
+    data = model.joints[joint].createData()
+    model.joints[joint].calc(data, pin.neutral(model))
+    return np.array(data.S).reshape(6, -1)
+
+
+def coordinates_from(model: Model, start: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Tangent vector (nv,) that leads from one configuration (nq,) to another."""
+    return np.asarray(pin.difference(model, start, np.asarray(q, float)))
+
+
+def _joint_model(joint: Joint) -> pin.JointModel:
+    if joint.kind in WITHOUT_AXIS:
+        return WITHOUT_AXIS[joint.kind]()
+    if joint.kind == "universal":
+        return pin.JointModelUniversal(*(np.array(axis) for axis in joint.axes))
+    for unit, kind in zip(np.eye(3), ALIGNED[joint.kind]):
+        if np.array_equal(joint.axes[0], unit):
+            return kind()
+    if joint.kind == "continuous":
+        return pin.buildModelFromXML(ENDLESS.format(" ".join(f"{x:.17g}" for x in joint.axes[0]))).joints[1]
+    return ALONG[joint.kind](np.array(joint.axes[0]))
+
+
+def _write_limits(model: Model, limits: Limits) -> None:
+    """Copy limits into a model under construction, wherever its configuration has the coordinate itself."""
+    lower, upper = model.lowerPositionLimit, model.upperPositionLimit
+    root = model.joints[1].nv
+    for joint in list(model.joints)[2:]:
+        tangent = slice(joint.idx_v - root, joint.idx_v - root + joint.nv)
+        into = slice(joint.idx_q, joint.idx_q + joint.nq)
+        own = joint.nq == joint.nv
+        lower[into], upper[into] = (limits.lower[tangent], limits.upper[tangent]) if own else (-1.0, 1.0)
+    model.lowerPositionLimit, model.upperPositionLimit = lower, upper
+    for name, values in (("velocityLimit", limits.speed), ("effortLimit", limits.torque)):
+        setattr(model, name, np.concatenate([getattr(model, name)[:root], values]))

@@ -1,0 +1,70 @@
+"""Shapes on links, for collisions and for the eye."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .arrays import frozen
+from .errors import InvalidValue
+
+KINDS = {"capsule": 2, "box": 3, "sphere": 1, "ellipsoid": 3, "mesh": 3}
+"""Kinds of shapes and how many sizes each has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A collision or display shape on a link.
+
+    Attributes:
+        link: that carries it.
+        kind: ``"capsule"`` (size: radius, half length of the cylinder, along z), ``"box"`` (size: half extents),
+            ``"sphere"`` (size: radius), ``"ellipsoid"`` (size: semi-axes) or ``"mesh"`` (size: scale; see vertices).
+        size: [m], by kind.
+        rotation: (3, 3) shape axes in link axes.
+        centre: (3,) [m], link frame.
+        vertices: (V, 3) [m], mesh only; empty otherwise.
+        faces: (F, 3) indices, mesh only.
+    """
+
+    link: str
+    kind: str
+    size: tuple[float, ...]
+    rotation: np.ndarray
+    centre: np.ndarray
+    vertices: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    faces: np.ndarray = field(default_factory=lambda: np.zeros((0, 3), int))
+
+    def __post_init__(self) -> None:
+        called = f"shape of link {self.link!r}"
+        if self.kind not in KINDS:
+            raise InvalidValue(f"{called}: kind {self.kind!r} is none of {', '.join(KINDS)}")
+        object.__setattr__(self, "size", tuple(float(s) for s in self.size))
+        if len(self.size) != KINDS[self.kind]:
+            raise InvalidValue(f"{called}: a {self.kind} has {KINDS[self.kind]} sizes, got {len(self.size)}")
+        object.__setattr__(self, "rotation", frozen("shape rotation", self.rotation, (3, 3)))
+        object.__setattr__(self, "centre", frozen("shape centre", self.centre, (3,)))
+        vertices = np.reshape(np.asarray(self.vertices, float), (-1, 3))
+        object.__setattr__(self, "vertices", frozen("shape vertices", vertices, (None, 3)))
+        faces = np.array(self.faces, int).reshape(-1, 3)
+        if faces.size and not 0 <= faces.min() <= faces.max() < len(vertices):
+            raise InvalidValue(f"{called}: a face names a vertex that is none of its {len(vertices)}")
+        faces.setflags(write=False)
+        object.__setattr__(self, "faces", faces)
+
+    @property
+    def volume(self) -> float:
+        """[m^3]; of a mesh what its triangles enclose (divergence theorem), of an open one only an estimate."""
+        size = self.size
+        if self.kind == "sphere":
+            return float(4.0 / 3.0 * np.pi * size[0] ** 3)
+        if self.kind == "capsule":
+            return float(np.pi * size[0] ** 2 * (2.0 * size[1] + 4.0 / 3.0 * size[0]))
+        if self.kind == "box":
+            return float(8.0 * np.prod(size))
+        if self.kind == "ellipsoid":
+            return float(4.0 / 3.0 * np.pi * np.prod(size))
+        corners = self.vertices[self.faces] * np.array(size)
+        enclosed = np.einsum("fi,fi->f", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))  # faces f, axes i
+        return abs(float(enclosed.sum())) / 6.0

@@ -1,0 +1,71 @@
+"""The one writer of joint coordinates: units by argument, lengths never in degrees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.errors import InputError
+from solver.formats.joint_coordinates import ROOT, coordinate_names, coordinate_values, write_coordinates
+from solver.formats.storage import read_storage
+from solver.formats.tables import read_table
+from solver.motion import Motion
+from solver.pinocchio_loader import pin
+from tests.random_motion import mixed_rig
+
+RIG = mixed_rig()
+
+
+def random_motion() -> Motion:
+    """Any configurations."""
+    generator = np.random.default_rng(3)
+    q = np.array([pin.integrate(RIG.model, RIG.neutral, generator.standard_normal(RIG.model.nv)) for _ in range(7)])
+    v, a = generator.standard_normal((2, 7, RIG.model.nv))
+    return Motion(np.arange(7) / 10.0, q, v, a)
+
+
+MOTION = random_motion()
+
+
+def test_values_are_differences_from_neutral() -> None:
+    """Joint coordinates are Pinocchio's difference from neutral, the root's rotation its logarithm."""
+    for q, row in zip(MOTION.q, coordinate_values(RIG, MOTION), strict=True):
+        np.testing.assert_allclose(row[6:], pin.difference(RIG.model, RIG.neutral, q)[6:], atol=1e-12)
+        np.testing.assert_allclose(row[:3], q[:3])
+        np.testing.assert_allclose(pin.exp3(row[3:6]), pin.Quaternion(q[3:7]).matrix(), atol=1e-12)
+
+
+@pytest.mark.parametrize("degrees", [False, True])
+def test_a_length_is_in_metres_whatever_angles_are_in(degrees: bool, tmp_path: Path) -> None:
+    """A sliding joint and the root's position are lengths in the header and in the values of both formats."""
+    names, values = coordinate_names(RIG), coordinate_values(RIG, MOTION)
+    sliding = names.index("slider")
+    write_coordinates(tmp_path / "m.csv", RIG, MOTION, degrees=degrees, speeds=True)
+    table = read_table(tmp_path / "m.csv")
+    assert table.units[sliding] == table.units[0] == "m"
+    assert table.units[names.index("hinge")] == ("deg" if degrees else "rad")
+    assert table.units[len(names) + sliding] == "m/s"
+    np.testing.assert_allclose(table.values, np.hstack([values, MOTION.v]), rtol=1e-10, atol=1e-10)
+    write_coordinates(tmp_path / "m.mot", RIG, MOTION, degrees=degrees)
+    storage = read_storage(tmp_path / "m.mot")
+    assert storage.in_degrees == degrees
+    np.testing.assert_allclose(storage.column("slider"), values[:, sliding], rtol=1e-10)
+    np.testing.assert_allclose(storage.column("root_tz"), values[:, 2], rtol=1e-10)
+    hinge = storage.column("hinge") * (np.radians(1.0) if degrees else 1.0)
+    np.testing.assert_allclose(hinge, values[:, names.index("hinge")], rtol=1e-10)
+
+
+def test_the_root_may_stay_out(tmp_path: Path) -> None:
+    """For a robot's controller only its joints are written."""
+    write_coordinates(tmp_path / "m.csv", RIG, MOTION, degrees=False, root=False)
+    assert not set(ROOT) & set(read_table(tmp_path / "m.csv").names)
+
+
+@pytest.mark.parametrize(("name", "says"), [("m.txt", "no suffix"), ("m.mot", "cannot hold speeds")])
+def test_what_cannot_be_written_is_refused(name: str, says: str, tmp_path: Path) -> None:
+    """An unknown suffix, and speeds in a format that has none, are errors that name the choice; nothing is written."""
+    with pytest.raises(InputError, match=says):
+        write_coordinates(tmp_path / name, RIG, MOTION, degrees=False, speeds=True)
+    assert list(tmp_path.iterdir()) == []
