@@ -1,6 +1,6 @@
 """Quadratic problems, their solutions, and hierarchies of them. No robotics in here."""
 
-from .backends import BACKENDS, solve
+from .backends import BACKENDS, LINEAR, solve
 from .hierarchy import HierarchySolution, Level, LevelOptimum, solve_hierarchy
 from .problem import EXPONENTIAL, PSD, SECOND_ORDER, Cone, Problem, matrix_of, triangle_of
 from .rows import Rows, RowSource
@@ -9,6 +9,7 @@ from .solution import Solution, Status
 __all__ = [
     "BACKENDS",
     "EXPONENTIAL",
+    "LINEAR",
     "PSD",
     "SECOND_ORDER",
     "Cone",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import numpy as np
 
 from .problem import EXPONENTIAL, PSD, Problem, matrix_of
+
+MEASURED = 1e-4
+"""Relative residual beyond which a point that a library calls optimal counts as inaccurate."""
 
 
 class Status(Enum):
@@ -15,7 +18,7 @@ class Status(Enum):
 
     OPTIMAL = "optimal"
     INACCURATE = "inaccurate"
-    """The backend met only its reduced tolerances."""
+    """The backend met only its reduced tolerances, or its residuals are worse than it says."""
     INFEASIBLE = "infeasible"
     UNBOUNDED = "unbounded"
     LIMIT = "iteration or time limit"
@@ -82,6 +85,30 @@ class Solution:
         total += _support(problem.lower, problem.upper, self.bound_duals)
         total += sum(cone.offset @ dual for cone, dual in zip(problem.cones, self.cone_duals, strict=True))
         return abs(float(total))
+
+    @property
+    def usable(self) -> bool:
+        """Whether its own residuals, whatever the backend says, make it an optimum to `MEASURED`."""
+        return self.is_optimal(MEASURED)
+
+    def measured(self) -> Solution:
+        """This solution, called inaccurate if its own residuals are beyond `MEASURED`."""
+        if self.status is not Status.OPTIMAL or self.usable:
+            return self
+        said = f"called optimal, but {self.residuals}"
+        return replace(self, status=Status.INACCURATE, message=said)
+
+    @property
+    def residuals(self) -> str:
+        """All three in words."""
+        if not np.isfinite(self.x).all():
+            return "no point"
+        return f"primal residual {self.primal_residual:.1e}, dual {self.dual_residual:.1e}, gap {self.gap:.1e}"
+
+    @property
+    def verdict(self) -> str:
+        """How the solve ended, in one line for traces and notes."""
+        return f"{self.backend}: {self.status.value}, {self.residuals}"
 
     def is_optimal(self, tolerance: float) -> bool:
         """Whether all three residuals are below ``tolerance``, each relative to the size of its own terms."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from ..errors import BackendError
 from ..qp import Problem, Rows, solve
 
 ROUNDS = 12
@@ -28,6 +29,9 @@ def bounded_step(
         rows: (m, n) G.
         low, high: (m,), infinite where free.
         backend: name of a `solver.qp` backend.
+
+    Raises:
+        BackendError: neither way came to an optimum.
     """
     free = np.linalg.solve(hessian, gradient)
     values = rows @ free
@@ -40,11 +44,14 @@ def bounded_step(
     limits = Rows(sparse.csr_array(rows[bounded]), low[bounded], high[bounded], names)
     endless = np.full(len(gradient), np.inf)
     problem = Problem(sparse.csc_array(hessian / size), -gradient / size, limits, -endless, endless)
-    rough = solve(problem, backend=backend).x
+    solution = solve(problem, backend=backend)
+    rough = solution.x
     values = rows @ rough
     near = 1e-5 * (1.0 + np.abs(values))
     sides = np.where(values >= high - near, 1, np.where(values <= low + near, -1, 0))
     exact = _exchanged(hessian, gradient, rows, low, high, sides)
+    if exact is None and not solution.usable:
+        raise BackendError(f"tracking: the joint limits of a frame could not be kept; {solution.verdict}")
     return rough if exact is None else exact
 
 

@@ -8,7 +8,6 @@ programme is that of the whole body, of which the linear inverted pendulum is th
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,6 +21,7 @@ from ..rig import ROOT_NV, Rig
 from .limits import TrajectoryLimits, Values
 from .planted_feet import PlantedTrajectory, Rates
 from .splines import AT_REST, ORDER, Spline
+from .trust_region import Trust, descend
 
 BACKEND = "clarabel"
 """Thirteen iterations where OSQP needs some thousand: slopes by accelerations are stiff, and the optimum sharp."""
@@ -34,8 +34,12 @@ SMALL = 0.01
 """Share of the body's size that a displacement is measured in."""
 LEAST_SEEN = 1e-4
 """Share of the body's size squared that turning a joint counts at least, though its link be a point."""
-TRUST, LEAST_TRUST = 6.0, 1e-3
-"""Largest step, in units of `SMALL`; below the other the search ends."""
+TRUST = Trust(6.0, 1e-3, refused=0.1, shortened=0.5)
+"""Largest step, in units of `SMALL`."""
+SHARES = (1.0, 0.4, 0.15)
+"""Of a step, tried in turn."""
+LEAST_GAIN = 1e-3
+"""Share of the penalty on what is violated that a step must gain for the search to go on."""
 SETTLED = 0.05
 """Relative change of cost below which a kept trajectory counts as near enough."""
 KEPT = 0.02
@@ -75,6 +79,7 @@ class Displacement:
         iterations: of the search.
         violation: what it could not keep at its samples, in the limits' units.
         cost: mean square displacement over (`SMALL` of the body's size)^2.
+        flaws: of programmes whose solutions were bad, and not used.
     """
 
     window: Window
@@ -83,6 +88,7 @@ class Displacement:
     iterations: int = 0
     violation: float = 0.0
     cost: float = 0.0
+    flaws: tuple[str, ...] = ()
 
     def added(self, times: np.ndarray, rates: Rates) -> Rates:
         """Coordinates (N, nv) and derivatives with the displacement."""
@@ -112,6 +118,28 @@ def visibility(rig: Rig, y: np.ndarray) -> tuple[np.ndarray, float]:
     points = points.reshape(len(shifted), -1, 3)
     ways = (points[1:] - points[0]) / step
     return (ways**2).sum(axis=2).mean(axis=1), float(np.linalg.norm(np.ptp(points[0], axis=0)))
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A displacement of one window and what it is worth.
+
+    Attributes:
+        x: (m, n) free control values.
+        values: of the limits.
+        near: checks at the samples.
+        cost: see `Displacement`.
+    """
+
+    x: np.ndarray
+    values: Values
+    near: Checks
+    cost: float
+
+    @property
+    def merit(self) -> float:
+        """Cost and penalty."""
+        return self.cost + PENALTY * self.values.violation
 
 
 @dataclass
@@ -158,32 +186,10 @@ class Program:
 
         No step is begun after ``until``, a time of `time.monotonic`.
         """
-        x = self._exact(first)
-        values, near, cost, merit = self._judged(x)
-        trust, steps = TRUST, 0
-        while steps < most and trust > LEAST_TRUST and time.monotonic() < until:
-            steps += 1
-            before = values.violation
-            wanted = self._step(x, values, near, trust)
-            for share in (1.0, 0.4, 0.15):
-                trial = self._exact(x + share * (wanted - x))
-                found = self._judged(trial)
-                if found[3] < merit:
-                    break
-            else:
-                if values.violation < KEPT:
-                    break
-                trust *= 0.1
-                continue
-            gain, change = merit - found[3], abs(cost - found[2])
-            if share < 1.0:
-                trust *= 0.5
-            x, (values, near, cost, merit) = trial, found
-            if values.violation < KEPT and change < SETTLED * cost:
-                break
-            if values.violation >= KEPT and gain < 1e-3 * PENALTY * before:
-                break
-        return Displacement(self.window, self.trajectory.moved, self._ties @ x, steps, values.violation, cost)
+        found = descend(self, self._judged(self._exact(first)), TRUST, most, until)
+        point = found.point
+        return Displacement(self.window, self.trajectory.moved, self._ties @ point.x, found.programmes,
+                            point.values.violation, point.cost, found.flaws)  # fmt: skip
 
     def continued(self, earlier: Displacement) -> np.ndarray:
         """(m, n) the displacement of an earlier programme, as near as this one's splines come."""
@@ -204,7 +210,7 @@ class Program:
 
     def judged(self, x: np.ndarray) -> Values:
         """Limits with a displacement (m, n)."""
-        return self._judged(x)[0]
+        return self._judged(x).values
 
     def _exact(self, x: np.ndarray) -> np.ndarray:
         """The nearest displacement that vanishes at the fixed keys to rounding."""
@@ -216,21 +222,25 @@ class Program:
             part[:, self.trajectory.moved] += basis @ x
         return parts[0], parts[1], parts[2]
 
-    def _judged(self, x: np.ndarray) -> tuple[Values, Checks, float, float]:
+    def _judged(self, x: np.ndarray) -> Judged:
         rates = self._rates(x)
         near = self.limits.check(self.times, rates)
         values = self.limits.values(self.times, rates, near)
+        # i coordinates, m and k control values: each coordinate's displacement in the spline's metric
         cost = float(self.weights @ np.einsum("mi,mk,ki->i", x, self._metric, x))
-        return values, near, cost, cost + PENALTY * values.violation
+        return Judged(x, values, near, cost)
 
-    def _step(self, x: np.ndarray, values: Values, near: Checks, trust: float) -> np.ndarray:
-        """The quadratic programme's (m, n)."""
-        m, n = x.shape
-        rows, limits, slopes = self.limits.derivatives(self.times, self._rates(x), near, values.values < NEAR)
-        matrix = self._rows(rows, slopes)
-        flat = x.T.ravel()
-        room = values.values[rows, limits] - matrix @ flat
-        count = len(rows)
+    def model(self, point: Judged) -> tuple[sparse.csr_array, np.ndarray]:
+        """The near limits' derivative (R, n m) by the displacement, and their values (R,)."""
+        values = point.values.values
+        rows, limits, slopes = self.limits.derivatives(self.times, self._rates(point.x), point.near, values < NEAR)
+        return self._rows(rows, slopes), values[rows, limits]
+
+    def programme(self, point: Judged, model: tuple[sparse.csr_array, np.ndarray], trust: float) -> qp.Solution:
+        """The quadratic programme for the displacement, solved."""
+        (m, n), (matrix, values), flat = point.x.shape, model, point.x.T.ravel()
+        room = values - matrix @ flat
+        count = len(values)
         program = qp.Problem(
             sparse.block_diag(
                 [2.0 * sparse.kron(sparse.diags(self.weights), self._metric), sparse.csc_matrix((count, count))], "csc"
@@ -240,8 +250,25 @@ class Program:
             np.concatenate([flat - self._box(m, trust), np.zeros(count)]),
             np.concatenate([flat + self._box(m, trust), np.full(count, np.inf)]),
         )
-        found = qp.solve(program, BACKEND, tolerance=ACCURACY).x
-        return found[: m * n].reshape(n, m).T if np.isfinite(found).all() else x
+        return qp.solve(program, BACKEND, tolerance=ACCURACY)
+
+    def tried(self, point: Judged, solution: qp.Solution) -> tuple[Judged, bool] | None:
+        """The largest share of the step that lowers cost and penalty together."""
+        m, n = point.x.shape
+        wanted = solution.x[: m * n].reshape(n, m).T
+        for share in SHARES:
+            trial = self._judged(self._exact(point.x + share * (wanted - point.x)))
+            if trial.merit < point.merit:
+                return trial, share == 1.0
+        return None
+
+    def ends(self, before: Judged, after: Judged | None) -> bool:
+        """The limits are kept and the cost has settled, or they cannot be kept better."""
+        if after is None:
+            return before.values.violation < KEPT
+        if after.values.violation < KEPT:
+            return abs(before.cost - after.cost) < SETTLED * before.cost
+        return before.merit - after.merit < LEAST_GAIN * PENALTY * before.values.violation
 
     def _box(self, m: int, trust: float) -> np.ndarray:
         reach = np.minimum(trust / np.sqrt(np.maximum(self.weights, 1e-12)), 0.6)

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linprog
 
+from .. import qp
 from .splines import AT_REST
 from .transition_problem import Candidate, TransitionProblem
 from .transition_slopes import Slopes, slopes_of
+from .trust_region import Trust, descend
 
-TRUST, LEAST_TRUST = 0.3, 0.02
-"""Largest first step as a share of a coordinate's range; below the other the search ends."""
+TRUST = Trust(0.3, 0.02, refused=0.35, shortened=0.8, whole=1.3)
+"""Largest step as a share of a coordinate's range."""
 SHARES = (1.0, 0.5, 0.2)
 """Of a step, tried with all coordinates."""
 PARTIAL = 2
@@ -37,43 +38,60 @@ class Found:
 
     Attributes:
         best: keeps every limit at the instants if the start did.
-        values: of the criterion, from the start on, after each step.
+        values: of the criterion, from the start on, after each step taken.
+        flaws: of linear programmes whose solutions were bad, and not used.
     """
 
     best: Candidate
     values: tuple[float, ...]
+    flaws: tuple[str, ...] = ()
 
 
 def search(problem: TransitionProblem, seed: int, rounds: int) -> Found:
     """The best of at most so many linear programmes from the straight path on."""
-    generator = np.random.default_rng(seed)
-    best, trust = problem.start(), TRUST
-    values = [best.value]
-    for _ in range(rounds):
-        step = programme(problem, best, slopes_of(problem, best), trust)
+    found = descend(_Deviation(problem, seed), problem.start(), TRUST, rounds)
+    return Found(found.point, tuple(point.value for point in found.points), found.flaws)
+
+
+class _Deviation:
+    """A transition as `descend` asks for it."""
+
+    def __init__(self, problem: TransitionProblem, seed: int) -> None:
+        self._problem, self._generator = problem, np.random.default_rng(seed)
+
+    def model(self, point: Candidate) -> Slopes:
+        """Criterion and limits to first order."""
+        return slopes_of(self._problem, point)
+
+    def programme(self, point: Candidate, model: Slopes, trust: float) -> qp.Solution:
+        """The linear programme, solved."""
+        return qp.solve(programme(self._problem, point, model, trust), qp.LINEAR)
+
+    def tried(self, point: Candidate, solution: qp.Solution) -> tuple[Candidate, bool] | None:
+        """The best share of the step, or step of some joints only, that keeps every limit once rebalanced."""
+        problem = self._problem
+        step = step_of(problem, solution)
         steps = [share * step for share in SHARES]
-        steps += [0.5 * step * (generator.random(step.shape[1]) < 0.5) for _ in range(PARTIAL)]
-        reached, trials = problem.tried(best.offsets + np.array(steps), best)
-        better = [k for k in range(len(trials)) if reached[k] and trials[k].value < best.value]
+        steps += [0.5 * step * (self._generator.random(step.shape[1]) < 0.5) for _ in range(PARTIAL)]
+        reached, trials = problem.tried(point.offsets + np.array(steps), point)
+        better = [k for k in range(len(trials)) if reached[k] and trials[k].value < point.value]
         better.sort(key=lambda k: trials[k].value)
         margins = problem.margins([trials[k] for k in better]) if better else np.zeros(0)
         taken = next((k for k, margin in zip(better, margins) if margin >= 0.0), None)
-        if taken is None:
-            trust *= 0.35
-        else:
-            gain = 1.0 - trials[taken].value / best.value
-            best = trials[taken]
-            trust *= 1.3 if taken == 0 else 0.8
-            if gain < LEAST_GAIN:
-                break
-        values.append(best.value)
-        if trust < LEAST_TRUST:
-            break
-    return Found(best, tuple(values))
+        return None if taken is None else (trials[taken], taken == 0)
+
+    def ends(self, before: Candidate, after: Candidate | None) -> bool:
+        """Little was gained."""
+        return after is not None and 1.0 - after.value / before.value < LEAST_GAIN
 
 
-def programme(problem: TransitionProblem, candidate: Candidate, slopes: Slopes, trust: float) -> np.ndarray:
-    """The step (V, n) that lowers the linear model most within trust and limits."""
+def step_of(problem: TransitionProblem, solution: qp.Solution) -> np.ndarray:
+    """(V, n) change of the deviations that a solution of `programme` means."""
+    return solution.x.reshape(len(problem.columns), -1).T
+
+
+def programme(problem: TransitionProblem, candidate: Candidate, slopes: Slopes, trust: float) -> qp.Problem:
+    """The step (n, V), raveled, that lowers the linear model most within trust and limits."""
     via, n = slopes.gradient.shape
     inner = problem.inner[AT_REST:-AT_REST]
     control = candidate.control[AT_REST:-AT_REST, problem.columns]
@@ -94,17 +112,19 @@ def programme(problem: TransitionProblem, candidate: Candidate, slopes: Slopes, 
     left = np.maximum(slopes.room, 0.0)
     near = left < np.abs(rows) @ np.maximum(-low, high).T.ravel()  # no other can be reached
     cost = slopes.gradient.T.ravel()
-    found = linprog(
-        cost / max(float(np.abs(cost).max()), 1e-300),
-        A_ub=sparse.vstack(
-            [
-                sparse.kron(sparse.eye(n), own, "csr")[finite],
-                sparse.csr_matrix(np.where(np.abs(rows[near]) > NOTHING, rows[near], 0.0)),
-            ],
-            "csr",
-        ),
-        b_ub=np.concatenate([room[finite], left[near]]),
-        bounds=np.stack([low.T.ravel(), high.T.ravel()], axis=1),
-        method="highs",
+    matrix = sparse.vstack(
+        [
+            sparse.kron(sparse.eye(n), own, "csr")[finite],
+            sparse.csr_matrix(np.where(np.abs(rows[near]) > NOTHING, rows[near], 0.0)),
+        ],
+        "csr",
     )
-    return np.zeros((via, n)) if found.x is None else found.x.reshape(n, via).T
+    names = ("range or speed",) * int(finite.sum()) + ("limit",) * int(near.sum())
+    upper = np.concatenate([room[finite], left[near]])
+    return qp.Problem(
+        sparse.csc_array((via * n, via * n)),
+        cost / max(float(np.abs(cost).max()), 1e-300),
+        qp.Rows(matrix, np.full(len(upper), -np.inf), upper, names),
+        low.T.ravel(),
+        high.T.ravel(),
+    )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from solver.errors import BackendError, InvalidValue, UnknownPreset
-from solver.qp import BACKENDS, EXPONENTIAL, PSD, Cone, Problem, Rows, Status, matrix_of, solve, triangle_of
+from solver.qp import BACKENDS, EXPONENTIAL, LINEAR, PSD, Cone, Problem, Rows, Status, matrix_of, solve, triangle_of
 
 
 def nearest_in_simplex() -> tuple[Problem, np.ndarray]:
@@ -40,6 +42,44 @@ def test_two_sided_rows(backend: str) -> None:
     found = solve(Problem.least_squares(np.eye(2), np.array([3.0, -3.0]), rows=rows), backend)
     assert found.x == pytest.approx([1.0, -1.0], abs=1e-6)
     assert found.row_duals == pytest.approx([0.0, 2.0], abs=1e-5)
+
+
+def test_a_linear_programme_measures_itself() -> None:
+    """Least x + 2 y + 3 z with x + y + z = 2, x - y >= -1, y - z <= 5, 0 <= x <= 0.5, z <= 1: (0.5, 1.5, 0) by hand.
+
+    Its duals are the slopes of that: an equality that costs 2 a unit, and a bound that is worth 1.
+    """
+    rows = Rows(
+        np.array([[1.0, 1.0, 1.0], [1.0, -1.0, 0.0], [0.0, 1.0, -1.0]]), np.array([2.0, -1.0, -np.inf]),
+        np.array([2.0, np.inf, 5.0]), ("sum", "at least", "at most"),
+    )  # fmt: skip
+    cost, most = np.array([1.0, 2.0, 3.0]), np.array([0.5, np.inf, 1.0])
+    found = solve(Problem.quadratic(np.zeros((3, 3)), cost, rows=rows, lower=np.zeros(3), upper=most), LINEAR)
+    assert found.status is Status.OPTIMAL
+    assert found.x == pytest.approx([0.5, 1.5, 0.0], abs=1e-9)
+    assert max(found.primal_residual, found.dual_residual, found.gap) < 1e-9
+    assert found.objective == pytest.approx(3.5)
+
+
+def test_a_linear_programme_without_a_point_says_so() -> None:
+    """Contradicting rows have no point: the status and the verdict say it, and nobody may use it."""
+    rows = Rows(np.ones((2, 1)), np.array([1.0, -np.inf]), np.array([np.inf, 0.0]), ("at least one", "at most zero"))
+    found = solve(Problem.quadratic(np.zeros((1, 1)), np.ones(1), rows=rows), LINEAR)
+    assert found.status is Status.INFEASIBLE
+    assert not found.usable
+    assert found.verdict == "highs: infeasible, no point"
+
+
+def test_what_a_library_calls_optimal_is_measured() -> None:
+    """A point that breaks a row, or leaves the gradient, is no optimum whatever the backend says of it."""
+    problem, _ = nearest_in_simplex()
+    found = solve(problem, "clarabel")
+    assert found.measured() is found
+    for wrong in (replace(found, x=found.x + 0.1), replace(found, row_duals=found.row_duals + 1.0)):
+        measured = wrong.measured()
+        assert measured.status is Status.INACCURATE
+        assert not measured.usable
+        assert "residual" in measured.message
 
 
 @pytest.mark.parametrize("backend", ["clarabel", "osqp"])

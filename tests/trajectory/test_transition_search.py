@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solver import qp
 from solver.dance.design.excitation_groups import criterion_of, excited_columns, free_columns
 from solver.dance.design.options import DanceOptions
 from solver.dance.design.sequence import transition_planner
@@ -15,7 +16,7 @@ from solver.trajectory.legged_rig import Footing
 from solver.trajectory.segment import FINE, DanceSegment, fine
 from solver.trajectory.splines import VIA_POINTS
 from solver.trajectory.transition_problem import TransitionProblem
-from solver.trajectory.transition_search import programme, search
+from solver.trajectory.transition_search import programme, search, step_of
 from solver.trajectory.transition_slopes import slopes_of
 
 RIG = hoap3(torque="peak")
@@ -75,7 +76,9 @@ def test_a_programme_keeps_its_limits(path: tuple[DanceSegment, Footing]) -> Non
     problem = problem_of(path, "sigma", FINE)
     start = problem.start()
     slopes = slopes_of(problem, start)
-    step = programme(problem, start, slopes, 0.2)
+    solution = qp.solve(programme(problem, start, slopes, 0.2), qp.LINEAR)
+    assert solution.status is qp.Status.OPTIMAL
+    step = step_of(problem, solution)
     assert float((slopes.gradient * step).sum()) < 0.0
     assert (np.abs(step) <= 0.2 * problem.scale + 1e-9).all()
     control = start.control[:, problem.columns] + problem.inner @ step

@@ -113,6 +113,7 @@ class Repair:
         status: one of `STATUSES`.
         troubles: fixed keys that stand in the way.
         hurried: the search ended because its time was over.
+        flaws: of programmes whose solutions were bad, and not used.
     """
 
     motion: Motion
@@ -124,6 +125,7 @@ class Repair:
     status: str
     troubles: tuple[KeyTrouble, ...] = ()
     hurried: bool = False
+    flaws: tuple[str, ...] = ()
 
     @property
     def feasible(self) -> bool:
@@ -177,6 +179,7 @@ def repair(
     trajectory = PlantedTrajectory(rig, given, schedule, [(key.time, key.q) for key in fixed])
     weights = weights_of(rig, given.at(fine[:1])[0][0], trajectory.moved, options.preference)
     done: list[Displacement] = []
+    flaws: list[str] = []
     also = np.zeros(0)
     after, iterations = _checked(trajectory, done, fine, checks), 0
     best, best_after = done, after
@@ -195,6 +198,7 @@ def repair(
             program = Program(trajectory, limits, window, options.spacing * finer, options.rate / finer, weights, also)
             found = _displaced(program, [d for d in earlier if _within(d.window, window)], options.steps, until)
             iterations += found.iterations
+            flaws += [f"{window.start:.1f} to {window.stop:.1f} s, {flaw}" for flaw in found.flaws]
             done.append(found)
         after = _checked(trajectory, done, fine, checks)
         if _rank(after) <= _rank(best_after):
@@ -207,7 +211,7 @@ def repair(
     status = REPAIRED if after.feasible else IMPROVED if _rank(after) < _rank(before) else FAILED
     hurried = not after.feasible and time.monotonic() >= until
     return Repair(motion, _rekeyed(keyed, trajectory, done, motion), moved, iterations, before, after, status,
-                  tuple(troubles), hurried)  # fmt: skip
+                  tuple(troubles), hurried, tuple(flaws))  # fmt: skip
 
 
 def _displaced(program: Program, earlier: Sequence[Displacement], steps: int, until: float) -> Displacement:

@@ -211,6 +211,7 @@ class _Run:
                 straight = float(self.criterion.value(self.history[0] + self.planner.added(path, self.criterion)))
             self.history = self.history[0] + matrices, self.history[1] + outcome.matrices
             self.segments += outcome.segments
+            self.notes += outcome.notes
             kind = outcome.segments[-1].kind
             place = len(self.segments) - 1
             self.trace.append(TraceEntry(place, self.configuration, criterion, straight, kind))

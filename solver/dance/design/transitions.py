@@ -153,21 +153,16 @@ class TransitionPlanner:
             result = DanceSegment(straight.name, "exciting", straight.duration, best, straight.solved, straight.anchors)
         else:
             result = straight
-        return self._outcome(result, objective, history, found.values[0], problem.checked)
+        matrices = self.added(result, objective)
+        value = float(np.squeeze(objective.value(history + matrices)))
+        notes = tuple(f"{straight.name}: a step was left out, {flaw}" for flaw in found.flaws)
+        return Outcome((result,), matrices, value, found.values[0], notes, problem.checked)
 
     def added(self, segment: DanceSegment, objective: Objective, rate: float = 50.0) -> np.ndarray:
         """Gram matrices (n, k, k) a segment adds at 50 Hz, the paper's sampling."""
         times = segment.spline.samples(rate)
         _, curves, _ = segment.frames(self.legged, times)
         return objective.of_motion(self.legged.rig, Motion(times, curves.q, curves.v, curves.a))[0]
-
-    def _outcome(
-        self, segment: DanceSegment, objective: Objective, history: np.ndarray, straight: float, checked: int
-    ) -> Outcome:
-        matrices = self.added(segment, objective)
-        return Outcome(
-            (segment,), matrices, float(np.squeeze(objective.value(history + matrices))), straight, (), checked
-        )
 
     def _shortest(self, start: np.ndarray, stop: np.ndarray) -> float:
         """[s] a straight spline needs to keep the speed limits with a reserve for the rebalancing."""

@@ -54,6 +54,7 @@ def complete(
     troubles = [*unsupported(keyed.schedule, done.after), *explained(done)]
     message = completion_sentence(keyed, done, troubles)
     notes = [*done.notes, *[HURRIED] * done.hurried]
+    notes += [f"a step was left out, {flaw}" for found in done.gaps for flaw in found.repair.flaws]
     notes += [f"elsewhere, where nothing was touched: {fails(failure)}" for failure in done.elsewhere]
     status = "completed" if done.feasible else done.status
     summary = keyed_summary("complete", status, message, done.keyed, done.after, moved=done.moved,

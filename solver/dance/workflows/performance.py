@@ -35,11 +35,13 @@ class Alignment:
         lag: [s] between the starts.
         stretch: performed duration over planned; above one: danced more slowly.
         similarity: correlation of all moving joints together.
+        settled: the refinement came to its end; otherwise lag and stretch are right to a frame only.
     """
 
     lag: float
     stretch: float
     similarity: float
+    settled: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ def align(rig: Rig, planned: Motion, performed: Motion, stretches: Sequence[floa
     simplex = np.array([[best[1], best[2]], [best[1] + 0.04, best[2]], [best[1], best[2] * 1.005]])
     found = minimize(error, simplex[0], method="Nelder-Mead",
                      options={"initial_simplex": simplex, "xatol": 1e-5, "fatol": 1e-12})  # fmt: skip
-    return Alignment(float(found.x[0]), float(found.x[1]), best[0])
+    return Alignment(float(found.x[0]), float(found.x[1]), best[0], bool(found.success))
 
 
 def compare(

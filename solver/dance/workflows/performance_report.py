@@ -91,6 +91,7 @@ def report(said: str, notes: list[str], found: Performance, compared: list[int])
         said,
         "",
         *notes,
+        *([] if found.alignment.settled else ["The alignment in time did not settle: lag and pace are rough."]),
         f"The performance begins {late} the recording and lasts {alignment.stretch:.3f} times "
         f"as planned; {100.0 * found.share:.0f} % of it was recorded.",
         "",

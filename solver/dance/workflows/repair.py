@@ -74,6 +74,7 @@ def repair(
     result = authoring.repair(keyed, keyed.checks, options or RepairOptions(), rate=max(rate, RATE),
                               progress=Part(progress, 0.0, 0.95))  # fmt: skip
     notes += [HURRIED] * result.hurried
+    notes += [f"a step was left out, {flaw}" for flaw in result.flaws]
     troubles = [*unsupported(keyed.schedule, result.after), *explained(result)]
     message = repair_sentence(keyed.rig, result, troubles) + ("; its start or end is gentler now" if gentle else "")
     summary = keyed_summary("repair", result.status, message, result.keyed, result.after, moved=result.moved,

@@ -5,9 +5,11 @@ from __future__ import annotations
 from ...errors import UnknownPreset
 from ..problem import Problem
 from ..solution import Solution
-from . import clarabel, osqp, proxqp
+from . import clarabel, highs, osqp, proxqp
 
 BACKENDS = ("clarabel", "osqp", "proxqp")
+LINEAR = "highs"
+"""The backend of linear programmes."""
 DEFAULT_TOLERANCE = 1e-8
 """Relative; each backend scales it to the sizes in the problem."""
 
@@ -19,12 +21,12 @@ def solve(
     tolerance: float = DEFAULT_TOLERANCE,
     start: Solution | None = None,
 ) -> Solution:
-    """Solve a problem.
+    """Solve a problem, and measure what came back: a point that a library calls optimal and is not is `INACCURATE`.
 
     Args:
         problem: to solve.
         backend: ``"osqp"`` (fast, warm-starts, rows and bounds only), ``"clarabel"`` (accurate, cones) or ``"proxqp"``
-            (small dense problems; optional library).
+            (small dense problems; optional library), or `LINEAR` where P is zero and there are no cones.
         tolerance: relative.
         start: solution of a similar problem to start from; Clarabel, an interior-point method, ignores it.
 
@@ -34,9 +36,11 @@ def solve(
         MissingDependency: the library is not installed.
     """
     if backend == "clarabel":
-        return clarabel.solve(problem, tolerance)
+        return clarabel.solve(problem, tolerance).measured()
     if backend == "osqp":
-        return osqp.solve(problem, tolerance, start)
+        return osqp.solve(problem, tolerance, start).measured()
     if backend == "proxqp":
-        return proxqp.solve(problem, tolerance, start)
-    raise UnknownPreset(backend, BACKENDS)
+        return proxqp.solve(problem, tolerance, start).measured()
+    if backend == LINEAR:
+        return highs.solve(problem).measured()
+    raise UnknownPreset(backend, (*BACKENDS, LINEAR))
