@@ -137,7 +137,7 @@ def unwrapped(rig: Rig, q: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
         steps = np.linalg.norm(np.diff(y[:, columns], axis=0), axis=1)
         jumps = np.flatnonzero(steps >= np.pi)  # before the first of these every vector is the nearest already
         for frame in range(jumps[0] + 1 if len(jumps) else len(y), len(y)):
-            y[frame, columns] = _nearest(y[frame, columns], y[frame - 1, columns])
+            y[frame, columns] = nearest_turn(y[frame, columns], y[frame - 1, columns])
         far = np.linalg.norm(y[:, columns], axis=1) > SINGULAR
         if far.any():
             raise InvalidValue(
@@ -153,7 +153,8 @@ def rotation_columns(rig: Rig) -> list[slice]:
     return [slice(3, ROOT_NV), *(slice(j.idx_v, j.idx_v + 3) for j in joints)]
 
 
-def _nearest(vector: np.ndarray, goal: np.ndarray) -> np.ndarray:
+def nearest_turn(vector: np.ndarray, goal: np.ndarray) -> np.ndarray:
+    """The rotation vector (3,) [rad] of the same rotation that comes nearest to a goal (3,)."""
     angle = float(np.linalg.norm(vector))
     if angle < 1e-9:
         axis, far = goal, float(np.linalg.norm(goal))

@@ -14,6 +14,8 @@ from ..rig import Rig
 
 SAME_TIME = 1e-9
 """[s] Phases whose ends differ by less join without a gap."""
+SAME_PLACE = 1e-9
+"""[m] Anchors that differ by less are one; entries of their rotations likewise."""
 ORTHONORMAL = 1e-6
 """Largest entry of R' R - 1 that a rotation may have."""
 STEP_SHARE = 0.8
@@ -41,6 +43,11 @@ class Anchor:
         object.__setattr__(self, "position", frozen(f"position of anchor {self.patch!r}", self.position, (3,)))
         if np.abs(self.rotation.T @ self.rotation - np.eye(3)).max() > ORTHONORMAL:
             raise InvalidValue(f"anchor {self.patch!r}: its axes are not a rotation")
+
+    def stands_at(self, other: Anchor) -> bool:
+        """Whether another anchor plants its patch in the same place."""
+        apart = max(np.abs(self.position - other.position).max(), np.abs(self.rotation - other.rotation).max())
+        return bool(apart <= SAME_PLACE)
 
     def points(self, rig: Rig) -> np.ndarray:
         """Corners of the planted patch (V, 3) [m], world."""

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import InvalidValue
 from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
-from ..so3 import Exponential, cross, log, skew
+from ..so3 import Exponential, cross, log, skew, vee
 from .kinematics import product
 
 CONVERGED = 1e-12
@@ -28,9 +28,17 @@ LARGEST_STEP = 0.5
 """[rad] Newton's step is cut to this: a far step leaves the knee on the wrong side."""
 FOOT = 6
 """Coordinates of a foot: position [m] of its link's origin and rotation vector [rad], world."""
+ATTEMPTS = 40
+"""Steps of damped least squares where Newton's method does not reach."""
+DAMPING = 1e-4
+CLOSE = 1e-13
+"""Error at which a leg is met already, or as near as it comes."""
 UPRIGHT = np.eye(3)
 SIDES = ("right", "left")
 """Order of the feet in the coordinates of a dance."""
+
+Rates = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Values (N, n) with first and second derivative."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +93,33 @@ class Leg:
         self._hinges = _hinges(rig, joints)
         self.lower, self.upper = rig.limits.lower[self.columns], rig.limits.upper[self.columns]
         self.bent = self._bent()
-        self._regular = REGULAR * abs(float(np.linalg.det(self.forward(self.bent[None])[2][0, :, :FOOT])))
+        self._mobility = abs(float(np.linalg.det(self.forward(self.bent[None])[2][0, :, :FOOT])))
+
+    def lead(self, rates: Rates, foot: Rates, *, reach: bool = False) -> np.ndarray:
+        """Write the joints of this leg under a foot into flat coordinates (N, nv or more), in place.
+
+        Args:
+            rates: root and joints with derivatives; the leg's own coordinates are the first guess.
+            foot: (N, 6) with derivatives: where the foot is led.
+            reach: where the leg does not reach, bring the foot as near as it comes; else the guess is kept.
+
+        Returns:
+            Which frames were solved, (N,).
+        """
+        y, dy, ddy = rates
+        own, root = ROOT_NV + self.columns, slice(ROOT_NV)
+        pose = seen_from_root((y[:, root], dy[:, root], ddy[:, root]), foot)
+        find = self.nearest if reach else self.solve
+        y[:, own], good = find(pose.rotation, pose.position, y[:, own])
+        dy[:, own], ddy[:, own] = self.rates(y[:, own], dy[:, own], ddy[:, own], pose)
+        return good
+
+    def regularity(self, x: np.ndarray) -> np.ndarray:
+        """(N,) one with the knee bent as in ``bent``, zero with the leg stretched: of the Jacobian's determinant."""
+        return self._regularity(self.forward(x)[2])
+
+    def _regularity(self, jacobian: np.ndarray) -> np.ndarray:
+        return np.abs(np.linalg.det(jacobian[:, :, :FOOT])) / self._mobility
 
     def forward(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Foot rotation (N, 3, 3), position (N, 3) and Jacobian (N, 6, n) by coordinates x (N, n), root axes."""
@@ -108,7 +142,7 @@ class Leg:
             turn, place, jacobian = self.forward(x[active])
             error = np.concatenate([position[active] - place, log(rotation[active] @ turn.swapaxes(1, 2))], axis=1)
             done = np.abs(error).max(axis=1) < CONVERGED
-            good[active[done]] = self._is_regular(jacobian[done])
+            good[active[done]] = self._regularity(jacobian[done]) > REGULAR
             active, error, jacobian = active[~done], error[~done], jacobian[~done]
             if not len(active):
                 break
@@ -118,8 +152,42 @@ class Leg:
         x[:, :FOOT] = np.where(good[:, None], x[:, :FOOT], guess[:, :FOOT])
         return x, good
 
-    def _is_regular(self, jacobian: np.ndarray) -> np.ndarray:
-        return np.abs(np.linalg.det(jacobian[:, :, :FOOT])) > self._regular
+    def nearest(self, rotation: np.ndarray, position: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates (N, n) whose foot is at, or out of reach comes closest to, poses in root axes; which were met.
+
+        `solve` does what it can; the rest, stretched legs among them, by damped least squares.
+        """
+        x = np.array(guess, float)
+        error = self._misfit(x, rotation, position)
+        met = (error**2).sum(axis=1) <= CLOSE**2  # a fixed key, say: it stays to the last digit
+        left = np.flatnonzero(~met)
+        knee = np.flatnonzero(self.bent)
+        straight = np.abs(x[left][:, knee]) < np.abs(self.bent[knee])  # from there a knee may bend either way
+        x[np.ix_(left, knee)] = np.where(straight, self.bent[knee], x[np.ix_(left, knee)])
+        x[left], good = self.solve(rotation[left], position[left], x[left])
+        met[left] = good
+        error[left] = self._misfit(x[left], rotation[left], position[left])
+        active = left[~good]
+        damping = np.full(len(x), DAMPING)
+        for _ in range(ATTEMPTS):
+            active = active[(error[active] ** 2).sum(axis=1) > CLOSE**2]
+            if not len(active):
+                break
+            jacobian = self.forward(x[active])[2][:, :, :FOOT]
+            square = jacobian.swapaxes(1, 2) @ jacobian + damping[active, None, None] * np.eye(FOOT)
+            right = jacobian.swapaxes(1, 2) @ error[active, :, None]
+            trial = x[active].copy()
+            trial[:, :FOOT] += np.linalg.solve(square, right)[:, :, 0]
+            new = self._misfit(trial, rotation[active], position[active])
+            better = (new**2).sum(axis=1) < (error[active] ** 2).sum(axis=1)
+            x[active[better]], error[active[better]] = trial[better], new[better]
+            damping[active] = np.clip(damping[active] * np.where(better, 0.1, 10.0), 1e-14, 1e6)
+        return x, met
+
+    def _misfit(self, x: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
+        """(N, 6) of the foot, root axes: position, and the axis of the turn that is left times its sine."""
+        turn, place, _ = self.forward(x)
+        return np.concatenate([position - place, vee(rotation @ turn.swapaxes(1, 2))], axis=1)
 
     def _bent(self) -> np.ndarray:
         """Coordinates (n,) with the joint of the most one-sided range, the knee, slightly bent."""
@@ -213,31 +281,28 @@ class _Placed:
         return np.concatenate([linear, self.axes.swapaxes(0, 1)]).transpose(2, 0, 1)
 
 
-def seen_from_root(root: np.ndarray, rates: tuple[np.ndarray, np.ndarray], foot: np.ndarray,
-                   foot_rates: tuple[np.ndarray, np.ndarray]) -> Pose:  # fmt: skip
+def seen_from_root(roots: Rates, feet: Rates) -> Pose:
     """Motion of a foot seen from the root, both given as position and rotation vector (N, 6) with derivatives."""
+    (root, dr, ddr), (foot, df, ddf) = roots, feet
     own, foots = Exponential(root[:, 3:]), Exponential(foot[:, 3:])
-    omega, alpha = own.rates(rates[0][:, 3:], rates[1][:, 3:])
-    foot_omega, foot_alpha = foots.rates(foot_rates[0][:, 3:], foot_rates[1][:, 3:])
+    omega, alpha = own.rates(dr[:, 3:], ddr[:, 3:])
+    foot_omega, foot_alpha = foots.rates(df[:, 3:], ddf[:, 3:])
     back = own.matrix.swapaxes(1, 2)
     turn = back @ foots.matrix
 
     def local(vectors: np.ndarray) -> np.ndarray:
-        return np.einsum("nij,nj->ni", back, vectors)
+        return np.einsum("nij,nj->ni", back, vectors)  # n frames, i axes of the root, j axes of the world
 
     def crossed(left: np.ndarray, right: np.ndarray) -> np.ndarray:
         return cross(left.T, right.T).T
 
     position = local(foot[:, :3] - root[:, :3])
-    drift = local(foot_rates[0][:, :3] - rates[0][:, :3])
+    drift = local(df[:, :3] - dr[:, :3])
     velocity = drift - crossed(omega, position)
     acceleration = (
-        local(foot_rates[1][:, :3] - rates[1][:, :3])
-        - crossed(omega, drift)
-        - crossed(alpha, position)
-        - crossed(omega, velocity)
+        local(ddf[:, :3] - ddr[:, :3]) - crossed(omega, drift) - crossed(alpha, position) - crossed(omega, velocity)
     )
-    spin = np.einsum("nij,nj->ni", turn, foot_omega)
+    spin = np.einsum("nij,nj->ni", turn, foot_omega)  # n frames, i axes of the root, j axes of the foot
     spin_rate = np.einsum("nij,nj->ni", turn, foot_alpha) - crossed(omega, spin) - alpha
     return Pose(
         turn,

@@ -15,7 +15,7 @@ import numpy as np
 from ..contacts.schedule import Anchor, stance
 from ..contacts.support import SupportPolygon, support_polygon
 from ..coordinates import Curves, to_flat, to_manifold
-from ..dynamics.legs import FOOT, SIDES, legs, seen_from_root
+from ..dynamics.legs import FOOT, SIDES, legs
 from ..errors import InvalidValue
 from ..feasibility.balance import zero_moment_point
 from ..pinocchio_loader import pin
@@ -114,13 +114,8 @@ class LeggedRig:
         for leg in self.legs:
             if leg.side not in solved:
                 continue
-            foot, own = self.foot_columns[leg.side], self.leg_columns[leg.side]
-            pose = seen_from_root(
-                y[:, :ROOT_NV], (dy[:, :ROOT_NV], ddy[:, :ROOT_NV]), y[:, foot], (dy[:, foot], ddy[:, foot])
-            )
-            y[:, own], found = leg.solve(pose.rotation, pose.position, y[:, own])
-            dy[:, own], ddy[:, own] = leg.rates(y[:, own], dy[:, own], ddy[:, own], pose)
-            good &= found
+            foot = self.foot_columns[leg.side]
+            good &= leg.lead((y, dy, ddy), (y[:, foot], dy[:, foot], ddy[:, foot]))
         return (y, dy, ddy), good
 
     def still(self, y: np.ndarray, solved: Sequence[str]) -> tuple[np.ndarray, Curves, np.ndarray]:

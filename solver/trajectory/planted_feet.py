@@ -14,8 +14,8 @@ import numpy as np
 from scipy.interpolate import BPoly, BSpline, make_interp_spline
 
 from ..contacts.schedule import SAME_TIME, Anchor, Schedule
-from ..coordinates import to_manifold
-from ..dynamics.legs import FOOT, Leg, legs, seen_from_root
+from ..coordinates import nearest_turn, to_manifold
+from ..dynamics.legs import FOOT, Leg, Rates, legs
 from ..motion import Motion
 from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
@@ -25,13 +25,6 @@ PATH_RATE = 100.0
 """[1/s] at which the path of a foot in the air is sampled."""
 BLEND = 0.4
 """[s] within which a foot in the air leaves its anchor for its own path, and leaves that for the next anchor."""
-ATTEMPTS = 40
-DAMPING = 1e-4
-CLOSE = 1e-13
-"""Squared error at which a leg is solved."""
-
-Rates = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Values (N, n) with first and second derivative."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +90,7 @@ class FootPath:
             times = times if len(times) > DEGREE else np.linspace(start, stop, DEGREE + 1)
             poses = np.array([self._pose(rig, q) for q in to_manifold(rig, *curve.at(times)).q])
             for frame in range(1, len(poses)):
-                poses[frame, 3:] = _nearest_turn(poses[frame, 3:], poses[frame - 1, 3:])
+                poses[frame, 3:] = nearest_turn(poses[frame, 3:], poses[frame - 1, 3:])
             own = make_interp_spline(times, poses, k=DEGREE)
             before = self._standing[number - 1].path if number > 0 else None
             after = self._standing[number].path if number < len(self._standing) else None
@@ -122,7 +115,7 @@ def _runs(schedule: Schedule, patch: str) -> list[tuple[float, float, Anchor]]:
             if anchor.patch != patch:
                 continue
             last = result[-1] if result else None
-            same = last is not None and abs(last[1] - phase.start) <= SAME_TIME and _same_place(last[2], anchor)
+            same = last is not None and abs(last[1] - phase.start) <= SAME_TIME and last[2].stands_at(anchor)
             if last is not None and same:
                 result[-1] = (last[0], phase.stop, last[2])
             else:
@@ -130,29 +123,17 @@ def _runs(schedule: Schedule, patch: str) -> list[tuple[float, float, Anchor]]:
     return result
 
 
-def _same_place(a: Anchor, b: Anchor) -> bool:
-    return np.allclose(a.position, b.position, atol=1e-9) and np.allclose(a.rotation, b.rotation, atol=1e-9)
-
-
 def _standing(anchor: Anchor, start: float, stop: float, kept: Sequence[tuple[float, np.ndarray]]) -> _Standing:
     place = np.concatenate([anchor.position, pin.log3(np.array(anchor.rotation))])
     states = {start: place, stop: place}
     for time, pose in kept:
         if start - SAME_TIME <= time <= stop + SAME_TIME:
-            pose = np.concatenate([pose[:3], _nearest_turn(pose[3:], place[3:])])
+            pose = np.concatenate([pose[:3], nearest_turn(pose[3:], place[3:])])
             near = [t for t in states if abs(t - time) <= SAME_TIME]
             states[near[0] if near else time] = pose
     times = sorted(states)
     still = np.zeros(FOOT)
     return _Standing(start, stop, BPoly.from_derivatives(times, [[states[t], still, still] for t in times]))
-
-
-def _nearest_turn(vector: np.ndarray, goal: np.ndarray) -> np.ndarray:
-    angle = float(np.linalg.norm(vector))
-    if angle < 1e-9:
-        return vector
-    axis = vector / angle
-    return vector + axis * 2.0 * np.pi * round(float(axis @ goal - angle) / (2.0 * np.pi))
 
 
 class PlantedTrajectory:
@@ -178,7 +159,6 @@ class PlantedTrajectory:
         self._paths = [(leg, path) for leg, path in paths if path.planted]
         self.solved = [leg for leg, _ in self._paths]
         taken = [ROOT_NV + leg.solved for leg in self.solved]
-        self._bent = [abs(float(np.linalg.det(leg.forward(leg.bent[None])[2][0, :, :FOOT]))) for leg in self.solved]
         self.moved = np.setdiff1d(np.arange(rig.model.nv), np.concatenate([[], *taken]).astype(int))
         legs_too = np.concatenate([np.arange(ROOT_NV), *(ROOT_NV + leg.columns for leg in self.solved)])
         self.steering = np.isin(self.moved, legs_too)
@@ -195,11 +175,8 @@ class PlantedTrajectory:
         y, dy, ddy = (np.array(part, float) for part in rates)
         regular = np.ones((len(y), len(self.solved)))
         for number, (leg, foot) in enumerate(zip(self.solved, feet)):
-            own = ROOT_NV + leg.columns
-            pose = seen_from_root(y[:, :ROOT_NV], (dy[:, :ROOT_NV], ddy[:, :ROOT_NV]), foot[0], (foot[1], foot[2]))
-            y[:, own] = reach(leg, pose.rotation, pose.position, y[:, own])
-            dy[:, own], ddy[:, own] = leg.rates(y[:, own], dy[:, own], ddy[:, own], pose)
-            regular[:, number] = np.abs(np.linalg.det(leg.forward(y[:, own])[2][:, :, :FOOT])) / self._bent[number]
+            leg.lead((y, dy, ddy), foot, reach=True)
+            regular[:, number] = leg.regularity(y[:, ROOT_NV + leg.columns])
         return (y, dy, ddy), regular
 
     def motion(self, times: np.ndarray, rates: Rates | None = None) -> Motion:
@@ -207,46 +184,3 @@ class PlantedTrajectory:
         solved, _ = self.with_legs(self.curve.at(times) if rates is None else rates, self.feet_at(times))
         curves = to_manifold(self.rig, *solved)
         return Motion(times, curves.q, curves.v, curves.a)
-
-
-def reach(leg: Leg, rotation: np.ndarray, position: np.ndarray, guess: np.ndarray) -> np.ndarray:
-    """Coordinates (N, n) of a leg whose foot is at, or out of reach comes closest to, poses in root axes.
-
-    `Leg.solve` does what it can; the rest, stretched legs among them, by damped least squares.
-    """
-    x = np.array(guess, float)
-    error = _error(leg, x, rotation, position)
-    left = np.flatnonzero(
-        (error**2).sum(axis=1) > CLOSE**2
-    )  # what is met already, a fixed key, stays to the last digit
-    knee = np.flatnonzero(leg.bent)
-    straight = np.abs(x[left][:, knee]) < np.abs(leg.bent[knee])  # from there a knee may bend either way
-    x[np.ix_(left, knee)] = np.where(straight, leg.bent[knee], x[np.ix_(left, knee)])
-    x[left], good = leg.solve(rotation[left], position[left], x[left])
-    error[left] = _error(leg, x[left], rotation[left], position[left])
-    active = left[~good]
-    damping = np.full(len(x), DAMPING)
-    for _ in range(ATTEMPTS):
-        active = active[np.einsum("ni,ni->n", error[active], error[active]) > CLOSE**2]
-        if not len(active):
-            break
-        jacobian = leg.forward(x[active])[2][:, :, :FOOT]
-        square = jacobian.swapaxes(1, 2) @ jacobian + damping[active, None, None] * np.eye(FOOT)
-        right = jacobian.swapaxes(1, 2) @ error[active, :, None]
-        trial = x[active].copy()
-        trial[:, :FOOT] += np.linalg.solve(square, right)[:, :, 0]
-        new = _error(leg, trial, rotation[active], position[active])
-        better = (new**2).sum(axis=1) < (error[active] ** 2).sum(axis=1)
-        x[active[better]], error[active[better]] = trial[better], new[better]
-        damping[active] = np.clip(damping[active] * np.where(better, 0.1, 10.0), 1e-14, 1e6)
-    return x
-
-
-def _error(leg: Leg, x: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
-    """(N, 6) of the foot, root axes: position, and the turn that is left."""
-    turn, place, _ = leg.forward(x)
-    left = rotation @ turn.swapaxes(1, 2)
-    skew = 0.5 * np.stack(
-        [left[:, 2, 1] - left[:, 1, 2], left[:, 0, 2] - left[:, 2, 0], left[:, 1, 0] - left[:, 0, 1]], 1
-    )
-    return np.concatenate([position - place, skew], axis=1)

@@ -26,7 +26,7 @@ RATE = 50.0
 SAMPLED = 500.0
 """[1/s] samples of the force plate that the predicted deviations suppose."""
 NEAR = 1e-9
-"""[m, s] Anchors and times that differ by less are one."""
+"""[s] Times that differ by less are one."""
 TINY = 1e-6
 """[m, rad] A move below this is none."""
 
@@ -63,7 +63,7 @@ def strips_of(schedule: Schedule, start: float, stop: float) -> tuple[SceneStrip
             continue
         for anchor in phase.anchors:
             spans = found.setdefault(anchor.patch, [])
-            if spans and first - spans[-1][1] <= NEAR and _same_place(spans[-1][2], anchor):
+            if spans and first - spans[-1][1] <= NEAR and spans[-1][2].stands_at(anchor):
                 spans[-1] = (spans[-1][0], last, anchor)
             else:
                 spans.append((first, last, anchor))
@@ -143,9 +143,3 @@ def keyed_summary(
         failures_of(checks), ranges_of(checks), () if moved is None else moved_of(moved), tuple(troubles),
         tuple(dict.fromkeys((*notes, *checks.notes))), conditions, deviations, keyed.stop - keyed.start, keyed.checks,
     )  # fmt: skip
-
-
-def _same_place(one: Anchor, other: Anchor) -> bool:
-    return bool(
-        np.abs(one.rotation - other.rotation).max() <= NEAR and np.abs(one.position - other.position).max() <= NEAR
-    )
