@@ -82,15 +82,20 @@ class Person:
     motions: Mapping[str, Motion]
 
 
-def simulate_person(seed: int) -> Person:
-    """A person with a skeleton of its own, standing once and moving its whole body on both feet and on each."""
+def simulate_person(seed: int, seconds: float = MOVING_SECONDS) -> Person:
+    """A person with a skeleton of its own, standing once and moving its whole body on both feet and on each.
+
+    Args:
+        seed: of the body and its motion.
+        seconds: that each of the three motions lasts.
+    """
     generator = np.random.default_rng((seed, 1))
     usual = default_lengths(HEIGHT, SEX)
     lengths = {name: value * (1.0 + LENGTH_SPREAD * generator.standard_normal()) for name, value in usual.items()}
     rig = human(HEIGHT, MASS, SEX, lengths=lengths)
     start = standing(rig, CROUCH)
     apart = _foot_distance(rig, start)
-    times = np.arange(0.0, MOVING_SECONDS, 1.0 / FORCE_RATE)
+    times = np.arange(0.0, seconds, 1.0 / FORCE_RATE)
     motions = {"static": still(rig, standing(rig, ARMS_AWAY), np.arange(0.0, STATIC_SECONDS, 1.0 / FORCE_RATE))}
     for number, (name, sides) in enumerate(STANDING.items(), 1):
         style = WHOLE_BODY if len(sides) == 2 else _on_one_leg(sides[0], 0.5 * apart)
