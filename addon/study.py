@@ -11,13 +11,13 @@ from . import action, armature, inertials, recording, typed
 from .colours import colour_body
 from .values import (
     RECORDING,
+    RESULT,
     Rig,
     SceneMotion,
     SceneRecording,
     SceneResult,
     errors,
     read_motion,
-    read_result,
     read_rig,
 )
 from .values import study_folder as files
@@ -69,7 +69,7 @@ def read_study(folder: str | Path) -> Study:
     study = Study(
         folder=folder,
         rig=read_rig(rig),
-        result=read_result(result) if result.exists() else None,
+        result=RESULT.read(result) if result.exists() else None,
         motions=motions,
         recordings=recordings,
         report=report if report.exists() else None,

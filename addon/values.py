@@ -11,7 +11,7 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
     from ..solver.inertials import InertialParameters, six_of, symmetric
     from ..solver.rig import Rig
     from ..solver.scene import dance_folder, study_folder
-    from ..solver.scene.bodies import SceneResult, densities, equivalent_ellipsoids, read_result
+    from ..solver.scene.bodies import RESULT, SceneResult, densities, equivalent_ellipsoids
     from ..solver.scene.frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
     from ..solver.scene.motion import RECORDING, SceneMotion, SceneRecording, continuous, read_motion, read_trials
     from ..solver.scene.rig import read_rig, rig_of_text, rig_text, write_rig
@@ -26,7 +26,7 @@ else:
     from solver.inertials import InertialParameters, six_of, symmetric
     from solver.rig import Rig
     from solver.scene import dance_folder, study_folder
-    from solver.scene.bodies import SceneResult, densities, equivalent_ellipsoids, read_result
+    from solver.scene.bodies import RESULT, SceneResult, densities, equivalent_ellipsoids
     from solver.scene.frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
     from solver.scene.motion import RECORDING, SceneMotion, SceneRecording, continuous, read_motion, read_trials
     from solver.scene.rig import read_rig, rig_of_text, rig_text, write_rig
@@ -38,6 +38,7 @@ else:
 __all__ = [
     "DANCE_CHECKS",
     "RECORDING",
+    "RESULT",
     "SUMMARY",
     "TIMELINE",
     "CheckOptions",
@@ -62,7 +63,6 @@ __all__ = [
     "errors",
     "from_tree",
     "read_motion",
-    "read_result",
     "read_rig",
     "read_trials",
     "rig_of_text",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import statistics
 import subprocess
@@ -14,6 +13,8 @@ from pathlib import Path
 from benchmarks import regressor, solvers
 from solver.identification.accumulate import accumulate
 from solver.rigs import hrp2
+from solver.scene.bodies import RESULT
+from solver.scene.study_folder import RESULT_FILE
 from solver.threads import one_blas_thread
 
 from .figure import Figure, at_least, at_most
@@ -126,7 +127,7 @@ def whole_figure(data: Path, runs: int) -> Figure:
                 last = (run.stderr.strip().splitlines() or ["no message"])[-1]
                 note = f"FAILED with exit code {run.returncode}: {last}"
                 return Figure(what, f"real, {SUBJECT} {WHOLE}", float("nan"), "s", must, aim, note)
-            stages = json.loads((output / "result.json").read_text(encoding="utf-8"))["seconds"]
+            stages = RESULT.read(output / RESULT_FILE).details["seconds"]
             listed = ", ".join(f"{stage} {spent:.1f}" for stage, spent in stages.items())
             note = f"default options; processor time {statistics.median(processor):.1f} s; wall of the last: {listed}"
     return Figure(what, f"real, {SUBJECT} {WHOLE}", statistics.median(seconds), "s", must, aim, note)

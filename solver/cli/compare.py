@@ -42,24 +42,20 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from dataclasses import replace
 
     from ..calibration.calibration_file import read_calibration
-    from ..identification.result_file import read_result
-    from ..inertials import InertialParameters
+    from ..scene.bodies import RESULT
     from ..scene.study_folder import CALIBRATION_FILE, RESULT_FILE, RIG_FILE
     from ..study import pipeline
     from ..study.values import Settings
     from .words import compared, warn
 
-    result = read_result(options.result / RESULT_FILE)
-    identified, prior = (InertialParameters(result["links"], result[name]) for name in ("parameters", "prior"))
+    result = RESULT.read(options.result / RESULT_FILE)
     calibrated, rig = options.result / CALIBRATION_FILE, options.result / RIG_FILE
     body = read_calibration(calibrated) if calibrated.exists() else rig_named(str(rig))
-    standing = options.standing or result["settings"].get("standing")
-    settings = Settings(
-        preset=result["settings"]["preset"], base=result["base_link"], jobs=options.jobs, standing=standing
-    )
+    standing = options.standing or result.settings.get("standing")
+    settings = Settings(preset=result.settings["preset"], base=result.base_link, jobs=options.jobs, standing=standing)
     recordings = pipeline.load(options.files, read_options(options))
-    found, warnings = pipeline.compare_study(recordings, body, identified, prior, settings, progress)
-    used = set(result["trials"])
+    found, warnings = pipeline.compare_study(recordings, body, result.parameters, result.prior, settings, progress)
+    used = set(result.trials)
     found = tuple(replace(comparison, used=comparison.trial in used) for comparison in found)
     if options.output is not None:
         write_comparisons(options.output, found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,13 @@ from ..calibration.calibration_file import write_calibration
 from ..formats.arrays_npz import write_trial
 from ..formats.folder import write_folder
 from ..formats.joint_coordinates import write_coordinates
+from ..formats.plain import plain
 from ..formats.urdf_writer import write_urdf
 from ..identification.result import Identification
-from ..identification.result_file import inertial_entries, write_result, write_result_csv
+from ..identification.result_file import write_result_table
 from ..inertials import InertialParameters
 from ..scene import study_folder as names
+from ..scene.bodies import RESULT, SceneResult
 from ..scene.motion import RECORDING, scene_recording, write_motion
 from ..scene.rig import write_rig
 from ..study.values import Study
@@ -72,39 +73,46 @@ def write_study(
         return tuple(sorted(file.name for file in building.iterdir()))
 
 
-def _write_identification(study: Study, result: Identification, folder: Path) -> None:
-    tree = result_tree(study, result)
-    write_result(folder / names.RESULT_FILE, tree)
-    write_result_csv(folder / names.RESULT_TABLE, tree)
-    if np.all(result.parameters.masses >= 0.0):
-        write_urdf(study.rig, folder / names.URDF_FILE, result.parameters)
+def _write_identification(study: Study, found: Identification, folder: Path) -> None:
+    result = result_of(study, found)
+    RESULT.write(folder / names.RESULT_FILE, result)
+    write_result_table(folder / names.RESULT_TABLE, result)
+    if np.all(found.parameters.masses >= 0.0):
+        write_urdf(study.rig, folder / names.URDF_FILE, found.parameters)
 
 
-def result_tree(study: Study, result: Identification) -> Mapping[str, Any]:
-    """A study's result as plain data, see `io.results`."""
-    spread = result.uncertainty
+def result_of(study: Study, found: Identification) -> SceneResult:
+    """A study's result as its file holds it."""
+    spread = found.uncertainty
+    return SceneResult(
+        parameters=found.parameters,
+        prior=found.prior,
+        std=None if spread is None else spread.std,
+        com_std=None if spread is None else spread.com_std,
+        lower=None if spread is None else spread.lower,
+        upper=None if spread is None else spread.upper,
+        determined=found.determined,
+        method=found.estimate.method,
+        satisfies=found.estimate.satisfies,
+        status=found.estimate.status.value,
+        at_bounds=found.estimate.at_bounds,
+        trials=found.trials,
+        base_link=found.base_link,
+        settings={name: getattr(study.settings, name) for name in study.settings.__slots__},
+        details=plain(_details(study, found)),
+    )
+
+
+def _details(study: Study, found: Identification) -> dict[str, Any]:
+    """What else a reader may want to know."""
     return {
-        **inertial_entries(
-            result.parameters,
-            result.prior,
-            std=None if spread is None else spread.std,
-            com_std=None if spread is None else spread.com_std,
-            determined=result.determined,
-            at_bounds=result.estimate.at_bounds,
-        ),
-        "method": result.estimate.method,
-        "satisfies": result.estimate.satisfies,
-        "status": result.estimate.status.value,
         "mass": None if study.mass is None else {"kg": study.mass.mass, "std": study.mass.std},
         "plate_bias": {record.name: record.bias for record in study.records if record.bias is not None},
         "lag": None if study.lag is None else {"seconds": study.lag.seconds, "std": study.lag.std},
-        "trials": list(result.trials),
-        "frames": result.frames,
-        "base_link": result.base_link,
-        "weights": result.weights,
-        "singular_values": result.singular_values,
-        "rank": result.rank,
-        "intervals": None if spread is None else {"lower": spread.lower, "upper": spread.upper},
+        "frames": found.frames,
+        "weights": found.weights,
+        "singular_values": found.singular_values,
+        "rank": found.rank,
         "comparisons": [
             {
                 "trial": c.trial,
@@ -115,17 +123,15 @@ def result_tree(study: Study, result: Identification) -> Mapping[str, Any]:
                 "cc_identified": c.identified.correlation,
                 "cc_prior": c.prior.correlation,
             }
-            for c in result.comparisons
+            for c in found.comparisons
         ],
         "flights": [
             {"trial": f.trial, "frames": f.frames, "acceleration": f.acceleration, "momentum_rate": f.momentum_rate}
-            for f in result.flights
+            for f in found.flights
         ],
-        "settings": {name: getattr(study.settings, name) for name in study.settings.__slots__},
-        "method_settings": dict(result.estimate.settings),
-        "rig": dict(study.rig.provenance),
+        "method_settings": dict(found.estimate.settings),
         "seconds": dict(study.seconds),
-        "warnings": list(study.warnings),
-        "assumed": list(study.assumed),
-        "notes": list(result.notes),
+        "warnings": study.warnings,
+        "assumed": study.assumed,
+        "notes": found.notes,
     }

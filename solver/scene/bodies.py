@@ -1,50 +1,73 @@
-"""An identification's result as a scene editor shows it: per link, with the quantities people colour a body by."""
+"""An identification's result per link, its file, and the quantities that people colour a body by."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from ..arrays import frozen
-from ..errors import InputError, InvalidValue
-from ..inertials import FIRST_MOMENT, MASS, PER_LINK, InertialParameters
+from ..errors import InvalidValue
+from ..formats.codec import FileKind
+from ..inertials import FIRST_MOMENT, MASS, PARAMETERS, PER_LINK, InertialParameters
 
 
 @dataclass(frozen=True, slots=True)
 class SceneResult:
-    """What identification found.
+    """What identification found, by whatever reads its file.
 
     Attributes:
         parameters, prior: of every link, in the result's order.
         std: (L, 10) standard deviations, or None when not asked for.
         com_std: (L, 3) [m] of the centres of mass; None without ``std``.
+        lower, upper: (L, 10) ends of the 95 % intervals, or None.
         determined: (L, 10) share in [0, 1] that the data determined, or None.
         method: name of the method.
         satisfies: which physical consistency the parameters have, in words.
-        at_bounds: names of the parameters that ended on a bound.
+        status: how the solve ended, in one word.
+        at_bounds: names of the parameters that ended on a bound, ``link.parameter``.
+        trials: names of the trials used.
+        base_link: at whose origin the wrench equation was written; empty without one.
+        settings: of the study, by name.
+        details: what else was found, by name, as plain numbers, texts, lists and tables; unknown numbers are None.
+        columns: what the ten columns are; SI, link frame, I about the link's origin, h = m c.
     """
 
     parameters: InertialParameters
     prior: InertialParameters
     std: np.ndarray | None = None
     com_std: np.ndarray | None = None
+    lower: np.ndarray | None = None
+    upper: np.ndarray | None = None
     determined: np.ndarray | None = None
     method: str = ""
     satisfies: str = ""
+    status: str = ""
     at_bounds: tuple[str, ...] = ()
+    trials: tuple[str, ...] = ()
+    base_link: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
+    columns: tuple[str, ...] = PARAMETERS
 
     def __post_init__(self) -> None:
         links = len(self.parameters.links)
         if self.prior.links != self.parameters.links:
             raise InvalidValue("the result and its prior name different links")
-        for name, columns in (("std", PER_LINK), ("com_std", 3), ("determined", PER_LINK)):
+        if self.columns != PARAMETERS:
+            raise InvalidValue(f"the columns of a result are {', '.join(PARAMETERS)}, not {', '.join(self.columns)}")
+        for name in ("std", "com_std", "lower", "upper", "determined"):
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, frozen(name, value, (links, columns), finite=False))
+                shape = (links, 3 if name == "com_std" else PER_LINK)
+                object.__setattr__(self, name, frozen(name, value, shape, finite=False))
+        if self.std is not None and self.com_std is None:
+            object.__setattr__(self, "com_std", first_moment_com_std(self.parameters, self.std))
+        for name in ("settings", "details"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -95,54 +118,5 @@ def equivalent_ellipsoids(parameters: InertialParameters) -> tuple[np.ndarray, n
     return parameters.coms, semi_axes, axes
 
 
-def scene_result(tree: Mapping) -> SceneResult:
-    """The value behind a result's tree.
-
-    Raises:
-        InvalidValue: an entry is missing or has the wrong shape.
-    """
-    try:
-        links = tuple(str(link) for link in tree["links"])
-        parameters = InertialParameters(links, np.array(tree["parameters"], float))
-        std = _optional(tree, "std")
-        com_std = _optional(tree, "com_std")
-        if std is not None and com_std is None:
-            com_std = first_moment_com_std(parameters, std)
-        return SceneResult(
-            parameters=parameters,
-            prior=InertialParameters(links, np.array(tree["prior"], float)),
-            std=std,
-            com_std=com_std,
-            determined=_optional(tree, "determined"),
-            method=str(tree.get("method", "")),
-            satisfies=str(tree.get("satisfies", "")),
-            at_bounds=tuple(str(name) for name in tree.get("at_bounds") or ()),
-        )
-    except KeyError as error:
-        raise InvalidValue(f"the result lacks the entry {error.args[0]!r}") from None
-    except (TypeError, ValueError) as error:
-        raise InvalidValue(f"the result is malformed: {error}") from None
-
-
-def read_result(path: str | Path) -> SceneResult:
-    """Read what the scene shows of an identification's ``result.json``.
-
-    Raises:
-        InputError: missing, no JSON, or no result.
-    """
-    remedy = "Make it with `python -m solver identify`"
-    try:
-        tree = json.loads(Path(path).read_text(encoding="utf-8"))
-        if not isinstance(tree, dict):
-            raise InvalidValue("the file holds no result")
-        return scene_result(tree)
-    except OSError as error:
-        raise InputError(path, f"cannot be read ({error.strerror})", remedy="Check the path") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InputError(path, f"is not JSON ({error})", remedy=remedy) from None
-    except InvalidValue as error:
-        raise InputError(path, str(error), remedy=remedy) from None
-
-
-def _optional(tree: Mapping, name: str) -> np.ndarray | None:
-    return None if tree.get(name) is None else np.array(tree[name], float)
+RESULT = FileKind(SceneResult, "exciting dance result", remedy="Make it with `python -m solver identify`")
+"""The file of a result, JSON."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +15,7 @@ from addon import command, registration, study
 from addon.colours import COLOUR_KEY
 from addon.inertials import read_inertials
 from addon.study import folder_of, show_study
-from addon.values import study_folder
+from addon.values import RESULT, study_folder
 from addon.whole import all_or_nothing
 from solver.demo.person import HEIGHT, SEX, record_person, simulate_person
 from solver.formats.urdf_writer import write_urdf
@@ -101,14 +100,14 @@ def test_identify_writes_what_the_solver_found(
     assert bpy.ops.exciting_dance.identify() == {"FINISHED"}
     folder = folder_of(bpy.context.view_layer.objects.active)
     assert [folder] == list(own_folders.iterdir())
-    tree = json.loads((folder / study_folder.RESULT_FILE).read_text(encoding="utf-8"))
+    found = RESULT.read(folder / study_folder.RESULT_FILE)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
     body = bpy.context.view_layer.objects.active
     shown = read_inertials(body)
-    assert np.array_equal(shown.parameters.values, np.array(tree["parameters"]))
-    assert np.array_equal(shown.prior.values, np.array(tree["prior"]))
-    assert np.array_equal(shown.std, np.array(tree["std"]))
+    assert np.array_equal(shown.parameters.values, found.parameters.values)
+    assert np.array_equal(shown.prior.values, found.prior.values)
+    assert np.array_equal(shown.std, found.std)
     bone = body.data.bones["left_thigh"]
     assert bone["std_mass"] > 0.0
     for name, unit in (("mass", "[kg]"), ("prior_com", "[m]"), ("std_inertia", "[kg m²]")):
@@ -195,7 +194,7 @@ def test_the_real_person_from_blender_s_command_line(empty_scene: None, shared_d
     assert command.run([*words, "--output", str(tmp_path / "out"), "--no-picture"]) == 0
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "out" / study_folder.SCENE_FILE))
     body = next(item for item in bpy.data.objects if item.type == "ARMATURE")
-    tree = json.loads((tmp_path / "out" / study_folder.RESULT_FILE).read_text(encoding="utf-8"))
-    assert np.array_equal(read_inertials(body).parameters.values, np.array(tree["parameters"]))
+    found = RESULT.read(tmp_path / "out" / study_folder.RESULT_FILE)
+    assert np.array_equal(read_inertials(body).parameters.values, found.parameters.values)
     assert 55.0 < sum(bone["mass"] for bone in body.data.bones) < 70.0
     assert {action.name for action in bpy.data.actions} >= {"static1", "squats1"}

@@ -33,7 +33,16 @@ def found(rig: Rig, seed: int = 3) -> SceneResult:
     std = np.abs(rig.prior.values) * 0.1
     determined = random.uniform(0.0, 1.0, (len(rig.links), 10))
     parameters = InertialParameters(rig.links, rig.prior.values * factors)
-    return SceneResult(parameters, rig.prior, std, std[:, 1:4], determined, "consistent", "pseudo-inertia", ("head m",))
+    return SceneResult(
+        parameters,
+        rig.prior,
+        std,
+        std[:, 1:4],
+        determined=determined,
+        method="consistent",
+        satisfies="pseudo-inertia",
+        at_bounds=("head m",),
+    )
 
 
 def test_bones_give_back_what_was_written(empty_scene: None, rig: Rig) -> None:

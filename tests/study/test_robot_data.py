@@ -14,11 +14,11 @@ from solver.demo.run import against
 from solver.demo.truth import perturbed
 from solver.dynamics import link_motions, predicted_wrench
 from solver.formats.tables import write_wrenches_csv
-from solver.identification.result_file import read_result
 from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import hoap3
+from solver.scene.bodies import RESULT
 from solver.study.pipeline import identify_study, load
 from solver.study.values import Settings
 from solver.wrenches import Wrenches
@@ -110,7 +110,7 @@ def test_a_robot_by_the_command_line(files: Path, tmp_path: Path, capsys: pytest
     assert {"report.html", "result.json", "rig.json", "rig.urdf", "dance.motion.npz"} <= {
         path.name for path in results.iterdir()
     }
-    assert read_result(results / "result.json")["assumed"]
+    assert RESULT.read(results / "result.json").details["assumed"]
     assert "not stated: base link" in capsys.readouterr().out
     assert main(["compare", str(results), *named, "--progress", "none"]) == 0
     assert "dance  used" in capsys.readouterr().out
