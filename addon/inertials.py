@@ -63,6 +63,7 @@ def write_inertials(armature: bpy.types.Object, result: SceneResult) -> None:
     typed.armature(armature)[RESULT_KEY] = json.dumps(
         {"method": result.method, "satisfies": result.satisfies, "at_bounds": list(result.at_bounds)}
     )
+    typed.armature(armature).update_tag()  # custom properties alone tell nobody that they changed
 
 
 def write_prior(armature: bpy.types.Object) -> None:

@@ -122,7 +122,7 @@ def _timeline(rig: Rig, motion: Motion) -> SceneTimeline:
     drawn = scene_motion(rig, motion)
     root, rotations, translations = (x.astype(np.float32) for x in (drawn.root, drawn.rotations, drawn.translations))
     strips = tuple(SceneStrip(patch.name, 0.0, float(motion.times[-1])) for patch in rig.contacts)
-    return SceneTimeline("swing", rig.provenance, rig.links, motion.times, root, rotations, translations, strips=strips)
+    return SceneTimeline("swing", rig, motion.times, root, rotations, translations, strips=strips)
 
 
 def _first(shown: SceneTimeline) -> SceneTimeline:

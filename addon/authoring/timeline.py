@@ -15,6 +15,7 @@ from .. import convert, typed
 from ..action import FIRST_FRAME, curves_of, frame_rate, key_frames
 from ..armature import rig_of
 from ..checks import checks_of
+from ..inertials import body_of
 from ..values import Rig, SceneKey, SceneStrip, SceneTimeline, continuous, errors
 from .poses import evaluated, pose_curves, shown, stepped
 from .poses import steps_needed as steps_needed
@@ -161,8 +162,7 @@ def _timeline(
     action = armature.animation_data.action if armature.animation_data else None
     return SceneTimeline(
         name=action.name if action else armature.name,
-        parameters=dict(rig.provenance),
-        links=rig.links,
+        rig=body_of(armature),
         times=times,
         root=root,
         rotations=rotations,

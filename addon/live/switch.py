@@ -100,7 +100,7 @@ def _on_change(scene: bpy.types.Scene, graph: bpy.types.Depsgraph | None = None)
             if item.session_uid != session.body:
                 continue
             session.moved = True
-        elif not isinstance(item, (bpy.types.Action, bpy.types.Scene)):
+        elif not isinstance(item, (bpy.types.Action, bpy.types.Armature, bpy.types.Scene)):
             continue
         session.touched = time.monotonic()
 

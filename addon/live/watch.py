@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import convert, typed
 from ..action import curves_of, frame_rate
+from ..inertials import body_of
 from ..values import errors
 
 BEZIER = 2
@@ -37,7 +38,7 @@ def found_again(items: Iterable, uid: int):  # type: ignore[no-untyped-def]  # b
 
 
 def fingerprint(scene: bpy.types.Scene, body: bpy.types.Object, options: Mapping[str, object]) -> int:
-    """A number that changes when the timeline or the choices do, and not when another frame is shown."""
+    """A number that changes when the timeline, the body's inertias or the choices do, not with the frame shown."""
     preview = (scene.frame_preview_start, scene.frame_preview_end) if scene.use_preview_range else ()
     parts: list[object] = [scene.frame_start, scene.frame_end, preview, frame_rate(scene), tuple(options.items())]
     animated = set()
@@ -48,7 +49,7 @@ def fingerprint(scene: bpy.types.Scene, body: bpy.types.Object, options: Mapping
             fields |= {name: _numbers(curve, name, width, kind) for name, width, kind in HANDLES}
         parts += [values.tobytes() for values in fields.values()]
         parts += [curve.data_path, curve.array_index, curve.mute, curve.extrapolation, len(curve.modifiers)]
-    parts += [_moved(body), *_unkeyed(body, animated), *_markers(body)]
+    parts += [body_of(body), _moved(body), *_unkeyed(body, animated), *_markers(body)]
     return hash(tuple(parts))
 
 

@@ -12,7 +12,6 @@ import bpy
 import numpy as np
 
 from .. import convert
-from ..armature import rig_of
 from ..authoring import timeline
 from ..values import (
     SUMMARY,
@@ -42,24 +41,25 @@ class Danced:
     """A dance to rehearse.
 
     Attributes:
-        rig: that dances.
-        timeline: its motion, keys and strips.
+        timeline: the rig that dances, its motion, keys and strips.
         stops: where it stands still, in order.
     """
 
-    rig: Rig
     timeline: SceneTimeline
     stops: tuple[Stop, ...]
 
     def __post_init__(self) -> None:
-        if self.timeline.links != self.rig.links:
-            raise errors.InvalidValue(f"the dance moves other links than the rig {self.rig.name!r}")
         patches = set(self.rig.patches)
         for strip in self.timeline.strips:
             if strip.patch not in patches:
                 raise errors.InvalidValue(f"the dance stands on {strip.patch!r}, which the rig does not have")
         if len(self.timeline) < 2:
             raise errors.InvalidValue("a dance of one single pose cannot be rehearsed")
+
+    @property
+    def rig(self) -> Rig:
+        """That dances."""
+        return self.timeline.rig
 
     @property
     def span(self) -> tuple[float, float]:
@@ -118,6 +118,9 @@ def from_folder(folder: str | Path) -> Danced:
     if not folder.is_dir():
         raise errors.InputError(folder, "is no folder", remedy=REMEDY)
     rig, motion = read_rig(folder / dance_folder.RIG_FILE), read_motion(folder / dance_folder.MOTION_FILE)
+    if motion.links != rig.links:
+        remedy = f"Let one command write the whole folder: {dance_folder.RIG_FILE} is of another rig"
+        raise errors.InputError(folder / dance_folder.MOTION_FILE, "moves other links", remedy=remedy)
     keys: tuple[SceneKey, ...] = ()
     strips: tuple[SceneStrip, ...] = ()
     stops: tuple[Stop, ...] | None = None
@@ -128,8 +131,7 @@ def from_folder(folder: str | Path) -> Danced:
         keys, strips = summary.keys, summary.strips
     line = SceneTimeline(
         name=folder.resolve().name,
-        parameters=dict(rig.provenance),
-        links=motion.links,
+        rig=rig,
         times=motion.times,
         root=motion.root,
         rotations=motion.rotations,
@@ -137,13 +139,13 @@ def from_folder(folder: str | Path) -> Danced:
         keys=keys,
         strips=strips,
     )
-    return Danced(rig, line, stops_of(line) if stops is None else _clipped(stops, float(line.times[-1])))
+    return Danced(line, stops_of(line) if stops is None else _clipped(stops, float(line.times[-1])))
 
 
 def from_scene(scene: bpy.types.Scene, armature: bpy.types.Object) -> Danced:
     """The dance on the timeline of a scene, over the scene's (preview) range."""
     line = timeline.sample(scene, armature)
-    return Danced(rig_of(armature), line, stops_of(line))
+    return Danced(line, stops_of(line))
 
 
 def stops_of(line: SceneTimeline) -> tuple[Stop, ...]:

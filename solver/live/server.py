@@ -11,7 +11,6 @@ from ..dance.authoring.timeline import keyed_of, sampled_configurations, standin
 from ..errors import SolverError
 from ..motion import Motion
 from ..rig import Rig
-from ..rigs import build
 from ..scene.frame import SceneFrame
 from ..scene.timeline import TIMELINE, SceneTimeline
 from .check import LiveCheck
@@ -30,12 +29,11 @@ class LiveServer:
 
     Args:
         answer: takes a line.
-        rig: that every timeline must show; None: the one that the newest timeline describes.
+        rig: that every timeline must show; None: the one that the newest timeline shows.
     """
 
     def __init__(self, answer: Callable[[str], None], rig: Rig | None = None) -> None:
         self._answer, self._fixed = answer, rig is not None
-        self._parameters: dict[str, object] = {}
         self._serial, self._frame = 0, 0
         self._count = 1
         self._broken: dict[int, str] = {}
@@ -117,10 +115,9 @@ class LiveServer:
             self._answer(done_line(self._serial, self._check.found, self._broken, self._check.notes))
 
     def _check_of(self, timeline: SceneTimeline) -> LiveCheck[SceneFrame]:
-        if not self._fixed and (self._check is None or self._parameters != dict(timeline.parameters)):
+        if not self._fixed and (self._check is None or self._check.rig != timeline.rig):
             self._checking = self._exciting = False
-            self._prepare(build(timeline.parameters))
-            self._parameters = dict(timeline.parameters)
+            self._prepare(timeline.rig)
         assert self._check is not None
         return self._check
 

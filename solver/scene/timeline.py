@@ -6,7 +6,6 @@ SI, world z up, quaternions xyzw, times from the timeline's own zero.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +14,7 @@ from ..arrays import frozen, frozen_times
 from ..check_options import CheckOptions
 from ..errors import InvalidValue
 from ..formats.codec import FileKind
+from ..rig import Rig
 
 UNIT = 1e-3
 """Largest error of a quaternion's length."""
@@ -50,8 +50,7 @@ class SceneTimeline:
 
     Attributes:
         name: of the dance.
-        parameters: from which `rigs.build` makes the rig.
-        links: L names.
+        rig: that is shown, L links: by value, so that whoever reads it has the same body.
         times: (N,) [s].
         root: (N, 3) [m] root link's origin, world.
         rotations: (N, L, 4) rotation of each joint from its neutral pose, in joint axes; the root's in the world: as
@@ -64,8 +63,7 @@ class SceneTimeline:
     """
 
     name: str
-    parameters: Mapping[str, object]
-    links: tuple[str, ...]
+    rig: Rig
     times: np.ndarray
     root: np.ndarray
     rotations: np.ndarray
@@ -76,7 +74,7 @@ class SceneTimeline:
     checks: CheckOptions = field(default_factory=CheckOptions)
 
     def __post_init__(self) -> None:
-        for name in ("links", "keys", "strips"):
+        for name in ("keys", "strips"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         object.__setattr__(self, "times", frozen_times(self.times))
         frames, links = len(self.times), len(self.links)
@@ -91,8 +89,17 @@ class SceneTimeline:
     def __len__(self) -> int:
         return len(self.times)
 
+    @property
+    def links(self) -> tuple[str, ...]:
+        """L names."""
+        return self.rig.links
+
 
 TIMELINE = FileKind(
-    SceneTimeline, "exciting dance timeline", remedy="Write the timeline again from the scene", compressed=False
+    SceneTimeline,
+    "exciting dance timeline",
+    version=2,
+    remedy="Write the timeline again from the scene",
+    compressed=False,
 )
 """The file of a timeline, an archive that is written quickly: the live check writes one at every change."""

@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import registration
+from addon import inertials, registration
 from addon.authoring import timeline
 from addon.checks import settings_of
 from addon.interpreter import chosen
@@ -30,9 +30,11 @@ from solver.feasibility import CheckOptions, check_motion
 from solver.live.frames import scene_frames
 from solver.rig import Rig
 from solver.rigs import hoap3
+from solver.scene.bodies import SceneResult
 from solver.scene.frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
 from solver.scene.timeline import SceneStrip, SceneTimeline
 from tests.addon.scenes import build
+from tests.random_motion import planar_pair
 
 FRAMES = 24
 PATIENCE = 90.0
@@ -211,15 +213,31 @@ FRAME = SceneFrame(
 
 
 def plain(frames: int = 4, strips: tuple[SceneStrip, ...] = ()) -> SceneTimeline:
-    """A timeline of one link that stays where it is, a frame every quarter second."""
-    rotations = np.tile([0.0, 0.0, 0.0, 1.0], (frames, 1, 1))
-    times, zeros = 0.25 * np.arange(frames), np.zeros((frames, 1, 3))
-    return SceneTimeline("plain", {}, ("root",), times, np.zeros((frames, 3)), rotations, zeros, strips=strips)
+    """A timeline of two links that stay where they are, a frame every quarter second."""
+    rotations = np.tile([0.0, 0.0, 0.0, 1.0], (frames, 2, 1))
+    times, zeros = 0.25 * np.arange(frames), np.zeros((frames, 2, 3))
+    return SceneTimeline("plain", planar_pair(0.1), times, np.zeros((frames, 3)), rotations, zeros, strips=strips)
 
 
 def line(serial: int, *frames: SceneFrame) -> str:
     """A line of the child that tells frames."""
     return json.dumps({"kind": "frames", "serial": serial, "frames": [frame.tree() for frame in frames]})
+
+
+def test_the_identified_body_is_checked(body: bpy.types.Object, robot: Rig) -> None:
+    """A result on the bones is checked anew with the masses it found, and the readings are those of that body."""
+    session = Live.start(bpy.context, body)
+    until(session, lambda: session.readings is not None and session.readings.done)
+    assert session.readings is not None
+    believed = [frame.tree() for frame in session.readings.frames if frame is not None]
+    found = robot.prior.scaled(1.5 * robot.prior.total_mass)
+    inertials.write_inertials(body, SceneResult(found, robot.prior, method="a test"))
+    change(session)
+    until(session, lambda: session.readings.serial > 1 and session.readings.done)
+    told = [frame.tree() for frame in session.readings.frames if frame is not None]
+    shown = timeline.sample(bpy.context.scene, body)
+    assert same(told, own_check(robot.with_prior(found), shown))
+    assert not same(told, believed)
 
 
 def test_words_name_what_is_worst() -> None:
@@ -325,7 +343,7 @@ def test_a_timeline_s_own_posture_is_no_pose() -> None:
     assert not readings.differs(one, 0.0)
     assert not readings.differs(replace(one, rotations=-one.rotations), 0.25)
     assert readings.differs(replace(one, root=one.root + 0.01), 0.0)
-    turned = np.array([[[np.sin(0.05), 0.0, 0.0, np.cos(0.05)]]])
+    turned = np.array([[[np.sin(0.05), 0.0, 0.0, np.cos(0.05)], [0.0, 0.0, 0.0, 1.0]]])
     assert readings.differs(replace(one, rotations=turned), 0.0)
 
 

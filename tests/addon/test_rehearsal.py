@@ -64,11 +64,11 @@ def danced(rig: Rig) -> Danced:
     names = [contact.name for contact in rig.contacts]
     right, left = (next(n for n in names if n.startswith(side)) for side in ("right", "left"))
     line = SceneTimeline(
-        "arms up", dict(rig.provenance), motion.links, motion.times, motion.root, motion.rotations,
+        "arms up", rig, motion.times, motion.root, motion.rotations,
         motion.translations, tuple(SceneKey(t, "preferred", n) for t, n in zip((0.0, 0.15, 0.25, 0.4), "aabb")),
         (SceneStrip(right, 0.0, 0.4), SceneStrip(left, 0.0, 0.2)),
     )  # fmt: skip
-    return Danced(rig, line, stops_of(line))
+    return Danced(line, stops_of(line))
 
 
 def on_the_timeline(rig: Rig) -> bpy.types.Object:
@@ -176,9 +176,7 @@ def test_keys_that_hold_one_pose_are_one_stop(robot: Rig) -> None:
     dance = danced(robot)
     assert [(stop.start, stop.stop, stop.name) for stop in dance.stops] == [(0.0, 0.15, "a"), (0.25, 0.4, "b")]
     line = dance.timeline
-    bare = SceneTimeline(
-        line.name, line.parameters, line.links, line.times, line.root, line.rotations, line.translations
-    )
+    bare = SceneTimeline(line.name, line.rig, line.times, line.root, line.rotations, line.translations)
     assert [(stop.start, stop.stop) for stop in stops_of(bare)] == [(0.0, 0.15), (0.25, 0.4)]
     words = [stance_words(dance.stands(time), dance.sides()) for time in (0.1, 0.3)]
     assert words == ["both feet", "right foot only"]

@@ -69,7 +69,7 @@ def timeline_of(keyed: Keyed, *strips: SceneStrip) -> SceneTimeline:
     shown = scene_motion(keyed.rig, motion)
     keys = tuple(SceneKey(key.time, key.role, key.name) for key in keyed.keys)
     return SceneTimeline(
-        keyed.name, dict(keyed.rig.provenance), keyed.rig.links, motion.times, shown.root, shown.rotations,
+        keyed.name, keyed.rig, motion.times, shown.root, shown.rotations,
         shown.translations, keys, strips,
     )  # fmt: skip
 

@@ -80,8 +80,7 @@ def timeline() -> SceneTimeline:
     strips = tuple(SceneStrip(patch.name, 0.0, float(TIMES[-1])) for patch in RIG.contacts)
     return SceneTimeline(
         "dance",
-        RIG.provenance,
-        RIG.links,
+        RIG,
         TIMES,
         shown.root,
         shown.rotations,
@@ -184,7 +183,9 @@ def test_a_posture_is_told_before_a_timeline(child: Child, timeline: SceneTimeli
 
 def test_what_is_malformed_is_answered_and_survived(child: Child, path: str, timeline: SceneTimeline) -> None:
     """Every wrong request is answered by one error; the server lives on and takes the next timeline."""
-    wrong = TIMELINE.write(Path(path).with_name("b.timeline.npz"), replace(timeline, links=("x", *RIG.links[1:])))
+    wrong = TIMELINE.write(
+        Path(path).with_name("b.timeline.npz"), replace(timeline, strips=(SceneStrip("heel", 0.0, 1.0),))
+    )
     for line in ("{", "", '{"do": "fly"}', '{"do": "timeline", "serial": 7, "path": "missing.npz"}',
                  json.dumps({"do": "timeline", "serial": 8, "path": str(wrong)})):  # fmt: skip
         child.say(line)
@@ -193,7 +194,7 @@ def test_what_is_malformed_is_answered_and_survived(child: Child, path: str, tim
             assert answer["kind"] == "error"
             assert answer["message"]
     assert answer["serial"] == 8
-    assert "another rig" in answer["message"]
+    assert "heel" in answer["message"]
     child.say({"do": "timeline", "serial": 9, "path": path, "excitation": False})
     assert {answer["serial"] for answer in child.until(is_done(9))} == {9}
 

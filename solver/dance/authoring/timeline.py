@@ -13,7 +13,6 @@ import numpy as np
 from ...errors import InputError, InvalidValue, SolverError, UnknownName
 from ...pinocchio_loader import pin
 from ...rig import ROOT_NV, Rig
-from ...rigs import build
 from ...scene.motion import continuous
 from ...scene.timeline import TIMELINE, SceneStrip, SceneTimeline
 from ...trajectory.curve import FlatCurve
@@ -108,14 +107,14 @@ def keyed_of(timeline: SceneTimeline, rig: Rig | None = None, *, sampled: bool =
 
     Args:
         timeline: poses, keys and strips.
-        rig: that dances; by default the one that the timeline's parameters describe.
+        rig: that dances; by default the timeline's own.
         sampled: the motion is that of the samples; otherwise the spline through the keys, and it lasts as they do.
 
     Raises:
         InvalidValue: no pose or too few, a key between or outside the samples, strips that overlap or lie outside.
         UnknownName: a strip of a patch the rig does not have.
     """
-    rig = build(timeline.parameters) if rig is None else rig
+    rig = timeline.rig if rig is None else rig
     q = sampled_configurations(timeline, rig)
     if len(timeline) < 2:
         raise InvalidValue(f"timeline {timeline.name!r} holds one pose only: a dance needs at least two frames")

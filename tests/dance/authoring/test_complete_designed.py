@@ -44,7 +44,7 @@ def designed(robot: Rig) -> Keyed:
     shown, last = scene_motion(robot, motion), float(motion.times[-1])
     keys = [replace(key, time=min(round(RATE * key.time) / RATE, last)) for key in posture_keys(dance)]
     timeline = SceneTimeline(
-        "designed", dict(robot.provenance), robot.links, motion.times, shown.root, shown.rotations,
+        "designed", robot, motion.times, shown.root, shown.rotations,
         shown.translations, tuple(keys), strips_of(dance.schedule, 0.0, last),
     )  # fmt: skip
     return keyed_of(timeline, robot)

@@ -13,6 +13,7 @@ from solver.dance.authoring.keys import Keyed
 from solver.dance.authoring.timeline import configurations, keyed_of, read_keyed_timeline
 from solver.errors import InputError, SolverError
 from solver.feasibility import check_motion
+from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
@@ -45,7 +46,7 @@ def timeline_of(rig: Rig, motion: Motion, single: bool = False) -> SceneTimeline
     shown = scene_motion(rig, motion)
     kind = np.float32 if single else np.float64
     root, rotations, translations = (np.asarray(x, kind) for x in (shown.root, shown.rotations, shown.translations))
-    return SceneTimeline("dance", rig.provenance, rig.links, motion.times, root, rotations, translations)
+    return SceneTimeline("dance", rig, motion.times, root, rotations, translations)
 
 
 def same_up_to_sign(rig: Rig, q: np.ndarray, other: np.ndarray) -> float:
@@ -140,6 +141,15 @@ def test_a_patch_without_a_strip_never_stands(dance: Keyed, timeline: SceneTimel
     assert all(phase.airborne for phase in keyed_of(replace(timeline, strips=()), dance.rig).schedule.phases)
 
 
+def with_tail(rig: Rig) -> Rig:
+    """The rig with another name of its last link, that nothing else hangs on."""
+    links = (*rig.links[:-1], "tail")
+    kept = [s for s in rig.shapes if s.link in links], [c for c in rig.contacts if c.link in links]
+    pairs = [pair for pair in rig.pairs if set(pair) <= set(links)]
+    prior = InertialParameters(links, rig.prior.values)
+    return replace(rig, links=links, prior=prior, shapes=tuple(kept[0]), contacts=tuple(kept[1]), pairs=tuple(pairs))
+
+
 def _changes() -> dict[str, tuple[Callable[[SceneTimeline], SceneTimeline], str]]:
     def strips(*spans: tuple[str, float, float]) -> Callable[[SceneTimeline], SceneTimeline]:
         return lambda t: replace(t, strips=tuple(SceneStrip(*span) for span in spans))
@@ -162,7 +172,7 @@ def _changes() -> dict[str, tuple[Callable[[SceneTimeline], SceneTimeline], str]
         "one frame": (frames(1), "at least two frames"),
         "late key": (keys(0.0, 9.0), "outside the samples.*widen"),
         "two keys": (keys(0.5, 0.502), "one frame"),
-        "other rig": (lambda t: replace(t, links=("tail", *t.links[1:])), "another rig.*choose"),
+        "other rig": (lambda t: replace(t, rig=with_tail(t.rig)), "another rig.*choose"),
     }
 
 

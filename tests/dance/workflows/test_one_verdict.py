@@ -64,7 +64,7 @@ def shown(designed: Path) -> SceneTimeline:
     rig = build(dance.rig)
     poses = scene_motion(rig, dance.sample(rig, RATE))
     return SceneTimeline(
-        "designed", dict(dance.rig), rig.links, poses.times, poses.root, poses.rotations, poses.translations,
+        "designed", rig, poses.times, poses.root, poses.rotations, poses.translations,
         strips=summary.strips, checks=summary.checks,
     )  # fmt: skip
 

@@ -1,0 +1,110 @@
+"""What identification found goes with the rig: Design, Check, Balance and Live work on the identified body."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from addon import armature, inertials, registration
+from addon.authoring import author, timeline
+from addon.operators import dances
+from solver.dance.workflows.reading import load_dance
+from solver.errors import InvalidValue
+from solver.inertials import InertialParameters
+from solver.rig import Rig
+from solver.rigs import hoap3, human
+from solver.scene.bodies import SceneResult
+from solver.scene.rig import read_rig
+from solver.scene.timeline import TIMELINE
+from tests.addon.scenes import build
+
+
+@pytest.fixture
+def registered(empty_scene: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The add-on, its jobs' folders within the test's."""
+    registration.register()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    yield
+    registration.unregister()
+
+
+def identified(body: bpy.types.Object, rig: Rig, mass: float) -> InertialParameters:
+    """Show what identification found on a body's bones: another mass, no link's share of it as before."""
+    generator = np.random.default_rng(3)
+    values = rig.prior.values * generator.uniform(0.8, 1.25, (len(rig.links), 1))
+    found = replace(rig.prior, values=values).scaled(mass)
+    inertials.write_inertials(body, SceneResult(found, rig.prior, method="a test"))
+    return found
+
+
+def keyed(body: bpy.types.Object) -> None:
+    """Three postures on both feet, an arm raised a little and lowered."""
+    scene = bpy.context.scene
+    scene.render.fps = 20
+    for frame, angle in ((1, 0.0), (6, 0.1), (11, 0.0)):
+        scene.frame_set(frame)
+        bone = body.pose.bones["left_upper_arm"]
+        bone.rotation_mode = "XYZ"
+        bone.rotation_euler.x = angle
+        author.key_posture(scene, body, "preferred")
+    scene.frame_set(1)
+    author.key_contacts(scene, body, list(armature.rig_of(body).patches))
+
+
+def test_jobs_are_given_the_identified_body(registered: None, tmp_path: Path) -> None:
+    """A person believed to weigh 70 kg and found to weigh 84: every job's input is the rig of 84 kg, by value."""
+    rig = human(1.75, 70.0, "male")
+    body = build(rig)
+    keyed(body)
+    found = identified(body, rig, 84.0)
+    wanted = rig.with_prior(found)
+    design = read_rig(dances.body_words(bpy.context, tmp_path)[0])
+    assert design.differences(wanted) == ()
+    path = dances.write_scene(bpy.context, tmp_path)
+    assert TIMELINE.read(path).rig.differences(wanted) == ()
+    loaded = load_dance(path)
+    assert loaded.rig.differences(wanted) == ()
+    assert loaded.rig.prior.total_mass == pytest.approx(84.0, rel=1e-12)
+    assert loaded.rig.weight == pytest.approx(84.0 * 9.81, rel=1e-12)
+    assert armature.rig_of(body).differences(rig) == ()
+
+
+def test_check_weighs_the_identified_body(registered: None, tmp_path: Path) -> None:
+    """HOAP-3 holds a posture by its motors; found to be thirty times as heavy it no longer does, and Check says so."""
+    rig = hoap3()
+    body = build(rig)
+    keyed(body)
+    settings = bpy.context.scene.exciting_dance_dance
+    assert bpy.ops.exciting_dance.check_dance() == {"FINISHED"}
+    assert "joint torque" not in settings.notes
+    inertials.write_inertials(body, SceneResult(rig.prior.scaled(30.0 * rig.prior.total_mass), rig.prior))
+    assert bpy.ops.exciting_dance.check_dance() == {"FINISHED"}
+    assert "joint torque" in settings.notes
+
+
+def test_a_body_without_a_result_is_its_rig(registered: None) -> None:
+    """With the prior on its bones, or nothing, a body is the very rig it was made from."""
+    rig = hoap3()
+    body = build(rig)
+    assert inertials.body_of(body) == rig
+    inertials.write_prior(body)
+    assert inertials.body_of(body) == rig
+
+
+def test_a_mass_set_by_hand_counts(registered: None) -> None:
+    """A bone's mass that somebody changed is the body's; one that no body has is refused by name."""
+    rig = hoap3()
+    body = build(rig)
+    inertials.write_prior(body)
+    body.data.bones["chest"]["mass"] = 5.0
+    assert inertials.body_of(body).masses[rig.index("chest")] == 5.0
+    assert timeline.sample(bpy.context.scene, body, 1, 2).rig.masses[rig.index("chest")] == 5.0
+    body.data.bones["chest"]["mass"] = -1.0
+    with pytest.raises(InvalidValue, match="chest"):
+        inertials.body_of(body)
