@@ -18,7 +18,7 @@ from .sidebar import Tab
 
 LISTED = 6
 """Failures in the list."""
-WIDE, NARROW = 46, 36
+WIDE, NARROW = 46, 28
 """Letters in a line of the panel, and in one beside a button."""
 
 

@@ -76,6 +76,7 @@ def joint_torques(rig: Rig, state: State, links: Sequence[str], loads: np.ndarra
     torques = state.tau.copy()
     for column, link in enumerate(links):
         moved = chain(rig, link)
+        # frames n, components of the wrench i, freedoms j
         torques[:, moved] -= np.einsum("ni,nij->nj", loads[:, column], state.jacobian[:, :, moved])
     return torques[:, ROOT_NV:]
 
@@ -103,5 +104,6 @@ def friction_margins(loads: np.ndarray, axes: np.ndarray, friction: float, weigh
         friction: mu.
         weight: [N].
     """
+    # frames n, patches f, world directions i, a patch's own axes a
     tangential = np.abs(np.einsum("nfi,fai->nfa", loads[:, :, :2], axes)).max(axis=2)
     return (friction * loads[:, :, 2] - tangential) / weight

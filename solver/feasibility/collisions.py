@@ -13,6 +13,7 @@ import numpy as np
 from ..check_options import CheckOptions
 from ..pinocchio_loader import pin
 from ..rig import Rig
+from ..scene.words import length, spoken
 from .capsules import PlacedCapsules, shape_pairs
 from .pairs import LinkPair, collision_pairs, joints_between
 from .shapes import bounding_capsules, collision_shapes, geometry_model, lowest_points
@@ -61,9 +62,9 @@ class CollisionDetector:
         self._prepare(tuple(pair for pair in wanted if pair not in relatives))
         self.forgiven = np.array([overlaps.get(pair, 0.0) for pair in self.pairs])
         if relatives:
-            names = ", ".join(f"{first} and {second}" for first, second in overlaps if (first, second) in relatives)
+            names = ", ".join(_said(pair) for pair in overlaps if pair in relatives)
             notes = (*notes, f"Not checked because their shapes overlap in the neutral posture: {names}")
-        deep = [f"{i} and {j} ({1e3 * d:.0f} mm)" for (i, j), d in overlaps.items() if (i, j) not in relatives]
+        deep = [f"{_said(pair)} ({length(depth)})" for pair, depth in overlaps.items() if pair not in relatives]
         if deep:
             notes = (*notes, f"May overlap as deep as in the neutral posture: {', '.join(deep)}")
         self.notes = notes
@@ -127,3 +128,7 @@ class CollisionDetector:
             height = lowest_points(shape, rotation[:, link], position[:, link]) - ground
             np.minimum(result[:, link], height, out=result[:, link])
         return result
+
+
+def _said(pair: LinkPair) -> str:
+    return f"{spoken(pair[0])} and {spoken(pair[1])}"

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..coordinates import coordinate_names, joint_coordinates
 from ..rig import ROOT_NV, Rig
+from ..scene.words import spoken
 
 
 def angle_margins(rig: Rig, q: np.ndarray) -> np.ndarray:
@@ -41,6 +42,6 @@ def unlimited(rig: Rig) -> tuple[str, ...]:
     ):
         free = names[~np.isfinite(limit)]
         if len(free):
-            which = "any joint" if len(free) == len(names) else ", ".join(free)
+            which = "any joint" if len(free) == len(names) else ", ".join(spoken(name) for name in free)
             said.append(f"Rig {rig.name!r} states no {what} limit for {which}: not checked there")
     return tuple(said)

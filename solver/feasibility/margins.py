@@ -9,6 +9,7 @@ import numpy as np
 from ..arrays import frozen, frozen_times
 from ..contacts.schedule import Schedule
 from ..errors import InvalidValue, UnknownName
+from ..scene.words import at_time
 from .definition import Check
 
 
@@ -95,9 +96,13 @@ class Failure:
     margin: float
     failed: bool
 
+    @property
+    def said(self) -> str:
+        """What fails and by how much: ``"joint torque of right ankle is 12 % beyond its limit"``."""
+        return self.check.said(self.item, self.margin, self.failed)
+
     def __str__(self) -> str:
-        how = "fails" if self.failed else "holds"
-        return f"{self.check.name} {how} at {self.time:.3f} s: {self.item}, margin {self.margin:.4g} {self.check.unit}"
+        return at_time(self.said, self.time)
 
 
 @dataclass(frozen=True, slots=True)

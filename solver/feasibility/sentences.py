@@ -8,22 +8,7 @@ import numpy as np
 
 from ..contacts.schedule import Schedule
 from .definition import Check
-from .margins import Checks, Failure
-
-
-def beyond(failure: Failure) -> str:
-    """What fails and by how much: ``"joint torque of right ankle is 12 % beyond its limit"``."""
-    return failure.check.said(failure.item, failure.margin, failure.failed)
-
-
-def fails(failure: Failure) -> str:
-    """`beyond`, with the time."""
-    return at_time(beyond(failure), failure.time)
-
-
-def at_time(said: str, time: float) -> str:
-    """A sentence of something that happens at a time [s]."""
-    return f"{said} at {time:.2f} s"
+from .margins import Checks
 
 
 def plural_names(checks: Iterable[Check]) -> list[str]:

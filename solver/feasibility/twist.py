@@ -7,6 +7,8 @@ robots, ICRA 2015); the pyramid inside Coulomb's cone is taken, so that what is 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 COUPLES = (0.0, 0.5, 1.0)
@@ -37,32 +39,48 @@ def twist_margins(
     """
     force = loads[:, :, :3]
     moment = loads[:, :, 3:] - np.cross(centres, force)
-    flat = np.einsum("nfi,fai->nfa", force[:, :, :2], axes)
-    tilt = np.einsum("nfi,fai->nfa", moment[:, :, :2], axes)
+    # frames n, patches f, world directions i, a patch's own axes a
+    pushed = _Pushed(
+        np.einsum("nfi,fai->nfa", force[:, :, :2], axes), force[:, :, 2],
+        np.einsum("nfi,fai->nfa", moment[:, :, :2], axes), moment[:, :, 2],
+    )  # fmt: skip
+    mu = friction / np.sqrt(2.0)
     if loads.shape[1] != 2:
-        return _margins(flat, force[:, :, 2], tilt, moment[:, :, 2], halves, friction, weight)
+        return _margins(pushed, halves, mu, weight)
     between = centres[1, :2] - centres[0, :2]
     across = np.array([-between[1], between[0]]) / max(float(between @ between), 1e-12)
     sideways = np.einsum("fai,i->fa", axes, across) * np.array([[-1.0], [1.0]])
-    yaw = moment[:, :, 2]
-    tried = [
-        _margins(
-            flat + share * yaw.sum(axis=1)[:, None, None] * sideways, force[:, :, 2], tilt, (1.0 - share) * yaw,
-            halves, friction, weight,
-        )
-        for share in COUPLES
-    ]  # fmt: skip
+    tried = [_margins(pushed.coupled(share, sideways), halves, mu, weight) for share in COUPLES]
     best = np.argmax([margins.min(axis=1) for margins in tried], axis=0)
     return np.array(tried)[best, np.arange(len(loads))]
 
 
-def _margins(
-    flat: np.ndarray, normal: np.ndarray, tilt: np.ndarray, yaw: np.ndarray, halves: np.ndarray, friction: float,
-    weight: float,
-) -> np.ndarray:  # fmt: skip
-    mu = friction / np.sqrt(2.0)
+@dataclass(frozen=True, slots=True)
+class _Pushed:
+    """What soles are pushed with, each about its centre in its own axes.
+
+    Attributes:
+        flat: (N, F, 2) [N] horizontal force.
+        normal: (N, F) [N] vertical force.
+        tilt: (N, F, 2) [N m] moment about the horizontal axes.
+        yaw: (N, F) [N m] moment about the vertical.
+    """
+
+    flat: np.ndarray
+    normal: np.ndarray
+    tilt: np.ndarray
+    yaw: np.ndarray
+
+    def coupled(self, share: float, sideways: np.ndarray) -> _Pushed:
+        """With a share of both soles' yaw moment held by their sideways (F, 2) [1/m] forces on each other instead."""
+        flat = self.flat + share * self.yaw.sum(axis=1)[:, None, None] * sideways
+        return replace(self, flat=flat, yaw=(1.0 - share) * self.yaw)
+
+
+def _margins(pushed: _Pushed, halves: np.ndarray, mu: float, weight: float) -> np.ndarray:
+    """(N, F) room of the yaw moment between its bounds, over the lever and the weight."""
     x, y = halves[:, 0], halves[:, 1]
-    most = mu * (x + y) * normal
+    flat, tilt, most = pushed.flat, pushed.tilt, mu * (x + y) * pushed.normal
     low = -most + np.abs(y * flat[..., 0] - mu * tilt[..., 0]) + np.abs(x * flat[..., 1] - mu * tilt[..., 1])
     high = most - np.abs(y * flat[..., 0] + mu * tilt[..., 0]) - np.abs(x * flat[..., 1] + mu * tilt[..., 1])
-    return np.minimum(high - yaw, yaw - low) / (weight * (x + y))
+    return np.minimum(high - pushed.yaw, pushed.yaw - low) / (weight * (x + y))

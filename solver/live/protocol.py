@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from ..errors import InvalidValue, SolverError
-from ..feasibility.sentences import at_time
 from ..scene.frame import SceneFrame
+from ..scene.words import at_time
 
 CHOICES = ("excitation",)
 NEEDED = {"timeline": ("serial", "path"), "pose": ("serial", "path"), "look": ("frame",), "end": ()}

@@ -40,6 +40,11 @@ def percent(share: float) -> str:
     return f"{100.0 * share:.3g} %"
 
 
+def at_time(said: str, time: float) -> str:
+    """A sentence of something that happens at a time [s]."""
+    return f"{said} at {time:.2f} s"
+
+
 def listed(words: Sequence[str], shown: int = SHOWN) -> str:
     """``"a, b and c"``; of many the first ones and how many more."""
     if len(words) > shown + 1:

@@ -224,7 +224,7 @@ def test_slow_respects_speeds_and_moves_keys_and_strips(dragged: Keyed, tmp_path
     assert speed_factor(rig, slower.motion(200.0))[0] == pytest.approx(1.0, abs=2e-3)
     assert [key.time / summary.duration for key in summary.keys] == pytest.approx([0.0, 0.5, 1.0])
     assert {(s.patch, s.start, s.stop) for s in summary.strips} == {(foot, 0.0, summary.duration) for foot in FEET}
-    assert "left_shoulder" in summary.message
+    assert "left shoulder" in summary.message
 
 
 def test_complete_fills_free_keys(dragged: Keyed, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from solver.contacts.schedule import Phase, Schedule
 from solver.feasibility import Check, check_motion, check_named
 from solver.feasibility.margins import Failure
-from solver.feasibility.sentences import beyond, unsupported
+from solver.feasibility.sentences import unsupported
 from solver.feasibility.table import CHECKS
 from solver.motion import Motion
 from solver.rigs import hoap3
@@ -32,7 +32,7 @@ from ..dance.authored import home
 )
 def test_margins_are_told_in_people_s_units(check: str, item: str, margin: float, said: str) -> None:
     """Metres become centimetres, radians degrees, shares per cent, and names words; what holds is told otherwise."""
-    assert beyond(Failure(check_named(check), item, 3, 0.5, margin, margin < 0.0)) == said
+    assert Failure(check_named(check), item, 3, 0.5, margin, margin < 0.0).said == said
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)

@@ -10,7 +10,6 @@ import numpy as np
 
 from ...feasibility import CheckOptions, Checks, check_motion, coordinate_names, joint_coordinates
 from ...feasibility.margins import Failure
-from ...feasibility.sentences import beyond
 from ...motion import Motion
 from ...pinocchio_loader import pin
 from ...progress import Progress, silent
@@ -97,7 +96,7 @@ class KeyTrouble:
     failure: Failure
 
     def __str__(self) -> str:
-        return f"{self.key}: {beyond(self.failure)}"
+        return f"{self.key}: {self.failure.said}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from ...errors import InvalidValue
 from ...feasibility import CheckOptions, check_motion, coordinate_names
 from ...motion import Motion
 from ...rig import ROOT_NV, Rig
+from ...scene.words import spoken
 from .keys import Keyed, Samples
 
 AT_REST = (1e-4, 1e-2)
@@ -116,7 +117,7 @@ def retimed(rig: Rig, motion: Motion, schedule: Schedule | None = None, options:
     for first, last in pairwise(edges):
         part = motion.part(first, last + 1)
         factor, joint = speed_factor(rig, part)
-        reason = f"speed of {joint}" if factor > 1.0 else ""
+        reason = f"speed of {spoken(joint)}" if factor > 1.0 else ""
         factor = max(factor, 1.0)
         if schedule is not None:
             factor, reason = _balanced(rig, part, schedule, options or CheckOptions(), factor, reason)

@@ -9,6 +9,7 @@ import numpy as np
 from ...identification.base_parameters import base_parameters
 from ...identification.excitation.excitation import PLATE_NOISE, Excitation
 from ...rig import Rig
+from ...scene.words import spoken
 from .dance import Dance
 
 VERIFIED = 500.0
@@ -104,7 +105,9 @@ def report_text(rig: Rig, dance: Dance, found: Evaluation) -> str:
     if not dance.complete:
         lines.insert(0, "PARTIAL: the dance was cancelled, or something had to be left out; see the notes")
     lines += ["", f"Worst margins at {VERIFIED:g} Hz (negative beyond the tolerance: violated)"]
-    lines += [f"  {n:16s} {w:+12.5g} {u:14s} at {t:8.3f} s  {i}" for n, u, w, i, t in found.margins if np.isfinite(w)]
+    lines += [
+        f"  {n:16s} {w:+12.5g} {u:14s} at {t:8.3f} s  {spoken(i)}" for n, u, w, i, t in found.margins if np.isfinite(w)
+    ]
     lines += [
         "",
         "Criterion J_exc (12) of the excited links after each transition, and had the straight path been taken",
@@ -122,7 +125,7 @@ def report_text(rig: Rig, dance: Dance, found: Evaluation) -> str:
         f"at {PLATE_NOISE[0]:g} N, {PLATE_NOISE[3]:g} N m and {VERIFIED:g} Hz",
         "",
         "Condition number by link",
-        *(f"  {link:20s} {value:12.4g}" for link, value in zip(rig.links, found.conditions)),
+        *(f"  {spoken(link):20s} {value:12.4g}" for link, value in zip(rig.links, found.conditions)),
     ]
     replaced = [f"  {s.segment}: {dance.segments[s.segment].name}" for s in dance.trace if s.kind != "exciting"]
     lines += ["", "Transitions replaced by the straight path:", *(replaced or ["  none"])]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ...feasibility import CheckOptions, Checks, check_motion
-from ...feasibility.sentences import fails, plural_names, unsupported
+from ...feasibility.sentences import plural_names, unsupported
 from ...formats.folder import write_folder
 from ...formats.text_table import table
 from ...progress import Progress, silent
@@ -114,7 +114,7 @@ def verdict_sentence(checks: Checks, hanging: tuple[str, ...] = ()) -> str:
     worst = checks.worst_failures
     which = listed(plural_names(failure.check for failure in worst))
     share = f"Not feasible, {100.0 * float(checks.failed.mean()):.3g} % of the frames fail in {which}"
-    return f"{share}: {hanging[0] if hanging else fails(worst[0])}"
+    return f"{share}: {hanging[0] if hanging else worst[0]}"
 
 
 def verdict_table(checks: Checks) -> str:

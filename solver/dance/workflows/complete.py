@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ...errors import InvalidValue
 from ...feasibility import CheckOptions
-from ...feasibility.sentences import fails, unsupported
+from ...feasibility.sentences import unsupported
 from ...progress import Part, Progress, silent
 from ..authoring import complete as authoring
 from ..authoring.complete import Completed, CompleteOptions
@@ -55,7 +55,7 @@ def complete(
     message = completion_sentence(keyed, done, troubles)
     notes = [*done.notes, *[HURRIED] * done.hurried]
     notes += [f"a step was left out, {flaw}" for found in done.gaps for flaw in found.repair.flaws]
-    notes += [f"elsewhere, where nothing was touched: {fails(failure)}" for failure in done.elsewhere]
+    notes += [f"elsewhere, where nothing was touched: {failure}" for failure in done.elsewhere]
     status = "completed" if done.feasible else done.status
     summary = keyed_summary("complete", status, message, done.keyed, done.after, moved=done.moved,
                             troubles=troubles, notes=notes)  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...coordinates import coordinate_links
 from ...feasibility import CheckOptions
-from ...feasibility.sentences import fails, plural_names, unsupported
+from ...feasibility.sentences import plural_names, unsupported
 from ...formats.text_table import table
 from ...progress import Part, Progress, silent
 from ...rig import Rig
@@ -99,7 +99,7 @@ def repair_sentence(rig: Rig, result: Repair, troubles: list[str]) -> str:
 
 def remaining(result: Repair) -> str:
     """What fails most after the repair."""
-    return fails(result.after.worst_failures[0])
+    return str(result.after.worst_failures[0])
 
 
 def far(rig: Rig, moved: Moved) -> str:
@@ -126,7 +126,7 @@ def repair_report(said: str, result: Repair | Completed, troubles: list[str], no
     """The report for people, plain text."""
     moved = result.moved
     order = [k for k in np.argsort(-moved.rms)[:SHOWN] if moved.largest[k] > SEEN]
-    rows = [(moved.names[k], f"{moved.largest[k]:.4f}", f"{moved.rms[k]:.4f}") for k in order]
+    rows = [(spoken(moved.names[k]), f"{moved.largest[k]:.4f}", f"{moved.rms[k]:.4f}") for k in order]
     parts = [said, "", verdict_table(result.after), "", f"{result.status} in {result.iterations} steps"]
     parts += ["", "moved most [m, rad]", table(("", "at most", "rms"), rows)] if rows else []
     parts += [f"stands in the way: {trouble}" for trouble in troubles]

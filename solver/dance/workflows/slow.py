@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ...feasibility import CheckOptions, Checks, check_motion
-from ...feasibility.sentences import fails, unsupported
+from ...feasibility.sentences import unsupported
 from ...formats.text_table import table
 from ...progress import Progress, silent
 from ..authoring.keys import Keyed
@@ -77,7 +77,7 @@ def slowing_sentence(keyed: Keyed, found: Retimed, checks: Checks, troubles: tup
         done = f"Nothing to slow: it keeps its {before:.2f} s"
     if checks.feasible:
         return f"{done}; every check holds"
-    return f"{done}; left to repair: {troubles[0] if troubles else fails(checks.worst_failures[0])}"
+    return f"{done}; left to repair: {troubles[0] if troubles else checks.worst_failures[0]}"
 
 
 def slowing_report(said: str, found: Retimed, checks: Checks) -> str:

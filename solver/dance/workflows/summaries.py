@@ -72,14 +72,13 @@ def strips_of(schedule: Schedule, start: float, stop: float) -> tuple[SceneStrip
 
 def failures_of(checks: Checks) -> tuple[SceneFailure, ...]:
     """The first failure of every check that fails."""
-    from ...feasibility.sentences import beyond
-
     result = []
     for failure in checks.first_failures:
         check, margin = failure.check, checks.margin(failure.check.name)
         links = margin.links[margin.items.index(failure.item)]
-        said = beyond(failure)
-        result.append(SceneFailure(check.name, failure.item, check.unit, failure.margin, failure.time, said, links))
+        result.append(
+            SceneFailure(check.name, failure.item, check.unit, failure.margin, failure.time, failure.said, links)
+        )
     return tuple(result)
 
 
