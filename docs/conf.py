@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -23,11 +27,13 @@ autodoc_default_options = {"members": True, "show-inheritance": False}
 maximum_signature_line_length = 90
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
+SAMPLES = Path(tempfile.gettempdir()) / f"exciting_dance_samples_{os.getpid()}"
+"""What examples read: a short dance, in the folder ``dance``."""
 # An example may make files: it does so in a folder of its own.
-doctest_global_setup = """
-import os, tempfile
+doctest_global_setup = f"""
+import os, shutil, tempfile
 import solver
-os.chdir(tempfile.mkdtemp())
+os.chdir(shutil.copytree({str(SAMPLES)!r}, os.path.join(tempfile.mkdtemp(), "samples")))
 """
 
 html_theme = "furo"
@@ -86,3 +92,16 @@ def put(page: Path, text: str) -> None:
 
 
 write_reference(HERE / "reference")
+
+
+def setup(app: Any) -> None:
+    """Sphinx calls this: examples that run need something to work on."""
+    app.connect("builder-inited", make_samples)
+    app.connect("build-finished", lambda app, error: shutil.rmtree(SAMPLES, ignore_errors=True))
+
+
+def make_samples(app: Any) -> None:
+    """Design a dance as short as can be."""
+    if app.builder.name == "doctest":
+        options = solver.DanceOptions(postures={"both": 2}, pool=20, starts=1, rounds=1, seed=1, workers=1)
+        solver.design(solver.hoap3(torque="peak"), options).write(SAMPLES / "dance")

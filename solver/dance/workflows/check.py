@@ -91,8 +91,9 @@ def check(
         InvalidValue: a timeline that contradicts itself, a rig without contact patches, a rate that is not positive.
 
     Example:
-        >>> verdict = solver.check("dance/dance.npz")  # doctest: +SKIP
-        >>> print(verdict.report)  # doctest: +SKIP
+        >>> verdict = solver.check("dance/dance.npz", rate=50.0)
+        >>> print(verdict.message)
+        Feasible: every check holds
     """
     progress(0.0, "sampling the dance")
     found = LoadedDance.of(dance).held_to(options)

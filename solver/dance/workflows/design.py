@@ -93,9 +93,11 @@ def design(rig: Rig, options: DanceOptions | None = None, progress: Progress = s
         InvalidValue: a rig that cannot dance, or a check that fails at 500 Hz, which says that the design is wrong.
 
     Example:
-        >>> options = solver.DanceOptions(postures={"both": 4}, seed=1)  # doctest: +SKIP
-        >>> designed = solver.design(solver.hoap3(), options)  # doctest: +SKIP
-        >>> designed.write("dance")  # doctest: +SKIP
+        >>> quick = solver.DanceOptions(postures={"both": 2}, pool=20, starts=1, rounds=1, seed=1, workers=1)
+        >>> designed = solver.design(solver.hoap3(torque="peak"), quick)
+        >>> print(designed.message)
+        Designed a dance of 2 postures and ... s, every check holds
+        >>> designed.write("designed")
     """
     require_danceable(rig)
     if options is None:

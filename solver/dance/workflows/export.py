@@ -27,7 +27,9 @@ def export(dance: LoadedDance | Keyed | str | Path, path: str | Path, rate: floa
         InvalidValue: a rate that is not positive.
 
     Example:
-        >>> solver.export("dance/dance.npz", "dance.csv", rate=200.0)  # doctest: +SKIP
+        >>> motion = solver.export("dance/dance.npz", "dance.csv", rate=200.0)
+        >>> print(f"{motion.rate:.0f} samples a second in dance.csv")
+        200 samples a second in dance.csv
     """
     require_table(path)
     found = LoadedDance.of(dance)
