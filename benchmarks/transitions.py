@@ -31,14 +31,14 @@ from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.excitation_groups import free_columns
 from solver.dance.design.footsteps import Stepper
 from solver.dance.design.options import DanceOptions
-from solver.dance.design.postures import draw_pool
+from solver.dance.design.postures import Draw, draw_pool
 from solver.dance.design.sequence import transition_planner
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.expected_deviations import ExpectedDeviations
 from solver.rigs import hoap3
 from solver.threads import one_blas_thread
 from solver.trajectory.splines import AT_REST
-from solver.trajectory.transition_problem import Candidate, TransitionProblem
+from solver.trajectory.transition_problem import Candidate, TransitionAim, TransitionProblem
 from solver.trajectory.transition_search import search
 from solver.trajectory.transition_slopes import Slopes, slopes_of
 
@@ -101,16 +101,17 @@ def problems(count: int, via: int, seed: int) -> list[tuple[str, TransitionProbl
     each = -(-count // len(FOOT_CONFIGURATIONS))
     for number, name in enumerate(FOOT_CONFIGURATIONS):
         ground = Stepper(parent).approach(name)
-        pool = draw_pool(parent.legged, parent.coarse, ground.footing, ground.home, structure, 4 * each, seed + number)
+        pool = draw_pool(
+            parent.legged, parent.coarse, ground.footing, ground.home, structure, Draw(4 * each, seed + number)
+        )
         here, found = ground.home, 0
         for there in pool.y:
             plain, _ = parent.straight(f"{name} {found + 1}", here, there, ground.footing)
             if plain is None or found == each or len(plain.control) != 8 + 2 * AT_REST:
                 continue
             columns = np.sort(free_columns(parent.legged, name))
-            problem = TransitionProblem(
-                parent.legged, parent.coarse, plain, ground.footing, objective, history, columns, via
-            )
+            aim = TransitionAim(objective, history, columns, via)
+            problem = TransitionProblem(parent.legged, parent.coarse, plain, ground.footing, aim)
             result.append((plain.name, problem))
             history = history + parent.added(plain, objective)
             here, found = there, found + 1

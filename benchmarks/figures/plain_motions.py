@@ -11,7 +11,7 @@ from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.dance import Dance
 from solver.dance.design.design import DanceOptions, transition_planner
 from solver.dance.design.footsteps import OTHER, Stepper, common_point
-from solver.dance.design.postures import draw_pool
+from solver.dance.design.postures import Draw, draw_pool
 from solver.dance.design.transitions import TransitionPlanner
 from solver.dynamics.legs import SIDES
 from solver.errors import InvalidValue
@@ -73,7 +73,12 @@ def random_postures(rig: Rig, options: DanceOptions, seconds: float, seed: int) 
     for number, name in enumerate(FOOT_CONFIGURATIONS):
         ground = stepper.approach(name)
         pool = draw_pool(
-            parent.legged, parent.coarse, ground.footing, ground.home, structure, max(int(each / 2.0), 4), seed + number
+            parent.legged,
+            parent.coarse,
+            ground.footing,
+            ground.home,
+            structure,
+            Draw(max(int(each / 2.0), 4), seed + number),
         )
         parts += ground.arrival
         here, lasted = ground.home, 0.0

@@ -114,6 +114,7 @@ def visibility(rig: Rig, y: np.ndarray) -> tuple[np.ndarray, float]:
     state = mechanics.state(curves.q, curves.v, curves.a)
     corners = np.array([[box[list(pick), [0, 1, 2]] for pick in np.ndindex(2, 2, 2)] for box in rig.boxes])  # (L, 8, 3)
     local = np.concatenate([corners, np.zeros((len(rig.links), 1, 3))], axis=1)
+    # n shifts, l links, p points, i axes of the world, j axes of the link
     points = state.position[:, :, None] + np.einsum("nlij,lpj->nlpi", state.rotation, local)
     points = points.reshape(len(shifted), -1, 3)
     ways = (points[1:] - points[0]) / step

@@ -56,6 +56,23 @@ class Candidate:
     value: float
 
 
+@dataclass(frozen=True, slots=True)
+class TransitionAim:
+    """What a transition is to excite, and by what.
+
+    Attributes:
+        objective: of the criterion.
+        history: of everything danced before, as the objective keeps it.
+        columns: (n,) of the coordinates that deviate.
+        via: V, control values of each; all that the segment has, or 2.
+    """
+
+    objective: Objective
+    history: np.ndarray
+    columns: np.ndarray
+    via: int
+
+
 class TransitionProblem:
     """What may be chosen between two postures, and what it is worth.
 
@@ -64,10 +81,7 @@ class TransitionProblem:
         checker: with the slack that the frames between the instants need.
         straight: the feasible path that is deviated from.
         footing: of the segment.
-        objective: of the criterion.
-        history: of everything danced before, as the objective keeps it.
-        columns: (n,) of the coordinates that deviate.
-        via: V, control values of each; all that the segment has, or 2.
+        aim: what to excite.
 
     Attributes:
         basis: of the segment's splines at the instants.
@@ -80,12 +94,11 @@ class TransitionProblem:
     """
 
     def __init__(
-        self, legged: LeggedRig, checker: SegmentChecker, straight: DanceSegment, footing: Footing,
-        objective: Objective, history: np.ndarray, columns: np.ndarray, via: int,
-    ) -> None:  # fmt: skip
+        self, legged: LeggedRig, checker: SegmentChecker, straight: DanceSegment, footing: Footing, aim: TransitionAim
+    ) -> None:
         self.legged, self.checker, self.straight = legged, checker, straight
-        self.objective, self.history, self.columns = objective, history, columns
-        spline = straight.spline
+        self.objective, self.history, self.columns = aim.objective, aim.history, aim.columns
+        spline, via = straight.spline, aim.via
         if via == spline.free:
             self.inner = np.eye(spline.count)[:, AT_REST:-AT_REST]
         else:
@@ -158,4 +171,4 @@ def as_motion(curves: Curves) -> Motion:
     return Motion(np.arange(float(len(curves.q))), curves.q, curves.v, curves.a)
 
 
-__all__ = ["Candidate", "Objective", "TransitionProblem", "as_motion", "instants"]
+__all__ = ["Candidate", "Objective", "TransitionAim", "TransitionProblem", "as_motion", "instants"]

@@ -45,6 +45,9 @@ def slopes_of(problem: TransitionProblem, candidate: Candidate) -> Slopes:
     frames, n = len(basis.times), len(problem.columns)
     columns = np.concatenate([problem.columns, [0, 1]])  # the root's horizontal way follows
     held, zmp, rows = _shifted(problem, candidate, columns)
+    # letters of the sums: p shifts (order o of rate times coordinate k or j, or none), f and n instants, a axes of the
+    # wrench, b base parameters, v variables of a coordinate, i inner control values of the root's path, j its two
+    # coordinates, h limited quantities
     steps = DIFFERENCES[:, None, None]
     weights = problem.share * problem.objective.slope(rows[-1], problem.history, problem.share)
     gain = np.einsum("pnab,nab->pn", rows[:-1] - rows[-1], weights, optimize=True).reshape(3, n + 2, frames) / steps

@@ -15,7 +15,7 @@ from solver.rigs import hoap3
 from solver.trajectory.legged_rig import Footing
 from solver.trajectory.segment import FINE, DanceSegment, fine
 from solver.trajectory.splines import VIA_POINTS
-from solver.trajectory.transition_problem import TransitionProblem
+from solver.trajectory.transition_problem import TransitionAim, TransitionProblem
 from solver.trajectory.transition_search import programme, search, step_of
 from solver.trajectory.transition_slopes import slopes_of
 
@@ -43,10 +43,12 @@ def problem_of(path: tuple[DanceSegment, Footing], objective: str, via: int) -> 
     if objective == "sigma":
         sigma = ExpectedDeviations(STRUCTURE, RIG.prior, np.ones(len(RIG.links)))
         columns = np.sort(free_columns(PARENT.legged, "both"))
-        return TransitionProblem(PARENT.legged, PARENT.coarse, straight, footing, sigma, sigma.nothing, columns, via)
+        aim = TransitionAim(sigma, sigma.nothing, columns, via)
+        return TransitionProblem(PARENT.legged, PARENT.coarse, straight, footing, aim)
     grams = criterion_of(PARENT.legged, STRUCTURE, np.array(RIG.masses), "both")
     columns = np.sort(excited_columns(PARENT.legged, "both"))
-    return TransitionProblem(PARENT.legged, PARENT.coarse, straight, footing, grams, grams.nothing, columns, via)
+    aim = TransitionAim(grams, grams.nothing, columns, via)
+    return TransitionProblem(PARENT.legged, PARENT.coarse, straight, footing, aim)
 
 
 @pytest.mark.parametrize(("objective", "via"), [("sigma", FINE), ("sigma", VIA_POINTS), ("criterion", VIA_POINTS)])

@@ -19,7 +19,7 @@ from ...identification.excitation.excitation import emphasised
 from ...progress import Progress
 from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.segment import SegmentChecker
-from ..design.postures import choose, draw_pool
+from ..design.postures import Draw, choose, draw_pool
 from .keys import Keyed, Keyframe
 
 SAME_POSTURE = 1e-4
@@ -132,7 +132,7 @@ def _reaches(
         raise InvalidValue("the legs do not reach from there")
     structure = base_parameters(rig)
     wanted = max(drawing.pool, 2 * len(postures))
-    pool = draw_pool(legged, checker, footing, home[0], structure, wanted, drawing.seed)
+    pool = draw_pool(legged, checker, footing, home[0], structure, Draw(wanted, drawing.seed))
     count = min(len(postures), len(pool.y))
     chosen = choose([pool], [count], structure, emphasised(rig), drawing.seed, drawing.starts)[0][0]
     far = np.linalg.norm(places[:, None, :nv] - pool.y[None, chosen, :nv], axis=2)

@@ -29,7 +29,7 @@ from .footsteps import Approach, Stepper
 from .options import DanceOptions, human_options, paper_options
 from .postures import PosturePool, choose
 from .reachability import distances
-from .sequence import PostureSequence, find_candidates, run_sequence, transition_planner
+from .sequence import PostureSequence, SequenceTask, find_candidates, run_sequence, transition_planner
 
 __all__ = ["DanceOptions", "design", "human_options", "paper_options", "route_of", "transition_planner"]
 
@@ -106,13 +106,11 @@ class _Design:
                     name, (first, last) = queue[turn]
                     earlier = done[name]
                     start = earlier[-1].stop if earlier else approaches[name].home
-                    tasks.append(
-                        delayed(run_sequence)(
-                            os.getpid(), self.rig, self.options, name, approaches[name].home, start,
-                            chosen[name][first:last], first, last == len(chosen[name]), histories[group],
-                            self._seed(100 + 10 * group + turn),
-                        )
+                    task = SequenceTask(
+                        name, approaches[name].home, start, chosen[name][first:last], first,
+                        last == len(chosen[name]), histories[group], self._seed(100 + 10 * group + turn),
                     )  # fmt: skip
+                    tasks.append(delayed(run_sequence)(os.getpid(), self.rig, self.options, task))
                     owners.append((group, name))
                 try:
                     for (group, name), sequence in zip(owners, pool(tasks)):

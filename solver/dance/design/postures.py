@@ -35,6 +35,8 @@ INSIDE = 0.96
 HOPELESS = 200
 """Postures all of which must fail the same before it is taken for failing always."""
 SAID = 3
+PASSES = 3
+"""Over all chosen postures at most, in each start of the choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +63,38 @@ class PosturePool:
         return PosturePool(self.footing, self.y[kept], curves, self.rows[kept], self.drawn)
 
 
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """How many postures are drawn.
+
+    Attributes:
+        wanted: feasible ones, at least.
+        seed: of the draws.
+        most: draws, whatever they give.
+    """
+
+    wanted: int
+    seed: int
+    most: int = 12000
+
+
 def draw_pool(
-    legged: LeggedRig, checker: SegmentChecker, footing: Footing, home: np.ndarray, structure: BaseParameters,
-    wanted: int, seed: int, most: int = 12000,
-) -> PosturePool:  # fmt: skip
-    """At least ``wanted`` feasible postures, or as many as ``most`` draws give.
+    legged: LeggedRig,
+    checker: SegmentChecker,
+    footing: Footing,
+    home: np.ndarray,
+    structure: BaseParameters,
+    draw: Draw,
+) -> PosturePool:
+    """Feasible postures on a footing, drawn about its home (D,).
 
     Raises:
         InvalidValue: none of the draws was feasible, with what failed most often.
     """
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(draw.seed)
     kept: list[np.ndarray] = []
     found, drawn, troubles = 0, 0, _Troubles()
-    while found < wanted and drawn < most:
+    while found < draw.wanted and drawn < draw.most:
         y = _draw(legged, footing, home, generator, BATCH)
         drawn += BATCH
         y, good = legged.balanced(y, _goals(footing, generator, BATCH), footing.solved)
@@ -160,9 +181,13 @@ def _goals(footing: Footing, generator: np.random.Generator, count: int) -> np.n
 
 
 def choose(
-    pools: list[PosturePool], numbers: list[int], structure: BaseParameters, weights: np.ndarray, seed: int,
-    starts: int, passes: int = 3,
-) -> tuple[list[np.ndarray], float]:  # fmt: skip
+    pools: list[PosturePool],
+    numbers: list[int],
+    structure: BaseParameters,
+    weights: np.ndarray,
+    seed: int,
+    starts: int,
+) -> tuple[list[np.ndarray], float]:
     """The best postures of each pool, (14): indices per pool and the criterion of them all.
 
     Args:
@@ -172,7 +197,6 @@ def choose(
         weights: (L,) M_i of (12).
         seed: of the random starts.
         starts: multi-start: the best of so many exchanges from random choices.
-        passes: over all chosen postures at most, in each start.
     """
     objective = GramMatrices(structure, weights, "static")
     matrices = [objective.of_rows(pool.rows) for pool in pools]
@@ -182,7 +206,7 @@ def choose(
         chosen = [generator.permutation(len(p.y))[:n] for p, n in zip(pools, numbers)]
         total = np.sum([g[c].sum(axis=0) for g, c in zip(matrices, chosen)], axis=0)
         value = float(objective.value(total))
-        for _ in range(passes):
+        for _ in range(PASSES):
             before = value
             for group, own in zip(matrices, chosen):
                 for place in range(len(own)):

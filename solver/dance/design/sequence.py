@@ -20,7 +20,7 @@ from .dance import TraceEntry
 from .excitation_groups import criterion_of, excited_columns, free_columns
 from .footsteps import Approach, Stepper
 from .options import DanceOptions
-from .postures import PosturePool, draw_pool
+from .postures import Draw, PosturePool, draw_pool
 from .reachability import open_paths
 from .transitions import Outcome, SearchOptions, TransitionPlanner
 
@@ -81,15 +81,8 @@ def find_candidates(parent: int, rig: Rig, options: DanceOptions, configuration:
         own = transition_planner(rig, options)
         approach = Stepper(own).approach(configuration)
         number = options.postures[configuration]
-        pool = draw_pool(
-            own.legged,
-            own.coarse,
-            approach.footing,
-            approach.home,
-            base_parameters(rig),
-            max(options.pool, 4 * number),
-            seed,
-        )
+        draw = Draw(max(options.pool, 4 * number), seed)
+        pool = draw_pool(own.legged, own.coarse, approach.footing, approach.home, base_parameters(rig), draw)
         homes = np.tile(approach.home, (len(pool.y), 1))
         pool = pool.only(open_paths(own.legged, own.coarse, approach.footing, homes, pool.y))
         few = len(pool.y) < number
@@ -97,43 +90,57 @@ def find_candidates(parent: int, rig: Rig, options: DanceOptions, configuration:
         return PostureCandidates(approach, pool, notes)
 
 
-def run_sequence(
-    parent: int, rig: Rig, options: DanceOptions, configuration: str, home: np.ndarray, start: np.ndarray,
-    postures: np.ndarray, number: int, homewards: bool, history: History | None, seed: int,
-) -> PostureSequence:  # fmt: skip
-    """Dance from ``start`` (D,) through postures (P, D), numbered from ``number``; home at the end if ``homewards``.
+@dataclass(frozen=True, slots=True)
+class SequenceTask:
+    """A run of postures to be danced.
+
+    Attributes:
+        configuration: of the feet.
+        home: (D,) where it may go by, and where the configuration's dance ends.
+        start: (D,) where it begins.
+        postures: (P, D) to be reached in order.
+        number: of the first posture, in the configuration.
+        homewards: home at the end.
+        history: of everything danced before in the excitation group; None: nothing.
+        seed: of every transition's search.
+    """
+
+    configuration: str
+    home: np.ndarray
+    start: np.ndarray
+    postures: np.ndarray
+    number: int
+    homewards: bool
+    history: History | None
+    seed: int
+
+
+def run_sequence(parent: int, rig: Rig, options: DanceOptions, task: SequenceTask) -> PostureSequence:
+    """Dance a run of postures.
 
     ``parent`` is the process that asks: a worker leaves Ctrl-C, which a terminal sends to all, to it.
     """
     if os.getpid() != parent:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     with one_blas_thread():
-        return _Run(rig, options, configuration, home, history, seed).run(start, postures, number, homewards)
+        return _Run(rig, options, task).run()
 
 
 class _Run:
-    def __init__(
-        self,
-        rig: Rig,
-        options: DanceOptions,
-        configuration: str,
-        home: np.ndarray,
-        history: History | None,
-        seed: int,
-    ) -> None:
-        self.options, self.configuration, self.home, self.seed = options, configuration, home, seed
+    def __init__(self, rig: Rig, options: DanceOptions, task: SequenceTask) -> None:
+        self.options, self.task, self.home, self.configuration = options, task, task.home, task.configuration
         self.planner: TransitionPlanner = transition_planner(rig, options)
         legged = self.planner.legged
-        self.footing: Footing = legged.footing(configuration)
+        self.footing: Footing = legged.footing(task.configuration)
         structure = base_parameters(rig)
-        self.criterion = criterion_of(legged, structure, emphasised(rig, options.emphasis), configuration)
+        self.criterion = criterion_of(legged, structure, emphasised(rig, options.emphasis), task.configuration)
         self.objective: GramMatrices | ExpectedDeviations = self.criterion
-        self.columns = excited_columns(legged, configuration)
+        self.columns = excited_columns(legged, task.configuration)
         if options.objective == "sigma":
             factors = np.array([options.emphasis.get(link, 1.0) for link in rig.links])
             self.objective = ExpectedDeviations(structure, rig.prior, factors)
-            self.columns = free_columns(legged, configuration)
-        self.history: History = (self.criterion.nothing, self.objective.nothing) if history is None else history
+            self.columns = free_columns(legged, task.configuration)
+        self.history: History = task.history or (self.criterion.nothing, self.objective.nothing)
         self.segments: list[DanceSegment] = []
         self.postures: list[int] = []
         self.trace: list[TraceEntry] = []
@@ -141,19 +148,21 @@ class _Run:
         self.before: list[History] = []  # history before each segment, should it be dropped
         self.count = 0
 
-    def run(self, start: np.ndarray, postures: np.ndarray, first: int, homewards: bool) -> PostureSequence:
-        here = start
-        for number, posture in enumerate(postures, start=first):
+    def run(self) -> PostureSequence:
+        """Dance it."""
+        task = self.task
+        here = task.start
+        for number, posture in enumerate(task.postures, start=task.number):
             name = f"{self.configuration} posture {number + 1}"
             if self._go(here, posture, name):
                 self._hold(name, posture)
                 self.postures.append(len(self.segments) - 1)
                 here = posture
-        at_home = not homewards or self._home(here)
-        stop = self.segments[-1].stop if self.segments else start
+        at_home = not task.homewards or self._home(here)
+        stop = self.segments[-1].stop if self.segments else task.start
         return PostureSequence(
-            tuple(self.segments), tuple(self.postures), tuple(self.trace), self.history, stop, homewards and at_home,
-            tuple(self.notes),
+            tuple(self.segments), tuple(self.postures), tuple(self.trace), self.history, stop,
+            task.homewards and at_home, tuple(self.notes),
         )  # fmt: skip
 
     def _go(self, here: np.ndarray, there: np.ndarray, name: str) -> bool:
@@ -223,4 +232,4 @@ class _Run:
 
     def _next_seed(self) -> int:
         self.count += 1
-        return int(np.random.SeedSequence([self.seed, self.count]).generate_state(1)[0])
+        return int(np.random.SeedSequence([self.task.seed, self.count]).generate_state(1)[0])

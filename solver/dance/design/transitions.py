@@ -8,7 +8,7 @@ sampling.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.rebalancing import Rebalancer
 from ...trajectory.segment import DanceSegment, SegmentChecker, fine
 from ...trajectory.splines import AT_REST, Spline
-from ...trajectory.transition_problem import Objective, TransitionProblem, instants
+from ...trajectory.transition_problem import Objective, TransitionAim, TransitionProblem, instants
 from ...trajectory.transition_search import search
 
 FINE_RATE = 500.0
@@ -85,7 +85,7 @@ class TransitionPlanner:
 
     def straight(
         self, name: str, start: np.ndarray, stop: np.ndarray, footing: Footing, kind: str = "straight",
-        lift: dict[str, float] | None = None, least: float = 0.0,
+        lift: dict[str, float] | None = None,
     ) -> tuple[DanceSegment | None, str]:  # fmt: skip
         """The straight path between two static postures, slowed down until it keeps every limit, or why there is none.
 
@@ -95,12 +95,13 @@ class TransitionPlanner:
             footing: of the segment.
             kind: of the segment.
             lift: [m] by which each side's foot is raised on the way.
-            least: [s] duration to begin with, if longer than the options' and what the speeds need.
         """
-        duration = max(self.options.shortest, self._shortest(start, stop), least)
+        duration = max(self.options.shortest, self._shortest(start, stop))
         trouble, dip = "", 0.0
         for _ in range(SLOWEST):
-            segment, reached = self._rebalanced(name, kind, start, stop, footing, duration, dip, lift)
+            control = Spline(duration, fine(duration)).straight(start, stop)
+            even = DanceSegment(name, kind, duration, control, footing.solved, footing.anchors)
+            segment, reached = self._rebalanced(even, footing, dip, lift or {})
             if not reached:
                 trouble, dip = "the legs do not reach", dip + DIP * self.legged.straight_height
                 continue
@@ -141,8 +142,8 @@ class TransitionPlanner:
             seed: of the candidates.
         """
         via = self.options.via or straight.spline.free
-        columns = np.array(sorted(columns), int)
-        problem = TransitionProblem(self.legged, self.coarse, straight, footing, objective, history, columns, via)
+        aim = TransitionAim(objective, history, np.array(sorted(columns), int), via)
+        problem = TransitionProblem(self.legged, self.coarse, straight, footing, aim)
         found = search(problem, seed, self.options.rounds)
         best = found.best.control
         result = DanceSegment(straight.name, "exciting", straight.duration, best, straight.solved, straight.anchors)
@@ -175,19 +176,18 @@ class TransitionPlanner:
         return float(1.15 * fastest.max() * np.nan_to_num(share).max(initial=0.0))
 
     def _rebalanced(
-        self, name: str, kind: str, start: np.ndarray, stop: np.ndarray, footing: Footing, duration: float,
-        dip: float, lift: dict[str, float] | None,
-    ) -> tuple[DanceSegment, bool]:  # fmt: skip
-        spline = Spline(duration, fine(duration))
-        control = spline.straight(start, stop)
+        self, even: DanceSegment, footing: Footing, dip: float, lift: dict[str, float]
+    ) -> tuple[DanceSegment, bool]:
+        """The straight path led by its zero-moment point, root lowered and feet lifted [m]; do the legs reach."""
+        spline, control = even.spline, np.array(even.control)
         bump = np.sin(np.pi * np.linspace(0.0, 1.0, spline.free + 2))[1:-1]
         control[AT_REST:-AT_REST, 2] -= dip * bump
-        for side, height in (lift or {}).items():
+        for side, height in lift.items():
             control[AT_REST:-AT_REST, self.legged.foot_columns[side][2]] += height * bump
         balancer = Rebalancer(self.legged, spline, instants(spline))
-        ends = self.legged.ends(start, stop, footing)
+        ends = self.legged.ends(even.start, even.stop, footing)
         wanted = balancer.goals(*ends, footing.polygon.centre)
         control = balancer.started(control, wanted, footing.solved)
         control = balancer.rebalance(control[None], wanted, footing.solved)
         reached = bool(balancer.evaluate(control, footing.solved)[2].all())
-        return DanceSegment(name, kind, duration, control[0], footing.solved, footing.anchors), reached
+        return replace(even, control=control[0]), reached

@@ -186,6 +186,7 @@ def emphasised(rig: Rig, emphasis: Mapping[str, float] | None = None) -> np.ndar
 def condition_gradient(matrix: np.ndarray, slopes: np.ndarray) -> tuple[float, np.ndarray]:
     """Condition number of (m, n) and its gradient (k,) given the matrix's derivatives (k, m, n)."""
     left, values, right = np.linalg.svd(matrix, full_matrices=False)
+    # m rows, n columns, k derivatives
     largest = np.einsum("m,kmn,n->k", left[:, 0], slopes, right[0])
     smallest = np.einsum("m,kmn,n->k", left[:, -1], slopes, right[-1])
     low = max(values[-1], np.finfo(float).tiny)

@@ -53,18 +53,19 @@ class GramMatrices:
     def of_rows(self, rows: np.ndarray) -> np.ndarray:
         """Gram matrices (N, n, k, k) of rows (N, 6, B), frame by frame."""
         own = np.where(self._used, rows[:, :, self._columns], 0.0)
-        return np.einsum("frik,fril->fikl", own, own)
+        return np.einsum("frik,fril->fikl", own, own)  # f frames, r rows, i links, k and l their columns
 
     def of_factor(self, factor: np.ndarray) -> np.ndarray:
         """Gram matrices (n, k, k) of a factor (m, B)."""
         own = np.where(self._used, factor[:, self._columns], 0.0)
-        return np.einsum("rik,ril->ikl", own, own)
+        return np.einsum("rik,ril->ikl", own, own)  # r rows, i links, k and l their columns
 
     def of_motion(self, rig: Rig, motion: Motion, groups: int = 1) -> np.ndarray:
         """Gram matrices (groups, n, k, k) of a motion's frames, cut into so many equal runs."""
         rows = base_rows(rig, motion, self.structure)
         own = np.where(self._used, rows[:, :, self._columns], 0.0)
         own = own.reshape(groups, -1, *own.shape[2:])
+        # g groups, f rows of all frames, i links, k and l their columns
         return np.einsum("gfik,gfil->gikl", own, own, optimize=True)
 
     def conditions(self, matrices: np.ndarray) -> np.ndarray:

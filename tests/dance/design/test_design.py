@@ -12,7 +12,7 @@ from solver.dance.design.dance import Dance
 from solver.dance.design.dance_file import read_dance, write_dance
 from solver.dance.design.design import DanceOptions, design, paper_options, route_of, transition_planner
 from solver.dance.design.excitation_groups import free_columns
-from solver.dance.design.postures import choose, draw_pool
+from solver.dance.design.postures import Draw, choose, draw_pool
 from solver.dance.design.transitions import SearchOptions, TransitionPlanner
 from solver.dance.workflows.export import export_motion
 from solver.errors import Cancelled, InputError, InvalidValue
@@ -175,7 +175,7 @@ def test_chosen_postures_beat_random_ones() -> None:
     legged, structure = LeggedRig(RIG, shrink=0.4), base_parameters(RIG)
     footing = legged.footing("both")
     checker = SegmentChecker(RIG, CheckOptions(shrink=0.4), 1.0)
-    pool = draw_pool(legged, checker, footing, legged.home(footing), structure, 60, 0)
+    pool = draw_pool(legged, checker, footing, legged.home(footing), structure, Draw(60, 0))
     chosen, value = choose([pool], [10], structure, RIG.masses, 0, 1)
     assert len(set(chosen[0].tolist())) == 10
     assert choose([pool], [10], structure, RIG.masses, 0, 3)[1] <= value
