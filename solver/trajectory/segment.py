@@ -81,7 +81,7 @@ def fine(duration: float) -> int:
 
 
 class SegmentChecker:
-    """Says whether segments keep every limit, by the checks of `checks`.
+    """Says whether segments keep every limit, by the table of checks.
 
     Args:
         rig: whose limits.
