@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from . import so3
+from .dynamics import difference
 from .errors import InvalidValue
-from .pinocchio_loader import pin
-from .rig import ROOT_NV, Rig
+from .joints import ROOT_NV, Joint
+from .rig import Rig
 from .so3 import Exponential, cross, quaternion_log
 
 ROOT_NQ = ROOT_NV + 1
@@ -35,24 +37,22 @@ def to_manifold(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Cur
     Raises:
         InvalidValue: a joint type without rule.
     """
-    model = rig.model
-    q, v, a = np.zeros((len(y), model.nq)), np.zeros((len(y), model.nv)), np.zeros((len(y), model.nv))
+    q, (v, a) = np.zeros((len(y), rig.nq)), np.zeros((2, len(y), rig.nv))
     root = Exponential(y[:, 3:6])
     turn, (omega, alpha) = root.matrix, root.rates(dy[:, 3:6], ddy[:, 3:6])
     q[:, :3], q[:, 3:7] = y[:, :3], root.quaternion
     v[:, :3] = np.einsum("nij,ni->nj", turn, dy[:, :3])
     a[:, :3] = np.einsum("nij,ni->nj", turn, ddy[:, :3]) - cross(omega.T, v[:, :3].T).T
     v[:, 3:6], a[:, 3:6] = omega, alpha
-    for name, joint in zip(list(model.names)[2:], list(model.joints)[2:]):
-        at, span = joint.idx_q, slice(joint.idx_v, joint.idx_v + joint.nv)
+    for joint, into, span in joint_places(rig)[1:]:
         if joint.nq == joint.nv:
-            q[:, at : at + joint.nq], v[:, span], a[:, span] = y[:, span], dy[:, span], ddy[:, span]
-        elif joint.shortname() == "JointModelSpherical":
+            q[:, into], v[:, span], a[:, span] = y[:, span], dy[:, span], ddy[:, span]
+        elif joint.kind == "spherical":
             turned = Exponential(y[:, span])
-            q[:, at : at + 4] = turned.quaternion
+            q[:, into] = turned.quaternion
             v[:, span], a[:, span] = turned.rates(dy[:, span], ddy[:, span])
         else:
-            raise InvalidValue(f"joint {name!r} of type {joint.shortname()} cannot dance: no rule for its coordinates")
+            raise InvalidValue(f"joint {joint.name!r} is {joint.kind} and cannot dance: no rule for its coordinates")
     return Curves(q, v, a)
 
 
@@ -76,49 +76,71 @@ def flat_rates(rig: Rig, y: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[n
 
 
 def to_flat(rig: Rig, q: np.ndarray) -> np.ndarray:
-    """Flat coordinates (nv,) of one configuration (nq,)."""
+    """Flat coordinates (..., nv) of configurations (..., nq), every rotation vector at most half a turn long."""
     q = np.asarray(q, float)
-    y = pin.difference(rig.model, rig.neutral, q)
-    y[:3] = q[:3]
-    y[3:6] = quaternion_log(q[3:7])
-    return y
+    return np.concatenate([q[..., :3], quaternion_log(q[..., 3:ROOT_NQ]), joint_coordinates(rig, q)], axis=-1)
+
+
+def joint_places(rig: Rig) -> list[tuple[Joint, slice, slice]]:
+    """Each joint, the root's first, with its places in q and in v."""
+    result, at, moves = [], 0, 0
+    for joint in rig.joints:
+        result.append((joint, slice(at, at + joint.nq), slice(moves, moves + joint.nv)))
+        at, moves = at + joint.nq, moves + joint.nv
+    return result
 
 
 def joint_coordinates(rig: Rig, q: np.ndarray) -> np.ndarray:
-    """Joint coordinates (N, nv - 6) of configurations (N, nq), as `Rig.coordinates` row by row."""
-    neutral = rig.neutral
-    if rig.model.nq - ROOT_NQ == rig.model.nv - ROOT_NV:  # every coordinate is its own difference
-        return q[:, ROOT_NQ:] - neutral[ROOT_NQ:]
-    result = np.empty((len(q), rig.model.nv - ROOT_NV))
-    differences = None
-    for joint in list(rig.model.joints)[2:]:
-        into = slice(joint.idx_v - ROOT_NV, joint.idx_v - ROOT_NV + joint.nv)
-        values = q[:, joint.idx_q : joint.idx_q + joint.nq]
+    """Joint coordinates (..., nv - 6) [rad, m] of configurations (..., nq), measured from neutral as `Limits` are.
+
+    A hinge's angle, a slide's length, a spherical joint's rotation vector of at most half a turn.
+    """
+    q = np.asarray(q, float)
+    if rig.nq - ROOT_NQ == rig.nv - ROOT_NV:  # every coordinate is its own
+        return np.array(q[..., ROOT_NQ:])
+    result = np.empty((*q.shape[:-1], rig.nv - ROOT_NV))
+    for joint, into, moves in joint_places(rig)[1:]:
+        own, values = slice(moves.start - ROOT_NV, moves.stop - ROOT_NV), q[..., into]
         if joint.nq == joint.nv:
-            result[:, into] = values - neutral[joint.idx_q : joint.idx_q + joint.nq]
-        elif joint.shortname() == "JointModelSpherical":
-            result[:, into] = quaternion_log(values)
+            result[..., own] = values
+        elif joint.kind == "spherical":
+            result[..., own] = quaternion_log(values)
+        elif joint.kind == "continuous":
+            result[..., own] = np.arctan2(values[..., 1:], values[..., :1])
         else:
-            if differences is None:
-                differences = np.array([rig.coordinates(row) for row in q]).reshape(len(q), -1)
-            result[:, into] = differences[:, into]
+            result[..., own] = difference(rig, rig.neutral, q)[..., moves]
+    return result
+
+
+def continuous_coordinates(rig: Rig, q: np.ndarray) -> np.ndarray:
+    """The same (N, nv - 6) of a motion (N, nq), each rotation vector the one nearest to its predecessor's."""
+    result = joint_coordinates(rig, q)
+    for columns in rotation_columns(rig)[1:]:
+        own = slice(columns.start - ROOT_NV, columns.stop - ROOT_NV)
+        result[:, own] = so3.unwrapped(result[:, own])
     return result
 
 
 def coordinate_names(rig: Rig) -> tuple[str, ...]:
     """(nv - 6) names: the link moved, with the axis where its joint has several."""
     names = []
-    for joint, link in zip(list(rig.model.joints)[2:], rig.links[1:]):
+    for joint, link in zip(rig.joints[1:], rig.links[1:]):
         names += [link] if joint.nv == 1 else [f"{link} {axis}" for axis in "xyzuvw"[: joint.nv]]
     return tuple(names)
 
 
 def coordinate_links(rig: Rig) -> tuple[tuple[str, ...], ...]:
     """(nv - 6) the link each coordinate moves."""
-    joints = list(rig.model.joints)[2:]
-    return tuple((link,) for joint, link in zip(joints, rig.links[1:]) for _ in range(joint.nv))
+    return tuple((link,) for joint, link in zip(rig.joints[1:], rig.links[1:]) for _ in range(joint.nv))
 
 
+def coordinate_lengths(rig: Rig) -> np.ndarray:
+    """(nv - 6) True where a coordinate is a length [m]; all others are angles [rad]."""
+    return np.array([k < SLIDES.get(joint.kind, 0) for joint in rig.joints[1:] for k in range(joint.nv)], bool)
+
+
+SLIDES = {"prismatic": 1, "planar": 2}
+"""How many coordinates of a kind of joint are lengths; they come first."""
 SINGULAR = 1.9 * np.pi
 """[rad] length at which a rotation vector's chart comes near its end, one full turn."""
 
@@ -130,14 +152,11 @@ def unwrapped(rig: Rig, q: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
         InvalidValue: a rotation comes near a full turn, where rotation vectors end.
     """
     rows = np.array(q, float)
-    for part in _quaternions(rig):
+    for part in quaternion_columns(rig):
         rows[:, part] /= np.linalg.norm(rows[:, part], axis=1, keepdims=True)
-    y = np.concatenate([rows[:, :3], quaternion_log(rows[:, 3:7]), joint_coordinates(rig, rows)], axis=1)
+    y = to_flat(rig, rows)
     for columns in rotation_columns(rig):
-        steps = np.linalg.norm(np.diff(y[:, columns], axis=0), axis=1)
-        jumps = np.flatnonzero(steps >= np.pi)  # before the first of these every vector is the nearest already
-        for frame in range(jumps[0] + 1 if len(jumps) else len(y), len(y)):
-            y[frame, columns] = nearest_turn(y[frame, columns], y[frame - 1, columns])
+        y[:, columns] = so3.unwrapped(y[:, columns])
         far = np.linalg.norm(y[:, columns], axis=1) > SINGULAR
         if far.any():
             raise InvalidValue(
@@ -148,22 +167,11 @@ def unwrapped(rig: Rig, q: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
 
 
 def rotation_columns(rig: Rig) -> list[slice]:
-    """Where rotation vectors lie in the flat coordinates."""
-    joints = [j for j in list(rig.model.joints)[2:] if j.shortname() == "JointModelSpherical"]
-    return [slice(3, ROOT_NV), *(slice(j.idx_v, j.idx_v + 3) for j in joints)]
+    """Where rotation vectors lie in the flat coordinates, the root's first."""
+    return [slice(3, ROOT_NV), *(moves for joint, _, moves in joint_places(rig) if joint.kind == "spherical")]
 
 
-def nearest_turn(vector: np.ndarray, goal: np.ndarray) -> np.ndarray:
-    """The rotation vector (3,) [rad] of the same rotation that comes nearest to a goal (3,)."""
-    angle = float(np.linalg.norm(vector))
-    if angle < 1e-9:
-        axis, far = goal, float(np.linalg.norm(goal))
-        turns = round(far / (2.0 * np.pi))
-        return vector if not turns else axis / far * 2.0 * np.pi * turns
-    axis = vector / angle
-    return vector + axis * 2.0 * np.pi * round(float(axis @ goal - angle) / (2.0 * np.pi))
-
-
-def _quaternions(rig: Rig) -> list[slice]:
-    joints = [j for j in list(rig.model.joints)[2:] if j.shortname() == "JointModelSpherical"]
-    return [slice(3, 7), *(slice(j.idx_q, j.idx_q + 4) for j in joints)]
+def quaternion_columns(rig: Rig) -> list[slice]:
+    """Where quaternions lie in q, the root's first."""
+    kinds = ("free", "spherical")
+    return [slice(into.stop - 4, into.stop) for joint, into, _ in joint_places(rig) if joint.kind in kinds]

@@ -109,7 +109,7 @@ class Joint:
 class Limits:
     """Limits of the joints, root excluded, in the tangent order of the model (nv - 6 entries).
 
-    A position is the joint's coordinate from the neutral configuration, ``pin.difference(model, neutral, q)[6:]``:
+    A position is the joint's coordinate from the neutral configuration, see `coordinates.joint_coordinates`:
     the angle of a revolute joint, the rotation vector of a spherical one.
 
     Attributes:

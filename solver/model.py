@@ -89,11 +89,6 @@ def motion_subspace(model: Model, joint: int) -> np.ndarray:
     return np.array(data.S).reshape(6, -1)
 
 
-def coordinates_from(model: Model, start: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Tangent vector (nv,) that leads from one configuration (nq,) to another."""
-    return np.asarray(pin.difference(model, start, np.asarray(q, float)))
-
-
 def _joint_model(joint: Joint) -> pin.JointModel:
     if joint.kind in WITHOUT_AXIS:
         return WITHOUT_AXIS[joint.kind]()

@@ -198,12 +198,6 @@ class Rig(_Derived):
         """(nq,) every joint at zero, root at the world origin."""
         return np.concatenate([joint.neutral for joint in self.joints])
 
-    def coordinates(self, q: np.ndarray) -> np.ndarray:
-        """Joint coordinates (nv - 6,) of a configuration (nq,), comparable with `limits`."""
-        from .model import coordinates_from
-
-        return coordinates_from(self.model, self.neutral, q)[ROOT_NV:]
-
     @property
     def rest(self) -> tuple[np.ndarray, np.ndarray]:
         """Axes (L, 3, 3) and origins (L, 3) [m] of the links in the world, every joint at zero, root at the origin."""

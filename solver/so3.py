@@ -19,6 +19,8 @@ TINY = 1e-12
 """Sine below which an angle is its sine."""
 STILL = 1e-9
 """[rad] below which a rotation vector has no direction."""
+STRAIGHT = 1e-6
+"""[rad] from a right angle within which pitch leaves roll and yaw open."""
 HALF_SINE = np.array([1 / 2, -1 / 48, 1 / 3840, -1 / 645120, 1 / 185794560])
 SECOND = np.array([1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800])
 FIRST_SLOPE = np.array([-1 / 24, 1 / 360, -1 / 13440, 1 / 907200, -1 / 95800320])
@@ -43,14 +45,14 @@ class Exponential:
 
     def __init__(self, vectors: np.ndarray) -> None:
         self.r = r = _components(vectors, "rotation vectors", 3)
-        self.u = u = _dot(r, r)
+        self.u = u = np.asarray(_dot(r, r))
         small = u < SMALL
         self.small = small if small.any() else None
         safe = u if self.small is None else np.where(small, 1.0, u)
         angle = np.sqrt(safe)
         half = 0.5 * angle
-        self.half_sine = np.sin(half) / angle  # sin(|r| / 2) / |r|
-        self.half_cosine = np.cos(half)
+        self.half_sine = np.asarray(np.sin(half) / angle)  # sin(|r| / 2) / |r|
+        self.half_cosine = np.asarray(np.cos(half))
         if self.small is not None:
             near = u[self.small]
             self.half_sine[self.small] = _series(HALF_SINE, near)
@@ -58,7 +60,7 @@ class Exponential:
         self.a = 2.0 * self.half_sine * self.half_cosine
         self.b = 2.0 * self.half_sine * self.half_sine
         self.cosine = 1.0 - self.b * u
-        self.c = (1.0 - self.a) / safe
+        self.c = np.asarray((1.0 - self.a) / safe)
         if self.small is not None:
             self.c[self.small] = _series(SECOND, near)
 
@@ -105,7 +107,7 @@ class Exponential:
     def _slopes(self) -> tuple[np.ndarray, np.ndarray]:
         """db/du and dc/du."""
         twice = 2.0 * (self.u if self.small is None else np.where(self.small, 1.0, self.u))
-        db, dc = (self.a - 2.0 * self.b) / twice, (self.b - 3.0 * self.c) / twice
+        db, dc = np.asarray((self.a - 2.0 * self.b) / twice), np.asarray((self.b - 3.0 * self.c) / twice)
         if self.small is not None:
             near = self.u[self.small]
             db[self.small], dc[self.small] = _series(FIRST_SLOPE, near), _series(SECOND_SLOPE, near)
@@ -230,6 +232,21 @@ def between(start: np.ndarray, stop: np.ndarray) -> np.ndarray:
         return 2.0 * np.outer(across, across) - np.eye(3)
     around = skew(np.cross(a, b))
     return np.eye(3) + around + around @ around / (1.0 + cosine)
+
+
+def from_rpy(angles: np.ndarray) -> np.ndarray:
+    """Rotation matrix (3, 3) of URDF's roll, pitch and yaw (3,) [rad] about the fixed axes x, y and z."""
+    roll, pitch, yaw = np.diag(_shaped(angles, "roll, pitch and yaw", (3,)))
+    return np.asarray(exp(yaw) @ exp(pitch) @ exp(roll))
+
+
+def to_rpy(matrix: np.ndarray) -> np.ndarray:
+    """URDF's roll, pitch and yaw (3,) [rad] of a rotation matrix (3, 3); no roll where the pitch is a right angle."""
+    r = _shaped(matrix, "rotation matrices", (3, 3))
+    pitch = np.arctan2(-r[2, 0], np.hypot(r[2, 1], r[2, 2]))
+    if abs(abs(pitch) - 0.5 * np.pi) < STRAIGHT:
+        return np.array([0.0, pitch, -np.arctan2(r[0, 1], r[1, 1])])
+    return np.array([np.arctan2(r[2, 1], r[2, 2]), pitch, np.arctan2(r[1, 0], r[0, 0])])
 
 
 def continuous(quaternions: np.ndarray) -> np.ndarray:

@@ -24,9 +24,8 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"wrenches", "model"}),
     frozenset({"rig"}),
     frozenset({"trial"}),
-    frozenset({"contacts", "rigs"}),
     frozenset({"dynamics"}),
-    frozenset({"coordinates", "signals"}),
+    frozenset({"contacts", "coordinates", "rigs", "signals"}),
     frozenset({"formats"}),
     frozenset({"scene"}),  # a language of plain values, which readers of timelines stand on
     frozenset({"feasibility", "tracking"}),
@@ -120,6 +119,33 @@ def test_one_file_imports_pinocchio() -> None:
     """Pinocchio is imported in one file, which knows how Blender's extensions must load it."""
     users = {i.path.name for i in all_imports(SOLVER) if not i.relative and i.target[0] in DYNAMICS_LIBRARY}
     assert users == {"pinocchio_loader.py"}
+
+
+PINOCCHIO_ROOMS = {
+    "solver/pinocchio_loader.py",
+    "solver/model.py",
+    "solver/dynamics/configurations.py",
+    "solver/dynamics/kinematics.py",
+    "solver/dynamics/mechanics.py",
+    "solver/dynamics/workspace.py",
+    "solver/feasibility/collisions.py",
+    "solver/feasibility/shapes.py",
+    "solver/rigs/meshes.py",
+    "solver/rigs/urdf.py",
+    "solver/rigs/urdf_geometry.py",
+    "addon/interpreter.py",  # says how to install it
+}
+"""Files that may name Pinocchio or coal, so that another engine could stand in."""
+MOST_ROOMS = 14
+
+
+def test_pinocchio_lives_in_few_rooms() -> None:
+    """Only the engine's own rooms name Pinocchio or coal, in code or in words; each of them does."""
+    named = re.compile(r"\b(pin|pinocchio|coal|hppfcl)\b")
+    paths = [path for folder in (SOLVER, ADDON) for path in sources(folder)]
+    found = {str(path.relative_to(ROOT)) for path in paths if named.search(path.read_text(encoding="utf-8"))}
+    assert found == PINOCCHIO_ROOMS
+    assert len(found) <= MOST_ROOMS
 
 
 def test_solver_imports_itself_relatively() -> None:

@@ -55,6 +55,30 @@ def test_half_a_turn_has_a_logarithm() -> None:
         np.testing.assert_allclose(np.linalg.norm(found, axis=1), np.pi, atol=1e-12)
 
 
+@pytest.mark.parametrize("angle", ANGLES)
+def test_one_rotation_alone_is_as_in_a_batch(angle: float) -> None:
+    """Without a batch, near zero and near half a turn alike, a rotation gives what it gives among others."""
+    r = vectors(angle)
+    dr = np.random.default_rng(9).standard_normal(3)
+    many, one = so3.Exponential(r), so3.Exponential(r[7])
+    np.testing.assert_array_equal(one.matrix, many.matrix[7])
+    np.testing.assert_array_equal(one.quaternion, many.quaternion[7])
+    np.testing.assert_allclose(one.rates(dr)[1], many.rates(np.tile(dr, (len(r), 1)))[1][7], atol=1e-15)
+    np.testing.assert_allclose(so3.log(one.matrix), r[7], atol=1e-12)
+
+
+def test_roll_pitch_and_yaw_are_those_of_pinocchio() -> None:
+    """URDF's angles give Pinocchio's matrix and come back; at a right angle of pitch an equal turn comes back."""
+    generator = np.random.default_rng(10)
+    for angles in [*generator.uniform(-1.5, 1.5, (10, 3)), np.zeros(3)]:
+        matrix = so3.from_rpy(angles)
+        np.testing.assert_allclose(matrix, pin.rpy.rpyToMatrix(angles), atol=1e-14)
+        np.testing.assert_allclose(so3.to_rpy(matrix), angles, atol=1e-13)
+    for pitch in (0.5 * np.pi, -0.5 * np.pi):
+        matrix = so3.from_rpy(np.array([0.3, pitch, -0.4]))
+        np.testing.assert_allclose(so3.from_rpy(so3.to_rpy(matrix)), matrix, atol=1e-12)
+
+
 @pytest.mark.parametrize("angle", BEYOND)
 def test_matrices_and_quaternions_are_one_rotation(angle: float) -> None:
     """A quaternion comes back from its matrix, up to sign, and matrices are those of Pinocchio."""

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from solver.coordinates import joint_coordinates
 from solver.demo.motions import Style
 from solver.dynamics import predicted_wrench
 from solver.identification.accumulate import accumulate
@@ -189,7 +190,7 @@ def _score(rig: Rig, start: np.ndarray, plan: Excitation, seed: int) -> float:
     Infinite for a motion that leaves the joint ranges or tips the robot over.
     """
     motion = exciting(rig, start, plan, 0.25 * RATE, seed)
-    coordinates = np.array([rig.coordinates(q) for q in motion.q])
+    coordinates = joint_coordinates(rig, motion.q)
     if np.any(coordinates < rig.limits.lower) or np.any(coordinates > rig.limits.upper):
         return float("inf")
     if pressure_margin(rig, motion, rig.prior, FEET) > 0.0:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solver.calibration import load_marker_set
+from solver.coordinates import joint_coordinates
 from solver.demo.laboratory import Placement, PlateNoise, record_markers, record_plates
 from solver.demo.motions import Style, standing, still
 from solver.demo.truth import perturbed
@@ -139,7 +140,7 @@ def dance(person: Volunteer, seed: int, rounds: int) -> Motion:
 
 def _beyond_limits(rig: Rig, motion: Motion) -> float:
     """[rad] farthest that a joint leaves its range."""
-    coordinates = np.array([rig.coordinates(q) for q in motion.q])
+    coordinates = joint_coordinates(rig, motion.q)
     low, high = coordinates.min(axis=0), coordinates.max(axis=0)
     return float(np.maximum(rig.limits.lower - low, high - rig.limits.upper).max())
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from ..pinocchio_loader import pin
+from ..dynamics import integrate
 from ..rig import Rig
 from ..so3 import skew
 from ..tracking.kinematics import Kinematics, row_sums
@@ -52,11 +52,11 @@ class SubjectFit:
     def __init__(
         self, rig: Rig, links: np.ndarray, information: np.ndarray, vector: np.ndarray, constant: float
     ) -> None:
-        self.model = pin.Model(rig.model)
+        self.rig = rig
         self.links = links
         self.information, self.vector, self.constant = information, vector, constant
         self.joints = len(rig.links) - 1
-        self.kinematics = Kinematics(rig, self.model)
+        self.kinematics = Kinematics(rig, movable=True)
         self.posture = Posture(rig, TrackingOptions().free_twist)
         self.parents = np.array(rig.parents)[1:]
         self._selector = np.zeros((len(rig.links), len(links)))
@@ -71,13 +71,12 @@ class SubjectFit:
     @property
     def joint_positions(self) -> np.ndarray:
         """(L, 3) [m] joint centres of the model as it is, in the parent links' frames."""
-        return np.array([place.translation for place in list(self.model.jointPlacements)[1:]])
+        return self.kinematics.joint_positions
 
     def place(self, theta: np.ndarray) -> np.ndarray:
         """Set the model's joint centres; returns marker places (M, 3)."""
-        for k, centre in enumerate(theta[: 3 * self.joints].reshape(-1, 3)):
-            rotation = self.model.jointPlacements[k + 2].rotation
-            self.model.jointPlacements[k + 2] = pin.SE3(rotation, centre)
+        root = self.rig.joints[0].position
+        self.kinematics.move_joints(np.vstack([root, theta[: 3 * self.joints].reshape(-1, 3)]))
         return theta[3 * self.joints :].reshape(-1, 3)
 
     def solve(self, theta: np.ndarray, samples: list[Sample]) -> tuple[np.ndarray, float]:
@@ -92,7 +91,7 @@ class SubjectFit:
                 if found is not None:
                     step, turns = found
                     for sample, q, turn in zip(samples, poses, turns):
-                        sample.q = pin.integrate(self.model, q, turn)
+                        sample.q = integrate(self.rig, q, turn)
                     trial = self.cost(theta + step, samples)
                 if trial <= cost or damping > LARGEST_DAMPING:
                     break

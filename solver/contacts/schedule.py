@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import frozen
+from ..dynamics import link_poses
 from ..errors import InvalidValue, UnknownPreset
-from ..pinocchio_loader import pin
 from ..rig import Rig
 
 SAME_TIME = 1e-9
@@ -158,13 +158,9 @@ class Schedule:
 
 def anchors_at(rig: Rig, q: np.ndarray, patches: Sequence[str] | None = None) -> tuple[Anchor, ...]:
     """Anchors where a posture q (nq,) has its patches (all by default)."""
-    data = rig.model.createData()
-    pin.forwardKinematics(rig.model, data, np.asarray(q, float))
-    anchors = []
-    for name in rig.patches if patches is None else patches:
-        pose = data.oMi[rig.joint(rig.patch(name).link)]
-        anchors.append(Anchor(name, pose.rotation, pose.translation))
-    return tuple(anchors)
+    turns, places = link_poses(rig, q)
+    named = [(name, rig.index(rig.patch(name).link)) for name in (rig.patches if patches is None else patches)]
+    return tuple(Anchor(name, turns[link], places[link]) for name, link in named)
 
 
 def stance(rig: Rig, configuration: str, step: float | None = None, ground: float = 0.0) -> tuple[Anchor, ...]:

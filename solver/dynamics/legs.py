@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InvalidValue
-from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
 from ..so3 import Exponential, cross, log, skew, vee
 from .kinematics import product
@@ -80,17 +79,15 @@ class Leg:
     def __init__(self, rig: Rig, side: str) -> None:
         self.side, self.patch = side, rig.sides[side]
         self.link = rig.patch(self.patch).link
-        joints = _path(rig, rig.joint(self.link))
-        self.columns = np.concatenate(
-            [np.arange(j.idx_v, j.idx_v + j.nv) for j in (rig.model.joints[k] for k in joints)]
-        )
-        self.columns -= ROOT_NV
+        path = _path(rig, rig.index(self.link))
+        starts = np.cumsum([0, *(joint.nv for joint in rig.joints)])
+        self.columns = np.concatenate([np.arange(starts[k], starts[k + 1]) for k in path]) - ROOT_NV
         if len(self.columns) < FOOT:
             raise InvalidValue(
                 f"the {side} leg of rig {rig.name!r} has {len(self.columns)} joint coordinates; a planted foot needs 6"
             )
         self.solved = self.columns[:FOOT]
-        self._hinges = _hinges(rig, joints)
+        self._hinges = _hinges(rig, path)
         self.lower, self.upper = rig.limits.lower[self.columns], rig.limits.upper[self.columns]
         self.bent = self._bent()
         self._mobility = abs(float(np.linalg.det(self.forward(self.bent[None])[2][0, :, :FOOT])))
@@ -321,29 +318,24 @@ def legs(rig: Rig) -> tuple[Leg, Leg]:
     return Leg(rig, "right"), Leg(rig, "left")
 
 
-def _path(rig: Rig, joint: int) -> list[int]:
+def _path(rig: Rig, link: int) -> list[int]:
+    """Links from the first one after the root to a link."""
     path = []
-    while joint > 1:
-        path.append(joint)
-        joint = int(rig.model.parents[joint])
+    while link > 0:
+        path.append(link)
+        link = rig.parents[link]
     return path[::-1]
 
 
-def _hinges(rig: Rig, joints: list[int]) -> list[_Hinge]:
-    model = rig.model
-    data = model.createData()
-    pin.computeJointJacobians(model, data, rig.neutral)
+def _hinges(rig: Rig, links: list[int]) -> list[_Hinge]:
     result, first = [], 0
-    for joint in joints:
-        entry, placement = model.joints[joint], model.jointPlacements[joint]
-        columns = np.arange(first, first + entry.nv)
-        first += entry.nv
-        spherical = entry.shortname() == "JointModelSpherical"
-        own = pin.getJointJacobian(model, data, joint, pin.LOCAL)[:, entry.idx_v : entry.idx_v + entry.nv]
-        if not spherical and (entry.nq != entry.nv or np.abs(own[:3]).max() > 0.0):
-            raise InvalidValue(f"joint {model.names[joint]!r} of a leg is a {entry.shortname()}, not a hinge")
-        axes = np.zeros((0, 3)) if spherical else own[3:].T.copy()
-        result.append(_Hinge(placement.rotation.copy(), placement.translation.copy(), axes, columns))
+    for link in links:
+        joint = rig.joints[link]
+        if joint.kind not in ("spherical", "revolute", "universal"):
+            raise InvalidValue(f"joint {joint.name!r} of a leg is {joint.kind}, not a hinge")
+        columns = np.arange(first, first + joint.nv)
+        first += joint.nv
+        result.append(_Hinge(joint.rotation, joint.position, joint.axes, columns))
     return result
 
 

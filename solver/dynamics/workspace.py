@@ -16,15 +16,30 @@ class Workspace:
         rotations: (L, 3, 3) link axes to world axes, of the last configuration.
         positions: (L, 3) [m] link origins, world.
         jacobian: (6, nv) of all joints, linear then angular, world axes about the world origin.
+
+    Args:
+        rig: that is placed.
+        movable: its joint centres may be moved, here alone.
     """
 
-    def __init__(self, rig: Rig, model: pin.Model | None = None) -> None:
-        self.rig, self._model = rig, rig.model if model is None else model
+    def __init__(self, rig: Rig, *, movable: bool = False) -> None:
+        self.rig, self._model = rig, pin.Model(rig.model) if movable else rig.model
         self._data = self._model.createData()
         self._views = link_views(self._data, self._model.njoints)
         self.rotations = np.zeros((len(rig.links), 3, 3))
         self.positions = np.zeros((len(rig.links), 3))
         self.jacobian = np.zeros((6, self._model.nv))
+
+    @property
+    def joint_positions(self) -> np.ndarray:
+        """(L, 3) [m] joint centres in the parent links' frames, as they are."""
+        return np.array([place.translation for place in list(self._model.jointPlacements)[1:]])
+
+    def move_joints(self, positions: np.ndarray) -> None:
+        """Put the joint centres (L, 3) [m] elsewhere in the parent links' frames; the rig itself stays as it is."""
+        for joint, centre in enumerate(positions, start=1):
+            rotation = self._model.jointPlacements[joint].rotation
+            self._model.jointPlacements[joint] = pin.SE3(rotation, centre)
 
     def update(self, q: np.ndarray) -> None:
         """Move to a configuration (nq,)."""

@@ -1,4 +1,4 @@
-"""Distances of capsules, many at once: lower bounds that leave few pairs for coal to measure."""
+"""Distances of capsules, many at once: lower bounds that leave few pairs for the exact distance."""
 
 from __future__ import annotations
 

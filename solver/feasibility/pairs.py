@@ -7,7 +7,6 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..errors import InvalidValue
-from ..pinocchio_loader import pin
 from ..rig import Rig
 
 LinkPair = tuple[str, str]
@@ -75,9 +74,7 @@ def _paper(rig: Rig) -> list[LinkPair]:
 
 def _neighbours(rig: Rig) -> np.ndarray:
     """(L, L) True for links that one joint, or one cluster of joints, connects."""
-    data = rig.model.createData()
-    pin.forwardKinematics(rig.model, data, rig.neutral)
-    centres = np.array([data.oMi[joint].translation for joint in range(1, rig.model.njoints)])
+    centres = rig.rest[1]
     largest = CLUSTER * float(np.linalg.norm(np.ptp(centres, axis=0)))
     crossed = _crossed(rig)
     result = crossed.sum(axis=2) <= 1

@@ -11,7 +11,6 @@ from ..contacts.schedule import Phase
 from ..contacts.support import SupportPolygon, support_polygon
 from ..coordinates import Curves
 from ..dynamics.mechanics import Mechanics, State
-from ..pinocchio_loader import pin
 from ..rig import Rig
 from .balance import foot_wrenches, joint_torques, shares, surface_axes, zero_moment_point
 from .collisions import CollisionDetector
@@ -141,7 +140,4 @@ class Situation:
 
 
 def _extent(rig: Rig) -> float:
-    data = rig.model.createData()
-    pin.forwardKinematics(rig.model, data, rig.neutral)
-    centres = np.array([data.oMi[joint].translation for joint in range(1, rig.model.njoints)])
-    return float(np.linalg.norm(np.ptp(centres, axis=0))) or 1.0
+    return float(np.linalg.norm(np.ptp(rig.rest[1], axis=0))) or 1.0

@@ -6,21 +6,17 @@ from pathlib import Path
 
 import numpy as np
 
+from ..coordinates import coordinate_lengths, to_flat
 from ..coordinates import coordinate_names as joint_names
-from ..coordinates import joint_coordinates
 from ..errors import InputError
 from ..motion import Motion
 from ..rig import ROOT_NV, Rig
-from ..so3 import quaternion_log
 from .storage import write_storage
 from .tables import write_table
 
 ROOT = ("root_tx", "root_ty", "root_tz", "root_rx", "root_ry", "root_rz")
 AXES = ("x", "y", "z")
 TABLE, STORAGE = ".csv", ".mot"
-SLIDES = {"JointModelPX": 1, "JointModelPY": 1, "JointModelPZ": 1, "JointModelPrismaticUnaligned": 1,
-          "JointModelPlanar": 2}  # fmt: skip
-"""First coordinates of a joint that are lengths, by Pinocchio's name; all others are angles."""
 
 
 def coordinate_names(rig: Rig) -> tuple[str, ...]:
@@ -30,11 +26,7 @@ def coordinate_names(rig: Rig) -> tuple[str, ...]:
 
 def are_lengths(rig: Rig) -> np.ndarray:
     """(nv,) True where a coordinate is a length [m]; all others are angles."""
-    result = np.zeros(rig.model.nv, bool)
-    result[: len(AXES)] = True
-    for joint in list(rig.model.joints)[2:]:
-        result[joint.idx_v : joint.idx_v + SLIDES.get(joint.shortname(), 0)] = True
-    return result
+    return np.concatenate([np.arange(ROOT_NV) < len(AXES), coordinate_lengths(rig)])
 
 
 def coordinate_values(rig: Rig, motion: Motion) -> np.ndarray:
@@ -42,8 +34,7 @@ def coordinate_values(rig: Rig, motion: Motion) -> np.ndarray:
 
     A spherical joint's three values are the rotation vector from neutral, as in `Limits`.
     """
-    root = [motion.q[:, :3], quaternion_log(motion.q[:, 3:7])]
-    return np.concatenate([*root, joint_coordinates(rig, motion.q)], axis=1)
+    return to_flat(rig, motion.q)
 
 
 def require_table(path: str | Path) -> str:

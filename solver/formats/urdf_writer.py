@@ -11,9 +11,9 @@ import numpy as np
 from ..errors import InvalidValue
 from ..inertials import InertialParameters, six_of
 from ..joints import Joint, Limits
-from ..pinocchio_loader import pin
 from ..rig import Rig
 from ..shape import Shape
+from ..so3 import to_rpy
 from .atomic import write_atomically
 
 SPHERICAL_AXES = ("x", "y", "z")
@@ -127,7 +127,7 @@ def _shape(body: Element, shape: Shape) -> None:
 
 
 def _origin(element: Element, xyz: np.ndarray, rotation: np.ndarray) -> None:
-    SubElement(element, "origin", xyz=_numbers(xyz), rpy=_numbers(pin.rpy.matrixToRpy(np.array(rotation))))
+    SubElement(element, "origin", xyz=_numbers(xyz), rpy=_numbers(to_rpy(rotation)))
 
 
 def _numbers(values: Sequence[float] | np.ndarray) -> str:

@@ -28,13 +28,8 @@ SAMPLES_PER_COLUMN = 0.6
 """Random frames per column; each gives six rows, so the sample has 3.6 rows a column."""
 SAMPLE_SEED = 20160523
 """Any seed gives the same structure; a fixed one gives the same last digit."""
-PER_JOINT = {
-    "JointModelFreeFlyer": 10,
-    **dict.fromkeys(("RX", "RY", "RZ", "RUBX", "RUBY", "RUBZ", "RevoluteUnaligned", "RevoluteUnboundedUnaligned"), 7),
-    **dict.fromkeys(("Spherical", "SphericalZYX", "Universal"), 9),
-    **dict.fromkeys(("PX", "PY", "PZ", "PrismaticUnaligned"), 4),
-}
-"""Base parameters a joint's link adds, by Pinocchio's joint name without its prefix."""
+PER_JOINT = {"free": 10, "revolute": 7, "continuous": 7, "prismatic": 4, "spherical": 9, "universal": 9}
+"""Base parameters a joint's link adds, by the joint's kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +164,7 @@ def expected_count(rig: Rig) -> int | None:
 
     The rule supposes a free-flying root: then every parent moves in all six directions.
     """
-    counts = [
-        PER_JOINT.get(joint.shortname()) or PER_JOINT.get(joint.shortname().removeprefix("JointModel"))
-        for joint in list(rig.model.joints)[1:]
-    ]
+    counts = [PER_JOINT.get(joint.kind) for joint in rig.joints]
     return None if None in counts else sum(count for count in counts if count)
 
 

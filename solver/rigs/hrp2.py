@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..dynamics import contact_corners
 from ..errors import InvalidValue
 from ..inertials import InertialParameters
-from ..pinocchio_loader import pin
 from ..rig import Rig
 from .assembly import assemble
 from .assets import read_asset
@@ -84,12 +84,10 @@ def _paper_order(links: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _half_sitting(rig: Rig, degrees: dict[str, float]) -> np.ndarray:
-    model, q, sole = rig.model, rig.neutral, rig.patch("right_sole").vertices
+    model, q = rig.model, rig.neutral
     for name, angle in degrees.items():
         for side, sign in (("right", 1.0), ("left", -1.0 if name.endswith("roll") else 1.0)):
             q[model.joints[model.getJointId(f"{side}_{name}")].idx_q] = sign * np.radians(angle)
-    data = model.createData()
-    pin.forwardKinematics(model, data, q)
-    foot = data.oMi[model.getJointId("right_ankle_roll")]
-    q[2] = -(sole @ foot.rotation.T + foot.translation)[:, 2].min()
+    corners = dict(zip(rig.patches, contact_corners(rig, q)))
+    q[2] = -corners["right_sole"][:, 2].min()
     return q

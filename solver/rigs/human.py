@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics import link_poses
 from ..errors import InvalidValue
-from ..pinocchio_loader import pin
 from ..rig import Rig
 from ..shape import Shape
 from .anthropometry import TABLES, Segment, SegmentInertia, segment_inertia, stacked
@@ -203,9 +203,8 @@ def _standing(rig: Rig, skeleton: Skeleton) -> np.ndarray:
     for side in SIDES:
         first = model.joints[rig.joint(f"{side}_upper_arm")].idx_q
         q[first : first + 4] = [LATERAL[side] * np.sin(ARMS_OUT / 2), 0.0, 0.0, np.cos(ARMS_OUT / 2)]
-    data = model.createData()
-    pin.forwardKinematics(model, data, q)
-    ankle = [data.oMi[rig.joint(f"{side}_foot")].translation[2] for side in SIDES]
+    _, places = link_poses(rig, q)
+    ankle = [places[rig.index(f"{side}_foot"), 2] for side in SIDES]
     q[2] = max(skeleton.lengths[f"{side}_ankle_height"] - z for side, z in zip(SIDES, ankle))
     return q
 

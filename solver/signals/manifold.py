@@ -102,26 +102,26 @@ def _spline(times: np.ndarray, values: np.ndarray) -> BSpline:
 
 
 def _layout(rig: Rig) -> _Layout:
-    model = rig.model
     plain: list[tuple[int, int]] = []
     quaternions: list[tuple[int, int]] = []
     carried: list[tuple[int, int, int]] = []
     circles: list[tuple[int, int]] = []
-    for name, joint in zip(model.names[1:], model.joints[1:]):
-        kind, at, vat = joint.shortname(), joint.idx_q, joint.idx_v
-        if kind == "JointModelFreeFlyer":
+    at = vat = 0
+    for joint in rig.joints:
+        if joint.kind == "free":
             carried.append((at, vat, at + 3))
             quaternions.append((at + 3, vat + 3))
-        elif kind == "JointModelSpherical":
+        elif joint.kind == "spherical":
             quaternions.append((at, vat))
-        elif kind.startswith("JointModelRUB") or kind.startswith("JointModelRevoluteUnbounded"):
+        elif joint.kind == "continuous":
             circles.append((at, vat))
-        elif kind.startswith(("JointModelR", "JointModelP", "JointModelTranslation", "JointModelH")) and (
-            joint.nq == joint.nv
-        ):
-            plain += [(at + i, vat + i) for i in range(joint.nq)]
+        elif joint.kind in ("revolute", "prismatic"):
+            plain.append((at, vat))
         else:
-            raise InvalidValue(f"joint {name!r} has type {kind}, for which there is no rule to filter or differentiate")
+            raise InvalidValue(
+                f"joint {joint.name!r} is {joint.kind}, for which there is no rule to filter or differentiate"
+            )
+        at, vat = at + joint.nq, vat + joint.nv
     return _Layout(tuple(plain), tuple(quaternions), tuple(carried), tuple(circles))
 
 

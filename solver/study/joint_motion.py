@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..coordinates import coordinate_lengths, joint_places
+from ..dynamics import Workspace, difference, integrate
 from ..errors import InvalidValue, UnknownName
 from ..formats.joint_coordinates import AXES
+from ..joints import ROOT_NV
 from ..motion import POSE, JointCoordinates
 from ..patch import ContactPolygon
-from ..pinocchio_loader import pin
 from ..rig import Rig
+from ..so3 import between, to_quaternion
 from ..trial import Recording
 from .values import Poses, TrialRecord
 
@@ -68,7 +71,7 @@ def poses_of(rig: Rig, joints: JointCoordinates, standing: str | None = None) ->
         tangents[:, place] = factor * joints.values[:, column]
     known = np.isfinite(tangents).all(axis=1)
     q = np.full((len(joints), rig.model.nq), np.nan)
-    q[known] = [pin.integrate(rig.model, rig.neutral, tangent) for tangent in tangents[known]]
+    q[known] = integrate(rig, rig.neutral, tangents[known])
     if joints.root is not None:
         q[:, :POSE] = joints.root
         q[:, 3:POSE] /= np.linalg.norm(q[:, 3:POSE], axis=1, keepdims=True)
@@ -88,7 +91,8 @@ def _bridged(rig: Rig, times: np.ndarray, q: np.ndarray, known: np.ndarray) -> n
         after = int(np.searchsorted(frames, frame))
         first, last = frames[max(after - 1, 0)], frames[min(after, len(frames) - 1)]
         way = 0.0 if first == last else (times[frame] - times[first]) / (times[last] - times[first])
-        result[frame] = pin.interpolate(rig.model, q[first], q[last], float(np.clip(way, 0.0, 1.0)))
+        step = float(np.clip(way, 0.0, 1.0)) * difference(rig, q[first], q[last])
+        result[frame] = integrate(rig, q[first], step)
     return result
 
 
@@ -126,10 +130,10 @@ def _columns(rig: Rig, joints: JointCoordinates) -> Mapping[int, tuple[int, floa
 def _coordinates(rig: Rig) -> list[tuple[tuple[str, str], int, bool]]:
     """Names after link and joint, place in the tangent space, and whether it slides, of every joint coordinate."""
     found = []
-    for link, title, joint in zip(rig.links[1:], list(rig.model.names)[2:], list(rig.model.joints)[2:]):
-        slides = joint.shortname().startswith("JointModelP") and joint.nv == 1
-        pairs = zip(_names(link, joint.nv), _names(title, joint.nv))
-        found += [(pair, joint.idx_v + k, slides) for k, pair in enumerate(pairs)]
+    lengths = coordinate_lengths(rig)
+    for link, (joint, _, moves) in zip(rig.links[1:], joint_places(rig)[1:]):
+        pairs = zip(_names(link, joint.nv), _names(joint.name, joint.nv))
+        found += [(pair, place, bool(lengths[place - ROOT_NV])) for place, pair in enumerate(pairs, start=moves.start)]
     return found
 
 
@@ -155,16 +159,15 @@ def _patch(rig: Rig, standing: str | None) -> ContactPolygon:
 
 def _plant(rig: Rig, q: np.ndarray, known: np.ndarray, patch: ContactPolygon) -> None:
     """Put the root (in place) where a patch lies on the world's origin, flat, turned as at zero."""
-    model, joint = rig.model, rig.joint(patch.link)
-    data = model.createData()
-    pin.forwardKinematics(model, data, rig.neutral)
-    turn = _upright(patch, data.oMi[joint].rotation)
-    floor = pin.SE3(turn, -turn @ patch.centroid)
+    link, workspace = rig.index(patch.link), Workspace(rig)
+    wanted = _upright(patch, rig.rest[0][link])
     at_origin = rig.neutral[:POSE]
     for frame in np.flatnonzero(known):
         q[frame, :POSE] = at_origin
-        pin.forwardKinematics(model, data, q[frame])
-        q[frame, :POSE] = pin.SE3ToXYZQUAT(floor * data.oMi[joint].inverse())
+        workspace.place(q[frame])
+        turn = wanted @ workspace.rotations[link].T
+        q[frame, :3] = -wanted @ patch.centroid - turn @ workspace.positions[link]
+        q[frame, 3:POSE] = to_quaternion(turn)
 
 
 def _upright(patch: ContactPolygon, rotation: np.ndarray) -> np.ndarray:
@@ -175,4 +178,4 @@ def _upright(patch: ContactPolygon, rotation: np.ndarray) -> np.ndarray:
         raise InvalidValue(f"the patch {patch.name} is not flat")
     turned = np.cross(corners, np.roll(corners, -1, axis=0)).sum(axis=0)
     up = -np.sign(turned @ normal) * (rotation @ normal)
-    return pin.Quaternion.FromTwoVectors(up, np.array([0.0, 0.0, 1.0])).matrix() @ rotation
+    return between(up, np.array([0.0, 0.0, 1.0])) @ rotation

@@ -7,8 +7,6 @@ Pinocchio's joint Jacobian gives J' W J.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..dynamics import Workspace
@@ -18,8 +16,8 @@ from ..rig import Rig
 class Kinematics(Workspace):
     """Link poses, point positions and normal equations of one rig at one configuration at a time."""
 
-    def __init__(self, rig: Rig, model: Any | None = None) -> None:
-        super().__init__(rig, model)
+    def __init__(self, rig: Rig, *, movable: bool = False) -> None:
+        super().__init__(rig, movable=movable)
         links = len(rig.links)
         self.parents = np.array(rig.parents)
         self.column_link = np.concatenate([np.full(rig.model.joints[k + 1].nv, k) for k in range(links)])

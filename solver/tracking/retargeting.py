@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..coordinates import joint_places
 from ..errors import InvalidValue
+from ..joints import Joint
 from ..motion import Motion
 from ..rig import ROOT_NV, Rig
 
@@ -13,8 +15,8 @@ ROOT_NQ = 7
 
 def common_links(one: Rig, other: Rig) -> tuple[str, ...]:
     """Links, the root left out, that both rigs move by the same kind of joint; in the second rig's order."""
-    kinds = {link: _kind(one, link) for link in one.links[1:]}
-    return tuple(link for link in other.links[1:] if kinds.get(link) == _kind(other, link))
+    kinds = {link: _kind(joint) for link, joint in zip(one.links[1:], one.joints[1:])}
+    return tuple(link for link, joint in zip(other.links[1:], other.joints[1:]) if kinds.get(link) == _kind(joint))
 
 
 def transferred(source: Rig, motion: Motion, target: Rig) -> Motion:
@@ -33,13 +35,14 @@ def transferred(source: Rig, motion: Motion, target: Rig) -> Motion:
     q[:, :ROOT_NQ], v[:, :ROOT_NV], a[:, :ROOT_NV] = (
         motion.q[:, :ROOT_NQ], motion.v[:, :ROOT_NV], motion.a[:, :ROOT_NV]
     )  # fmt: skip
+    places = [dict(zip(rig.links, joint_places(rig))) for rig in (source, target)]
     for link in links:
-        here, there = source.model.joints[source.joint(link)], target.model.joints[target.joint(link)]
-        q[:, there.idx_q : there.idx_q + there.nq] = motion.q[:, here.idx_q : here.idx_q + here.nq]
-        for rates, own in ((v, motion.v), (a, motion.a)):
-            rates[:, there.idx_v : there.idx_v + there.nv] = own[:, here.idx_v : here.idx_v + here.nv]
+        (_, from_q, from_v), (_, into_q, into_v) = (place[link] for place in places)
+        q[:, into_q] = motion.q[:, from_q]
+        v[:, into_v], a[:, into_v] = motion.v[:, from_v], motion.a[:, from_v]
     return Motion(motion.times, q, v, a)
 
 
-def _kind(rig: Rig, link: str) -> str:
-    return str(rig.model.joints[rig.joint(link)].shortname())
+def _kind(joint: Joint) -> tuple[object, ...]:
+    """What makes equal coordinates equal turns: the kind, and which of the link's axes it moves about or along."""
+    return joint.kind, *(int(np.argmax(axis)) if np.any(axis == 1.0) else None for axis in joint.axes)

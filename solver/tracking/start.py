@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from ..coordinates import joint_places
 from ..dynamics import integrate
 from ..rig import Rig
-from ..so3 import to_quaternion, vee
+from ..so3 import exp, to_quaternion, vee
 from .dynamical import InverseKinematics
 from .options import TrackingOptions
 from .posture import JointLimits
@@ -95,26 +95,26 @@ def robust_cost(engine: InverseKinematics, q: np.ndarray, sample: TargetSample) 
 
 def _link_by_link(rig: Rig, tasks: Tasks, sample: TargetSample) -> np.ndarray:
     """Configuration from each link's own markers and orientation, from the root outwards."""
-    model, q = rig.model, rig.neutral
+    q = rig.neutral
     rotations = np.zeros((len(rig.links), 3, 3))
     origins = np.zeros((len(rig.links), 3))
-    for link, parent in enumerate(rig.parents):
-        joint = model.joints[link + 1]
-        placement = model.jointPlacements[link + 1]
-        if parent < 0:
+    for link, (joint, into, _) in enumerate(joint_places(rig)):
+        if joint.parent < 0:
             rotation, origin = _root(tasks, sample)
             q[:3], q[3:7] = origin, to_quaternion(rotation)
         else:
-            base = rotations[parent] @ placement.rotation
-            origin = origins[parent] + rotations[parent] @ placement.translation
+            base = rotations[joint.parent] @ joint.rotation
+            origin = origins[joint.parent] + rotations[joint.parent] @ joint.position
             wanted = _link_rotation(tasks, sample, link, base, origin)
             relative = base.T @ wanted
-            if joint.nq == 4 and joint.nv == 3:
-                q[joint.idx_q : joint.idx_q + 4] = to_quaternion(relative)
-            elif joint.nq == 1 and joint.nv == 1 and wanted is not base:
-                axis = _axis(model, link + 1)
-                q[joint.idx_q] = 0.0 if axis is None else _turn_about(relative, axis)
-            rotation = base @ _joint_rotation(model, link + 1, q)
+            rotation = base
+            if joint.kind == "spherical":
+                q[into] = to_quaternion(relative)
+                rotation = base @ relative
+            elif joint.kind == "revolute" and wanted is not base:
+                angle = _turn_about(relative, joint.axes[0])
+                q[into] = angle
+                rotation = base @ exp(angle * joint.axes[0])
         rotations[link], origins[link] = rotation, origin
     return q
 
@@ -174,21 +174,8 @@ def rotation_fit(local: np.ndarray, world: np.ndarray, weights: np.ndarray) -> n
     return np.asarray(left @ flip @ right)
 
 
-def _axis(model: Any, joint: int) -> np.ndarray | None:
-    """Axis of a revolute joint in its own frame, None for other joints."""
-    columns = np.reshape(np.asarray(model.joints[joint].createData().S), (6, -1))
-    return columns[3:, 0] if np.abs(columns[3:, 0]).max() > 0.5 else None
-
-
 def _turn_about(rotation: np.ndarray, axis: np.ndarray) -> float:
     """Angle about ``axis`` [rad] whose rotation is nearest to ``rotation``."""
     sine = axis @ vee(rotation)
     cosine = 0.5 * (np.trace(rotation) - axis @ rotation @ axis)
     return float(np.arctan2(sine, cosine))
-
-
-def _joint_rotation(model: Any, joint: int, q: np.ndarray) -> np.ndarray:
-    kind = model.joints[joint]
-    data = kind.createData()
-    kind.calc(data, q)
-    return np.asarray(data.M.rotation)

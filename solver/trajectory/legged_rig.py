@@ -16,10 +16,11 @@ from ..contacts.schedule import Anchor, stance
 from ..contacts.support import SupportPolygon, support_polygon
 from ..coordinates import Curves, to_flat, to_manifold
 from ..dynamics.legs import FOOT, SIDES, legs
+from ..dynamics.mechanics import Mechanics
 from ..errors import InvalidValue
 from ..feasibility.balance import zero_moment_point
-from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
+from ..so3 import log
 
 TRUNK_SHARE = 0.85
 """Share of a root displacement that the centre of mass follows, roughly: Newton's first guess of it."""
@@ -76,7 +77,7 @@ class LeggedRig:
         self.foot_columns = {side: np.arange(nv + FOOT * k, nv + FOOT * (k + 1)) for k, side in enumerate(SIDES)}
         in_legs = np.concatenate(list(self.leg_columns.values()))
         self.trunk = np.setdiff1d(np.arange(ROOT_NV, nv), in_legs)
-        self._data = rig.model.createData()
+        self._mechanics = Mechanics(rig)
         self._weight = rig.weight
         self.straight_height = self._straight_height()
 
@@ -93,7 +94,7 @@ class LeggedRig:
         y = np.array(y, float)
         sides = {patch: side for side, patch in self.rig.sides.items()}
         for anchor in anchors:
-            place = np.concatenate([anchor.position, pin.log3(np.array(anchor.rotation))])
+            place = np.concatenate([anchor.position, log(anchor.rotation)])
             y[..., self.foot_columns[sides[anchor.patch]]] = place
         return y
 
@@ -125,18 +126,11 @@ class LeggedRig:
 
     def zmp(self, curves: Curves) -> np.ndarray:
         """Zero-moment point (N, 2) [m] on the floor z = 0."""
-        model, data = self.rig.model, self._data
-        wrench = np.empty((len(curves.q), 6))
-        for frame, (q, v, a) in enumerate(zip(curves.q, curves.v, curves.a)):
-            own = pin.rnea(model, data, q, v, a)
-            root = data.liMi[1]  # rnea places joints in their parents only; the root has none
-            wrench[frame] = root.act(pin.Force(own[:ROOT_NV])).vector
-        return zero_moment_point(wrench, 0.0, self._weight)
+        return zero_moment_point(self._mechanics.wrenches(curves.q, curves.v, curves.a), 0.0, self._weight)
 
     def com(self, curves: Curves) -> np.ndarray:
         """Centre of mass (N, 3) [m], world, at rest."""
-        model, data = self.rig.model, self._data
-        return np.array([np.array(pin.centerOfMass(model, data, q)) for q in curves.q]).reshape(-1, 3)
+        return self._mechanics.centres_of_mass(curves.q)
 
     def ends(self, start: np.ndarray, stop: np.ndarray, footing: Footing) -> tuple[np.ndarray, np.ndarray]:
         """Centres of mass (2,) [m] on the ground of two static postures (D,)."""

@@ -159,7 +159,7 @@ class TrajectoryLimits:
 
 
 class _Near:
-    """Pairs and links near enough to touch, and how far coal's distances are from the capsules'."""
+    """Pairs and links near enough to touch, and how far the exact distances are from the capsules'."""
 
     def __init__(self, rig: Rig, near: Checks | None) -> None:
         self._pairs: dict[str, CapsulePairs] = {}
@@ -242,7 +242,7 @@ class _Evaluation:
             programme = check.programme
             assert programme is not None
             if check.name in self._true:
-                if check.name not in self._offset:  # coal's distance, with the capsules' derivative
+                if check.name not in self._offset:  # the exact distance, with the capsules' derivative
                     true = self._true[check.name]
                     self._offset[check.name] = np.where(true < self._limits.options.reach, true - values, np.inf)
                 values = values + np.tile(self._offset[check.name], (count, 1))

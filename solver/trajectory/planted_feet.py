@@ -14,11 +14,12 @@ import numpy as np
 from scipy.interpolate import BPoly, BSpline, make_interp_spline
 
 from ..contacts.schedule import SAME_TIME, Anchor, Schedule
-from ..coordinates import nearest_turn, to_manifold
+from ..coordinates import to_manifold
+from ..dynamics import link_poses
 from ..dynamics.legs import FOOT, Leg, Rates, legs
 from ..motion import Motion
-from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
+from ..so3 import log, nearest_turn, unwrapped
 from .curve import DEGREE, FlatCurve, sample_times
 
 PATH_RATE = 100.0
@@ -49,7 +50,7 @@ class FootPath:
     def __init__(
         self, rig: Rig, leg: Leg, curve: FlatCurve, schedule: Schedule, kept: Sequence[tuple[float, np.ndarray]]
     ) -> None:
-        self._link = rig.joint(leg.link)
+        self._link = rig.index(leg.link)
         runs = _runs(schedule, leg.patch)
         self.planted = bool(runs)
         own = [(time, self._pose(rig, q)) for time, q in kept]
@@ -75,10 +76,8 @@ class FootPath:
         return result[0], result[1], result[2]
 
     def _pose(self, rig: Rig, q: np.ndarray) -> np.ndarray:
-        data = rig.model.createData()
-        pin.forwardKinematics(rig.model, data, np.asarray(q, float))
-        pose = data.oMi[self._link]
-        return np.concatenate([pose.translation, pin.log3(pose.rotation)])
+        turns, places = link_poses(rig, q)
+        return np.concatenate([places[self._link], log(turns[self._link])])
 
     def _fly(self, rig: Rig, curve: FlatCurve, schedule: Schedule) -> None:
         edges = [schedule.start, *(t for span in self._standing for t in (span.start, span.stop)), schedule.stop]
@@ -89,8 +88,7 @@ class FootPath:
             times = sample_times(start, stop, PATH_RATE)
             times = times if len(times) > DEGREE else np.linspace(start, stop, DEGREE + 1)
             poses = np.array([self._pose(rig, q) for q in to_manifold(rig, *curve.at(times)).q])
-            for frame in range(1, len(poses)):
-                poses[frame, 3:] = nearest_turn(poses[frame, 3:], poses[frame - 1, 3:])
+            poses[:, 3:] = unwrapped(poses[:, 3:])
             own = make_interp_spline(times, poses, k=DEGREE)
             before = self._standing[number - 1].path if number > 0 else None
             after = self._standing[number].path if number < len(self._standing) else None
@@ -124,7 +122,7 @@ def _runs(schedule: Schedule, patch: str) -> list[tuple[float, float, Anchor]]:
 
 
 def _standing(anchor: Anchor, start: float, stop: float, kept: Sequence[tuple[float, np.ndarray]]) -> _Standing:
-    place = np.concatenate([anchor.position, pin.log3(np.array(anchor.rotation))])
+    place = np.concatenate([anchor.position, log(anchor.rotation)])
     states = {start: place, stop: place}
     for time, pose in kept:
         if start - SAME_TIME <= time <= stop + SAME_TIME:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.coordinates import joint_coordinates
 from solver.demo.balance import centre_of_pressure
 from solver.demo.laboratory import (
     FORCE_NOISE,
@@ -71,7 +72,7 @@ def test_feet_stay_and_limits_hold(rig: Rig, dance: Motion) -> None:
     motions = link_motions(rig, dance)
     feet = [rig.index(foot) for foot in FEET]
     assert np.ptp(motions.position[:, feet], axis=-1).max() < 1e-6
-    coordinates = np.array([rig.coordinates(q) for q in dance.q])
+    coordinates = joint_coordinates(rig, dance.q)
     assert np.all(coordinates >= rig.limits.lower - 0.02)
     assert np.all(coordinates <= rig.limits.upper + 0.02)
 

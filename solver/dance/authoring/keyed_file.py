@@ -20,9 +20,9 @@ from ...errors import InputError, SolverError
 from ...formats.atomic import write_atomically
 from ...formats.plain import plain
 from ...formats.value_tree import from_tree, to_tree
-from ...pinocchio_loader import pin
 from ...rig import Rig
 from ...rigs import build
+from ...so3 import to_matrix
 from .keys import Keyed, Keyframe, Samples
 
 FORMAT = "exciting_dance keyed"
@@ -112,5 +112,5 @@ def _schedule(tree: Any) -> Schedule:
 def _anchor(tree: Any) -> Anchor:
     rotation = np.array(tree["rotation"], float)
     if rotation.shape == (4,):
-        rotation = pin.Quaternion(rotation / np.linalg.norm(rotation)).matrix()
+        rotation = to_matrix(rotation / np.linalg.norm(rotation))
     return Anchor(str(tree["patch"]), rotation, np.array(tree["position"], float))

@@ -14,7 +14,7 @@ import numpy as np
 from ...arrays import frozen
 from ...check_options import CheckOptions
 from ...contacts.schedule import SAME_TIME, Schedule
-from ...coordinates import _quaternions
+from ...coordinates import quaternion_columns
 from ...errors import InvalidValue, UnknownPreset
 from ...motion import Motion
 from ...rig import Rig
@@ -148,7 +148,7 @@ class Keyed:
 def _require_configuration(rig: Rig, q: np.ndarray, what: str) -> None:
     if len(q) != rig.model.nq:
         raise InvalidValue(f"{what} has {len(q)} numbers; rig {rig.name!r} has {rig.model.nq}")
-    for part in _quaternions(rig):
+    for part in quaternion_columns(rig):
         length = float(np.linalg.norm(q[part]))
         if abs(length - 1.0) > UNIT:
             raise InvalidValue(f"{what}: the rotation in q[{part.start}:{part.stop}] has length {length:g}, not 1")
@@ -156,7 +156,7 @@ def _require_configuration(rig: Rig, q: np.ndarray, what: str) -> None:
 
 def _require_configurations(rig: Rig, samples: Samples) -> None:
     if samples.q.shape[1] == rig.model.nq:
-        lengths = [np.linalg.norm(samples.q[:, part], axis=1) for part in _quaternions(rig)]
+        lengths = [np.linalg.norm(samples.q[:, part], axis=1) for part in quaternion_columns(rig)]
         wrong = np.abs(np.array(lengths) - 1.0).max(axis=0) > UNIT
         suspect = np.flatnonzero(wrong)[:1]
     else:

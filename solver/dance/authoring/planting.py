@@ -11,8 +11,8 @@ import numpy as np
 from ...contacts.schedule import SAME_TIME, Anchor, Phase, Schedule
 from ...dynamics import link_motions
 from ...errors import InvalidValue
-from ...pinocchio_loader import pin
 from ...rig import Rig
+from ...so3 import between
 from ...trajectory.curve import FlatCurve
 
 
@@ -85,7 +85,7 @@ def flat_on_ground(rig: Rig, anchor: Anchor, ground: float) -> Anchor:
     normal = np.linalg.svd(corners - corners.mean(axis=0))[2][2]
     up = anchor.rotation @ normal
     up = up * np.sign(up[2]) if up[2] else up
-    turn = pin.Quaternion.FromTwoVectors(up, np.array([0.0, 0.0, 1.0])).matrix() @ anchor.rotation
+    turn = between(up, np.array([0.0, 0.0, 1.0])) @ anchor.rotation
     centre = anchor.rotation @ corners.mean(axis=0) + anchor.position
     position = centre - turn @ corners.mean(axis=0)
     position[2] += ground - (turn @ corners.mean(axis=0) + position)[2]

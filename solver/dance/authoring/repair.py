@@ -11,9 +11,9 @@ import numpy as np
 from ...feasibility import CheckOptions, Checks, check_motion, coordinate_names, joint_coordinates
 from ...feasibility.margins import Failure
 from ...motion import Motion
-from ...pinocchio_loader import pin
 from ...progress import Progress, silent
 from ...rig import Rig
+from ...so3 import conjugate, product, quaternion_log
 from ...trajectory.curve import FlatCurve, sample_times
 from ...trajectory.displacement import KEPT, Displacement, Program, Window, weights_of
 from ...trajectory.limits import TrajectoryLimits, Values
@@ -330,12 +330,9 @@ def _rekeyed(keyed: Keyed, trajectory: PlantedTrajectory, done: Sequence[Displac
 
 def _moved(rig: Rig, given: Motion, repaired: Motion) -> Moved:
     shift = np.linalg.norm(repaired.q[:, :3] - given.q[:, :3], axis=1)
-    turn = [np.linalg.norm(pin.log3(_turn(a).T @ _turn(b))) for a, b in zip(given.q, repaired.q)]
+    turns = product(conjugate(given.q[:, 3:7]), repaired.q[:, 3:7])
+    turn = np.linalg.norm(quaternion_log(turns), axis=1)
     joints = joint_coordinates(rig, repaired.q) - joint_coordinates(rig, given.q)
     all_moves = np.abs(np.column_stack([shift, turn, joints]))
     names = ("root position", "root rotation", *coordinate_names(rig))
     return Moved(names, all_moves.max(axis=0), np.sqrt((all_moves**2).mean(axis=0)))
-
-
-def _turn(q: np.ndarray) -> np.ndarray:
-    return pin.Quaternion(np.array(q[3:7])).matrix()

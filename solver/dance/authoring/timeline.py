@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from ...coordinates import joint_places
 from ...errors import InputError, InvalidValue, SolverError, UnknownName
-from ...pinocchio_loader import pin
 from ...rig import ROOT_NV, Rig
 from ...scene.motion import continuous
 from ...scene.timeline import TIMELINE, SceneStrip, SceneTimeline
@@ -21,8 +21,6 @@ from .planting import Strip, schedule_of
 
 ALONE = 1e-6
 """[s] How far a key may lie from the only sample."""
-ALIGNED = {f"JointModelR{name}": axis for name, axis in zip("XYZ", np.eye(3))}
-"""Axes of the hinges whose kind tells them, by Pinocchio's name."""
 
 
 class UnknownPatch(UnknownName):
@@ -57,21 +55,20 @@ def configurations(rig: Rig, root: np.ndarray, rotations: np.ndarray, translatio
     q = np.empty((frames, rig.model.nq))
     q[:, :3], q[:, 3:7] = root, turns[:, 0]
     hinges, axes, places = [], [], []
-    for number, joint in enumerate(list(rig.model.joints)[2:], start=1):
-        into = slice(joint.idx_q, joint.idx_q + joint.nq)
-        if joint.shortname() == "JointModelSpherical":
+    for number, (joint, into, moves) in enumerate(joint_places(rig)):
+        if joint.kind == "spherical":
             q[:, into] = turns[:, number]
-            continue
-        slide, axis = _axes(rig, joint)
-        if axis is None:
-            q[:, into] = translations[:, number] @ slide[:, None]
-        elif joint.nq == 1:
+        elif joint.kind == "prismatic":
+            q[:, into] = translations[:, number] @ joint.axes.T
+        elif joint.kind == "revolute":
             hinges.append(number)
-            axes.append(axis)
-            places.append((joint.idx_q, joint.idx_v - ROOT_NV))
-        else:  # a hinge without end is known by the cosine and sine of its angle
-            angle = _angles(turns[:, [number]], axis[None])[:, 0]
+            axes.append(joint.axes[0])
+            places.append((into.start, moves.start - ROOT_NV))
+        elif joint.kind == "continuous":  # known by the cosine and sine of its angle
+            angle = _angles(turns[:, [number]], joint.axes)[:, 0]
             q[:, into] = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        elif number:
+            raise InvalidValue(f"joint {joint.name!r} is {joint.kind} and cannot be read from a scene: no rule for it")
     if hinges and frames:
         angles = _angles(turns[:, hinges], np.array(axes))
         into_q, place = np.array(places).T
@@ -221,22 +218,6 @@ def _said(strip: SceneStrip, what: str) -> str:
 def _angles(turns: np.ndarray, axes: np.ndarray) -> np.ndarray:
     """Rotation (N, H) [rad] of quaternions (N, H, 4) about axes (H, 3)."""
     return 2.0 * np.arctan2(np.einsum("nhi,hi->nh", turns[:, :, :3], axes), turns[:, :, 3])
-
-
-def _axes(rig: Rig, joint: pin.JointModel) -> tuple[np.ndarray, np.ndarray | None]:
-    """Directions (3,) in which a joint of one freedom slides and turns; no turn: None."""
-    kind = joint.shortname()
-    if kind in ALIGNED:
-        return np.zeros(3), ALIGNED[kind]
-    if joint.nv == 1 and joint.nq in (1, 2):
-        data = joint.createData()
-        joint.calc(data, rig.neutral)
-        motion = np.array(data.S, float).reshape(6)
-        slide, axis = motion[:3], motion[3:]
-        if not (slide.any() and axis.any()):
-            return slide, axis / np.linalg.norm(axis) if axis.any() else None
-    name = rig.model.names[joint.id]
-    raise InvalidValue(f"joint {name!r} of type {kind} cannot be read from a scene: no rule for its pose")
 
 
 def _nearest_turns(angles: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...coordinates import continuous_coordinates
 from ...errors import InputError, InvalidValue, SolverError
 from ...formats.atomic import write_atomically
 from ...formats.folder import write_folder
@@ -21,7 +22,7 @@ from ...scene.study_folder import MOTION_END, RIG_FILE
 from ...signals import smooth_motion
 from ...tracking.retargeting import common_links, transferred
 from ..authoring.timeline import configurations
-from .performance import STILL, Performance, compare, continuous_coordinates
+from .performance import STILL, Performance, compare
 from .performance_report import RecordedMotion, as_tree, differences, joint_table, message, report
 from .reading import load_dance
 

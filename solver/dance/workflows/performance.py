@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
+from ...coordinates import continuous_coordinates, coordinate_names
 from ...errors import InvalidValue
-from ...feasibility import coordinate_names, joint_coordinates
 from ...identification.base_parameters import BaseParameters
 from ...identification.excitation.excitation import PLATE_NOISE, Excitation
 from ...motion import Motion
-from ...rig import ROOT_NV, Rig
+from ...rig import Rig
 
 RATE = 25.0
 """[1/s] at which performances are aligned."""
@@ -21,8 +21,6 @@ SPEEDS = tuple(float(s) for s in np.geomspace(0.7, 1.4, 71))
 """Paces tried: performed duration over planned."""
 STILL = 0.02
 """[rad] standard deviation below which a joint is not part of the dance and has no correlation."""
-STRAIGHT = 1e-12
-"""Sine of half an angle below which a rotation vector is twice its quaternion's vector part."""
 LEAST_SHARE = 0.5
 """Of the shorter of both that must overlap."""
 
@@ -195,23 +193,6 @@ def reached(rig: Rig, motion: Motion, structure: BaseParameters, noise: np.ndarr
     plain = Excitation.none(structure).with_motion(rig, motion)
     deviations = Excitation.none(structure, noise).with_motion(rig, motion).relative_deviations(rig.prior)
     return Reached(plain.link_conditions(), plain.total_condition, deviations, int((deviations < 0.1).sum()))
-
-
-def continuous_coordinates(rig: Rig, q: np.ndarray) -> np.ndarray:
-    """Joint coordinates (N, nv - 6) of a motion; rotation vectors go on where a turn passes half a circle."""
-    values = np.array(joint_coordinates(rig, q))
-    for joint in list(rig.model.joints)[2:]:
-        if joint.shortname() != "JointModelSpherical":
-            continue
-        turns = np.array(q[:, joint.idx_q : joint.idx_q + 4])
-        turns *= -1.0 if turns[0, 3] < 0.0 else 1.0
-        flips = np.einsum("ij,ij->i", turns[1:], turns[:-1]) < 0.0
-        turns[1:] *= np.where(np.cumsum(flips) % 2 == 1, -1.0, 1.0)[:, None]
-        sine = np.linalg.norm(turns[:, :3], axis=1)
-        angle = 2.0 * np.arctan2(sine, turns[:, 3])
-        columns = slice(joint.idx_v - ROOT_NV, joint.idx_v - ROOT_NV + 3)
-        values[:, columns] = turns[:, :3] * np.where(sine > STRAIGHT, angle / np.maximum(sine, STRAIGHT), 2.0)[:, None]
-    return values
 
 
 def _uniform(rig: Rig, motion: Motion, stretch: float) -> np.ndarray:

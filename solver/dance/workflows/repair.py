@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...coordinates import coordinate_links
+from ...coordinates import coordinate_lengths
 from ...feasibility import CheckOptions
 from ...feasibility.sentences import plural_names, unsupported
 from ...formats.text_table import table
@@ -104,9 +104,7 @@ def remaining(result: Repair) -> str:
 
 def far(rig: Rig, moved: Moved) -> str:
     """The largest move and the largest turn, and what turned: ``"4.1 cm and 6.0 deg (left knee)"``."""
-    slides = [rig.model.joints[rig.joint(link)].shortname().startswith("JointModelP")
-              for links in coordinate_links(rig) for link in links]  # fmt: skip
-    sliding = np.array([True, False, *slides])
+    sliding = np.array([True, False, *coordinate_lengths(rig)])
     shift = float(np.where(sliding, moved.largest, 0.0).max())
     turn = int(np.argmax(np.where(sliding, -1.0, moved.largest)))
     name = "the body" if turn == 1 else spoken(moved.names[turn])

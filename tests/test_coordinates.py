@@ -1,0 +1,86 @@
+"""Laws of joint and flat coordinates, against Pinocchio's differences, on joints of every kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.coordinates import (
+    continuous_coordinates,
+    coordinate_lengths,
+    coordinate_links,
+    coordinate_names,
+    joint_coordinates,
+    joint_places,
+    quaternion_columns,
+    rotation_columns,
+    to_flat,
+)
+from solver.dynamics import difference, integrate
+from solver.pinocchio_loader import pin
+from solver.rig import Rig
+from solver.so3 import quaternion_exp
+from tests.random_motion import rig_of
+
+KINDS = {
+    "turn": pin.JointModelRevoluteUnaligned(np.array([0.6, 0.0, 0.8])),
+    "slide": pin.JointModelPX(),
+    "ball": pin.JointModelSpherical(),
+    "wheel": pin.JointModelRUBZ(),
+    "plane": pin.JointModelPlanar(),
+}
+
+
+@pytest.fixture(scope="module")
+def rig() -> Rig:
+    """A free flyer with a joint of every kind."""
+    model = pin.Model()
+    model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root")
+    for number, (name, joint) in enumerate(KINDS.items(), start=1):
+        model.addJoint(number, joint, pin.SE3(np.eye(3), np.full(3, 0.1)), name)
+    return rig_of(model)
+
+
+def test_coordinates_are_differences_from_neutral(rig: Rig) -> None:
+    """Joint coordinates of one configuration or of many are Pinocchio's step from neutral."""
+    steps = np.random.default_rng(0).uniform(-1.5, 1.5, (6, rig.nv))
+    q = integrate(rig, rig.neutral, steps)
+    expected = [pin.difference(rig.model, rig.neutral, row)[6:] for row in q]
+    np.testing.assert_allclose(joint_coordinates(rig, q), expected, atol=1e-12)
+    np.testing.assert_allclose(joint_coordinates(rig, q), steps[:, 6:], atol=1e-12)
+    np.testing.assert_array_equal(joint_coordinates(rig, q[2]), joint_coordinates(rig, q)[2])
+    np.testing.assert_array_equal(to_flat(rig, q)[:, 6:], joint_coordinates(rig, q))
+    np.testing.assert_array_equal(to_flat(rig, q)[:, :3], q[:, :3])
+
+
+def test_each_coordinate_has_its_name_link_and_unit(rig: Rig) -> None:
+    """A joint of one coordinate is called by its link, others add an axis; slides are lengths."""
+    assert coordinate_names(rig) == (
+        "turn", "slide", "ball x", "ball y", "ball z", "wheel", "plane x", "plane y", "plane z"
+    )  # fmt: skip
+    assert [links[0] for links in coordinate_links(rig)] == [name.split()[0] for name in coordinate_names(rig)]
+    assert coordinate_lengths(rig).tolist() == [False, True, False, False, False, False, True, True, False]
+
+
+def test_places_are_pinocchios(rig: Rig) -> None:
+    """A joint's numbers lie in q and v where the model has them, and its rotations where a step changes them."""
+    for (joint, into, moves), entry in zip(joint_places(rig), list(rig.model.joints)[1:], strict=True):
+        assert (into.start, into.stop) == (entry.idx_q, entry.idx_q + entry.nq), joint.name
+        assert (moves.start, moves.stop) == (entry.idx_v, entry.idx_v + entry.nv), joint.name
+    assert rotation_columns(rig) == [slice(3, 6), slice(8, 11)]
+    assert quaternion_columns(rig) == [slice(3, 7), slice(9, 13)]
+
+
+def test_turns_go_on_beyond_half_a_circle(rig: Rig) -> None:
+    """A ball joint that turns by more than half a circle has coordinates without a jump, whatever its signs."""
+    angles = np.linspace(0.0, 5.0, 60)
+    q = np.tile(rig.neutral, (60, 1))
+    ball = quaternion_columns(rig)[1]
+    q[:, ball] = quaternion_exp(angles[:, None] * np.array([0.0, 0.6, 0.8]))
+    q[20:40, ball] *= -1.0
+    own = slice(rotation_columns(rig)[1].start - 6, rotation_columns(rig)[1].stop - 6)
+    np.testing.assert_allclose(
+        continuous_coordinates(rig, q)[:, own], angles[:, None] * np.array([0.0, 0.6, 0.8]), atol=1e-12
+    )
+    assert np.abs(np.diff(joint_coordinates(rig, q)[:, own], axis=0)).max() > 3.0
+    np.testing.assert_allclose(difference(rig, rig.neutral, q[0]), 0.0, atol=1e-12)
