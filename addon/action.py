@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import bpy
 import numpy as np
 from bpy_extras import anim_utils
@@ -29,6 +31,12 @@ def set_frame_rate(scene: bpy.types.Scene, rate: float) -> None:
     """Play at a rate that need not be whole [1/s]."""
     scene.render.fps = max(1, round(rate))
     scene.render.fps_base = scene.render.fps / rate
+
+
+def clock_is_free(scene: bpy.types.Scene, besides: Iterable[bpy.types.Object] = ()) -> bool:
+    """Whether nothing of a scene, besides these objects, is animated, which another frame rate would slow or hurry."""
+    excepted = {item.session_uid for item in besides}
+    return not any(curves_of(item) for item in scene.objects if item.session_uid not in excepted)
 
 
 def frames_at(scene: bpy.types.Scene, times: np.ndarray) -> np.ndarray:

@@ -99,8 +99,27 @@ def rig_in(context: bpy.types.Context) -> bpy.types.Object | None:
     for candidate in (active, active.parent if active else None):
         if candidate is not None and is_rig(candidate):
             return candidate
-    rigs = [item for item in context.scene.objects if is_rig(item) and item.visible_get()]
+    rigs = [item for item in rigs_in(typed.scene(context)) if item.visible_get()]
     return rigs[0] if len(rigs) == 1 else None
+
+
+def rigs_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """The rigs of a scene."""
+    return [item for item in scene.objects if is_rig(item)]
+
+
+def linked(body: bpy.types.Object, *, data: bool = True) -> str:
+    """Why a rig cannot be written to: it is linked from another file; empty where it can.
+
+    Args:
+        body: the rig.
+        data: whether its bones are to be written to as well, which a library override leaves linked.
+    """
+    for item in (body, body.data) if data else (body,):
+        if item is not None and item.library is not None:
+            remedy = "append it instead" if data else "append it, or make a library override of it"
+            return f"{body.name} is linked from {bpy.path.basename(item.library.filepath)}: {remedy}"
+    return ""
 
 
 def shapes_of(armature: bpy.types.Object) -> dict[str, bpy.types.Object]:
@@ -134,6 +153,17 @@ def attach(
     turn[:3, :3] = axes.T
     child.matrix_parent_inverse = convert.to_matrix(back @ turn)
     child.matrix_basis = convert.to_matrix(placement)
+
+
+def limits_only(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> bool:
+    """Whether a constraint is this add-on's own, which lets a hinge stop at its limits and moves nothing else."""
+    return (
+        constraint.name == LIMITS
+        and isinstance(constraint, bpy.types.LimitRotationConstraint)
+        and constraint.owner_space == "LOCAL"
+        and constraint.influence == 1.0
+        and bone.rotation_mode == "XYZ"
+    )
 
 
 def enforce_limits(armature: bpy.types.Object, on: bool) -> None:

@@ -10,14 +10,16 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import bpy
 
 from . import redraw
+from .armature import rig_in
 from .complaints import last_words
 from .interpreter import PACKAGE, Interpreter, chosen
-from .typed import Status
+from .told import Said, forget, tell
+from .typed import Status, found_again, known_by, scene
 from .values import errors
 from .whole import all_or_nothing
 
@@ -32,14 +34,21 @@ class Job:
 
     Attributes:
         title: what it does, for people.
+        place: the panel that shows it.
         fraction: of the work that is done, in [0, 1].
         message: what it does now.
     """
 
     def __init__(
-        self, title: str, arguments: list[str], interpreter: Interpreter, *, patience: float = PATIENCE
+        self,
+        title: str,
+        arguments: list[str],
+        interpreter: Interpreter,
+        *,
+        patience: float = PATIENCE,
+        place: str = "",
     ) -> None:
-        self.title, self.fraction, self.message = title, 0.0, "starting"
+        self.title, self.place, self.fraction, self.message = title, place, 0.0, "starting"
         self._patience = patience
         self.started = time.monotonic()
         self._told_to_end: float | None = None
@@ -179,6 +188,8 @@ class JobOperator:
     """
 
     title: ClassVar[str] = "Solving"
+    place: ClassVar[str] = "study"
+    tells_success: ClassVar[bool] = True
     keeps_folder: ClassVar[bool] = False
     patience: ClassVar[float] = PATIENCE
 
@@ -186,7 +197,7 @@ class JobOperator:
         """The verb and its options; results go into ``folder``."""
         raise NotImplementedError
 
-    def apply(self, context: bpy.types.Context, folder: Path) -> str:
+    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
         """Put the results into the scene; what to tell the user."""
         raise NotImplementedError
 
@@ -197,9 +208,6 @@ class JobOperator:
     def finished(self, folder: Path) -> bool:
         """Whether results count although the child was told to end or ended with a code; never, unless said here."""
         return False
-
-    def tell(self, context: bpy.types.Context, words: str, *, failed: bool) -> None:
-        """Keep what was told when the job ended, for a panel."""
 
     def wanted_folder(self, context: bpy.types.Context) -> Path | None:
         """The folder that the user named, which stays whatever happens; None for a new one of the add-on's own."""
@@ -214,15 +222,16 @@ class JobOperator:
 
     def execute(self, context: bpy.types.Context) -> Status:
         """Start; and where there is no window, finish."""
+        self._about = None if (rig := rig_in(context)) is None else known_by(rig)
         wanted = self.wanted_folder(context)
         self._own = wanted is None
         self._folder = new_folder() if wanted is None else wanted
         try:
             words = self.arguments(context, self._folder)
-            Current.job = Job(self.title, words, self.interpreter(context), patience=self.patience)
+            Current.job = Job(self.title, words, self.interpreter(context), patience=self.patience, place=self.place)
         except (errors.SolverError, OSError) as error:
             self._clean()
-            self._say(context, "ERROR", str(error))
+            self._fail(context, str(error))
             return {"CANCELLED"}
         if bpy.app.background:
             Current.job.wait()
@@ -261,21 +270,42 @@ class JobOperator:
                 raise errors.Cancelled(f"{self.title}: stopped, nothing was changed")
             job.check(finished=self.finished(self._folder))
             with all_or_nothing():
-                told = self.apply(context, self._folder)
+                said = self.apply(context, self._folder)
             done = True
-            self._say(context, "INFO", told)
+            self._say(context, said)
         except errors.Cancelled as error:
-            self._say(context, "INFO", str(error))
+            self.report({"INFO"}, str(error))  # type: ignore[attr-defined]
         except errors.SolverError as error:
-            self._say(context, "ERROR", str(error))
+            self._fail(context, str(error))
         finally:
             if not (done and self.keeps_folder):
                 self._clean()
         return {"FINISHED"} if done else {"CANCELLED"}
 
-    def _say(self, context: bpy.types.Context, kind: Literal["INFO", "ERROR"], words: str) -> None:
-        self.tell(context, words, failed=kind == "ERROR")
-        self.report({kind}, words)  # type: ignore[attr-defined]
+    def rig(self) -> bpy.types.Object | None:
+        """The rig that was meant when the job began, whichever is selected now; None without one.
+
+        Raises:
+            InvalidValue: it was deleted.
+        """
+        return None if self._about is None else found_again(bpy.data.objects, self._about)
+
+    def is_about(self, rig: bpy.types.Object) -> None:
+        """From now on the job is about this rig, which it made."""
+        self._about = known_by(rig)
+
+    def _say(self, context: bpy.types.Context, said: Said) -> None:
+        self.report({"INFO"}, said.message)  # type: ignore[attr-defined]
+        about = self.rig()
+        if self.tells_success:
+            tell(scene(context), about, self.place, said)
+        else:
+            forget(scene(context), about, self.place)
+
+    def _fail(self, context: bpy.types.Context, words: str) -> None:
+        about = next((item for item in bpy.data.objects if item.session_uid == self._about), None)
+        tell(scene(context), about, self.place, Said(words, "failed"))
+        self.report({"ERROR"}, words)  # type: ignore[attr-defined]
 
     def _clean(self) -> None:
         if self._own:

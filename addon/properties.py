@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import bpy
 
 from .armature import rig_in
 from .colours import QUANTITIES, colour_body
 from .inertials import EXACT
+from .recording import show_of_file
 
 METHODS = (
     ("consistent", "Consistent", "Every link physically possible: pseudo-inertia positive semi-definite"),
@@ -20,6 +23,11 @@ def _recolour(settings: Settings, context: bpy.types.Context) -> None:
     body = rig_in(context)
     if body is not None and any(EXACT in bone for bone in body.data.bones):
         colour_body(body, settings.quantity)
+
+
+def _show_file(settings: Settings, context: bpy.types.Context) -> None:
+    if settings.file_index < len(settings.files):
+        show_of_file(context, Path(bpy.path.abspath(settings.files[settings.file_index].path)).absolute())
 
 
 class RecordingFile(bpy.types.PropertyGroup):
@@ -53,7 +61,7 @@ class Settings(bpy.types.PropertyGroup):
     )
     urdf: bpy.props.StringProperty(name="URDF", subtype="FILE_PATH")  # type: ignore[valid-type]
     files: bpy.props.CollectionProperty(type=RecordingFile)  # type: ignore[valid-type]
-    file_index: bpy.props.IntProperty()  # type: ignore[valid-type]
+    file_index: bpy.props.IntProperty(update=_show_file)  # type: ignore[valid-type]
     method: bpy.props.EnumProperty(name="Method", items=METHODS)  # type: ignore[valid-type]
     weigh: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Mass from plates",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
+
 import bpy
 import numpy as np
 
@@ -11,7 +14,9 @@ from .colours import plain_material
 from .values import SceneRecording
 
 RECORDING_KEY = "exciting_dance_recording"
-"""Custom property of the objects: the name of the recording they show."""
+"""Custom property of the objects and of their collection: the name of the recording they show."""
+FILES_KEY = "exciting_dance_files"
+"""Custom property of a recording's collection that was imported: its files, a line each."""
 MARKER_RADIUS = 0.011
 """[m] A usual marker's."""
 METRES_PER_NEWTON = 1.0e-3
@@ -30,12 +35,44 @@ def add_recording(context: bpy.types.Context, recording: SceneRecording, name: s
         the new collection that holds them.
     """
     collection = bpy.data.collections.new(name)
+    collection[RECORDING_KEY] = name
     context.scene.collection.children.link(collection)
     if recording.markers:
         _add_markers(typed.scene(context), collection, recording, name)
     if recording.plates:
         _add_forces(typed.scene(context), collection, recording, name)
     return collection
+
+
+def recordings_in(scene: bpy.types.Scene) -> list[bpy.types.Collection]:
+    """The collections of a scene that hold recordings."""
+    return [child for child in scene.collection.children if RECORDING_KEY in child]
+
+
+def show_only(context: bpy.types.Context, name: str) -> None:
+    """Of the imported recordings show this one and no other: they all lie in one place."""
+    for child in typed.view_layer(context).layer_collection.children:
+        if FILES_KEY in child.collection:
+            child.exclude = child.collection[RECORDING_KEY] != name
+
+
+def show_of_file(context: bpy.types.Context, file: Path) -> None:
+    """Of the imported recordings show the one that a file is of."""
+    for child in recordings_in(typed.scene(context)):
+        if str(file) in child.get(FILES_KEY, "").split("\n"):
+            show_only(context, child[RECORDING_KEY])
+
+
+def remove_recordings(collections: Iterable[bpy.types.Collection]) -> None:
+    """Take recordings out of the scene, with all that was made for them."""
+    for collection in list(collections):
+        items = list(collection.objects)
+        data = {item.data for item in items if item.data is not None}
+        actions = {item.animation_data.action for item in items if item.animation_data and item.animation_data.action}
+        materials = {material for mesh in data for material in mesh.materials if material is not None}
+        bpy.data.batch_remove([*items, collection])
+        for kind in (data, actions, materials):
+            bpy.data.batch_remove([item for item in kind if not item.users])
 
 
 def _add_markers(

@@ -8,7 +8,7 @@ from functools import partial
 
 import bpy
 
-from . import checks, command, jobs, overlays
+from . import checks, command, jobs, overlays, told
 from .authoring import keyed
 from .authoring import properties as dance_properties
 from .live import overlays as live_overlays
@@ -30,6 +30,7 @@ from .properties import RecordingFile, Settings
 from .rehearsal.properties import RehearsalSettings
 
 CLASSES = (
+    *told.CLASSES,
     RecordingFile,
     Settings,
     LiveSettings,
@@ -90,6 +91,7 @@ def _add_settings() -> None:
     bpy.types.Scene.exciting_dance_dance = bpy.props.PointerProperty(  # type: ignore[attr-defined]
         type=dance_properties.DanceSettings
     )
+    bpy.types.Scene.exciting_dance_told = bpy.props.CollectionProperty(type=told.Told)  # type: ignore[attr-defined]
     bpy.types.Scene.exciting_dance_live = bpy.props.PointerProperty(type=LiveSettings)  # type: ignore[attr-defined]
     bpy.types.Scene.exciting_dance_rehearsal = bpy.props.PointerProperty(  # type: ignore[attr-defined]
         type=RehearsalSettings
@@ -97,6 +99,7 @@ def _add_settings() -> None:
 
 
 def _remove_settings() -> None:
+    del bpy.types.Scene.exciting_dance_told  # type: ignore[attr-defined]
     del bpy.types.Scene.exciting_dance_dance  # type: ignore[attr-defined]
     del bpy.types.Scene.exciting_dance_live  # type: ignore[attr-defined]
     del bpy.types.Scene.exciting_dance_rehearsal  # type: ignore[attr-defined]
@@ -104,7 +107,7 @@ def _remove_settings() -> None:
 
 
 def _import_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
-    menu.layout.operator("exciting_dance.import_recording", text="Motion Recording (.trc, .c3d, forces)")
+    menu.layout.operator("exciting_dance.import_recording", text="Motion Recording (.trc, .c3d, .mot, .sto, .csv)")
     menu.layout.operator("exciting_dance.import_urdf", text="Robot (.urdf)")
 
 

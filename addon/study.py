@@ -100,17 +100,19 @@ def show_study(context: bpy.types.Context, study: Study, *, onto: bpy.types.Obje
         the armature, coloured by mass.
     """
     with all_or_nothing():
-        body = onto if onto is not None and same_rig(armature.rig_of(onto), study.rig) else None
+        fits = onto is not None and not armature.linked(onto) and same_rig(armature.rig_of(onto), study.rig)
+        body = onto if fits else None
         if body is None:
             body = armature.build_armature(context, study.rig)
             armature.hide(onto)
-        _play(context, body, study)
+        earlier = _play(context, body, study)
         if study.result is None:
             inertials.write_prior(body)
         else:
             inertials.write_inertials(body, study.result)
         colour_body(body, "mass")
         body[STUDY_KEY] = str(study.folder.resolve())
+    recording.remove_recordings(earlier)  # only now: what is removed cannot be put back
     return body
 
 
@@ -150,13 +152,21 @@ def same_rig(one: Rig, other: Rig) -> bool:
     return all(abs(a.position - b.position).max() < SAME_PLACE for a, b in zip(one.joints, other.joints, strict=True))
 
 
-def _play(context: bpy.types.Context, body: bpy.types.Object, study: Study) -> None:
+def _superseded(collection: bpy.types.Collection, body: bpy.types.Object, study: Study) -> bool:
+    """Whether a study shows a recording anew: one imported before, or one of an earlier study of the same body."""
+    return collection[recording.RECORDING_KEY] in study.recordings and collection.get(OF_KEY, body) == body
+
+
+def _play(context: bpy.types.Context, body: bpy.types.Object, study: Study) -> list[bpy.types.Collection]:
+    """Give the body a study's motions and the scene its recordings; the recordings that are shown twice now."""
     scene = typed.scene(context)
     rates = [(len(m) - 1) / (m.times[-1] - m.times[0]) for m in study.motions.values() if len(m) > 1]
-    if rates:
+    earlier = [child for child in recording.recordings_in(scene) if _superseded(child, body, study)]
+    if rates and action.clock_is_free(scene, [body, *(item for child in earlier for item in child.objects)]):
         action.set_frame_rate(scene, min(max(rates), FASTEST))
     for name, found in study.recordings.items():
-        recording.add_recording(context, found, name)[TRIAL_KEY] = name
+        collection = recording.add_recording(context, found, name)
+        collection[TRIAL_KEY], collection[OF_KEY] = name, body
     for name, motion in study.motions.items():
         made = action.motion_action(scene, body, motion, name)
         made.use_fake_user = True
@@ -164,6 +174,7 @@ def _play(context: bpy.types.Context, body: bpy.types.Object, study: Study) -> N
     first = next(iter(study.motions), next(iter(study.recordings), None))
     if first is not None:
         show_trial(context, body, first)
+    return earlier
 
 
 def trials_of(body: bpy.types.Object) -> list[str]:
@@ -174,7 +185,7 @@ def trials_of(body: bpy.types.Object) -> list[str]:
 def show_trial(context: bpy.types.Context, body: bpy.types.Object, name: str) -> None:
     """Play a trial of a body's study from its start, with its recording and no other."""
     for child in typed.view_layer(context).layer_collection.children:
-        if TRIAL_KEY in child.collection:
+        if TRIAL_KEY in child.collection and child.collection.get(OF_KEY) == body:
             child.exclude = child.collection[TRIAL_KEY] != name
     found = [item for item in bpy.data.actions if item.get(OF_KEY) == body and item[TRIAL_KEY] == name]
     if found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, TypeAlias, TypeVar
 
 import bpy
@@ -64,3 +65,20 @@ def mesh(item: bpy.types.Object) -> bpy.types.Mesh:
     if not isinstance(item.data, bpy.types.Mesh):
         raise errors.InvalidValue(f"{item.name!r} is no mesh")
     return item.data
+
+
+def known_by(item: bpy.types.ID) -> int:
+    """A number that finds a data-block again after undo and renaming, for the time of the session."""
+    return int(item.session_uid)
+
+
+def found_again(items: Iterable, uid: int):  # type: ignore[no-untyped-def]  # bpy's collections are not generic
+    """The data-block with that number.
+
+    Raises:
+        InvalidValue: it was deleted.
+    """
+    for item in items:
+        if item.session_uid == uid:
+            return item
+    raise errors.InvalidValue("the rig that this was about was deleted")

@@ -13,7 +13,15 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
     from ..solver.scene import dance_folder, study_folder
     from ..solver.scene.bodies import RESULT, SceneResult, densities, equivalent_ellipsoids
     from ..solver.scene.frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
-    from ..solver.scene.motion import RECORDING, SceneMotion, SceneRecording, continuous, read_motion, read_trials
+    from ..solver.scene.motion import (
+        RECORDING,
+        SceneMotion,
+        SceneRecording,
+        continuous,
+        files_of_trials,
+        read_motion,
+        read_trials,
+    )
     from ..solver.scene.rig import read_rig, rig_of_text, rig_text, write_rig
     from ..solver.scene.summary import SUMMARY, SceneFailure, SceneSummary
     from ..solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
@@ -28,7 +36,15 @@ else:
     from solver.scene import dance_folder, study_folder
     from solver.scene.bodies import RESULT, SceneResult, densities, equivalent_ellipsoids
     from solver.scene.frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
-    from solver.scene.motion import RECORDING, SceneMotion, SceneRecording, continuous, read_motion, read_trials
+    from solver.scene.motion import (
+        RECORDING,
+        SceneMotion,
+        SceneRecording,
+        continuous,
+        files_of_trials,
+        read_motion,
+        read_trials,
+    )
     from solver.scene.rig import read_rig, rig_of_text, rig_text, write_rig
     from solver.scene.summary import SUMMARY, SceneFailure, SceneSummary
     from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
@@ -61,6 +77,7 @@ __all__ = [
     "densities",
     "equivalent_ellipsoids",
     "errors",
+    "files_of_trials",
     "from_tree",
     "read_motion",
     "read_rig",

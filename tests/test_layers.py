@@ -39,12 +39,12 @@ LAYERS: tuple[frozenset[str], ...] = (
 )
 ADDON_LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"complaints", "interpreter", "redraw", "values"}),
-    frozenset({"checks", "convert", "meshes", "preferences", "typed"}),
+    frozenset({"checks", "convert", "meshes", "preferences", "told", "typed"}),
     frozenset({"armature", "whole"}),
     frozenset({"action", "inertials", "jobs", "scores"}),
     frozenset({"colours"}),
-    frozenset({"drawing", "ellipsoids", "legend", "properties", "recording"}),
-    frozenset({"render"}),
+    frozenset({"drawing", "ellipsoids", "legend", "recording"}),
+    frozenset({"properties", "render"}),
     frozenset({"study"}),
     frozenset({"authoring", "overlays"}),
     frozenset({"live", "rehearsal"}),  # of the packages, these two stand on how a dance is authored

@@ -103,7 +103,7 @@ def show_dance(
     with all_or_nothing():
         body = onto
         if dance.rig is not None:
-            if body is None or not same_rig(armature.rig_of(body), dance.rig):
+            if body is None or armature.linked(body) or not same_rig(armature.rig_of(body), dance.rig):
                 body = armature.build_armature(context, dance.rig)
                 inertials.write_prior(body)
                 colour_body(body, "mass")

@@ -15,6 +15,8 @@ from .dances import Dance, dance_action
 
 GHOST_KEY = "exciting_dance_ghost"
 """Custom property of the ghost's armature object: the body that it stands for."""
+DONE_KEY = "exciting_dance_done"
+"""Custom property of the ghost's armature object: what was done to the dance, in a word."""
 COLOUR, ALPHA = (0.05, 0.55, 0.95), 0.35
 """sRGB and opacity of the ghost."""
 NAME = "Ghost"

@@ -6,35 +6,51 @@ import bpy
 import numpy as np
 
 from ..action import frames_at
+from ..armature import rigs_in
+from ..told import Said, forget, tell, told
 from ..values import SceneSummary, spoken
 
 SIGN = "✗"
 """First letter of the add-on's own markers: the user's stay."""
 
 
-def mark_failures(scene: bpy.types.Scene, summary: SceneSummary) -> int:
-    """Mark the first failure of every check, and the start of every other failing span; how many markers."""
-    clear_marks(scene)
+PLACE = "marks"
+"""Where it is kept which rig's the markers are, by their names: markers have no properties of their own."""
+
+
+def mark_failures(scene: bpy.types.Scene, body: bpy.types.Object, summary: SceneSummary) -> int:
+    """Mark the first failure of every check of a rig, and the start of every other failing span; how many markers.
+
+    Where the scene has several rigs, the markers name theirs.
+    """
+    clear_marks(scene, body)
     names: dict[int, list[str]] = {}
     for failure in summary.failures:
         names.setdefault(_frame(scene, failure.time), []).append(f"{failure.check}: {spoken(failure.item)}")
     for start, stop in summary.ranges:
         if not any(start - 1e-6 <= failure.time <= stop + 1e-6 for failure in summary.failures):
             names.setdefault(_frame(scene, start), [])
-    for frame, found in names.items():
-        scene.timeline_markers.new(f"{SIGN} {', '.join(found)}".rstrip(), frame=frame)
+    whose = f"{body.name}: " if len(rigs_in(scene)) > 1 else ""
+    words = {frame: f"{SIGN} {whose}{', '.join(found)}".rstrip(": ") for frame, found in names.items()}
+    for frame, name in words.items():
+        scene.timeline_markers.new(name, frame=frame)
+    if words:
+        tell(scene, body, PLACE, Said("", "bad", tuple(words.values())))
     return len(names)
 
 
-def marks_of(scene: bpy.types.Scene) -> list[bpy.types.TimelineMarker]:
-    """The markers that a check set."""
-    return [marker for marker in scene.timeline_markers if marker.name.startswith(SIGN)]
+def marks_of(scene: bpy.types.Scene, body: bpy.types.Object | None) -> list[bpy.types.TimelineMarker]:
+    """The markers that checks of a rig set, and those of rigs that are no more."""
+    kept = [told(scene, rig, PLACE) for rig in rigs_in(scene) if rig != body]
+    others = {name for item in kept if item is not None for name in item.failures.splitlines()}
+    return [marker for marker in scene.timeline_markers if marker.name.startswith(SIGN) and marker.name not in others]
 
 
-def clear_marks(scene: bpy.types.Scene) -> None:
+def clear_marks(scene: bpy.types.Scene, body: bpy.types.Object | None) -> None:
     """Remove them."""
-    for marker in marks_of(scene):
+    for marker in marks_of(scene, body):
         scene.timeline_markers.remove(marker)
+    forget(scene, body, PLACE)
 
 
 def _frame(scene: bpy.types.Scene, time: float) -> int:

@@ -7,13 +7,16 @@ from pathlib import Path
 
 import bpy
 
+from ..told import Said, tell
+from ..typed import scene
 from ..values import dance_folder, errors
-from .properties import dance_settings
 
 TEXT = "Performance report"
+PLACE = "performance"
+"""Where the numbers are told; the sentence stands with the dance."""
 
 
-def show_performance(context: bpy.types.Context, folder: Path) -> str:
+def show_performance(context: bpy.types.Context, body: bpy.types.Object, folder: Path) -> Said:
     """Fill the list of joints, worst first, and show the report; what the verb says.
 
     Raises:
@@ -27,16 +30,14 @@ def show_performance(context: bpy.types.Context, folder: Path) -> str:
         message, notes = str(tree["message"]), [str(note) for note in tree["notes"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise errors.InputError(path, f"cannot be read ({error})", remedy="Compare again") from None
-    settings = dance_settings(context)
-    settings.joints.clear()
+    kept = tell(scene(context), body, PLACE, Said(message))
     for joint in joints:
-        item = settings.joints.add()
+        item = kept.joints.add()
         item.name = joint["joint"]
         for name in ("rmse", "offset", "correlation", "gain"):
             setattr(item, name, joint[name] or 0.0)
-    settings.notes, settings.verdict = "\n".join(notes), "good"
     _show_text(context, report)
-    return message
+    return Said(message, notes=tuple(notes))
 
 
 def _show_text(context: bpy.types.Context, report: str) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 
 from .. import convert, typed
 from ..action import CHANNELS, EULER, curves_of
-from ..armature import bone_axes
-from ..values import Rig
+from ..armature import bone_axes, limits_only
+from ..values import Rig, errors
 
 OBJECT_CHANNELS = ("location", "rotation", "scale", "delta")
 UNSCALED = 1e-4
@@ -37,8 +37,9 @@ def pose_curves(armature: bpy.types.Object) -> list[bpy.types.FCurve]:
 def steps_needed(armature: bpy.types.Object) -> bool:
     """Whether anything besides the action's curves moves the rig, so that frames must be stepped to see its motion."""
     animation = armature.animation_data
-    owners = (armature, *typed.pose_bones(armature))
-    if any(c.enabled and not c.mute and c.influence > 0.0 for owner in owners for c in owner.constraints):
+    if any(_acts(constraint) for constraint in armature.constraints):
+        return True
+    if any(_acts(c) and not limits_only(bone, c) for bone in typed.pose_bones(armature) for c in bone.constraints):
         return True
     if armature.parent is not None or typed.armature(armature).pose_position != "POSE":
         return True
@@ -72,12 +73,42 @@ def evaluated(
                 curve = found.get((f"{bone_path(link)}.{channel}", component))
                 if curve is not None:
                     values[:, component] = curve_values(curve, frames)
-            channels.append(values)
+            channels.append(_limited(bone, values) if channel == EULER[0] else values)
         basis = convert.basis_quaternions(bone.rotation_mode, channels[0])
         root = rest[0] if index == 0 else None
         rotations[:, index], translations[:, index] = convert.joint_movement(basis, channels[1], axes[index], root)
     rotations[:, 0], translations[:, 0] = convert.moved(armature.matrix_world, rotations[:, 0], translations[:, 0])
     return rotations, translations
+
+
+def _acts(constraint: bpy.types.Constraint) -> bool:
+    return constraint.enabled and not constraint.mute and constraint.influence > 0.0
+
+
+def _limited(bone: bpy.types.PoseBone, angles: np.ndarray) -> np.ndarray:
+    """Euler angles (N, 3) [rad] as the add-on's own limits let them be, where they are switched on."""
+    result = angles
+    for constraint in bone.constraints:
+        if _acts(constraint) and limits_only(bone, constraint):
+            result = result.copy()
+            for axis, name in enumerate("xyz"):
+                if getattr(constraint, f"use_limit_{name}"):
+                    low, high = getattr(constraint, f"min_{name}"), getattr(constraint, f"max_{name}")
+                    result[:, axis] = np.clip(result[:, axis], low, high)
+    return result
+
+
+def unscaled(armature: bpy.types.Object) -> None:
+    """Refuse a rig whose object is scaled: its links would have other lengths than its rig.
+
+    Raises:
+        InvalidValue: it is.
+    """
+    sizes = np.linalg.norm(convert.to_array(armature.matrix_world)[:3, :3], axis=0)
+    if np.abs(sizes - 1.0).max() > UNSCALED:
+        scale = f"{sizes[0]:.4g}" if np.ptp(sizes) < UNSCALED else " x ".join(f"{size:.4g}" for size in sizes)
+        remedy = "a rig's lengths are fixed. Clear its scale, or its parent's: Object > Clear > Scale"
+        raise errors.InvalidValue(f"{armature.name} is scaled by {scale}, but {remedy}")
 
 
 def _scales(curve: bpy.types.FCurve) -> bool:

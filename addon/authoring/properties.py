@@ -1,4 +1,4 @@
-"""What the user chose for authoring and designing dances, and what the last job said; kept with the scene."""
+"""What the user chose for authoring and designing dances; kept with the scene."""
 
 from __future__ import annotations
 
@@ -54,19 +54,6 @@ def _move_ghost(settings: DanceSettings, context: bpy.types.Context) -> None:
         place_ghost(body, ghost, beside=settings.ghost_place == "beside")
 
 
-class PerformedJoint(bpy.types.PropertyGroup):
-    """How closely one joint was performed; its name is the group's."""
-
-    rmse: bpy.props.FloatProperty(name="Error", description="Root mean square", subtype="ANGLE")  # type: ignore[valid-type]
-    offset: bpy.props.FloatProperty(name="Offset", description="Constant part", subtype="ANGLE")  # type: ignore[valid-type]
-    correlation: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Correlation", description="With the plan; 0 for a joint that the plan keeps still"
-    )
-    gain: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Amplitude", description="Performed over planned; 0 for a joint that the plan keeps still"
-    )
-
-
 class DanceSettings(bpy.types.PropertyGroup):
     """Settings of dances in a scene."""
 
@@ -115,7 +102,6 @@ class DanceSettings(bpy.types.PropertyGroup):
         name="For torque, too", description="Slow down for torques, balance and friction, not only for speeds"
     )
     ghost_place: bpy.props.EnumProperty(name="Ghost", items=PLACES, update=_move_ghost)  # type: ignore[valid-type]
-    ghost_message: bpy.props.StringProperty()  # type: ignore[valid-type]
     performed: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Performance",
         description="Folder of a tracked or identified recording of this dance; empty: the rig's own study",
@@ -124,13 +110,6 @@ class DanceSettings(bpy.types.PropertyGroup):
     trial: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Trial", description="Of the folder, where it holds several"
     )
-    joints: bpy.props.CollectionProperty(type=PerformedJoint)  # type: ignore[valid-type]
-    joint_index: bpy.props.IntProperty()  # type: ignore[valid-type]
-    message: bpy.props.StringProperty(description="What the last job said")  # type: ignore[valid-type]
-    notes: bpy.props.StringProperty(description="Its notes, a line each")  # type: ignore[valid-type]
-    verdict: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        items=(("none", "", ""), ("good", "", ""), ("bad", "", ""), ("failed", "", ""))
-    )
 
 
 def dance_settings(context: bpy.types.Context) -> DanceSettings:
@@ -138,4 +117,4 @@ def dance_settings(context: bpy.types.Context) -> DanceSettings:
     return context.scene.exciting_dance_dance
 
 
-CLASSES = (PerformedJoint, DanceSettings)
+CLASSES = (DanceSettings,)

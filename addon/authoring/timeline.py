@@ -17,7 +17,7 @@ from ..armature import rig_of
 from ..checks import checks_of
 from ..inertials import body_of
 from ..values import Rig, SceneKey, SceneStrip, SceneTimeline, continuous, errors
-from .poses import evaluated, pose_curves, shown, stepped
+from .poses import evaluated, pose_curves, shown, stepped, unscaled
 from .poses import steps_needed as steps_needed
 
 ROLE_TYPES = {"fixed": "EXTREME", "preferred": "KEYFRAME", "free": "BREAKDOWN"}
@@ -127,6 +127,7 @@ def sample(
         InvalidValue: the object is no rig, or last is not after first.
     """
     rig, span = rig_of(armature), _range(scene, first, last)
+    unscaled(armature)
     keyed = dict(zip(key_roles(armature), keys_of(scene, armature)))
     keyed = {frame: key for frame, key in keyed.items() if span[0] <= frame <= span[1]}
     frames = _frames(span, list(keyed))
@@ -137,6 +138,7 @@ def sample(
 def posture(context: bpy.types.Context, armature: bpy.types.Object) -> SceneTimeline:
     """What the viewport shows now, one frame long; it need not be keyed."""
     scene, rig = typed.scene(context), rig_of(armature)
+    unscaled(armature)
     turns, places = shown(context.evaluated_depsgraph_get(), armature, rig)
     frames = np.array([scene.frame_current + scene.frame_subframe])
     return _timeline(scene, armature, rig, frames, convert.joints_of(rig, turns[None], places[None]), ())

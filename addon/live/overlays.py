@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import ClassVar
 
 import bpy
@@ -40,6 +41,8 @@ PAPER: Colour = (0.08, 0.08, 0.09, 0.78)
 """Behind words, so that they can be read over any theme and body."""
 SHADOW: Colour = (0.05, 0.05, 0.06, 0.9)
 PALE: Colour = (0.72, 0.72, 0.74, 1.0)
+WIDE = 70
+"""Letters in a line of what went wrong."""
 LEADING, SIZE, EDGE = 18.0, 12.0, 12.0
 """[px] Between lines, of letters, and from the corner."""
 
@@ -218,7 +221,7 @@ def _paper(session: Session, frame: SceneFrame | None, fresh: bool) -> None:
 def rows_of(session: Session, frame: SceneFrame | None, fresh: bool) -> list[tuple[str, Colour]]:
     """Lines of the read-out with the colours of their boxes."""
     if session.trouble:
-        return [(session.trouble[:90], FAILS)]
+        return [(words, FAILS) for words in textwrap.wrap(session.trouble, WIDE)]
     if frame is None:
         return [(progress(session.readings).capitalize(), UNKNOWN)]
     title, colour = ("Failing", FAILS) if frame.failed else ("Feasible", HOLDS)

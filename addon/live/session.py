@@ -13,11 +13,12 @@ from .. import redraw
 from ..action import times_at
 from ..authoring import timeline
 from ..checks import KEY
+from ..typed import found_again, known_by
 from ..values import SceneFrame, errors
 from .child import Child
 from .properties import live_settings, options_of
 from .readings import Readings
-from .watch import fingerprint, found_again, known_by
+from .watch import fingerprint
 
 QUIET = 0.2
 """[s] without a change before the timeline is sampled."""

@@ -12,11 +12,11 @@ import bpy
 
 from .. import typed
 from ..interpreter import Interpreter, chosen
+from ..typed import known_by
 from ..values import errors
 from .child import Child
 from .properties import live_settings
 from .session import Session, draw_again
-from .watch import known_by
 
 LOOK_EVERY = 0.1
 """[s] between looks at the answers and at what changed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import bpy
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from .. import convert, typed
 from ..action import curves_of, frame_rate
 from ..inertials import body_of
-from ..values import errors
 
 BEZIER = 2
 """Number of the only interpolation in `Keyframe.interpolation` that handles shape."""
@@ -18,23 +17,6 @@ HANDLES = (("handle_left", 2, np.float32), ("handle_right", 2, np.float32))
 KEY_FIELDS = (("co", 2, np.float32),
               ("interpolation", 1, np.int32), ("easing", 1, np.int32), ("type", 1, np.int32))  # fmt: skip
 CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle")
-
-
-def known_by(item: bpy.types.ID) -> int:
-    """A number that finds a data-block again after undo and renaming, for the time of the session."""
-    return int(item.session_uid)
-
-
-def found_again(items: Iterable, uid: int):  # type: ignore[no-untyped-def]  # bpy's collections are not generic
-    """The data-block with that number.
-
-    Raises:
-        InvalidValue: it was deleted.
-    """
-    for item in items:
-        if item.session_uid == uid:
-            return item
-    raise errors.InvalidValue("what the live check looked at was deleted")
 
 
 def fingerprint(scene: bpy.types.Scene, body: bpy.types.Object, options: Mapping[str, object]) -> int:

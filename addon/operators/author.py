@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import bpy
 
-from ..armature import rig_in, rig_of
+from ..armature import linked, rig_in, rig_of
 from ..authoring import author
 from ..authoring.marks import clear_marks, marks_of
-from ..authoring.properties import ROLES, dance_settings
+from ..authoring.properties import ROLES
 from ..authoring.timeline import extent
+from ..told import forget
 from ..typed import Status, scene, there
 from ..values import errors
 
@@ -17,15 +18,16 @@ NO_RIG = "Add a rig first, or select one: Dance > Rig"
 
 
 class NeedsRig:
-    """Mix-in: the scene has a rig that is meant."""
+    """Mix-in: the scene has a rig that is meant, and it can be animated."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """Whether there is one."""
-        if rig_in(context) is None:
-            cls.poll_message_set(NO_RIG)  # type: ignore[attr-defined]
-            return False
-        return True
+        body = rig_in(context)
+        why = NO_RIG if body is None else linked(body, data=False)
+        if why:
+            cls.poll_message_set(why)  # type: ignore[attr-defined]
+        return not why
 
 
 def the_rig(context: bpy.types.Context) -> bpy.types.Object:
@@ -159,13 +161,13 @@ class EXCITING_DANCE_OT_clear_marks(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if not marks_of(scene(context)):
+        if not marks_of(scene(context), rig_in(context)):
             cls.poll_message_set("No check has set a mark")
             return False
         return True
 
     def execute(self, context: bpy.types.Context) -> Status:
-        clear_marks(scene(context))
+        clear_marks(scene(context), rig_in(context))
         return {"FINISHED"}
 
 
@@ -174,10 +176,12 @@ class EXCITING_DANCE_OT_forget_message(bpy.types.Operator):
 
     bl_idname = "exciting_dance.forget_message"
     bl_label = "Dismiss"
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+
+    place: bpy.props.StringProperty(description="The panel that shows it")  # type: ignore[valid-type]
 
     def execute(self, context: bpy.types.Context) -> Status:
-        settings = dance_settings(context)
-        settings.message, settings.notes, settings.verdict = "", "", "none"
+        forget(scene(context), rig_in(context), self.place)
         return {"FINISHED"}
 
 

@@ -10,10 +10,10 @@ import bpy
 from bpy_extras.io_utils import ExportHelper
 
 from ..action import frame_rate
-from ..armature import rig_in
+from ..armature import linked, rig_in
 from ..authoring import performance
 from ..authoring.dances import Dance, read_dance, show_dance
-from ..authoring.ghost import apply_ghost, discard_ghost, ghost_of, show_ghost
+from ..authoring.ghost import DONE_KEY, apply_ghost, discard_ghost, ghost_of, show_ghost
 from ..authoring.keyed import keyed
 from ..authoring.marks import mark_failures
 from ..authoring.properties import dance_settings
@@ -24,7 +24,8 @@ from ..jobs import Current, JobOperator
 from ..properties import settings_of
 from ..scores import write_scores
 from ..study import folder_of
-from ..typed import Status, scene
+from ..told import Said, tell
+from ..typed import Status, scene, there
 from ..values import TIMELINE, dance_folder, errors, write_rig
 from .author import NO_RIG, NeedsRig, the_rig
 from .rigs import rig_arguments
@@ -39,7 +40,9 @@ JSON_PROGRESS = ("--progress", "json")
 
 
 class DanceJob(JobOperator):
-    """Mix-in: a verb about the dance on the timeline; its message stays in the panel."""
+    """Mix-in: a verb about the dance on the timeline."""
+
+    place = "dance"
 
     verb: ClassVar[str] = ""
     fewest: ClassVar[int] = 2
@@ -52,6 +55,8 @@ class DanceJob(JobOperator):
             said = f"{Current.job.title}: wait for it, or cancel it"
         elif body is None:
             said = NO_RIG
+        elif linked(body):
+            said = linked(body)
         elif body.animation_data is None or body.animation_data.action is None:
             said = "Nothing dances yet: key postures, or design a dance"
         elif cls.fewest and len(keyed(body).roles) < cls.fewest:
@@ -71,12 +76,6 @@ class DanceJob(JobOperator):
     def finished(self, folder: Path) -> bool:
         return (folder / RESULT / dance_folder.SUMMARY_FILE).exists()
 
-    def tell(self, context: bpy.types.Context, words: str, *, failed: bool) -> None:
-        settings = dance_settings(context)
-        settings.message = words
-        if failed:
-            settings.notes, settings.verdict = "", "failed"
-
 
 class GhostJob(DanceJob):
     """Mix-in: a verb that proposes a changed dance, shown as a ghost."""
@@ -86,17 +85,14 @@ class GhostJob(DanceJob):
     def extra(self, context: bpy.types.Context) -> list[str]:
         return ["--rate", f"{frame_rate(scene(context)):.12g}"]
 
-    def apply(self, context: bpy.types.Context, folder: Path) -> str:
-        body, dance = the_rig(context), read_dance(folder / RESULT)
-        settings = dance_settings(context)
+    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        body, dance = there(self.rig(), "rig"), read_dance(folder / RESULT)
         if dance.motion is not None and dance.summary.status != "unchanged":
             name = f"{body.animation_data.action.name} {self.done}"
-            show_ghost(context, body, dance, name, beside=settings.ghost_place == "beside")
-            settings.ghost_message = self.done
-        keep_notes(context, dance)
-        if steps_needed(body):
-            settings.notes = "\n".join([*settings.notes.splitlines(), ALSO])
-        return dance.summary.message
+            beside = dance_settings(context).ghost_place == "beside"
+            show_ghost(context, body, dance, name, beside=beside)
+            there(ghost_of(scene(context), body), "ghost")[DONE_KEY] = self.done
+        return said_of(dance, *([ALSO] if steps_needed(body) else []))
 
 
 def write_scene(context: bpy.types.Context, folder: Path) -> Path:
@@ -105,12 +101,12 @@ def write_scene(context: bpy.types.Context, folder: Path) -> Path:
     return TIMELINE.write(folder / dance_folder.TIMELINE_FILE, sample(now, body, *extent(now, body)))
 
 
-def keep_notes(context: bpy.types.Context, dance: Dance) -> None:
-    """Keep what a verb noted for the panel."""
-    settings, summary = dance_settings(context), dance.summary
+def said_of(dance: Dance, *notes: str) -> Said:
+    """What a verb says of a dance."""
+    summary = dance.summary
     failures = [f"{f.said}, first at {f.time:.2f} s" for f in summary.failures]
-    settings.notes = "\n".join([*summary.troubles, *failures, *summary.notes])
-    settings.verdict = "good" if summary.feasible else "bad"
+    verdict = "good" if summary.feasible else "bad"
+    return Said(summary.message, verdict, (*summary.troubles, *failures), (*summary.notes, *notes))
 
 
 class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
@@ -137,11 +133,10 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
             *JSON_PROGRESS,
         ]
 
-    def apply(self, context: bpy.types.Context, folder: Path) -> str:
+    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
         dance = read_dance(folder / RESULT)
-        show_dance(context, dance, onto=rig_in(context))
-        keep_notes(context, dance)
-        return dance.summary.message
+        self.is_about(show_dance(context, dance, onto=self.rig()))
+        return said_of(dance)
 
 
 def body_words(context: bpy.types.Context, folder: Path) -> list[str]:
@@ -221,12 +216,12 @@ class EXCITING_DANCE_OT_check_dance(DanceJob, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, verb, fewest = "Checking", "check", 0
 
-    def apply(self, context: bpy.types.Context, folder: Path) -> str:
+    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
         dance = read_dance(folder / RESULT)
-        write_scores(the_rig(context), dance.summary.excitation, dance.summary.deviation)
-        mark_failures(scene(context), dance.summary)
-        keep_notes(context, dance)
-        return dance.summary.message
+        body = there(self.rig(), "rig")
+        write_scores(body, dance.summary.excitation, dance.summary.deviation)
+        mark_failures(scene(context), body, dance.summary)
+        return said_of(dance)
 
 
 class EXCITING_DANCE_OT_apply_ghost(NeedsRig, bpy.types.Operator):
@@ -277,12 +272,11 @@ class EXCITING_DANCE_OT_open_dance(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         try:
             dance = read_dance(bpy.path.abspath(self.directory))
-            show_dance(context, dance, onto=rig_in(context))
+            body = show_dance(context, dance, onto=rig_in(context))
         except errors.SolverError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        keep_notes(context, dance)
-        dance_settings(context).message = dance.summary.message
+        tell(scene(context), body, DanceJob.place, said_of(dance))
         return {"FINISHED"}
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
@@ -309,10 +303,8 @@ class EXCITING_DANCE_OT_export_dance(DanceJob, bpy.types.Operator, ExportHelper)
         output = bpy.path.abspath(self.filepath)  # type: ignore[attr-defined]
         return [self.verb, str(path), "--rate", f"{self.rate:g}", "--output", output, *JSON_PROGRESS]
 
-    def apply(self, context: bpy.types.Context, folder: Path) -> str:
-        settings = dance_settings(context)
-        settings.notes, settings.verdict = "", "good"
-        return f"Exported to {self.filepath}"  # type: ignore[attr-defined]
+    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        return Said(f"Exported to {self.filepath}")  # type: ignore[attr-defined]
 
 
 class EXCITING_DANCE_OT_compare_performance(DanceJob, bpy.types.Operator):
@@ -338,8 +330,8 @@ class EXCITING_DANCE_OT_compare_performance(DanceJob, bpy.types.Operator):
         words = [self.verb, str(path), str(performed(context)), *(["--trial", trial] if trial else [])]
         return [*words, "--output", str(folder / RESULT), *JSON_PROGRESS]
 
-    def apply(self, context: bpy.types.Context, folder: Path) -> str:
-        return performance.show_performance(context, folder / RESULT)
+    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        return performance.show_performance(context, there(self.rig(), "rig"), folder / RESULT)
 
 
 def performed(context: bpy.types.Context) -> Path | None:

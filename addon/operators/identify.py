@@ -10,6 +10,7 @@ from ..armature import rig_in
 from ..jobs import Current, JobOperator
 from ..properties import Settings, settings_of
 from ..study import read_study, show_study
+from ..told import Said
 from ..typed import Status
 from ..values import errors, study_folder
 
@@ -17,13 +18,16 @@ from ..values import errors, study_folder
 class StudyOperator(JobOperator):
     """Mix-in: run a verb on the chosen files, show its folder on the rig."""
 
-    verb = ""
+    verb, done = "", ""
     keeps_folder = True
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """Files chosen, nothing else running."""
-        return super().poll(context) and len(settings_of(context).files) > 0
+        if not len(settings_of(context).files):
+            cls.poll_message_set("No recording: drop its files onto the 3D view, or add them to the list above")  # type: ignore[attr-defined]
+            return False
+        return super().poll(context)
 
     def wanted_folder(self, context: bpy.types.Context) -> Path | None:
         """Where the user said."""
@@ -42,9 +46,11 @@ class StudyOperator(JobOperator):
         """More options of the verb."""
         return []
 
-    def apply(self, context: bpy.types.Context, folder: Path) -> str:
-        show_study(context, read_study(folder), onto=rig_in(context))
-        return f"{self.bl_label}: results in {folder}"  # type: ignore[attr-defined]
+    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        study = read_study(folder)
+        self.is_about(show_study(context, study, onto=self.rig()))
+        trials = f"{len(study.motions)} recording{'s' if len(study.motions) != 1 else ''}"
+        return Said(f"{self.done} {trials}: results in {folder}")
 
 
 class EXCITING_DANCE_OT_track(StudyOperator, bpy.types.Operator):
@@ -53,8 +59,7 @@ class EXCITING_DANCE_OT_track(StudyOperator, bpy.types.Operator):
     bl_idname = "exciting_dance.track"
     bl_label = "Track"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-    title = "Tracking"
-    verb = "track"
+    title, verb, done = "Tracking", "track", "Tracked"
 
 
 class EXCITING_DANCE_OT_identify(StudyOperator, bpy.types.Operator):
@@ -63,8 +68,7 @@ class EXCITING_DANCE_OT_identify(StudyOperator, bpy.types.Operator):
     bl_idname = "exciting_dance.identify"
     bl_label = "Identify"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-    title = "Identifying"
-    verb = "identify"
+    title, verb, done = "Identifying", "identify", "Identified from"
 
     def extra(self, settings: Settings) -> list[str]:
         return ["--method", settings.method, "--bootstrap", str(settings.bootstrap)]

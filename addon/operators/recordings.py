@@ -1,28 +1,75 @@
-"""Choose recordings, and show markers and forces."""
+"""Recordings into the scene and on the list."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import bpy
+import numpy as np
 from bpy_extras.io_utils import ImportHelper
 
+from ..action import clock_is_free, frames_at, set_frame_rate, show_frames
+from ..armature import rig_in
 from ..properties import settings_of
-from ..recording import add_recording
-from ..typed import Status
-from ..values import errors, read_trials
+from ..recording import FILES_KEY, RECORDING_KEY, add_recording, recordings_in, remove_recordings, show_only
+from ..study import FASTEST
+from ..told import Said, forget, tell
+from ..typed import Status, scene
+from ..values import SceneRecording, errors, files_of_trials, read_trials
 from ..whole import all_or_nothing
 
+PLACE = "recording"
 PATTERN = "*.trc;*.c3d;*.mot;*.sto;*.csv;*.npz"
 
 
-def show_recordings(context: bpy.types.Context, paths: list[Path]) -> list[str]:
-    """Read recordings and show them; names of the trials."""
-    found = read_trials(paths)
+def take_in(context: bpy.types.Context, paths: list[Path]) -> list[str]:
+    """Put recordings on the list and show them, ready to be tracked; what is shown already is not shown twice.
+
+    Files are paired with each other and with those on the list: forces may come after their markers. Where nothing else
+    moves, the scene plays at the rate of the fastest recording, the first one from its start to its end.
+
+    Returns:
+        names of the trials that the paths are of.
+
+    Raises:
+        InputError: a file is missing or wrong; nothing was changed.
+    """
+    now, chosen = scene(context), settings_of(context).files
+    fresh = {file.absolute() for files in files_of_trials(paths).values() for file in files}
+    listed = [Path(bpy.path.abspath(item.path)).absolute() for item in chosen]
+    trials = files_of_trials([*listed, *sorted(fresh - set(listed))])
+    names = [name for name, files in trials.items() if fresh & set(files)]
+    shown = {child[FILES_KEY]: child for child in recordings_in(now) if FILES_KEY in child}
+    old = [child for key, child in shown.items() if fresh & set(map(Path, key.split("\n")))]
+    free = clock_is_free(now, [item for child in recordings_in(now) for item in child.objects])
+    read = {name: next(iter(read_trials(trials[name]).values())) for name in (trials if free else names)}
     with all_or_nothing():
-        for name, recording in found.items():
-            add_recording(context, recording, name)
-    return list(found)
+        if free:
+            rates = [rate for recording in read.values() if (rate := marker_rate(recording)) > 0.0]
+            if rates:
+                set_frame_rate(now, min(max(rates), FASTEST))
+            old, names_now = list(shown.values()), list(read)  # an earlier one may stand in another rate's frames
+        else:
+            names_now = names
+        for name in names_now:
+            add_recording(context, read[name], name)[FILES_KEY] = "\n".join(map(str, trials[name]))
+        if free:
+            times = [t for part in (read[names[0]].marker_times, read[names[0]].force_times) if len(part) for t in part]
+            if times:
+                show_frames(now, *(float(frame) for frame in frames_at(now, np.array([min(times), max(times)]))))
+    remove_recordings(old)
+    for child in recordings_in(now):
+        child.name = child[RECORDING_KEY]  # which an earlier one may have had
+    for file in sorted(fresh - set(listed)):
+        chosen.add().path = str(file)
+    show_only(context, names[0])
+    return names
+
+
+def marker_rate(recording: SceneRecording) -> float:
+    """[1/s] Of a recording's markers; 0 without any."""
+    times = recording.marker_times
+    return (len(times) - 1) / float(times[-1] - times[0]) if len(times) > 1 else 0.0
 
 
 class Files:
@@ -35,11 +82,12 @@ class Files:
     def paths(self) -> list[Path]:
         """The chosen files."""
         names = [file.name for file in self.files if file.name]
-        return [Path(self.directory) / name for name in names] or [Path(self.filepath)]  # type: ignore[attr-defined]
+        alone = Path(self.filepath or self.directory)  # type: ignore[attr-defined]
+        return [Path(self.directory) / name for name in names] or [alone]
 
 
 class EXCITING_DANCE_OT_import_recording(Files, bpy.types.Operator, ImportHelper):
-    """Show a recording's markers and forces, animated"""
+    """Show recordings, animated, and list them to be tracked: files, or a folder of them"""
 
     bl_idname = "exciting_dance.import_recording"
     bl_label = "Import Recording"
@@ -47,11 +95,13 @@ class EXCITING_DANCE_OT_import_recording(Files, bpy.types.Operator, ImportHelper
 
     def execute(self, context: bpy.types.Context) -> Status:
         try:
-            names = show_recordings(context, self.paths())
+            names = take_in(context, self.paths())
         except errors.SolverError as error:
+            tell(scene(context), rig_in(context), PLACE, Said(str(error), "failed"))
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self.report({"INFO"}, f"Imported {', '.join(names)}")
+        forget(scene(context), rig_in(context), PLACE)
+        self.report({"INFO"}, f"Ready to track: {', '.join(names)}")
         return {"FINISHED"}
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:  # type: ignore[override]
@@ -60,24 +110,8 @@ class EXCITING_DANCE_OT_import_recording(Files, bpy.types.Operator, ImportHelper
         return super().invoke(context, event)
 
 
-class EXCITING_DANCE_OT_add_files(Files, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
-    """Choose recordings to track or identify from: markers, and forces of the same names"""
-
-    bl_idname = "exciting_dance.add_files"
-    bl_label = "Add Files"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-
-    def execute(self, context: bpy.types.Context) -> Status:
-        chosen = settings_of(context).files
-        known = {file.path for file in chosen}
-        for path in self.paths():
-            if str(path) not in known:
-                chosen.add().path = str(path)
-        return {"FINISHED"}
-
-
 class EXCITING_DANCE_OT_remove_file(bpy.types.Operator):
-    """Take the file off the list"""
+    """Take the file off the list, and what shows it out of the scene"""
 
     bl_idname = "exciting_dance.remove_file"
     bl_label = "Remove File"
@@ -85,10 +119,17 @@ class EXCITING_DANCE_OT_remove_file(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return len(settings_of(context).files) > 0
+        if not len(settings_of(context).files):
+            cls.poll_message_set("The list is empty")
+            return False
+        return True
 
     def execute(self, context: bpy.types.Context) -> Status:
         settings = settings_of(context)
+        gone = str(Path(bpy.path.abspath(settings.files[settings.file_index].path)).absolute())
+        remove_recordings(
+            child for child in recordings_in(scene(context)) if gone in child.get(FILES_KEY, "").split("\n")
+        )
         settings.files.remove(settings.file_index)
         settings.file_index = min(settings.file_index, max(len(settings.files) - 1, 0))
         return {"FINISHED"}
@@ -100,7 +141,7 @@ class EXCITING_DANCE_FH_recording(bpy.types.FileHandler):
     bl_idname = "EXCITING_DANCE_FH_recording"
     bl_label = "Motion recording"
     bl_import_operator = "exciting_dance.import_recording"
-    bl_file_extensions = ".trc;.c3d"
+    bl_file_extensions = ".trc;.c3d;.mot;.sto;.csv;.npz"
 
     @classmethod
     def poll_drop(cls, context: bpy.types.Context | None) -> bool:
@@ -109,7 +150,6 @@ class EXCITING_DANCE_FH_recording(bpy.types.FileHandler):
 
 CLASSES = (
     EXCITING_DANCE_OT_import_recording,
-    EXCITING_DANCE_OT_add_files,
     EXCITING_DANCE_OT_remove_file,
     EXCITING_DANCE_FH_recording,
 )

@@ -14,8 +14,10 @@ from ..jobs import JobOperator
 from ..rehearsal.program import SCENE_FILE, renderer, told, write_scene
 from ..rehearsal.properties import rehearsal_of
 from ..rehearsal.video import NO_CODEC, VIDEO_END, can_write_video
+from ..told import Said
 from ..typed import there
 from ..values import errors
+from .author import NO_RIG
 
 CHILD_VIDEO = f"video{VIDEO_END}"
 
@@ -26,12 +28,15 @@ class EXCITING_DANCE_OT_rehearsal(JobOperator, bpy.types.Operator):
     bl_idname = "exciting_dance.rehearsal"
     bl_label = "Rehearsal Video"
     bl_options = {"REGISTER"}  # noqa: RUF012
-    title = "Rehearsal video"
+    title, place = "Rehearsal video", "rehearsal"
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """With a rig, nothing else running."""
-        return rig_in(context) is not None and super().poll(context)
+        if rig_in(context) is None:
+            cls.poll_message_set(NO_RIG)
+            return False
+        return super().poll(context)
 
     def interpreter(self, context: bpy.types.Context) -> Interpreter:
         return renderer()
@@ -45,10 +50,10 @@ class EXCITING_DANCE_OT_rehearsal(JobOperator, bpy.types.Operator):
         self._told = told(done)
         return [str(source), str(folder / CHILD_VIDEO)]
 
-    def apply(self, context: bpy.types.Context, folder: Path) -> str:
+    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
         if can_write_video():
-            return f"{_moved(folder / CHILD_VIDEO, self._video)}: {self._told}"
-        return f"{_moved((folder / CHILD_VIDEO).with_suffix(''), self._video.with_suffix(''))}: {NO_CODEC}"
+            return Said(f"{_moved(folder / CHILD_VIDEO, self._video)}: {self._told}")
+        return Said(f"{_moved((folder / CHILD_VIDEO).with_suffix(''), self._video.with_suffix(''))}: {NO_CODEC}")
 
 
 def _moved(source: Path, target: Path) -> Path:

@@ -7,12 +7,14 @@ from pathlib import Path
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
-from .. import armature, inertials
+from .. import armature, inertials, typed
 from ..colours import colour_body
 from ..jobs import JobOperator
 from ..properties import Settings, settings_of
+from ..told import Said, forget
 from ..typed import Status, there
 from ..values import read_rig, study_folder
+from .author import NO_RIG
 
 
 def rig_arguments(kind: str, settings: Settings, urdf: str) -> list[str]:
@@ -41,13 +43,20 @@ def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
     return body
 
 
+def shown(job: JobOperator, body: bpy.types.Object) -> Said:
+    """What is said of a new rig."""
+    forget(typed.scene(bpy.context), job.rig(), job.place)  # an earlier failure is mended
+    job.is_about(body)
+    return Said(f"Added {body.name}")
+
+
 class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator):
     """Add a human or a robot as an armature with its inertial parameters on the bones"""
 
     bl_idname = "exciting_dance.import_rig"
     bl_label = "Add Rig"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-    title = "Adding the rig"
+    title, place, tells_success = "Adding the rig", "rig", False
 
     kind: bpy.props.StringProperty(options={"SKIP_SAVE"})  # type: ignore[valid-type]
 
@@ -56,8 +65,8 @@ class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator):
         words = rig_arguments(self.kind or settings.kind, settings, settings.urdf)
         return [*words, "--output", str(folder / study_folder.RIG_FILE), "--progress", "json"]
 
-    def apply(self, context: bpy.types.Context, folder: Path) -> str:
-        return f"Added {show_rig(context, folder / study_folder.RIG_FILE).name}"
+    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        return shown(self, show_rig(context, folder / study_folder.RIG_FILE))
 
 
 class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
@@ -66,7 +75,7 @@ class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelpe
     bl_idname = "exciting_dance.import_urdf"
     bl_label = "Import URDF"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-    title = "Importing the URDF"
+    title, place, tells_success = "Importing the URDF", "rig", False
     filename_ext = ".urdf"
 
     filter_glob: bpy.props.StringProperty(default="*.urdf", options={"HIDDEN"})  # type: ignore[valid-type]
@@ -75,8 +84,8 @@ class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelpe
         words = rig_arguments("urdf", settings_of(context), self.filepath)  # type: ignore[attr-defined]
         return [*words, "--output", str(folder / study_folder.RIG_FILE), "--progress", "json"]
 
-    def apply(self, context: bpy.types.Context, folder: Path) -> str:
-        return f"Imported {show_rig(context, folder / study_folder.RIG_FILE).name}"
+    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        return shown(self, show_rig(context, folder / study_folder.RIG_FILE))
 
 
 class EXCITING_DANCE_OT_limits(bpy.types.Operator):
@@ -90,7 +99,11 @@ class EXCITING_DANCE_OT_limits(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return armature.rig_in(context) is not None
+        body = armature.rig_in(context)
+        why = NO_RIG if body is None else armature.linked(body, data=False)
+        if why:
+            cls.poll_message_set(why)
+        return not why
 
     def execute(self, context: bpy.types.Context) -> Status:
         armature.enforce_limits(there(armature.rig_in(context), "rig"), self.enforce)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import bpy
 
-from ..armature import rig_in
+from ..armature import linked, rig_in
 from ..colours import QUANTITIES, colour_body
 from ..ellipsoids import ELLIPSOID_KEY, make_ellipsoids, remove_ellipsoids
 from ..inertials import EXACT
@@ -16,6 +16,7 @@ from ..render import render_body
 from ..study import folder_of, show_trial
 from ..typed import Status, scene, there
 from ..values import study_folder
+from .author import NO_RIG
 
 
 def the_rig(context: bpy.types.Context) -> bpy.types.Object:
@@ -30,7 +31,15 @@ class NeedsInertials:
     def poll(cls, context: bpy.types.Context) -> bool:
         """Whether there is something to see."""
         body = rig_in(context)
-        return body is not None and any(EXACT in bone for bone in body.data.bones)
+        if body is None:
+            why = NO_RIG
+        elif not any(EXACT in bone for bone in body.data.bones):
+            why = f"{body.name} has no masses on its bones: identify them, or add the rig again"
+        else:
+            why = linked(body)
+        if why:
+            cls.poll_message_set(why)  # type: ignore[attr-defined]
+        return not why
 
 
 class EXCITING_DANCE_OT_colour(NeedsInertials, bpy.types.Operator):

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 import bpy
 
 from ..armature import rig_in, rig_of
 from ..authoring.author import jump_targets, now, standing_now
-from ..authoring.ghost import ghost_of
+from ..authoring.ghost import DONE_KEY, ghost_of
 from ..authoring.keyed import keyed
+from ..authoring.performance import PLACE
 from ..authoring.properties import ROLES, dance_settings
 from ..authoring.timeline import contact_curves
-from ..jobs import Current
 from ..scores import scored
+from ..told import told
 from ..typed import scene, there
 from ..values import spoken
-from .sidebar import Tab
+from .messages import running, said, write
+from .tab import Tab
 
 ICONS: dict[str, Any] = {role: icon for role, _, _, icon, _ in ROLES}
-VERDICTS: dict[str, Any] = {"none": "INFO", "good": "CHECKMARK", "bad": "ERROR", "failed": "CANCEL"}
-LETTER = 7.4
-"""[px] of a letter of a panel at scale 1."""
-LINES = 5
-"""Notes that are shown; the rest is counted."""
 
 
 class EXCITING_DANCE_PT_author(Tab, bpy.types.Panel):  # type: ignore[misc]
@@ -41,31 +37,18 @@ class EXCITING_DANCE_PT_author(Tab, bpy.types.Panel):  # type: ignore[misc]
         else:
             action = body.animation_data.action if body.animation_data else None
             layout.label(text=action.name if action else "Nothing keyed yet", icon="ACTION")
-        if body is not None and ghost_of(scene(context), body) is not None:
+        ghost = None if body is None else ghost_of(scene(context), body)
+        if ghost is not None:
             box = layout.box()
             row = box.row()
-            row.label(text=f"Ghost, {settings.ghost_message}", icon="GHOST_ENABLED")
+            row.label(text=f"Ghost, {ghost.get(DONE_KEY, '')}", icon="GHOST_ENABLED")
             box.row().prop(settings, "ghost_place", expand=True)
             row = box.row(align=True)
             row.scale_y = 1.3
             row.operator("exciting_dance.apply_ghost", icon="CHECKMARK")
             row.operator("exciting_dance.discard_ghost", icon="X")
-        if Current.job is not None:
-            row = layout.row(align=True)
-            row.progress(factor=Current.job.fraction, text=f"{Current.job.title}: {Current.job.message}")
-            row.operator("exciting_dance.cancel", text="", icon="X")
-        elif settings.message:
-            box = layout.box()
-            row = box.row()
-            column = row.column(align=True)
-            write(context, column, settings.message, icon=VERDICTS[settings.verdict])
-            row.operator("exciting_dance.forget_message", text="", icon="X", emboss=False)
-            notes = settings.notes.splitlines()
-            column = box.column(align=True)
-            for note in notes[:LINES]:
-                write(context, column, note, icon="DOT")
-            if len(notes) > LINES:
-                column.label(text=f"and {len(notes) - LINES} more", icon="BLANK1")
+        running(layout, "dance")
+        said(context, layout, "dance")
 
 
 class Part(Tab):
@@ -254,22 +237,15 @@ class EXCITING_DANCE_PT_perform(Part, bpy.types.Panel):  # type: ignore[misc]
         column.prop(settings, "performed")
         column.prop(settings, "trial")
         layout.operator("exciting_dance.compare_performance", icon="ARROW_LEFTRIGHT")
-        if settings.joints:
+        numbers = told(scene(context), rig_in(context), PLACE)
+        if numbers is not None:
             layout.label(text="Joint, error (rms), amplitude of plan")
-            layout.template_list("EXCITING_DANCE_UL_joints", "", settings, "joints", settings, "joint_index", rows=5)
+            layout.template_list("EXCITING_DANCE_UL_joints", "", numbers, "joints", numbers, "joint_index", rows=5)
 
 
 def plain(name: str) -> str:
     """A name of the rig as people write it."""
     return spoken(name).capitalize()
-
-
-def write(context: bpy.types.Context, column: bpy.types.UILayout, words: str, *, icon: Any) -> None:
-    """A text in as many lines as the panel's width needs."""
-    scale = context.preferences.system.ui_scale
-    width = max(20, int((context.region.width - 100 * scale) / (LETTER * scale))) if context.region else 60
-    for index, line in enumerate(textwrap.wrap(words, width) or [""]):
-        column.label(text=line, icon="BLANK1" if index else icon)
 
 
 CLASSES = (

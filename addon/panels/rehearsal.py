@@ -5,9 +5,10 @@ from __future__ import annotations
 import bpy
 
 from ..armature import rig_in
-from ..jobs import Current
 from ..rehearsal.properties import rehearsal_of
-from .sidebar import Tab
+from ..typed import layout as layout_of
+from .messages import running, said
+from .tab import Tab
 
 
 class EXCITING_DANCE_PT_rehearsal(Tab, bpy.types.Panel):  # type: ignore[misc]
@@ -24,7 +25,7 @@ class EXCITING_DANCE_PT_rehearsal(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, settings = self.layout, rehearsal_of(context)
+        layout, settings = layout_of(self), rehearsal_of(context)
         layout.use_property_split, layout.use_property_decorate = True, False
         column = layout.column(align=True)
         for name in ("slow", "pause", "lead", "loops"):
@@ -37,14 +38,11 @@ class EXCITING_DANCE_PT_rehearsal(Tab, bpy.types.Panel):  # type: ignore[misc]
             column.prop(settings, "camera")
         layout.prop(settings, "mirror")
         layout.prop(settings, "output")
-        if Current.job is not None:
-            row = layout.row(align=True)
-            row.progress(factor=Current.job.fraction, text=f"{Current.job.title}: {Current.job.message}")
-            row.operator("exciting_dance.cancel", text="", icon="X")
-            return
         row = layout.row()
         row.scale_y = 1.3
         row.operator("exciting_dance.rehearsal", icon="RENDER_ANIMATION")
+        running(layout, "rehearsal")
+        said(context, layout, "rehearsal")
 
 
 class EXCITING_DANCE_PT_rehearsal_film(Tab, bpy.types.Panel):  # type: ignore[misc]
@@ -56,7 +54,7 @@ class EXCITING_DANCE_PT_rehearsal_film(Tab, bpy.types.Panel):  # type: ignore[mi
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, settings = self.layout, rehearsal_of(context)
+        layout, settings = layout_of(self), rehearsal_of(context)
         layout.use_property_split, layout.use_property_decorate = True, False
         layout.prop(settings, "film")
         column = layout.column(align=True)
@@ -74,7 +72,7 @@ class EXCITING_DANCE_PT_rehearsal_picture(Tab, bpy.types.Panel):  # type: ignore
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, settings = self.layout, rehearsal_of(context)
+        layout, settings = layout_of(self), rehearsal_of(context)
         layout.use_property_split, layout.use_property_decorate = True, False
         for names in (("title", "title_time"), ("width", "height", "rate"), ("engine", "samples")):
             column = layout.column(align=True)

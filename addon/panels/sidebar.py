@@ -9,21 +9,16 @@ import bpy
 
 from ..armature import rig_in
 from ..inertials import RESULT_KEY, told
-from ..jobs import Current
 from ..legend import legends_in
 from ..properties import settings_of
 from ..study import trial_of, trials_of
+from ..typed import layout as layout_of
 from ..typed import scene, there
+from ..values import spoken
+from .messages import running, said, write
+from .tab import Tab
 
 TITLES = {"": "Mass, identified", "prior_": "Mass, prior", "std_": "Mass, std"}
-
-
-class Tab:
-    """Mix-in: a panel of the tab."""
-
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Dance"
 
 
 class EXCITING_DANCE_PT_rig(Tab, bpy.types.Panel):  # type: ignore[misc]
@@ -34,7 +29,7 @@ class EXCITING_DANCE_PT_rig(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, settings = self.layout, settings_of(context)
+        layout, settings = layout_of(self), settings_of(context)
         layout.use_property_split, layout.use_property_decorate = True, False
         layout.prop(settings, "kind")
         if settings.kind == "human":
@@ -45,6 +40,8 @@ class EXCITING_DANCE_PT_rig(Tab, bpy.types.Panel):  # type: ignore[misc]
         elif settings.kind == "urdf":
             layout.prop(settings, "urdf")
         layout.operator("exciting_dance.import_rig", icon="ARMATURE_DATA")
+        running(layout, "rig")
+        said(context, layout, "rig")
         body = rig_in(context)
         if body is not None:
             layout.label(text=f"{body.name}: {len(body.data.bones)} links", icon="OUTLINER_OB_ARMATURE")
@@ -82,13 +79,16 @@ class EXCITING_DANCE_PT_recording(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, settings = self.layout, settings_of(context)
+        layout, settings = layout_of(self), settings_of(context)
         row = layout.row()
         row.template_list("EXCITING_DANCE_UL_files", "", settings, "files", settings, "file_index", rows=3)
         column = row.column(align=True)
-        column.operator("exciting_dance.add_files", text="", icon="ADD")
+        column.operator("exciting_dance.import_recording", text="", icon="ADD")
         column.operator("exciting_dance.remove_file", text="", icon="REMOVE")
-        layout.operator("exciting_dance.import_recording", text="Show Markers and Forces", icon="EMPTY_ARROWS")
+        if not len(settings.files):
+            write(context, layout.column(align=True), "Drop recordings onto the 3D view: markers and forces",
+                  icon="IMPORT")  # fmt: skip
+        said(context, layout, "recording")
 
 
 class EXCITING_DANCE_PT_identify(Tab, bpy.types.Panel):  # type: ignore[misc]
@@ -99,22 +99,37 @@ class EXCITING_DANCE_PT_identify(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, settings = self.layout, settings_of(context)
+        layout, settings = layout_of(self), settings_of(context)
         layout.use_property_split, layout.use_property_decorate = True, False
-        layout.prop(settings, "method")
-        layout.prop(settings, "weigh")
-        layout.prop(settings, "bootstrap")
-        layout.prop(settings, "output")
-        if Current.job is not None:
-            row = layout.row(align=True)
-            row.progress(factor=Current.job.fraction, text=f"{Current.job.title}: {Current.job.message}")
-            row.operator("exciting_dance.cancel", text="", icon="X")
-            return
+        column = layout.column(align=True)
+        column.prop(settings, "height")
+        column.row().prop(settings, "sex", expand=True)
+        column = layout.column(align=True)
+        column.prop(settings, "weigh")
+        if not settings.weigh:
+            column.prop(settings, "mass")
         row = layout.row(align=True)
         row.scale_y = 1.3
         row.operator("exciting_dance.track", icon="CON_FOLLOWPATH")
         row.operator("exciting_dance.identify", icon="PHYSICS")
+        running(layout, "study")
+        said(context, layout, "study")
         layout.operator("exciting_dance.open_study", icon="FILE_FOLDER")
+
+
+class EXCITING_DANCE_PT_identify_how(Tab, bpy.types.Panel):  # type: ignore[misc]
+    """How it is identified, and where the results go."""
+
+    bl_label = "Method"
+    bl_parent_id = "EXCITING_DANCE_PT_identify"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw."""
+        layout, settings = layout_of(self), settings_of(context)
+        layout.use_property_split, layout.use_property_decorate = True, False
+        for name in ("method", "bootstrap", "output"):
+            layout.prop(settings, name)
 
 
 class EXCITING_DANCE_PT_see(Tab, bpy.types.Panel):  # type: ignore[misc]
@@ -130,7 +145,7 @@ class EXCITING_DANCE_PT_see(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, settings, body = self.layout, settings_of(context), there(rig_in(context), "rig")
+        layout, settings, body = layout_of(self), settings_of(context), there(rig_in(context), "rig")
         playing = trial_of(body)
         column = layout.column(align=True)
         for name in trials_of(body):
@@ -166,9 +181,9 @@ class EXCITING_DANCE_PT_bone(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, body = self.layout, rig_in(context)
+        layout, body = layout_of(self), rig_in(context)
         bone = body.data.bones.active
-        layout.label(text=bone.name, icon="BONE_DATA")
+        layout.label(text=spoken(bone.name).capitalize(), icon="BONE_DATA")
         layout.use_property_split, layout.use_property_decorate = True, False
         column = layout.column(align=True)
         for prefix, words in TITLES.items():
@@ -181,7 +196,7 @@ class EXCITING_DANCE_PT_bone(Tab, bpy.types.Panel):  # type: ignore[misc]
         found = json.loads(body.data.get(RESULT_KEY, "{}"))
         bound = [name for name in found.get("at_bounds", ()) if name.startswith(f"{bone.name}")]
         if bound:
-            layout.label(text=f"On a bound: {', '.join(bound)}", icon="INFO")
+            layout.label(text=f"On a bound: {', '.join(map(spoken, bound))}", icon="INFO")
 
 
 CLASSES = (
@@ -189,6 +204,7 @@ CLASSES = (
     EXCITING_DANCE_PT_rig,
     EXCITING_DANCE_PT_recording,
     EXCITING_DANCE_PT_identify,
+    EXCITING_DANCE_PT_identify_how,
     EXCITING_DANCE_PT_see,
     EXCITING_DANCE_PT_bone,
 )

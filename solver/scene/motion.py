@@ -190,6 +190,17 @@ def read_trials(paths: Sequence[str | Path]) -> dict[str, SceneRecording]:
     return {trial.name: scene_recording(trial.markers, trial.wrenches) for trial in found}
 
 
+def files_of_trials(paths: Sequence[str | Path]) -> dict[str, tuple[Path, ...]]:
+    """The files of each trial in files and folders, paired as `read_trials` does, without reading them whole.
+
+    Raises:
+        InputError: a path that does not exist, an unknown format, or no trial.
+    """
+    from ..formats.recording import pair_files
+
+    return dict(pair_files(paths))
+
+
 def continuous(quaternions: np.ndarray) -> np.ndarray:
     """The same rotations (N, ..., 4) with signs chosen so that neighbours in time lie on the same side."""
     dots = np.einsum("n...i,n...i->n...", quaternions[1:], quaternions[:-1])

@@ -15,6 +15,7 @@ from addon.armature import rig_of
 from addon.authoring import author, dances, ghost, marks, timeline
 from addon.operators.dances import design_words
 from addon.study import STUDY_KEY
+from addon.told import told
 from addon.values import SceneTimeline
 from solver.cli import OK, main
 from solver.rigs import hoap3
@@ -65,11 +66,11 @@ def test_check_says_marks_and_scores(standing: tuple[bpy.types.Object, Path]) ->
     body, own = standing
     posed(body, 0.6, 6)
     assert bpy.ops.exciting_dance.check_dance() == {"FINISHED"}
-    settings = bpy.context.scene.exciting_dance_dance
-    assert settings.verdict == "bad"
-    assert "joint speed, left_upper_arm" in settings.notes
-    found = marks.marks_of(bpy.context.scene)
-    assert any("joint speed: left_upper_arm" in marker.name and 1 <= marker.frame <= 6 for marker in found)
+    said = told(bpy.context.scene, body, "dance")
+    assert said.verdict == "bad"
+    assert "left upper arm is" in said.failures
+    found = marks.marks_of(bpy.context.scene, body)
+    assert any("joint speed: left upper arm" in marker.name and 1 <= marker.frame <= 6 for marker in found)
     for name in (scores.DEVIATION, scores.EXCITATION):
         values = scores.read_score(body, name)
         assert values["left_upper_arm"] == scores.LARGEST  # one joint alone determines no link
@@ -95,7 +96,7 @@ def test_slow_down_and_compare(standing: tuple[bpy.types.Object, Path], tmp_path
     write_rig(tmp_path / "s" / "rig.json", hoap3(torque="peak"))
     body[STUDY_KEY] = str(tmp_path / "s")
     assert bpy.ops.exciting_dance.compare_performance() == {"FINISHED"}
-    errors = [joint.rmse for joint in scene.exciting_dance_dance.joints]
+    errors = [joint.rmse for joint in told(scene, body, "performance").joints]
     assert errors == sorted(errors, reverse=True)
     assert errors[0] < 0.02
     assert "Performance report" in bpy.data.texts
@@ -111,7 +112,7 @@ def test_balance_plants_the_feet(standing: tuple[bpy.types.Object, Path]) -> Non
     author.key_posture(scene, body, "preferred")
     before = timeline.sample(scene, body, 1, 11)
     assert bpy.ops.exciting_dance.balance_dance() == {"FINISHED"}
-    assert scene.exciting_dance_dance.verdict == "good", scene.exciting_dance_dance.message
+    assert told(scene, body, "dance").verdict == "good", told(scene, body, "dance").message
     assert np.array_equal(timeline.sample(scene, body, 1, 11).rotations, before.rotations)
     assert bpy.ops.exciting_dance.apply_ghost() == {"FINISHED"}
     after = timeline.sample(scene, body, 1, 11)
@@ -139,14 +140,15 @@ def test_complete_fills_and_a_refusal_changes_nothing(standing: tuple[bpy.types.
     with pytest.raises(RuntimeError, match="free"):
         bpy.ops.exciting_dance.complete_dance()
     assert fingerprint() == before
-    assert settings.verdict == "failed"
+    assert told(scene, body, "dance").verdict == "failed"
     assert list(own.iterdir()) == []
     author.set_role(body, "fixed", frame=1.0)
     author.set_role(body, "free", frame=6.0)
     settings.calm = True
     assert bpy.ops.exciting_dance.complete_dance() == {"FINISHED"}
     assert ghost.ghost_of(scene, body) is not None
-    assert "1 free" in settings.message or settings.verdict == "good", settings.message
+    said = told(scene, body, "dance")
+    assert "1 free" in said.message or said.verdict == "good", said.message
 
 
 def test_export_writes_the_file(standing: tuple[bpy.types.Object, Path], tmp_path: Path) -> None:
@@ -169,5 +171,5 @@ def test_design_makes_the_body_dance(standing: tuple[bpy.types.Object, Path]) ->
     assert body.animation_data.action != old
     assert old.use_fake_user
     assert "posture 1" in [key.name for key in timeline.keys_of(bpy.context.scene, body)]
-    assert settings.verdict == "good"
+    assert told(bpy.context.scene, body, "dance").verdict == "good"
     assert list(own.iterdir()) == []

@@ -214,13 +214,13 @@ def test_contact_keys_and_strips_are_two_words_for_one(registered: None) -> None
 
 def test_marks_are_replaced_and_the_users_markers_stay(registered: None) -> None:
     """Every check's marks replace the last one's, one for each failing frame, and clear away alone."""
-    scene = bpy.context.scene
+    scene, body = bpy.context.scene, build(hoap3())
     scene.timeline_markers.new("mine", frame=3)
     failures = (SceneFailure("joint torque", "left_ankle", "Nm", -1.0, 0.5, "joint torque of left ankle is too large"),)
     summary = SceneSummary("check", "failed", False, "it fails", failures=failures, ranges=((0.4, 0.6), (2.0, 2.1)))
     for _ in range(2):
-        marks.mark_failures(scene, summary)
-    assert sorted(marker.name for marker in marks.marks_of(scene)) == ["✗", "✗ joint torque: left ankle"]
+        marks.mark_failures(scene, body, summary)
+    assert sorted(marker.name for marker in marks.marks_of(scene, body)) == ["✗", "✗ joint torque: left ankle"]
     assert bpy.ops.exciting_dance.clear_marks() == {"FINISHED"}
     assert [marker.name for marker in scene.timeline_markers] == ["mine"]
 

@@ -1,0 +1,68 @@
+"""What several panels show alike: the running job, what the last one said, and words in lines."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import bpy
+
+from ..armature import rig_in
+from ..jobs import Current
+from ..told import VERDICTS, told
+from ..typed import scene
+
+ICONS: dict[str, Any] = {verdict: icon for verdict, _, _, icon, _ in VERDICTS}
+LETTER, MARGIN = 6.0, 76.0
+"""[px] of a letter of a panel, and of what stands beside a text in a box, at scale 1."""
+BESIDE = 0.88
+"""Share of the width that a message has beside the button that dismisses it."""
+LINES = 5
+"""Failures that are shown while the notes are folded away."""
+
+
+def running(layout: bpy.types.UILayout, place: str) -> bool:
+    """Show the job of this panel, if it runs; whether it does."""
+    job = Current.job
+    if job is None or job.place != place:
+        return False
+    row = layout.row(align=True)
+    row.progress(factor=job.fraction, text=f"{job.title}: {job.message}")
+    row.operator("exciting_dance.cancel", text="", icon="X")
+    return True
+
+
+def said(context: bpy.types.Context, layout: bpy.types.UILayout, place: str) -> None:
+    """Show what the last job of this panel said of the rig that is meant: whole, until it is dismissed."""
+    item = told(scene(context), rig_in(context), place)
+    if item is None:
+        return
+    box = layout.box()
+    row = box.row()
+    write(context, row.column(align=True), item.message, icon=ICONS[item.verdict], share=BESIDE)
+    row.operator("exciting_dance.forget_message", text="", icon="X", emboss=False).place = place
+    failures, notes = item.failures.splitlines(), item.notes.splitlines()
+    column = box.column(align=True)
+    for words in failures if item.unfolded else failures[:LINES]:
+        write(context, column, words, icon="DOT")
+    more = [f"{len(failures) - LINES} more"] if len(failures) > LINES else []
+    more += [f"{len(notes)} note{'s' if len(notes) > 1 else ''}"] if notes else []
+    if more:
+        icon: Any = "DOWNARROW_HLT" if item.unfolded else "RIGHTARROW"
+        row = box.row()
+        row.alignment = "LEFT"
+        row.prop(item, "unfolded", text=" and ".join(more), icon=icon, emboss=False)
+    if item.unfolded:
+        column = box.column(align=True)
+        column.active = False
+        for words in notes:
+            write(context, column, words, icon="DOT")
+
+
+def write(context: bpy.types.Context, column: bpy.types.UILayout, words: str, *, icon: Any, share: float = 1.0) -> None:
+    """A text in as many lines as the panel's width, or a share of it, needs."""
+    scale = context.preferences.system.ui_scale
+    region = context.region
+    width = max(16, int((share * region.width / scale - MARGIN) / LETTER)) if region else 60
+    for index, line in enumerate(textwrap.wrap(words, width) or [""]):
+        column.label(text=line, icon="BLANK1" if index else icon)

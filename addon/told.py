@@ -1,0 +1,89 @@
+"""What jobs said, kept with the scene until it is dismissed or said anew: by the rig it is about, and by its panel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import bpy
+
+VERDICTS = (
+    ("good", "Good", "All holds", "CHECKMARK", 0),
+    ("bad", "Bad", "A check fails", "ERROR", 1),
+    ("failed", "Failed", "It could not be done", "CANCEL", 2),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a job says at its end.
+
+    Attributes:
+        message: one sentence for people.
+        verdict: one of `VERDICTS`.
+        failures: what fails, or stands in the way, a sentence each.
+        notes: whatever else is worth knowing, a sentence each; they fold away.
+    """
+
+    message: str
+    verdict: str = "good"
+    failures: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class PerformedJoint(bpy.types.PropertyGroup):
+    """How closely one joint was performed; its name is the group's."""
+
+    rmse: bpy.props.FloatProperty(name="Error", description="Root mean square", subtype="ANGLE")  # type: ignore[valid-type]
+    offset: bpy.props.FloatProperty(name="Offset", description="Constant part", subtype="ANGLE")  # type: ignore[valid-type]
+    correlation: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Correlation", description="With the plan; 0 for a joint that the plan keeps still"
+    )
+    gain: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Amplitude", description="Performed over planned; 0 for a joint that the plan keeps still"
+    )
+
+
+class Told(bpy.types.PropertyGroup):
+    """What the last job of a panel said about a rig."""
+
+    about: bpy.props.PointerProperty(type=bpy.types.Object)  # type: ignore[valid-type]
+    place: bpy.props.StringProperty(description="The panel that shows it")  # type: ignore[valid-type]
+    message: bpy.props.StringProperty()  # type: ignore[valid-type]
+    verdict: bpy.props.EnumProperty(items=VERDICTS)  # type: ignore[valid-type]
+    failures: bpy.props.StringProperty(description="A line each")  # type: ignore[valid-type]
+    notes: bpy.props.StringProperty(description="A line each")  # type: ignore[valid-type]
+    unfolded: bpy.props.BoolProperty(name="Notes", description="Show what else is worth knowing")  # type: ignore[valid-type]
+    joints: bpy.props.CollectionProperty(type=PerformedJoint)  # type: ignore[valid-type]
+    joint_index: bpy.props.IntProperty()  # type: ignore[valid-type]
+
+
+def tell(scene: bpy.types.Scene, rig: bpy.types.Object | None, place: str, said: Said) -> Told:
+    """Keep what was said about a rig, or about none in particular, instead of what that panel told of it before."""
+    forget(scene, rig, place)
+    made = _all(scene).add()
+    made.about, made.place, made.message, made.verdict = rig, place, said.message, said.verdict
+    made.failures, made.notes = "\n".join(said.failures), "\n".join(said.notes)
+    return made
+
+
+def told(scene: bpy.types.Scene, rig: bpy.types.Object | None, place: str) -> Told | None:
+    """What a panel has to tell of a rig; None where nothing was said."""
+    return next((item for _, item in _found(scene, rig, place)), None)
+
+
+def forget(scene: bpy.types.Scene, rig: bpy.types.Object | None, place: str) -> None:
+    """Dismiss what a panel tells of a rig."""
+    for index, _ in reversed(list(_found(scene, rig, place))):
+        _all(scene).remove(index)
+
+
+def _found(scene: bpy.types.Scene, rig: bpy.types.Object | None, place: str) -> Iterator[tuple[int, Told]]:
+    return ((k, item) for k, item in enumerate(_all(scene)) if item.place == place and item.about == rig)
+
+
+def _all(scene: bpy.types.Scene):  # type: ignore[no-untyped-def]  # bpy's collections are not generic
+    return scene.exciting_dance_told  # type: ignore[attr-defined]
+
+
+CLASSES = (PerformedJoint, Told)
