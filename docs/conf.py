@@ -13,6 +13,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 import solver  # noqa: E402
+from solver.demo.person import record_person, simulate_person  # noqa: E402
 
 project = "Exciting Dance"
 author = "Exciting Dance contributors"
@@ -28,7 +29,7 @@ maximum_signature_line_length = 90
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
 SAMPLES = Path(tempfile.gettempdir()) / f"exciting_dance_samples_{os.getpid()}"
-"""What examples read: a short dance, in the folder ``dance``."""
+"""What examples read: a short dance in the folder ``dance``, a simulated person's trials in ``recordings``."""
 # An example may make files: it does so in a folder of its own.
 doctest_global_setup = f"""
 import os, shutil, tempfile
@@ -101,7 +102,9 @@ def setup(app: Any) -> None:
 
 
 def make_samples(app: Any) -> None:
-    """Design a dance as short as can be."""
+    """Design a dance and record a person, as short as can be."""
     if app.builder.name == "doctest":
         options = solver.DanceOptions(postures={"both": 2}, pool=20, starts=1, rounds=1, seed=1, workers=1)
         solver.design(solver.hoap3(torque="peak"), options).write(SAMPLES / "dance")
+        (SAMPLES / "recordings").mkdir()
+        record_person(simulate_person(1, seconds=2.0), SAMPLES / "recordings", 1)
