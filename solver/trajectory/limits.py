@@ -19,10 +19,9 @@ from ..feasibility.definition import Check
 from ..feasibility.margins import Checks, Margin
 from ..feasibility.situation import PlantedPhase, Situation
 from ..rig import Rig
+from .differences import STEPS, shifted
 from .planted_feet import PlantedTrajectory, Rates
 
-STEPS = (1e-6, 1e-5, 1e-4)
-"""Differences of coordinates, speeds and accelerations."""
 BATCH = 4096
 """Frames evaluated at once."""
 BENT = 0.5
@@ -115,13 +114,9 @@ class TrajectoryLimits:
             directions = [(o, k) for o in range(3) for k in np.flatnonzero(self.trajectory.steering == steering)]
             for first in range(0, len(directions), per_batch):
                 some = directions[first : first + per_batch]
-                shifted = [np.tile(r, (len(some), 1)) for r in start.solved]
-                for number, (order, k) in enumerate(some):
-                    cut = slice(number * len(frames), (number + 1) * len(frames))
-                    shifted[order][cut, self.trajectory.moved[k]] += STEPS[order]
-                found = evaluation.repeated(
-                    len(some), (shifted[0], shifted[1], shifted[2]), None if steering else start
-                )
+                places = [(order, int(self.trajectory.moved[k])) for order, k in some]
+                y, dy, ddy = shifted(np.stack(start.solved), places).reshape(3, -1, start.solved[0].shape[1])
+                found = evaluation.repeated(len(some), (y, dy, ddy), None if steering else start)
                 for number, (order, k) in enumerate(some):
                     with np.errstate(invalid="ignore"):
                         change = (found[number] - start.values)[place[rows], limits]

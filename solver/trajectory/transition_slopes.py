@@ -15,11 +15,10 @@ from ..feasibility import table
 from ..feasibility.table import ANGLE_SLACK
 from ..identification.excitation.excitation import base_rows
 from ..rig import ROOT_NV
+from .differences import STEPS, shifted
 from .splines import AT_REST
 from .transition_problem import SPEED_SHARE, Candidate, TransitionProblem, as_motion
 
-DIFFERENCES = np.array([1e-6, 1e-5, 1e-4])
-"""Of coordinates, velocities and accelerations."""
 TORQUE_SHARE = 0.97
 """Share of the torque limits that the linear model leaves."""
 
@@ -48,7 +47,7 @@ def slopes_of(problem: TransitionProblem, candidate: Candidate) -> Slopes:
     # letters of the sums: p shifts (order o of rate times coordinate k or j, or none), f and n instants, a axes of the
     # wrench, b base parameters, v variables of a coordinate, i inner control values of the root's path, j its two
     # coordinates, h limited quantities
-    steps = DIFFERENCES[:, None, None]
+    steps = STEPS[:, None, None]
     weights = problem.share * problem.objective.slope(rows[-1], problem.history, problem.share)
     gain = np.einsum("pnab,nab->pn", rows[:-1] - rows[-1], weights, optimize=True).reshape(3, n + 2, frames) / steps
     moved = (held[:-1] - held[-1]).reshape(3, n + 2, frames, -1) / steps[..., None]
@@ -83,12 +82,10 @@ def _shifted(
     """Limited quantities (P + 1, N, h), zero-moment points and rows of W_b with each coordinate shifted; last as is."""
     legged, legs = problem.legged, leg_columns(problem)
     frames = candidate.rates.shape[1]
-    places = [(order, k) for order in range(3) for k in range(len(columns))]
-    shifted = np.tile(candidate.rates[:, None], (1, len(places) + 1, 1, 1))
-    for place, (order, k) in enumerate(places):
-        shifted[order, place, :, columns[k]] += DIFFERENCES[order]
-    rates = shifted.reshape(3, -1, shifted.shape[-1])
-    steering = np.repeat([columns[k] < ROOT_NV for _, k in places] + [False], frames)
+    places = [(order, int(column)) for order in range(3) for column in columns]
+    moved = np.concatenate([shifted(candidate.rates, places), candidate.rates[:, None]], axis=1)
+    rates = moved.reshape(3, -1, moved.shape[-1])
+    steering = np.repeat([column < ROOT_NV for _, column in places] + [False], frames)
     some = rates[:, steering]
     rates[:, steering] = np.stack(legged.legs_solved(some[0], some[1], some[2], problem.straight.solved)[0])
     curves = problem.curves(rates)
