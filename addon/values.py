@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dance.addon
     from ..solver import errors
     from ..solver.check_options import DANCE_CHECKS, CheckOptions
+    from ..solver.formats.recording import hold_joints
     from ..solver.formats.value_tree import from_tree, to_tree
     from ..solver.inertials import InertialParameters, six_of, symmetric
     from ..solver.rig import Rig
@@ -30,6 +31,7 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
 else:
     from solver import errors
     from solver.check_options import DANCE_CHECKS, CheckOptions
+    from solver.formats.recording import hold_joints
     from solver.formats.value_tree import from_tree, to_tree
     from solver.inertials import InertialParameters, six_of, symmetric
     from solver.rig import Rig
@@ -79,6 +81,7 @@ __all__ = [
     "errors",
     "files_of_trials",
     "from_tree",
+    "hold_joints",
     "read_motion",
     "read_rig",
     "read_trials",

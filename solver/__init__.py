@@ -23,7 +23,7 @@ from typing import Any
 
 _HOME = {
     "errors": ("Cancelled", "InputError", "InvalidValue", "SolverError", "UnknownLink", "UnknownMarker"),
-    "motion": ("Markers", "Motion"),
+    "motion": ("JointCoordinates", "Markers", "Motion"),
     "wrenches": ("Wrenches",),
     "inertials": ("InertialParameters",),
     "rig": ("Rig",),
@@ -55,7 +55,19 @@ _HOME = {
     "dance.workflows.reading": ("LoadedDance", "load_dance", "load_keyed"),
     "dance.workflows.repair": ("repair",),
     "dance.workflows.slow": ("slow",),
-    "study.pipeline": ("calibrate_subject", "identify_study", "load", "study_motions", "track_all"),
+    "identification.added_load": ("AddedLoad", "LoadOptions", "find_added_load"),
+    "study.pipeline": (
+        "calibrate_subject",
+        "compare_study",
+        "identify_study",
+        "load",
+        "study_motions",
+        "track_all",
+        "track_study",
+    ),
+    "study.find_load": ("find_load",),
+    "study.joint_motion": ("joints_of", "poses_of"),
+    "demo.examples": ("simulated_person", "simulated_robot"),
     "report.study_folder": ("write_study",),
     "version": ("VERSION",),
 }

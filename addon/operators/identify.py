@@ -6,13 +6,13 @@ from pathlib import Path
 
 import bpy
 
-from ..armature import rig_in
+from ..armature import rig_in, rig_of
 from ..jobs import Current, JobOperator
 from ..properties import Settings, settings_of
 from ..study import read_study, show_study
 from ..told import Said
 from ..typed import Status
-from ..values import errors, study_folder
+from ..values import dance_folder, errors, hold_joints, study_folder, write_rig
 
 
 class StudyOperator(JobOperator):
@@ -37,7 +37,12 @@ class StudyOperator(JobOperator):
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         settings = settings_of(context)
         files = [bpy.path.abspath(file.path) for file in settings.files]
-        subject = ["--height", f"{settings.height:g}", "--sex", settings.sex]
+        body = rig_in(context)
+        if body is not None and hold_joints(files):
+            folder.mkdir(parents=True, exist_ok=True)
+            subject = ["--rig", str(write_rig(folder / dance_folder.BODY_FILE, rig_of(body)))]
+        else:
+            subject = ["--height", f"{settings.height:g}", "--sex", settings.sex]
         if not settings.weigh:
             subject += ["--mass", f"{settings.mass:g}"]
         return [self.verb, *files, *subject, "--output", str(folder), "--progress", "json", *self.extra(settings)]

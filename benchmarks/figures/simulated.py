@@ -92,7 +92,7 @@ def noisy_motion_figures() -> list[Figure]:
         body, trials = person()
         records = [_tracked(body, trial, number) for number, trial in enumerate(trials)]
         asked = preset_of(PRESET)
-        noises = motion_noises(body.rig, records, asked, set())
+        noises = motion_noises(body.rig, records, asked)
         lowered = fitting(asked, records, noises)
         as_measured = [_noisy_trial(body, record, asked, ()) for record in records]
         copies = [shaken_copies(body.rig, record, lowered, noises) for record in records]

@@ -94,6 +94,13 @@ def calibrate(
     Raises:
         InvalidValue: no recording has markers.
         InputError: no marker set fits; the error lists the unmatched names.
+
+    Example:
+        >>> import solver
+        >>> static = solver.simulated_person().recordings[1]
+        >>> found = solver.calibrate([static], mass=71.0, sex="male", height=1.76)  # kg, m
+        >>> found.marker_set, found.rmse < 0.01  # m
+        ('Plug-in Gait', True)
     """
     marked = [recording for recording in recordings if recording.markers is not None]
     if not marked:

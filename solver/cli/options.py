@@ -95,6 +95,11 @@ def add_recordings(parser: argparse.ArgumentParser) -> None:
         help="recordings (.trc .c3d .mot .sto .csv .npz) or folders of them; files of one name make one trial: "
         "walk.trc and walk.mot, robot_angles.csv and robot_wrenches.csv",
     )
+    add_reading(parser)
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """How to read recordings that do not tell."""
     group = parser.add_argument_group("reading", "for files that do not tell, or tell wrongly")
     group.add_argument("--up", choices=UP_AXES, default="auto", help="the axis that points up (default: found out)")
     group.add_argument("--force-up", choices=UP_AXES, help="that of the force files, where it differs")

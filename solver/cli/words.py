@@ -11,6 +11,7 @@ import numpy as np
 from ..formats.text_table import inertial_table, table
 
 if TYPE_CHECKING:
+    from ..identification.added_load import AddedLoad
     from ..identification.comparison import Comparison
     from ..study.values import Study
 
@@ -35,6 +36,17 @@ def identified(study: Study) -> str:
     if result.comparisons:
         lines += ["", compared(result.comparisons)]
     return "\n".join(lines)
+
+
+def found_load(load: AddedLoad) -> str:
+    """What was added, and where."""
+    if not load.carriers:
+        return "no load was found"
+    bodies = [(load.loads[name], load.mass_std[load.links.index(name)]) for name in load.carriers]
+    rows = [(body.link, f"{body.mass:.3f} ± {std:.3f}", *(f"{1e3 * x:.0f}" for x in body.com)) for body, std in bodies]
+    text = table(("link", "added mass [kg]", "CoM x", "y", "z [mm]"), rows)
+    others = ", ".join(load.alternatives)
+    return text + (f"\n\ncannot be told from a load on: {others}" if others else "")
 
 
 def compared(comparisons: Sequence[Comparison]) -> str:

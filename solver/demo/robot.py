@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from ..dynamics import integrate
+from ..formats.joint_coordinates import write_coordinates
+from ..formats.tables import write_wrenches_csv
 from ..inertials import InertialParameters
 from ..motion import Motion
 from ..rig import ROOT_NV, Rig
 from ..rigs import hrp2
-from ..signals import FilterPreset, smooth_motion
+from ..study.joint_motion import joints_of, poses_of
 from ..trial import Recording
 from .laboratory import PlateNoise, airborne, record_plates, soles_on_ground
 from .motions import Standing, Style, moving
@@ -22,6 +26,8 @@ ENCODER_NOISE = 5e-5
 """[rad] standard deviation of a joint angle."""
 ORIENTATION_NOISE, POSITION_NOISE = 1e-4, 2e-5
 """[rad], [m] of the waist's estimated pose, as from an inertial sensor and the legs' encoders."""
+BALL = 0.04
+"""[m] radius of a load."""
 STANDING = {"dance": ("right", "left"), "right_leg": ("left",), "left_leg": ("right",)}
 """Feet that stay on the ground by trial."""
 LEG = ("hip_yaw", "hip_roll", "thigh", "shank", "ankle", "foot")
@@ -56,34 +62,69 @@ class Robot:
     Attributes:
         rig: with its drawings' inertials as prior, not the truth.
         truth: true inertials.
-        recordings: wrenches by trial.
-        motions: measured, filtered motions by trial.
+        recordings: joint coordinates with the waist's pose, and wrenches, by trial.
     """
 
     rig: Rig
     truth: InertialParameters
     recordings: tuple[Recording, ...]
-    motions: dict[str, Motion]
+
+    def write(self, folder: Path) -> None:
+        """What a robot's laboratory would have: a table of joint coordinates and one of wrenches for every trial."""
+        for recording in self.recordings:
+            assert recording.joints is not None
+            assert recording.wrenches is not None
+            poses = poses_of(self.rig, recording.joints)
+            rest = np.zeros((len(poses.times), self.rig.nv))
+            motion = Motion(poses.times, poses.q, rest, rest)
+            write_coordinates(folder / f"{recording.name}_joints.csv", self.rig, motion, degrees=False)
+            write_wrenches_csv(folder / f"{recording.name}_wrenches.csv", recording.wrenches)
 
 
-def simulate_robot(seed: int, preset: FilterPreset) -> Robot:
-    """HRP-2 moving its whole body on both feet and on each."""
-    generator = np.random.default_rng((seed, 3))
+def simulate_robot(
+    seed: int,
+    *,
+    trials: Sequence[str] = tuple(STANDING),
+    seconds: float = SECONDS,
+    rate: float = RATE,
+    load: tuple[str, float] | None = None,
+) -> Robot:
+    """HRP-2 moving its whole body on both feet and on each.
+
+    Args:
+        seed: of truth, motion and noise.
+        trials: of `STANDING`.
+        seconds: of each trial.
+        rate: [1/s] of all sensors.
+        load: link that carries a small ball in the middle of its box, and the ball's mass [kg]; None for none. The
+            noise is another with a load than without.
+    """
+    generator = np.random.default_rng((seed, 3) if load is None else (seed, 4))
     rig = hrp2()
-    truth = perturbed(rig, seed)
+    truth = perturbed(rig, seed) if load is None else laden(rig, perturbed(rig, seed), *load)
     start = np.array(rig.provenance["half_sitting"])
-    times = np.arange(0.0, SECONDS, 1.0 / RATE)
-    recordings, motions = [], {}
+    times = np.arange(0.0, seconds, 1.0 / rate)
+    recordings = []
     for number, (name, sides) in enumerate(STANDING.items(), 1):
+        if name not in trials:
+            continue
         style = WHOLE_BODY if len(sides) == 2 else _on_one_leg(sides[0])
         legs = tuple(f"{side}_{part}" for side in sides for part in LEG)
         stands = Standing(start, tuple(f"{side}_foot" for side in sides), legs)
         motion = moving(rig, stands, style, times, 1000 * seed + number)
         soles = soles_on_ground(rig, motion)
         wrenches = record_plates(rig, motion, truth, soles, airborne(rig, motion), PlateNoise(generator))
-        recordings.append(Recording(name, wrenches=wrenches))
-        motions[name] = smooth_motion(rig, times, _sensed(rig, motion.q, generator), preset)
-    return Robot(rig, truth, tuple(recordings), motions)
+        joints = joints_of(rig, times, _sensed(rig, motion.q, generator))
+        recordings.append(Recording(name, wrenches=wrenches, joints=joints))
+    return Robot(rig, truth, tuple(recordings))
+
+
+def laden(rig: Rig, body: InertialParameters, link: str, mass: float) -> InertialParameters:
+    """A body that carries a small ball of a mass [kg] in the middle of a link's box."""
+    middle = rig.boxes[rig.index(link)].mean(axis=0)
+    inertia = 0.4 * mass * BALL**2 * np.eye(3)
+    ball = InertialParameters.from_com((link,), np.array([mass]), middle[None], inertia[None])
+    return body.replaced(link, body.link(link) + ball.values[0])
 
 
 def _on_one_leg(side: str) -> Style:

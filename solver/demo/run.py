@@ -15,9 +15,8 @@ from ..inertials import InertialParameters
 from ..progress import Part, Progress, silent
 from ..report.study_folder import write_study
 from ..scene.study_folder import PICTURE_FILE, REPORT_FILE, SCENE_FILE
-from ..signals import preset_of
-from ..study.pipeline import identify_study, load, study_motions
-from ..study.values import Settings, Study, TrialRecord
+from ..study.pipeline import identify_study, load
+from ..study.values import Settings, Study
 from ..threads import one_blas_thread
 from .person import HEIGHT, MASS, SEX, record_person, simulate_person
 from .robot import simulate_robot
@@ -105,8 +104,8 @@ def make_scene(folder: Path) -> str | None:
 def _person(building: Path, seed: int, progress: Progress) -> tuple[Study, InertialParameters]:
     progress(0.0, "person: simulating")
     person = simulate_person(seed)
-    recorded = building / RECORDED
-    recorded.mkdir()
+    recorded = building / RECORDED / PERSON
+    recorded.mkdir(parents=True)
     progress(0.2, "person: recording markers and forces into files")
     record_person(person, recorded, seed)
     settings = Settings(preset=PERSON_FILTER, bootstrap=BOOTSTRAP)
@@ -126,12 +125,12 @@ def _person(building: Path, seed: int, progress: Progress) -> tuple[Study, Inert
 
 def _robot(building: Path, seed: int, progress: Progress) -> tuple[Study, InertialParameters]:
     progress(0.0, "HRP-2: simulating")
-    robot = simulate_robot(seed, preset_of(ROBOT_FILTER))
-    records = [TrialRecord(recording) for recording in robot.recordings]
+    robot = simulate_robot(seed)
+    recorded = building / RECORDED / ROBOT
+    recorded.mkdir(parents=True)
+    robot.write(recorded)
     settings = Settings(preset=ROBOT_FILTER, bootstrap=BOOTSTRAP)
-    study = study_motions(
-        robot.rig, records, motions=robot.motions, settings=settings, progress=Part(progress, 0.4, 0.95)
-    )
+    study = identify_study(load([recorded]), rig=robot.rig, settings=settings, progress=Part(progress, 0.4, 0.95))
     title = "A simulated HRP-2 stand-in"
     write_study(study, building / ROBOT, title=title, truth=robot.truth, simulated=True)
     return study, robot.truth

@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..motion import JointCoordinates, Markers
 from ..trial import Recording
 from ..wrenches import Wrenches
+from .archive import read_archive
 from .arrays_npz import read_npz
 from .c3d import read_c3d
 from .joint_files import read_joints_csv, read_joints_storage
@@ -72,6 +73,15 @@ def read_recording(
     Raises:
         InputError: an unknown suffix, two files of the same kind, whatever the readers refuse, or motion and forces
             that do not belong together: no common time, other axes, forces far from the body.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import solver
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> solver.simulated_robot().write(folder)
+        >>> solver.read_recording([folder / "dance_joints.csv", folder / "dance_wrenches.csv"]).name
+        'dance'
     """
     files = [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
     if not files:
@@ -114,6 +124,15 @@ def find_recordings(paths: Sequence[str | Path], options: ReadOptions = DEFAULT)
 
     Raises:
         InputError: a path that does not exist, no trial found, or whatever `read_recording` refuses.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import solver
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> solver.simulated_robot().write(folder)
+        >>> [(r.name, r.joints is not None, r.wrenches is not None) for r in solver.find_recordings([folder])]
+        [('dance', True, True)]
     """
     return tuple(read_recording(files, options, name=name) for name, files in pair_files(paths))
 
@@ -148,6 +167,26 @@ def pair_files(paths: Sequence[str | Path]) -> list[tuple[str, tuple[Path, ...]]
         for stem, group in zip(stems, groups)
     ]
     return sorted(zip(names, groups))
+
+
+def hold_joints(paths: Sequence[str | Path]) -> bool:
+    """Whether these recordings tell joint coordinates of a rig, and no markers of a person.
+
+    Raises:
+        InputError: see `pair_files`.
+    """
+    files = [file for _, group in pair_files(paths) for file in group]
+    kinds = {kind for file in files for kind in _kinds_of(file)}
+    return JOINTS in kinds and MARKERS not in kinds
+
+
+def _kinds_of(path: Path) -> set[str]:
+    """What a file holds, as far as its titles tell."""
+    if path.suffix.lower() == ".npz":
+        arrays, _ = read_archive(path)
+        return {kind for kind, name in ((MARKERS, "positions"), (JOINTS, "joints")) if name in arrays}
+    kind = kind_of(path)
+    return {MARKERS} if kind == BOTH else {kind}
 
 
 def kind_of(path: Path) -> str:

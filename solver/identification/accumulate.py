@@ -49,6 +49,14 @@ def accumulate(
 
     Raises:
         InvalidValue: no counted frame, or a trial of another rig.
+
+    Example:
+        >>> import solver
+        >>> robot = solver.simulated_robot()
+        >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
+        >>> study = solver.identify_study(robot.recordings, rig=robot.rig, settings=quick)
+        >>> solver.accumulate(study.rig, study.trials).trials
+        ('dance',)
     """
     structure = base_parameters(rig) if structure is None else structure
     index = base_index(rig, base)

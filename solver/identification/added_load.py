@@ -65,9 +65,9 @@ class LoadOptions:
             raise InvalidValue("the margin must not be negative and at least one link must be allowed to carry a load")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class AddedLoad:
-    """Loads found.
+    """Loads found; ``found.loads["right_hand"]`` is one of them as a body: mass [kg], centre of mass [m], inertia.
 
     Attributes:
         links: L names.
@@ -78,6 +78,8 @@ class AddedLoad:
             logarithm; 0 for the likeliest.
         threshold: what one more carrier must gain in log-likelihood (Schwarz).
         bare: identification of the body without load.
+        mass_std: (L,) [kg] standard deviation of each added mass by the residuals; NaN where nothing is carried. An
+            offset of the plates between the recordings is no residual: it looks like a load.
     """
 
     links: tuple[str, ...]
@@ -87,9 +89,21 @@ class AddedLoad:
     evidence: np.ndarray
     threshold: float
     bare: Estimate
+    mass_std: np.ndarray
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "evidence", frozen("evidence", self.evidence, (len(self.links),)))
+        object.__setattr__(self, "mass_std", frozen("mass_std", self.mass_std, (len(self.links),), finite=False))
+
+    def __repr__(self) -> str:
+        if not self.carriers:
+            return "No load found"
+        each = [
+            f"{self.loads[name].mass:.2f} ± {self.mass_std[self.links.index(name)]:.2f} kg on {name}"
+            for name in self.carriers
+        ]
+        others = ", ".join(self.alternatives)
+        return f"Load found: {'; '.join(each)}\n  cannot be told from: {others or 'no other link'}"
 
     @property
     def masses(self) -> np.ndarray:
@@ -100,6 +114,16 @@ class AddedLoad:
     def total(self) -> float:
         """All loads together [kg]."""
         return self.loads.total_mass
+
+    @property
+    def alternatives(self) -> tuple[str, ...]:
+        """Links that could as well carry the load alone: less likely by no more than the threshold, likeliest first."""
+        if not self.carriers:
+            return ()
+        order = np.argsort(self.evidence, kind="stable")
+        return tuple(
+            self.links[k] for k in order if self.evidence[k] <= self.threshold and self.links[k] not in self.carriers
+        )
 
 
 def find_added_load(
@@ -119,6 +143,15 @@ def find_added_load(
         InvalidValue: no frame counts before, or none after.
         UnknownLink: a candidate or base link does not exist.
         BackendError: the cone solver failed.
+
+    Example:
+        >>> import solver
+        >>> robot = solver.simulated_robot()
+        >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
+        >>> study = solver.identify_study(robot.recordings, rig=robot.rig, settings=quick)
+        >>> only = solver.LoadOptions(candidates=("right_hand", "left_hand"))
+        >>> solver.find_added_load(study.rig, study.trials, study.trials, only)  # nothing was added
+        No load found
     """
     options = LoadOptions() if options is None else options
     method = method_of(rig, IdentifyOptions(base=options.base, total_mass=options.bare_mass))
@@ -140,6 +173,7 @@ def find_added_load(
         evidence,
         problem.threshold,
         bare,
+        problem.mass_std(best.carriers),
     )
 
 
@@ -219,6 +253,18 @@ class _Change:
         for place, link in enumerate(carriers):
             loads[link] = self.bodies.blocks[link] @ solution.x[PER_LINK * place : PER_LINK * (place + 1)]
         return _Fit(carriers, loads, size * solution.objective)
+
+    def mass_std(self, carriers: tuple[int, ...]) -> np.ndarray:
+        """(L,) [kg] standard deviations of the loads' masses, NaN elsewhere; inequalities are not counted."""
+        result = np.full(self.count, np.nan)
+        if carriers:
+            columns = np.concatenate([np.arange(PER_LINK * k, PER_LINK * (k + 1)) for k in carriers])
+            covariance = np.linalg.inv(self.P[np.ix_(columns, columns)])
+            for place, link in enumerate(carriers):
+                own = slice(PER_LINK * place, PER_LINK * (place + 1))
+                row = self.bodies.blocks[link][MASS]
+                result[link] = np.sqrt(row @ covariance[own, own] @ row)
+        return result
 
     def _inside(self, link: int) -> np.ndarray:
         """Rows (3, 10) in a load's parameters, not negative if its mass lies in the box: (x - low) (high - x) >= 0."""

@@ -99,6 +99,11 @@ def base_parameters(rig: Rig) -> BaseParameters:
 
     QR of the regressor of random motion, columns in the order of phi: a column that depends on those before it is
     regrouped into them, so children are regrouped into parents as usual.
+
+    Example:
+        >>> import solver
+        >>> len(solver.base_parameters(solver.hoap3()).names)  # of 22 links with ten parameters each
+        157
     """
     model = rig.model
     count = int(np.ceil(SAMPLES_PER_COLUMN * PER_LINK * len(rig.links)))

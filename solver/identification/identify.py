@@ -90,6 +90,16 @@ def identify(
         InvalidValue: no frame counts.
         UnknownPreset: no such method.
         BackendError: the method failed.
+
+    Example:
+        >>> import solver
+        >>> robot = solver.simulated_robot()
+        >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
+        >>> trials = solver.identify_study(robot.recordings, rig=robot.rig, settings=quick).trials
+        >>> options = solver.IdentifyOptions(method="constrained", bootstrap=0, cross_validate=False)
+        >>> found = solver.identify(robot.rig, trials, options)
+        >>> found.estimate.satisfies in ("rotational", "consistent")
+        True
     """
     options = IdentifyOptions() if options is None else options
     flights = flights or {}

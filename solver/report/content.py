@@ -120,6 +120,24 @@ class BaseParameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Load:
+    """One load that was found, or that none was found (no link).
+
+    Attributes:
+        link: that carries it; empty where nothing was found.
+        mass, mass_std: [kg] and its standard deviation by the residuals.
+        com: (3,) [m] of the load, link frame.
+        alternatives: links that could as well carry it alone.
+    """
+
+    link: str
+    mass: float
+    mass_std: float
+    com: np.ndarray
+    alternatives: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Content:
     """Everything a report shows.
 
@@ -141,6 +159,8 @@ class Content:
         truth: the known parameters of a simulation, or None.
         errors: per trial, used and unused.
         signals, tracking, weighings, flights, base: sections; empty when there is nothing to show.
+        loads: what was added between two sets of recordings; one without a link where nothing was found; empty where
+            that was not asked.
         methods: (what, how) rows of the method section.
         warnings, notes: plain sentences.
     """
@@ -167,6 +187,7 @@ class Content:
     weighings: tuple[Weighing, ...] = ()
     flights: tuple[Flight, ...] = ()
     base: tuple[BaseParameter, ...] = ()
+    loads: tuple[Load, ...] = ()
     methods: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

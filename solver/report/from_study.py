@@ -6,6 +6,7 @@ import numpy as np
 
 from ..dynamics import predicted_wrench
 from ..errors import InvalidValue
+from ..identification.added_load import AddedLoad
 from ..identification.comparison import Comparison, measured_wrench
 from ..identification.estimate import CONSISTENT, ROTATIONAL
 from ..identification.result import Identification
@@ -13,7 +14,7 @@ from ..inertials import InertialParameters
 from ..signals.filters import preset_of
 from ..signals.window_rules import Reason
 from ..study.values import Study, TrialRecord
-from .content import BaseParameter, Content, Errors, Flight, Signals, TrackingErrors, Weighing
+from .content import BaseParameter, Content, Errors, Flight, Load, Signals, TrackingErrors, Weighing
 
 SATISFIES = {
     CONSISTENT: "physically consistent: every link's pseudo-inertia is positive semi-definite",
@@ -69,6 +70,7 @@ def content_of(
             Flight(f.trial, f.frames, *f.acceleration, *f.momentum_rate) for f in result.flights if f.frames > 0
         ),
         base=_base(result),
+        loads=_loads(study.load),
         methods=_methods(study, result),
         warnings=study.warnings,
         notes=tuple(dict.fromkeys((*result.notes, *result.estimate.notes, *study.rig.notes))),
@@ -133,6 +135,18 @@ def _base(result: Identification) -> tuple[BaseParameter, ...]:
         return ()
     rows = zip(result.base.base.names, result.base.values, result.base.relative_std(), strict=True)
     return tuple(BaseParameter(name, float(value), float(std)) for name, value, std in rows)
+
+
+def _loads(found: AddedLoad | None) -> tuple[Load, ...]:
+    if found is None:
+        return ()
+    if not found.carriers:
+        return (Load("", 0.0, np.nan, np.full(3, np.nan), ()),)
+    return tuple(
+        Load(name, body.mass, float(found.mass_std[found.links.index(name)]), body.com, found.alternatives)
+        for name in found.carriers
+        for body in (found.loads[name],)
+    )
 
 
 def _methods(study: Study, result: Identification) -> tuple[tuple[str, str], ...]:

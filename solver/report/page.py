@@ -128,6 +128,18 @@ def _parameters(content: Content, numbering: Numbering) -> str:
     return figure + masses + inertias + (text if bounds else "<p>No parameter ended on a bound.</p>")
 
 
+def _load(content: Content, numbering: Numbering) -> str:
+    if not content.loads:
+        return ""
+    if not content.loads[0].link:
+        return "<p>The recordings with and without load do not differ by any: no load was found.</p>"
+    caption = (
+        "What the later recordings carry and the earlier ones did not, ± one standard deviation by the residuals. "
+        "A constant offset of the plates between both would look the same."
+    )
+    return numbering.show("Table", tables.load_table(content), caption)
+
+
 def _truth(content: Content, numbering: Numbering) -> str:
     if content.truth is None:
         return ""
@@ -233,6 +245,7 @@ def _methods(content: Content, numbering: Numbering) -> str:
 SECTIONS: tuple[tuple[str, Callable[[Content, Numbering], str]], ...] = (
     ("Warnings", _warnings),
     ("Identified parameters", _parameters),
+    ("Added load", _load),
     ("Against the truth", _truth),
     ("Explained forces and moments", _fit),
     ("Forces and moments over time", _signals),

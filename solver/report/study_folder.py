@@ -13,6 +13,7 @@ from ..formats.folder import write_folder
 from ..formats.joint_coordinates import write_coordinates
 from ..formats.plain import plain
 from ..formats.urdf_writer import write_urdf
+from ..identification.added_load import AddedLoad
 from ..identification.result import Identification
 from ..identification.result_file import write_result_table
 from ..inertials import InertialParameters
@@ -49,6 +50,14 @@ def write_study(
 
     Raises:
         InputError: the folder cannot be written.
+
+    Example:
+        >>> import tempfile
+        >>> import solver
+        >>> robot = solver.simulated_robot()
+        >>> study = solver.track_study(robot.recordings, robot.rig)
+        >>> "dance.motion.npz" in solver.write_study(study, tempfile.mkdtemp(), simulated=True)
+        True
     """
     found = None if study.identification is None else study.identification.parameters
     with write_folder(folder) as building:
@@ -130,8 +139,24 @@ def _details(study: Study, found: Identification) -> dict[str, Any]:
             for f in found.flights
         ],
         "method_settings": dict(found.estimate.settings),
+        "added_load": None if study.load is None else _load_tree(study.load),
         "seconds": dict(study.seconds),
         "warnings": study.warnings,
         "assumed": study.assumed,
         "notes": found.notes,
     }
+
+
+def _load_tree(found: AddedLoad) -> dict[str, Any]:
+    """An added load as plain data: its carriers with mass [kg], deviation, centre of mass [m], inertia [kg m^2]."""
+    bodies = [found.loads[name] for name in found.carriers]
+    return {
+        "carriers": [
+            {"link": b.link, "mass": b.mass, "mass_std": found.mass_std[found.links.index(b.link)], "com": b.com,
+             "inertia": b.inertia}
+            for b in bodies
+        ],
+        "alternatives": list(found.alternatives),
+        "evidence": dict(zip(found.links, found.evidence)),
+        "threshold": found.threshold,
+    }  # fmt: skip

@@ -195,6 +195,21 @@ def weighing_table(content: Content) -> str:
     return table(head, rows)
 
 
+def load_table(content: Content) -> str:
+    """What was added, and where."""
+    rows = [
+        [
+            link_name(load.link),
+            with_std(load.mass, load.mass_std, 2),
+            *(number(1e3 * float(x), 0) for x in load.com),
+            ", ".join(link_name(name) for name in load.alternatives) or DASH,
+        ]
+        for load in content.loads
+    ]
+    above = [("", 2), ("centre of mass, link frame [mm]", 3), ("", 1)]
+    return table(["link", "added mass [kg]", "x", "y", "z", "cannot be told from"], rows, above=above)
+
+
 def flight_table(content: Content) -> str:
     """Checks in flight, where the truth is known: gravity alone acts."""
     rows = [

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..coordinates import coordinate_lengths, joint_places
+from ..coordinates import coordinate_lengths, joint_coordinates, joint_places
 from ..dynamics import Workspace, difference, integrate
 from ..errors import InvalidValue, UnknownName
 from ..formats.joint_coordinates import AXES
@@ -64,6 +64,12 @@ def poses_of(rig: Rig, joints: JointCoordinates, standing: str | None = None) ->
     Raises:
         InvalidValue: coordinates that the rig does not have, or lacks, a unit that contradicts the joint, or nothing
             that tells where the root is.
+
+    Example:
+        >>> import solver
+        >>> robot = solver.simulated_robot()
+        >>> solver.poses_of(robot.rig, robot.recordings[0].joints).q.shape  # frames, numbers of a configuration
+        (600, 37)
     """
     columns = _columns(rig, joints)
     tangents = np.zeros((len(joints), rig.model.nv))
@@ -81,6 +87,14 @@ def poses_of(rig: Rig, joints: JointCoordinates, standing: str | None = None) ->
     if known.sum() < 2:
         raise InvalidValue("fewer than two frames are complete")
     return Poses(joints.times, _bridged(rig, joints.times, q, known), known)
+
+
+def joints_of(rig: Rig, times: np.ndarray, q: np.ndarray) -> JointCoordinates:
+    """The reverse of `poses_of`: configurations (N, nq) at times (N,) [s] as named joint coordinates."""
+    found = _coordinates(rig)
+    units = tuple("m" if slides else "rad" for _, _, slides in found)
+    values = joint_coordinates(rig, np.asarray(q, float))
+    return JointCoordinates(times, tuple(names[0] for names, *_ in found), values, units, q[:, :POSE])
 
 
 def _bridged(rig: Rig, times: np.ndarray, q: np.ndarray, known: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,21 +29,18 @@ class MotionNoise:
     above: float
 
 
-def motion_noises(
-    rig: Rig, records: Sequence[TrialRecord], preset: FilterPreset, given: Set[str]
-) -> dict[str, MotionNoise]:
+def motion_noises(rig: Rig, records: Sequence[TrialRecord], preset: FilterPreset) -> dict[str, MotionNoise]:
     """Noise of the motions that have forces, by trial; without those that tell nothing.
 
     Args:
         rig: of the motions.
         records: with poses or not.
         preset: filter asked for.
-        given: names of trials whose motion comes filtered from elsewhere.
     """
     result = {}
     for record in records:
         poses = record.poses
-        if poses is None or record.recording.wrenches is None or record.name in given:
+        if poses is None or record.recording.wrenches is None:
             continue
         floor = noise_floor(rig, poses.times, poses.q, preset, poses.known)
         if floor is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +18,6 @@ from ..identification.comparison import Comparison, compare
 from ..identification.identify import IdentifyOptions, identify
 from ..identification.result import Identification
 from ..inertials import InertialParameters
-from ..motion import Motion
 from ..progress import Part, Progress, silent
 from ..rig import Rig
 from ..signals import preset_of, smooth_motion
@@ -40,6 +39,17 @@ def load(paths: Sequence[str | Path], options: ReadOptions | None = None) -> tup
 
     Raises:
         InputError: see `io.recording.find_recordings`.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import solver
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> solver.simulated_robot().write(folder)  # a table of joint coordinates and one of wrenches
+        >>> solver.load([folder])
+        (Recording 'dance'; 0 warnings
+          30 joint coordinates, with the root's pose: 0.00 to 5.99 s at 100 Hz, 600 frames
+          Wrenches of right_sole, left_sole: 0.00 to 5.99 s at 100 Hz, 600 frames,)
     """
     return find_recordings(paths, ReadOptions() if options is None else options)
 
@@ -68,6 +78,13 @@ def calibrate_subject(
     Raises:
         InvalidValue: no trial has markers.
         UnknownName: ``static`` names a trial that was not given.
+
+    Example:
+        >>> import solver
+        >>> person = solver.simulated_person()
+        >>> found = solver.calibrate_subject(person.recordings, sex="male", mass=71.0, static=("static",))
+        >>> 1.70 < found.height < 1.82  # m; estimated, as `found.assumed` says: he is 1.76 m
+        True
     """
     names = [recording.name for recording in recordings]
     for name in static:
@@ -96,6 +113,14 @@ def track_all(
 
     Raises:
         InvalidValue: no recording with markers could be tracked.
+
+    Example:
+        >>> import solver
+        >>> person = solver.simulated_person()
+        >>> found = solver.calibrate_subject(person.recordings, sex="male", mass=71.0, static=("static",))
+        >>> records = solver.track_all(found, person.recordings[1:])
+        >>> records[0].tracked.rmse < 0.01  # m, distance of the markers from the tracked body
+        True
     """
     progress(0.0, f"tracking {len(recordings)} trials")
     found = Parallel(n_jobs=_workers(jobs, recordings))(delayed(_track)(calibration, item) for item in recordings)
@@ -122,9 +147,16 @@ def track_study(
 
     Raises:
         InvalidValue: no recording has a motion.
+
+    Example:
+        >>> import solver
+        >>> robot = solver.simulated_robot()
+        >>> study = solver.track_study(robot.recordings, robot.rig)
+        >>> study.record("dance").motion
+        Motion of 36 degrees of freedom: 0.00 to 5.99 s at 100 Hz, 600 frames
     """
     settings = Settings() if settings is None else settings
-    preset, rig, records = preset_of(settings.preset), *_posed(recordings, body, settings, progress)
+    preset, rig, records = preset_of(settings.preset), *posed(recordings, body, settings, progress)
     moved = [replace(r, motion=smooth_motion(rig, p.times, p.q, preset)) if (p := r.poses) else r for r in records]
     calibration = body if isinstance(body, Calibration) else None
     return Study(rig, settings, tuple(moved), calibration, warnings=warnings_of(records, calibration))
@@ -149,9 +181,16 @@ def compare_study(
 
     Raises:
         InvalidValue: no trial has motion, forces and a frame that counts.
+
+    Example:
+        >>> import solver
+        >>> robot = solver.simulated_robot()
+        >>> found, warnings = solver.compare_study(robot.recordings, robot.rig, robot.truth, robot.rig.prior)
+        >>> bool((found[0].ratio < 1.0).all())  # RMSE of the truth over RMSE of the prior, per axis
+        True
     """
     settings = Settings() if settings is None else settings
-    rig, records = _posed(recordings, body, settings, Part(progress, 0.0, 0.9))
+    rig, records = posed(recordings, body, settings, Part(progress, 0.0, 0.9))
     rig, base = rig.with_prior(prior), _base(rig, settings)
     moved = [record for record in records if record.poses is not None]
     prepared = prepare(rig, moved, preset_of(settings.preset), stated_mass=prior.total_mass)
@@ -166,7 +205,7 @@ def compare_study(
     return found, (*warnings_of(records, calibration), *prepared.warnings)
 
 
-def _posed(
+def posed(
     recordings: Sequence[Recording], body: Calibration | Rig, settings: Settings, progress: Progress
 ) -> tuple[Rig, tuple[TrialRecord, ...]]:
     """The rig, and every recording with its configurations: tracked, or the recording's own.
@@ -210,6 +249,15 @@ def identify_study(
         InvalidValue: neither a rig nor a calibration nor a sex; no trial with motion, none with forces, or no frame
             that counts; joint coordinates that are not the rig's.
         SolverError: whatever a step refuses.
+
+    Example:
+        >>> import solver
+        >>> robot = solver.simulated_robot()
+        >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
+        >>> study = solver.identify_study(robot.recordings, rig=robot.rig, settings=quick)
+        >>> hand = study.identification["right_hand"]  # mass [kg], centre of mass [m], inertia [kg m^2], prior
+        >>> abs(hand.mass - robot.truth["right_hand"].mass) < 0.2
+        True
     """
     settings = Settings() if settings is None else settings
     clock = _Clock()
@@ -230,7 +278,7 @@ def identify_study(
     body = rig or calibration
     assert body is not None
     with clock.measured("tracking"):
-        rig, records = _posed(recordings, body, settings, Part(progress, 0.3, 0.6))
+        rig, records = posed(recordings, body, settings, Part(progress, 0.3, 0.6))
     calibration = body if isinstance(body, Calibration) else None
     moved = [record for record in records if record.poses is not None]
     study = study_motions(rig, moved, stated_mass=mass, settings=settings, progress=Part(progress, 0.6, 1.0))
@@ -270,7 +318,6 @@ def study_motions(
     rig: Rig,
     records: Sequence[TrialRecord],
     *,
-    motions: Mapping[str, Motion] | None = None,
     stated_mass: float | None = None,
     settings: Settings | None = None,
     progress: Progress = silent,
@@ -280,13 +327,21 @@ def study_motions(
     Args:
         rig: of the person or robot.
         records: see `preparation.prepare`.
-        motions: filtered motions by trial, instead of the records' poses.
         stated_mass: [kg]
         settings: every choice of method.
         progress: receives progress.
 
     Raises:
         InvalidValue: no frame counts in any trial.
+
+    Example:
+        >>> import numpy as np, solver
+        >>> robot = solver.simulated_robot()
+        >>> poses = solver.poses_of(robot.rig, robot.recordings[0].joints)
+        >>> record = solver.TrialRecord(robot.recordings[0], given=poses)
+        >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
+        >>> solver.study_motions(robot.rig, [record], settings=quick).identification.trials
+        ('dance',)
     """
     settings = Settings() if settings is None else settings
     clock = _Clock()
@@ -296,7 +351,6 @@ def study_motions(
             rig,
             records,
             preset_of(settings.preset),
-            motions=motions,
             stated_mass=stated_mass,
             synchronise=settings.synchronise,
         )

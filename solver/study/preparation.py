@@ -127,7 +127,6 @@ def prepare(
     records: Sequence[TrialRecord],
     preset: FilterPreset,
     *,
-    motions: Mapping[str, Motion] | None = None,
     stated_mass: float | None = None,
     synchronise: bool = True,
 ) -> Prepared:
@@ -137,25 +136,23 @@ def prepare(
 
     Args:
         rig: calibrated.
-        records: with poses, tracked or given, or found in ``motions``.
+        records: with poses, tracked or given.
         preset: filter of motion and wrenches alike; its cut-off is lowered where every motion is mostly noise above.
-        motions: already filtered motions by trial, instead of the records' poses.
         stated_mass: [kg] what the user says.
         synchronise: estimate and remove the plates' lag.
 
     Raises:
         InvalidValue: no trial has forces, or none has a frame that counts.
     """
-    motions = motions or {}
     warnings: list[str] = []
-    noises = motion_noises(rig, records, preset, motions.keys())
+    noises = motion_noises(rig, records, preset)
     asked, preset = preset, fitting(preset, records, noises)
     if preset.cutoff < asked.cutoff:
         warnings.append(
             f"above {preset.cutoff:.1f} Hz the motion is mostly noise: motion and forces were filtered at that instead "
             f"of {asked.cutoff:g} Hz"
         )
-    items = [_moved(rig, record, preset, motions, noises) for record in records]
+    items = [_moved(rig, record, preset, noises) for record in records]
     weighing = [item for item in items if item.wrenches is not None]
     rough = rough_mass(rig, [i.motion for i in weighing], [i.wrenches for i in weighing if i.wrenches is not None])
     rough = rough or stated_mass or rig.prior.total_mass
@@ -173,20 +170,14 @@ def _moved(
     rig: Rig,
     record: TrialRecord,
     preset: FilterPreset,
-    motions: Mapping[str, Motion],
     noises: Mapping[str, MotionNoise],
 ) -> _Item:
-    copies: tuple[Motion, ...] = ()
-    native = record.recording.wrenches
-    if record.name in motions:
-        motion = motions[record.name]
-        usable = np.ones(len(motion), bool)
-    elif (poses := record.poses) is not None:
-        motion = smooth_motion(rig, poses.times, poses.q, preset)
-        usable = np.interp(motion.times, poses.times, poses.known.astype(float)) > WHOLLY
-        copies = shaken_copies(rig, record, preset, noises)
-    else:
-        raise InvalidValue(f"trial {record.name!r} has no motion: neither markers nor joint angles")
+    native, poses = record.recording.wrenches, record.poses
+    if poses is None:
+        raise InvalidValue(f"trial {record.name!r} has no motion: neither markers nor joint coordinates")
+    motion = smooth_motion(rig, poses.times, poses.q, preset)
+    usable = np.interp(motion.times, poses.times, poses.known.astype(float)) > WHOLLY
+    copies = shaken_copies(rig, record, preset, noises)
     filtered = None if native is None else resample(native, motion.times, preset)
     return _Item(record, motion, usable, filtered, shaken=copies)
 

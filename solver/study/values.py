@@ -12,6 +12,7 @@ from ..arrays import frozen, frozen_mask, frozen_times, shortened
 from ..calibration.calibrate import Calibration
 from ..calibration.mass import MassEstimate
 from ..errors import UnknownName
+from ..identification.added_load import AddedLoad
 from ..identification.result import Identification
 from ..motion import Motion
 from ..rig import Rig
@@ -123,6 +124,7 @@ class Study:
         lag: of the plates behind the motion, over all trials; None when it was not estimated.
         seconds: wall time per stage.
         assumed: what was found out or guessed where nothing was stated, in plain sentences.
+        load: what was added between two sets of recordings; None where that was not asked.
     """
 
     rig: Rig
@@ -135,6 +137,7 @@ class Study:
     warnings: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
+    load: AddedLoad | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seconds", MappingProxyType(dict(self.seconds)))

@@ -17,6 +17,7 @@ from addon.inertials import read_inertials
 from addon.study import folder_of, show_study
 from addon.values import RESULT, study_folder
 from addon.whole import all_or_nothing
+from solver.demo.examples import simulated_robot
 from solver.demo.person import HEIGHT, SEX, record_person, simulate_person
 from solver.formats.urdf_writer import write_urdf
 from solver.rig import Rig
@@ -90,6 +91,27 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     short = {"static": person.motions["static"], "dance": person.motions["dance"].part(0, FRAMES)}
     record_person(replace(person, motions=short), folder, SEED)
     return folder
+
+
+@pytest.mark.parametrize("verb", ["track", "identify"])
+def test_a_robot_identifies_from_its_own_data(registered: None, own_folders: Path, tmp_path: Path, verb: str) -> None:
+    """Joint coordinates and forces of the robot in the scene move it and, identified, change its bones' masses."""
+    assert bpy.ops.exciting_dance.import_rig(kind="hrp2") == {"FINISHED"}
+    body = bpy.context.view_layer.objects.active
+    before = {bone.name: bone["mass"] for bone in body.data.bones}
+    recorded = tmp_path / "recorded"
+    recorded.mkdir()
+    simulated_robot().write(recorded)
+    settings = bpy.context.scene.exciting_dance
+    settings.bootstrap, settings.weigh = 0, True
+    settings.files.add().path = str(recorded)
+    assert getattr(bpy.ops.exciting_dance, verb)() == {"FINISHED"}
+    shown = bpy.context.view_layer.objects.active
+    assert shown == body
+    assert study.trials_of(body) == ["dance"]
+    after = {bone.name: bone["mass"] for bone in body.data.bones}
+    changed = [name for name in before if abs(after[name] - before[name]) > 0.01]
+    assert bool(changed) == (verb == "identify")
 
 
 def test_identify_writes_what_the_solver_found(

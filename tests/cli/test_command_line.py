@@ -39,7 +39,7 @@ def test_one_version_everywhere() -> None:
 def test_every_verb_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
     """Every verb's help shows an example that this very command line accepts as far as its options go."""
     for module in VERBS:
-        verb = module.__name__.rsplit(".", 1)[-1]
+        verb = module.__name__.rsplit(".", 1)[-1].replace("_", "-")
         with pytest.raises(SystemExit) as stop:
             main([verb, "--help"])
         assert stop.value.code == 0

@@ -29,7 +29,7 @@ def test_only_noise_lowers_the_cut_off() -> None:
     """Noisy trials are filtered lower and shaken; one smooth trial beside them keeps the filter that was asked for."""
     rig = small_rig()
     noisy, smooth = tracked("noisy", 0.01), tracked("smooth", 0.0)
-    noises = motion_noises(rig, [noisy, smooth], PRESET, set())
+    noises = motion_noises(rig, [noisy, smooth], PRESET)
     assert fitting(PRESET, [noisy], noises).cutoff < PRESET.cutoff
     assert fitting(PRESET, [noisy, smooth], noises) == PRESET
     assert len(shaken_copies(rig, noisy, PRESET, noises)) > 1
@@ -37,10 +37,10 @@ def test_only_noise_lowers_the_cut_off() -> None:
 
 
 def test_trials_that_tell_nothing_change_nothing() -> None:
-    """Without forces, or with a motion filtered elsewhere, nothing is known and the filter stays."""
+    """Without forces, or without a motion, nothing is known and the filter stays."""
     rig = small_rig()
-    mute, given = tracked("mute", 0.01, forces=False), tracked("given", 0.01)
-    noises = motion_noises(rig, [mute, given], PRESET, {"given"})
+    mute, still = tracked("mute", 0.01, forces=False), TrialRecord(tracked("still", 0.01).recording)
+    noises = motion_noises(rig, [mute, still], PRESET)
     assert noises == {}
-    assert fitting(PRESET, [mute, given], noises) == PRESET
-    assert shaken_copies(rig, given, PRESET, noises) == ()
+    assert fitting(PRESET, [mute], noises) == PRESET
+    assert shaken_copies(rig, mute, PRESET, noises) == ()

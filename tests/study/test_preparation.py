@@ -17,7 +17,7 @@ from solver.rigs import hoap3
 from solver.signals import PRESETS, shift, smooth_motion
 from solver.study.pipeline import calibrate_subject, identify_study, load, study_motions, track_all
 from solver.study.preparation import prepare, rough_mass
-from solver.study.values import Settings, TrialRecord
+from solver.study.values import Poses, Settings, TrialRecord
 from solver.trial import Recording
 from solver.wrenches import Wrenches
 
@@ -44,6 +44,11 @@ def swinging(rig: Rig, seconds: float, seed: int) -> Motion:
 def recorded(rig: Rig, motion: Motion, lag: float = 0.0) -> Recording:
     """A recording of forces alone."""
     return Recording("swing", wrenches=plates(rig, motion, lag))
+
+
+def moved(recording: Recording, motion: Motion) -> TrialRecord:
+    """A recording whose motion is known."""
+    return TrialRecord(recording, given=Poses(motion.times, motion.q, np.ones(len(motion), bool)))
 
 
 def plates(rig: Rig, motion: Motion, lag: float = 0.0) -> Wrenches:
@@ -93,10 +98,7 @@ def test_rough_mass_survives_missing_support(rig: Rig, motion: Motion) -> None:
 @pytest.mark.parametrize("lag", [0.0, 0.012, -0.007])
 def test_the_lag_of_the_plates_is_taken_off(rig: Rig, motion: Motion, lag: float) -> None:
     """Plates that trail by some milliseconds give the trial that plates in time give."""
-    late, timely = (
-        prepare(rig, [TrialRecord(recorded(rig, motion, value))], PRESET, motions={"swing": motion})
-        for value in (lag, 0.0)
-    )
+    late, timely = (prepare(rig, [moved(recorded(rig, motion, value), motion)], PRESET) for value in (lag, 0.0))
     assert late.lag is not None
     assert late.lag.seconds == pytest.approx(lag, abs=5e-4)
     one, two = late.records[0].trial, timely.records[0].trial
@@ -111,7 +113,7 @@ def test_the_lag_of_the_plates_is_taken_off(rig: Rig, motion: Motion, lag: float
 def test_the_prior_is_scaled_to_the_plates(rig: Rig, motion: Motion) -> None:
     """A rig believed too heavy leaves `prepare` with the mass that the plates show, and the same shape."""
     heavy = rig.with_prior(rig.prior.scaled(1.04 * rig.prior.total_mass))
-    found = prepare(heavy, [TrialRecord(recorded(rig, motion))], PRESET, motions={"swing": motion})
+    found = prepare(heavy, [moved(recorded(rig, motion), motion)], PRESET)
     assert found.rig.prior.total_mass == pytest.approx(rig.prior.total_mass, rel=0.005)
     assert found.rig.prior.coms == pytest.approx(rig.prior.coms)
 
@@ -124,7 +126,7 @@ def test_a_trial_without_motion_is_refused(rig: Rig, motion: Motion) -> None:
 
 def test_without_forces_there_is_a_study_without_result(rig: Rig, motion: Motion) -> None:
     """Tracking alone is a result too."""
-    study = study_motions(rig, [TrialRecord(Recording("swing"))], motions={"swing": motion})
+    study = study_motions(rig, [moved(Recording("swing"), motion)])
     assert study.identification is None
     assert study.mass is None
     assert study.record("swing").motion is not None

@@ -1,0 +1,91 @@
+"""``find-load``: what was added between two sets of recordings, and where."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..progress import Progress
+from .options import (
+    add_calibration,
+    add_output,
+    add_reading,
+    add_rig,
+    add_subject,
+    add_verb,
+    number,
+    read_options,
+    rig_of,
+    subject,
+)
+
+if TYPE_CHECKING:
+    from ..calibration.calibrate import Calibration
+    from ..rig import Rig
+
+EXPLANATION = """
+Compares recordings of the same person or robot without and with a load, and tells its mass, the link that carries it,
+and which links it cannot be told from. What both sets get wrong alike cancels; an offset of the plates between them
+does not, and looks like a load: let the plates read zero before both. Writes what `identify` writes of the recordings
+without load, with the load in report.html and result.json.
+
+Examples:
+  python -m solver find-load --before bare/ --after belt/ --height 1.75 --sex male --output out
+  python -m solver find-load --before empty_angles.csv empty_wrenches.csv --after full_angles.csv full_wrenches.csv \
+--rig hoap3 --output out
+"""
+
+
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the verb on the command line."""
+    parser = add_verb(verbs, "find-load", "find what was added between recordings, and where", EXPLANATION, run)
+    for name, words in (("before", "recordings, or folders of them, without the load"), ("after", "with it")):
+        parser.add_argument(f"--{name}", nargs="+", type=Path, required=True, metavar="FILE", help=words)
+    add_reading(parser)
+    add_subject(parser, required=False)
+    add_calibration(parser)
+    add_rig(parser)
+    group = parser.add_argument_group("load")
+    group.add_argument("--most", type=int, metavar="N", help="links that carry something (default: 3)")
+    group.add_argument("--candidates", nargs="+", default=(), metavar="LINK", help="that may carry it (default: all)")
+    group.add_argument("--margin", type=number, metavar="M", help="it reaches beyond its link's box (default: 0.05)")
+    group.add_argument("--filter", default="human_8hz", metavar="PRESET", help="a named filter (default: human_8hz)")
+    group.add_argument("--jobs", type=int, metavar="N", help="processes at once (default: joblib's)")
+    add_output(parser)
+
+
+def run(options: argparse.Namespace, progress: Progress) -> None:
+    """Find, write, tell."""
+    from ..calibration.calibration_file import read_calibration
+    from ..identification.added_load import LoadOptions
+    from ..progress import Part
+    from ..report.study_folder import write_study
+    from ..study import pipeline
+    from ..study.find_load import find_load
+    from ..study.values import Settings
+    from .words import found_load, warn
+
+    before, after = (pipeline.load(files, read_options(options)) for files in (options.before, options.after))
+    body: Calibration | Rig | None = rig_of(options)
+    if body is None and options.calibration is not None:
+        body = read_calibration(options.calibration)
+    if body is None:
+        body = pipeline.calibrate_subject(before, **subject(options), progress=Part(progress, 0.0, 0.3))
+    given = {name: getattr(options, name) for name in ("most", "margin") if getattr(options, name) is not None}
+    study = find_load(
+        before,
+        after,
+        body,
+        settings=Settings(
+            preset=options.filter, bootstrap=0, cross_validate=False, jobs=options.jobs, standing=options.standing
+        ),
+        options=LoadOptions(candidates=tuple(options.candidates), **given),
+        progress=Part(progress, 0.3, 0.97),
+    )
+    write_study(study, options.output)
+    progress(1.0, "done")
+    warn(study.warnings)
+    assert study.load is not None
+    print(found_load(study.load))
+    print(f"\nwritten: {options.output}")

@@ -1,0 +1,99 @@
+"""What a person or robot carries in later recordings and did not carry in earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..calibration.calibrate import Calibration
+from ..calibration.mass import MassEstimate
+from ..errors import InvalidValue
+from ..identification.added_load import AddedLoad, LoadOptions, find_added_load
+from ..progress import Part, Progress, silent
+from ..rig import Rig
+from ..signals import GRAVITY, preset_of
+from ..trial import Recording
+from .pipeline import posed, study_motions, warnings_of
+from .preparation import prepare
+from .values import Settings, Study
+
+
+def find_load(
+    before: Sequence[Recording],
+    after: Sequence[Recording],
+    body: Calibration | Rig,
+    *,
+    settings: Settings | None = None,
+    options: LoadOptions | None = None,
+    progress: Progress = silent,
+) -> Study:
+    """Mass [kg], centre of mass [m] and inertia [kg m^2] of what was added, and which link carries it.
+
+    Args:
+        before: recordings without the load, see `load`.
+        after: recordings with it, by the same body on the same plates; they need not repeat the motion.
+        body: the calibrated person, or the rig whose joint coordinates are recorded.
+        settings: of the identification of the bare body.
+        options: how many loads, and where they may be; the bare mass is what the plates weigh before.
+        progress: receives progress.
+
+    Returns:
+        the study of the recordings before, with `Study.load`.
+
+    Raises:
+        InvalidValue: no frame counts before, or none after.
+
+    Example:
+        >>> import solver
+        >>> robot = solver.simulated_robot()  # simulated: the truth is known
+        >>> loaded = solver.simulated_robot(load=("right_hand", 0.4))
+        >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
+        >>> found = solver.find_load(robot.recordings, loaded.recordings, robot.rig, settings=quick).load
+        >>> found.carriers
+        ('right_hand',)
+        >>> abs(found.loads["right_hand"].mass - 0.4) < 0.05  # kg
+        True
+    """
+    settings = Settings() if settings is None else settings
+    rig, bare = posed(before, body, settings, Part(progress, 0.0, 0.3))
+    study = study_motions(
+        rig, [r for r in bare if r.poses is not None], settings=settings, progress=Part(progress, 0.3, 0.6)
+    )
+    if study.identification is None:
+        raise InvalidValue("a load cannot be found: no recording before it has forces")
+    _, laden = posed(after, body, settings, Part(progress, 0.6, 0.8))
+    prepared = prepare(
+        study.rig,
+        [r for r in laden if r.poses is not None],
+        preset_of(settings.preset),
+        synchronise=settings.synchronise,
+    )
+    trials = [record.trial for record in prepared.records if record.trial is not None]
+    if not trials:
+        raise InvalidValue("a load cannot be found: no recording after it has forces")
+    weighed = None if study.mass is None else study.mass.mass
+    chosen = LoadOptions(bare_mass=weighed) if options is None else options
+    progress(0.8, "looking for a load")
+    found = find_added_load(study.rig, study.trials, trials, replace(chosen, base=study.identification.base_link))
+    offset = _offset(found, study.mass, prepared.mass)
+    calibration = body if isinstance(body, Calibration) else None
+    told = (
+        *warnings_of(bare, calibration),
+        *warnings_of(laden, calibration),
+        *study.warnings,
+        *prepared.warnings,
+        *offset,
+    )
+    progress(1.0, "done")
+    return replace(study, calibration=calibration, load=found, warnings=tuple(dict.fromkeys(told)))
+
+
+def _offset(found: AddedLoad, before: MassEstimate | None, after: MassEstimate | None) -> tuple[str, ...]:
+    """A warning where a load was found by plates that were not seen unloaded: an offset between them looks like one."""
+    unseen = [trial.name for mass in (before, after) if mass is not None for trial in mass.trials if trial.zero is None]
+    if not found.carriers or not unseen:
+        return ()
+    return (
+        f"a load of {found.total:.2f} kg was found, but the plates were not seen unloaded in {', '.join(unseen)}: an "
+        f"offset of {GRAVITY * found.total:.0f} N between the recordings would look the same",
+    )

@@ -1,0 +1,90 @@
+"""A load from recordings with and without it: SIMULATED, where the truth is known, and real, where there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from solver.cli import main
+from solver.demo.examples import simulated_robot
+from solver.scene.bodies import RESULT
+from solver.study.find_load import find_load
+from solver.study.pipeline import calibrate_subject, load
+from solver.study.values import Settings, Study
+
+LINK, MASS = "right_hand", 0.4
+QUICK = Settings(bootstrap=0, cross_validate=False)
+
+
+@pytest.fixture(scope="module")
+def found() -> Study:
+    """A simulated robot without and with a ball of 400 g in its hand."""
+    bare, laden = simulated_robot(), simulated_robot(load=(LINK, MASS))
+    return find_load(bare.recordings, laden.recordings, bare.rig, settings=QUICK)
+
+
+def test_the_load_is_found_where_it_is(found: Study) -> None:
+    """Mass and link come out within three standard deviations, and neighbours that could carry it are told."""
+    load = found.load
+    assert load is not None
+    assert load.carriers == (LINK,)
+    body, std = load.loads[LINK], load.mass_std[load.links.index(LINK)]
+    assert abs(body.mass - MASS) < 3.0 * std < 0.1
+    assert all("right" in name for name in load.alternatives)
+    assert LINK in repr(load)
+    assert "kg" in repr(load)
+
+
+def test_plates_that_may_be_offset_are_told(found: Study) -> None:
+    """A load found by plates that were never seen unloaded comes with the offset that would look the same."""
+    assert any("offset of 4 N" in warning for warning in found.warnings)
+
+
+def test_nothing_added_nothing_found() -> None:
+    """The same body twice carries nothing, and the report can say so."""
+    bare = simulated_robot()
+    study = find_load(bare.recordings, bare.recordings, bare.rig, settings=QUICK)
+    assert study.load is not None
+    assert study.load.carriers == ()
+    assert study.load.alternatives == ()
+    assert repr(study.load) == "No load found"
+    assert not any("offset" in warning for warning in study.warnings)
+
+
+def test_the_verb_writes_the_load_into_report_and_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """find-load takes files of both sets and puts a row into report.html and an entry into result.json."""
+    for name, load_of in (("bare", None), ("laden", (LINK, MASS))):
+        (tmp_path / name).mkdir()
+        simulated_robot(load=load_of).write(tmp_path / name)
+    sets = ["--before", str(tmp_path / "bare"), "--after", str(tmp_path / "laden")]
+    output = tmp_path / "out"
+    candidates = ["--candidates", LINK, "left_hand", "chest"]
+    assert main(["find-load", *sets, "--rig", "hrp2", *candidates, "--output", str(output), "--progress", "none"]) == 0
+    assert LINK in capsys.readouterr().out
+    (carrier,) = RESULT.read(output / "result.json").details["added_load"]["carriers"]
+    assert carrier["link"] == LINK
+    assert carrier["mass"] == pytest.approx(MASS, abs=0.05)
+    page = (output / "report.html").read_text(encoding="utf-8")
+    assert "Added load" in page
+    assert "cannot be told from" in page
+
+
+def test_real_jumps_of_an_unladen_subject_carry_nothing(shared_data: Path) -> None:
+    """Two drop jumps of one person on the same plates show no load; squats on plates that were offset by 37 N do, and
+    the warning says by how many newtons."""
+    folder = shared_data / "subject_a"
+
+    def read(*names: str) -> tuple:
+        return load(
+            [folder / kind / f"{n}{end}" for n in names for kind, end in (("markers", ".trc"), ("forces", ".mot"))]
+        )
+
+    person = calibrate_subject(read("static1"), sex="female", height=1.75, mass=63.5)
+    jumps = find_load(read("DJ1"), read("DJ2"), person, settings=QUICK)
+    assert jumps.load is not None
+    assert jumps.load.carriers == ()
+    offset = find_load(read("squats1"), read("walking1"), person, settings=QUICK)
+    assert offset.load is not None
+    assert 2.0 < offset.load.total < 4.5  # nothing was carried: the squats' plates read 3.5 kg less
+    assert any("would look the same" in warning for warning in offset.warnings)
