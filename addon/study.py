@@ -26,8 +26,6 @@ from .whole import all_or_nothing
 STUDY_KEY, TRIAL_KEY, OF_KEY = "exciting_dance_study", "exciting_dance_trial", "exciting_dance_body"
 """Custom properties: of the armature object, the folder it shows; of an action or a recording's collection, the trial
 that it is; of an action, the armature object that it moves."""
-SAME_PLACE = 1e-6
-"""[m] Joint centres nearer than this are the same."""
 BESIDE = "//"
 """Blender's word for the folder of the .blend file."""
 FASTEST = 250.0
@@ -100,7 +98,7 @@ def show_study(context: bpy.types.Context, study: Study, *, onto: bpy.types.Obje
         the armature, coloured by mass.
     """
     with all_or_nothing():
-        fits = onto is not None and not armature.linked(onto) and same_rig(armature.rig_of(onto), study.rig)
+        fits = onto is not None and not armature.linked(onto) and armature.rig_of(onto).same_skeleton(study.rig)
         body = onto if fits else None
         if body is None:
             body = armature.build_armature(context, study.rig)
@@ -143,13 +141,6 @@ def make_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path, Path 
     image = render_body(bpy.context, body, folder / files.PICTURE_FILE) if picture else None
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / files.SCENE_FILE), compress=True)
     return folder / files.SCENE_FILE, image
-
-
-def same_rig(one: Rig, other: Rig) -> bool:
-    """Whether bones of one serve the other: same links, same joint centres to a hair."""
-    if one.links != other.links:
-        return False
-    return all(abs(a.position - b.position).max() < SAME_PLACE for a, b in zip(one.joints, other.joints, strict=True))
 
 
 def _superseded(collection: bpy.types.Collection, body: bpy.types.Object, study: Study) -> bool:

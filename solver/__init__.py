@@ -32,6 +32,7 @@ _HOME = {
     "shape": ("Shape",),
     "trial": ("Recording", "Trial"),
     "study.values": ("Settings", "Study", "TrialRecord"),
+    "scene.rig": ("read_rig", "write_rig"),
     "rigs": ("build", "from_urdf", "hoap3", "hrp2", "human"),
     "formats.recording": ("find_recordings", "read_recording"),
     "calibration": ("Calibration", "calibrate"),

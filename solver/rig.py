@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 GRAVITY = 9.81
 """[m/s^2]."""
+SAME_PLACE = 1e-6
+"""[m] Joint centres nearer than this are the same."""
 WIDE = 110
 """Characters of a line of a rig's repr."""
 
@@ -132,6 +134,13 @@ class Rig(_Derived):
     def differences(self, other: Rig) -> tuple[str, ...]:
         """Where another rig's description differs, one sentence a place."""
         return () if self is other else differences(self, other)
+
+    def same_skeleton(self, other: Rig) -> bool:
+        """Whether poses of one serve the other: the same links, joint centres in the same places to a hair."""
+        if self.links != other.links:
+            return False
+        both = zip(self.joints, other.joints, strict=True)
+        return all(one.kind == two.kind and np.abs(one.position - two.position).max() < SAME_PLACE for one, two in both)
 
     @property
     def model(self) -> Model:

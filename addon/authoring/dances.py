@@ -14,7 +14,7 @@ from .. import action, armature, convert, inertials, scores, typed
 from ..action import CHANNELS, EULER, Curves, frames_at
 from ..checks import hold_to
 from ..colours import colour_body
-from ..study import OF_KEY, TRIAL_KEY, same_rig
+from ..study import OF_KEY, TRIAL_KEY
 from ..values import (
     SUMMARY,
     Rig,
@@ -103,7 +103,7 @@ def show_dance(
     with all_or_nothing():
         body = onto
         if dance.rig is not None:
-            if body is None or armature.linked(body) or not same_rig(armature.rig_of(body), dance.rig):
+            if body is None or armature.linked(body) or not armature.rig_of(body).same_skeleton(dance.rig):
                 body = armature.build_armature(context, dance.rig)
                 inertials.write_prior(body)
                 colour_body(body, "mass")

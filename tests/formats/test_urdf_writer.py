@@ -12,9 +12,9 @@ from solver.formats.urdf_writer import write_urdf
 from solver.inertials import InertialParameters
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
-from solver.rigs import build
+from solver.rigs import hoap3, human
 
-RIGS: list[dict[str, object]] = [{"kind": "human", "height": 1.7, "mass": 63.5, "sex": "female"}, {"kind": "hoap3"}]
+RIGS = (human(1.7, 63.5, "female"), hoap3())
 
 
 def axis_rotation(axis: int, angle: float) -> np.ndarray:
@@ -51,10 +51,9 @@ def same_state(rig: Rig, model: pin.Model, seed: int) -> tuple[np.ndarray, np.nd
     return q, v, q_read, v_read
 
 
-@pytest.mark.parametrize("parameters", RIGS, ids=["human", "hoap3"])
-def test_the_body_read_back_has_the_same_dynamics(tmp_path: Path, parameters: dict[str, object]) -> None:
+@pytest.mark.parametrize("rig", RIGS, ids=["human", "hoap3"])
+def test_the_body_read_back_has_the_same_dynamics(tmp_path: Path, rig: Rig) -> None:
     """Mass, centre of mass, momentum and inertia about the base agree in random poses at random speeds."""
-    rig = build(parameters)
     write_urdf(rig, tmp_path / "rig.urdf")
     model = pin.buildModelFromUrdf(str(tmp_path / "rig.urdf"), pin.JointModelFreeFlyer())
     assert model.nv == rig.model.nv
@@ -84,7 +83,7 @@ def test_the_body_read_back_has_the_same_dynamics(tmp_path: Path, parameters: di
 
 def test_identified_inertials_are_written_instead_of_the_prior(tmp_path: Path) -> None:
     """The file carries the parameters it was given, and refuses negative masses without leaving a file."""
-    rig = build(RIGS[1])
+    rig = RIGS[1]
     found = rig.prior.scaled(3.0)
     write_urdf(rig, tmp_path / "found.urdf", found)
     model = pin.buildModelFromUrdf(str(tmp_path / "found.urdf"), pin.JointModelFreeFlyer())
@@ -98,7 +97,7 @@ def test_identified_inertials_are_written_instead_of_the_prior(tmp_path: Path) -
 
 def test_joint_limits_survive(tmp_path: Path) -> None:
     """Finite limits of a robot's revolute joints read back as they were."""
-    rig = build(RIGS[1])
+    rig = RIGS[1]
     write_urdf(rig, tmp_path / "rig.urdf")
     model = pin.buildModelFromUrdf(str(tmp_path / "rig.urdf"), pin.JointModelFreeFlyer())
     for joint in range(2, rig.model.njoints):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from joblib import Parallel, delayed
 
 from solver.errors import InputError, InvalidValue
 from solver.joints import KINDS, Joint, Limits
@@ -125,6 +126,17 @@ def test_another_process_reads_the_same_rig(rig: Rig, tmp_path: Path) -> None:
     arguments = [sys.executable, "-c", program, str(tmp_path / "rig.json"), str(tmp_path / "again.json")]
     subprocess.run(arguments, cwd=ROOT, check=True, timeout=120)
     assert read_rig(tmp_path / "again.json").differences(rig) == ()
+
+
+def _weighed(rig: Rig) -> tuple[Rig, float]:
+    return rig, float(pin.computeTotalMass(rig.model))
+
+
+def test_workers_get_the_same_rig(rig: Rig) -> None:
+    """A rig that joblib sends to other processes comes back as it was, and its model there weighs what it was found."""
+    for again, mass in Parallel(n_jobs=2)(delayed(_weighed)(rig) for _ in range(2)):
+        assert again.differences(rig) == ()
+        assert mass == pytest.approx(84.0, rel=1e-12)
 
 
 def test_a_rig_is_read_without_pinocchio(tmp_path: Path) -> None:
@@ -249,6 +261,14 @@ def test_members_tell_what_a_rig_stands_on() -> None:
     for ask in (bare.require_contacts, lambda: bare.sides, lambda: bare.patch("left_sole")):
         with pytest.raises(InvalidValue, match="no contact patches"):
             ask()
+
+
+def test_a_skeleton_is_the_same_whatever_it_weighs() -> None:
+    """Poses of a rig serve it with another body, and serve no other person."""
+    rig = human(1.75, 70.0, "male")
+    assert rig.same_skeleton(changed(rig, 84.0))
+    assert not rig.same_skeleton(human(1.76, 70.0, "male"))
+    assert not rig.same_skeleton(human(1.75, 70.0, "male", variant="23dof"))
 
 
 def test_limits_of_a_link_are_its_columns() -> None:

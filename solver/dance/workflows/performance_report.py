@@ -37,7 +37,7 @@ class RecordedMotion:
 def differences(plan: RecordedMotion, performed: RecordedMotion, shared: tuple[str, ...]) -> list[str]:
     """What is compared where the planned and the performing rig are not the same, one sentence each."""
     one, other = plan.rig, performed.rig
-    if dict(one.provenance) == dict(other.provenance):
+    if one.same_skeleton(other):
         return [f"Plan and performance are of the same rig, {one.name}."]
     notes = [
         f"The plan is for {one.name}, the performance by {other.name} with its own lengths: angles of the "
