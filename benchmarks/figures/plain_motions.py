@@ -136,4 +136,4 @@ def _is_arm(link: str) -> bool:
 
 
 def _dance(rig: Rig, options: DanceOptions, parts: list[DanceSegment]) -> Dance:
-    return Dance(dict(rig.provenance), tuple(parts), options.checks, options.step)
+    return Dance(rig, tuple(parts), options.checks, options.step)

@@ -26,7 +26,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Calibrate, write, tell."""
-    from ..calibration.calibration_file import write_calibration
+    from ..calibration.calibration_file import CALIBRATION
     from ..formats.folder import write_folder
     from ..formats.text_table import table
     from ..scene.rig import write_rig
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     recordings = pipeline.load(options.files, read_options(options))
     calibration = pipeline.calibrate_subject(recordings, **subject(options), progress=progress)
     with write_folder(options.output) as folder:
-        write_calibration(calibration, folder / CALIBRATION_FILE)
+        CALIBRATION.write(folder / CALIBRATION_FILE, calibration)
         write_rig(folder / RIG_FILE, calibration.rig)
     warn((*(text for recording in recordings for text in recording.warnings), *calibration.warnings))
     print(f"marker set {calibration.marker_set}, {len(calibration.attachments)} markers, ", end="")

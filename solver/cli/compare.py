@@ -41,7 +41,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Compare and tell."""
     from dataclasses import replace
 
-    from ..calibration.calibration_file import read_calibration
+    from ..calibration.calibration_file import CALIBRATION
     from ..scene.bodies import RESULT
     from ..scene.study_folder import CALIBRATION_FILE, RESULT_FILE, RIG_FILE
     from ..study import pipeline
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
     result = RESULT.read(options.result / RESULT_FILE)
     calibrated, rig = options.result / CALIBRATION_FILE, options.result / RIG_FILE
-    body = read_calibration(calibrated) if calibrated.exists() else rig_named(str(rig))
+    body = CALIBRATION.read(calibrated) if calibrated.exists() else rig_named(str(rig))
     standing = options.standing or result.settings.get("standing")
     settings = Settings(preset=result.settings["preset"], base=result.base_link, jobs=options.jobs, standing=standing)
     recordings = pipeline.load(options.files, read_options(options))

@@ -57,7 +57,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Find, write, tell."""
-    from ..calibration.calibration_file import read_calibration
+    from ..calibration.calibration_file import CALIBRATION
     from ..identification.added_load import LoadOptions
     from ..progress import Part
     from ..report.study_folder import write_study
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     before, after = (pipeline.load(files, read_options(options)) for files in (options.before, options.after))
     body: Calibration | Rig | None = rig_of(options)
     if body is None and options.calibration is not None:
-        body = read_calibration(options.calibration)
+        body = CALIBRATION.read(options.calibration)
     if body is None:
         body = pipeline.calibrate_subject(before, **subject(options), progress=Part(progress, 0.0, 0.3))
     given = {name: getattr(options, name) for name in ("most", "margin") if getattr(options, name) is not None}

@@ -47,7 +47,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Track, write, tell."""
-    from ..calibration.calibration_file import read_calibration
+    from ..calibration.calibration_file import CALIBRATION
     from ..formats.text_table import table
     from ..progress import Part
     from ..report.study_folder import write_study
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     recordings = pipeline.load(options.files, read_options(options))
     body: Calibration | Rig | None = rig_of(options)
     if body is None and options.calibration is not None:
-        body = read_calibration(options.calibration)
+        body = CALIBRATION.read(options.calibration)
     if body is None:
         body = pipeline.calibrate_subject(recordings, **subject(options), progress=Part(progress, 0.0, 0.4))
     settings = Settings(preset=options.filter, jobs=options.jobs, standing=options.standing)

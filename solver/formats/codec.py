@@ -147,7 +147,8 @@ def _read_tree(path: str | Path, remedy: str) -> tuple[dict[str, Any], Arrays]:
     if is_archive(head):
         entries, others = read_archive(path)
         if TREE not in others:
-            raise InputError(path, f"is no file of this program: it lacks {TREE}", remedy=remedy)
+            held = ", ".join(sorted((*entries, *others))) or "nothing"
+            raise InputError(path, f"is no file of this program: it lacks {TREE} and holds {held}", remedy=remedy)
         content, arrays = others[TREE], _Beside(entries)
     else:
         if size > LARGEST_TEXT:

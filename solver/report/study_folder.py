@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..calibration.calibration_file import write_calibration
+from ..calibration.calibration_file import CALIBRATION
 from ..formats.arrays_npz import write_trial
 from ..formats.folder import write_folder
 from ..formats.joint_coordinates import write_coordinates
@@ -63,7 +63,7 @@ def write_study(
     with write_folder(folder) as building:
         write_rig(building / names.RIG_FILE, study.rig)
         if study.calibration is not None:
-            write_calibration(study.calibration, building / names.CALIBRATION_FILE)
+            CALIBRATION.write(building / names.CALIBRATION_FILE, study.calibration)
         for record in study.records:
             if record.motion is not None:
                 write_motion(building / f"{record.name}{names.MOTION_END}", study.rig, record.motion, found)

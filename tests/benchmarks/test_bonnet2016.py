@@ -58,7 +58,7 @@ def dance(robot: Rig) -> Dance:
     ends = [hold(name, y, 0.5, footing.solved, footing.anchors) for name, y in (("home", start), ("end", path.stop))]
     segments = (ends[0], replace(path, kind="exciting"), ends[1])
     trace = (TraceEntry(1, "both", 10.0, 11.0, "exciting"),)
-    return Dance(dict(robot.provenance), segments, CheckOptions(shrink=0.4), 0.1, (2,), trace)
+    return Dance(robot, segments, CheckOptions(shrink=0.4), 0.1, (2,), trace)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 from solver.cli import main, parser
 from solver.cli.dance import dance_options, run
 from solver.dance.design.body_parts import body_parts, emphasis_of
-from solver.dance.design.dance_file import read_dance
+from solver.dance.design.dance_file import DANCE
 from solver.dance.design.design import DanceOptions, design
 from solver.errors import Cancelled, InvalidValue, UnknownName
 from solver.formats.storage import read_storage
@@ -37,7 +37,7 @@ def test_one_run_writes_one_dance_in_every_format(tmp_path: Path, capsys: pytest
     assert main(["dance", "hoap3", *TINY, "--rate", "20", "--output", str(out)]) == 0
     assert {path.name for path in out.iterdir()} == FILES
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-    dance = read_dance(out / "dance.npz")
+    dance = DANCE.read(out / "dance.npz")
     assert dance.complete
     table = np.loadtxt(out / "dance.csv", delimiter=",", skiprows=1)
     motion = dance.sample(RIG, 20.0)
@@ -72,7 +72,7 @@ def test_stopped_in_the_middle_it_writes_what_is_done(tmp_path: Path) -> None:
     options = parser().parse_args(["dance", "hoap3", *TINY, "--output", str(tmp_path / "out")])
     with pytest.raises(Cancelled, match="partial"):
         run(options, stop)
-    assert not read_dance(tmp_path / "out" / "dance.npz").complete
+    assert not DANCE.read(tmp_path / "out" / "dance.npz").complete
     assert (tmp_path / "out" / "report.txt").read_text(encoding="utf-8").startswith("PARTIAL")
 
 

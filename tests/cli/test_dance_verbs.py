@@ -12,11 +12,11 @@ from solver.check_options import CheckOptions
 from solver.cli import OK, WRONG_INPUT, main, parser
 from solver.cli.check import INFEASIBLE
 from solver.contacts.schedule import Schedule
-from solver.dance.authoring.keyed_file import read_keyed, write_keyed
+from solver.dance.authoring.keyed_file import KEYED
 from solver.dance.authoring.keys import Keyed, Keyframe
 from solver.dance.authoring.retime import speed_factor
 from solver.dance.design.dance import Dance
-from solver.dance.design.dance_file import write_dance
+from solver.dance.design.dance_file import DANCE
 from solver.errors import Cancelled, InvalidValue
 from solver.feasibility import check_motion
 from solver.rig import Rig
@@ -53,7 +53,7 @@ def dragged(robot: Rig) -> Keyed:
 def dance(dragged: Keyed, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The robot's dance as an authored file."""
     path = tmp_path_factory.mktemp("dance") / "dragged.json"
-    write_keyed(path, dragged)
+    KEYED.write(path, dragged)
     return path
 
 
@@ -120,14 +120,14 @@ def test_repair_writes_the_keys_alone(dance: Path, tmp_path: Path, capsys: pytes
     assert [file.name for file in tmp_path.iterdir()] == ["repaired.json"]
     assert main(["check", str(output), "--rate", "100", *QUIET]) == OK
     assert capsys.readouterr().out.splitlines()[-1] == "Feasible: every check holds"
-    assert [key.role for key in read_keyed(output).keys] == ["fixed", "preferred", "fixed"]
+    assert [key.role for key in KEYED.read(output).keys] == ["fixed", "preferred", "fixed"]
 
 
 def test_an_impossible_fixed_key_is_told(dragged: Keyed, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A fixed key whose feet are not where they stand: which key, when, which foot, by how many centimetres."""
     path = tmp_path / "kept.json"
     keys = tuple(replace(key, role="fixed", time=0.4 * key.time) for key in dragged.keys)
-    write_keyed(path, replace(dragged, keys=keys))
+    KEYED.write(path, replace(dragged, keys=keys))
     assert main(["repair", str(path), "--output", str(tmp_path / "out"), *QUIET]) == OK
     summary = SUMMARY.read(tmp_path / "out" / SUMMARY_FILE)
     assert not summary.feasible
@@ -140,7 +140,7 @@ def test_a_repair_without_time_says_so(dragged: Keyed, tmp_path: Path) -> None:
     rig, q = dragged.rig, dragged.keys[0].q
     far = turned(rig, q, {"chest": (0, float(rig.limits.upper[0]) + 0.1)})
     path, output = tmp_path / "bent.json", tmp_path / "out"
-    write_keyed(path, replace(dragged, keys=(dragged.keys[0], Keyframe(1.0, far), dragged.keys[2])))
+    KEYED.write(path, replace(dragged, keys=(dragged.keys[0], Keyframe(1.0, far), dragged.keys[2])))
     assert main(["repair", str(path), "--seconds", "1e-9", "--output", str(output), *QUIET]) == OK
     summary = SUMMARY.read(output / SUMMARY_FILE)
     assert not summary.feasible
@@ -216,9 +216,9 @@ def test_slow_respects_speeds_and_moves_keys_and_strips(dragged: Keyed, tmp_path
     stop = squeezed[-1].time
     schedule = Schedule.constant(dragged.schedule.phases[0].anchors, 0.0, stop)
     path, output = tmp_path / "fast.json", tmp_path / "slow"
-    write_keyed(path, replace(planned, keys=tuple(squeezed), schedule=schedule))
+    KEYED.write(path, replace(planned, keys=tuple(squeezed), schedule=schedule))
     assert main(["slow", str(path), "--output", str(output), *QUIET]) == OK
-    summary, slower = SUMMARY.read(output / SUMMARY_FILE), read_keyed(output / "keyed.json")
+    summary, slower = SUMMARY.read(output / SUMMARY_FILE), KEYED.read(output / "keyed.json")
     assert summary.status == "slowed"
     assert summary.duration == pytest.approx(2.0 * stop, rel=2e-3)
     assert speed_factor(rig, slower.motion(200.0))[0] == pytest.approx(1.0, abs=2e-3)
@@ -239,7 +239,7 @@ def test_complete_fills_free_keys(dragged: Keyed, tmp_path: Path) -> None:
     assert summary.feasible
     assert summary.status == "completed"
     assert summary.message == "Filled 1 free key the calm way; every check holds"
-    assert np.abs(read_keyed(output / "keyed.json").keys[1].q - q).max() < 1e-6
+    assert np.abs(KEYED.read(output / "keyed.json").keys[1].q - q).max() < 1e-6
 
 
 def test_cancelled_verbs_leave_nothing(dance: Path, tmp_path: Path) -> None:
@@ -267,7 +267,7 @@ def test_designed_dances_have_no_keys_to_repair(
     still = np.zeros((6, rig.model.nv))
     segment = DanceSegment("home", "hold", 1.0, still, (), dragged.schedule.phases[0].anchors)
     path = tmp_path / "designed.timeline.npz"
-    write_dance(path, Dance(dict(rig.provenance), (segment,), CheckOptions(shrink=0.4), None))
+    DANCE.write(path, Dance(rig, (segment,), CheckOptions(shrink=0.4), None))
     assert main(["repair", str(path), "--output", str(tmp_path / "out"), *QUIET]) == WRONG_INPUT
     assert "is a designed dance" in capsys.readouterr().err
 

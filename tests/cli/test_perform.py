@@ -11,7 +11,7 @@ import pytest
 
 from solver.cli import OK, WRONG_INPUT, main
 from solver.coordinates import joint_coordinates
-from solver.dance.authoring.keyed_file import write_keyed
+from solver.dance.authoring.keyed_file import KEYED
 from solver.dance.workflows.performance import continuous_coordinates
 from solver.errors import InvalidValue
 from solver.motion import Motion
@@ -44,7 +44,7 @@ def performer() -> Rig:
 def plan(planned_rig: Rig, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four swings of the arms."""
     path = tmp_path_factory.mktemp("plan") / "swings.json"
-    write_keyed(path, arm_swing(planned_rig, 0.9, 0.8, swings=4))
+    KEYED.write(path, arm_swing(planned_rig, 0.9, 0.8, swings=4))
     return path
 
 

@@ -47,7 +47,7 @@ class Dance:
     """A dance as plain data.
 
     Attributes:
-        rig: parameters from which `rigs.build` makes the rig.
+        rig: that dances.
         segments: in order; each starts where the one before stopped.
         checks: what it holds, and is judged by wherever it goes.
         step: of the right foot [m] or None, see `LeggedRig`.
@@ -60,7 +60,7 @@ class Dance:
         report: numbers about the design, by name.
     """
 
-    rig: Mapping[str, object]
+    rig: Rig
     segments: tuple[DanceSegment, ...]
     checks: CheckOptions
     step: float | None
@@ -75,8 +75,9 @@ class Dance:
     def __post_init__(self) -> None:
         for name in ("segments", "postures", "trace", "notes"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        for name in ("rig", "report"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        object.__setattr__(
+            self, "report", MappingProxyType({name: float(value) for name, value in self.report.items()})
+        )
         if not self.segments:
             raise InvalidValue("a dance needs at least one segment")
 

@@ -160,7 +160,7 @@ class _Design:
         wanted = sum(self.options.postures[name] for name in self.configurations)
         self.report |= {"design [s]": time.perf_counter() - self.began, "left out": wanted - len(postures)}
         return Dance(
-            dict(self.rig.provenance), tuple(segments), self.options.checks, self.options.step, tuple(postures),
+            self.rig, tuple(segments), self.options.checks, self.options.step, tuple(postures),
             tuple(trace), criterion, self.options.seed, len(postures) == wanted and not self.cancelled,
             tuple(dict.fromkeys(self.notes)), self.report,
         )  # fmt: skip

@@ -12,7 +12,7 @@ from ...scene.dance_folder import KEYED_FILE, MOTION_FILE, REPORT_FILE, SUMMARY_
 from ...scene.motion import write_motion
 from ...scene.summary import SUMMARY, SceneSummary
 from ..authoring.complete import Completed
-from ..authoring.keyed_file import write_keyed
+from ..authoring.keyed_file import KEYED
 from ..authoring.keys import Keyed
 from ..authoring.repair import Repair
 from ..authoring.retime import Retimed
@@ -69,10 +69,10 @@ class Answer:
         if not rate > 0.0:
             raise InvalidValue(f"the rate must be positive, got {rate:g}")
         if path.suffix.lower() == KEYS:
-            write_keyed(path, self.keyed)
+            KEYED.write(path, self.keyed)
             return
         with write_folder(path) as folder:
             write_motion(folder / MOTION_FILE, self.keyed.rig, self.keyed.motion(rate))
-            write_keyed(folder / KEYED_FILE, self.keyed)
+            KEYED.write(folder / KEYED_FILE, self.keyed)
             SUMMARY.write(folder / SUMMARY_FILE, self.summary)
             (folder / REPORT_FILE).write_text(self.report + "\n", "utf-8")

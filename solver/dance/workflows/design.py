@@ -17,7 +17,7 @@ from ...scene.summary import SUMMARY, SceneSummary
 from ..design import design as designing
 from ..design.body_parts import require_danceable
 from ..design.dance import Dance
-from ..design.dance_file import write_dance
+from ..design.dance_file import DANCE
 from ..design.evaluation import Evaluation, evaluate, report_text
 from ..design.options import DanceOptions, human_options
 from .export import export_motion
@@ -69,7 +69,7 @@ class DesignedDance:
             raise InvalidValue(f"the rate must be positive, got {rate:g}")
         rig, dance = self.rig, self.dance
         with write_folder(Path(path)) as folder:
-            write_dance(folder / names.DANCE_FILE, dance)
+            DANCE.write(folder / names.DANCE_FILE, dance)
             tree = self.evaluation.as_tree(rig, dance)
             (folder / names.NUMBERS_FILE).write_text(json.dumps(tree, indent=1) + "\n", "utf-8")
             (folder / names.REPORT_FILE).write_text(self.report + "\n", "utf-8")

@@ -10,21 +10,18 @@ from ...contacts.schedule import Schedule
 from ...errors import InputError, InvalidValue
 from ...feasibility import check_motion
 from ...feasibility.sentences import unsupported
-from ...formats.archive import read_archive
+from ...formats.codec import read_one_of
 from ...motion import Motion
 from ...rig import Rig
-from ...rigs import build
-from ...scene.timeline import TIMELINE
-from ..authoring.keyed_file import read_keyed
+from ...scene.timeline import TIMELINE, SceneTimeline
+from ..authoring.keyed_file import KEYED
 from ..authoring.keys import Keyed
 from ..authoring.timeline import keyed_of
 from ..design.dance import Dance
-from ..design.dance_file import read_dance
+from ..design.dance_file import DANCE
 
-AUTHORED, ARCHIVE = ".json", ".npz"
 JUMPS = 50.0
 """[1/s] at which spans without a planted foot are looked at."""
-REMEDY = f"Name an authored dance ({AUTHORED}), a timeline (.timeline.npz) or a designed dance ({ARCHIVE})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +78,10 @@ def load_dance(path: str | Path) -> LoadedDance:
         InputError: no dance, or damaged.
         InvalidValue: a timeline that contradicts itself.
     """
-    path = Path(path)
-    if path.suffix.lower() == ARCHIVE and "dance" in _holds(path):
-        dance = read_dance(path)
-        return LoadedDance(build(dance.rig), dance.schedule, dance.checks, path.name, dance)
-    return LoadedDance.of(load_keyed(path))
+    found = read_one_of(path, (KEYED, DANCE, TIMELINE))
+    if isinstance(found, Dance):
+        return LoadedDance(found.rig, found.schedule, found.checks, Path(path).name, found)
+    return LoadedDance.of(keyed_of(found) if isinstance(found, SceneTimeline) else found)
 
 
 def load_keyed(path: str | Path) -> Keyed:
@@ -95,25 +91,11 @@ def load_keyed(path: str | Path) -> Keyed:
         InputError: a designed dance, no dance, or damaged.
         InvalidValue: a timeline that contradicts itself.
     """
-    path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix == AUTHORED:
-        return read_keyed(path)
-    if suffix == ARCHIVE:
-        names = _holds(path)
-        if "rotations" in names and "com" not in names:
-            return keyed_of(TIMELINE.read(path))
-        if "dance" in names:
-            remedy = f"Name an authored dance ({AUTHORED}) or a timeline (.timeline.npz)"
-            raise InputError(path, "is a designed dance, without keys to change", remedy=remedy)
-        what = "a motion without contact strips" if "rotations" in names else f"{', '.join(sorted(names)) or 'nothing'}"
-        raise InputError(path, f"holds no dance but {what}", remedy=REMEDY)
-    raise InputError(path, "is no dance", remedy=REMEDY)
-
-
-def _holds(path: Path) -> set[str]:
-    """Names of the arrays of an archive: what kind of file it is, whatever its suffix."""
-    return set(read_archive(path)[0])
+    found = read_one_of(path, (KEYED, DANCE, TIMELINE))
+    if isinstance(found, Dance):
+        remedy = "Name an authored dance (.json) or a timeline (.timeline.npz)"
+        raise InputError(path, "is a designed dance, without keys to change", remedy=remedy)
+    return keyed_of(found) if isinstance(found, SceneTimeline) else found
 
 
 def require_support(keyed: Keyed, *, jumps: bool = True) -> None:

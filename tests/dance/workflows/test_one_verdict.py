@@ -12,9 +12,9 @@ import pytest
 from solver.check_options import DANCE_CHECKS, CheckOptions
 from solver.cli import OK, main
 from solver.cli.check import INFEASIBLE
-from solver.dance.authoring.keyed_file import read_keyed, write_keyed
+from solver.dance.authoring.keyed_file import KEYED
 from solver.dance.authoring.timeline import keyed_of
-from solver.dance.design.dance_file import read_dance
+from solver.dance.design.dance_file import DANCE
 from solver.dance.workflows.check import check
 from solver.dance.workflows.reading import load_dance
 from solver.dance.workflows.slow import slow
@@ -22,7 +22,6 @@ from solver.feasibility import Checks, check_motion
 from solver.live.check import LiveCheck
 from solver.live.protocol import request
 from solver.live.server import LiveServer
-from solver.rigs import build
 from solver.scene.dance_folder import DANCE_FILE, KEYED_FILE, SUMMARY_FILE
 from solver.scene.frame import scene_frame
 from solver.scene.motion import scene_motion
@@ -60,8 +59,8 @@ def designed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def shown(designed: Path) -> SceneTimeline:
     """The dance as a scene shows it, which takes its choices from the summary."""
-    dance, summary = read_dance(designed / DANCE_FILE), SUMMARY.read(designed / SUMMARY_FILE)
-    rig = build(dance.rig)
+    dance, summary = DANCE.read(designed / DANCE_FILE), SUMMARY.read(designed / SUMMARY_FILE)
+    rig = dance.rig
     poses = scene_motion(rig, dance.sample(rig, RATE))
     return SceneTimeline(
         "designed", rig, poses.times, poses.root, poses.rotations, poses.translations,
@@ -79,22 +78,22 @@ def same(one: Checks, other: Checks) -> None:
 def test_what_was_chosen_is_in_every_file(designed: Path, shown: SceneTimeline, tmp_path: Path) -> None:
     """Design, summary, timeline and authored dance carry the same value, and so does what is made of them."""
     timeline, keyed = TIMELINE.write(tmp_path / "a.timeline.npz", shown), tmp_path / "a.json"
-    write_keyed(keyed, keyed_of(shown))
+    KEYED.write(keyed, keyed_of(shown))
     for path in (designed / DANCE_FILE, timeline, keyed):
         assert load_dance(path).checks == CHOSEN
         assert check(path, rate=RATE).summary().checks == CHOSEN
     answer = slow(timeline)
     answer.write(tmp_path / "slowed")
     assert answer.summary.checks == CHOSEN
-    assert read_keyed(tmp_path / "slowed" / KEYED_FILE).checks == CHOSEN
+    assert KEYED.read(tmp_path / "slowed" / KEYED_FILE).checks == CHOSEN
 
 
 def test_every_door_gives_the_same_verdict(shown: SceneTimeline, tmp_path: Path) -> None:
     """Margins of a timeline, its authored dance and the live check are equal in every frame."""
     timeline, path = TIMELINE.write(tmp_path / "a.timeline.npz", shown), tmp_path / "a.json"
     keyed = keyed_of(shown)
-    write_keyed(path, keyed)
-    authored = read_keyed(path)
+    KEYED.write(path, keyed)
+    authored = KEYED.read(path)
     motion = keyed.curve().motion(keyed.rig, shown.times)
     expected = check_motion(keyed.rig, motion, keyed.schedule, CHOSEN)
     assert not expected.margin("zmp").failed.all()

@@ -11,7 +11,7 @@ import pytest
 import solver
 from solver.cli import OK, main
 from solver.contacts.schedule import Schedule
-from solver.dance.authoring.keyed_file import read_keyed, write_keyed
+from solver.dance.authoring.keyed_file import KEYED
 from solver.dance.authoring.keys import Keyed, Keyframe
 from solver.errors import InputError, InvalidValue
 from solver.rig import Rig
@@ -42,10 +42,10 @@ def repaired(dragged: Keyed) -> solver.Answer:
 def test_a_notebook_s_repair_is_the_verb_s(dragged: Keyed, repaired: solver.Answer, tmp_path: Path) -> None:
     """The function and the command line write the same keys and say the same sentence."""
     path = tmp_path / "dragged.json"
-    write_keyed(path, dragged)
+    KEYED.write(path, dragged)
     assert main(["repair", str(path), "--output", str(tmp_path / "verb"), *QUIET]) == OK
     repaired.write(tmp_path / "function")
-    one, other = (read_keyed(tmp_path / folder / "keyed.json") for folder in ("verb", "function"))
+    one, other = (KEYED.read(tmp_path / folder / "keyed.json") for folder in ("verb", "function"))
     np.testing.assert_allclose([key.q for key in one.keys], [key.q for key in other.keys], atol=1e-9)
     texts = [(tmp_path / folder / "report.txt").read_text("utf-8").splitlines()[0] for folder in ("verb", "function")]
     assert texts == [repaired.message] * 2

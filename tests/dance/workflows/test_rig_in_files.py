@@ -1,0 +1,105 @@
+"""What was identified goes wherever the rig goes: every kind of file holds it by value."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.calibration.calibrate import Calibration
+from solver.calibration.calibration_file import CALIBRATION
+from solver.check_options import CheckOptions
+from solver.dance.authoring.keyed_file import KEYED
+from solver.dance.design.dance import Dance
+from solver.dance.design.dance_file import DANCE
+from solver.dance.workflows.reading import load_dance
+from solver.inertials import InertialParameters
+from solver.rig import Rig
+from solver.rigs import human
+from solver.scene.motion import scene_motion
+from solver.scene.rig import RIG
+from solver.scene.timeline import TIMELINE, SceneTimeline
+from solver.tracking.targets import Attachment
+from solver.trajectory.segment import DanceSegment
+from tests.dance.authored import arm_swing
+from tests.same import differences
+
+ROOT = Path(__file__).parents[3]
+CODE = """
+import sys
+from solver.{module} import {kind}
+from solver.scene.rig import RIG
+found = {kind}.read(sys.argv[1])
+RIG.write(sys.argv[2], getattr(found, "rig", found))
+"""
+
+
+@pytest.fixture(scope="module")
+def identified() -> Rig:
+    """A person whom identification found heavier, and otherwise built, than the rig's recipe."""
+    rig = human(1.75, 70.0, "male")
+    spread = np.random.default_rng(5).uniform(0.9, 1.5, len(rig.links))
+    prior = InertialParameters(rig.links, rig.prior.values * spread[:, None]).scaled(84.0)
+    return rig.with_prior(prior, "identified")
+
+
+def write_calibrated(folder: Path, rig: Rig) -> Path:
+    """As `calibrate` does."""
+    attachments = (Attachment("knee", rig.links[1], np.array([0.1, 0.0, 1.0 / 3.0]), 0.3),)
+    value = Calibration(rig, attachments, "mine", 1.75, {"thigh": 0.4}, {"knee": float("nan")})
+    return CALIBRATION.write(folder / "calibration.json", value)
+
+
+def write_authored(folder: Path, rig: Rig) -> Path:
+    """As `repair` does."""
+    keyed = arm_swing(rig, 0.3, 0.3)
+    return KEYED.write(folder / "keyed.json", replace(keyed, checks=CheckOptions(shrink=0.3)))
+
+
+def write_designed(folder: Path, rig: Rig) -> Path:
+    """As `dance` does."""
+    segment = DanceSegment("home", "hold", 1.0, np.zeros((6, rig.model.nv)), (), ())
+    return DANCE.write(folder / "dance.npz", Dance(rig, (segment,), CheckOptions(shrink=0.3), None))
+
+
+def write_shown(folder: Path, rig: Rig) -> Path:
+    """As a scene does."""
+    shown = scene_motion(rig, arm_swing(rig, 0.3, 0.3).motion(10.0))
+    timeline = SceneTimeline("shown", rig, shown.times, shown.root, shown.rotations, shown.translations)
+    return TIMELINE.write(folder / "scene.timeline.npz", timeline)
+
+
+WRITERS: dict[str, tuple[Callable[[Path, Rig], Path], str, str]] = {
+    "rig": (lambda folder, rig: RIG.write(folder / "rig.json", rig), "scene.rig", "RIG"),
+    "calibration": (write_calibrated, "calibration.calibration_file", "CALIBRATION"),
+    "timeline": (write_shown, "scene.timeline", "TIMELINE"),
+    "authored dance": (write_authored, "dance.authoring.keyed_file", "KEYED"),
+    "designed dance": (write_designed, "dance.design.dance_file", "DANCE"),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_an_identified_rig_comes_back_by_value(name: str, identified: Rig, tmp_path: Path) -> None:
+    """Written, moved to another folder and read by another process, links, inertials, limits and shapes are equal."""
+    write, module, kind = WRITERS[name]
+    path = write(tmp_path, identified)
+    (tmp_path / "elsewhere").mkdir()
+    moved = path.rename(tmp_path / "elsewhere" / path.name)
+    code = CODE.format(module=module, kind=kind)
+    again = tmp_path / "again.json"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(moved), str(again)], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert differences(RIG.read(again), identified, tolerance=1e-12) == []
+
+
+def test_verbs_weigh_what_was_identified(identified: Rig, tmp_path: Path) -> None:
+    """Whatever is loaded as a dance is danced by the identified body, not by its recipe."""
+    for write in (write_authored, write_designed):
+        assert load_dance(write(tmp_path, identified)).rig.prior.total_mass == pytest.approx(84.0, abs=1e-12)
