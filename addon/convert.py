@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from mathutils import Euler, Matrix, Quaternion, Vector
 
-from .values import Rig
+from .values import Rig, so3
 
 SHORTEST_BONE = 0.02
 """[m] Blender deletes bones without length."""
@@ -62,8 +62,7 @@ def bone_frame(rig: Rig, link: int) -> BoneFrame:
 
 
 def _about_x(angle: float) -> np.ndarray:
-    cos, sin = np.cos(angle), np.sin(angle)
-    return np.array([[1.0, 0.0, 0.0], [0.0, cos, -sin], [0.0, sin, cos]])
+    return so3.exp(np.array([angle, 0.0, 0.0]))
 
 
 def _frame(rig: Rig, link: int) -> BoneFrame:
@@ -106,11 +105,11 @@ def pose_basis(
     Returns:
         quaternions (N, 4) wxyz and locations (N, 3) [m], bone axes.
     """
-    offset = quaternion_of(axes)
+    offset = so3.to_quaternion(axes)
     if rest is not None:
-        rotations = _product(_conjugate(quaternion_of(rest[:3, :3])), rotations)
+        rotations = so3.product(so3.conjugate(so3.to_quaternion(rest[:3, :3])), rotations)
         translations = (translations - rest[:3, 3]) @ rest[:3, :3]
-    basis = _product(_product(_conjugate(offset), rotations), offset)
+    basis = so3.product(so3.product(so3.conjugate(offset), rotations), offset)
     return basis[:, [3, 0, 1, 2]], translations @ axes
 
 
@@ -127,11 +126,11 @@ def joint_movement(
     Returns:
         rotations (N, 4) xyzw and translations (N, 3) [m].
     """
-    offset = quaternion_of(axes)
-    rotations = _product(_product(offset, quaternions[:, [1, 2, 3, 0]]), _conjugate(offset))
+    offset = so3.to_quaternion(axes)
+    rotations = so3.product(so3.product(offset, quaternions[:, [1, 2, 3, 0]]), so3.conjugate(offset))
     translations = locations @ axes.T
     if rest is not None:
-        rotations = _product(quaternion_of(rest[:3, :3]), rotations)
+        rotations = so3.product(so3.to_quaternion(rest[:3, :3]), rotations)
         translations = translations @ rest[:3, :3].T + rest[:3, 3]
     return rotations, translations
 
@@ -139,8 +138,8 @@ def joint_movement(
 def moved(matrix: Matrix, rotations: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rotations (N, 4) xyzw and points (N, 3) of an object's own space, in the world."""
     world = to_array(matrix)
-    turn = quaternion_of(to_array(matrix.to_quaternion().to_matrix()))
-    return _product(turn, rotations), points @ world[:3, :3].T + world[:3, 3]
+    turn = so3.to_quaternion(to_array(matrix.to_quaternion().to_matrix()))
+    return so3.product(turn, rotations), points @ world[:3, :3].T + world[:3, 3]
 
 
 def basis_quaternions(mode: str, values: np.ndarray) -> np.ndarray:
@@ -163,7 +162,7 @@ def basis_quaternions(mode: str, values: np.ndarray) -> np.ndarray:
     for letter in mode:  # the first letter turns first
         index, step = "XYZ".index(letter), np.zeros((len(values), 4))
         step[:, index], step[:, 3] = np.sin(0.5 * values[:, index]), np.cos(0.5 * values[:, index])
-        result = _product(step, result)
+        result = so3.product(step, result)
     return result[:, [3, 0, 1, 2]]
 
 
@@ -203,13 +202,13 @@ def joints_of(rig: Rig, turns: np.ndarray, places: np.ndarray) -> tuple[np.ndarr
             turn = back @ turn
             away = places[:, link] - places[:, parent] - turns[:, parent] @ joint.position
             translations[:, link] = np.einsum("nij,nj->ni", back, away)
-        rotations[:, link] = quaternions_of(turn)
+        rotations[:, link] = so3.to_quaternion(turn)
     return rotations, translations
 
 
 def links_of(rig: Rig, rotations: np.ndarray, translations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Links' axes (N, L, 3, 3) and origins (N, L, 3) [m] in the world: the reverse of `joints_of`."""
-    turns, places = rotation_matrices(rotations), np.array(translations)
+    turns, places = so3.to_matrix(rotations), np.array(translations)
     for link, joint in enumerate(rig.joints):
         parent = joint.parent
         if parent >= 0:
@@ -218,39 +217,6 @@ def links_of(rig: Rig, rotations: np.ndarray, translations: np.ndarray) -> tuple
             places[:, link] = places[:, parent] + turns[:, parent] @ joint.position + ahead
             turns[:, link] = base @ turns[:, link]
     return turns, places
-
-
-def rotation_matrices(quaternions: np.ndarray) -> np.ndarray:
-    """(..., 3, 3) of unit quaternions xyzw (..., 4)."""
-    x, y, z, w = np.moveaxis(np.asarray(quaternions, float), -1, 0)
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
-
-
-def quaternion_of(rotation: np.ndarray) -> np.ndarray:
-    """Unit quaternion xyzw (4,) of a rotation matrix (3, 3)."""
-    return quaternions_of(np.asarray(rotation, float)[None])[0]
-
-
-def quaternions_of(rotations: np.ndarray) -> np.ndarray:
-    """Unit quaternions xyzw (N, 4) of rotation matrices (N, 3, 3), each by the largest of its four squares."""
-    r = np.moveaxis(np.asarray(rotations, float), 0, -1)
-    xx, yy, zz = r[0, 0], r[1, 1], r[2, 2]
-    x, y, z = r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]
-    xy, xz, yz = r[0, 1] + r[1, 0], r[0, 2] + r[2, 0], r[1, 2] + r[2, 1]
-    products = np.array([
-        [1 + xx - yy - zz, xy, xz, x],
-        [xy, 1 - xx + yy - zz, yz, y],
-        [xz, yz, 1 - xx - yy + zz, z],
-        [x, y, z, 1 + xx + yy + zz],
-    ])  # fmt: skip
-    best = np.argmax(np.diagonal(products), axis=1)
-    rows = products[best, :, np.arange(len(best))]
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def roll_error(wanted: np.ndarray, got: Matrix) -> float:
@@ -295,14 +261,3 @@ def _completed(y: np.ndarray) -> np.ndarray:
     z = z - (z @ y) * y
     z /= np.linalg.norm(z)
     return np.column_stack([np.cross(y, z), y, z])
-
-
-def _conjugate(quaternion: np.ndarray) -> np.ndarray:
-    return quaternion * np.array([-1.0, -1.0, -1.0, 1.0])
-
-
-def _product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Quaternion product, xyzw, broadcasting."""
-    u, a, v, b = left[..., :3], left[..., 3:], right[..., :3], right[..., 3:]
-    vector = a * v + b * u + np.cross(u, v)
-    return np.concatenate([vector, a * b - (u * v).sum(axis=-1, keepdims=True)], axis=-1)

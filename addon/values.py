@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dance.addon
-    from ..solver import errors
+    from ..solver import errors, so3
     from ..solver.check_options import DANCE_CHECKS, CheckOptions
     from ..solver.formats.recording import hold_joints
     from ..solver.formats.value_tree import from_tree, to_tree
@@ -18,7 +18,6 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
         RECORDING,
         SceneMotion,
         SceneRecording,
-        continuous,
         files_of_trials,
         read_motion,
         read_trials,
@@ -29,7 +28,7 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
     from ..solver.scene.words import spoken
     from ..solver.shape import Shape
 else:
-    from solver import errors
+    from solver import errors, so3
     from solver.check_options import DANCE_CHECKS, CheckOptions
     from solver.formats.recording import hold_joints
     from solver.formats.value_tree import from_tree, to_tree
@@ -42,7 +41,6 @@ else:
         RECORDING,
         SceneMotion,
         SceneRecording,
-        continuous,
         files_of_trials,
         read_motion,
         read_trials,
@@ -74,7 +72,6 @@ __all__ = [
     "SceneSummary",
     "SceneTimeline",
     "Shape",
-    "continuous",
     "dance_folder",
     "densities",
     "equivalent_ellipsoids",
@@ -89,6 +86,7 @@ __all__ = [
     "rig_text",
     "scene_frame",
     "six_of",
+    "so3",
     "spoken",
     "study_folder",
     "symmetric",

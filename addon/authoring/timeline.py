@@ -16,7 +16,7 @@ from ..action import FIRST_FRAME, curves_of, frame_rate, key_frames
 from ..armature import rig_of
 from ..checks import checks_of
 from ..inertials import body_of
-from ..values import Rig, SceneKey, SceneStrip, SceneTimeline, continuous, errors
+from ..values import Rig, SceneKey, SceneStrip, SceneTimeline, errors, so3
 from .poses import evaluated, pose_curves, shown, stepped, unscaled
 from .poses import steps_needed as steps_needed
 
@@ -152,7 +152,7 @@ def _timeline(
     poses: tuple[np.ndarray, np.ndarray],
     keys: tuple[SceneKey, ...],
 ) -> SceneTimeline:
-    rotations, translations = continuous(poses[0]), np.array(poses[1])
+    rotations, translations = so3.continuous(poses[0]), np.array(poses[1])
     found = contact_curves(armature)
     strips = [*keyed_strips(scene, rig, found, frames[0], frames[-1])]
     times = times_of(scene, frames)

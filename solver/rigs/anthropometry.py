@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..inertials import InertialParameters, steiner
+from ..so3 import between
 from .assets import read_asset
-from .solids import rotation_to
+from .solids import UP
 
 TABLES = ("dumas", "deleva")
 DUMAS_TO_LINK = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
@@ -151,10 +152,10 @@ def _deleva_trunk(sex: str, segment: Segment, body: Mapping[str, float]) -> Segm
 def _alignment(segment: Segment) -> np.ndarray:
     """Turns the table's long axis onto the line between the segment's joint centres (identity at the defaults)."""
     if segment.name in ("torso", "head"):
-        return rotation_to(segment.end)
+        return between(UP, segment.end)
     if segment.name in ("pelvis", "foot"):
         return np.eye(3)
-    return rotation_to(-segment.end)
+    return between(UP, -segment.end)
 
 
 def stacked(links: tuple[str, ...], segments: list[SegmentInertia], mass: float) -> InertialParameters:

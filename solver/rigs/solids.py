@@ -7,19 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..shape import Shape
+from ..so3 import between
 
-
-def rotation_to(direction: np.ndarray, start: Sequence[float] | np.ndarray = (0.0, 0.0, 1.0)) -> np.ndarray:
-    """Smallest rotation (3, 3) that turns ``start`` into ``direction`` (both (3,), any length but zero)."""
-    a = np.asarray(start, float) / np.linalg.norm(start)
-    b = np.asarray(direction, float) / np.linalg.norm(direction)
-    cross, cosine = np.cross(a, b), float(a @ b)
-    if cosine < -1.0 + 1e-12:
-        across = np.cross(a, np.eye(3)[np.argmin(np.abs(a))])
-        across /= np.linalg.norm(across)
-        return 2.0 * np.outer(across, across) - np.eye(3)
-    skew = np.array([[0, -cross[2], cross[1]], [cross[2], 0, -cross[0]], [-cross[1], cross[0], 0]])
-    return np.eye(3) + skew + skew @ skew / (1.0 + cosine)
+UP = np.array([0.0, 0.0, 1.0])
+"""Along which capsules and segments lie before they are turned."""
 
 
 def capsule(link: str, start: Sequence[float] | np.ndarray, end: Sequence[float] | np.ndarray, radius: float) -> Shape:
@@ -28,7 +19,7 @@ def capsule(link: str, start: Sequence[float] | np.ndarray, end: Sequence[float]
     length = float(np.linalg.norm(end - start))
     if length < 1e-9:
         return Shape(link, "sphere", (radius,), np.eye(3), start)
-    return Shape(link, "capsule", (radius, length / 2), rotation_to(end - start), (start + end) / 2)
+    return Shape(link, "capsule", (radius, length / 2), between(UP, end - start), (start + end) / 2)
 
 
 def box(link: str, lower: Sequence[float] | np.ndarray, upper: Sequence[float] | np.ndarray) -> Shape:

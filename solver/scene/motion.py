@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arrays import frozen, frozen_times
 from ..formats.codec import FileKind
+from ..so3 import continuous, to_quaternion
 
 if TYPE_CHECKING:
     from ..inertials import InertialParameters
@@ -114,8 +115,6 @@ def scene_motion(rig: Rig, motion: Motion, parameters: InertialParameters | None
     Raises:
         InvalidValue: the motion or the parameters are of another rig.
     """
-    from scipy.spatial.transform import Rotation
-
     from ..dynamics import centroidal_momentum, com_trajectory, link_motions
 
     parameters = rig.prior if parameters is None else parameters
@@ -127,7 +126,7 @@ def scene_motion(rig: Rig, motion: Motion, parameters: InertialParameters | None
         if parent >= 0:
             back = turns[:, parent].swapaxes(1, 2)
             turn, origin = back @ turn, np.einsum("nij,nj->ni", back, origin - origins[:, parent])
-        rotations[:, link] = Rotation.from_matrix(placement.rotation.T @ turn).as_quat()
+        rotations[:, link] = to_quaternion(placement.rotation.T @ turn)
         translations[:, link] = (origin - placement.translation) @ placement.rotation
     root = translations[:, 0].copy()
     translations[:, 0] = 0.0
@@ -199,22 +198,6 @@ def files_of_trials(paths: Sequence[str | Path]) -> dict[str, tuple[Path, ...]]:
     from ..formats.recording import pair_files
 
     return dict(pair_files(paths))
-
-
-def continuous(quaternions: np.ndarray) -> np.ndarray:
-    """The same rotations (N, ..., 4) with signs chosen so that neighbours in time lie on the same side."""
-    dots = np.einsum("n...i,n...i->n...", quaternions[1:], quaternions[:-1])
-    flips = np.cumprod(np.where(dots < 0.0, -1.0, 1.0), axis=0)
-    result = quaternions.copy()
-    result[1:] *= flips[..., None]
-    return result
-
-
-def rotate(quaternion: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Points (..., 3) turned by unit quaternions xyzw (..., 4)."""
-    vector, scalar = quaternion[..., :3], quaternion[..., 3:]
-    across = 2.0 * np.cross(vector, points)
-    return points + scalar * across + np.cross(vector, across)
 
 
 MOTION = FileKind(SceneMotion, "exciting dance motion", remedy=REMEDY)

@@ -13,8 +13,8 @@ import numpy as np
 from ...coordinates import joint_places
 from ...errors import InputError, InvalidValue, SolverError, UnknownName
 from ...rig import ROOT_NV, Rig
-from ...scene.motion import continuous
 from ...scene.timeline import TIMELINE, SceneStrip, SceneTimeline
+from ...so3 import continuous
 from ...trajectory.curve import FlatCurve
 from .keys import Keyed, Keyframe, Samples
 from .planting import Strip, schedule_of
