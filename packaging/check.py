@@ -106,7 +106,7 @@ def sources(name: str) -> list[Path]:
     if spec is None or spec.origin is None:
         return []
     origin = Path(spec.origin)
-    own = origin.parent if origin.name == "__init__.py" else origin
+    own = origin.parent if origin.name.startswith("__init__.") else origin
     found = own.with_name(name) if libraries else own
     return [found] if found.exists() else []
 
