@@ -1,0 +1,83 @@
+"""What the sources themselves say of the house: who names the dynamics library, who converts rotations, and the like."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = (ROOT / "solver", ROOT / "addon")
+ENGINE = {"pin", "pinocchio", "coal", "hppfcl"}
+"""Names by which a file shows that it knows the dynamics or the collision library."""
+CONVERSIONS = {"exp3", "log3", "exp6", "log6", "Quaternion", "AngleAxis", "toRotationMatrix", "Rotation", "matrixToRpy"}
+"""Names of other libraries' conversions between rotation vectors, quaternions and matrices."""
+CODECS = {"savez", "savez_compressed", "dumps", "dump"}
+"""Calls by which a file writes an archive or JSON by itself."""
+OTHERS = ("protocol.py", "progress.py", "child.py", "video.py")
+"""Files whose JSON is a line to another process, no file."""
+
+
+def sources(*folders: Path) -> list[Path]:
+    """Python files below the folders, by default of solver and add-on."""
+    return sorted(path for folder in folders or ROOMS for path in folder.rglob("*.py"))
+
+
+def lines(folder: Path = ROOMS[0]) -> int:
+    """Lines of all Python files of a folder."""
+    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in sources(folder))
+
+
+def names(path: Path) -> set[str]:
+    """Every identifier of a file: names, attributes, and what it imports."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.alias):
+            found |= set(node.name.split("."))
+    return found
+
+
+def naming(words: set[str]) -> list[str]:
+    """Files of solver and add-on in which one of the words is an identifier."""
+    return [str(path.relative_to(ROOT)) for path in sources() if words & names(path)]
+
+
+def engine_files() -> list[str]:
+    """Files that name the dynamics or the collision library."""
+    return naming(ENGINE)
+
+
+def converting_files() -> list[str]:
+    """Files, besides the module for rotations, that convert rotations by another library's functions."""
+    return [path for path in naming(CONVERSIONS) if path != "solver/so3.py"]
+
+
+def codec_files() -> list[str]:
+    """Files that write an archive or JSON of ours by themselves; one is the codec."""
+    found = []
+    for path in sources(ROOMS[0]):
+        calls = {n.func.attr for n in _calls(path) if isinstance(n.func, ast.Attribute)}
+        if calls & CODECS and path.name not in OTHERS:
+            found.append(str(path.relative_to(ROOT)))
+    return found
+
+
+def files_saying(word: str) -> list[str]:
+    """Files of solver and add-on in which a string constant is exactly the word: who would change with its name."""
+    return [
+        str(path.relative_to(ROOT))
+        for path in sources()
+        if any(
+            isinstance(n, ast.Constant) and n.value == word for n in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        )
+    ]
+
+
+def _calls(path: Path) -> Iterator[ast.Call]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            yield node

@@ -1,0 +1,114 @@
+"""The house's figures: ``python -m benchmarks house [--quick]``.
+
+How many homes a concept has, whether a rig is the same after every file and process, and what two things cost that an
+animator waits for. ``--quick`` leaves out the person's dance and the coverage and ends within a minute.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+from .figures import structure
+from .figures.figure import Figure, at_most, heading, missing, passed, row, summary
+from .figures.round_trip import round_trips
+
+SOURCES = "the sources"
+DANCE = ("dance", "human", "--height", "1.75", "--mass", "70", "--sex", "male", "--postures", "12", "--workers", "1")
+COVERED = ("solver/report", "solver/scene", "solver/identification/comparison.py", "solver/cli/compare.py")
+"""What the coverage is of: report and study folder, comparison, readers of scenes."""
+COVERING = ("tests/report", "tests/scene", "tests/identification", "tests/cli", "tests/study")
+
+
+def main(arguments: list[str]) -> int:
+    """Print the table; 1 when a must is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="without the person's dance and the coverage")
+    quick = parser.parse_args(arguments).quick
+    figures = [*_structure(), *_round_trips(), *_panel(), *_dance(quick), *_coverage(quick)]
+    print(heading())
+    for figure in figures:
+        print(row(figure))
+    print(summary(figures))
+    return 0 if passed(figures) else 1
+
+
+def _structure() -> list[Figure]:
+    from solver.feasibility.table import CHECKS
+
+    engine, converting, codecs = structure.engine_files(), structure.converting_files(), structure.codec_files()
+    saying = {check.name: len(structure.files_saying(check.name)) for check in CHECKS}
+    most = max(saying, key=lambda name: saying[name])
+    return [
+        Figure("lines of solver", SOURCES, structure.lines(), note="30974 before the house and its new abilities"),
+        Figure("files that say a check's name, the most of all checks", SOURCES, saying[most], "", at_most(2), at_most(1),
+               f"{most!r}; {len(saying)} checks"),
+        Figure("files that name the dynamics or collision library", SOURCES, len(engine), "", at_most(14), at_most(8),
+               ", ".join(engine)),
+        Figure("files that convert rotations by another library, besides so3", SOURCES, len(converting), "", at_most(0),
+               note=", ".join(converting)),
+        Figure("files that write archives or JSON by themselves", SOURCES, len(codecs), "", at_most(1),
+               note=", ".join(codecs)),
+        Figure("imports that run upward or in a circle, solver and add-on", SOURCES, len(structure.upward_imports()), "",
+               at_most(0)),
+    ]  # fmt: skip
+
+
+def _round_trips() -> list[Figure]:
+    with tempfile.TemporaryDirectory() as folder:
+        return [
+            Figure(f"a rig with another prior through {kind}", "human, HOAP-3, HRP-2, a URDF", difference, "",
+                   at_most(1e-12))
+            for kind, difference in round_trips(Path(folder)).items()
+        ]  # fmt: skip
+
+
+def _panel() -> list[Figure]:
+    rows = [
+        Figure("Author panel, one redraw, dance of 82 s", "simulated, bpy module", None, "ms", at_most(2.0)),
+        Figure("Author panel, one redraw, recording of 10 min", "simulated, bpy module", None, "ms", at_most(2.0)),
+    ]
+    if find_spec("bpy") is None:
+        return missing(rows, "Blender's module is not installed")
+    done = subprocess.run([sys.executable, "-m", "benchmarks.panel"], capture_output=True, text=True, check=True)
+    values = [float(word) for word in done.stdout.split()]
+    return [Figure(f.what, f.data, value, f.unit, f.must) for f, value in zip(rows, values, strict=True)]
+
+
+def _dance(quick: bool) -> list[Figure]:
+    """Processor seconds of a person's dance of 12 postures, in one process of its own."""
+    asked = Figure("a person's dance of 12 postures", "simulated", None, "CPU s", at_most(24.0), at_most(18.0))
+    if quick:
+        return missing([asked], "left out by --quick")
+    with tempfile.TemporaryDirectory() as folder:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [sys.executable, "-m", "solver", *DANCE, "--progress", "none", "--output", str(Path(folder) / "dance")]
+        subprocess.run(command, check=True, capture_output=True, env={**os.environ, **_one_thread()})
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    note = "33 before the closed forms, on a machine like the one that measured it"
+    return [Figure(asked.what, asked.data, seconds, asked.unit, asked.must, asked.aim, note)]
+
+
+def _coverage(quick: bool) -> list[Figure]:
+    """Share of the lines of `COVERED` that the tests in `COVERING` run."""
+    asked = [Figure("lines of report, comparison and scene that tests run", "tests", None, "%", at_least_90())]
+    if quick:
+        return missing(asked, "left out by --quick")
+    if find_spec("coverage") is None:
+        return missing(asked, "the package coverage is not installed")
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, **_one_thread(), "COVERAGE_FILE": str(Path(folder) / "coverage")}
+        measure = [sys.executable, "-m", "coverage"]
+        include = ",".join(f"{path}/*" if not path.endswith(".py") else path for path in COVERED)
+        subprocess.run([*measure, "run", f"--include={include}", "-m", "pytest", "-q", *COVERING], check=True,
+                       capture_output=True, env=environment, cwd=structure.ROOT)  # fmt: skip
+        done = subprocess.run([*measure, "report", "--format=total"], check=True, capture_output=True, text=True,
+                              env=environment, cwd=structure.ROOT)  # fmt: skip
+    return [Figure(asked[0].what, asked[0].data, float(done.stdout), "%", asked[0].must)]
