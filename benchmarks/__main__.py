@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-VERBS = {"identification": "benchmarks.identification", "dance": "benchmarks.dance"}
+VERBS = {"identification": "benchmarks.identification", "dance": "benchmarks.dance", "house": "benchmarks.house"}
 """Verb and the module whose ``main(arguments) -> exit code`` does it."""
 
 

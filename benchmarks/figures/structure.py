@@ -1,4 +1,4 @@
-"""What the sources themselves say of the house: who names the dynamics library, who converts rotations, and the like."""
+"""What the sources say of the house: who names the dynamics library, who converts rotations, and the like."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ def files_saying(word: str) -> list[str]:
         str(path.relative_to(ROOT))
         for path in sources()
         if any(
-            isinstance(n, ast.Constant) and n.value == word for n in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            isinstance(n, ast.Constant) and n.value == word
+            for n in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         )
     ]
 
