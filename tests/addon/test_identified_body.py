@@ -14,6 +14,7 @@ import pytest
 from addon import armature, inertials, registration
 from addon.authoring import author, timeline
 from addon.operators import dances
+from addon.told import told
 from solver.dance.workflows.reading import load_dance
 from solver.errors import InvalidValue
 from solver.inertials import InertialParameters
@@ -80,12 +81,11 @@ def test_check_weighs_the_identified_body(registered: None, tmp_path: Path) -> N
     rig = hoap3()
     body = build(rig)
     keyed(body)
-    settings = bpy.context.scene.exciting_dance_dance
     assert bpy.ops.exciting_dance.check_dance() == {"FINISHED"}
-    assert "joint torque" not in settings.notes
+    assert told(bpy.context.scene, body, "dance").verdict == "good"
     inertials.write_inertials(body, SceneResult(rig.prior.scaled(30.0 * rig.prior.total_mass), rig.prior))
     assert bpy.ops.exciting_dance.check_dance() == {"FINISHED"}
-    assert "joint torque" in settings.notes
+    assert told(bpy.context.scene, body, "dance").verdict == "bad"
 
 
 def test_a_body_without_a_result_is_its_rig(registered: None) -> None:
