@@ -38,12 +38,12 @@ def make_ellipsoids(armature: bpy.types.Object, collection: bpy.types.Collection
             continue
         placement = np.eye(4)
         placement[:3, 3] = centres[row]
-        _hang(f"{link} CoM", point, armature, link, turns[rig.index(link)], placement, collection)
+        attach(_mark(f"{link} CoM", point, link, collection), armature, link, turns[rig.index(link)], placement)
         if not np.isfinite(semi_axes[row]).all():
             impossible.append(link)
             continue
         placement[:3, :3] = axes[row] * semi_axes[row]
-        _hang(link + INERTIA, ball, armature, link, turns[rig.index(link)], placement, collection)
+        attach(_mark(link + INERTIA, ball, link, collection), armature, link, turns[rig.index(link)], placement)
     return impossible
 
 
@@ -59,17 +59,10 @@ def remove_ellipsoids(armature: bpy.types.Object) -> None:
                 bpy.data.materials.remove(material)
 
 
-def _hang(
-    name: str,
-    mesh: bpy.types.Mesh,
-    armature: bpy.types.Object,
-    link: str,
-    axes: np.ndarray,
-    placement: np.ndarray,
-    collection: bpy.types.Collection,
-) -> None:
+def _mark(name: str, mesh: bpy.types.Mesh, link: str, collection: bpy.types.Collection) -> bpy.types.Object:
+    """A mesh that says of which link it is, and is seen through the body."""
     item = bpy.data.objects.new(name, mesh)
     item[ELLIPSOID_KEY] = link
     item.show_in_front = True
     collection.objects.link(item)
-    attach(item, armature, link, axes, placement)
+    return item

@@ -45,8 +45,8 @@ class EXCITING_DANCE_OT_rehearsal(JobOperator, bpy.types.Operator):
         settings, body = rehearsal_of(context), there(rig_in(context), "rig")
         self._video = settings.video()
         source = folder / SCENE_FILE
-        camera = settings.camera or there(context.scene, "scene").camera
-        done = write_scene(context, body, source, settings.options(), settings.staging(), settings.rendering(), camera)
+        staging = settings.staging(there(context.scene, "scene"))
+        done = write_scene(context, body, source, settings.options(), staging, settings.rendering())
         self._told = told(done)
         return [str(source), str(folder / CHILD_VIDEO)]
 

@@ -62,7 +62,6 @@ def write_scene(
     options: RehearsalOptions,
     staging: Staging,
     rendering: Rendering,
-    camera: bpy.types.Object | None = None,
 ) -> Plan:
     """Write a rehearsal's scene to a .blend file for a child to render; the open file stays as it is.
 
@@ -75,7 +74,7 @@ def write_scene(
     danced = from_scene(scene, body)
     done = planned(danced, options)
     with passing():
-        made = build_scene(body, danced, done, staging, camera)
+        made = build_scene(body, danced, done, staging)
         prepare(made, rendering)
         bpy.data.libraries.write(str(path), {made}, path_remap="ABSOLUTE", compress=True)
     return done

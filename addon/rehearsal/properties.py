@@ -143,15 +143,16 @@ class RehearsalSettings(bpy.types.PropertyGroup):
             ghost=self.ghost,
         )
 
-    def staging(self) -> Staging:
-        """How it looks."""
+    def staging(self, scene: bpy.types.Scene) -> Staging:
+        """How it looks; through the scene's camera where none is chosen."""
         film = None
         if self.film:
             film = Film(
                 Path(bpy.path.abspath(self.film)), self.film_offset, self.film_start, self.film_speed, self.film_clock
             )
         size = self.width, self.height
-        return Staging(size, self.view, self.mirror, self.colours, self.title, film, self.shadow)
+        camera = self.camera or scene.camera
+        return Staging(size, self.view, self.mirror, self.colours, self.title, film, self.shadow, camera)
 
     def rendering(self) -> Rendering:
         """How its frames are made."""

@@ -45,6 +45,7 @@ class Staging:
     Attributes:
         size: of the picture in pixels.
         view: ``"front"``, ``"behind"`` or ``"camera"``.
+        camera: of the view ``"camera"``; it stays as it is.
         mirror: swap left and right, as a teacher who faces the pupil.
         colours: ``"sides"`` (left blue, right red) or ``"own"``, the materials that the body has.
         title: on the title card.
@@ -59,6 +60,7 @@ class Staging:
     title: str = ""
     film: Film | None = None
     catch: bool = True
+    camera: bpy.types.Object | None = None
 
     def __post_init__(self) -> None:
         if not all(16 <= side <= 8192 and side % 2 == 0 for side in self.size):
@@ -80,9 +82,7 @@ def passing() -> Iterator[None]:
         bpy.data.batch_remove(made)
 
 
-def build_scene(
-    body: bpy.types.Object, danced: Danced, plan: Plan, staging: Staging, camera: bpy.types.Object | None = None
-) -> bpy.types.Scene:
+def build_scene(body: bpy.types.Object, danced: Danced, plan: Plan, staging: Staging) -> bpy.types.Scene:
     """A scene whose frames 1 to len(plan) are those of the video.
 
     Args:
@@ -90,7 +90,6 @@ def build_scene(
         danced: its dance.
         plan: of the video.
         staging: how it looks.
-        camera: of the view ``"camera"``.
 
     Raises:
         InvalidValue: the body has no shapes, or the view no camera.
@@ -103,14 +102,16 @@ def build_scene(
     scene.frame_start, scene.frame_end = 1, len(plan)
     scene.render.resolution_x, scene.render.resolution_y = staging.size
     scene.render.resolution_percentage = 100
-    scene.camera = _camera(danced, plan, staging, camera)
+    scene.camera = _camera(danced, plan, staging)
     scene.collection.objects.link(scene.camera)
     stage = bpy.data.objects.new("Stage", None)
     scene.collection.objects.link(stage)
     if staging.mirror:
         stage.matrix_world = convert.to_matrix(mirror_matrix(scene.camera))
     shown = bpy.data.actions.new("Rehearsal shows")
-    _dancers(scene, stage, body, danced, plan, staging, shown)
+    _dancer(scene, stage, body, danced, plan, staging.colours)
+    for piece in _ghost(scene, stage, body, danced, plan, GHOST if staging.film is None else GHOST_ON_FILM):
+        show_while(shown, piece, np.isfinite(plan.ghosts))
     add_floor(scene, stage, danced, film=staging.film is not None, shadow=staging.catch)
     add_footprints(scene, stage, danced, plan, shown)
     _light(scene)
@@ -120,46 +121,61 @@ def build_scene(
     return scene
 
 
-def _camera(danced: Danced, plan: Plan, staging: Staging, camera: bpy.types.Object | None) -> bpy.types.Object:
+def _camera(danced: Danced, plan: Plan, staging: Staging) -> bpy.types.Object:
     if staging.view != "camera":
         return automatic_camera(danced, plan.times, staging.size, behind=staging.view == "behind")
+    camera = staging.camera
     if camera is None or not isinstance(camera.data, bpy.types.Camera):
         raise errors.InvalidValue("the view is that of a camera, and none is chosen: choose one, or the front")
     return chosen_camera(camera)
 
 
-def _dancers(
+def _dancer(
     scene: bpy.types.Scene,
     stage: bpy.types.Object,
     body: bpy.types.Object,
     danced: Danced,
     plan: Plan,
-    staging: Staging,
-    shown: bpy.types.Action,
+    colours: str,
 ) -> None:
-    clock = np.arange(len(plan)) / plan.rate
+    """Who dances the video's moves, in the colours of a `Staging`."""
     sides = {left: "left" for left, _ in danced.rig.pairs} | {right: "right" for _, right in danced.rig.pairs}
-    colours = {"left": body_material("Left", LEFT), "right": body_material("Right", RIGHT)}
+    paints = {"left": body_material("Left", LEFT), "right": body_material("Right", RIGHT)}
     middle = body_material("Middle", MIDDLE)
     dancer = _double(scene, stage, body, danced.rig, "Dancer")
     for link, shape in shapes_of(body).items():
-        material = colours.get(sides.get(link, ""), middle) if staging.colours == "sides" else None
+        material = paints.get(sides.get(link, ""), middle) if colours == "sides" else None
         _dress(scene, dancer, shape, material)
-    motion_action(scene, dancer, danced.motion(plan.times, clock), "Dancer")
-    seen = np.isfinite(plan.ghosts)
-    if not seen.any():
-        return
+    motion_action(scene, dancer, danced.motion(plan.times, _clock(plan)), "Dancer")
+
+
+def _ghost(
+    scene: bpy.types.Scene,
+    stage: bpy.types.Object,
+    body: bpy.types.Object,
+    danced: Danced,
+    plan: Plan,
+    colour: tuple[float, float, float],
+) -> list[bpy.types.Object]:
+    """Who shows the next move, in pieces; none where the plan has no ghost."""
+    frames = np.flatnonzero(np.isfinite(plan.ghosts))
+    if not len(frames):
+        return []
     behind = bpy.data.objects.new("Behind", None)
     behind.parent, behind.matrix_basis = stage, convert.to_matrix(_receding(typed.there(scene.camera, "camera")))
     scene.collection.objects.link(behind)
     ghost = _double(scene, behind, body, danced.rig, "Ghost")
-    material = ghost_material("Ghost", GHOST if staging.film is None else GHOST_ON_FILM)
-    for shape in shapes_of(body).values():
-        piece = _dress(scene, ghost, shape, material)
+    material = ghost_material("Ghost", colour)
+    pieces = [_dress(scene, ghost, shape, material) for shape in shapes_of(body).values()]
+    for piece in pieces:
         unlit(piece)
-        show_while(shown, piece, seen)
-    frames = np.flatnonzero(seen)
-    motion_action(scene, ghost, danced.motion(plan.ghosts[frames], clock[frames]), "Ghost")
+    motion_action(scene, ghost, danced.motion(plan.ghosts[frames], _clock(plan)[frames]), "Ghost")
+    return pieces
+
+
+def _clock(plan: Plan) -> np.ndarray:
+    """Times (F,) [s] of the video's frames."""
+    return np.arange(len(plan)) / plan.rate
 
 
 def _receding(camera: bpy.types.Object) -> np.ndarray:

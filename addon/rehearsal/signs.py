@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import bpy
 import numpy as np
@@ -24,11 +25,31 @@ COVER = 0.975
 """Of the title card."""
 TOP, BOTTOM, BAR = 0.085, 0.125, 0.018
 """Heights of the plates at the edges and of the progress bar, in heights of the picture."""
-TEXT, SMALL, HUGE = 0.042, 0.036, 0.24
+TEXT, HUGE = 0.042, 0.24
 MARGIN, OVER = 0.035, 0.02
 """Of words from the edges; of plates beyond them, for what smooths edges looks there too."""
 DISC, CORNERS = 0.145, 48
 SIDES = {"left": "left foot", "right": "right foot"}
+
+
+@dataclass(frozen=True, slots=True)
+class Lettering:
+    """How words are set.
+
+    Attributes:
+        size: of the letters, in heights of the picture.
+        align: whether a line begins (``"LEFT"``), is centred (``"CENTER"``) or ends (``"RIGHT"``) at its place.
+        colour: sRGB.
+        widest: beyond this width, in heights of the picture, the letters shrink.
+    """
+
+    size: float = TEXT
+    align: str = "LEFT"
+    colour: tuple[float, float, float] = PAPER
+    widest: float = np.inf
+
+
+PLAIN = Lettering()
 
 
 class Board:
@@ -48,28 +69,21 @@ class Board:
         self._paints: dict[tuple, bpy.types.Material] = {}
 
     def text(
-        self,
-        words: str,
-        place: tuple[float, float],
-        size: float,
-        when: np.ndarray,
-        *,
-        align: str = "LEFT",
-        colour: tuple[float, float, float] = PAPER,
-        widest: float = np.inf,
+        self, words: str, place: tuple[float, float], when: np.ndarray, lettering: Lettering = PLAIN
     ) -> bpy.types.Object | None:
-        """Words on a line that begins (``LEFT``), is centred or ends at a place, in those frames (F,)."""
+        """Words on a line at a place, in those frames (F,)."""
         if not when.any() or not words:
             return None
         curve = bpy.data.curves.new("Words", "FONT")
         assert isinstance(curve, bpy.types.TextCurve)
-        curve.body, curve.size, curve.align_x, curve.align_y = words, size, align, "CENTER"  # type: ignore[assignment]
+        curve.body, curve.size = words, lettering.size
+        curve.align_x, curve.align_y = lettering.align, "CENTER"  # type: ignore[assignment]
         curve.resolution_u = 3
-        item = self._add(curve, place, 2.0 * FRONT, when, colour, 1.0)
-        if np.isfinite(widest):
+        item = self._add(curve, place, 2.0 * FRONT, when, lettering.colour, 1.0)
+        if np.isfinite(lettering.widest):
             self._scene.view_layers[0].update()
-            if item.dimensions.x > widest:
-                curve.size *= widest / item.dimensions.x
+            if item.dimensions.x > lettering.widest:
+                curve.size *= lettering.widest / item.dimensions.x
         return item
 
     def plate(
@@ -165,22 +179,22 @@ def tempo_words(kind: str, tempo: float) -> str:
 def _title(board: Board, plan: Plan, title: str, mirror: bool, when: np.ndarray) -> None:
     half = board.half
     board.box((-half - OVER, -0.5 - OVER), (half + OVER, 0.5 + OVER), when, COVER)
-    centre = {"align": "CENTER", "widest": 1.8 * half}
-    board.text(title, (0.0, 0.16), 0.105, when, **centre)  # type: ignore[arg-type]
+    heading, line, remark = (Lettering(size, "CENTER", widest=1.8 * half) for size in (0.105, 0.05, TEXT))
+    board.text(title, (0.0, 0.16), when, heading)
     length = plan.stops[-1].stop - plan.stops[0].start
     runs = [part for part in plan.parts if part.kind != "title"]
     words = [tempo_words(part.kind, part.tempo) for part in runs]
     loops = words.count("real time")
     told = [word for word in words if word != "real time"]
     told += [f"real time x {loops}" if loops > 1 else "real time"] * (loops > 0)
-    board.text(f"{plan.moves} moves, {length:.0f} s", (0.0, 0.04), 0.05, when, **centre)  # type: ignore[arg-type]
-    board.text(", then ".join(told), (0.0, -0.04), 0.05, when, **centre)  # type: ignore[arg-type]
+    board.text(f"{plan.moves} moves, {length:.0f} s", (0.0, 0.04), when, line)
+    board.text(", then ".join(told), (0.0, -0.04), when, line)
     side = "a mirror: move on the side that you see" if mirror else "no mirror: its left is your left"
-    board.text(side, (0.0, -0.17), 0.042, when, **centre)  # type: ignore[arg-type]
-    board.text("left", (-0.3, -0.28), 0.06, when, align="CENTER", colour=_pale(LEFT))
-    board.text("right", (0.0, -0.28), 0.06, when, align="CENTER", colour=_pale(RIGHT))
+    board.text(side, (0.0, -0.17), when, remark)
+    board.text("left", (-0.3, -0.28), when, Lettering(0.06, "CENTER", _pale(LEFT)))
+    board.text("right", (0.0, -0.28), when, Lettering(0.06, "CENTER", _pale(RIGHT)))
     if np.isfinite(plan.ghosts).any():
-        board.text("what comes next", (0.15, -0.28), 0.06, when, colour=_pale(GHOST), widest=half - 0.18)
+        board.text("what comes next", (0.15, -0.28), when, Lettering(0.06, colour=_pale(GHOST), widest=half - 0.18))
 
 
 def _pale(colour: tuple[float, float, float]) -> tuple[float, float, float]:
@@ -203,19 +217,20 @@ def _tempo(board: Board, plan: Plan) -> None:
             words += f" {number} of {real}" * (real > 1)
         runs.setdefault(words, np.zeros(len(plan), bool))[part.start : part.stop] = True
     for words, when in runs.items():
-        board.text(words, place, TEXT, when, align="RIGHT")
+        board.text(words, place, when, Lettering(align="RIGHT"))
 
 
 def _moves(board: Board, plan: Plan, playing: np.ndarray) -> None:
     """Which move it is, and before it starts that it comes next."""
     low, left = 0.5 - 0.5 * TOP, -board.half + MARGIN
+    ahead, now = (Lettering(colour=colour, widest=board.half * 1.3) for colour in (_pale(GHOST), PAPER))
     for index in range(plan.moves):
         name = plan.stops[index + 1].name
         words = f"{index + 1}/{plan.moves}   {name}"
         here = playing & (plan.at == index)
-        board.text(f"next: {words}", (left, low), TEXT, here & plan.still, colour=_pale(GHOST), widest=board.half * 1.3)
-        board.text(words, (left, low), TEXT, here & ~plan.still, widest=board.half * 1.3)
-    board.text("end", (left, low), TEXT, playing & (plan.at == plan.moves))
+        board.text(f"next: {words}", (left, low), here & plan.still, ahead)
+        board.text(words, (left, low), here & ~plan.still, now)
+    board.text("end", (left, low), playing & (plan.at == plan.moves))
 
 
 def _feet(board: Board, danced: Danced, plan: Plan, playing: np.ndarray) -> None:
@@ -232,11 +247,11 @@ def _feet(board: Board, danced: Danced, plan: Plan, playing: np.ndarray) -> None
     later = then[np.minimum(plan.at + 1, plan.moves)]
     height = -0.5 + BAR + 0.5 * (BOTTOM - BAR)
     for stance in sorted(set(now)):
-        board.text(f"on {_on(stance)}", (-board.half + MARGIN, height), TEXT, playing & (now == stance))
+        board.text(f"on {_on(stance)}", (-board.half + MARGIN, height), playing & (now == stance))
     for stance in sorted(set(later)):
         when = playing & (later == stance) & (now != later)
         place = (board.half - MARGIN, height)
-        board.text(f"then on {_on(stance)}", place, TEXT, when, align="RIGHT", colour=_pale(GHOST))
+        board.text(f"then on {_on(stance)}", place, when, Lettering(align="RIGHT", colour=_pale(GHOST)))
 
 
 def _on(stance: str) -> str:
@@ -249,7 +264,7 @@ def _countdown(board: Board, plan: Plan) -> None:
     round_ = [(DISC * float(np.cos(turn)), DISC * float(np.sin(turn))) for turn in turns]
     board.plate(round_, plan.counts > 0, place=place)
     for number in range(1, MOST + 1):
-        board.text(str(number), place, HUGE, plan.counts == number, align="CENTER", colour=_pale(GHOST))
+        board.text(str(number), place, plan.counts == number, Lettering(HUGE, "CENTER", _pale(GHOST)))
 
 
 def _progress(board: Board, plan: Plan, playing: np.ndarray) -> None:

@@ -21,18 +21,40 @@ WELL = 0.1
 
 
 @dataclass(frozen=True, slots=True)
+class WorstMargin:
+    """How close a dance comes to failing one check.
+
+    Attributes:
+        check: its name.
+        unit: of the margin.
+        value: least margin; negative beyond the tolerance fails.
+        item: which of the check's items has it.
+        time: when [s].
+    """
+
+    check: str
+    unit: str
+    value: float
+    item: str
+    time: float
+
+    def __str__(self) -> str:
+        return f"{self.check:16s} {self.value:+12.5g} {self.unit:14s} at {self.time:8.3f} s  {spoken(self.item)}"
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluation:
     """Numbers about a dance.
 
     Attributes:
-        margins: (check, unit, worst margin, what, [s] when) of every check at `VERIFIED`.
+        margins: the worst of every check at `VERIFIED`.
         failures: in words; none in a dance that may be passed on.
         conditions: (L,) cond of each link's columns of the base regressor.
         total_condition: cond(W_b).
         relative: (B,) relative standard deviations at `PLATE_NOISE`, `VERIFIED` samples a second.
     """
 
-    margins: tuple[tuple[str, str, float, str, float], ...]
+    margins: tuple[WorstMargin, ...]
     failures: tuple[str, ...]
     conditions: np.ndarray
     total_condition: float
@@ -63,8 +85,8 @@ class Evaluation:
                 for s in dance.trace
             ],
             "margins": [
-                {"check": name, "unit": unit, "worst": _plain(worst), "item": item, "time": time}
-                for name, unit, worst, item, time in self.margins
+                {"check": m.check, "unit": m.unit, "worst": _plain(m.value), "item": m.item, "time": m.time}
+                for m in self.margins
             ],
             "conditions": {link: _plain(value) for link, value in zip(rig.links, self.conditions)},
             "total_condition": _plain(self.total_condition),
@@ -77,16 +99,16 @@ class Evaluation:
 
 def evaluate(rig: Rig, dance: Dance) -> Evaluation:
     """Verify a dance at `VERIFIED` by the checks that it carries, and judge what it excites."""
-    worst: dict[str, tuple[str, str, float, str, float]] = {}
+    worst: dict[str, WorstMargin] = {}
     failures: list[str] = []
     for checks in dance.check(rig, VERIFIED):
         failures += [str(failure) for failure in checks.first_failures]
         for margin in checks.margins:
             frame = int(np.argmin(margin.smallest))
             value = float(margin.smallest[frame])
-            if margin.name not in worst or value < worst[margin.name][2]:
+            if margin.name not in worst or value < worst[margin.name].value:
                 item = margin.items[int(margin.culprit[frame])]
-                worst[margin.name] = (margin.name, margin.unit, value, item, float(checks.times[frame]))
+                worst[margin.name] = WorstMargin(margin.name, margin.unit, value, item, float(checks.times[frame]))
     if dance.largest_jump() > 1e-6:
         failures.append(f"the segments leave a jump of {dance.largest_jump():.2g}")
     structure = base_parameters(rig)
@@ -105,9 +127,7 @@ def report_text(rig: Rig, dance: Dance, found: Evaluation) -> str:
     if not dance.complete:
         lines.insert(0, "PARTIAL: the dance was cancelled, or something had to be left out; see the notes")
     lines += ["", f"Worst margins at {VERIFIED:g} Hz (negative beyond the tolerance: violated)"]
-    lines += [
-        f"  {n:16s} {w:+12.5g} {u:14s} at {t:8.3f} s  {spoken(i)}" for n, u, w, i, t in found.margins if np.isfinite(w)
-    ]
+    lines += [f"  {margin}" for margin in found.margins if np.isfinite(margin.value)]
     lines += [
         "",
         "Criterion J_exc (12) of the excited links after each transition, and had the straight path been taken",
