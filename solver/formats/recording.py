@@ -22,7 +22,7 @@ from .joint_files import read_joints_csv, read_joints_storage
 from .storage import holds_a_trial, holds_forces, load_forces
 from .tables import kind_of_table, load_markers_csv, load_wrenches_csv
 from .trc import load_trc
-from .wrench_checks import centres_of_pressure
+from .wrench_checks import ForceConvention, centres_of_pressure
 
 WHOLE = (".c3d", ".npz")
 """Files that may hold markers, joint coordinates and forces."""
@@ -274,12 +274,10 @@ def _read_one(
         else:
             joints = read_joints_storage(path, options.angles, warn=warn)
         return Recording(path.stem, joints=joints), {JOINTS: "z"}
-    up, other, missing = options.force_up or options.up, None if known is None else known[1], options.missing
-    if suffix == ".csv":
-        wrenches, axis = load_wrenches_csv(path, up, sign=sign, missing=missing, otherwise=other, warn=warn)
-    else:
-        units = options.force_units
-        wrenches, axis = load_forces(path, up, units, sign=sign, missing=missing, otherwise=other, warn=warn)
+    otherwise = None if known is None else known[1]
+    convention = ForceConvention(options.force_up or options.up, otherwise, options.force_units, sign)
+    reader = load_wrenches_csv if suffix == ".csv" else load_forces
+    wrenches, axis = reader(path, convention, missing=options.missing, warn=warn)
     if options.force_up is None and known is not None and axis != known[1]:
         problem = f"its forces push along {axis}, but in {known[0].name} {known[1]} is up"
         raise InputError(path, problem, remedy=f"Export both alike, or state up = {known[1]} and force up = {axis}")

@@ -15,7 +15,7 @@ from ..wrenches import Wrenches
 from .atomic import write_atomically
 from .axes import length_in_metres, to_z_up
 from .text import Warn, cells_of, check_clock, check_times, no_warning, numbers, read_lines, unrounded
-from .wrench_checks import check_forces, settle_force_up
+from .wrench_checks import ForceConvention, check_forces, settle_force_up
 
 LOADED_PLATE = 30.0
 """[N] Programs leave out the centre of pressure below some threshold, at most this high."""
@@ -115,31 +115,24 @@ def read_forces(
         InputError: not a storage file, no force columns, incomplete plates, missing samples, an axis, unit or sign that
             contradicts the data.
     """
-    return load_forces(path, up, units, sign=sign, missing=missing, warn=warn)[0]
+    return load_forces(path, ForceConvention(up, units=units, sign=sign), missing=missing, warn=warn)[0]
 
 
 def load_forces(
-    path: str | Path,
-    up: str = "auto",
-    units: str = "m",
-    *,
-    sign: int = 1,
-    missing: str = "error",
-    otherwise: str | None = None,
-    warn: Warn = no_warning,
+    path: str | Path, convention: ForceConvention, *, missing: str = "error", warn: Warn = no_warning
 ) -> tuple[Wrenches, str]:
-    """As `read_forces`, with the file's vertical axis; ``otherwise`` where all forces are zero."""
+    """As `read_forces`, with the file's vertical axis."""
     storage = read_storage(path, warn=warn)
     check_clock(storage.times, storage.lines, path)
     plates = _plates(path, storage.names)
-    metre = length_in_metres(units, path)
+    metre = length_in_metres(convention.units, path)
     check_missing(path, storage, plates, missing, warn)
     forces, points, moments = (_vectors(storage, [plate.get(what) for plate in plates.values()]) for what in "vpm")
-    forces, moments = sign * forces, sign * np.where(np.isnan(moments), 0.0, moments) * metre
+    forces, moments = convention.sign * forces, convention.sign * np.where(np.isnan(moments), 0.0, moments) * metre
     _check_points(path, storage, forces, points, missing)
     # An unloaded plate has no centre of pressure: whatever is written there must not matter.
     arms = np.cross(np.where((forces == 0.0).all(axis=2, keepdims=True), 0.0, points * metre), forces)
-    axis = settle_force_up(up, forces.sum(axis=1), path, otherwise)
+    axis = settle_force_up(convention.up, forces.sum(axis=1), path, convention.otherwise)
     rotation = to_z_up(axis).T
     values = np.concatenate([forces @ rotation, (arms + moments) @ rotation], axis=2)
     measured = np.ones((len(values), 6), bool)

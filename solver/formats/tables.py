@@ -25,7 +25,7 @@ from ..wrenches import Wrenches
 from .atomic import write_atomically
 from .axes import LENGTHS, check_extent, settle_up, to_z_up, up_of_markers
 from .text import Warn, check_times, no_warning, numbers, read_lines, unrounded
-from .wrench_checks import check_forces, settle_force_up
+from .wrench_checks import ForceConvention, check_forces, settle_force_up
 
 _TITLE = re.compile(r"^(?P<name>[^\[\]]*?)\s*\[(?P<unit>[^\[\]]*)\]$")
 SI = {"s": 1.0, "ms": 1e-3, "rad": 1.0, "deg": np.pi / 180.0, "n": 1.0, "kn": 1e3, "nm": 1.0, "nmm": 1e-3,
@@ -137,20 +137,14 @@ def read_wrenches_csv(
         InputError: malformed table, incomplete columns, missing forces, or an axis, unit or sign that contradicts the
             data.
     """
-    return load_wrenches_csv(path, up, sign=sign, missing=missing, warn=warn)[0]
+    return load_wrenches_csv(path, ForceConvention(up, sign=sign), missing=missing, warn=warn)[0]
 
 
 def load_wrenches_csv(
-    path: str | Path,
-    up: str = "auto",
-    *,
-    sign: int = 1,
-    missing: str = "error",
-    otherwise: str | None = None,
-    warn: Warn = no_warning,
+    path: str | Path, convention: ForceConvention, *, missing: str = "error", warn: Warn = no_warning
 ) -> tuple[Wrenches, str]:
-    """As `read_wrenches_csv`, with the file's vertical axis; ``otherwise`` where all forces are zero."""
-    table = read_table(path)
+    """As `read_wrenches_csv`, with the file's vertical axis; the header has metres, whatever the convention's unit."""
+    sign, table = convention.sign, read_table(path)
     names = _stems(path, table, FORCE, "sensor")
     if not names:
         raise InputError(path, "no column NAME.fx", place="line 1", remedy="Name force columns NAME.fx [N] ...")
@@ -175,7 +169,7 @@ def load_wrenches_csv(
             remedy = "Export the forces again, or read with missing = keep to leave these samples out"
             raise InputError(path, problem, place=place, remedy=remedy)
         warn(f"{Path(path).name}: {problem} and left out")
-    axis = settle_force_up(up, forces.sum(axis=1), path, otherwise)
+    axis = settle_force_up(convention.up, forces.sum(axis=1), path, convention.otherwise)
     rotation = to_z_up(axis).T
     values = np.concatenate([forces @ rotation, np.stack(moments, axis=1) @ rotation], axis=2)
     known = np.ones((len(values), 6), bool)

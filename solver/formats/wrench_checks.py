@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,23 @@ FAR_IN_CENTIMETRES = 600.0
 """Farther from the origin than this no plate lies in centimetres; a nearer one may be in either unit."""
 NEWTON_FLOOR = 1.0
 """[N] below this mean a recording carries no load and tells neither axis nor sign."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForceConvention:
+    """How the numbers of a file of forces are meant.
+
+    Attributes:
+        up: the file's vertical axis, or ``"auto"``: that of the mean force.
+        otherwise: the axis where forces that are zero throughout tell none.
+        units: of the centre of pressure, ``"m"`` or ``"mm"``; free moments follow it (N m, N mm).
+        sign: 1 when the columns hold the force of the ground on the body, -1 when that of the body on the plates.
+    """
+
+    up: str = "auto"
+    otherwise: str | None = None
+    units: str = "m"
+    sign: int = 1
 
 
 def settle_force_up(stated: str, forces: np.ndarray, path: str | Path, otherwise: str | None = None) -> str:

@@ -47,6 +47,7 @@ def test_one_run_writes_one_dance_in_every_format(tmp_path: Path, capsys: pytest
     assert tuple(read_rig(out / "rig.json").links) == RIG.links
     tree = json.loads((out / "dance.json").read_text(encoding="utf-8"))
     assert tree["complete"]
+    assert {tuple(margin) for margin in tree["margins"]} == {("check", "unit", "worst", "item", "time")}
     assert min(margin["worst"] for margin in tree["margins"] if margin["worst"] is not None) > -1e-4
     assert "Worst margins" in capsys.readouterr().out
     summary = SUMMARY.read(out / SUMMARY_FILE)
