@@ -17,7 +17,7 @@ from ..tracking.targets import Attachment
 from ..trial import Recording
 from .markerset import MarkerSet, detect_marker_set, load_marker_set
 from .sampling import is_still
-from .subject import SubjectState, lengths_of
+from .subject import SubjectData, SubjectState, lengths_of
 
 SIZE_DIFFERENCE = 0.04
 """Difference in size between recordings beyond which they look like two subjects."""
@@ -92,7 +92,7 @@ def calibrate(
         progress: told about the progress; may cancel.
 
     Raises:
-        InvalidValue: no recording has markers.
+        InvalidValue: no recording has markers, or an unknown sex.
         InputError: no marker set fits; the error lists the unmatched names.
 
     Example:
@@ -102,6 +102,7 @@ def calibrate(
         >>> found.marker_set, found.rmse < 0.01  # m
         ('Plug-in Gait', True)
     """
+    known = SubjectData(mass, sex, height)
     marked = [recording for recording in recordings if recording.markers is not None]
     if not marked:
         raise InvalidValue("calibration needs at least one recording with markers")
@@ -117,7 +118,7 @@ def calibrate(
         raise InvalidValue(f"marker set {marker_set.name!r} knows only {len(used)} of the recorded markers")
     still = [r for r in marked if is_still(r.markers)]  # type: ignore[arg-type]
     moving = [r for r in marked if not any(r is s for s in still)]
-    subject = SubjectState(marker_set, used, mass, sex, height, (still or moving[:1]), progress)
+    subject = SubjectState(marker_set, used, known, (still or moving[:1]), progress)
     subject.initialise()
     if moving:
         subject.refine(still, moving)
@@ -127,10 +128,8 @@ def calibrate(
 
 
 def _result(subject: SubjectState, recordings: Sequence[Recording], assumed: tuple[str, ...]) -> Calibration:
-    joints = subject.joints()
-    rig = human(
-        subject.height, subject.mass, subject.sex, joints={k: v.tolist() for k, v in joints.items() if k != "torso"}
-    )
+    joints, mass, sex = subject.joints(), subject.known.mass, subject.known.sex
+    rig = human(subject.height, mass, sex, joints={k: v.tolist() for k, v in joints.items() if k != "torso"})
     attachments, errors = [], {}
     warnings: list[str] = []
     residuals = subject.residuals()
@@ -149,7 +148,7 @@ def _result(subject: SubjectState, recordings: Sequence[Recording], assumed: tup
         )
     sizes = subject.sizes()
     warnings += _two_subjects(sizes)
-    defaults = human(subject.height, subject.mass, subject.sex)
+    defaults = human(subject.height, mass, sex)
     shifts = {
         link: float(np.linalg.norm(centre - defaults.model.jointPlacements[defaults.joint(link)].translation))
         for link, centre in joints.items()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import InvalidValue
 from ..progress import Progress
 from ..rig import Rig
-from ..rigs.human import human
+from ..rigs.human import SEXES, human
 from ..rigs.skeleton import default_lengths
 from ..tracking.dynamical import InverseKinematics
 from ..tracking.options import TrackingOptions
@@ -33,6 +35,25 @@ FREE_WEIGHT = 0.3
 """Weight of a free marker while its place is only a guess."""
 
 
+@dataclass(frozen=True, slots=True)
+class SubjectData:
+    """What is known of a person before any marker is looked at.
+
+    Attributes:
+        mass: [kg]
+        sex: ``"male"`` or ``"female"``: which column of the segment tables.
+        height: stature [m]; None where the markers shall tell it.
+    """
+
+    mass: float
+    sex: str
+    height: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.sex not in SEXES:
+            raise InvalidValue(f"the sex is {' or '.join(map(repr, SEXES))}, not {self.sex!r}")
+
+
 class SubjectState:
     """Joint centres, marker places and sampled poses while a person is being calibrated."""
 
@@ -40,28 +61,26 @@ class SubjectState:
         self,
         marker_set: MarkerSet,
         names: Sequence[str],
-        mass: float,
-        sex: str,
-        height: float | None,
+        known: SubjectData,
         first: Sequence[Recording],
         progress: Progress,
     ) -> None:
         self.marker_set, self.names = marker_set, tuple(names)
-        self.mass, self.sex = mass, sex
-        self.given = height
-        self.height = height if height is not None else STATURE_GUESS[sex]
+        self.known = known
+        self.height = known.height if known.height is not None else STATURE_GUESS[known.sex]
         self.first, self.progress = first, progress
         self.frames: dict[str, int] = {}
 
     def initialise(self) -> None:
         """Fit the static frames; find the stature if it is unknown."""
-        rounds = 1 if self.given is not None else STATURE_ROUNDS
+        stated = self.known.height is not None
+        rounds = 1 if stated else STATURE_ROUNDS
         for round_ in range(rounds):
             self.progress(0.3 * round_ / rounds, "calibrating on the static frames")
-            self._prepare(self.height, 1.0 if self.given is not None else STATURE_DOUBT)
+            self._prepare(self.height, 1.0 if stated else STATURE_DOUBT)
             samples = [s for r in self.first for s in self._samples(r, len(self.first))]
             self._solve(samples)
-            if self.given is None:
+            if not stated:
                 self.height = self._stature()
 
     def refine(self, still: Sequence[Recording], moving: Sequence[Recording]) -> None:
@@ -74,7 +93,7 @@ class SubjectState:
         self._solve(samples)
 
     def _prepare(self, height: float, loosened: float) -> None:
-        rig = human(height, self.mass, self.sex)
+        rig = human(height, self.known.mass, self.known.sex)
         self.places = [self._place(rig, name) for name in self.names]
         dimensions = self._dimensions()
         self.beliefs: Beliefs = beliefs_of(rig, self.marker_set, self.names, self.places, dimensions, loosened)
@@ -158,7 +177,7 @@ class SubjectState:
 
     def _stature(self) -> float:
         """Stature [m] whose default lengths fit the estimated ones best (least squares in relative error)."""
-        ratios = default_lengths(1.0, self.sex)
+        ratios = default_lengths(1.0, self.known.sex)
         found = []
         for link, length in lengths_of(self.rig, self.joints()).items():
             segment = link.removeprefix("left_").removeprefix("right_")

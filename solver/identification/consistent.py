@@ -20,6 +20,7 @@ from ..rig import Rig
 from .bodies import ORDER, BodyCoordinates
 from .constraints import ConstraintOptions, box_rows, mass_rows, plausible_rows
 from .entropic import minimise
+from .errors_in_variables import Calibrated
 from .estimate import Estimate, Step, cost_of
 from .information import LEAST_BLOCKS, data_inflation, noise_variance, weighted_rows
 from .regression import Regression
@@ -109,13 +110,14 @@ def consistent(regression: Regression, rig: Rig, options: ConsistentOptions | No
     bodies = BodyCoordinates.around(reference)
     rows = _rows(rig, reference, bodies, options)
     scale = _Scale.of(regression, reference, options)
-    found = _solve(regression, rig, bodies, rows, options, scale.weight, None)
+    task = _Task(regression.calibrated, bodies, rows, rig.boxes, options)
+    found = task.solve(scale.weight)
     for _ in range(0 if scale.fixed else ROUNDS):
         before, scale = scale, _Scale.of(regression, bodies.parameters(found.x), options)
         if abs(np.log(scale.weight / before.weight)) < SETTLED:
             scale = before
             break
-        found = _solve(regression, rig, bodies, rows, options, scale.weight, found.x)
+        found = task.solve(scale.weight, found.x)
     parameters = bodies.parameters(found.x)
     edge = np.linalg.eigvalsh(bodies.matrices(found.x))[:, 0] <= ON_EDGE * MARGIN
     tight = _tight(rows, found.x) + tuple(
@@ -179,31 +181,42 @@ class _Found:
     trace: tuple[Step, ...]
 
 
-def _solve(
-    regression: Regression,
-    rig: Rig,
-    bodies: BodyCoordinates,
-    rows: Rows,
-    options: ConsistentOptions,
-    weight: float,
-    start: np.ndarray | None,
-) -> _Found:
-    believed = regression.calibrated
-    columns = bodies.columns(believed.factor)
-    wanted = believed.target - believed.factor @ bodies.reference.vector
-    hessian, gradient = weight * (columns.T @ columns), -weight * (columns.T @ wanted)
-    strengths = prior_strengths(bodies.reference.links, options)
-    if options.prior == ENTROPIC:
-        first = _start(bodies, rows) if start is None else start
-        result = minimise(hessian, gradient, strengths, rows, first)
-        return _Found(result.x, result.status, result.trace)
-    if options.prior == METRIC:
-        hessian = hessian + np.diag(np.repeat(strengths, PER_LINK))
-    else:
-        precise = bodies.columns(np.diag(1.0 / diagonal_spread(bodies.reference, rig.boxes, options)))
-        hessian = hessian + precise.T @ precise
-    problem = Problem.quadratic(hessian, gradient, rows=rows, cones=_cones(len(bodies.reference.links)))
-    return _accepted(solve(problem, "clarabel", tolerance=TOLERANCE))
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What the data, the bodies and the rows demand; only how much the data weigh is open.
+
+    Attributes:
+        believed: the equations, rid of what noise in the motion does to them.
+        bodies: coordinates around the reference.
+        rows: linear rows in these coordinates.
+        boxes: (L, 2, 3) [m], for the diagonal prior.
+        options: choice of prior.
+    """
+
+    believed: Calibrated
+    bodies: BodyCoordinates
+    rows: Rows
+    boxes: np.ndarray
+    options: ConsistentOptions
+
+    def solve(self, weight: float, start: np.ndarray | None = None) -> _Found:
+        """The optimum with the data's squares times ``weight``, searched from ``start`` where the prior needs one."""
+        bodies, reference = self.bodies, self.bodies.reference
+        columns = bodies.columns(self.believed.factor)
+        wanted = self.believed.target - self.believed.factor @ reference.vector
+        hessian, gradient = weight * (columns.T @ columns), -weight * (columns.T @ wanted)
+        strengths = prior_strengths(reference.links, self.options)
+        if self.options.prior == ENTROPIC:
+            first = _start(bodies, self.rows) if start is None else start
+            result = minimise(hessian, gradient, strengths, self.rows, first)
+            return _Found(result.x, result.status, result.trace)
+        if self.options.prior == METRIC:
+            hessian = hessian + np.diag(np.repeat(strengths, PER_LINK))
+        else:
+            precise = bodies.columns(np.diag(1.0 / diagonal_spread(reference, self.boxes, self.options)))
+            hessian = hessian + precise.T @ precise
+        problem = Problem.quadratic(hessian, gradient, rows=self.rows, cones=_cones(len(reference.links)))
+        return _accepted(solve(problem, "clarabel", tolerance=TOLERANCE))
 
 
 def _accepted(solution: Solution) -> _Found:

@@ -139,6 +139,13 @@ def test_no_markers_no_calibration() -> None:
         calibrate([Recording("forces only")], mass=70.0, sex="male")
 
 
+def test_the_segment_tables_know_two_sexes() -> None:
+    """Any other word is refused with the choices, whether the height is stated or not."""
+    for height in (None, 1.75):
+        with pytest.raises(InvalidValue, match="'male' or 'female', not 'man'"):
+            calibrate([Recording("forces only")], mass=70.0, sex="man", height=height)
+
+
 def test_real_static_trial_carries_over_to_squats_and_jumps(shared_data: Path) -> None:
     """Calibrated on standing alone, the real subject's squats stay within 15 mm and the drop jump within 25 mm."""
     folder = shared_data / "subject_a" / "markers"

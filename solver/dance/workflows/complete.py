@@ -15,7 +15,7 @@ from ..authoring.repair import UNCHANGED, RepairOptions
 from .answer import Answer
 from .reading import load_keyed, require_support
 from .repair import HURRIED, RATE, explained, far, remaining, repair_report
-from .summaries import keyed_summary
+from .summaries import Conclusion, keyed_summary
 
 
 def complete(
@@ -57,9 +57,9 @@ def complete(
     notes += [f"a step was left out, {flaw}" for found in done.gaps for flaw in found.repair.flaws]
     notes += [f"elsewhere, where nothing was touched: {failure}" for failure in done.elsewhere]
     status = "completed" if done.feasible else done.status
-    summary = keyed_summary("complete", status, message, done.keyed, done.after, moved=done.moved,
-                            troubles=troubles, notes=notes)  # fmt: skip
-    return Answer(done.keyed, done.after, summary, repair_report(message, done, troubles, notes), done)
+    said = Conclusion("complete", status, message, troubles, notes)
+    summary = keyed_summary(said, done.keyed, done.after, done.moved)
+    return Answer(done.keyed, done.after, summary, repair_report(said, done), done)
 
 
 def require_gaps(keyed: Keyed) -> None:

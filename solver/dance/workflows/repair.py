@@ -22,7 +22,7 @@ from .answer import Answer
 from .check import verdict_table
 from .reading import load_keyed, require_support
 from .slow import slowed
-from .summaries import keyed_summary
+from .summaries import Conclusion, keyed_summary
 
 SHOWN = 8
 RATE = 100.0
@@ -77,9 +77,9 @@ def repair(
     notes += [f"a step was left out, {flaw}" for flaw in result.flaws]
     troubles = [*unsupported(keyed.schedule, result.after), *explained(result)]
     message = repair_sentence(keyed.rig, result, troubles) + ("; its start or end is gentler now" if gentle else "")
-    summary = keyed_summary("repair", result.status, message, result.keyed, result.after, moved=result.moved,
-                            troubles=troubles, notes=notes)  # fmt: skip
-    return Answer(result.keyed, result.after, summary, repair_report(message, result, troubles, notes), result)
+    said = Conclusion("repair", result.status, message, troubles, notes)
+    summary = keyed_summary(said, result.keyed, result.after, result.moved)
+    return Answer(result.keyed, result.after, summary, repair_report(said, result), result)
 
 
 def repair_sentence(rig: Rig, result: Repair, troubles: list[str]) -> str:
@@ -120,13 +120,13 @@ def explained(result: Repair | Completed) -> list[str]:
     return [f"{trouble}; {still if trouble.failure.check.static else fast}" for trouble in result.troubles]
 
 
-def repair_report(said: str, result: Repair | Completed, troubles: list[str], notes: list[str]) -> str:
+def repair_report(said: Conclusion, result: Repair | Completed) -> str:
     """The report for people, plain text."""
     moved = result.moved
     order = [k for k in np.argsort(-moved.rms)[:SHOWN] if moved.largest[k] > SEEN]
     rows = [(spoken(moved.names[k]), f"{moved.largest[k]:.4f}", f"{moved.rms[k]:.4f}") for k in order]
-    parts = [said, "", verdict_table(result.after), "", f"{result.status} in {result.iterations} steps"]
+    parts = [said.message, "", verdict_table(result.after), "", f"{result.status} in {result.iterations} steps"]
     parts += ["", "moved most [m, rad]", table(("", "at most", "rms"), rows)] if rows else []
-    parts += [f"stands in the way: {trouble}" for trouble in troubles]
-    parts += [f"note: {note}" for note in (*notes, *result.after.notes)]
+    parts += [f"stands in the way: {trouble}" for trouble in said.troubles]
+    parts += [f"note: {note}" for note in (*said.notes, *result.after.notes)]
     return "\n".join(parts)

@@ -15,7 +15,7 @@ from ..authoring.retime import Pace, Retimed, retimed, retimed_keys
 from .answer import Answer
 from .check import VERIFIED, verdict_table
 from .reading import load_keyed, require_support
-from .summaries import keyed_summary
+from .summaries import Conclusion, keyed_summary
 
 SLOWER = 1e-3
 """Share by which a span must last longer to count as slowed."""
@@ -54,7 +54,7 @@ def slow(
     troubles = unsupported(slower.schedule, judged)
     message = slowing_sentence(keyed, found, judged, troubles)
     status = "slowed" if _changed(found) else "unchanged"
-    summary = keyed_summary("slow", status, message, slower, judged, troubles=troubles)
+    summary = keyed_summary(Conclusion("slow", status, message, troubles), slower, judged)
     return Answer(slower, judged, summary, slowing_report(message, found, judged), found)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -131,14 +132,32 @@ def dance_summary(rig: Rig, dance: Dance, found: Evaluation) -> SceneSummary:
     )  # fmt: skip
 
 
-def keyed_summary(
-    verb: str, status: str, message: str, keyed: Keyed, checks: Checks, *, moved: Moved | None = None,
-    troubles: Sequence[str] = (), notes: Iterable[str] = (),
-) -> SceneSummary:  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """How a verb ended, in words.
+
+    Attributes:
+        verb: that ended, such as ``"repair"``.
+        status: in one word, such as ``"feasible"``.
+        message: what was done, in one sentence.
+        troubles: what stands in the way.
+        notes: what else to know.
+    """
+
+    verb: str
+    status: str
+    message: str
+    troubles: Sequence[str] = ()
+    notes: Sequence[str] = ()
+
+
+def keyed_summary(said: Conclusion, keyed: Keyed, checks: Checks, moved: Moved | None = None) -> SceneSummary:
     """Of an authored dance as it is now, with what its checks found."""
     conditions, deviations = excitation_of(keyed.rig, keyed.motion(RATE))
     return SceneSummary(
-        verb, status, checks.feasible, message, keys_of(keyed), strips_of(keyed.schedule, keyed.start, keyed.stop),
-        failures_of(checks), ranges_of(checks), () if moved is None else moved_of(moved), tuple(troubles),
-        tuple(dict.fromkeys((*notes, *checks.notes))), conditions, deviations, keyed.stop - keyed.start, keyed.checks,
+        said.verb, said.status, checks.feasible, said.message, keys_of(keyed),
+        strips_of(keyed.schedule, keyed.start, keyed.stop), failures_of(checks), ranges_of(checks),
+        () if moved is None else moved_of(moved), tuple(said.troubles),
+        tuple(dict.fromkeys((*said.notes, *checks.notes))), conditions, deviations, keyed.stop - keyed.start,
+        keyed.checks,
     )  # fmt: skip
