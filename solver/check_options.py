@@ -56,6 +56,15 @@ class CheckOptions:
         if self.distribution not in DISTRIBUTIONS:
             raise UnknownPreset(self.distribution, DISTRIBUTIONS)
 
+    @property
+    def words(self) -> str:
+        """Its main choices: ``"shrink 0.4, friction 0.5, allowed slip 0.002 m, clearance 0 m, pairs all"``."""
+        pairs = f"pairs {self.pairs}" if isinstance(self.pairs, str) else f"{len(self.pairs)} pairs"
+        return (
+            f"shrink {self.shrink:g}, friction {self.friction:g}, allowed slip {self.allowed_slip:g} m, "
+            f"clearance {self.clearance:g} m, {pairs}"
+        )
+
     def differences(self, other: CheckOptions) -> tuple[str, ...]:
         """What another value has otherwise, a clause each: ``"shrink 0.2 instead of 0.4"``."""
         pairs = [(f.name, getattr(self, f.name), getattr(other, f.name)) for f in fields(self)]

@@ -124,12 +124,17 @@ class Rig(_Derived):
     def __repr__(self) -> str:
         told = ", ".join(f"{k} {v}" for k, v in self.provenance.items() if isinstance(v, str | int | float))
         lines = (
-            f"Rig {self.name!r}: {len(self.links)} links, {self.nv - ROOT_NV} joint coordinates, "
-            f"{self.prior.total_mass:.2f} kg",
+            self.headline,
             f"  links: {', '.join(self.links)}",
             f"  patches: {', '.join(self.patches) or 'none'}; {told}",
         )
         return "\n".join(line[:2] + shorten(line[2:], WIDE, placeholder=" ...") for line in lines)
+
+    @property
+    def headline(self) -> str:
+        """Name, size and mass in a line."""
+        size = f"{len(self.links)} links, {self.nv - ROOT_NV} joint coordinates"
+        return f"Rig {self.name!r}: {size}, {self.prior.total_mass:.2f} kg"
 
     def differences(self, other: Rig) -> tuple[str, ...]:
         """Where another rig's description differs, one sentence a place."""

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import InputError
+from ..errors import InputError, InvalidValue
 from ..progress import Progress
 from .options import SEXES, add_verb, number
 
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from ..rig import Rig
 
 SUFFIXES = (".urdf", ".json")
+BUILDING = ("height", "mass", "sex", "variant", "table", "payload", "torque", "packages")
+"""Options that say how to build a body."""
+FILES: dict[str, tuple[str, ...]] = {".urdf": ("packages",), ".json": ()}
+"""Those that a file takes, by suffix."""
 EXPLANATION = """
 Prints every link with its mass, centre of mass and inertia as believed before any measurement.
 
@@ -78,16 +82,18 @@ def body_of(options: argparse.Namespace) -> Rig:
 
     Raises:
         InputError: a file is missing or wrong.
-        InvalidValue: no such body, or an argument that its builder needs is missing.
+        UnknownPreset: no such body.
+        InvalidValue: an argument that its builder needs is missing, or an option that it does not take is given.
     """
-    from ..rigs import build, from_urdf
+    from ..rigs import arguments_of, build, from_urdf
     from ..scene.rig import read_rig
 
     suffix = Path(options.body).suffix.lower()
+    given = {name: value for name in BUILDING if (value := getattr(options, name, None)) not in (None, ())}
+    takes = FILES[suffix] if suffix in FILES else arguments_of(options.body)
+    if odd := [f"--{name}" for name in given if name not in takes]:
+        known = ", ".join(f"--{name}" for name in BUILDING if name in takes) or "none of these options"
+        raise InvalidValue(f"{options.body} takes no {', '.join(odd)}; it takes {known}")
     if suffix == ".urdf":
         return from_urdf(options.body, options.packages)
-    if suffix == ".json":
-        return read_rig(options.body)
-    names = ("height", "mass", "sex", "variant", "table", "payload", "torque")
-    given = {name: getattr(options, name, None) for name in names}
-    return build({"kind": options.body} | {name: value for name, value in given.items() if value is not None})
+    return read_rig(options.body) if suffix == ".json" else build({"kind": options.body} | given)

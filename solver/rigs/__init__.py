@@ -1,6 +1,6 @@
 """Bodies ready to use: people, HOAP-3, a stand-in of HRP-2, and any URDF.
 
-`build` makes any of them again from the parameters a rig carries.
+`build` makes any of them by name.
 """
 
 from __future__ import annotations
@@ -17,29 +17,40 @@ from .human import human
 from .urdf import from_urdf
 
 KINDS: dict[str, Callable[..., Rig]] = {"human": human, "hoap3": hoap3, "hrp2": hrp2, "urdf": from_urdf}
-"""Rig builders by the ``kind`` in their parameters."""
-ARGUMENTS: dict[str, tuple[str, ...]] = {
-    "human": ("height", "mass", "sex", "variant", "table", "lengths", "joints"),
-    "hoap3": ("payload", "torque"),
-    "hrp2": ("mass",),
-    "urdf": ("path", "packages", "meshes", "feet", "base_link"),
-}
-"""What each builder takes; anything else in a rig's parameters is what the builder found out."""
+"""Rig builders by ``kind``."""
 
 
-def build(parameters: Mapping[str, Any]) -> Rig:
-    """The rig that `Rig.parameters` describe.
+def arguments_of(kind: str) -> tuple[str, ...]:
+    """Names of what the builder of a kind takes.
 
     Raises:
         UnknownPreset: no rig of that kind.
-        InvalidValue: no kind given, or an argument the kind needs is missing.
+    """
+    if kind not in KINDS:
+        raise UnknownPreset(kind, KINDS)
+    return tuple(signature(KINDS[kind]).parameters)
+
+
+def build(parameters: Mapping[str, Any]) -> Rig:
+    """The rig of a ``kind`` (one of `KINDS`), from it and its builder's arguments by name: SI units.
+
+    Raises:
+        UnknownPreset: no rig of that kind.
+        InvalidValue: no kind given, an argument the kind needs is missing, or one that it does not take.
+
+    Example:
+        >>> import solver
+        >>> rig = solver.build({"kind": "human", "height": 1.75, "mass": 70.0, "sex": "female"})
+        >>> f"{rig.prior.total_mass:.1f} kg"
+        '70.0 kg'
     """
     kind = parameters.get("kind")
     if kind is None:
         raise InvalidValue(f"rig parameters need a 'kind': {', '.join(KINDS)}")
-    if kind not in KINDS:
-        raise UnknownPreset(str(kind), KINDS)
-    arguments = {name: parameters[name] for name in ARGUMENTS[kind] if name in parameters}
+    takes = arguments_of(str(kind))
+    arguments = {name: value for name, value in parameters.items() if name != "kind"}
+    if odd := [name for name in arguments if name not in takes]:
+        raise InvalidValue(f"a rig of kind {kind!r} takes no {', '.join(odd)}; it takes {', '.join(takes)}")
     required = [p.name for p in signature(KINDS[kind]).parameters.values() if p.default is Parameter.empty]
     missing = [name for name in required if name not in arguments]
     if missing:

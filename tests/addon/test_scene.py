@@ -14,6 +14,7 @@ from addon import action, colours, ellipsoids, inertials, legend, recording, stu
 from addon.armature import shapes_of
 from addon.values import SceneRecording
 from addon.whole import all_or_nothing
+from solver.differences import differences
 from solver.errors import InputError
 from solver.inertials import InertialParameters
 from solver.motion import Markers
@@ -23,7 +24,6 @@ from solver.scene.motion import read_motion, scene_motion, scene_recording, writ
 from solver.scene.rig import write_rig
 from solver.wrenches import Wrenches
 from tests.addon.scenes import build, random_motion
-from tests.same import differences
 
 
 def found(rig: Rig, seed: int = 3) -> SceneResult:
@@ -210,7 +210,7 @@ def test_motion_files_survive_writing(tmp_path: Path, person: Rig) -> None:
     """A motion read back is the one written."""
     motion = random_motion(person)
     again = read_motion(write_motion(tmp_path / "a.motion.npz", person, motion))
-    assert differences(again, scene_motion(person, motion)) == []
+    assert differences(again, scene_motion(person, motion)) == ()
 
 
 def test_a_failed_change_leaves_the_scene_as_it_was(empty_scene: None, person: Rig) -> None:

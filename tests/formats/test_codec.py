@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from solver.arrays import frozen
+from solver.differences import differences
 from solver.errors import InputError, InvalidValue
 from solver.formats.archive import read_archive
 from solver.formats.codec import FileKind, read_one_of
-from tests.same import differences
 
 
 class Colour(Enum):
@@ -93,7 +93,7 @@ BARE = Everything(np.zeros((0, 3)), np.arange(3.0), np.zeros(0, bool), 0.0, 0, F
 def test_reading_is_the_inverse_of_writing(value: Everything, suffix: str, tmp_path: Path) -> None:
     """Whatever a value holds, non-finite numbers and types of arrays included, comes back bit for bit."""
     path = KIND.write(tmp_path / f"value.{suffix}", value)
-    assert differences(KIND.read(path), value) == []
+    assert differences(KIND.read(path), value) == ()
 
 
 def test_json_is_json(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_equal_arrays_are_stored_once(tmp_path: Path) -> None:
     one = KIND.write(tmp_path / "one.npz", replace(BARE, tables={"a": pose, "b": pose.copy(), "c": pose + 1.0}))
     arrays, _ = read_archive(one)
     assert sum(np.array_equal(array, pose) for array in arrays.values()) == 1
-    assert differences(KIND.read(one).tables["b"], pose) == []
+    assert differences(KIND.read(one).tables["b"], pose) == ()
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_a_left_out_entry_takes_its_default(tmp_path: Path) -> None:
     path = KIND.write(tmp_path / "value.json", BARE)
     tree = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps({name: tree[name] for name in tree if name != "role"}), encoding="utf-8")
-    assert differences(KIND.read(path), BARE) == []
+    assert differences(KIND.read(path), BARE) == ()
     path.write_text(json.dumps({name: tree[name] for name in tree if name != "word"}), encoding="utf-8")
     with pytest.raises(InputError, match="lacks the entry 'word'"):
         KIND.read(path)

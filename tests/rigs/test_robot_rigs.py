@@ -8,7 +8,7 @@ import coal
 import numpy as np
 import pytest
 
-from solver.cli.rig import body_of
+from solver.cli.rig import add_body, body_of
 from solver.coordinates import joint_coordinates
 from solver.errors import InvalidValue, UnknownPreset
 from solver.pinocchio_loader import pin
@@ -246,6 +246,31 @@ def test_build_refuses_what_it_cannot_make() -> None:
         build({"kind": "hrp3"})
     with pytest.raises(InvalidValue, match="mass, sex"):
         build({"kind": "human", "height": 1.7})
+
+
+def test_build_refuses_what_a_kind_does_not_take() -> None:
+    """A mass given to HOAP-3 is named beside what HOAP-3 takes; it is not dropped."""
+    with pytest.raises(InvalidValue, match=r"'hoap3' takes no mass; it takes payload, torque"):
+        build({"kind": "hoap3", "mass": 70.0})
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["hoap3", "--mass", "70"], "hoap3 takes no --mass; it takes --payload, --torque"),
+        (["hoap3", "--mass", "0"], "hoap3 takes no --mass"),
+        (["hrp2", "--sex", "male", "--table", "deleva"], "hrp2 takes no --sex, --table; it takes --mass"),
+        (["human", "--packages", "robots"], "human takes no --packages; it takes --height, --mass, --sex"),
+        (["robot.urdf", "--mass", "70"], "robot.urdf takes no --mass; it takes --packages"),
+        (["rig.json", "--height", "1.8"], "rig.json takes no --height; it takes none"),
+    ],
+)
+def test_an_option_that_a_body_does_not_take_is_refused(words: list[str], said: str) -> None:
+    """The error names the option and those that this body takes, before any file is opened."""
+    parser = argparse.ArgumentParser()
+    add_body(parser)
+    with pytest.raises(InvalidValue, match=said):
+        body_of(parser.parse_args(words))
 
 
 def test_hoap3_has_its_peak_torques_unless_told() -> None:

@@ -75,7 +75,7 @@ class Samples:
             raise InvalidValue("a sampled dance needs at least two samples at increasing times")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Keyed:
     """A dance as authored.
 
@@ -118,6 +118,14 @@ class Keyed:
                 f"the contact schedule covers {self.schedule.start:g} to {self.schedule.stop:g} s of a dance from "
                 f"{self.start:g} to {self.stop:g} s: extend its first or last strip"
             )
+
+    def __repr__(self) -> str:
+        between = self.interpolation if self.samples is None else f"{len(self.samples.times)} samples"
+        return (
+            f"Authored dance {self.name!r} of {self.stop - self.start:.2f} s: {len(self.keys)} keys, {between}\n"
+            f"  {self.rig.headline}\n"
+            f"  checks: {self.checks.words}"
+        )
 
     def held_to(self, checks: CheckOptions | None) -> Keyed:
         """This dance held to other checks; None: to its own."""

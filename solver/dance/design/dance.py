@@ -42,7 +42,7 @@ class TraceEntry:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Dance:
     """A dance as plain data.
 
@@ -80,6 +80,10 @@ class Dance:
         )
         if not self.segments:
             raise InvalidValue("a dance needs at least one segment")
+
+    def __repr__(self) -> str:
+        made = f"{len(self.postures)} postures, {len(self.segments)} segments{'' if self.complete else ', incomplete'}"
+        return f"Dance of {self.duration:.2f} s: {made}\n  {self.rig.headline}\n  checks: {self.checks.words}"
 
     def __reduce__(self) -> tuple[type[Dance], tuple[object, ...]]:
         values = [getattr(self, name) for name in self.__dataclass_fields__]

@@ -28,7 +28,7 @@ SCENE_RATE = 60.0
 """[1/s] of the motion that a scene draws."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DesignedDance:
     """A dance that holds every check at 500 samples a second.
 
@@ -43,6 +43,9 @@ class DesignedDance:
     dance: Dance
     options: DanceOptions
     evaluation: Evaluation
+
+    def __repr__(self) -> str:
+        return repr(self.dance)
 
     @property
     def report(self) -> str:

@@ -24,7 +24,7 @@ JUMPS = 50.0
 """[1/s] at which spans without a planted foot are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class LoadedDance:
     """A dance, authored or designed, with the rig that dances it.
 
@@ -41,6 +41,9 @@ class LoadedDance:
     checks: CheckOptions
     name: str
     source: Keyed | Dance
+
+    def __repr__(self) -> str:
+        return repr(self.source)
 
     @staticmethod
     def of(dance: LoadedDance | Keyed | str | Path) -> LoadedDance:

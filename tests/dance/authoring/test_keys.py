@@ -13,12 +13,12 @@ from solver.coordinates import flat_rates, to_manifold
 from solver.dance.authoring.keyed_file import KEYED
 from solver.dance.authoring.keys import Keyed, Keyframe, Samples
 from solver.dance.authoring.planting import Strip, schedule_of
+from solver.differences import differences
 from solver.errors import InputError, InvalidValue, UnknownPreset
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import human
 from solver.trajectory.curve import FlatCurve
-from tests.same import differences
 
 from ..authored import arm_swing, home, turned
 
@@ -109,11 +109,20 @@ def test_a_turn_past_half_way_keeps_turning(person: Rig) -> None:
     assert headings[-1] == pytest.approx(210.0)
 
 
+def test_repr_fits_three_lines(dance: Keyed) -> None:
+    """An authored dance tells duration, keys, rig and checks in three lines that fit a terminal."""
+    first, second, third = repr(dance).splitlines()
+    assert f"{dance.stop - dance.start:.2f} s: {len(dance.keys)} keys" in first
+    assert dance.rig.name in second
+    assert f"shrink {dance.checks.shrink:g}" in third
+    assert max(map(len, (first, second, third))) <= 120
+
+
 def test_a_file_gives_back_the_same_dance(dance: Keyed, tmp_path: Path) -> None:
     """Writing and reading changes no number of a dance."""
     shown = dance.motion(20.0)
     sampled = replace(dance, samples=Samples(shown.times, shown.q))
-    assert differences(KEYED.read(KEYED.write(tmp_path / "dance.json", sampled)), sampled) == []
+    assert differences(KEYED.read(KEYED.write(tmp_path / "dance.json", sampled)), sampled) == ()
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"kind": "exciting dance authored dance", "version": 1, "keys": 3}'])

@@ -15,6 +15,7 @@ from solver.dance.design.excitation_groups import free_columns
 from solver.dance.design.postures import Draw, choose, draw_pool
 from solver.dance.design.transitions import SearchOptions, TransitionPlanner
 from solver.dance.workflows.export import export_motion
+from solver.differences import differences
 from solver.errors import Cancelled, InputError, InvalidValue
 from solver.formats.archive import read_archive, write_archive
 from solver.formats.storage import read_storage
@@ -26,7 +27,6 @@ from solver.pinocchio_loader import pin
 from solver.rigs import hoap3
 from solver.trajectory.legged_rig import LeggedRig
 from solver.trajectory.segment import SegmentChecker
-from tests.same import differences
 
 RIG = hoap3("middle", torque="peak")
 SMALL = paper_options(postures={"both": 1, "right": 1}, pool=20, starts=1, rounds=1, shortest=2.0, hold=0.1, workers=1)
@@ -130,9 +130,20 @@ def test_information_is_judged_as_by_the_regressor() -> None:
     np.testing.assert_allclose(halves.sum(axis=0), objective.of_motion(RIG, motion)[0], rtol=1e-9, atol=1e-9)
 
 
+def test_repr_fits_three_lines(dance: Dance) -> None:
+    """A dance tells duration, postures, rig and checks in three lines that fit a terminal."""
+    lines = repr(dance).splitlines()
+    assert len(lines) <= 3
+    assert max(map(len, lines)) <= 120
+    assert f"{dance.duration:.2f} s" in lines[0]
+    assert "2 postures" in lines[0]
+    assert RIG.name in lines[1]
+    assert f"shrink {dance.checks.shrink:g}" in lines[2]
+
+
 def test_file_keeps_everything(dance: Dance, tmp_path: Path) -> None:
     """A dance read back equals the dance written, bit for bit."""
-    assert differences(DANCE.read(DANCE.write(tmp_path / "small.npz", dance)), dance) == []
+    assert differences(DANCE.read(DANCE.write(tmp_path / "small.npz", dance)), dance) == ()
 
 
 def test_a_pose_that_recurs_is_stored_once(dance: Dance, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from solver.dance.authoring.keyed_file import KEYED
 from solver.dance.design.dance import Dance
 from solver.dance.design.dance_file import DANCE
 from solver.dance.workflows.reading import load_dance
+from solver.differences import differences
 from solver.inertials import InertialParameters
 from solver.rig import Rig
 from solver.rigs import human
@@ -27,7 +28,6 @@ from solver.scene.timeline import TIMELINE, SceneTimeline
 from solver.tracking.targets import Attachment
 from solver.trajectory.segment import DanceSegment
 from tests.dance.authored import arm_swing
-from tests.same import differences
 
 ROOT = Path(__file__).parents[3]
 CODE = """
@@ -96,7 +96,7 @@ def test_an_identified_rig_comes_back_by_value(name: str, identified: Rig, tmp_p
         [sys.executable, "-c", code, str(moved), str(again)], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    assert differences(RIG.read(again), identified, tolerance=1e-12) == []
+    assert differences(RIG.read(again), identified) == ()
 
 
 def test_verbs_weigh_what_was_identified(identified: Rig, tmp_path: Path) -> None:
