@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from . import convert, meshes, typed
-from .action import CONSTANT, Curves, frames_at
+from .action import CONSTANT, Curves, clock_is_free, frames_at, show_frames
 from .colours import plain_material
 from .values import SceneRecording
 
@@ -17,6 +17,8 @@ RECORDING_KEY = "exciting_dance_recording"
 """Custom property of the objects and of their collection: the name of the recording they show."""
 FILES_KEY = "exciting_dance_files"
 """Custom property of a recording's collection that was imported: its files, a line each."""
+SPAN_KEY = "exciting_dance_span"
+"""Custom property of a recording's collection: when it starts and when it ends [s]; missing where it is empty."""
 MARKER_RADIUS = 0.011
 """[m] A usual marker's."""
 METRES_PER_NEWTON = 1.0e-3
@@ -36,6 +38,9 @@ def add_recording(context: bpy.types.Context, recording: SceneRecording, name: s
     """
     collection = bpy.data.collections.new(name)
     collection[RECORDING_KEY] = name
+    times = np.concatenate([recording.marker_times, recording.force_times])
+    if len(times):
+        collection[SPAN_KEY] = [float(times.min()), float(times.max())]
     context.scene.collection.children.link(collection)
     if recording.markers:
         _add_markers(typed.scene(context), collection, recording, name)
@@ -57,22 +62,40 @@ def show_only(context: bpy.types.Context, name: str) -> None:
 
 
 def show_of_file(context: bpy.types.Context, file: Path) -> None:
-    """Of the imported recordings show the one that a file is of."""
+    """Of the imported recordings show the one that a file is of, from its start to its end where nothing else moves."""
     for child in recordings_in(typed.scene(context)):
         if str(file) in child.get(FILES_KEY, "").split("\n"):
             show_only(context, child[RECORDING_KEY])
+            play(typed.scene(context), child)
+
+
+def clock_is_recordings(scene: bpy.types.Scene) -> bool:
+    """Whether nothing but recordings moves in a scene, so that its clock is theirs."""
+    return clock_is_free(scene, [item for child in recordings_in(scene) for item in child.objects])
+
+
+def play(scene: bpy.types.Scene, collection: bpy.types.Collection) -> None:
+    """Let the scene play a recording from its start to its end, unless the scene's clock is another's."""
+    if SPAN_KEY in collection and clock_is_recordings(scene):
+        show_frames(scene, *map(float, frames_at(scene, np.array(collection[SPAN_KEY]))))
 
 
 def remove_recordings(collections: Iterable[bpy.types.Collection]) -> None:
-    """Take recordings out of the scene, with all that was made for them."""
+    """Take recordings out of the scene, with all that was made for them; those that stay get the names back."""
+    freed: set[str] = set()
     for collection in list(collections):
         items = list(collection.objects)
         data = {item.data for item in items if item.data is not None}
         actions = {item.animation_data.action for item in items if item.animation_data and item.animation_data.action}
         materials = {material for mesh in data for material in mesh.materials if material is not None}
+        freed |= {owner.name for owner in (collection, *actions)}
         bpy.data.batch_remove([*items, collection])
         for kind in (data, actions, materials):
             bpy.data.batch_remove([item for item in kind if not item.users])
+    for owner in (*bpy.data.collections, *bpy.data.actions):
+        name, dot, number = owner.name.rpartition(".")
+        if dot and number.isdigit() and name in freed:
+            owner.name = name
 
 
 def _add_markers(

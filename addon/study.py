@@ -173,11 +173,16 @@ def trials_of(body: bpy.types.Object) -> list[str]:
     return sorted(item[TRIAL_KEY] for item in bpy.data.actions if item.get(OF_KEY) == body)
 
 
-def show_trial(context: bpy.types.Context, body: bpy.types.Object, name: str) -> None:
-    """Play a trial of a body's study from its start, with its recording and no other."""
+def show_recording(context: bpy.types.Context, body: bpy.types.Object, name: str | None) -> None:
+    """Show the recording of one trial of a body's study and no other; none for None."""
     for child in typed.view_layer(context).layer_collection.children:
         if TRIAL_KEY in child.collection and child.collection.get(OF_KEY) == body:
             child.exclude = child.collection[TRIAL_KEY] != name
+
+
+def show_trial(context: bpy.types.Context, body: bpy.types.Object, name: str) -> None:
+    """Play a trial of a body's study from its start, with its recording and no other."""
+    show_recording(context, body, name)
     found = [item for item in bpy.data.actions if item.get(OF_KEY) == body and item[TRIAL_KEY] == name]
     if found:
         body.animation_data.action = found[-1]

@@ -14,7 +14,7 @@ from .. import action, armature, convert, inertials, scores, typed
 from ..action import CHANNELS, EULER, Curves, frames_at
 from ..checks import hold_to
 from ..colours import colour_body
-from ..study import OF_KEY, TRIAL_KEY
+from ..study import OF_KEY, TRIAL_KEY, show_recording
 from ..values import (
     SUMMARY,
     Rig,
@@ -118,6 +118,7 @@ def show_dance(
         scores.write_scores(body, dance.summary.excitation, dance.summary.deviation)
         first, last = extent(scene, body)
         action.show_frames(scene, first, last)
+        show_recording(context, body, None)  # it does not dance this
         if old is not None:
             old.use_fake_user = True
     return body

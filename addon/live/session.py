@@ -72,7 +72,8 @@ class Session:
                     self.moved = False
                     changed |= self._show(scene, body)
             except errors.SolverError as error:
-                self.trouble, changed = str(error), True
+                self._know_nothing(str(error))
+                changed = True
         if changed or told:
             draw_again(views=changed)
 
@@ -122,14 +123,19 @@ class Session:
         answers = self.child.answers()
         for answer in answers:
             if answer.kind == "pose" and answer.frames:
-                self.pose, self.trouble = answer.frames[0], ""
                 if answer.serial == self._pose_serial:
                     self._pose_sent = None
+                if self._posed:
+                    self.pose, self.trouble = answer.frames[0], ""
             elif self.readings is not None and self.readings.take(answer):
                 continue
             elif answer.kind == "error" and answer.serial in (-1, self._serial):
                 self.trouble, self._pose_sent = str(answer.tree.get("message", "")), None
         return bool(answers)
+
+    def _know_nothing(self, trouble: str) -> None:
+        """The rig cannot be checked as it is: what was known is of another one, and nothing of it is shown."""
+        self.trouble, self.readings, self.pose, self._posed, self._sent = trouble, None, None, False, 0
 
     def _waiting(self) -> bool:
         """Whether a posture is being checked: one at a time, and none waits for ever."""

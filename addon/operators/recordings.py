@@ -5,13 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import bpy
-import numpy as np
 from bpy_extras.io_utils import ImportHelper
 
-from ..action import clock_is_free, frames_at, set_frame_rate, show_frames
+from ..action import set_frame_rate
 from ..armature import rig_in
 from ..properties import settings_of
-from ..recording import FILES_KEY, RECORDING_KEY, add_recording, recordings_in, remove_recordings, show_only
+from ..recording import (
+    FILES_KEY,
+    add_recording,
+    clock_is_recordings,
+    play,
+    recordings_in,
+    remove_recordings,
+    show_only,
+)
 from ..study import FASTEST
 from ..told import Said, forget, tell
 from ..typed import Status, scene
@@ -41,7 +48,7 @@ def take_in(context: bpy.types.Context, paths: list[Path]) -> list[str]:
     names = [name for name, files in trials.items() if fresh & set(files)]
     shown = {child[FILES_KEY]: child for child in recordings_in(now) if FILES_KEY in child}
     old = [child for key, child in shown.items() if fresh & set(map(Path, key.split("\n")))]
-    free = clock_is_free(now, [item for child in recordings_in(now) for item in child.objects])
+    free = clock_is_recordings(now)
     read = {name: next(iter(read_trials(trials[name]).values())) for name in (trials if free else names)}
     with all_or_nothing():
         if free:
@@ -51,15 +58,11 @@ def take_in(context: bpy.types.Context, paths: list[Path]) -> list[str]:
             old, names_now = list(shown.values()), list(read)  # an earlier one may stand in another rate's frames
         else:
             names_now = names
-        for name in names_now:
-            add_recording(context, read[name], name)[FILES_KEY] = "\n".join(map(str, trials[name]))
-        if free:
-            times = [t for part in (read[names[0]].marker_times, read[names[0]].force_times) if len(part) for t in part]
-            if times:
-                show_frames(now, *(float(frame) for frame in frames_at(now, np.array([min(times), max(times)]))))
+        made = {name: add_recording(context, read[name], name) for name in names_now}
+        for name, collection in made.items():
+            collection[FILES_KEY] = "\n".join(map(str, trials[name]))
+        play(now, made[names[0]])
     remove_recordings(old)
-    for child in recordings_in(now):
-        child.name = child[RECORDING_KEY]  # which an earlier one may have had
     for file in sorted(fresh - set(listed)):
         chosen.add().path = str(file)
     show_only(context, names[0])

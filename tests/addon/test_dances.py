@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import action, armature, command, registration, scores
+from addon import action, armature, command, recording, registration, scores, study
 from addon.authoring import author, dances, ghost, keyed, marks, timeline
 from addon.colours import colouring
 from solver.cli import OK, main
@@ -21,6 +21,7 @@ from solver.scene.timeline import SceneStrip
 from tests.addon.scenes import build, fingerprint
 from tests.addon.test_dance_jobs import posed
 from tests.addon.test_extension import child
+from tests.addon.test_scene import shown_recording
 from tests.addon.test_timeline import difference
 
 SINGLE = 1e-5
@@ -53,6 +54,19 @@ def shapes_now(body: bpy.types.Object) -> dict[str, np.ndarray]:
     """Where the shapes of a body or a ghost are at this frame."""
     graph = bpy.context.evaluated_depsgraph_get()
     return {link: np.array(shape.evaluated_get(graph).matrix_world) for link, shape in armature.shapes_of(body).items()}
+
+
+def test_a_dance_hides_the_recordings_of_its_body(registered: None, designed: Path) -> None:
+    """A body that dances is not what was measured: its study's recordings go out of sight, others' stay."""
+    body = dances.show_dance(bpy.context, dances.read_dance(designed))
+    for name, owner in (("own", body), ("other", None)):
+        shown = recording.add_recording(bpy.context, shown_recording(), name)
+        shown[study.TRIAL_KEY] = name
+        if owner is not None:
+            shown[study.OF_KEY] = owner
+    dances.show_dance(bpy.context, dances.read_dance(designed), onto=body)
+    layers = bpy.context.view_layer.layer_collection.children
+    assert {name: layers[name].exclude for name in ("own", "other")} == {"own": True, "other": False}
 
 
 def test_the_timeline_has_the_dance(registered: None, designed: Path) -> None:

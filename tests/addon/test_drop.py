@@ -100,26 +100,30 @@ def test_forces_dropped_later_join_their_markers(registered: None, tmp_path: Pat
 def test_a_folder_at_once(registered: None, tmp_path: Path) -> None:
     """A folder gives all of its trials; one of another rate does not set the first one's frames awry."""
     recorded(tmp_path, "walk", rate=100.0)
-    recorded(tmp_path, "squat", rate=50.0)
+    recorded(tmp_path, "squat", rate=50.0, seconds=2.0)
     assert bpy.ops.exciting_dance.import_recording(directory=str(tmp_path)) == {"FINISHED"}
     assert sorted(listed()) == ["squat.mot", "squat.trc", "walk.mot", "walk.trc"]
     assert sorted(clouds()) == ["squat", "walk"]
-    for file, shown in (("walk.mot", "walk"), ("squat.trc", "squat")):
-        bpy.context.scene.exciting_dance.file_index = listed().index(file)
+    scene = bpy.context.scene
+    for file, shown, last in (("walk.mot", "walk", 101), ("squat.trc", "squat", 201)):
+        scene.exciting_dance.file_index = listed().index(file)
+        assert (scene.frame_start, scene.frame_end) == (1, last)
         layers = bpy.context.view_layer.layer_collection.children
         assert [child.name for child in layers if not child.exclude] == [shown]
     assert action.frame_rate(bpy.context.scene) == pytest.approx(100.0)
     ball = next(item for child in recordings_in(bpy.context.scene) if "squat" in child.name for item in child.objects)
     ends = [curve.keyframe_points[-1].co.x for curve in action.curves_of(ball) if curve.data_path == "location"]
-    assert ends == pytest.approx([101.0] * 3)
+    assert ends == pytest.approx([201.0] * 3)
 
 
 def test_a_dance_keeps_its_clock(registered: None, tmp_path: Path, person: Rig) -> None:
-    """Where a rig dances already, a dropped recording takes the scene's rate and leaves the range as it is."""
+    """Where a rig dances already, a dropped recording takes the scene's rate and leaves the range as it is, chosen on
+    the list, too."""
     body, scene = build(person), bpy.context.scene
     body.keyframe_insert("location", frame=1)
     before = action.frame_rate(scene), scene.frame_end
     drop(recorded(tmp_path, "walk")[0])
+    scene.exciting_dance.file_index = 0
     assert (action.frame_rate(scene), scene.frame_end) == before
 
 
@@ -145,7 +149,8 @@ def test_removing_a_file_removes_what_shows_it(registered: None, tmp_path: Path)
 
 
 def test_a_study_shows_its_recordings_once(registered: None, tmp_path: Path, person: Rig) -> None:
-    """What was dropped gives way to the study's own, at the study's rate; another study of the body to its."""
+    """What was dropped gives way to the study's own, at the study's rate and by its name; so does that to another
+    study of the body."""
     drop(recorded(tmp_path, "walk", rate=50.0)[0])
     folder = tmp_path / "study"
     folder.mkdir()
@@ -157,7 +162,9 @@ def test_a_study_shows_its_recordings_once(registered: None, tmp_path: Path, per
     rate = action.frame_rate(bpy.context.scene)
     assert rate == pytest.approx(100.0)
     for _ in range(2):
-        assert len(clouds()) == 1
+        assert list(clouds()) == ["walk"]
+        assert "walk markers" in bpy.data.actions
+        assert not [item.name for item in bpy.data.actions if item.name.startswith("walk markers.")]
         ball = next(iter(recordings_in(bpy.context.scene)[0].objects))
         ends = [curve.keyframe_points[-1].co.x for curve in action.curves_of(ball) if curve.data_path == "location"]
         assert ends == pytest.approx([1.0 + rate * found.markers.times[-1]] * 3)

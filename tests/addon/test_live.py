@@ -355,3 +355,25 @@ def test_panel_and_overlays_are_there_only_while_needed(body: bpy.types.Object) 
     assert timeline_overlays.switch in Live.draw
     assert not live_overlays.Handles.known
     assert not timeline_overlays.Drawn.handles
+
+
+def test_a_scaled_rig_shows_a_message_and_nothing_else(body: bpy.types.Object) -> None:
+    """What was known is of a rig of other lengths: no mark of it stays beside the message, and it is checked again
+    when the scale is gone, without a word from the user."""
+    scene = bpy.context.scene
+    session = Live.start(bpy.context, body)
+    until(session, lambda: session.readings is not None and session.readings.done)
+    for factor in (2.0, 3.0):
+        body.scale = (factor,) * 3
+        bpy.context.view_layer.update()
+        change(session)
+        until(session, lambda: "scaled" in session.trouble)
+        assert session.reading(scene)[0] is None
+        assert session.readings is None
+        assert session.excitation(scene) == {}
+    body.scale = (1.0,) * 3
+    bpy.context.view_layer.update()
+    change(session)
+    until(session, lambda: session.readings is not None and session.readings.done)
+    assert session.trouble == ""
+    assert session.reading(scene)[0] is not None
