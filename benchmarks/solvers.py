@@ -215,7 +215,7 @@ def run(quick: bool) -> bool:
     """Measure and print; False when a must is missed."""
     repeats = QUICK_REPEATS if quick else REPEATS
     rig = hrp2()
-    regression = accumulate(rig, [simulated(rig, other_body(rig))], weights=1.0 / NOISE)
+    regression = accumulate(rig, [simulated(rig, other_body(rig))]).with_weights(1.0 / NOISE)
     assert regression.factor.shape[1] == 310
     floors = (PAPER_FLOOR,) if quick else (None, PAPER_FLOOR)
     figures = [figure for floor in floors for figure in compare(regression, rig, floor, repeats, quick)]

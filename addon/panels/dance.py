@@ -200,7 +200,7 @@ class EXCITING_DANCE_UL_joints(bpy.types.UIList):
 
     bl_idname = "EXCITING_DANCE_UL_joints"
 
-    def draw_item(
+    def draw_item(  # noqa: PLR0913 the signature that Blender calls
         self,
         context: bpy.types.Context | None,
         layout: bpy.types.UILayout,

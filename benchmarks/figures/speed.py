@@ -33,7 +33,7 @@ def solver_figures(quick: bool) -> list[Figure]:
     with one_blas_thread():
         rig = hrp2()
         trial = solvers.simulated(rig, solvers.other_body(rig))
-        regression = accumulate(rig, [trial], weights=1.0 / solvers.NOISE)
+        regression = accumulate(rig, [trial]).with_weights(1.0 / solvers.NOISE)
         links, count = regression.factor.shape[1] // 10, regression.factor.shape[1]
         for floor in (solvers.PAPER_FLOOR,) if quick else (None, solvers.PAPER_FLOOR):
             found = solvers.compare(regression, rig, floor, repeats, quick)

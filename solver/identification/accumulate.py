@@ -13,39 +13,34 @@ from ..motion import Motion
 from ..rig import Rig
 from ..trial import Trial
 from .base_parameters import BaseParameters, base_parameters
-from .blocks import AXES, FORCE_AXES, MAX_BLOCKS, Block, axis_places, compact
+from .blocks import AXES, FORCE_AXES, Block, Blocks, axis_places, compact
 from .regression import Regression
 from .triangular import fold
 
 BUFFER = 1024
 """Rows an axis collects before they are folded into its factor."""
-BLOCK_SECONDS = 0.5
-"""Length of a block while there are few: longer than the correlation of residuals filtered at a few hertz."""
+USUAL_BLOCKS = Blocks()
 
 
 def accumulate(
     rig: Rig,
     trials: Iterable[Trial],
-    weights: np.ndarray | None = None,
     base: int | str = 0,
     axes: Axes = "link",
     *,
     structure: BaseParameters | None = None,
-    block_seconds: float = BLOCK_SECONDS,
-    max_blocks: int = MAX_BLOCKS,
+    blocks: Blocks = USUAL_BLOCKS,
 ) -> Regression:
-    """Regression over the counted frames of trials.
+    """Regression over the counted frames of trials, every axis of weight one: see `Regression.with_weights`.
 
     Args:
         rig: whose links are identified.
         trials: any iterable, a generator too: a long recording may come as many pieces of the same name.
-        weights: (6,) per axis; ones by default, see `Regression.axis_weights`.
         base: base link, by name or index.
         axes: ``"link"`` or ``"world"``. A wrench that is measured only in part needs ``"world"``, because the base
             link's axes mix what was measured with what was not.
         structure: base parameters of the rig, if already known.
-        block_seconds: length of a block; doubled whenever there are more than ``max_blocks``.
-        max_blocks: most blocks kept.
+        blocks: what the equations are cut into.
 
     Raises:
         InvalidValue: no counted frame, or a trial of another rig.
@@ -60,7 +55,7 @@ def accumulate(
     """
     structure = base_parameters(rig) if structure is None else structure
     index = base_index(rig, base)
-    collector, noise = _Collector(structure, block_seconds, max_blocks), _Noise(structure)
+    collector, noise = _Collector(structure, blocks), _Noise(structure)
     for trial in trials:
         used = usable(trial, axes)
         kept = np.flatnonzero(used.any(axis=1))
@@ -77,11 +72,10 @@ def accumulate(
             collector.add(trial.name, motion.times[piece.frames], piece, wrench, measured)
             for other in moved:
                 noise.add(piece, other, other.moved_here(here) - wrench, measured, len(copies))
-    blocks = collector.finished()
-    if not blocks:
+    found = collector.finished()
+    if not found:
         raise InvalidValue("no frame counts in any of the trials: every one has contacts that were not measured")
-    scale = np.ones(AXES) if weights is None else weights
-    return Regression(rig.links, rig.links[index], axes, structure, scale, blocks, noise=noise.finished())
+    return Regression(rig.links, rig.links[index], axes, structure, np.ones(AXES), found, noise=noise.finished())
 
 
 def axis_weights(
@@ -192,10 +186,10 @@ def _rows_taken(structure: BaseParameters) -> list[np.ndarray]:
 class _Collector:
     """Cuts the stream of frames into blocks."""
 
-    def __init__(self, structure: BaseParameters, block_seconds: float, max_blocks: int) -> None:
+    def __init__(self, structure: BaseParameters, blocks: Blocks) -> None:
         self.taken = _rows_taken(structure)
         self.axes = [_Axis(len(taken) + 1) for taken in self.taken]
-        self.seconds, self.limit = block_seconds, max_blocks
+        self.seconds, self.limit = blocks.seconds, blocks.most
         self.least_frames = 1
         self.blocks: list[Block] = []
         self.trial, self.start, self.stop, self.frames = "", 0.0, 0.0, 0

@@ -15,6 +15,21 @@ FORCE_AXES = 3
 """The first three axes are forces; they know nothing of rotational inertia."""
 MAX_BLOCKS = 64
 """Blocks kept for the bootstrap; neighbours are merged beyond."""
+BLOCK_SECONDS = 0.5
+"""Length of a block while there are few: longer than the correlation of residuals filtered at a few hertz."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """What a recording is cut into.
+
+    Attributes:
+        seconds: length of a block; doubled whenever there are more than ``most``.
+        most: blocks kept.
+    """
+
+    seconds: float = BLOCK_SECONDS
+    most: int = MAX_BLOCKS
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ MIRRORED_AXES = np.array([True, False, True])
 """Rotations about x and z change sign between right and left."""
 
 
-def human(
+def human(  # noqa: PLR0913 what a user types; all but three have one sensible default each
     height: float,
     mass: float,
     sex: str,

@@ -54,7 +54,7 @@ def load(paths: Sequence[str | Path], options: ReadOptions | None = None) -> tup
     return find_recordings(paths, ReadOptions() if options is None else options)
 
 
-def calibrate_subject(
+def calibrate_subject(  # noqa: PLR0913 what a user types of a person, word by word
     recordings: Sequence[Recording],
     *,
     sex: str,
@@ -221,7 +221,7 @@ def posed(
     return body, records
 
 
-def identify_study(
+def identify_study(  # noqa: PLR0913 what a user types: a person's words, or a rig
     recordings: Sequence[Recording],
     *,
     rig: Rig | None = None,

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from solver.identification.accumulate import accumulate
+from solver.identification.blocks import Blocks
 from solver.identification.bodies import BodyCoordinates
 from solver.identification.regression import Regression
 from solver.inertials import InertialParameters
@@ -72,4 +73,4 @@ def regression_of(rig: Rig, truth: InertialParameters, **choices: float) -> Regr
     """The regression of one simulated trial."""
     frames, seed = int(choices.get("frames", 120)), int(choices.get("seed", 0))
     trial = trial_of(rig, truth, frames=frames, noise=choices.get("noise", 0.0), seed=seed)
-    return accumulate(rig, [trial], weights=WEIGHTS, block_seconds=0.1)
+    return accumulate(rig, [trial], blocks=Blocks(seconds=0.1)).with_weights(WEIGHTS)

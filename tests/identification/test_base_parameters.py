@@ -12,6 +12,7 @@ from solver.errors import InvalidValue
 from solver.identification.accumulate import accumulate
 from solver.identification.base_estimation import data_base, estimate_base
 from solver.identification.base_parameters import base_parameters, expected_count, from_factor
+from solver.identification.blocks import Blocks
 from solver.inertials import PER_LINK, InertialParameters
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
@@ -151,7 +152,7 @@ def test_slow_noise_is_not_trusted() -> None:
         generator = np.random.default_rng(seed)
         noise = _smooth(generator.standard_normal((6000, 6)), 40)
         trial = Trial("slow", motion, measured(rig, motion, noise=0.5 * noise), np.ones(6000, bool))
-        estimate = estimate_base(accumulate(rig, [trial], block_seconds=0.8))
+        estimate = estimate_base(accumulate(rig, [trial], blocks=Blocks(seconds=0.8)))
         error = estimate.values - estimate.base.of(rig.prior)
         white.append(error / estimate.white_std)
         corrected.append(error / estimate.std)

@@ -67,10 +67,10 @@ def test_noise_of_accelerations_biases_less() -> None:
     rig = small_rig()
     truth = other_body(rig, spread=0.1)
     trial = noisy(rig, truth, level=3.0)
-    exact = accumulate(rig, [trial_of(rig, truth, frames=1500)], weights=WEIGHTS)
+    exact = accumulate(rig, [trial_of(rig, truth, frames=1500)]).with_weights(WEIGHTS)
     options = replace(LOOSE, noise_variance=None)
     before, after = (
-        exact.cost(consistent(accumulate(rig, [t], weights=WEIGHTS), rig, options).parameters)
+        exact.cost(consistent(accumulate(rig, [t]).with_weights(WEIGHTS), rig, options).parameters)
         for t in (replace(trial, shaken=()), trial)
     )
     assert np.sqrt(after) < np.sqrt(before) / 5.0
@@ -80,8 +80,8 @@ def test_a_motion_without_noise_is_believed_as_it_is() -> None:
     """Copies that equal the motion change nothing, and neither does having none."""
     rig = small_rig()
     trial = trial_of(rig, other_body(rig), noise=2.0)
-    alone = accumulate(rig, [trial], weights=WEIGHTS)
-    with_copies = accumulate(rig, [replace(trial, shaken=(trial.motion,) * 2)], weights=WEIGHTS)
+    alone = accumulate(rig, [trial]).with_weights(WEIGHTS)
+    with_copies = accumulate(rig, [replace(trial, shaken=(trial.motion,) * 2)]).with_weights(WEIGHTS)
     assert not len(alone.calibrated.shares)
     one, other = (consistent(r, rig, LOOSE).parameters.values for r in (alone, with_copies))
     assert np.array_equal(one, other)
@@ -91,7 +91,7 @@ def test_the_result_stays_physical() -> None:
     """However noisy the motion, what is found is a body that can exist."""
     rig = small_rig()
     trial = noisy(rig, other_body(rig), level=100.0, frames=300)
-    found = consistent(accumulate(rig, [trial], weights=WEIGHTS), rig, LOOSE)
+    found = consistent(accumulate(rig, [trial]).with_weights(WEIGHTS), rig, LOOSE)
     assert found.satisfies == CONSISTENT
 
 
@@ -100,8 +100,8 @@ def test_noise_of_recordings_adds_up() -> None:
     rig = small_rig()
     first, second = (noisy(rig, other_body(rig), level=1.0, frames=n) for n in (200, 300))
     second = replace(second, name="b")
-    together = accumulate(rig, [first, second], weights=WEIGHTS)
-    merged = accumulate(rig, [first], weights=WEIGHTS).merged(accumulate(rig, [second], weights=WEIGHTS))
+    together = accumulate(rig, [first, second]).with_weights(WEIGHTS)
+    merged = accumulate(rig, [first]).with_weights(WEIGHTS).merged(accumulate(rig, [second]).with_weights(WEIGHTS))
     twice = together.resampled(np.full(len(together.blocks), 2.0))
     assert merged.calibrated.shares == pytest.approx(together.calibrated.shares, abs=1e-9)
     assert twice.calibrated.shares == pytest.approx(together.calibrated.shares, abs=1e-9)
@@ -139,7 +139,7 @@ def test_intervals_hold_the_truth() -> None:
     for draw in range(25):
         truth = bodies.parameters(0.1 * generator.standard_normal(10 * len(rig.links)))
         trial = trial_of(rig, truth, frames=60, noise=20.0, seed=draw)
-        regression = accumulate(rig, [trial], weights=np.full(6, 1.0 / 20.0))
+        regression = accumulate(rig, [trial]).with_weights(np.full(6, 1.0 / 20.0))
         chosen = replace(options, noise_variance=1.0)
         found = consistent(regression, rig, chosen)
         spread = posterior(regression, found, rig, chosen)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from solver.identification.accumulate import accumulate
+from solver.identification.blocks import Blocks
 from solver.identification.information import data_inflation, information, noise_variance
 from solver.identification.scaling import parameter_scale
 from solver.motion import Motion
@@ -53,7 +54,7 @@ def test_repeated_equations_count_once() -> None:
         repeated = Motion(0.01 * np.arange(frames), q, v, a)
         wrenches = Wrenches(repeated.times, ("plate",), np.repeat(values, times, axis=0))
         trial = Trial("a", repeated, wrenches, np.ones(frames, bool))
-        regression = accumulate(rig, [trial], weights=MOMENTS_ONLY, block_seconds=0.4)
+        regression = accumulate(rig, [trial], blocks=Blocks(seconds=0.4)).with_weights(MOMENTS_ONLY)
         assert data_inflation(regression, rig.prior) == pytest.approx(times, rel=0.3)
 
 
@@ -62,4 +63,4 @@ def test_noise_variance_is_one_for_right_weights() -> None:
     rig = small_rig()
     trial = trial_of(rig, rig.prior, frames=400, noise=1.0)
     spread = accumulate(rig, [trial]).axis_weights(rig.prior)
-    assert noise_variance(accumulate(rig, [trial], weights=spread), rig.prior) == pytest.approx(1.0)
+    assert noise_variance(accumulate(rig, [trial]).with_weights(spread), rig.prior) == pytest.approx(1.0)

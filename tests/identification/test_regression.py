@@ -13,6 +13,7 @@ import pytest
 from solver.dynamics import base_regressor, external_wrench
 from solver.errors import InvalidValue, UnknownLink
 from solver.identification.accumulate import accumulate, axis_weights, residuals, usable
+from solver.identification.blocks import Blocks
 from solver.identification.regression import Regression
 from solver.rig import Rig
 from solver.trial import Trial
@@ -51,7 +52,7 @@ def test_factor_stands_for_all_equations(frames: int, base: int | str) -> None:
     """R'R = Y'W'WY, R'c = Y'W'Wf and c'c + rest = f'W'Wf, with fewer rows than columns too; R is triangular."""
     rig = mixed_rig()
     trial = random_trial(rig, frames, noise=NOISE)
-    regression = accumulate(rig, [trial], WEIGHTS, base)
+    regression = accumulate(rig, [trial], base).with_weights(WEIGHTS)
     rows = equations(rig, [trial], base)
     assert_same(gram(regression), rows.T @ rows)
     np.testing.assert_array_equal(np.tril(regression.factor, -1), 0.0)
@@ -65,11 +66,11 @@ def test_any_split_of_a_recording_gives_the_same_equations() -> None:
     """One trial, its pieces as a generator, and its pieces merged afterwards: the same factor."""
     rig = mixed_rig()
     trial = random_trial(rig, 400, noise=NOISE)
-    whole = accumulate(rig, [trial], WEIGHTS)
+    whole = accumulate(rig, [trial]).with_weights(WEIGHTS)
     cuts = [0, 1, 130, 131, 250, 400]
     pieces = [part_of(trial, a, b) for a, b in pairwise(cuts)]
-    fed = accumulate(rig, (piece for piece in pieces), WEIGHTS)
-    merged = accumulate(rig, pieces[:2], WEIGHTS).merged(accumulate(rig, pieces[2:], WEIGHTS))
+    fed = accumulate(rig, (piece for piece in pieces)).with_weights(WEIGHTS)
+    merged = accumulate(rig, pieces[:2]).with_weights(WEIGHTS).merged(accumulate(rig, pieces[2:]).with_weights(WEIGHTS))
     for other in (fed, merged):
         assert_same(gram(other), gram(whole))
         np.testing.assert_allclose(np.abs(other.factor), np.abs(whole.factor), atol=1e-8)
@@ -80,7 +81,7 @@ def test_blocks_stay_few_and_keep_every_equation() -> None:
     """More blocks than allowed are merged with neighbours in time; their sum is still the whole."""
     rig = mixed_rig()
     trials = [random_trial(rig, 60 + 20 * k, seed=k, noise=NOISE, name=f"trial {k}") for k in range(9)]
-    regression = accumulate(rig, trials, WEIGHTS, block_seconds=0.05, max_blocks=16)
+    regression = accumulate(rig, trials, blocks=Blocks(seconds=0.05, most=16)).with_weights(WEIGHTS)
     rows = equations(rig, trials)
     assert 8 <= len(regression.blocks) <= 16
     assert_same(gram(regression), rows.T @ rows)
@@ -92,7 +93,7 @@ def test_more_trials_than_blocks_share_blocks() -> None:
     """Forty short trials fit in ten blocks, each of neighbouring trials."""
     rig = mixed_rig()
     trials = [random_trial(rig, 5, seed=k, noise=NOISE, name=f"trial {k}") for k in range(40)]
-    regression = accumulate(rig, trials, WEIGHTS, max_blocks=10)
+    regression = accumulate(rig, trials, blocks=Blocks(most=10)).with_weights(WEIGHTS)
     assert 4 <= len(regression.blocks) <= 10
     assert [name for block in regression.blocks for name in block.trials] == [trial.name for trial in trials]
     rows = equations(rig, trials)
@@ -100,20 +101,20 @@ def test_more_trials_than_blocks_share_blocks() -> None:
 
 
 def test_weights_can_change_afterwards() -> None:
-    """Weighting an accumulated regression equals accumulating with those weights."""
+    """Axes weigh one until told otherwise, the last weights hold, and twice the weights make four times the squares."""
     rig = mixed_rig()
-    trial = random_trial(rig, 200, noise=NOISE)
-    plain = accumulate(rig, [trial])
-    for regression in (plain.with_weights(WEIGHTS), plain.with_weights(2.0 * WEIGHTS).with_weights(WEIGHTS)):
-        assert_same(gram(regression), gram(accumulate(rig, [trial], WEIGHTS)))
-    assert_same(gram(plain), gram(accumulate(rig, [trial], np.ones(6))))
+    plain = accumulate(rig, [random_trial(rig, 200, noise=NOISE)])
+    weighted, doubled = plain.with_weights(WEIGHTS), plain.with_weights(2.0 * WEIGHTS)
+    assert_same(gram(plain), gram(plain.with_weights(np.ones(6))))
+    assert_same(gram(doubled), 4.0 * gram(weighted))
+    assert_same(gram(doubled.with_weights(WEIGHTS)), gram(weighted))
 
 
 def test_residuals_per_axis_are_known_without_the_recording() -> None:
     """Squares per axis of any parameters equal those of the residuals, so weights follow from the factors alone."""
     rig = mixed_rig()
     trial = random_trial(rig, 300, noise=NOISE)
-    regression = accumulate(rig, [trial], WEIGHTS)
+    regression = accumulate(rig, [trial]).with_weights(WEIGHTS)
     wrong = rig.prior.scaled(1.1 * rig.prior.total_mass)
     for parameters in (rig.prior, wrong):
         direct = residuals(rig, trial, parameters)
@@ -134,7 +135,7 @@ def test_frames_that_do_not_count_leave_no_trace() -> None:
     values[10:20], values[20:30], values[77] = 1e6, np.nan, -1e6
     spoilt = replace(trial, wrenches=replace(trial.wrenches, values=values), counted=counted)
     clean = replace(trial, counted=counted)
-    regression = accumulate(rig, [spoilt], WEIGHTS)
+    regression = accumulate(rig, [spoilt]).with_weights(WEIGHTS)
     rows = equations(rig, [clean])
     assert_same(gram(regression), rows.T @ rows)
     assert regression.frames == 99
@@ -149,7 +150,7 @@ def test_unmeasured_moments_leave_the_forces() -> None:
     known = np.ones((100, 6), bool)
     known[:, 3:] = False
     forces_only = replace(trial, wrenches=replace(trial.wrenches, measured=known))
-    regression = accumulate(rig, [forces_only], WEIGHTS)
+    regression = accumulate(rig, [forces_only]).with_weights(WEIGHTS)
     rows = equations(rig, [trial], weights=WEIGHTS * [1, 1, 1, 0, 0, 0])
     assert_same(gram(regression), rows.T @ rows)
     assert regression.rows == 300
@@ -177,7 +178,7 @@ def test_resampling_repeats_the_equations_of_a_block() -> None:
     """A block drawn twice counts as recorded twice, a block not drawn as not recorded."""
     rig = mixed_rig()
     trial = random_trial(rig, 200, noise=NOISE)
-    regression = accumulate(rig, [trial], WEIGHTS)
+    regression = accumulate(rig, [trial]).with_weights(WEIGHTS)
     assert len(regression.blocks) == 4
     drawn = regression.resampled(np.array([2, 0, 1, 1]))
     pieces = [part_of(trial, a, a + 50) for a in (0, 0, 100, 150)]
@@ -205,7 +206,7 @@ def test_columns_and_sub_regressors_belong_to_their_link() -> None:
     """A link's ten columns are those of phi; its sub-regressor has the singular values of the full W_b's columns."""
     rig = mixed_rig()
     trial = random_trial(rig, 200, noise=NOISE)
-    regression = accumulate(rig, [trial], WEIGHTS)
+    regression = accumulate(rig, [trial]).with_weights(WEIGHTS)
     np.testing.assert_array_equal(rig.prior.vector[regression.columns("skew")], rig.prior.link("skew"))
     np.testing.assert_array_equal(rig.prior.vector[regression.columns("skew", "dynamic")], rig.prior.link("skew")[4:])
     rows = equations(rig, [trial])
@@ -234,7 +235,7 @@ def test_memory_does_not_grow_with_time() -> None:
 
     def peak(count: int) -> int:
         tracemalloc.start()
-        accumulate(rig, pieces(count), block_seconds=0.5, max_blocks=16)
+        accumulate(rig, pieces(count), blocks=Blocks(seconds=0.5, most=16))
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         return most
