@@ -1,0 +1,156 @@
+"""From a study to its folder and its page: a SIMULATED robot's six seconds."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.calibration import Calibration
+from solver.cli import main
+from solver.demo.examples import simulated_robot
+from solver.errors import InvalidValue
+from solver.identification.comparison import AXES, mean_ratio
+from solver.report import CONTENT, content_of, render
+from solver.report.study_folder import write_study
+from solver.scene import study_folder as names
+from solver.scene.bodies import RESULT
+from solver.scene.motion import read_motion
+from solver.study.pipeline import compare_study, identify_study
+from solver.study.values import Settings, Study
+from solver.tracking import Attachment, Tracked
+
+ROBOT = simulated_robot()
+
+
+@pytest.fixture(scope="module")
+def study() -> Study:
+    """Identified without bootstrap and cross-validation."""
+    return identify_study(ROBOT.recordings, rig=ROBOT.rig, settings=Settings(bootstrap=0, cross_validate=False))
+
+
+@pytest.fixture(scope="module")
+def folder(study: Study, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The study's folder, with its truth beside it."""
+    folder = tmp_path_factory.mktemp("study")
+    written = write_study(study, folder, simulated=True, truth=ROBOT.truth)
+    assert sorted(written) == sorted(path.name for path in folder.iterdir())
+    return folder
+
+
+def with_markers(study: Study) -> Study:
+    """The same study as if markers had been tracked: one always 3 mm off, one seen half of the time and 4 mm off."""
+    (record,) = study.records
+    assert record.motion is not None
+    motion = record.motion
+    errors = np.tile([0.003, 0.004], (len(motion), 1))
+    errors[::2, 1] = np.nan
+    tracked = Tracked(motion.times, motion.q, motion.v, ("near", "far"), errors, np.ones(len(motion), bool))
+    link = study.rig.links[0]
+    attachments = (Attachment("near", link, np.zeros(3)), Attachment("far", link, np.ones(3)))
+    calibration = Calibration(study.rig, attachments, "own set", 1.539, {}, {"near": 0.003, "far": 0.004})
+    return replace(study, records=(replace(record, tracked=tracked),), calibration=calibration)
+
+
+def test_a_report_needs_an_identification(study: Study, tmp_path: Path) -> None:
+    """Of a study that only tracked there is no page: asked for, it is refused; its folder has motions and no result."""
+    only_tracked = replace(study, identification=None)
+    with pytest.raises(InvalidValue, match="needs an identification"):
+        content_of(only_tracked)
+    written = write_study(only_tracked, tmp_path)
+    assert names.RIG_FILE in written
+    assert f"dance{names.MOTION_END}" in written
+    assert not {names.RESULT_FILE, names.RESULT_TABLE, names.REPORT_FILE, names.URDF_FILE} & set(written)
+
+
+def test_the_result_in_the_folder_is_the_study_s(study: Study, folder: Path, tmp_path: Path) -> None:
+    """Parameters, prior, trials and mass come back by value; the motion's centre of mass is the identified body's."""
+    found, result = study.identification, RESULT.read(folder / names.RESULT_FILE)
+    assert found is not None
+    assert study.mass is not None
+    np.testing.assert_array_equal(result.parameters.values, found.parameters.values)
+    np.testing.assert_array_equal(result.prior.values, found.prior.values)
+    assert result.trials == found.trials == ("dance",)
+    assert result.details["mass"]["kg"] == study.mass.mass
+    heights = read_motion(folder / f"dance{names.MOTION_END}").com[:, 2]
+    write_study(replace(study, identification=None), tmp_path)
+    assert np.abs(heights - read_motion(tmp_path / f"dance{names.MOTION_END}").com[:, 2]).max() > 1e-5
+
+
+def test_trials_are_the_files_of_one_ending(folder: Path) -> None:
+    """A trial's name is its file's without the ending, whichever of its files is asked for."""
+    assert names.trials_in(folder) == {"dance": folder / "dance.motion.npz"}
+    assert set(names.trials_in(folder, names.RECORDING_END)) == {"dance"}
+    assert names.trials_in(folder, ".unknown") == {}
+
+
+def test_the_page_is_made_again_from_its_content(folder: Path) -> None:
+    """report.npz holds the whole page."""
+    page = (folder / names.REPORT_FILE).read_text(encoding="utf-8")
+    assert render(CONTENT.read(folder / names.CONTENT_FILE)) == page
+
+
+def test_what_the_data_explain_stands_on_the_page(study: Study) -> None:
+    """The measured wrench is nearer to the identified one than to the prior's, by the errors that the page states."""
+    content = content_of(study, truth=ROBOT.truth)
+    (signals,), (errors,) = content.signals, content.errors
+    counted = signals.counted
+    for name, told in (("identified", errors.identified_rmse), ("prior", errors.prior_rmse)):
+        apart = (signals.measured - getattr(signals, name))[counted]
+        np.testing.assert_allclose(np.sqrt(np.mean(apart**2, axis=0)), told, rtol=1e-9)
+    assert (errors.identified_rmse < errors.prior_rmse).all()
+    assert errors.frames == counted.sum()
+
+
+def test_markers_are_told_as_they_were_tracked(study: Study, tmp_path: Path) -> None:
+    """Error and share of frames seen of each marker, and whose body it is, are on the page and in the table."""
+    marked = with_markers(study)
+    content = content_of(marked)
+    (found,) = content.tracking
+    np.testing.assert_allclose(found.rmse, [0.003, 0.004])
+    np.testing.assert_allclose(found.seen, [1.0, 0.5], atol=1e-3)
+    assert "height 1.539 m, 2 markers of the set own set" in dict(content.methods)["Subject"]
+    written = write_study(marked, tmp_path)
+    assert {names.CALIBRATION_FILE, f"dance{names.MARKERS_END}"} <= set(written)
+    assert content_of(study).tracking == ()
+
+
+def test_what_was_not_fitted_is_said(study: Study) -> None:
+    """A trial that was given and not used is named; without a base, weighing or load there is no row of them."""
+    assert study.identification is not None
+    more = replace(study, records=(*study.records, replace(study.records[0], recording=replace(
+        study.records[0].recording, name="spare"), trial=None)))  # fmt: skip
+    assert dict(content_of(more).methods)["Also given"] == "spare: not fitted"
+    assert "Also given" not in dict(content_of(study).methods)
+    bare = content_of(replace(study, mass=None, identification=replace(study.identification, base=None)))
+    assert (bare.weighings, bare.base, bare.loads) == ((), (), ())
+    assert bare.mass == study.identification.parameters.total_mass
+    assert len(content_of(study).weighings) == 1
+
+
+def test_the_verb_compares_as_the_function(
+    study: Study, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """compare writes the function's errors, a row an axis, prints their mean ratio, and knows what was fitted."""
+    files = tmp_path / "files"
+    files.mkdir()
+    ROBOT.write(files)
+    table = tmp_path / "table.csv"
+    words = ["compare", str(folder), str(files), "--output", str(table), "--progress", "none"]
+    assert main(words) == 0
+    assert study.identification is not None
+    wanted, _ = compare_study(
+        ROBOT.recordings, ROBOT.rig, study.identification.parameters, study.identification.prior, study.settings
+    )
+    with table.open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["axis"] for row in rows] == list(AXES)
+    assert [row["unit"] for row in rows] == ["N"] * 3 + ["N m"] * 3
+    assert {row["trial"] for row in rows} == {"dance"}
+    assert {row["used"] for row in rows} == {"yes"}
+    for column, values in (("RMSE identified", wanted[0].identified.rmse), ("CC prior", wanted[0].prior.correlation)):
+        np.testing.assert_allclose([float(row[column]) for row in rows], values, rtol=1e-6)
+    assert f"{mean_ratio(wanted).mean():.2f}" in capsys.readouterr().out

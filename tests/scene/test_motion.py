@@ -1,0 +1,84 @@
+"""Motions and recordings as a scene draws them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.demo.examples import simulated_robot
+from solver.differences import differences
+from solver.dynamics import com_trajectory, link_motions
+from solver.errors import InputError
+from solver.scene.motion import files_of_trials, read_motion, read_trials, scene_motion, scene_recording, write_motion
+from solver.so3 import to_matrix
+from solver.wrenches import Wrenches
+from tests.random_motion import mixed_rig, random_motion
+
+
+def test_joints_one_after_another_give_the_links() -> None:
+    """Placement by placement, root first, the drawn rotations and translations lead to every link's pose."""
+    rig = mixed_rig()
+    motion = random_motion(rig, 5)
+    drawn, links = scene_motion(rig, motion), link_motions(rig, motion)
+    turns: list[np.ndarray] = []
+    origins: list[np.ndarray] = []
+    for link, (parent, placement) in enumerate(zip(rig.parents, rig.model.jointPlacements[1:], strict=True)):
+        turn = placement.rotation @ to_matrix(drawn.rotations[:, link])
+        origin = placement.translation + drawn.translations[:, link] @ placement.rotation.T
+        if parent >= 0:
+            origin = origins[parent] + np.einsum("nij,nj->ni", turns[parent], origin)  # n frame
+            turn = turns[parent] @ turn
+        else:
+            origin = origin + drawn.root
+        turns.append(turn)
+        origins.append(origin)
+        np.testing.assert_allclose(turn, links.rotation[:, :, link].transpose(2, 0, 1), atol=1e-12)
+        np.testing.assert_allclose(origin, links.position[:, link].T, atol=1e-12)
+
+
+def test_a_motion_is_read_as_it_was_drawn(tmp_path: Path) -> None:
+    """Its file keeps every number, and the centre of mass is that of the parameters given, not of the prior."""
+    rig = mixed_rig()
+    motion = random_motion(rig, 6)
+    other = rig.prior.replaced("ball", 3.0 * rig.prior.link("ball"))
+    again = read_motion(write_motion(tmp_path / "a.motion.npz", rig, motion, other))
+    assert differences(again, scene_motion(rig, motion, other)) == ()
+    np.testing.assert_array_equal(again.com, com_trajectory(rig, motion, other))
+    assert np.abs(again.com - scene_motion(rig, motion).com).max() > 1e-3
+    assert len(again) == 6
+
+
+def test_what_is_no_motion_is_named(tmp_path: Path) -> None:
+    """A damaged and a missing file name themselves."""
+    (tmp_path / "damaged.npz").write_bytes(b"PK")
+    for name in ("damaged.npz", "missing.npz"):
+        with pytest.raises(InputError, match=name):
+            read_motion(tmp_path / name)
+
+
+def test_a_force_acts_at_its_centre_of_pressure() -> None:
+    """A load at a place on the floor is drawn there; a plate that carries next to nothing has no centre."""
+    forces = np.array([[10.0, -20.0, 500.0], [0.0, 0.0, 5.0]])  # frame by axis
+    place = np.array([0.3, -0.2, 0.0])
+    values = np.concatenate([forces, np.cross(place, forces)], axis=1)[:, None]
+    drawn = scene_recording(None, Wrenches(np.arange(2.0), ("plate",), values))
+    np.testing.assert_allclose(drawn.centres[0, 0], place, atol=1e-12)
+    assert np.isnan(drawn.centres[1]).all()
+    np.testing.assert_array_equal(drawn.forces[:, 0], forces)
+    assert drawn.markers == ()
+
+
+def test_files_pair_to_trials_alike_read_or_not(tmp_path: Path) -> None:
+    """Joint coordinates and wrenches of one name are one trial, whether its files are listed or read."""
+    robot = simulated_robot()
+    robot.write(tmp_path)
+    paths = files_of_trials([tmp_path])
+    drawn = read_trials([tmp_path])
+    assert list(paths) == list(drawn) == ["dance"]
+    assert {path.name for path in paths["dance"]} == {"dance_joints.csv", "dance_wrenches.csv"}
+    wrenches = robot.recordings[0].wrenches
+    assert wrenches is not None
+    assert drawn["dance"].plates == wrenches.frames
+    np.testing.assert_allclose(drawn["dance"].forces, wrenches.values[:, :, :3], atol=1e-6)
