@@ -51,7 +51,7 @@ def _structure() -> list[Figure]:
                at_most(1), f"{NEWEST!r}: {', '.join(saying)}; a test adds a copy of every check"),
         Figure("files that name the dynamics or collision library", SOURCES, len(engine), "", at_most(14), at_most(8),
                ", ".join(engine)),
-        Figure("files that convert rotations by another library, besides so3", SOURCES, len(converting), "", at_most(0),
+        Figure("files of solver that convert rotations, besides so3", SOURCES, len(converting), "", at_most(0),
                note=", ".join(converting)),
         Figure("files that write archives or JSON by themselves", SOURCES, len(codecs), "", at_most(1),
                note=", ".join(codecs)),

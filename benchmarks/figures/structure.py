@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = (ROOT / "solver", ROOT / "addon")
 ENGINE = {"pin", "pinocchio", "coal", "hppfcl"}
 """Names by which a file shows that it knows the dynamics or the collision library."""
-CONVERSIONS = {"exp3", "log3", "exp6", "log6", "Quaternion", "AngleAxis", "toRotationMatrix", "Rotation", "matrixToRpy"}
+CONVERSIONS = {"exp3", "log3", "Quaternion", "AngleAxis", "toRotationMatrix", "Rotation", "matrixToRpy"}
 """Names of other libraries' conversions between rotation vectors, quaternions and matrices."""
 CODECS = {"savez", "savez_compressed", "dumps", "dump"}
 """Calls by which a file writes an archive or JSON by itself."""
@@ -52,8 +52,11 @@ def engine_files() -> list[str]:
 
 
 def converting_files() -> list[str]:
-    """Files, besides the module for rotations, that convert rotations by another library's functions."""
-    return [path for path in naming(CONVERSIONS) if path != "solver/so3.py"]
+    """Files of the solver, besides the module for rotations, that convert rotations by another library's functions.
+
+    The add-on turns quaternions into Blender's Euler channels by Blender's own functions.
+    """
+    return [path for path in naming(CONVERSIONS) if path.startswith("solver/") and path != "solver/so3.py"]
 
 
 def codec_files() -> list[str]:
