@@ -201,6 +201,7 @@ def joints_of(rig: Rig, turns: np.ndarray, places: np.ndarray) -> tuple[np.ndarr
             back = (turns[:, parent] @ joint.rotation).swapaxes(1, 2)
             turn = back @ turn
             away = places[:, link] - places[:, parent] - turns[:, parent] @ joint.position
+            # frames n, axes i of the joint, axes j of the world
             translations[:, link] = np.einsum("nij,nj->ni", back, away)
         rotations[:, link] = so3.to_quaternion(turn)
     return rotations, translations
@@ -213,6 +214,7 @@ def links_of(rig: Rig, rotations: np.ndarray, translations: np.ndarray) -> tuple
         parent = joint.parent
         if parent >= 0:
             base = turns[:, parent] @ joint.rotation
+            # frames n, axes i of the world, axes j of the joint
             ahead = np.einsum("nij,nj->ni", base, translations[:, link])
             places[:, link] = places[:, parent] + turns[:, parent] @ joint.position + ahead
             turns[:, link] = base @ turns[:, link]

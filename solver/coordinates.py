@@ -41,6 +41,7 @@ def to_manifold(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Cur
     root = Exponential(y[:, 3:6])
     turn, (omega, alpha) = root.matrix, root.rates(dy[:, 3:6], ddy[:, 3:6])
     q[:, :3], q[:, 3:7] = y[:, :3], root.quaternion
+    # frames n, axes i of the world, axes j of the root
     v[:, :3] = np.einsum("nij,ni->nj", turn, dy[:, :3])
     a[:, :3] = np.einsum("nij,ni->nj", turn, ddy[:, :3]) - cross(omega.T, v[:, :3].T).T
     v[:, 3:6], a[:, 3:6] = omega, alpha

@@ -204,5 +204,6 @@ def six_of(matrices: np.ndarray) -> np.ndarray:
 def steiner(points: np.ndarray) -> np.ndarray:
     """(c'c) 1 - c c' (..., 3, 3): what a unit mass at c adds to the inertia about the origin."""
     points = np.asarray(points, float)
+    # axes i
     squares = np.einsum("...i,...i->...", points, points)
     return squares[..., None, None] * np.eye(3) - points[..., :, None] * points[..., None, :]

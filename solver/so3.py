@@ -252,6 +252,7 @@ def to_rpy(matrix: np.ndarray) -> np.ndarray:
 def continuous(quaternions: np.ndarray) -> np.ndarray:
     """The same rotations (N, ..., 4) with signs chosen so that neighbours in time lie on the same side."""
     quaternions = _shaped(quaternions, "quaternions", (4,))
+    # neighbours in time n, components i
     dots = np.einsum("n...i,n...i->n...", quaternions[1:], quaternions[:-1])
     flips = np.cumprod(np.where(dots < 0.0, -1.0, 1.0), axis=0)
     result = quaternions.copy()

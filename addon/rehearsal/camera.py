@@ -34,6 +34,7 @@ def automatic_camera(danced: Danced, times: np.ndarray, size: tuple[int, int], *
     rig = danced.rig
     corners = np.array([[[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)]
                         for box in rig.boxes])  # fmt: skip
+    # moments f, links l, corners c, axes i of the world, axes j of the link
     points = (np.einsum("flij,lcj->flci", turns, corners) + places[:, :, None]).reshape(-1, 3)
     forward = turns[0, 0, :, 0]
     heading = float(np.arctan2(forward[1], forward[0])) + AZIMUTH + np.pi * behind

@@ -46,6 +46,7 @@ def record_markers(
     index = [rig.index(placement.link) for placement in placements]
     local = np.array([placement.position for placement in placements])
     rotation, origin = motions.rotation[:, :, index], motions.position[:, index]
+    # axes r of the world, axes c of the link, markers m, frames n
     positions = np.einsum("rcmn,mc->nmr", rotation, local) + np.moveaxis(origin, 0, -1).transpose(1, 0, 2)
     errors = noise * generator.standard_normal(positions.shape)
     return Markers(motion.times, tuple(placement.marker for placement in placements), positions + errors)

@@ -67,6 +67,7 @@ class _Path:
     def __call__(self, times: np.ndarray) -> np.ndarray:
         """(N, nv): first the root leans, then everything swings, and back."""
         angles = 2.0 * np.pi * self.frequencies[:, None] * times[None, :, None] + self.phases[:, None]
+        # sines s, freedoms c, frames n
         waves = np.einsum("sc,snc->nc", self.shares, np.sin(angles))
         leaning = _ease(times) * _ease(self.seconds - times)
         swinging = _ease(times - EASE) * _ease(self.seconds - EASE - times)

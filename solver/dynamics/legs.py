@@ -200,6 +200,7 @@ class Leg:
         jacobian = placed.jacobian()
         dx, ddx = dx.copy(), ddx.copy()
         kept = jacobian[:, :, FOOT:]
+        # frames n, components i of the foot's velocity, kept coordinates j
         dx[:, :FOOT] = _solve(jacobian[:, :, :FOOT], foot.velocity - np.einsum("nij,nj->ni", kept, dx[:, FOOT:]))
         bias = self._bias(placed, dx)
         wanted = foot.acceleration - bias - np.einsum("nij,nj->ni", kept, ddx[:, FOOT:])
@@ -344,6 +345,7 @@ def _applied(turn: np.ndarray, vector: np.ndarray) -> np.ndarray:
     some = np.flatnonzero(vector)
     if len(some) == 1:
         return turn[:, some[0]] * vector[some[0]]
+    # axes i after the turn, axes j before it, frames n
     return np.einsum("ijn,j->in", turn, vector)
 
 
@@ -351,6 +353,7 @@ def _composed(turn: np.ndarray, rotation: np.ndarray) -> np.ndarray:
     """Turns (3, 3, N) after one fixed rotation (3, 3)."""
     if np.array_equal(rotation, UPRIGHT):
         return turn
+    # axes i after both, axes j between them, axes k before, frames n
     return np.einsum("ijn,jk->ikn", turn, rotation)
 
 

@@ -92,6 +92,7 @@ class Mechanics:
 
     def _com(self, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
         values = self.rig.prior.values
+        # frames n, links l, axes i of the world, axes j of the link
         first = np.einsum("nlij,lj->ni", rotation, values[:, FIRST_MOMENT])
         return (first + np.einsum("l,nli->ni", self.rig.prior.masses, position)) / self._mass
 

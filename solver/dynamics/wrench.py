@@ -86,6 +86,7 @@ def external_wrench(
     world = wrenches.about(motions.position[:, index].T)
     if axes == "world":
         return world
+    # axes r of the world, axes c of the link, frames n, k force or moment
     return np.einsum("rcn,nkr->nkc", motions.rotation[:, :, index], world.reshape(-1, 2, 3)).reshape(-1, 6)
 
 

@@ -49,6 +49,7 @@ def twist_margins(
         return _margins(pushed, halves, mu, weight)
     between = centres[1, :2] - centres[0, :2]
     across = np.array([-between[1], between[0]]) / max(float(between @ between), 1e-12)
+    # patches f, their axes a, world directions i
     sideways = np.einsum("fai,i->fa", axes, across) * np.array([[-1.0], [1.0]])
     tried = [_margins(pushed.coupled(share, sideways), halves, mu, weight) for share in COUPLES]
     best = np.argmax([margins.min(axis=1) for margins in tried], axis=0)

@@ -58,12 +58,14 @@ class BodyCoordinates:
                 "correct it before identifying"
             )
         roots = np.linalg.cholesky(pseudo)
+        # links l, coordinates c of a link, rows i and columns m of a change, j and k summed over
         changes = np.einsum("lij,cjk,lmk->lcim", roots, SHAPES, roots)
         blocks = np.swapaxes(parameters_of(changes), 1, 2)
         return BodyCoordinates(reference, roots, blocks)
 
     def parameters(self, x: np.ndarray) -> InertialParameters:
         """Parameters at coordinates (10 L,)."""
+        # links l, parameters i and coordinates j of a link
         change = np.einsum("lij,lj->li", self.blocks, x.reshape(-1, PER_LINK))
         return InertialParameters(self.reference.links, self.reference.values + change)
 
@@ -74,11 +76,13 @@ class BodyCoordinates:
 
     def matrices(self, x: np.ndarray) -> np.ndarray:
         """1 + X (L, 4, 4)."""
+        # links l, coordinates c of a link, rows i and columns j of a pseudo-inertia
         return np.eye(ORDER) + np.einsum("lc,cij->lij", x.reshape(-1, PER_LINK), SHAPES)
 
     def columns(self, matrix: np.ndarray) -> np.ndarray:
         """matrix (m, 10 L) in phi, in the coordinates instead."""
         parts = matrix.reshape(len(matrix), -1, PER_LINK)
+        # rows m, links l, parameters i and coordinates j of a link
         return np.einsum("mli,lij->mlj", parts, self.blocks).reshape(len(matrix), -1)
 
 

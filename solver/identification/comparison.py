@@ -155,6 +155,7 @@ def _com_from_base(rig: Rig, trial: Trial, frames: np.ndarray, parameters: Inert
 
 
 def _rms(vectors: np.ndarray) -> float:
+    # frames i, axes j
     return float(np.sqrt(np.mean(np.einsum("ij,ij->i", vectors, vectors)))) if len(vectors) else float("nan")
 
 

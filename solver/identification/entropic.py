@@ -80,6 +80,7 @@ def minimise(
 
 
 def _matrices(x: np.ndarray) -> np.ndarray:
+    # links l, coordinates c of a link, rows i and columns j of a pseudo-inertia
     return np.eye(ORDER) + np.einsum("lc,cij->lij", x.reshape(-1, PER_LINK), SHAPES)
 
 
@@ -96,6 +97,7 @@ def _derivatives(
     hessian: np.ndarray, gradient: np.ndarray, strengths: np.ndarray, x: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     inverses = np.linalg.inv(_matrices(x))
+    # links l, coordinates c and d of a link, rows and columns i, j, k of a pseudo-inertia
     slopes = np.einsum("ij,cij->c", np.eye(ORDER), SHAPES) - np.einsum("lij,cij->lc", inverses, SHAPES)
     turned = np.einsum("lij,cjk->lcik", inverses, SHAPES)
     curvatures = strengths[:, None, None] * np.einsum("lcik,ldki->lcd", turned, turned)
@@ -150,6 +152,7 @@ ROW_ROUNDING = 1e-9
 def _reach(x: np.ndarray, move: np.ndarray) -> float:
     """How far along a move the first body stops being physical."""
     roots = np.linalg.inv(np.linalg.cholesky(_matrices(x)))
+    # letters as in _matrices
     change = np.einsum("lc,cij->lij", move.reshape(-1, PER_LINK), SHAPES)
     lowest = float(np.linalg.eigvalsh(roots @ change @ np.swapaxes(roots, 1, 2))[:, 0].min())
     return np.inf if lowest >= 0.0 else -1.0 / lowest

@@ -65,6 +65,7 @@ def covariance_root(regression: Regression, estimate: Estimate, rig: Rig, option
     data = np.sqrt(weight) * bodies.columns(regression.calibrated.factor)
     if options.prior in (ENTROPIC, "metric"):
         x = bodies.coordinates(estimate.parameters) * (options.prior == ENTROPIC)
+        # links l, coordinates c and d of a link, rows and columns i, j, k of a pseudo-inertia
         turned = np.einsum("lij,cjk->lcik", np.linalg.inv(bodies.matrices(x)), SHAPES)
         blocks = prior_strengths(rig.links, options)[:, None, None] * np.einsum("lcik,ldki->lcd", turned, turned)
         precise = block_diag(*np.linalg.cholesky(blocks).swapaxes(1, 2))

@@ -64,6 +64,7 @@ def hull(link: str, vertices: np.ndarray, path: Path) -> Shape:
     faces = renumbered[result.simplices]
     centre = corners.mean(axis=0)
     normals = np.cross(corners[faces[:, 1]] - corners[faces[:, 0]], corners[faces[:, 2]] - corners[faces[:, 0]])
+    # faces f, axes i
     inwards = np.einsum("fi,fi->f", normals, corners[faces[:, 0]] - centre) < 0
     faces[inwards] = faces[inwards][:, ::-1]
     return Shape(link, "mesh", (1.0, 1.0, 1.0), np.eye(3), np.zeros(3), corners, faces)

@@ -125,6 +125,7 @@ def scene_motion(rig: Rig, motion: Motion, parameters: InertialParameters | None
         turn, origin = turns[:, link], origins[:, link]
         if parent >= 0:
             back = turns[:, parent].swapaxes(1, 2)
+            # frames n, axes i of the parent, axes j of the world
             turn, origin = back @ turn, np.einsum("nij,nj->ni", back, origin - origins[:, parent])
         rotations[:, link] = to_quaternion(placement.rotation.T @ turn)
         translations[:, link] = (origin - placement.translation) @ placement.rotation

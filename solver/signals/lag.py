@@ -144,6 +144,7 @@ def _sums(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     ones = np.full((len(y), x.shape[1]), float(len(x)))
     plain = np.broadcast_to(x.sum(axis=0), ones.shape)
     square = np.broadcast_to((x**2).sum(axis=0), ones.shape)
+    # frames n, channels k, lags l
     cross = np.einsum("nk,lnk->lk", x, y)
     return np.stack([ones, plain, y.sum(axis=1), square, cross, (y**2).sum(axis=1)], axis=1)
 

@@ -200,6 +200,7 @@ def _on_manifold(
         v[:, vat], a[:, vat] = ds[:, at], dds[:, at]
     for at, vat in layout.quaternions:
         span = slice(at, at + 4)
+        # frames i, components j of a quaternion
         square = np.einsum("ij,ij->i", s[:, span], s[:, span])[:, None]
         back = conjugate(s[:, span])
         # u = s / |s| turns with omega = 2 Im(s* s') / |s|^2: the growth of |s| is the real part and drops out.

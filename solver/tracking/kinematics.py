@@ -55,6 +55,7 @@ class Kinematics(Workspace):
         forces = (matrix @ jacobian.T[:, :, None])[:, :, 0]
         product = jacobian.T @ forces.T
         hessian = self._mirrored(product)
+        # freedoms i, components j of their spatial force and motion
         gradient = np.einsum("ij,ji->i", composite[self.column_link][:, RIGHT], jacobian)
         return hessian, gradient
 

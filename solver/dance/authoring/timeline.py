@@ -217,6 +217,7 @@ def _said(strip: SceneStrip, what: str) -> str:
 
 def _angles(turns: np.ndarray, axes: np.ndarray) -> np.ndarray:
     """Rotation (N, H) [rad] of quaternions (N, H, 4) about axes (H, 3)."""
+    # frames n, hinges h, components i
     return 2.0 * np.arctan2(np.einsum("nhi,hi->nh", turns[:, :, :3], axes), turns[:, :, 3])
 
 

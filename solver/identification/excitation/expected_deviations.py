@@ -79,4 +79,5 @@ class ExpectedDeviations:
     def _deviations(self, matrix: np.ndarray) -> np.ndarray:
         factor, failed = dpotrf(matrix, lower=1)
         inverse, _ = dtrtri(factor, lower=1)
+        # rows i of the inverse factor, base parameters j: the diagonal of the inverse
         return np.sqrt(np.einsum("ij,ij->j", inverse, inverse)) if not failed else np.full(len(matrix), np.inf)
