@@ -22,7 +22,7 @@ from .properties import Settings, settings_of
 from .recording import METRES_PER_NEWTON
 from .study import folder_of, trial_of
 from .typed import scene
-from .values import RECORDING, SceneMotion, SceneRecording, errors, read_motion, study_folder
+from .values import MOTION, RECORDING, SceneMotion, SceneRecording, errors, study_folder
 
 TICKS = 5
 MASS, GROUND, PUSH, LINEAR, ANGULAR = (
@@ -54,7 +54,7 @@ class Shown:
     @classmethod
     def motion(cls, path: Path) -> SceneMotion | None:
         """A motion, or None where there is none to read."""
-        found = cls._read(path, read_motion)
+        found = cls._read(path, _drawn)
         return found if isinstance(found, SceneMotion) else None
 
     @classmethod
@@ -77,6 +77,10 @@ class Shown:
             except errors.SolverError:
                 cls.known[path] = changed, None
         return cls.known[path][1]
+
+
+def _drawn(path: Path) -> SceneMotion:
+    return MOTION.read(path).drawn
 
 
 def register() -> None:

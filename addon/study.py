@@ -10,6 +10,7 @@ import bpy
 from . import action, armature, inertials, recording, typed
 from .colours import colour_body
 from .values import (
+    MOTION,
     RECORDING,
     RESULT,
     Rig,
@@ -17,7 +18,6 @@ from .values import (
     SceneRecording,
     SceneResult,
     errors,
-    read_motion,
     read_rig,
 )
 from .values import study_folder as files
@@ -61,7 +61,7 @@ def read_study(folder: str | Path) -> Study:
     folder = Path(folder)
     if not folder.is_dir():
         raise errors.InputError(folder, "is no folder", remedy="Name the --output of `python -m solver identify`")
-    motions = {name: read_motion(path) for name, path in files.trials_in(folder, files.MOTION_END).items()}
+    motions = {name: MOTION.read(path).drawn for name, path in files.trials_in(folder, files.MOTION_END).items()}
     recordings = {name: RECORDING.read(path) for name, path in files.trials_in(folder, files.RECORDING_END).items()}
     rig, result, report = (folder / name for name in (files.RIG_FILE, files.RESULT_FILE, files.REPORT_FILE))
     study = Study(

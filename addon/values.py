@@ -19,9 +19,9 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
         SceneMotion,
         SceneRecording,
         files_of_trials,
-        read_motion,
         read_trials,
     )
+    from ..solver.scene.motion_record import MOTION
     from ..solver.scene.rig import read_rig, rig_of_text, rig_text, write_rig
     from ..solver.scene.summary import SUMMARY, SceneFailure, SceneSummary
     from ..solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
@@ -42,9 +42,9 @@ else:
         SceneMotion,
         SceneRecording,
         files_of_trials,
-        read_motion,
         read_trials,
     )
+    from solver.scene.motion_record import MOTION
     from solver.scene.rig import read_rig, rig_of_text, rig_text, write_rig
     from solver.scene.summary import SUMMARY, SceneFailure, SceneSummary
     from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
@@ -53,6 +53,7 @@ else:
 
 __all__ = [
     "DANCE_CHECKS",
+    "MOTION",
     "RECORDING",
     "RESULT",
     "SUMMARY",
@@ -79,7 +80,6 @@ __all__ = [
     "files_of_trials",
     "from_tree",
     "hold_joints",
-    "read_motion",
     "read_rig",
     "read_trials",
     "rig_of_text",

@@ -16,6 +16,7 @@ from ..checks import hold_to
 from ..colours import colour_body
 from ..study import OF_KEY, TRIAL_KEY, show_recording
 from ..values import (
+    MOTION,
     SUMMARY,
     Rig,
     SceneKey,
@@ -24,7 +25,6 @@ from ..values import (
     SceneSummary,
     dance_folder,
     errors,
-    read_motion,
     read_rig,
     study_folder,
 )
@@ -80,7 +80,7 @@ def read_dance(folder: str | Path) -> Dance:
     return Dance(
         folder=folder,
         summary=SUMMARY.read(folder / dance_folder.SUMMARY_FILE),
-        motion=read_motion(motion) if motion.exists() else None,
+        motion=MOTION.read(motion).drawn if motion.exists() else None,
         rig=read_rig(rig) if rig.exists() else None,
     )
 

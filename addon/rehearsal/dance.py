@@ -14,6 +14,7 @@ import numpy as np
 from .. import convert
 from ..authoring import timeline
 from ..values import (
+    MOTION,
     SUMMARY,
     Rig,
     SceneKey,
@@ -22,7 +23,6 @@ from ..values import (
     SceneTimeline,
     dance_folder,
     errors,
-    read_motion,
     read_rig,
 )
 from .plan import HAIR, Stop
@@ -117,7 +117,7 @@ def from_folder(folder: str | Path) -> Danced:
     folder = Path(folder)
     if not folder.is_dir():
         raise errors.InputError(folder, "is no folder", remedy=REMEDY)
-    rig, motion = read_rig(folder / dance_folder.RIG_FILE), read_motion(folder / dance_folder.MOTION_FILE)
+    rig, motion = read_rig(folder / dance_folder.RIG_FILE), MOTION.read(folder / dance_folder.MOTION_FILE).drawn
     if motion.links != rig.links:
         remedy = f"Let one command write the whole folder: {dance_folder.RIG_FILE} is of another rig"
         raise errors.InputError(folder / dance_folder.MOTION_FILE, "moves other links", remedy=remedy)

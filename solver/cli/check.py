@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 
 from ..progress import Progress
-from .dances import add_checks, add_dance, check_options
+from .dances import RATES, add_checks, add_dance, check_options, dance_of
 from .options import add_output, add_verb, number
 
-RATE = 500.0
 FEASIBLE, INFEASIBLE = 0, 1
 EXPLANATION = """
 Checks joint angles, speeds and torques, balance, friction, feet and collisions at every sample, and prints for each
 check where it first fails, what fails, and by how much.
+
+A recording does not tell which foot stands when: its joint angles, speeds and collisions are checked, and what was not
+is named.
 
 With --output, summary.json says the same to Blender and to scripts.
 Exit codes: 0 feasible, 1 not feasible, 2 wrong input.
@@ -21,6 +23,7 @@ Examples:
   python -m solver check dance.json
   python -m solver check dance.npz --shrink 0.2 --rate 200
   python -m solver check dance.timeline.npz --output checked
+  python -m solver check tracked --trial squats
 """
 
 
@@ -28,7 +31,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
     parser = add_verb(verbs, "check", "say whether a dance is feasible, and what fails", EXPLANATION, run)
     add_dance(parser)
-    parser.add_argument("--rate", type=number, default=RATE, metavar="HZ", help="samples a second (default: 500)")
+    parser.add_argument("--rate", type=number, metavar="HZ", help=f"samples a second {RATES.format(500)}")
     add_checks(parser)
     add_output(parser, required=False)
 
@@ -36,10 +39,9 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace, progress: Progress) -> int:
     """Sample, check, tell; the exit code."""
     from ..dance.workflows.check import check
-    from ..dance.workflows.reading import load_dance
     from .words import warn
 
-    dance = load_dance(options.dance)
+    dance = dance_of(options)
     verdict = check(dance, check_options(options, dance.checks), rate=options.rate, progress=progress)
     if options.output is not None:
         progress(0.9, "writing")

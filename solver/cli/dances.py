@@ -17,20 +17,34 @@ if TYPE_CHECKING:
     from ..check_options import CheckOptions
     from ..dance.authoring.repair import RepairOptions
     from ..dance.workflows.answer import Answer
+    from ..dance.workflows.reading import LoadedDance
 
 PATIENCE = 120.0
 """[s] of a repair's search: an animator waits for it."""
 ASKED = ("shrink", "friction", "allowed_slip", "clearance", "pairs")
 """Choices of the checks that have an option."""
 CARRIED = "instead of what the dance carries, for this verb and what it writes"
+RATES = "(default: {}; a motion in samples keeps its own)"
 WRITING = 0.95
 """Share of the progress after which the answer is written."""
 
 
 def add_dance(parser: argparse.ArgumentParser) -> None:
-    """The file of a dance."""
-    words = "authored dance (.json), timeline (.timeline.npz) or designed dance (.npz)"
+    """The file of a dance, or a motion."""
+    words = "authored dance (.json), timeline (.timeline.npz), designed dance (.npz), or motion (.motion.npz or folder)"
     parser.add_argument("dance", type=Path, metavar="DANCE", help=words)
+    parser.add_argument("--trial", metavar="NAME", help="of the folder of a study, where it holds several")
+
+
+def dance_of(options: argparse.Namespace) -> LoadedDance:
+    """The dance that `add_dance` asked for.
+
+    Raises:
+        InputError: no dance, or several trials and none named.
+    """
+    from ..dance.workflows.reading import load_dance
+
+    return load_dance(options.dance, options.trial)
 
 
 def add_authored(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from ..progress import Progress
-from .dances import add_dance
+from .dances import RATES, add_dance, dance_of
 from .options import add_verb, number
 
 EXPLANATION = """
@@ -17,6 +17,7 @@ degrees.
 Examples:
   python -m solver export dance.npz --rate 100 --output dance.csv
   python -m solver export dance.json --output dance.mot
+  python -m solver export tracked --trial squats --output squats.csv
 """
 
 
@@ -24,7 +25,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
     parser = add_verb(verbs, "export", "write a dance as joint angles and speeds over time", EXPLANATION, run)
     add_dance(parser)
-    parser.add_argument("--rate", type=number, default=100.0, metavar="HZ", help="samples a second (default: 100)")
+    parser.add_argument("--rate", type=number, metavar="HZ", help=f"samples a second {RATES.format(100)}")
     parser.add_argument("--output", type=Path, required=True, metavar="FILE", help=".csv or .mot")
 
 
@@ -33,6 +34,6 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..dance.workflows.export import export
 
     progress(0.0, "sampling the dance")
-    motion = export(options.dance, options.output, options.rate)
+    motion = export(dance_of(options), options.output, options.rate)
     progress(1.0, "done")
     print(f"written: {options.output}, {len(motion)} samples at {motion.rate:g} Hz")

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import frozen
-from ..dynamics import link_poses
 from ..errors import InvalidValue, UnknownPreset
 from ..rig import Rig
 
@@ -158,6 +157,8 @@ class Schedule:
 
 def anchors_at(rig: Rig, q: np.ndarray, patches: Sequence[str] | None = None) -> tuple[Anchor, ...]:
     """Anchors where a posture q (nq,) has its patches (all by default)."""
+    from ..dynamics import link_poses  # schedules are read where no dynamics library is
+
     turns, places = link_poses(rig, q)
     named = [(name, rig.index(rig.patch(name).link)) for name in (rig.patches if patches is None else patches)]
     return tuple(Anchor(name, turns[link], places[link]) for name, link in named)

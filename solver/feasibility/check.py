@@ -26,14 +26,21 @@ OFF_THE_FLOOR = 0.02
 LEAST_SCALE = 1e-9
 
 
-def check_motion(rig: Rig, motion: Motion, schedule: Schedule, options: CheckOptions | None = None) -> Checks:
+def check_motion(rig: Rig, motion: Motion, schedule: Schedule | None, options: CheckOptions | None = None) -> Checks:
     """Check a motion against its contact schedule: every margin of `table.CHECKS` in every frame.
+
+    Without a schedule, as of a recording, those are left out that must know which patch stands where; the result says
+    which.
 
     Raises:
         InvalidValue: a rig without contact patches, a motion of another rig or outside the schedule, a support
             polygon without area, feet planted off the floor. What fails a check is data, not an error.
     """
-    return FrameChecker(rig, schedule, options).check_frames(motion)
+    if schedule is not None:
+        return FrameChecker(rig, schedule, options).check_frames(motion)
+    _require_frames(motion)
+    nowhere = Schedule.constant((), float(motion.times[0]), float(motion.times[-1]) + 1.0)
+    return FrameChecker(rig, nowhere, options, contacts=False).check_frames(motion)
 
 
 class FrameChecker:
@@ -43,19 +50,25 @@ class FrameChecker:
         rig: L links, F contact patches.
         schedule: when which patch stands where.
         options: `CheckOptions()` by default.
+        contacts: the schedule tells what stands; otherwise it is airborne for want of a better one.
 
     Attributes:
         body: the rig prepared.
         notes: what cannot be checked on this rig, and why.
+        left_out: checks that are not made, because nothing tells what stands.
     """
 
-    def __init__(self, rig: Rig, schedule: Schedule, options: CheckOptions | None = None) -> None:
-        rig.require_contacts()
+    def __init__(
+        self, rig: Rig, schedule: Schedule, options: CheckOptions | None = None, *, contacts: bool = True
+    ) -> None:
+        if contacts:
+            rig.require_contacts()
         self.rig, self.options = rig, CheckOptions() if options is None else options
         self.body = Body(rig, self.options)
         self.notes = (*unlimited(rig), *self.body.detector.notes)
         self.schedule = schedule
-        self._items = [(check, check.items(self.body)) for check in table.CHECKS]
+        self.left_out = tuple(check for check in table.CHECKS if check.needs_contacts and not contacts)
+        self._items = [(check, check.items(self.body)) for check in table.CHECKS if check not in self.left_out]
         self._planted: dict[int, PlantedPhase] = {}
 
     def with_schedule(self, schedule: Schedule) -> FrameChecker:
@@ -70,8 +83,7 @@ class FrameChecker:
     def check_frames(self, motion: Motion) -> Checks:
         """A whole motion; see `check_motion`."""
         require_motion_of(self.rig, motion)
-        if not len(motion):
-            raise InvalidValue("a motion without frames cannot be checked")
+        _require_frames(motion)
         count, patches = len(motion), len(self.rig.contacts)
         zmp, com, wrench = np.empty((count, 2)), np.empty((count, 3)), np.empty((count, 6))
         loads, loaded = np.zeros((count, patches, 6)), np.zeros((count, patches), bool)
@@ -83,6 +95,8 @@ class FrameChecker:
             for pieces, (check, items) in zip(found, self._items):
                 pieces.append(_margins(check, items, now))
             zmp[cut], torques[cut], com[cut], wrench[cut] = now.zmp, now.torques, now.state.com, now.state.wrench
+            if self.left_out:
+                torques[cut] = np.nan  # what the floor gives the joints to carry is not known
             loads[cut, planted.columns], loaded[cut, planted.columns] = now.loads, True
         margins = tuple(
             self._joined(check, items, pieces)
@@ -91,7 +105,7 @@ class FrameChecker:
         )
         return Checks(
             motion.times, margins, self.schedule, self.rig.patches, loaded, zmp, com, wrench, loads, torques,
-            self.notes,
+            self.notes, self.left_out,
         )  # fmt: skip
 
     def loads(self, curves: Curves, phase: Phase) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -149,6 +163,11 @@ class FrameChecker:
         else:
             items = Items((check.none_near,), ((),))
         return Margin(check, items.names, items.links, values, scale, tolerance, others)
+
+
+def _require_frames(motion: Motion) -> None:
+    if not len(motion):
+        raise InvalidValue("a motion without frames cannot be checked")
 
 
 def _least(margins: np.ndarray | Near) -> np.ndarray:

@@ -89,6 +89,7 @@ class Check:
         about: what fails: drawings tell ``"joints"``, ``"balance"`` and ``"touch"`` apart.
         depends: on the posture alone (it can fail standing still), on speeds too, or on forces too.
         when: the contacts with which it applies.
+        needs_contacts: it must be known which patch stands where.
         news: [unit] a larger margin that is kept is not worth a word.
         none_near: named where no item is near enough to be measured.
         slack: [unit] what a coarse sample keeps beyond the limit, so that the frames between samples keep it.
@@ -105,6 +106,7 @@ class Check:
     about: Literal["joints", "balance", "feet", "body", "touch"]
     depends: Literal["posture", "speed", "force"]
     when: Literal["always", "standing", "airborne"] = "always"
+    needs_contacts: bool = True
     news: float = np.inf
     none_near: str = ""
     slack: float = 0.0

@@ -112,15 +112,16 @@ class Checks:
     Attributes:
         times: (N,) [s].
         margins: of each check, in a fixed order.
-        schedule: that was checked against.
+        schedule: that was checked against; airborne throughout where none was given.
         patches: F names, the columns of ``foot_wrenches`` and ``loaded``.
         loaded: (N, F) True where the schedule puts load.
         zmp: (N, 2) [m] zero-moment point on the ground; NaN while airborne.
         com: (N, 3) [m] world.
         wrench: (N, 6) external wrench the motion needs, world axes, about the world origin.
         foot_wrenches: (N, F, 6) its distribution, world axes, about the world origin.
-        torques: (N, nv - 6) [N m].
+        torques: (N, nv - 6) [N m]; NaN where no schedule was given.
         notes: what could not be checked, and why.
+        left_out: checks that were not made, because no schedule was given.
     """
 
     times: np.ndarray
@@ -134,6 +135,7 @@ class Checks:
     foot_wrenches: np.ndarray
     torques: np.ndarray
     notes: tuple[str, ...] = ()
+    left_out: tuple[Check, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", frozen_times(self.times))
@@ -156,7 +158,7 @@ class Checks:
 
     @property
     def feasible(self) -> bool:
-        """Every check holds in every frame."""
+        """Every check that was made holds in every frame."""
         return not self.failed.any()
 
     @property

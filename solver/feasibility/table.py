@@ -161,12 +161,12 @@ CHECKS: tuple[Check, ...] = (
     Check(
         name="joint angle", unit="rad", items=_coordinates, margins=_angle, comfortable=_share,
         words=Words("joint angles", "{item} is turned {far} beyond its limit", "{item} may turn {far} farther", angle),
-        about="joints", depends="posture", slack=ANGLE_SLACK, programme=Programme(0.1),
+        about="joints", depends="posture", needs_contacts=False, slack=ANGLE_SLACK, programme=Programme(0.1),
     ),
     Check(
         name="joint speed", unit="rad/s", items=_coordinates, margins=_speed, comfortable=_fast,
         words=Words("joint speeds", "{item} is {far} faster than it can", "{item} could be {far} faster", turning),
-        about="joints", depends="speed", slack=0.02, programme=Programme(0.2),
+        about="joints", depends="speed", needs_contacts=False, slack=0.02, programme=Programme(0.2),
     ),
     Check(
         name="joint torque", unit="of the limit", items=_coordinates, margins=_torque, comfortable=_share,
@@ -220,7 +220,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         name="self-collision", unit="m", items=_pairs, margins=_collision, comfortable=_apart,
         words=Words("collisions", "{item} overlap by {far}", "{item} are {far} apart", length),
-        about="touch", depends="posture", none_near="no pair within reach", slack=0.002, 
+        about="touch", depends="posture", needs_contacts=False, none_near="no pair within reach", slack=0.002, 
         programme=Programme(0.02, nearby="pairs"),
     ),
     Check(

@@ -1,6 +1,6 @@
-"""NumPy archives: recordings in a plain layout, and our own motions and trials without loss.
+"""NumPy archives in a plain layout that other programs write: recordings.
 
-A recording's archive holds some of:
+An archive holds some of:
 
 - ``labels`` (M,) strings, ``positions`` (N, M, 3) [m] z up, and ``marker_times`` (N,) [s] or ``marker_rate`` [1/s];
 - ``force`` (K, 3) [N] z up, the total on the body, and ``force_times`` (K,) or ``force_rate``; no moment is known then;
@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError, InvalidValue
-from ..motion import JointCoordinates, Markers, Motion
-from ..trial import Recording, Trial
+from ..motion import JointCoordinates, Markers
+from ..trial import Recording
 from ..wrenches import Wrenches
 from .archive import read_archive
 from .atomic import write_atomically
@@ -78,58 +78,6 @@ def write_recording_npz(path: str | Path, recording: Recording) -> None:
         arrays |= {"wrenches": recording.wrenches.values, "frames": np.array(recording.wrenches.frames),
                    "force_times": recording.wrenches.times, "measured": recording.wrenches.measured}  # fmt: skip
     _save(path, arrays)
-
-
-def write_trial(path: str | Path, trial: Trial) -> None:
-    """A trial without loss."""
-    motion, wrenches = trial.motion, trial.wrenches
-    assert wrenches.measured is not None
-    arrays = {"name": np.array(trial.name), "times": motion.times, "q": motion.q, "v": motion.v, "a": motion.a,
-              "wrenches": wrenches.values, "frames": np.array(wrenches.frames), "measured": wrenches.measured,
-              "counted": trial.counted, "excluded_reasons": np.array([reason for reason, _ in trial.excluded], str),
-              "excluded_frames": np.array([count for _, count in trial.excluded], int)}  # fmt: skip
-    _save(path, arrays)
-
-
-def read_trial(path: str | Path) -> Trial:
-    """A trial as `write_trial` wrote it.
-
-    Raises:
-        InputError: not such an archive.
-    """
-    arrays = read_archive(path)[0]
-    try:
-        motion = Motion(arrays["times"], arrays["q"], arrays["v"], arrays["a"])
-        frames = tuple(str(name) for name in arrays["frames"])
-        wrenches = Wrenches(arrays["times"], frames, arrays["wrenches"], arrays["measured"])
-        excluded = tuple((str(r), int(n)) for r, n in zip(arrays["excluded_reasons"], arrays["excluded_frames"]))
-        return Trial(str(arrays["name"]), motion, wrenches, arrays["counted"], excluded)
-    except KeyError as error:
-        raise InputError(path, f"is no trial: the array {error} is missing", remedy="Write the trial again") from error
-    except InvalidValue as error:
-        raise InputError(path, f"is no trial: {error}", remedy="Write the trial again") from error
-
-
-def write_motion(path: str | Path, motion: Motion) -> None:
-    """A motion without loss."""
-    _save(path, {"times": motion.times, "q": motion.q, "v": motion.v, "a": motion.a})
-
-
-def read_motion(path: str | Path) -> Motion:
-    """A motion as `write_motion` wrote it.
-
-    Raises:
-        InputError: not such an archive.
-    """
-    arrays = read_archive(path)[0]
-    try:
-        return Motion(arrays["times"], arrays["q"], arrays["v"], arrays["a"])
-    except KeyError as error:
-        raise InputError(
-            path, f"is no motion: the array {error} is missing", remedy="Write the motion again"
-        ) from error
-    except InvalidValue as error:
-        raise InputError(path, f"is no motion: {error}", remedy="Write the motion again") from error
 
 
 def _markers(path: str | Path, arrays: dict[str, np.ndarray], up: str) -> Markers | None:

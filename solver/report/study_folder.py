@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..calibration.calibration_file import CALIBRATION
-from ..formats.arrays_npz import write_trial
 from ..formats.folder import write_folder
 from ..formats.joint_coordinates import write_coordinates
 from ..formats.plain import plain
@@ -19,7 +18,8 @@ from ..identification.result_file import write_result_table
 from ..inertials import InertialParameters
 from ..scene import study_folder as names
 from ..scene.bodies import RESULT, SceneResult
-from ..scene.motion import RECORDING, scene_recording, write_motion
+from ..scene.motion import RECORDING, scene_recording
+from ..scene.motion_record import MOTION, motion_record
 from ..scene.rig import write_rig
 from ..study.values import Study
 from ..tracking.marker_errors import write_marker_errors
@@ -37,9 +37,9 @@ def write_study(
     """Write a study's folder, complete or not at all; the names of the files.
 
     ``result.json`` and ``result.csv`` (the parameters), ``report.html``, ``rig.json`` (the scene's rig), ``rig.urdf``
-    (with the identified inertials), ``calibration.json``, and for every trial ``NAME.motion.npz`` and
-    ``NAME.recording.npz`` (for Blender), ``NAME.mot`` and ``NAME.csv`` (joint coordinates), ``NAME.markers.csv`` (error
-    of every marker) and ``NAME.trial.npz`` (filtered motion and wrenches as they entered the equations).
+    (with the identified inertials), ``calibration.json``, and for every trial ``NAME.motion.npz`` (how the rig moved,
+    and the wrenches as they entered the equations, without loss), ``NAME.recording.npz`` (markers and forces, for
+    Blender), ``NAME.mot`` and ``NAME.csv`` (joint coordinates) and ``NAME.markers.csv`` (error of every marker).
 
     Args:
         study: to write.
@@ -66,7 +66,8 @@ def write_study(
             CALIBRATION.write(building / names.CALIBRATION_FILE, study.calibration)
         for record in study.records:
             if record.motion is not None:
-                write_motion(building / f"{record.name}{names.MOTION_END}", study.rig, record.motion, found)
+                moved = motion_record(record.name, study.rig, record.motion, found).with_trial(record.trial)
+                MOTION.write(building / f"{record.name}{names.MOTION_END}", moved)
                 for end in (names.STORAGE_END, names.JOINTS_END):
                     write_coordinates(building / f"{record.name}{end}", study.rig, record.motion, degrees=False)
             if record.tracked is not None:
@@ -74,8 +75,6 @@ def write_study(
             recording = record.recording
             drawn = scene_recording(recording.markers, recording.wrenches)
             RECORDING.write(building / f"{record.name}{names.RECORDING_END}", drawn)
-            if record.trial is not None:
-                write_trial(building / f"{record.name}.trial.npz", record.trial)
         if study.identification is not None:
             _write_identification(study, study.identification, building)
             write_report(content_of(study, title=title, simulated=simulated, truth=truth), building)

@@ -1,4 +1,4 @@
-"""A motion, markers and forces as plain .npz files for a scene editor. SI, world z up, quaternions xyzw."""
+"""A motion, markers and forces as a scene editor draws them. SI, world z up, quaternions xyzw."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ..rig import Rig
     from ..wrenches import Wrenches
 
-REMEDY = "Track the recording, or design the dance, again with this version"
 LOADED = 20.0
 """Vertical force [N] above which a centre of pressure is drawn: below, noise divides by noise."""
 NEAR_GROUND = 0.04
@@ -164,20 +163,6 @@ def scene_recording(markers: Markers | None, wrenches: Wrenches | None) -> Scene
     return SceneRecording(marker_times, names, positions, force_times, plates, centres, forces)
 
 
-def write_motion(path: str | Path, rig: Rig, motion: Motion, parameters: InertialParameters | None = None) -> Path:
-    """Write a motion for the scene (.npz); arguments as `scene_motion`."""
-    return MOTION.write(path, scene_motion(rig, motion, parameters))
-
-
-def read_motion(path: str | Path) -> SceneMotion:
-    """Read a motion for the scene.
-
-    Raises:
-        InputError: missing, damaged, or no such motion.
-    """
-    return MOTION.read(path)
-
-
 def read_trials(paths: Sequence[str | Path]) -> dict[str, SceneRecording]:
     """Recordings of any readable format, ready to draw, by trial; files of one name make one trial.
 
@@ -201,7 +186,5 @@ def files_of_trials(paths: Sequence[str | Path]) -> dict[str, tuple[Path, ...]]:
     return dict(pair_files(paths))
 
 
-MOTION = FileKind(SceneMotion, "exciting dance motion", remedy=REMEDY)
-"""The file of a motion."""
-RECORDING = FileKind(SceneRecording, "exciting dance recording", remedy=REMEDY)
+RECORDING = FileKind(SceneRecording, "exciting dance recording", remedy="Track the recording again with this version")
 """The file of what was measured."""

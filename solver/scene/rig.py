@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 from ..errors import InvalidValue
-from ..formats.codec import FileKind
+from ..formats.codec import FileKind, json_text
 from ..formats.value_tree import WrongEntry, from_tree, to_tree
 from ..rig import Rig
 
@@ -36,8 +36,8 @@ def read_rig(path: str | Path) -> Rig:
 
 
 def rig_text(rig: Rig) -> str:
-    """A rig as one line of text, for what can hold no file."""
-    return json.dumps(to_tree(rig), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    """A rig as text, for what can hold no file."""
+    return json_text(to_tree(rig))
 
 
 def rig_of_text(text: str) -> Rig:

@@ -21,7 +21,7 @@ from addon.told import told
 from addon.values import SceneTimeline
 from solver.cli import OK, main
 from solver.rigs import hoap3
-from solver.scene.motion import read_motion
+from solver.scene.motion_record import MOTION
 from solver.scene.rig import write_rig
 from solver.scene.timeline import TIMELINE
 from tests.addon.scenes import build, fingerprint
@@ -88,7 +88,7 @@ def test_slow_down_and_compare(standing: tuple[bpy.types.Object, Path], tmp_path
     assert bpy.ops.exciting_dance.slow_dance() == {"FINISHED"}
     words = ["slow", written(body, tmp_path), "--rate", "20", "--output", str(tmp_path / "s"), "--progress", "none"]
     assert main(words) == OK
-    motion = read_motion(tmp_path / "s" / "dance.motion.npz")
+    motion = MOTION.read(tmp_path / "s" / "dance.motion.npz").drawn
     assert motion.times[-1] > 0.5
     assert timeline.key_roles(body) == keys
     assert bpy.ops.exciting_dance.apply_ghost() == {"FINISHED"}

@@ -15,7 +15,7 @@ from addon.colours import colouring
 from solver.cli import OK, main
 from solver.errors import Cancelled, InvalidValue
 from solver.rigs import hoap3
-from solver.scene.motion import read_motion
+from solver.scene.motion_record import MOTION
 from solver.scene.summary import SceneFailure, SceneSummary
 from solver.scene.timeline import SceneStrip
 from tests.addon.scenes import build, fingerprint
@@ -71,7 +71,7 @@ def test_a_dance_hides_the_recordings_of_its_body(registered: None, designed: Pa
 
 def test_the_timeline_has_the_dance(registered: None, designed: Path) -> None:
     """At the dance's own rate every frame is a sample of it; postures, contacts and scores are the summary's."""
-    body, motion = danced(designed, 60.0), read_motion(designed / "dance.motion.npz")
+    body, motion = danced(designed, 60.0), MOTION.read(designed / "dance.motion.npz").drawn
     summary = dances.read_dance(designed).summary
     got = timeline.sample(bpy.context.scene, body)
     own = dances.resampled(motion, got.times)
@@ -94,7 +94,7 @@ def test_another_clock_keeps_the_users_frames(registered: None, designed: Path) 
     for curve in timeline.pose_curves(body):
         frames = action.key_frames(curve)
         assert np.array_equal(frames, np.round(frames))
-    got, motion = timeline.sample(bpy.context.scene, body), read_motion(designed / "dance.motion.npz")
+    got, motion = timeline.sample(bpy.context.scene, body), MOTION.read(designed / "dance.motion.npz").drawn
     assert np.abs(got.root - np.array([np.interp(got.times, motion.times, x) for x in motion.root.T]).T).max() < 1e-3
 
 
@@ -140,7 +140,7 @@ def test_applying_a_ghost_is_the_proposal(registered: None, designed: Path) -> N
     scene.frame_set(20)
     assert all(np.abs(shape - proposed[link]).max() < SINGLE for link, shape in shapes_now(body).items())
     got = timeline.sample(scene, body, *timeline.extent(scene, body))
-    assert difference(got, dances.resampled(read_motion(designed / "dance.motion.npz"), got.times)) < SINGLE
+    assert difference(got, dances.resampled(MOTION.read(designed / "dance.motion.npz").drawn, got.times)) < SINGLE
     assert body.animation_data.action.name == name
     assert ghost.ghost_of(scene, body) is None
     assert any(curve.data_path == '["mine"]' for curve in action.curves_of(body))

@@ -15,7 +15,8 @@ from addon.study import show_study
 from addon.told import told
 from solver.formats.recording import read_recording
 from solver.rig import Rig
-from solver.scene.motion import MOTION, RECORDING, scene_motion, scene_recording
+from solver.scene.motion import RECORDING, scene_recording
+from solver.scene.motion_record import MOTION, motion_record
 from solver.scene.rig import write_rig
 from tests.addon.scenes import build, random_motion
 
@@ -157,7 +158,7 @@ def test_a_study_shows_its_recordings_once(registered: None, tmp_path: Path, per
     write_rig(folder / "rig.json", person)
     found = read_recording(tmp_path / "markers" / "walk.trc")
     RECORDING.write(folder / "walk.recording.npz", scene_recording(found.markers, found.wrenches))
-    MOTION.write(folder / "walk.motion.npz", scene_motion(person, random_motion(person)))
+    MOTION.write(folder / "walk.motion.npz", motion_record("walk", person, random_motion(person)))
     body = show_study(bpy.context, study.read_study(folder))
     rate = action.frame_rate(bpy.context.scene)
     assert rate == pytest.approx(100.0)

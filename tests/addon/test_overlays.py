@@ -10,7 +10,8 @@ import pytest
 from addon import drawing, overlays
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
-from solver.scene.motion import scene_motion, write_motion
+from solver.scene.motion import scene_motion
+from solver.scene.motion_record import MOTION, motion_record
 from tests.addon.scenes import random_motion
 
 
@@ -60,7 +61,7 @@ def test_standing_holds_the_soles_while_they_are_down(person: Rig) -> None:
 
 def test_files_are_read_once_until_they_change(tmp_path: Path, person: Rig) -> None:
     """The window looks a file up by its time of change; a damaged or missing one is nothing to draw."""
-    path = write_motion(tmp_path / "a.motion.npz", person, random_motion(person))
+    path = MOTION.write(tmp_path / "a.motion.npz", motion_record("a", person, random_motion(person)))
     first = overlays.Shown.motion(path)
     assert first is not None
     assert overlays.Shown.motion(path) is first

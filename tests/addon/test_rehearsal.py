@@ -27,7 +27,8 @@ from solver.errors import Cancelled, InputError, InvalidValue
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import hoap3
-from solver.scene.motion import scene_motion, write_motion
+from solver.scene.motion import scene_motion
+from solver.scene.motion_record import MOTION, motion_record
 from solver.scene.rig import write_rig
 from solver.scene.timeline import SceneKey, SceneStrip, SceneTimeline
 from tests.addon.scenes import build, fingerprint
@@ -324,7 +325,7 @@ def test_a_dance_s_folder_is_rehearsed_without_a_window(
     folder, video = tmp_path / "dance", tmp_path / "video.mp4"
     folder.mkdir()
     write_rig(folder / "rig.json", robot)
-    write_motion(folder / "dance.motion.npz", robot, arms_up(robot))
+    MOTION.write(folder / "dance.motion.npz", motion_record("dance", robot, arms_up(robot)))
     patch = robot.contacts[0].name
     segments = [("home", "hold", 0.0, 0.15), ("arm up", "exciting", 0.15, 0.1), ("arm up", "hold", 0.25, 0.15)]
     tree = [dict(zip(("name", "kind", "start", "duration"), s), loaded=[patch]) for s in segments]

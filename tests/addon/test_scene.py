@@ -20,7 +20,8 @@ from solver.inertials import InertialParameters
 from solver.motion import Markers
 from solver.rig import Rig
 from solver.scene.bodies import SceneResult, densities, equivalent_ellipsoids
-from solver.scene.motion import read_motion, scene_motion, scene_recording, write_motion
+from solver.scene.motion import scene_motion, scene_recording
+from solver.scene.motion_record import MOTION, motion_record
 from solver.scene.rig import write_rig
 from solver.wrenches import Wrenches
 from tests.addon.scenes import build, random_motion
@@ -209,7 +210,7 @@ def test_markers_and_forces_are_where_they_were_measured(empty_scene: None) -> N
 def test_motion_files_survive_writing(tmp_path: Path, person: Rig) -> None:
     """A motion read back is the one written."""
     motion = random_motion(person)
-    again = read_motion(write_motion(tmp_path / "a.motion.npz", person, motion))
+    again = MOTION.read(MOTION.write(tmp_path / "a.motion.npz", motion_record("a", person, motion))).drawn
     assert differences(again, scene_motion(person, motion)) == ()
 
 
@@ -231,7 +232,7 @@ def test_a_study_without_a_result_shows_the_prior(empty_scene: None, tmp_path: P
     """A tracked folder makes a moving, coloured armature; a missing rig is one clear error."""
     write_rig(tmp_path / "rig.json", person)
     motion = random_motion(person)
-    write_motion(tmp_path / "walk.motion.npz", person, motion)
+    MOTION.write(tmp_path / "walk.motion.npz", motion_record("walk", person, motion))
     body = study.show_study(bpy.context, study.read_study(tmp_path))
     assert body.animation_data.action.name == "walk"
     assert body.data.bones["head"]["mass"] == pytest.approx(person.prior.link("head")[0])

@@ -19,7 +19,7 @@ from solver.formats.storage import read_storage
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.scene.dance_folder import SUMMARY_FILE
-from solver.scene.motion import read_motion
+from solver.scene.motion_record import MOTION
 from solver.scene.rig import read_rig
 from solver.scene.summary import SUMMARY
 from solver.shape import Shape
@@ -43,7 +43,7 @@ def test_one_run_writes_one_dance_in_every_format(tmp_path: Path, capsys: pytest
     motion = dance.sample(RIG, 20.0)
     np.testing.assert_allclose(table[:, 1:22], motion.q[:, 7:], atol=1e-8)
     assert len(read_storage(out / "dance.mot").times) == len(table)
-    assert read_motion(out / "dance.motion.npz").times[-1] == pytest.approx(dance.duration, abs=0.02)
+    assert MOTION.read(out / "dance.motion.npz").drawn.times[-1] == pytest.approx(dance.duration, abs=0.02)
     assert tuple(read_rig(out / "rig.json").links) == RIG.links
     tree = json.loads((out / "dance.json").read_text(encoding="utf-8"))
     assert tree["complete"]

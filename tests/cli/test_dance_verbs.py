@@ -22,7 +22,8 @@ from solver.feasibility import check_motion
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.scene.dance_folder import SUMMARY_FILE
-from solver.scene.motion import read_motion, scene_motion
+from solver.scene.motion import scene_motion
+from solver.scene.motion_record import MOTION
 from solver.scene.summary import SUMMARY
 from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
 from solver.trajectory.segment import DanceSegment
@@ -98,7 +99,7 @@ def test_repair_of_a_timeline_writes_a_folder(shown: SceneTimeline, tmp_path: Pa
     assert main(["repair", str(path), "--rate", "24", "--output", str(output), *QUIET]) == OK
     assert {file.name for file in output.iterdir()} == FOLDER
     assert main(["check", str(output / "keyed.json"), "--rate", "100", *QUIET]) == OK
-    np.testing.assert_allclose(read_motion(output / "dance.motion.npz").times, shown.times, atol=1e-9)
+    np.testing.assert_allclose(MOTION.read(output / "dance.motion.npz").drawn.times, shown.times, atol=1e-9)
     summary = SUMMARY.read(output / SUMMARY_FILE)
     assert summary.feasible
     assert summary.status == "repaired"

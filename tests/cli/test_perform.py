@@ -12,14 +12,17 @@ import pytest
 from solver.cli import OK, WRONG_INPUT, main
 from solver.coordinates import joint_coordinates
 from solver.dance.authoring.keyed_file import KEYED
+from solver.dance.workflows.perform import perform, recorded
 from solver.dance.workflows.performance import continuous_coordinates
+from solver.differences import differences
 from solver.errors import InvalidValue
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hoap3, human
-from solver.scene.motion import write_motion
+from solver.scene.motion_record import MOTION, motion_record
 from solver.scene.rig import write_rig
+from solver.signals import smooth_motion
 from solver.tracking.retargeting import common_links, transferred
 from solver.trajectory.curve import FlatCurve, sample_times
 from tests.dance.authored import arm_swing, home, turned
@@ -55,16 +58,19 @@ def study(planned_rig: Rig, performer: Rig, tmp_path_factory: pytest.TempPathFac
     keyed = arm_swing(planned_rig, 0.9, 0.8, swings=4)
     times = sample_times(0.0, LAG + PACE * keyed.stop + 0.5, 100.0)
     y = keyed.curve().at(np.clip((times - LAG) / PACE, 0.0, keyed.stop))[0]
-    moved = FlatCurve.motion(_Still(y), planned_rig, times)  # type: ignore[arg-type]
-    late = transferred(planned_rig, moved, performer)
+    q = FlatCurve.motion(_Still(y), planned_rig, times).q  # type: ignore[arg-type]
+    late = transferred(planned_rig, smooth_motion(planned_rig, times, q, None), performer)
     write_rig(folder / "rig.json", performer)
-    write_motion(folder / "late.motion.npz", performer, late)
-    write_motion(folder / "prompt.motion.npz", performer, transferred(planned_rig, keyed.motion(100.0), performer))
+    MOTION.write(folder / "late.motion.npz", motion_record("late", performer, late))
+    MOTION.write(
+        folder / "prompt.motion.npz",
+        motion_record("prompt", performer, transferred(planned_rig, keyed.motion(100.0), performer)),
+    )
     return folder
 
 
 class _Still:
-    """Coordinates without rates: the scene's file holds none."""
+    """Coordinates without rates."""
 
     def __init__(self, y: np.ndarray) -> None:
         self._y = y
@@ -105,7 +111,7 @@ def test_two_trials_are_held_against_each_other(study: Path, tmp_path: Path) -> 
     assert main(["perform", str(one), str(one), "--output", str(tmp_path / "out"), *QUIET]) == OK
     tree = json.loads((tmp_path / "out" / "performance.json").read_text(encoding="utf-8"))
     assert tree["similarity"] == pytest.approx(1.0)
-    assert max(joint["rmse"] for joint in tree["joints"]) < 1e-6
+    assert max(joint["rmse"] for joint in tree["joints"]) < 1e-9
     first, second = tree["excitation"]["planned"], tree["excitation"]["reached"]
     assert first["determined"] == second["determined"] > 0
     assert first["conditions"]["right_forearm"] == pytest.approx(second["conditions"]["right_forearm"], rel=0.02)
@@ -132,14 +138,13 @@ def test_what_cannot_be_compared_is_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_motion_without_its_rig_is_refused(
-    plan: Path, study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Angles mean nothing without the rig that has the joints."""
+def test_a_motion_carries_its_rig(plan: Path, study: Path, performer: Rig, tmp_path: Path) -> None:
+    """A motion that leaves its folder is compared as it is there: whose joints moved is in its file."""
     alone = tmp_path / "late.motion.npz"
     alone.write_bytes((study / "late.motion.npz").read_bytes())
-    assert main(["perform", str(plan), str(alone), "--output", str(tmp_path / "out"), *QUIET]) == WRONG_INPUT
-    assert "has no rig.json beside it" in capsys.readouterr().err
+    assert differences(recorded(alone).rig, performer) == ()
+    there, here = (perform(plan, path).performance for path in (study / alone.name, alone))
+    assert differences(there, here) == ()
 
 
 def test_only_joints_of_one_kind_are_common(planned_rig: Rig) -> None:

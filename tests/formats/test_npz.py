@@ -1,4 +1,4 @@
-"""NumPy archives: recordings in the plain layout, motions and trials without loss."""
+"""NumPy archives: recordings in the plain layout."""
 
 from __future__ import annotations
 
@@ -8,28 +8,7 @@ import numpy as np
 import pytest
 
 from solver.errors import InputError
-from solver.formats.arrays_npz import read_motion, read_npz, read_trial, write_motion, write_recording_npz, write_trial
-from solver.motion import Motion
-from solver.trial import Trial
-from solver.wrenches import Wrenches
-from tests.formats.recording_files import FRAMES, times
-
-
-def test_motions_and_trials_survive_a_round_trip(tmp_path: Path) -> None:
-    """Every array, name and reason comes back exactly."""
-    rng = np.random.default_rng(5)
-    motion = Motion(times(), rng.normal(size=(FRAMES, 9)), rng.normal(size=(FRAMES, 8)), rng.normal(size=(FRAMES, 8)))
-    wrenches = Wrenches(times(), ("left", "right"), rng.normal(size=(FRAMES, 2, 6)))
-    trial = Trial("walk", motion, wrenches, rng.random(FRAMES) > 0.5, (("box", 3), ("chair", 0)))
-    write_trial(tmp_path / "t.npz", trial)
-    write_motion(tmp_path / "m.npz", motion)
-    back = read_trial(tmp_path / "t.npz")
-    for name in ("times", "q", "v", "a"):
-        np.testing.assert_array_equal(getattr(back.motion, name), getattr(motion, name))
-        np.testing.assert_array_equal(getattr(read_motion(tmp_path / "m.npz"), name), getattr(motion, name))
-    np.testing.assert_array_equal(back.wrenches.values, wrenches.values)
-    np.testing.assert_array_equal(back.counted, trial.counted)
-    assert (back.name, back.wrenches.frames, back.excluded) == ("walk", ("left", "right"), (("box", 3), ("chair", 0)))
+from solver.formats.arrays_npz import read_npz, write_recording_npz
 
 
 def test_walk_d_has_forces_without_moments(shared_data: Path, tmp_path: Path) -> None:
@@ -65,7 +44,3 @@ def test_bad_archives_are_refused(tmp_path: Path) -> None:
                         ("other", "something")]:  # fmt: skip
         with pytest.raises(InputError, match=words):
             read_npz(tmp_path / f"{name}.npz")
-    with pytest.raises(InputError, match="no trial"):
-        read_trial(tmp_path / "other.npz")
-    with pytest.raises(InputError, match="no motion"):
-        read_motion(tmp_path / "other.npz")

@@ -18,7 +18,7 @@ from solver.report import CONTENT, content_of, render
 from solver.report.study_folder import write_study
 from solver.scene import study_folder as names
 from solver.scene.bodies import RESULT
-from solver.scene.motion import read_motion
+from solver.scene.motion_record import MOTION
 from solver.study.pipeline import compare_study, identify_study
 from solver.study.values import Settings, Study
 from solver.tracking import Attachment, Tracked
@@ -75,9 +75,9 @@ def test_the_result_in_the_folder_is_the_study_s(study: Study, folder: Path, tmp
     np.testing.assert_array_equal(result.prior.values, found.prior.values)
     assert result.trials == found.trials == ("dance",)
     assert result.details["mass"]["kg"] == study.mass.mass
-    heights = read_motion(folder / f"dance{names.MOTION_END}").com[:, 2]
+    heights = MOTION.read(folder / f"dance{names.MOTION_END}").drawn.com[:, 2]
     write_study(replace(study, identification=None), tmp_path)
-    assert np.abs(heights - read_motion(tmp_path / f"dance{names.MOTION_END}").com[:, 2]).max() > 1e-5
+    assert np.abs(heights - MOTION.read(tmp_path / f"dance{names.MOTION_END}").drawn.com[:, 2]).max() > 1e-5
 
 
 def test_trials_are_the_files_of_one_ending(folder: Path) -> None:

@@ -11,7 +11,8 @@ from solver.demo.examples import simulated_robot
 from solver.differences import differences
 from solver.dynamics import com_trajectory, link_motions
 from solver.errors import InputError
-from solver.scene.motion import files_of_trials, read_motion, read_trials, scene_motion, scene_recording, write_motion
+from solver.scene.motion import files_of_trials, read_trials, scene_motion, scene_recording
+from solver.scene.motion_record import MOTION, motion_record
 from solver.so3 import to_matrix
 from solver.wrenches import Wrenches
 from tests.random_motion import mixed_rig, random_motion
@@ -43,7 +44,7 @@ def test_a_motion_is_read_as_it_was_drawn(tmp_path: Path) -> None:
     rig = mixed_rig()
     motion = random_motion(rig, 6)
     other = rig.prior.replaced("ball", 3.0 * rig.prior.link("ball"))
-    again = read_motion(write_motion(tmp_path / "a.motion.npz", rig, motion, other))
+    again = MOTION.read(MOTION.write(tmp_path / "a.motion.npz", motion_record("a", rig, motion, other))).drawn
     assert differences(again, scene_motion(rig, motion, other)) == ()
     np.testing.assert_array_equal(again.com, com_trajectory(rig, motion, other))
     assert np.abs(again.com - scene_motion(rig, motion).com).max() > 1e-3
@@ -55,7 +56,7 @@ def test_what_is_no_motion_is_named(tmp_path: Path) -> None:
     (tmp_path / "damaged.npz").write_bytes(b"PK")
     for name in ("damaged.npz", "missing.npz"):
         with pytest.raises(InputError, match=name):
-            read_motion(tmp_path / name)
+            MOTION.read(tmp_path / name)
 
 
 def test_a_force_acts_at_its_centre_of_pressure() -> None:

@@ -9,7 +9,7 @@ from ...errors import InvalidValue
 from ...feasibility import Checks
 from ...formats.folder import write_folder
 from ...scene.dance_folder import KEYED_FILE, MOTION_FILE, REPORT_FILE, SUMMARY_FILE
-from ...scene.motion import write_motion
+from ...scene.motion_record import MOTION, motion_record
 from ...scene.summary import SUMMARY, SceneSummary
 from ..authoring.complete import Completed
 from ..authoring.keyed_file import KEYED
@@ -71,8 +71,10 @@ class Answer:
         if path.suffix.lower() == KEYS:
             KEYED.write(path, self.keyed)
             return
+        keyed = self.keyed
+        moved = motion_record(keyed.name, keyed.rig, keyed.motion(rate)).danced(keyed.schedule, keyed.checks)
         with write_folder(path) as folder:
-            write_motion(folder / MOTION_FILE, self.keyed.rig, self.keyed.motion(rate))
+            MOTION.write(folder / MOTION_FILE, moved)
             KEYED.write(folder / KEYED_FILE, self.keyed)
             SUMMARY.write(folder / SUMMARY_FILE, self.summary)
             (folder / REPORT_FILE).write_text(self.report + "\n", "utf-8")

@@ -13,6 +13,7 @@ from ...formats.folder import write_folder
 from ...formats.text_table import table
 from ...progress import Progress, silent
 from ...scene.dance_folder import SUMMARY_FILE
+from ...scene.motion_record import MotionRecord
 from ...scene.summary import SUMMARY, SceneSummary
 from ...scene.words import listed, spoken
 from ..authoring.keys import Keyed
@@ -50,18 +51,20 @@ class Verdict:
     @property
     def report(self) -> str:
         """A table of every check, and the sentence."""
-        return f"{verdict_table(self.checks)}\n{self.message}"
+        said = [verdict_table(self.checks), self.message]
+        return "\n".join([*said, left_out_sentence(self.checks)] if self.checks.left_out else said)
 
     def summary(self) -> SceneSummary:
         """The same for a scene, with what the dance excites."""
         dance, checks = self.dance, self.checks
+        left_out = (left_out_sentence(checks),) if checks.left_out else ()
         start, stop = float(checks.times[0]), float(checks.times[-1])
         conditions, deviations = excitation_of(dance.rig, dance.motion(RATE))
         return SceneSummary(
             "check", "feasible" if checks.feasible else "infeasible", checks.feasible, self.message,
-            () if dance.keyed is None else keys_of(dance.keyed), strips_of(dance.schedule, start, stop),
-            failures_of(checks), ranges_of(checks), troubles=self.hanging, notes=checks.notes, excitation=conditions,
-            deviation=deviations, duration=stop - start, checks=dance.checks,
+            () if dance.keyed is None else keys_of(dance.keyed), strips_of(checks.schedule, start, stop),
+            failures_of(checks), ranges_of(checks), troubles=self.hanging, notes=(*checks.notes, *left_out),
+            excitation=conditions, deviation=deviations, duration=stop - start, checks=dance.checks,
         )  # fmt: skip
 
     def write(self, path: str | Path) -> None:
@@ -72,23 +75,27 @@ class Verdict:
 
 
 def check(
-    dance: LoadedDance | Keyed | str | Path,
+    dance: LoadedDance | Keyed | MotionRecord | str | Path,
     options: CheckOptions | None = None,
     *,
-    rate: float = VERIFIED,
+    rate: float | None = None,
     progress: Progress = silent,
 ) -> Verdict:
     """Judge a dance by every check, in every sample.
 
+    A recording does not tell which foot stands when: it is judged by the checks that need not know, and the verdict
+    names those that were left out.
+
     Args:
         dance: a file, or what `load_dance` read of it.
         options: of the checks; by default those that the dance carries.
-        rate: [1/s] of the samples.
+        rate: [1/s] of the samples; by default `VERIFIED`, and a motion's own samples.
         progress: told about the progress; may cancel.
 
     Raises:
         InputError: no dance, or damaged.
-        InvalidValue: a timeline that contradicts itself, a rig without contact patches, a rate that is not positive.
+        InvalidValue: a timeline that contradicts itself, a rig without contact patches, a rate that is not positive,
+            or a rate for a motion in samples of its own.
 
     Example:
         >>> verdict = solver.check("dance/dance.npz", rate=50.0)
@@ -97,10 +104,10 @@ def check(
     """
     progress(0.0, "sampling the dance")
     found = LoadedDance.of(dance).held_to(options)
-    motion = found.motion(rate)
+    motion = found.sampled(rate, VERIFIED)
     progress(0.2, f"checking {len(motion)} frames")
     checks = check_motion(found.rig, motion, found.schedule, found.checks)
-    return Verdict(found, checks, unsupported(found.schedule, checks))
+    return Verdict(found, checks, unsupported(checks.schedule, checks))
 
 
 def verdict_sentence(checks: Checks, hanging: tuple[str, ...] = ()) -> str:
@@ -111,11 +118,18 @@ def verdict_sentence(checks: Checks, hanging: tuple[str, ...] = ()) -> str:
         hanging: spans in which nothing carries the body, which explain what else fails there.
     """
     if checks.feasible:
-        return "Feasible: every check holds"
+        made = listed(plural_names(margin.check for margin in checks.margins))
+        return f"As far as it can be checked: {made} hold" if checks.left_out else "Feasible: every check holds"
     worst = checks.worst_failures
     which = listed(plural_names(failure.check for failure in worst))
     share = f"Not feasible, {100.0 * float(checks.failed.mean()):.3g} % of the frames fail in {which}"
     return f"{share}: {hanging[0] if hanging else worst[0]}"
+
+
+def left_out_sentence(checks: Checks) -> str:
+    """The checks that were not made, and why."""
+    names = ", ".join(plural_names(checks.left_out))  # all of them: nothing is left out silently
+    return f"Not checked, because a recording does not tell which foot stands when: {names}"
 
 
 def verdict_table(checks: Checks) -> str:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import InvalidValue
+from ...formats.codec import json_text
 from ...formats.folder import write_folder
 from ...progress import Part, Progress, silent
 from ...rig import Rig
 from ...scene import dance_folder as names
-from ...scene.motion import write_motion
+from ...scene.motion_record import MOTION, motion_record
 from ...scene.rig import write_rig
 from ...scene.summary import SUMMARY, SceneSummary
 from ..design import design as designing
@@ -74,11 +74,12 @@ class DesignedDance:
         with write_folder(Path(path)) as folder:
             DANCE.write(folder / names.DANCE_FILE, dance)
             tree = self.evaluation.as_tree(rig, dance)
-            (folder / names.NUMBERS_FILE).write_text(json.dumps(tree, indent=1) + "\n", "utf-8")
+            (folder / names.NUMBERS_FILE).write_text(json_text(tree), "utf-8")
             (folder / names.REPORT_FILE).write_text(self.report + "\n", "utf-8")
             SUMMARY.write(folder / names.SUMMARY_FILE, self.summary)
             write_rig(folder / names.RIG_FILE, rig)
-            write_motion(folder / names.MOTION_FILE, rig, dance.sample(rig, SCENE_RATE))
+            drawn = motion_record("dance", rig, dance.sample(rig, SCENE_RATE)).danced(dance.schedule, dance.checks)
+            MOTION.write(folder / names.MOTION_FILE, drawn)
             motion = dance.sample(rig, rate)
             export_motion(rig, motion, folder / names.JOINTS_FILE)
             export_motion(rig, motion, folder / names.STORAGE_FILE)

@@ -7,24 +7,29 @@ from pathlib import Path
 from ...formats.joint_coordinates import STORAGE, require_table, write_coordinates
 from ...motion import Motion
 from ...rig import Rig
+from ...scene.motion_record import MotionRecord
 from ..authoring.keys import Keyed
 from .reading import LoadedDance
 
+RATE = 100.0
 
-def export(dance: LoadedDance | Keyed | str | Path, path: str | Path, rate: float = 100.0) -> Motion:
+
+def export(
+    dance: LoadedDance | Keyed | MotionRecord | str | Path, path: str | Path, rate: float | None = None
+) -> Motion:
     """Write a dance as a table (.csv: angles and speeds of every joint [rad, rad/s]; .mot: OpenSim, degrees).
 
     Args:
         dance: a file, or what `load_dance` read of it.
         path: of the table; its suffix says which.
-        rate: [1/s] of the samples.
+        rate: [1/s] of the samples; by default `RATE`, and a motion's own samples.
 
     Returns:
         The motion that was written.
 
     Raises:
         InputError: no dance, or a suffix that says nothing.
-        InvalidValue: a rate that is not positive.
+        InvalidValue: a rate that is not positive, or a rate for a motion in samples of its own.
 
     Example:
         >>> motion = solver.export("dance/dance.npz", "dance.csv", rate=200.0)
@@ -33,7 +38,7 @@ def export(dance: LoadedDance | Keyed | str | Path, path: str | Path, rate: floa
     """
     require_table(path)
     found = LoadedDance.of(dance)
-    motion = found.motion(rate)
+    motion = found.sampled(rate, RATE)
     export_motion(found.rig, motion, path)
     return motion
 

@@ -21,7 +21,7 @@ ALIKE = 0.6
 
 @dataclass(frozen=True, slots=True)
 class RecordedMotion:
-    """A motion that was written for a scene, with the rig that moved.
+    """A motion to compare, with the rig that moved.
 
     Attributes:
         rig: of the motion.

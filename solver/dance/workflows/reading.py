@@ -1,4 +1,8 @@
-"""What is read as a dance: an authored one (.json), a scene's timeline (.timeline.npz) or a designed one (.npz)."""
+"""What is read as a dance.
+
+An authored one (.json), a scene's timeline (.timeline.npz), a designed one (.npz), or a motion (.motion.npz): that of a
+recording, or of a dance that was written for a scene.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,8 @@ from ...feasibility.sentences import unsupported
 from ...formats.codec import read_one_of
 from ...motion import Motion
 from ...rig import Rig
+from ...scene.motion_record import MOTION, MotionRecord
+from ...scene.study_folder import MOTION_END, trials_in
 from ...scene.timeline import TIMELINE, SceneTimeline
 from ..authoring.keyed_file import KEYED
 from ..authoring.keys import Keyed
@@ -26,31 +32,31 @@ JUMPS = 50.0
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LoadedDance:
-    """A dance, authored or designed, with the rig that dances it.
+    """A dance, authored, designed or recorded, with the rig that dances it.
 
     Attributes:
         rig: that dances.
-        schedule: of the contacts.
+        schedule: of the contacts; None of a recording, which does not tell.
         checks: what the dance is held to, as it carries them.
         name: of the dance, or of its file.
-        source: the authored or the designed dance.
+        source: the authored or the designed dance, or the motion in samples of its own.
     """
 
     rig: Rig
-    schedule: Schedule
+    schedule: Schedule | None
     checks: CheckOptions
     name: str
-    source: Keyed | Dance
+    source: Keyed | Dance | MotionRecord
 
     def __repr__(self) -> str:
         return repr(self.source)
 
     @staticmethod
-    def of(dance: LoadedDance | Keyed | str | Path) -> LoadedDance:
-        """Whatever holds a dance: a file, an authored dance, or what was loaded already."""
+    def of(dance: LoadedDance | Keyed | MotionRecord | str | Path) -> LoadedDance:
+        """Whatever holds a dance: a file, an authored dance, a motion, or what was loaded already."""
         if isinstance(dance, LoadedDance):
             return dance
-        if isinstance(dance, Keyed):
+        if isinstance(dance, Keyed | MotionRecord):
             return LoadedDance(dance.rig, dance.schedule, dance.checks, dance.name, dance)
         return load_dance(dance)
 
@@ -64,24 +70,48 @@ class LoadedDance:
         return self.source if isinstance(self.source, Keyed) else None
 
     def motion(self, rate: float) -> Motion:
-        """Its motion at ``rate`` samples a second.
+        """Its motion at ``rate`` samples a second; a motion in samples of its own keeps them.
 
         Raises:
             InvalidValue: a rate that is not positive.
         """
+        if isinstance(self.source, MotionRecord):
+            return self.source.motion
         if not rate > 0.0:
             raise InvalidValue(f"the rate must be positive, got {rate:g}")
         return self.source.motion(rate) if isinstance(self.source, Keyed) else self.source.sample(self.rig, rate)
 
+    def sampled(self, rate: float | None, usual: float) -> Motion:
+        """Its motion as somebody asked for it.
 
-def load_dance(path: str | Path) -> LoadedDance:
-    """Read a dance: authored (.json), of a scene's timeline (.timeline.npz) or designed (.npz).
+        Args:
+            rate: [1/s]; None: ``usual``, or the samples that the motion has of its own.
+            usual: [1/s].
+
+        Raises:
+            InvalidValue: a rate that is not positive, or one for a motion in samples of its own.
+        """
+        if rate is not None and isinstance(self.source, MotionRecord):
+            raise InvalidValue(
+                f"{self.name!r} is a motion in samples of its own, {self.source.motion.rate:.4g} a second, which is "
+                "kept: name no rate"
+            )
+        return self.motion(usual if rate is None else rate)
+
+
+def load_dance(path: str | Path, trial: str | None = None) -> LoadedDance:
+    """Read a dance: authored (.json), of a timeline (.timeline.npz), designed (.npz), or a motion (.motion.npz).
+
+    Args:
+        path: of the file; or a study's folder, for the motion of one of its trials.
+        trial: of the folder, where it holds several.
 
     Raises:
-        InputError: no dance, or damaged.
+        InputError: no dance, or damaged; several trials and none named.
         InvalidValue: a timeline that contradicts itself.
     """
-    found = read_one_of(path, (KEYED, DANCE, TIMELINE))
+    path = motion_file(path, trial) if trial is not None or Path(path).is_dir() else path
+    found = read_one_of(path, (KEYED, DANCE, TIMELINE, MOTION))
     if isinstance(found, Dance):
         return LoadedDance(found.rig, found.schedule, found.checks, Path(path).name, found)
     return LoadedDance.of(keyed_of(found) if isinstance(found, SceneTimeline) else found)
@@ -91,14 +121,43 @@ def load_keyed(path: str | Path) -> Keyed:
     """Read a dance that has keys.
 
     Raises:
-        InputError: a designed dance, no dance, or damaged.
+        InputError: a designed dance, a motion, no dance, or damaged.
         InvalidValue: a timeline that contradicts itself.
     """
-    found = read_one_of(path, (KEYED, DANCE, TIMELINE))
+    found = read_one_of(path, (KEYED, DANCE, TIMELINE, MOTION))
+    remedy = "Name an authored dance (.json) or a timeline (.timeline.npz)"
     if isinstance(found, Dance):
-        remedy = "Name an authored dance (.json) or a timeline (.timeline.npz)"
         raise InputError(path, "is a designed dance, without keys to change", remedy=remedy)
+    if isinstance(found, MotionRecord):
+        lacks = "keys to change" if found.schedule is not None else "keys to change or contact strips to stand on"
+        there = f"{remedy}; Blender makes one of a motion that it shows, once keys and strips are set there"
+        raise InputError(path, f"is a motion in samples, without {lacks}", remedy=there)
     return keyed_of(found) if isinstance(found, SceneTimeline) else found
+
+
+def motion_file(path: str | Path, trial: str | None = None) -> Path:
+    """The file of a motion: itself, or that of a trial in a folder.
+
+    Raises:
+        InputError: no motion there, several trials and none named, or a trial of a file that is one already.
+    """
+    path = Path(path)
+    if path.is_file():
+        if not path.name.endswith(MOTION_END):
+            raise InputError(path, f"is neither the folder of a study nor a {MOTION_END}", remedy="Name one of them")
+        if trial is not None and trial != path.name.removesuffix(MOTION_END):
+            raise InputError(path, f"is one trial, not {trial!r}", remedy="Name its folder, or leave the trial out")
+        return path
+    if not path.is_dir():
+        raise InputError(path, "is not there", remedy=f"Name the folder of a study, or a {MOTION_END}")
+    files = trials_in(path)
+    if not files:
+        raise InputError(path, f"holds no {MOTION_END}", remedy="Name the --output of `track` or `identify`")
+    if trial is None and len(files) > 1:
+        raise InputError(path, f"holds several trials, {', '.join(files)}", remedy="Choose one with --trial")
+    if trial is not None and trial not in files:
+        raise InputError(path, f"holds no trial {trial!r}", remedy=f"It holds {', '.join(files)}")
+    return files[trial or next(iter(files))]
 
 
 def require_support(keyed: Keyed, *, jumps: bool = True) -> None:

@@ -1,0 +1,108 @@
+"""The one file of a motion: whose it is and how it went, without loss, and the same as a scene draws it.
+
+Recordings and dances are written alike. No dynamics library is needed to read the file. SI, world z up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..arrays import frozen_mask
+from ..check_options import CheckOptions
+from ..contacts.schedule import Schedule
+from ..errors import InvalidValue
+from ..formats.codec import FileKind
+from ..inertials import InertialParameters
+from ..motion import Motion, span_of
+from ..rig import Rig
+from ..trial import Trial
+from ..wrenches import Wrenches
+from .motion import SceneMotion, scene_motion
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class MotionRecord:
+    """How a rig moved.
+
+    Attributes:
+        name: of the trial or dance.
+        rig: that moved, by value.
+        motion: N frames.
+        drawn: the same poses as a scene draws them.
+        wrenches: at the motion's times, as they entered the equations; None of what was only tracked, or of a dance.
+        counted: (N,) True where every contact with the world is measured; None without wrenches.
+        excluded: why frames do not count: (reason, number of frames).
+        schedule: when which patch stands where; None of a recording, which does not tell.
+        checks: what the motion is held to.
+    """
+
+    name: str
+    rig: Rig
+    motion: Motion
+    drawn: SceneMotion
+    wrenches: Wrenches | None = None
+    counted: np.ndarray | None = None
+    excluded: tuple[tuple[str, int], ...] = ()
+    schedule: Schedule | None = None
+    checks: CheckOptions = field(default_factory=CheckOptions)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "excluded", tuple((str(reason), int(count)) for reason, count in self.excluded))
+        if self.drawn.links != self.rig.links:
+            raise InvalidValue(f"motion {self.name!r} draws other links than those of {self.rig.name}")
+        if not np.array_equal(self.drawn.times, self.motion.times):
+            raise InvalidValue(f"motion {self.name!r} is drawn at other times than it moves")
+        if (self.wrenches is None) != (self.counted is None):
+            raise InvalidValue(f"motion {self.name!r}: wrenches and the frames that count come together or not at all")
+        if self.wrenches is not None and not np.array_equal(self.wrenches.times, self.motion.times):
+            raise InvalidValue(f"motion {self.name!r}: motion and wrenches must share their times")
+        if self.counted is not None:
+            object.__setattr__(self, "counted", frozen_mask("counted", self.counted, (len(self.motion),)))
+
+    def __len__(self) -> int:
+        return len(self.motion)
+
+    def __repr__(self) -> str:
+        wrenches = "" if self.wrenches is None else ", with wrenches"
+        contacts = "" if self.schedule is None else ", with contacts"
+        return f"Motion {self.name!r} of {self.rig.name}: {span_of(self.motion.times)}{wrenches}{contacts}"
+
+    @property
+    def trial(self) -> Trial | None:
+        """The trial as it entered the equations; None without wrenches."""
+        if self.wrenches is None or self.counted is None:
+            return None
+        return Trial(self.name, self.motion, self.wrenches, self.counted, self.excluded)
+
+    def with_trial(self, trial: Trial | None) -> MotionRecord:
+        """This motion with what was measured of it; None: as it is."""
+        if trial is None:
+            return self
+        return replace(self, wrenches=trial.wrenches, counted=trial.counted, excluded=trial.excluded)
+
+    def danced(self, schedule: Schedule, checks: CheckOptions) -> MotionRecord:
+        """This motion as a dance: with its contacts, and what it is held to."""
+        return replace(self, schedule=schedule, checks=checks)
+
+
+def motion_record(name: str, rig: Rig, motion: Motion, parameters: InertialParameters | None = None) -> MotionRecord:
+    """A motion to be written.
+
+    Args:
+        name: of the trial or dance.
+        rig: that moves.
+        motion: of it.
+        parameters: give the centre of mass and the momentum that are drawn; the rig's prior by default.
+
+    Raises:
+        InvalidValue: the motion or the parameters are of another rig.
+    """
+    return MotionRecord(name, rig, motion, scene_motion(rig, motion, parameters))
+
+
+MOTION = FileKind(
+    MotionRecord, "exciting dance motion", version=2, remedy="Track the recording, or design the dance, again"
+)
+"""The file of a motion, an archive."""

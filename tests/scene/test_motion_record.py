@@ -1,0 +1,138 @@
+"""The one file of a motion: written and read again without loss, for every reader."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.check_options import DANCE_CHECKS
+from solver.dance.workflows.check import check
+from solver.dance.workflows.export import export
+from solver.dance.workflows.perform import perform
+from solver.dance.workflows.reading import load_dance, load_keyed
+from solver.differences import differences
+from solver.errors import InputError, InvalidValue
+from solver.feasibility import check_motion
+from solver.motion import Motion
+from solver.rig import Rig
+from solver.rigs import human
+from solver.scene.motion import scene_motion
+from solver.scene.motion_record import MOTION, MotionRecord, motion_record
+from solver.trial import Trial
+from solver.wrenches import Wrenches
+from tests.dance.authored import arm_swing
+
+FREE = {"joint angle", "joint speed", "self-collision"}
+"""Checks that need not know which foot stands."""
+
+
+@pytest.fixture(scope="module")
+def rig() -> Rig:
+    """A person with masses of her own."""
+    person = human(1.68, 61.0, "female")
+    return person.with_prior(person.prior.scaled(63.5))
+
+
+@pytest.fixture(scope="module")
+def motion(rig: Rig) -> Motion:
+    """Swings of the arms."""
+    return arm_swing(rig, 0.9, 0.8, swings=2).motion(100.0)
+
+
+@pytest.fixture(scope="module")
+def trial(motion: Motion) -> Trial:
+    """The same with two plates, one of which is silent for a while."""
+    rng = np.random.default_rng(5)
+    values = rng.normal(size=(len(motion), 2, 6))
+    wrenches = Wrenches(motion.times, ("left", "right"), values, rng.random((len(motion), 6)) > 0.1)
+    return Trial("swings", motion, wrenches, rng.random(len(motion)) > 0.5, (("box", 3), ("chair", 0)))
+
+
+@pytest.fixture(scope="module")
+def recording(rig: Rig, motion: Motion, trial: Trial) -> MotionRecord:
+    """What a study writes."""
+    return motion_record("swings", rig, motion).with_trial(trial)
+
+
+def test_nothing_is_lost(recording: MotionRecord, rig: Rig, trial: Trial, tmp_path: Path) -> None:
+    """Rig, motion, wrenches, frames that count and what is drawn come back exactly, and the trial with them."""
+    back = MOTION.read(MOTION.write(tmp_path / "swings.motion.npz", recording))
+    assert differences(back, recording) == ()
+    assert back.rig.prior.total_mass == rig.prior.total_mass
+    assert differences(back.trial, trial) == ()
+
+
+def test_a_dance_keeps_its_contacts(rig: Rig, tmp_path: Path) -> None:
+    """Anchors, floor and checks of a dance come back exactly, and the verdict on its samples with them."""
+    keyed = arm_swing(rig, 0.9, 0.8)
+    danced = motion_record("dance", rig, keyed.motion(60.0)).danced(keyed.schedule, DANCE_CHECKS)
+    path = MOTION.write(tmp_path / "dance.motion.npz", danced)
+    assert differences(MOTION.read(path), danced) == ()
+    verdict = check(path)
+    assert verdict.checks.left_out == ()
+    assert differences(verdict.checks, check_motion(rig, danced.motion, keyed.schedule, DANCE_CHECKS)) == ()
+
+
+def test_a_scene_sees_the_same_poses_without_a_dynamics_library(
+    recording: MotionRecord, rig: Rig, motion: Motion, tmp_path: Path
+) -> None:
+    """What is drawn is the motion's own, and reading it loads no dynamics library."""
+    path = MOTION.write(tmp_path / "swings.motion.npz", recording)
+    assert differences(MOTION.read(path).drawn, scene_motion(rig, motion)) == ()
+    code = (
+        "import sys; from solver.scene.motion_record import MOTION; MOTION.read(sys.argv[1]); "
+        "sys.exit('pinocchio' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code, str(path)], check=False).returncode == 0
+
+
+def test_a_recording_is_checked_as_far_as_it_tells(
+    recording: MotionRecord, rig: Rig, motion: Motion, tmp_path: Path
+) -> None:
+    """The checks that need no contacts are those of the same motion with contacts; the others are named, not passed."""
+    MOTION.write(tmp_path / "swings.motion.npz", recording)
+    verdict = check(load_dance(tmp_path, "swings"))
+    whole = check_motion(rig, motion, arm_swing(rig, 0.9, 0.8, swings=2).schedule)
+    assert {margin.name for margin in verdict.checks.margins} == FREE
+    for margin in verdict.checks.margins:
+        assert differences(margin.values, whole.margin(margin.name).values) == ()
+    left = {one.name for one in verdict.checks.left_out}
+    assert left | FREE == {margin.name for margin in whole.margins} | {"flight"}
+    assert left & FREE == set()
+    assert "Not checked" in verdict.report
+    assert all(one.words.plural in verdict.report for one in verdict.checks.left_out)
+    assert any("Not checked" in note for note in verdict.summary().notes)
+    assert verdict.message.startswith("As far as it can be checked") or not verdict.feasible
+    assert np.isnan(verdict.checks.torques).all()
+
+
+def test_a_motion_against_itself_differs_in_nothing(recording: MotionRecord, tmp_path: Path) -> None:
+    """The poses of the file are not turned back into angles: plan and performance are the same numbers."""
+    path = MOTION.write(tmp_path / "swings.motion.npz", recording)
+    found = perform(path, path).performance
+    assert found.rmse.max() < 1e-9
+    assert (found.alignment.lag, found.alignment.stretch, found.share) == (0.0, 1.0, 1.0)
+    assert np.array_equal(found.planned.conditions, found.reached.conditions, equal_nan=True)
+
+
+def test_a_recording_is_exported_in_its_own_samples(recording: MotionRecord, tmp_path: Path) -> None:
+    """A rate that would change its samples is refused, and so is its repair, which says what is missing."""
+    path = MOTION.write(tmp_path / "swings.motion.npz", recording)
+    assert differences(export(path, tmp_path / "swings.csv"), recording.motion) == ()
+    with pytest.raises(InvalidValue, match="samples of its own, 100 a second"):
+        check(path, rate=500.0)
+    with pytest.raises(InputError, match="without keys to change or contact strips"):
+        load_keyed(path)
+
+
+def test_parts_that_contradict_each_other_are_refused(recording: MotionRecord, rig: Rig, motion: Motion) -> None:
+    """Poses of other times, and wrenches of another motion, make no record."""
+    half = motion_record("half", rig, motion.part(0, len(motion) // 2))
+    with pytest.raises(InvalidValue, match="other times"):
+        MotionRecord("swings", rig, motion, half.drawn)
+    with pytest.raises(InvalidValue, match="share their times"):
+        half.with_trial(recording.trial)
