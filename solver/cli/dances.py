@@ -24,9 +24,10 @@ PATIENCE = 120.0
 ASKED = ("shrink", "friction", "allowed_slip", "clearance", "pairs")
 """Choices of the checks that have an option."""
 CARRIED = "instead of what the dance carries, for this verb and what it writes"
-RATES = "(default: {}; a motion in samples keeps its own)"
 WRITING = 0.95
 """Share of the progress after which the answer is written."""
+RATES = "(default: {}; a motion in samples keeps its own)"
+"""Words of --rate."""
 
 
 def add_dance(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +50,7 @@ def dance_of(options: argparse.Namespace) -> LoadedDance:
 
 def add_authored(parser: argparse.ArgumentParser) -> None:
     """The file of a dance with keys."""
-    words = "authored dance (.json) or timeline of a scene (.timeline.npz)"
+    words = "authored dance (.json), timeline of a scene (.timeline.npz), or a dance's motion (.motion.npz)"
     parser.add_argument("dance", type=Path, metavar="DANCE", help=words)
 
 

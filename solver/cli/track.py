@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ..rig import Rig
 
 EXPLANATION = """
-Writes the motion of every trial (.mot, .csv, and .motion.npz for Blender) with the error of every marker. Joint
-coordinates of a rig that is named with --rig are filtered and pass through.
+Writes the motion of every trial (.mot, .csv, and .motion.npz for Blender and for `check`, `export` and `perform`) with
+the error of every marker. Joint coordinates of a rig that is named with --rig are filtered and pass through.
 
 Examples:
   python -m solver track walk.trc --calibration subject/calibration.json --output tracked

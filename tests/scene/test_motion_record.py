@@ -14,6 +14,7 @@ from solver.dance.workflows.check import check
 from solver.dance.workflows.export import export
 from solver.dance.workflows.perform import perform
 from solver.dance.workflows.reading import load_dance, load_keyed
+from solver.dance.workflows.repair import repair
 from solver.differences import differences
 from solver.errors import InputError, InvalidValue
 from solver.feasibility import check_motion
@@ -119,13 +120,28 @@ def test_a_motion_against_itself_differs_in_nothing(recording: MotionRecord, tmp
     assert np.array_equal(found.planned.conditions, found.reached.conditions, equal_nan=True)
 
 
+def test_a_motion_with_contacts_can_be_repaired(rig: Rig, tmp_path: Path) -> None:
+    """What was written for a scene is a dance that can be changed: its samples, its contacts, its checks; no keys."""
+    keyed = arm_swing(rig, 0.9, 0.8)
+    danced = motion_record("swing", rig, keyed.motion(100.0)).danced(keyed.schedule, DANCE_CHECKS)
+    path = MOTION.write(tmp_path / "dance.motion.npz", danced)
+    back = load_keyed(path)
+    assert back.samples is not None
+    assert differences(back.samples.q, danced.motion.q) == ()
+    assert differences(back.schedule, keyed.schedule) == ()
+    assert (back.keys, back.checks, back.name) == ((), DANCE_CHECKS, "swing")
+    answer = repair(path)
+    assert answer.feasible
+    assert answer.status in ("unchanged", "repaired")
+
+
 def test_a_recording_is_exported_in_its_own_samples(recording: MotionRecord, tmp_path: Path) -> None:
     """A rate that would change its samples is refused, and so is its repair, which says what is missing."""
     path = MOTION.write(tmp_path / "swings.motion.npz", recording)
     assert differences(export(path, tmp_path / "swings.csv"), recording.motion) == ()
     with pytest.raises(InvalidValue, match="samples of its own, 100 a second"):
         check(path, rate=500.0)
-    with pytest.raises(InputError, match="without keys to change or contact strips"):
+    with pytest.raises(InputError, match="does not tell which foot stands when"):
         load_keyed(path)
 
 

@@ -21,7 +21,7 @@ from ...scene.motion_record import MOTION, MotionRecord
 from ...scene.study_folder import MOTION_END, trials_in
 from ...scene.timeline import TIMELINE, SceneTimeline
 from ..authoring.keyed_file import KEYED
-from ..authoring.keys import Keyed
+from ..authoring.keys import Keyed, Samples
 from ..authoring.timeline import keyed_of
 from ..design.dance import Dance
 from ..design.dance_file import DANCE
@@ -118,10 +118,10 @@ def load_dance(path: str | Path, trial: str | None = None) -> LoadedDance:
 
 
 def load_keyed(path: str | Path) -> Keyed:
-    """Read a dance that has keys.
+    """Read a dance that can be changed: one that has keys, or a motion in samples that tells its contacts.
 
     Raises:
-        InputError: a designed dance, a motion, no dance, or damaged.
+        InputError: a designed dance, a motion without contacts, no dance, or damaged.
         InvalidValue: a timeline that contradicts itself.
     """
     found = read_one_of(path, (KEYED, DANCE, TIMELINE, MOTION))
@@ -129,9 +129,11 @@ def load_keyed(path: str | Path) -> Keyed:
     if isinstance(found, Dance):
         raise InputError(path, "is a designed dance, without keys to change", remedy=remedy)
     if isinstance(found, MotionRecord):
-        lacks = "keys to change" if found.schedule is not None else "keys to change or contact strips to stand on"
-        there = f"{remedy}; Blender makes one of a motion that it shows, once keys and strips are set there"
-        raise InputError(path, f"is a motion in samples, without {lacks}", remedy=there)
+        if found.schedule is None:
+            there = "Show it in Blender, give each foot that stands a contact strip, and name the timeline"
+            raise InputError(path, "is a recording, which does not tell which foot stands when", remedy=there)
+        samples = Samples(found.motion.times, found.motion.q)
+        return Keyed(found.rig, (), found.schedule, samples, name=found.name, checks=found.checks)
     return keyed_of(found) if isinstance(found, SceneTimeline) else found
 
 
