@@ -20,7 +20,7 @@ from ..errors import InputError, InvalidValue
 from ..motion import JointCoordinates, Markers
 from ..trial import Recording
 from ..wrenches import Wrenches
-from .archive import read_archive
+from .archive import read_archive, write_archive
 from .atomic import write_atomically
 from .axes import check_extent, check_up, settle_up, to_z_up, up_of_markers
 from .joint_files import joints_of_archive
@@ -77,7 +77,8 @@ def write_recording_npz(path: str | Path, recording: Recording) -> None:
         assert recording.wrenches.measured is not None
         arrays |= {"wrenches": recording.wrenches.values, "frames": np.array(recording.wrenches.frames),
                    "force_times": recording.wrenches.times, "measured": recording.wrenches.measured}  # fmt: skip
-    _save(path, arrays)
+    with write_atomically(path, binary=True) as stream:
+        write_archive(stream, arrays, {})
 
 
 def _markers(path: str | Path, arrays: dict[str, np.ndarray], up: str) -> Markers | None:
@@ -149,8 +150,3 @@ def _times(path: str | Path, arrays: dict[str, np.ndarray], kind: str, count: in
     if not rate > 0.0:
         raise InputError(path, f"{kind}_rate is {rate:g}", place=f"array {kind}_rate", remedy="Give samples per second")
     return np.arange(count) / rate
-
-
-def _save(path: str | Path, arrays: dict[str, np.ndarray]) -> None:
-    with write_atomically(path, binary=True) as stream:
-        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
