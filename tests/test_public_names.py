@@ -2,12 +2,46 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import subprocess
 import sys
+from dataclasses import fields, is_dataclass
 
 import pytest
 
 import solver
+
+FUNCTIONS = [name for name in solver.__all__ if inspect.isfunction(inspect.unwrap(getattr(solver, name)))]
+NUMBER = re.compile(r"\bfloat\b|ndarray")
+BARE = "share|ratio|factor|coefficient|relative|dimensionless|a number|in its own unit|logarithm"
+MEASURED = re.compile(rf"\[[^\]]+\]|\(\w[^)]*,[^)]*\)|\b({BARE})\b")
+"""A unit as [m], a shape as (N, 3), a range as [0, 1), or the word that says there is none."""
+
+
+def entries(documentation: str) -> dict[str, str]:
+    """What a docstring says about each argument or attribute, by name."""
+    found: dict[str, str] = {}
+    inside = False
+    names: list[str] = []
+    for line in inspect.cleandoc(documentation).splitlines():
+        if line and not line.startswith(" "):
+            inside = line in ("Args:", "Attributes:")
+        elif inside and (entry := re.match(r" {4}(\w[\w, ]*): (.*)$", line)):
+            names = entry[1].split(", ")
+            found |= dict.fromkeys(names, entry[2])
+        elif inside:
+            found |= {name: f"{found[name]} {line.strip()}" for name in names}
+    return found
+
+
+def numbers_of(value: object) -> dict[str, str]:
+    """Names of the numbers and arrays that a value holds or a function takes, with their annotations."""
+    if is_dataclass(value):
+        kinds = {field.name: str(field.type) for field in fields(value)}
+    else:
+        kinds = {name: str(kind) for name, kind in getattr(value, "__annotations__", {}).items() if name != "return"}
+    return {name: kind for name, kind in kinds.items() if NUMBER.search(kind)}
 
 
 @pytest.mark.parametrize("name", solver.__all__)
@@ -19,6 +53,24 @@ def test_every_public_name_exists_and_is_documented(name: str) -> None:
     own = vars(value).get("__doc__") if isinstance(value, type) else value.__doc__
     assert own, f"{name} has no docstring of its own"
     assert not own.startswith(f"{name}("), f"{name} only has the docstring that a dataclass makes up"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_public_function_shows_an_example(name: str) -> None:
+    """Whoever looks a function up sees it used."""
+    assert ">>> " in getattr(solver, name).__doc__
+
+
+@pytest.mark.parametrize("name", [name for name in solver.__all__ if name != "VERSION"])
+def test_numbers_have_units(name: str) -> None:
+    """Every number and array that a public value holds or a public function takes has a unit, a shape or a range.
+
+    A number without a unit says so, by one of the words of `BARE`.
+    """
+    told = entries(getattr(solver, name).__doc__)
+    for argument, kind in numbers_of(getattr(solver, name)).items():
+        assert argument in told, f"{name}: nothing is said about {argument}, {kind}"
+        assert MEASURED.search(told[argument]), f"{name}: of what unit or shape is {argument}: {told[argument]!r}?"
 
 
 def test_import_is_cheap() -> None:

@@ -36,7 +36,7 @@ class Calibration:
         lengths: [m] distances between joint centres by link.
         marker_errors: [m] RMSE of each marker over the frames used.
         frames: frames used, by recording.
-        sizes: how large the body of each recording is against the rig (1: the same), by recording.
+        sizes: ratio of the body of each recording to the rig (1: the same), by recording.
         shifts: [m] how far the data moved joint centres from those of stature alone, by link.
         warnings: what the user should know.
         assumed: what was found out or guessed where nothing was stated, in plain sentences.

@@ -46,6 +46,13 @@ def base_regressor(rig: Rig, motion: Motion, base: int | str = 0, axes: Axes = "
     Raises:
         UnknownLink: no such base link.
         InvalidValue: motion of another rig, or unknown axes.
+
+    Example:
+        >>> import numpy as np, solver
+        >>> rig = solver.hoap3()
+        >>> still = solver.Motion([0.0, 1.0], [rig.neutral] * 2, np.zeros((2, rig.nv)), np.zeros((2, rig.nv)))
+        >>> solver.base_regressor(rig, still).shape  # frames, wrench, ten parameters of each link
+        (2, 6, 220)
     """
     result = np.zeros((len(motion), 6, len(rig.links), PER_LINK))
     for piece in regressor_pieces(rig, motion, base, axes):
@@ -61,6 +68,14 @@ def predicted_wrench(
 
     Raises:
         InvalidValue: parameters or motion of another rig.
+
+    Example:
+        >>> import numpy as np, solver
+        >>> rig = solver.hoap3()
+        >>> still = solver.Motion([0.0, 1.0], [rig.neutral] * 2, np.zeros((2, rig.nv)), np.zeros((2, rig.nv)))
+        >>> wrench = solver.predicted_wrench(rig, still, rig.prior, axes="world")
+        >>> f"{wrench[0, 2]:.0f} N carry {rig.prior.total_mass:.2f} kg"
+        '86 N carry 8.80 kg'
     """
     phi = _phi_by_parameter(rig, parameters)
     result = np.empty((len(motion), 6))
@@ -78,6 +93,15 @@ def external_wrench(
 
     Raises:
         InvalidValue: wrenches and motion differ in length.
+
+    Example:
+        >>> import numpy as np, solver
+        >>> rig = solver.hoap3()
+        >>> still = solver.Motion([0.0, 1.0], [rig.neutral] * 2, np.zeros((2, rig.nv)), np.zeros((2, rig.nv)))
+        >>> feet = np.tile([0.0, 0.0, 43.0, 0.0, 0.0, 0.0], (2, 2, 1))  # [N], [N m] of two plates
+        >>> plates = solver.Wrenches(still.times, ("left", "right"), feet)
+        >>> float(solver.external_wrench(rig, still, plates, axes="world")[0, 2])  # [N]
+        86.0
     """
     if len(wrenches) != len(motion):
         raise InvalidValue(f"{len(wrenches)} wrench samples for {len(motion)} frames of motion")
@@ -95,6 +119,13 @@ def com_trajectory(rig: Rig, motion: Motion, parameters: InertialParameters) -> 
 
     Raises:
         InvalidValue: the total mass is not positive.
+
+    Example:
+        >>> import numpy as np, solver
+        >>> rig = solver.hoap3()
+        >>> still = solver.Motion([0.0, 1.0], [rig.neutral] * 2, np.zeros((2, rig.nv)), np.zeros((2, rig.nv)))
+        >>> abs(solver.com_trajectory(rig, still, rig.prior)[0, 1]) < 0.01  # [m]; it is nearly symmetric
+        True
     """
     if not parameters.total_mass > 0.0:
         raise InvalidValue(f"a body of {parameters.total_mass:g} kg has no centre of mass")
@@ -111,7 +142,16 @@ def com_acceleration(motions: LinkMotions, parameters: InertialParameters) -> np
 
 
 def centroidal_momentum(rig: Rig, motion: Motion, parameters: InertialParameters) -> Momentum:
-    """Linear momentum, angular momentum about the centre of mass, and their rates; see `Momentum`."""
+    """Linear momentum, angular momentum about the centre of mass, and their rates; see `Momentum`.
+
+    Example:
+        >>> import numpy as np, solver
+        >>> rig, speed = solver.hrp2(), np.zeros((2, solver.hrp2().nv))
+        >>> speed[:, 0] = 0.5  # [m/s] forwards, in one piece
+        >>> glide = solver.Motion([0.0, 1.0], [rig.neutral] * 2, speed, 0.0 * speed)
+        >>> f"{solver.centroidal_momentum(rig, glide, rig.prior).momentum[0, 0]:.1f} kg m/s"
+        '29.0 kg m/s'
+    """
     com = com_trajectory(rig, motion, parameters)
     motions = link_motions(rig, motion)
     mass = parameters.masses[:, None]

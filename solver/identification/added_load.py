@@ -76,7 +76,7 @@ class AddedLoad:
         spread: the same when every link may carry something: how far the data alone tell neighbours apart.
         evidence: (L,) how much less likely it is that this link alone carries the load than the likeliest one, natural
             logarithm; 0 for the likeliest.
-        threshold: what one more carrier must gain in log-likelihood (Schwarz).
+        threshold: what one more carrier must gain in the likelihood's natural logarithm (Schwarz).
         bare: identification of the body without load.
         mass_std: (L,) [kg] standard deviation of each added mass by the residuals; NaN where nothing is carried. An
             offset of the plates between the recordings is no residual: it looks like a load.

@@ -50,7 +50,7 @@ class IdentifyOptions:
         symmetric: whether left and right must agree within the constraints' alpha (jovic2016 (15)) in the consistent
             method, which leaves out the mass bounds; None says yes for people, whose link frames mirror each other, and
             no for robots. Drop it for an amputee, a stroke survivor or one-sided load.
-        relative_std: spread of a link's mass around the prior, consistent method only; None takes its default.
+        relative_std: relative spread of a link's mass around the prior, consistent method only; None takes its default.
         bootstrap: number of samples; 0 for none.
         cross_validate: also fit on all trials but one, or with one trial on one half of it, and test on the rest.
         seed: of the bootstrap.

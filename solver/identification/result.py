@@ -95,7 +95,7 @@ class Identification:
     Attributes:
         estimate: parameters, prior, status, trace, names on bounds, kind of consistency.
         determined: (L, 10) share in [0, 1] of each parameter that the data determined; the prior supplied the rest.
-        singular_values: of the column-scaled regressor, descending.
+        singular_values: (10 L,) of the column-scaled regressor, descending.
         rank: number of them that are not noise of rounding.
         weights: (6,) per axis, one over the residual's standard deviation [1/N, 1/(N m)].
         frames: number of frames used.

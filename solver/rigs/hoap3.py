@@ -41,6 +41,12 @@ def hoap3(payload: str = "battery_radio", torque: str = "peak") -> Rig:
 
     Raises:
         UnknownPreset: another payload or torque.
+
+    Example:
+        >>> import solver
+        >>> robot = solver.hoap3("middle")
+        >>> f"{len(robot.links)} links, {robot.prior.total_mass:.2f} kg"
+        '22 links, 7.94 kg'
     """
     asset = read_asset("hoap3")
     if payload not in asset["payloads"]:

@@ -37,6 +37,12 @@ def hrp2(mass: float = CAD_MASS) -> Rig:
 
     Raises:
         InvalidValue: mass not positive.
+
+    Example:
+        >>> import solver
+        >>> robot = solver.hrp2(mass=60.0)
+        >>> f"{len(robot.links)} links, {robot.prior.total_mass:.2f} kg"
+        '31 links, 60.00 kg'
     """
     if not (np.isfinite(mass) and mass > 0.0):
         raise InvalidValue(f"HRP-2's mass must be positive, got {mass!r} kg")

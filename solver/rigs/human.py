@@ -80,6 +80,12 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
     Raises:
         InvalidValue: height or mass no person has, unknown sex, variant or table, bad lengths.
         UnknownLength, UnknownLink: a name in ``lengths`` or ``joints`` that does not exist.
+
+    Example:
+        >>> import solver
+        >>> person = solver.human(1.75, 70.0, "female", lengths={"thigh": 0.44})
+        >>> f"{len(person.links)} links, {person.prior.total_mass:.2f} kg"
+        '15 links, 70.00 kg'
     """
     _check(height, mass, sex, variant, table)
     lengths, joints = dict(lengths or {}), dict(joints or {})

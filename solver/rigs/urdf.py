@@ -70,6 +70,17 @@ def from_urdf(
     Raises:
         InputError: the file is missing, malformed, hostile, not a tree, or holds numbers no robot has.
         UnknownLink: a name in ``feet`` or ``base_link`` that is not in the file.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import solver
+        >>> robot = Path(tempfile.mkdtemp()) / "robot.urdf"
+        >>> body = '<inertial><mass value="2.5"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+        >>> _ = robot.write_text(f'<robot name="block"><link name="body">{body}</link></robot>')
+        >>> rig = solver.from_urdf(robot)
+        >>> rig.links, f"{rig.prior.total_mass:.1f} kg"
+        (('body',), '2.5 kg')
     """
     if meshes not in MESH_POLICIES:
         raise InvalidValue(f"meshes is {meshes!r}, none of {', '.join(MESH_POLICIES)}")

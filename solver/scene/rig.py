@@ -22,6 +22,13 @@ def write_rig(path: str | Path, rig: Rig) -> Path:
 
     Raises:
         InputError: the file cannot be written.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import solver
+        >>> solver.write_rig(Path(tempfile.mkdtemp()) / "robot.json", solver.hoap3()).name
+        'robot.json'
     """
     return RIG.write(path, rig)
 
@@ -31,6 +38,14 @@ def read_rig(path: str | Path) -> Rig:
 
     Raises:
         InputError: missing, or no rig.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import solver
+        >>> path = solver.write_rig(Path(tempfile.mkdtemp()) / "rig.json", solver.hoap3())
+        >>> solver.read_rig(path) == solver.hoap3()
+        True
     """
     return RIG.read(path)
 

@@ -90,7 +90,19 @@ def poses_of(rig: Rig, joints: JointCoordinates, standing: str | None = None) ->
 
 
 def joints_of(rig: Rig, times: np.ndarray, q: np.ndarray) -> JointCoordinates:
-    """The reverse of `poses_of`: configurations (N, nq) at times (N,) [s] as named joint coordinates."""
+    """The reverse of `poses_of`: configurations as named joint coordinates.
+
+    Args:
+        rig: whose joints they are.
+        times: (N,) [s].
+        q: (N, nq) configurations, Pinocchio's layout.
+
+    Example:
+        >>> import numpy as np, solver
+        >>> rig = solver.hoap3()
+        >>> solver.joints_of(rig, np.arange(2.0), np.tile(rig.neutral, (2, 1))).values.shape  # frames, coordinates
+        (2, 21)
+    """
     found = _coordinates(rig)
     units = tuple("m" if slides else "rad" for _, _, slides in found)
     values = joint_coordinates(rig, np.asarray(q, float))

@@ -239,8 +239,8 @@ def identify_study(  # noqa: PLR0913 what a user types: a person's words, or a r
     Args:
         recordings: see `load`; markers of a person, or joint coordinates of a rig, with forces.
         rig: whose joint coordinates the recordings hold; None for a person with markers.
-        sex, height, mass, marker_set, static: see `calibrate_subject`; a stated mass is compared with the plates.
-            A new subject needs its sex: nothing in a recording tells it.
+        sex, height, mass, marker_set, static: see `calibrate_subject`, [m] and [kg]; a stated mass is compared with
+            the plates. A new subject needs its sex: nothing in a recording tells it.
         settings: every choice of method.
         calibration: of an earlier run; then the subject's data are not needed.
         progress: receives progress.

@@ -122,7 +122,7 @@ class Study:
         identification: None when only tracking was asked for.
         warnings: what a careful reader must know, in plain sentences.
         lag: of the plates behind the motion, over all trials; None when it was not estimated.
-        seconds: wall time per stage.
+        seconds: [s] wall time per stage.
         assumed: what was found out or guessed where nothing was stated, in plain sentences.
         load: what was added between two sets of recordings; None where that was not asked.
     """

@@ -38,8 +38,8 @@ class Tracked:
         errors: (N, M) [m] distance between measured and modelled marker; NaN where not seen.
         tracked: (N,) False where too few markers were seen and the pose was held.
         bound_steps: how many steps had an active joint limit.
-        drift: largest ``|R'R - 1|`` of the root with Baumgarte integration, 0 with the manifold's.
-        size: how large the recorded body is against the rig (1: the same), from all lengths together.
+        drift: largest ``|R'R - 1|`` of the root with Baumgarte integration, a number; 0 with the manifold's.
+        size: ratio of the recorded body to the rig (1: the same), from all lengths together.
         warnings: what the user should know.
     """
 
@@ -101,6 +101,17 @@ def track(
     Raises:
         InvalidValue: no recorded marker is attached, or no frame shows enough markers.
         UnknownLink: an attachment to a link the rig lacks.
+
+    Example:
+        >>> import numpy as np, solver
+        >>> rig = solver.hoap3()
+        >>> corners = 0.1 * np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])  # [m] of markers on the base link
+        >>> attachments = [solver.Attachment(f"M{k}", rig.links[0], corner) for k, corner in enumerate(corners)]
+        >>> path = np.linspace([0.0, 0.0, 0.0], [0.1, 0.0, 0.0], 50)  # [m] the body glides forwards
+        >>> markers = solver.Markers(np.arange(50) / 100.0, ("M0", "M1", "M2", "M3"), path[:, None] + corners)
+        >>> tracked = solver.track(rig, attachments, markers)
+        >>> tracked.rmse < 1e-3, np.allclose(tracked.q[-1, :3], path[-1], atol=1e-3)
+        (True, True)
     """
     options = options or TrackingOptions()
     targets = Targets.of_markers(rig, attachments, markers)

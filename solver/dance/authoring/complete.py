@@ -31,7 +31,7 @@ class CompleteOptions:
         exciting: choose postures that excite; else the calm way between the other keys.
         pool: feasible postures drawn for each footing.
         starts: of the choice among them.
-        share: of the way from the calm posture to the exciting one, in (0, 1].
+        share: share in (0, 1] of the way from the calm posture to the exciting one.
         seed: of the draws: the same seed fills the same way.
     """
 

@@ -43,7 +43,7 @@ class RepairOptions:
         steps: most quadratic programmes per window and round.
         rounds: each next one keeps more beyond the limits and moves more of the trajectory; only one where a
             fixed key is impossible by itself.
-        preference: how much dearer a joint's move is than the same visible move of the root, squared.
+        preference: ratio, squared, by which a joint's move is dearer than the same visible move of the root.
         patience: [s] after which no further step of the search is begun; the best so far is the result. What was found
             in time depends on the machine.
     """

@@ -23,8 +23,8 @@ class DanceOptions:
         postures: number per foot configuration; a configuration left out or at zero is not danced.
         shortest: T_F [s], least duration of a transition; speed limits lengthen it (paper: 5 HOAP-3, 2 human).
         hold: [s] each posture is held (paper, human: 5).
-        shrink: of the support polygon.
-        friction: mu.
+        shrink: share in [0, 1) by which the support polygon shrinks about its centre.
+        friction: coefficient mu of (19).
         allowed_slip: [m] as in `CheckOptions`, for whoever edits or performs the dance: its own feet stand exactly.
         step: [m] by which the right foot is put forward (paper: 0.1 HOAP-3, 0.2 human); None: 0.8 sole lengths.
         speed: [rad/s] no joint exceeds, besides its own limit (paper: 1 HOAP-3, 4 human).
@@ -95,7 +95,13 @@ class DanceOptions:
 
 
 def human_options(**changes: object) -> DanceOptions:
-    """A person's tempo: at least 2 s a transition, 1 s to see the next one coming, two via points, 4 rad/s."""
+    """A person's tempo: at least 2 s a transition, 1 s to see the next one coming, two via points, 4 rad/s.
+
+    Example:
+        >>> import solver
+        >>> solver.human_options(seed=3).seed
+        3
+    """
     values: dict[str, object] = {"shortest": 2.0, "hold": 1.0, "via": VIA_POINTS, "speed": 4.0, "step": 0.2, **changes}
     return DanceOptions(**values)  # type: ignore[arg-type]
 
@@ -105,6 +111,11 @@ def paper_options(kind: str = "hoap3", **changes: object) -> DanceOptions:
 
     Raises:
         UnknownPreset: another kind.
+
+    Example:
+        >>> import solver
+        >>> solver.paper_options("hoap3").checks.shrink  # share of the support polygon
+        0.4
     """
     paper: dict[str, dict[str, object]] = {
         "hoap3": {"shortest": 5.0, "hold": 1.0, "speed": 1.0, "step": 0.1},

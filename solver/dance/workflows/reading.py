@@ -109,6 +109,11 @@ def load_dance(path: str | Path, trial: str | None = None) -> LoadedDance:
     Raises:
         InputError: no dance, or damaged; several trials and none named.
         InvalidValue: a timeline that contradicts itself.
+
+    Example:
+        >>> dance = solver.load_dance("dance/dance.npz")
+        >>> len(dance.source.postures)
+        2
     """
     path = motion_file(path, trial) if trial is not None or Path(path).is_dir() else path
     found = read_one_of(path, (KEYED, DANCE, TIMELINE, MOTION))
@@ -123,6 +128,10 @@ def load_keyed(path: str | Path) -> Keyed:
     Raises:
         InputError: a designed dance, a motion without contacts, no dance, or damaged.
         InvalidValue: a timeline that contradicts itself.
+
+    Example:
+        >>> keyed = solver.load_keyed("keyed.json")  # doctest: +SKIP
+        >>> [key.time for key in keyed.keys]  # doctest: +SKIP
     """
     found = read_one_of(path, (KEYED, DANCE, TIMELINE, MOTION))
     remedy = "Name an authored dance (.json) or a timeline (.timeline.npz)"
