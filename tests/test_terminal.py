@@ -42,8 +42,9 @@ class Terminal:
         termios.tcsetwinsize(far, (24, columns))
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"}
         self.process = subprocess.Popen(
-            command, cwd=at, env=environment, stdin=far, stdout=far, stderr=far, start_new_session=True
-        )
+            command, cwd=at, env=environment, stdin=far, stdout=far, stderr=far, start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background work ignores it
+        )  # fmt: skip
         os.close(far)
         self.sent = ""
 

@@ -124,7 +124,7 @@ def com_trajectory(rig: Rig, motion: Motion, parameters: InertialParameters) -> 
         >>> import numpy as np, solver
         >>> rig = solver.hoap3()
         >>> still = solver.Motion([0.0, 1.0], [rig.neutral] * 2, np.zeros((2, rig.nv)), np.zeros((2, rig.nv)))
-        >>> abs(solver.com_trajectory(rig, still, rig.prior)[0, 1]) < 0.01  # [m]; it is nearly symmetric
+        >>> bool(abs(solver.com_trajectory(rig, still, rig.prior)[0, 1]) < 0.01)  # [m]; it is nearly symmetric
         True
     """
     if not parameters.total_mass > 0.0:

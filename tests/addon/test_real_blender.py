@@ -48,9 +48,9 @@ print("kept" if folder.exists() else "lost", signal.getsignal(number) == signal.
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows knows no such signals")
 @pytest.mark.parametrize(
-    ("act", "code", "said"), [("pass", 0, "kept True\n"), ("signal.raise_signal(number)", 130, "")]
+    ("act", "code", "said"), [("pass", 0, ["kept True"]), ("signal.raise_signal(number)", 130, [])]
 )
-def test_a_handler_set_from_c_does_not_lose_the_video(tmp_path: Path, act: str, code: int, said: str) -> None:
+def test_a_handler_set_from_c_does_not_lose_the_video(tmp_path: Path, act: str, code: int, said: list[str]) -> None:
     """A signal whose handler Python sees as None (here faulthandler's, in Blender that of Ctrl-C) ends the rendering
     cleanly when it comes, and costs nothing when it does not.
     """
@@ -60,5 +60,6 @@ def test_a_handler_set_from_c_does_not_lose_the_video(tmp_path: Path, act: str, 
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", program, str(building)], cwd=ROOT, capture_output=True, text=True
     )
-    assert (done.returncode, done.stdout) == (code, said), done.stderr
+    told = [line for line in done.stdout.splitlines() if "color_management" not in line]  # what Blender 5.2 logs itself
+    assert (done.returncode, told) == (code, said), done.stderr
     assert building.exists() == (code == 0)
