@@ -5,7 +5,12 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-VERBS = {"identification": "benchmarks.identification", "dance": "benchmarks.dance", "house": "benchmarks.house"}
+VERBS = {
+    "identification": "benchmarks.identification",
+    "dance": "benchmarks.dance",
+    "house": "benchmarks.house",
+    "faults": "benchmarks.faults",
+}
 """Verb and the module whose ``main(arguments) -> exit code`` does it."""
 
 

@@ -1,0 +1,37 @@
+"""The figures of damaged input, stopped work and broken scenes: ``python -m benchmarks faults [--quick]``.
+
+Each module of this package measures the rows that it names; the tests in ``tests/faults`` run short forms of the same.
+``--quick`` ends within two minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+
+from ..figures.figure import Figure, heading, passed, row, summary
+
+Rows = Callable[[bool], list[Figure]]
+"""Measured figures; told whether it must be quick."""
+
+
+def measured() -> Iterator[Rows]:
+    """Every row's function, each imported when its turn comes."""
+    yield from ()
+
+
+def main(arguments: list[str]) -> int:
+    """Print each row as soon as it is measured; 1 when a must is missed."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks faults", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer inputs and fewer stops")
+    quick = parser.parse_args(arguments).quick
+    figures: list[Figure] = []
+    print(heading(), flush=True)
+    for rows in measured():
+        for figure in rows(quick):
+            print(row(figure), flush=True)
+            figures.append(figure)
+    print(summary(figures))
+    return 0 if passed(figures) else 1
