@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -103,6 +104,19 @@ class Joint:
     def neutral(self) -> tuple[float, ...]:
         """(nq,) its coordinates at zero."""
         return NEUTRAL.get(self.kind, (0.0,) * self.nq)
+
+
+def rest_of(joints: Sequence[Joint]) -> tuple[np.ndarray, np.ndarray]:
+    """Axes (L, 3, 3) and origins (L, 3) [m] in the world of the links that joints move, every joint at zero.
+
+    Args:
+        joints: each after its parent.
+    """
+    turns, places = np.empty((len(joints), 3, 3)), np.empty((len(joints), 3))
+    for k, joint in enumerate(joints):
+        base, origin = (np.eye(3), np.zeros(3)) if joint.parent < 0 else (turns[joint.parent], places[joint.parent])
+        turns[k], places[k] = base @ joint.rotation, origin + base @ joint.position
+    return turns, places
 
 
 @dataclass(frozen=True, slots=True)

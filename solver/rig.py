@@ -14,7 +14,7 @@ from .arrays import frozen
 from .differences import differences
 from .errors import InvalidValue, UnknownLink
 from .inertials import FIRST_MOMENT, MASS, InertialParameters
-from .joints import ROOT_NV, Joint, Limits
+from .joints import ROOT_NV, Joint, Limits, rest_of
 from .patch import ContactPolygon
 from .shape import Shape
 
@@ -218,10 +218,7 @@ class Rig(_Derived):
         try:
             return self._rest
         except AttributeError:
-            turns, places = np.empty((len(self.links), 3, 3)), np.empty((len(self.links), 3))
-            for k, joint in enumerate(self.joints):
-                base, origin = (np.eye(3), np.zeros(3)) if k == 0 else (turns[joint.parent], places[joint.parent])
-                turns[k], places[k] = base @ joint.rotation, origin + base @ joint.position
+            turns, places = rest_of(self.joints)
             turns.setflags(write=False)
             places.setflags(write=False)
             object.__setattr__(self, "_rest", (turns, places))

@@ -76,23 +76,36 @@ def _neighbours(rig: Rig) -> np.ndarray:
     """(L, L) True for links that one joint, or one cluster of joints, connects."""
     centres = rig.rest[1]
     largest = CLUSTER * float(np.linalg.norm(np.ptp(centres, axis=0)))
-    crossed = _crossed(rig)
-    result = crossed.sum(axis=2) <= 1
-    for i, j in np.argwhere(~result):
-        parted = centres[crossed[i, j]]
-        result[i, j] = float(np.linalg.norm(parted[:, None] - parted, axis=-1).max()) <= largest
-    return result
+    return (joints_between(rig) <= 1) | (_spread(rig, centres) <= largest)
 
 
 def joints_between(rig: Rig) -> np.ndarray:
     """Number (L, L) of joints on the way from one link to another."""
-    return _crossed(rig).sum(axis=2)
+    result = np.zeros((len(rig.links), len(rig.links)), int)
+    for link, parent in enumerate(rig.parents[1:], start=1):
+        result[link, :link] = result[:link, link] = result[parent, :link] + 1
+    return result
 
 
-def _crossed(rig: Rig) -> np.ndarray:
-    """(L, L, L) True where the way between the first two links crosses the third's joint."""
-    above = np.eye(len(rig.links), dtype=bool)  # (link, itself and its ancestors); parents come first
-    for link, parent in enumerate(rig.parents):
-        if parent >= 0:
-            above[link] |= above[parent]
-    return above[:, None] != above[None]
+def _spread(rig: Rig, centres: np.ndarray) -> np.ndarray:
+    """(L, L) [m] largest distance between two of the joints on the way from one link to another.
+
+    Grown from parent to child, for O(L^2) steps: the way between a link and an earlier one is the way from its parent,
+    and its own joint.
+    """
+    parents = rig.parents
+    apart = np.linalg.norm(centres[:, None] - centres, axis=-1)
+    below = np.eye(len(parents), dtype=bool)  # (link, itself and its ancestors); parents come first
+    for link, parent in enumerate(parents[1:], start=1):
+        below[link] |= below[parent]
+    farthest = np.zeros_like(apart)  # (from a link's own joint, to any joint on the way to the other link)
+    for link in range(len(parents) - 1, 0, -1):
+        under, parent = below[:, link], parents[link]
+        farthest[under, parent] = np.maximum(farthest[under, link], apart[under, link])
+    for link, parent in enumerate(parents[1:], start=1):
+        beside = ~below[:, link]
+        farthest[beside, link] = np.maximum(farthest[beside, parent], apart[beside, link])
+    result = np.zeros_like(apart)
+    for link, parent in enumerate(parents[1:], start=1):
+        result[link, :link] = result[:link, link] = np.maximum(result[parent, :link], farthest[link, :link])
+    return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -22,7 +22,7 @@ _RULES = (
 """Left-hand spelling and its right-hand counterpart."""
 
 
-def right_name(name: str, names: Sequence[str]) -> str | None:
+def right_name(name: str, names: Collection[str]) -> str | None:
     """Counterpart of a left-hand name among ``names``: left/right, l_/r_, _l/_r, L/R; None if it has none."""
     for pattern, replacement in _RULES:
         candidate = pattern.sub(replacement, name)
@@ -34,7 +34,7 @@ def right_name(name: str, names: Sequence[str]) -> str | None:
 def named_pairs(names: Sequence[str]) -> list[tuple[str, str]]:
     """(left, right) names."""
     known = set(names)
-    found = [(name, right_name(name, tuple(known))) for name in names]
+    found = [(name, right_name(name, known)) for name in names]
     return [(left, right) for left, right in found if right is not None]
 
 

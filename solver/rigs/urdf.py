@@ -22,7 +22,7 @@ import numpy as np
 
 from ..errors import InputError, InvalidValue, UnknownLink
 from ..inertials import InertialParameters, symmetric
-from ..joints import Limits
+from ..joints import Limits, rest_of
 from ..model import inertials_of, joints_of
 from ..pinocchio_loader import pin
 from ..rig import Rig
@@ -33,7 +33,6 @@ from .urdf_geometry import (
     Geometry,
     boxes_and_tips,
     find_feet,
-    joint_positions,
     read_geometry,
     sole_of,
 )
@@ -93,19 +92,20 @@ def from_urdf(
     prior = inertials_of(links, model)
     folders = [Path(folder) for folder in packages]
     geometry = read_geometry(document, model, links, folders, meshes)
-    boxes, tips = boxes_and_tips(model, links, geometry.shapes, prior)
+    mimics = {name: joint.mimic for name, joint in document.joints.items() if joint.mimic is not None}
+    joints = tuple(replace(joint, mimic=mimics.get(joint.name)) for joint in joints_of(model))
+    rest = rest_of(joints)
+    boxes, tips = boxes_and_tips(joints, rest[1], geometry.shapes, prior)
     limits, limit_notes = _limits(document, model)
-    pairs, apart = mirrored_pairs(named_pairs(links), dict(zip(links, joint_positions(model))))
-    standing = find_feet(model, links, bodies, geometry.shapes) if feet is None else _carriers(feet, bodies)
-    soles = [sole_of(model, link, links, geometry.shapes) for link in standing]
+    pairs, apart = mirrored_pairs(named_pairs(links), dict(zip(links, rest[1])))
+    standing = find_feet(joints, rest, bodies, geometry.shapes) if feet is None else _carriers(feet, bodies)
+    soles = [sole_of(link, rest[0][links.index(link)], geometry.shapes) for link in standing]
     contacts = tuple(sole for sole in soles if sole is not None)
     if base_link is not None:
         base_link = _carriers([base_link], bodies)[0]
     inconsistent = _inconsistent(document)
     notes = [f"read from {document.path.name}", *_body_notes(bodies, prior, inconsistent), *limit_notes]
     notes += _geometry_notes(geometry, contacts, apart)
-    mimics = {name: joint.mimic for name, joint in document.joints.items() if joint.mimic is not None}
-    joints = tuple(replace(joint, mimic=mimics.get(joint.name)) for joint in joints_of(model))
     if mimic := [joint.name for joint in joints if joint.mimic is not None]:
         notes.append(f"{len(mimic)} mimic joint(s) move independently: {_listed(mimic)}")
     return Rig(

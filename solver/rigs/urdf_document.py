@@ -211,13 +211,16 @@ def _root(path: Path, links: dict[str, Element], joints: list[UrdfJoint]) -> str
             problem = f"link {joint.child!r} is the child of {above[joint.child].name!r} and of {joint.name!r}"
             raise InputError(path, f"{problem}: the links form a loop", remedy="Open the loop: a URDF is a tree")
         above[joint.child] = joint
+    grounded: set[str] = set()
     for link in links:
-        seen = [link]
-        while seen[-1] in above:
-            seen.append(above[seen[-1]].parent)
-            if seen[-1] in seen[:-1]:
-                ring = " -> ".join(seen[seen.index(seen[-1]) :])
+        way = dict.fromkeys([link])  # an ordered set
+        while link in above and link not in grounded:
+            link = above[link].parent
+            if link in way:
+                ring = " -> ".join([*list(way)[list(way).index(link) :], link])
                 raise InputError(path, f"the links form a loop: {ring}", remedy="Open the loop: a URDF is a tree")
+            way[link] = None
+        grounded.update(way)
     roots = [link for link in links if link not in above]
     if len(roots) > 1:
         raise InputError(path, f"several links have no parent: {', '.join(roots[:6])}", remedy="Join them to one tree")

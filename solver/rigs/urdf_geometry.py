@@ -13,6 +13,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from ..errors import InputError
 from ..inertials import InertialParameters
+from ..joints import Joint
 from ..patch import ContactPolygon
 from ..pinocchio_loader import pin
 from ..shape import Shape
@@ -129,57 +130,50 @@ def _shape(
     return load_hull(link, file, numbers(path, f"{place}, <mesh scale>", solid.get("scale"), 3, (1, 1, 1)))
 
 
-def placements(model: pin.Model) -> list[pin.SE3]:
-    """Placements of the moving links in the root frame, every joint at zero."""
-    data = model.createData()
-    pin.forwardKinematics(model, data, pin.neutral(model))
-    return [pin.SE3(data.oMi[joint]) for joint in range(1, model.njoints)]
-
-
-def joint_positions(model: pin.Model) -> np.ndarray:
-    """(njoints - 1, 3) [m] joint origins in the root frame, every joint at zero."""
-    return np.array([placement.translation for placement in placements(model)])
-
-
 def boxes_and_tips(
-    model: pin.Model, links: Sequence[str], shapes: Sequence[Shape], prior: InertialParameters
+    joints: Sequence[Joint], origins: np.ndarray, shapes: Sequence[Shape], prior: InertialParameters
 ) -> tuple[np.ndarray, np.ndarray]:
     """Bounding boxes (L, 2, 3) [m] and far ends (L, 3) [m] of moving links.
 
     A box holds the link's shapes; without any it holds the joints it carries and the solid box of the same mass and
     inertia. It always holds the link's origin and, where there is one, its centre of mass.
+
+    Args:
+        joints: L, which move the prior's links.
+        origins: (L, 3) [m] of the links, every joint at zero.
     """
-    positions = joint_positions(model)
-    extent = float(np.linalg.norm(np.ptp(positions, axis=0)))
+    extent = float(np.linalg.norm(np.ptp(origins, axis=0)))
     smallest = SMALLEST_HALF_SIDE * (extent if extent > 0 else 1.0)
-    children: list[list[int]] = [[] for _ in links]
-    for joint in range(2, model.njoints):
-        children[model.parents[joint] - 1].append(joint)
-    boxes, tips = np.zeros((len(links), 2, 3)), np.zeros((len(links), 3))
-    for k, link in enumerate(links):
-        corners = [bounds(s) for s in shapes if s.link == link]
-        points = [np.zeros(3), *(c for pair in corners for c in pair)]
-        joints = [model.jointPlacements[j].translation for j in children[k]]
-        if not corners:
-            points += joints + _equivalent_box(prior, k)
-        elif prior.masses[k] > 0:
-            points.append(prior.coms[k])
+    carried: list[list[np.ndarray]] = [[] for _ in joints]
+    for joint in joints[1:]:
+        carried[joint.parent].append(joint.position)
+    outlines: dict[str, list[np.ndarray]] = {}
+    for shape in shapes:
+        outlines.setdefault(shape.link, []).extend(bounds(shape))
+    solids = _equivalent_boxes(prior)
+    boxes, tips = np.zeros((len(joints), 2, 3)), np.zeros((len(joints), 3))
+    for k, (link, heavy, com) in enumerate(zip(prior.links, prior.masses > 0, prior.coms, strict=True)):
+        points = [np.zeros(3), *outlines.get(link, ())]
+        if link not in outlines:
+            points += carried[k] + ([*solids[k]] if heavy else [])
+        elif heavy:
+            points.append(com)
         boxes[k] = [np.min(points, axis=0), np.max(points, axis=0)]
         thin = boxes[k, 1] - boxes[k, 0] < 2 * smallest
         middle = boxes[k].mean(axis=0)
         boxes[k] = np.where(thin, [middle - smallest, middle + smallest], boxes[k])
-        tips[k] = _tip(joints, boxes[k])
+        tips[k] = _tip(carried[k], boxes[k])
     return boxes, tips
 
 
-def _equivalent_box(prior: InertialParameters, k: int) -> list[np.ndarray]:
-    mass = prior.masses[k]
-    if not mass > 0:
-        return []
-    inertia = prior.inertias_at_com[k]
-    second = 0.5 * np.trace(inertia) * np.eye(3) - inertia
-    half = np.sqrt(np.maximum(3.0 * np.diag(second) / mass, 0.0))
-    return [prior.coms[k] - half, prior.coms[k] + half]
+def _equivalent_boxes(prior: InertialParameters) -> np.ndarray:
+    """(L, 2, 3) [m] corners of the solid box of each link's mass and inertia; NaN without mass."""
+    # links l, axes i
+    diagonals = np.einsum("lii->li", prior.inertias_at_com)
+    seconds = 0.5 * diagonals.sum(axis=1, keepdims=True) - diagonals
+    with np.errstate(divide="ignore", invalid="ignore"):
+        half = np.sqrt(np.maximum(3.0 * seconds / prior.masses[:, None], 0.0))
+    return np.stack([prior.coms - half, prior.coms + half], axis=1)
 
 
 def _tip(joints: Sequence[np.ndarray], box: np.ndarray) -> np.ndarray:
@@ -192,46 +186,59 @@ def _tip(joints: Sequence[np.ndarray], box: np.ndarray) -> np.ndarray:
 
 
 def find_feet(
-    model: pin.Model, links: Sequence[str], bodies: Mapping[str, Sequence[str]], shapes: Sequence[Shape]
+    joints: Sequence[Joint],
+    rest: tuple[np.ndarray, np.ndarray],
+    bodies: Mapping[str, Sequence[str]],
+    shapes: Sequence[Shape],
 ) -> list[str]:
     """Moving links that look like feet: named so, with geometry, and lowest where the robot stands at zero.
 
     Args:
-        bodies: names of all URDF links in each moving link.
+        joints: L, which move the links.
+        rest: axes (L, 3, 3) and origins (L, 3) [m] of the links, every joint at zero.
+        bodies: names of all URDF links in each moving link, in the joints' order.
     """
-    places = placements(model)
-    clouds = {link: _points(link, shapes) for link in dict.fromkeys(s.link for s in shapes)}
-    lowest = {link: float(_raised(points, places[links.index(link)])[:, 2].min()) for link, points in clouds.items()}
+    turns, origins = rest
+    links = list(bodies)
+    clouds: dict[str, list[np.ndarray]] = {}
+    for shape in shapes:
+        clouds.setdefault(shape.link, []).append(_points(shape))
+    lowest = {}
+    for link, points in clouds.items():
+        k = links.index(link)
+        lowest[link] = float((np.vstack(points) @ turns[k].T + origins[k])[:, 2].min())
     if not lowest:
         return []
-    origins = np.array([place.translation[2] for place in places])
     floor = min(lowest.values())
-    reach = floor + STANDS_ON * (float(origins.max()) - floor)
+    reach = floor + STANDS_ON * (float(origins[:, 2].max()) - floor)
 
     def named(pattern: re.Pattern[str]) -> list[str]:
-        hits = [k for k in links if any(pattern.search(body) for body in bodies[k])]
-        return [k for k in hits if lowest.get(k, np.inf) <= reach]
+        hits = [link for link, names in bodies.items() if any(pattern.search(body) for body in names)]
+        return [link for link in hits if lowest.get(link, np.inf) <= reach]
 
-    return named(FOOT) or _ends(model, links, named(ANKLE))
+    return named(FOOT) or _ends(joints, links, named(ANKLE))
 
 
-def _ends(model: pin.Model, links: Sequence[str], chosen: Sequence[str]) -> list[str]:
+def _ends(joints: Sequence[Joint], links: Sequence[str], chosen: Sequence[str]) -> list[str]:
     """Those of ``chosen`` that carry no other of them: of an ankle's two axes the one that holds the foot."""
     above = set()
     for link in chosen:
-        joint = model.parents[list(links).index(link) + 1]
-        while joint > 0:
-            above.add(links[joint - 1])
-            joint = model.parents[joint]
+        parent = joints[links.index(link)].parent
+        while parent >= 0:
+            above.add(links[parent])
+            parent = joints[parent].parent
     return [link for link in chosen if link not in above]
 
 
-def sole_of(model: pin.Model, link: str, links: Sequence[str], shapes: Sequence[Shape]) -> ContactPolygon | None:
-    """Convex hull of a link's lowest points at the zero posture; None where they span no area."""
-    points = _points(link, shapes)
+def sole_of(link: str, rotation: np.ndarray, shapes: Sequence[Shape]) -> ContactPolygon | None:
+    """Convex hull of a link's lowest points at the zero posture; None where they span no area.
+
+    Args:
+        rotation: (3, 3) link axes to world axes at the zero posture.
+    """
+    points = np.vstack([np.zeros((0, 3)), *(_points(shape) for shape in shapes if shape.link == link)])
     if not len(points):
         return None
-    rotation = placements(model)[links.index(link)].rotation
     down = points @ rotation.T
     low = down[down[:, 2] <= down[:, 2].min() + SOLE_THICKNESS]
     try:
@@ -242,19 +249,12 @@ def sole_of(model: pin.Model, link: str, links: Sequence[str], shapes: Sequence[
     return ContactPolygon(f"{link}_sole", link, flat @ rotation)
 
 
-def _points(link: str, shapes: Sequence[Shape]) -> np.ndarray:
+def _points(shape: Shape) -> np.ndarray:
+    """(V, 3) [m] points that hold a shape, link axes."""
+    if shape.kind == "mesh":
+        return shape.vertices
     signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T
-    result = [np.zeros((0, 3))]
-    for shape in (s for s in shapes if s.link == link):
-        if shape.kind == "mesh":
-            result.append(shape.vertices)
-        elif shape.kind == "box":
-            result.append(signs * shape.size @ shape.rotation.T + shape.centre)
-        else:
-            low, high = bounds(shape)
-            result.append((low + high) / 2 + signs * (high - low) / 2)
-    return np.vstack(result)
-
-
-def _raised(points: np.ndarray, placement: pin.SE3) -> np.ndarray:
-    return points @ placement.rotation.T + placement.translation
+    if shape.kind == "box":
+        return signs * shape.size @ shape.rotation.T + shape.centre
+    low, high = bounds(shape)
+    return (low + high) / 2 + signs * (high - low) / 2

@@ -92,6 +92,31 @@ def test_fixed_joints_merge_without_losing_anything(write: Write) -> None:
     assert with_camera.prior.total_mass == pytest.approx(without.prior.total_mass + 0.5)
 
 
+def branching(count: int, generator: np.random.Generator) -> str:
+    """Inside of a robot whose links hang at random links before them, by joints of every kind, turned at random."""
+    parts = [link("link_0", 5)]
+    for k in range(1, count):
+        numbers = [" ".join(f"{x:.6f}" for x in generator.normal(size=3)) for _ in range(3)]
+        kind = generator.choice(["revolute", "continuous", "prismatic", "fixed"])
+        inside = f'<axis xyz="{numbers[0]}"/><limit lower="-1" upper="1" effort="1" velocity="1"/>'
+        parent = f"link_{generator.integers(k)}"
+        text = joint(f"joint_{generator.integers(10**6)}", parent, f"link_{k}", kind=kind, inside=inside)
+        parts += [link(f"link_{k}", 1 + k % 3), text.replace("0 0 -0.3", f'{numbers[1]}" rpy="{numbers[2]}')]
+    return "".join(parts)
+
+
+def test_at_rest_links_stand_where_pinocchio_puts_them(write: Write) -> None:
+    """Axes and origins at zero are those of Pinocchio's forward kinematics on the same file, whatever the tree."""
+    path = write(branching(40, np.random.default_rng(6)))
+    rig, model = from_urdf(path), pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
+    data = model.createData()
+    pin.forwardKinematics(model, data, pin.neutral(model))
+    assert [joint.name for joint in rig.joints] == list(model.names)[1:]
+    turns, origins = rig.rest
+    np.testing.assert_allclose(turns, [pose.rotation for pose in list(data.oMi)[1:]], atol=1e-12)
+    np.testing.assert_allclose(origins, [pose.translation for pose in list(data.oMi)[1:]], atol=1e-12)
+
+
 def test_mimic_joints_move_independently_and_are_told(write: Write) -> None:
     """A mimic joint stays a joint with its own column; its coupling is kept with it."""
     mimic = '<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/>'
