@@ -15,6 +15,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from ..errors import InputError
+from .text import check_file
 
 SUFFIX = ".npy"
 LARGEST = 4 << 30
@@ -37,6 +38,7 @@ def read_archive(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, byt
     """
     remedy = "Write it again with the program that made it, without objects"
     arrays, others = {}, {}
+    check_file(path)
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
@@ -48,10 +50,6 @@ def read_archive(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, byt
                     arrays[entry.filename.removesuffix(SUFFIX)] = _array(path, entry.filename, content)
                 else:
                     others[entry.filename] = content
-    except FileNotFoundError:
-        raise InputError(path, "the file does not exist", remedy="Check the path") from None
-    except IsADirectoryError:
-        raise InputError(path, "is a folder, not a file", remedy="Name one file in it") from None
     except InputError:
         raise
     except DAMAGED as error:

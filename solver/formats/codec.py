@@ -20,7 +20,7 @@ import numpy as np
 from ..errors import InputError, InvalidValue
 from .archive import DAMAGED, is_archive, read_archive, write_archive
 from .atomic import write_atomically
-from .text import read_bytes
+from .text import check_file, read_bytes
 from .value_tree import IN_TREE, Arrays, WrongEntry, from_tree, to_tree
 
 T = TypeVar("T")
@@ -138,6 +138,7 @@ class _Beside:
 
 
 def _read_tree(path: str | Path, remedy: str) -> tuple[dict[str, Any], Arrays]:
+    check_file(path)
     try:
         with Path(path).open("rb") as stream:
             head, size = stream.read(4), Path(path).stat().st_size

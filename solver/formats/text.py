@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from ..errors import InputError
 
 Warn = Callable[[str], None]
 """Takes one sentence about something odd that reading went on past."""
+ACCESS = "Check the path and its permissions"
 MISSING = frozenset(
     ["", "nan", "-nan", "na", "n/a", "none", "null", "-", "*", "1.#qnan", "-1.#ind", "1.#ind", "nan(ind)"]
 )
@@ -30,22 +32,35 @@ def no_warning(message: str) -> None:
     """Discard warnings."""
 
 
+def check_file(path: str | Path) -> None:
+    """Whether there is a file to read; told before it is opened, because to open a pipe or a device may never end.
+
+    Raises:
+        InputError: missing, a folder, a pipe, a device, or no name of a file at all.
+    """
+    try:
+        mode = Path(path).stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(path, "the file does not exist", remedy="Check the path") from None
+    except (OSError, ValueError) as error:
+        raise InputError(path, f"cannot be read: {_reason(error)}", remedy=ACCESS) from None
+    if stat.S_ISDIR(mode):
+        raise InputError(path, "is a folder, not a file", remedy="Name one file in it")
+    if not stat.S_ISREG(mode):
+        raise InputError(path, "is a pipe or a device, not a file", remedy="Write what it gives to a file first")
+
+
 def read_bytes(path: str | Path) -> bytes:
     """Content of a file.
 
     Raises:
-        InputError: missing, a folder, unreadable or empty.
+        InputError: no file, unreadable or empty.
     """
-    path = Path(path)
+    check_file(path)
     try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(path, "the file does not exist", remedy="Check the path") from None
-    except IsADirectoryError:
-        raise InputError(path, "is a folder, not a file", remedy="Name one file in it") from None
+        content = Path(path).read_bytes()
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(path, f"cannot be read: {reason}", remedy="Check the path and its permissions") from None
+        raise InputError(path, f"cannot be read: {_reason(error)}", remedy=ACCESS) from None
     if not content.strip():
         raise InputError(path, "the file is empty", remedy="Export or copy it again")
     return content
@@ -85,6 +100,10 @@ def numbers(cells: Sequence[str], path: str | Path, line: int, columns: Sequence
         except ValueError:
             pass
     return [_number(cell, path, line, column) for cell, column in zip(cells, columns)]
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def _number(cell: str, path: str | Path, line: int, column: str) -> float:
