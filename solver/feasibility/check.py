@@ -98,6 +98,7 @@ class FrameChecker:
             if self.left_out:
                 torques[cut] = np.nan  # what the floor gives the joints to carry is not known
             loads[cut, planted.columns], loaded[cut, planted.columns] = now.loads, True
+        _require_measure(motion.times, np.concatenate([com, wrench], axis=1))
         margins = tuple(
             self._joined(check, items, pieces)
             for (check, items), pieces in zip(self._items, found)
@@ -168,6 +169,15 @@ class FrameChecker:
 def _require_frames(motion: Motion) -> None:
     if not len(motion):
         raise InvalidValue("a motion without frames cannot be checked")
+
+
+def _require_measure(times: np.ndarray, values: np.ndarray) -> None:
+    if (beyond := ~np.isfinite(values).all(axis=1)).any():
+        frame = int(np.argmax(beyond))
+        raise InvalidValue(
+            f"frame {frame} at {times[frame]:g} s needs forces that no number holds: look for a place, a time or a "
+            "mass of a wrong order of magnitude"
+        )
 
 
 def _least(margins: np.ndarray | Near) -> np.ndarray:

@@ -39,6 +39,9 @@ class Margin:
         object.__setattr__(self, "values", frozen(self.name, self.values, (None, len(self.items)), finite=False))
         if len(self.links) != len(self.items) or not self.items:
             raise InvalidValue(f"check {self.name!r} has {len(self.items)} items and links for {len(self.links)}")
+        if (unknown := np.isnan(self.values)).any():  # which would pass for a margin that holds
+            frame, item = np.argwhere(unknown)[0].tolist()
+            raise InvalidValue(f"check {self.name!r} of {self.items[item]!r} has no number in frame {frame}")
 
     @property
     def name(self) -> str:

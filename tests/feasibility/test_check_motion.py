@@ -171,6 +171,21 @@ def test_bad_input_is_refused() -> None:
         CheckOptions(reach=0.0)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_frame_beyond_all_numbers_does_not_hold() -> None:
+    """A motion whose forces overflow is refused by its frame; a margin that is no number never passes for one."""
+    motion = swinging(PERSON, np.linspace(0.0, 1.0, 3))
+    v = np.array(motion.v)
+    v[1] = 1e200
+    with pytest.raises(InvalidValue, match=r"frame 1 at 0\.5 s needs forces that no number holds"):
+        check_motion(PERSON, Motion(motion.times, motion.q, v, motion.a), standing(PERSON))
+    margin = check_motion(PERSON, motion, standing(PERSON)).margins[0]
+    values = np.array(margin.values)
+    values[2, 0] = np.nan
+    with pytest.raises(InvalidValue, match="no number in frame 2"):
+        replace(margin, values=values)
+
+
 def test_comfort_is_negative_where_a_check_fails() -> None:
     """The bar under the timeline is negative in exactly the frames that fail."""
     rig = RIGS[0]
