@@ -5,9 +5,6 @@ Simulated motion: a standing rig whose joints swing, sampled as a scene would, h
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import dataclass, replace
@@ -19,6 +16,8 @@ from solver.motion import Motion
 from solver.rig import Rig
 from solver.scene.motion import scene_motion
 from solver.scene.timeline import TIMELINE, SceneStrip, SceneTimeline
+
+from .asker import Asker
 
 FRAMES, RATE = 900, 30.0
 LOOKED_AT = 400
@@ -48,40 +47,6 @@ class LiveCost:
     edit: float
 
 
-class Asker:
-    """A running live check."""
-
-    def __init__(self) -> None:
-        pipe = subprocess.PIPE
-        self._process = subprocess.Popen([sys.executable, "-m", "solver", "live"], stdin=pipe, stdout=pipe, text=True)
-
-    def ask(self, **request: object) -> None:
-        """Send a request."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(request) + "\n")
-        self._process.stdin.flush()
-
-    def answer(self, *kinds: str) -> None:
-        """Wait for an answer of some kind.
-
-        Raises:
-            RuntimeError: an error was answered, or nothing.
-        """
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            tree = json.loads(line)
-            if tree["kind"] == "error":
-                raise RuntimeError(tree["message"])
-            if tree["kind"] in kinds:
-                return
-        raise RuntimeError("the live check ended")
-
-    def end(self) -> None:
-        """Let it end."""
-        self.ask(do="end")
-        self._process.wait()
-
-
 def measure_live(rig: Rig, motion: Motion) -> LiveCost:
     """Ask a child for a rig's motion, whole and after edits of one key."""
     shown = _timeline(rig, motion)
@@ -93,19 +58,19 @@ def measure_live(rig: Rig, motion: Motion) -> LiveCost:
         try:
             start = _seconds(begun, asker, "pose", posture, 0)
             pose = [_seconds(time.perf_counter(), asker, "pose", posture, k) for k in range(POSES)]
-            asker.ask(do="look", frame=LOOKED_AT)
+            asker.ask({"do": "look", "frame": LOOKED_AT})
             whole = _seconds(time.perf_counter(), asker, "timeline", path, 1)
             firsts, edits = [], []
             for serial in range(2, 2 + EDITS):
                 TIMELINE.write(path, _edited(rig, shown, EDIT * (serial - 1)))
                 begun = time.perf_counter()
-                asker.ask(do="timeline", serial=serial, path=str(path), excitation=False)
-                asker.answer("frames")
+                asker.ask({"do": "timeline", "serial": serial, "path": str(path), "excitation": False})
+                _wait(asker, "frames")
                 firsts.append(time.perf_counter() - begun)
-                asker.answer("done")
+                _wait(asker, "done")
                 edits.append(time.perf_counter() - begun)
         finally:
-            asker.end()
+            asker.kill()
     return LiveCost(
         start, 1e3 * float(np.median(pose)), 1e3 * whole / FRAMES, 1e3 * float(np.median(firsts)),
         1e3 * float(np.median(edits)),
@@ -113,9 +78,20 @@ def measure_live(rig: Rig, motion: Motion) -> LiveCost:
 
 
 def _seconds(begun: float, asker: Asker, do: str, path: Path, serial: int) -> float:
-    asker.ask(do=do, serial=serial, path=str(path), excitation=False)
-    asker.answer("pose" if do == "pose" else "done")
+    asker.ask({"do": do, "serial": serial, "path": str(path), "excitation": False})
+    _wait(asker, "pose" if do == "pose" else "done")
     return time.perf_counter() - begun
+
+
+def _wait(asker: Asker, kind: str) -> None:
+    """Until an answer of that kind comes.
+
+    Raises:
+        RuntimeError: an error was answered, or nothing.
+    """
+    last = asker.until(lambda answer: answer["kind"] in (kind, "error"))[-1]
+    if last["kind"] == "error":
+        raise RuntimeError(last["message"])
 
 
 def _timeline(rig: Rig, motion: Motion) -> SceneTimeline:

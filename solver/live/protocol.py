@@ -7,13 +7,22 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from ..errors import InvalidValue, SolverError
 from ..scene.frame import SceneFrame
 from ..scene.words import at_time
 
-CHOICES = ("excitation",)
+LONGEST = 1 << 16
+"""Bytes of a request: a path, in which each character may stand as six."""
+LARGEST = 1 << 53
+"""Of serials and frames: beyond it JSON's readers disagree about whole numbers."""
+SHOWN = 60
+"""Characters of what was not understood that are told."""
+TOLD = 2000
+"""Characters of a message."""
 NEEDED = {"timeline": ("serial", "path"), "pose": ("serial", "path"), "look": ("frame",), "end": ()}
+CHOICES = {"timeline": ("excitation",), "pose": ("excitation",), "look": (), "end": ()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +65,31 @@ class Malformed:
 Request = Check | Look | End | Malformed
 
 
-def request(line: str) -> Request:
+def request(line: bytes | str) -> Request:
     """What a line asks for; one that cannot be understood is data as well."""
+    serial: int | None = None
     try:
-        tree = json.loads(line)
-    except ValueError as error:
-        return Malformed(f"a request is one JSON object a line: {error}", None)
-    if not isinstance(tree, dict):
-        return Malformed(f"a request is a JSON object, not {line.strip()[:40]!r}", None)
-    serial = tree.get("serial")
-    try:
+        tree = json_line(line)
+        if not isinstance(tree, dict):
+            raise InvalidValue(f"a request is a JSON object, not {_shown(tree)}")
+        serial = tree["serial"] if _whole(tree.get("serial")) else None
         return _request(tree)
     except SolverError as error:
-        return Malformed(str(error), serial if _whole(serial) else None)
+        return Malformed(str(error), serial)
+
+
+def json_line(line: bytes | str) -> Any:
+    """The JSON of a line.
+
+    Raises:
+        InvalidValue: it is not UTF-8 or no JSON; NaN, infinity, a name that stands twice and endless nesting are none.
+    """
+    try:
+        text = line if isinstance(line, str) else line.decode("utf-8")
+        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_distinct)
+    except (ValueError, RecursionError) as error:
+        problem = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
+        raise InvalidValue(f"one JSON object a line is understood: {problem}") from None
 
 
 def frames_line(serial: int, frames: Iterable[tuple[int, SceneFrame]]) -> str:
@@ -111,7 +132,8 @@ def error_line(message: str, serial: int | None = None, frames: Iterable[int] = 
     tree: dict[str, object] = {"kind": "error"}
     if serial is not None:
         tree["serial"] = serial
-    tree["message"] = " ".join(message.split())
+    words = " ".join(message.split())
+    tree["message"] = words if len(words) <= TOLD else f"{words[:TOLD]} ..."
     found = ranges(frames)
     return _line(tree | {"frames": found} if found else tree)
 
@@ -126,26 +148,50 @@ def ranges(frames: Iterable[int]) -> list[list[int]]:
 def _request(tree: Mapping[str, object]) -> Request:
     do = tree.get("do")
     if not isinstance(do, str) or do not in NEEDED:
-        raise InvalidValue(f"a request's 'do' is one of {', '.join(NEEDED)}, got {do!r}")
-    missing = [name for name in NEEDED[do] if name not in tree]
-    if missing:
+        raise InvalidValue(f"a request's 'do' is one of {', '.join(NEEDED)}, got {_shown(do)}")
+    if missing := [name for name in NEEDED[do] if name not in tree]:
         raise InvalidValue(f"the request {do!r} needs {' and '.join(map(repr, missing))}")
+    if unknown := sorted(set(tree) - {"do", *NEEDED[do], *CHOICES[do]}):
+        known = ", ".join((*NEEDED[do], *CHOICES[do])) or "nothing else"
+        raise InvalidValue(f"the request {do!r} has no entry {_shown(unknown[0])}; it has {known}")
     if do == "end":
         return End()
     if do == "look":
-        if not _whole(tree["frame"]):
-            raise InvalidValue(f"'frame' is a frame's index, got {tree['frame']!r}")
-        return Look(int(str(tree["frame"])))
-    if not _whole(tree["serial"]) or not isinstance(tree["path"], str):
-        raise InvalidValue(f"the request {do!r} needs a whole number as 'serial' and a file as 'path'")
-    unknown = sorted(set(tree) - {"do", *NEEDED[do], *CHOICES})
-    if unknown:
-        raise InvalidValue(f"the request {do!r} has no choice {unknown[0]!r}; it has {', '.join(CHOICES)}")
-    return Check(int(str(tree["serial"])), tree["path"], do == "pose", bool(tree.get("excitation", True)))
+        return Look(_number(tree, "frame"))
+    path, excitation = tree["path"], tree.get("excitation", True)
+    if not isinstance(path, str) or not path or "\0" in path:
+        raise InvalidValue(f"'path' is the name of a file, got {_shown(path)}")
+    if not isinstance(excitation, bool):
+        raise InvalidValue(f"'excitation' is true or false, got {_shown(excitation)}")
+    return Check(_number(tree, "serial"), path, do == "pose", excitation)
+
+
+def _number(tree: Mapping[str, Any], name: str) -> int:
+    if not _whole(tree[name]):
+        raise InvalidValue(f"{name!r} is a whole number within 2^53, got {_shown(tree[name])}")
+    return int(tree[name])
 
 
 def _whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LARGEST
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
+def _refuse(name: str) -> float:
+    raise InvalidValue(f"{name} is no JSON")
+
+
+def _distinct(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    tree = dict(pairs)
+    if len(tree) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidValue(f"{_shown(twice)} stands twice")
+    return tree
 
 
 def _line(tree: Mapping[str, object]) -> str:
@@ -162,6 +208,7 @@ __all__ = [
     "error_line",
     "excitation_line",
     "frames_line",
+    "json_line",
     "pose_line",
     "ranges",
     "request",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 
@@ -22,6 +25,7 @@ LARGEST = 32
 """Frames checked without looking for requests: some 10 ms."""
 GROWTH = 4
 """The first piece after a change is one frame, so that it is told at once; each further one so many times larger."""
+DEFECT = "a defect of the live check, please report it"
 
 
 class LiveServer:
@@ -58,23 +62,34 @@ class LiveServer:
 
     def work(self) -> bool:
         """Do one small piece of what is left; False when nothing is."""
-        if self._checking:
-            self._next_frames()
-        elif self._exciting:
-            told = self._excitation.next()
-            self._exciting = told is not None
-            if told is not None:
-                self._answer(excitation_line(self._serial, *told))
+        with self._survived(self._serial):
+            if self._checking:
+                self._next_frames()
+            elif self._exciting:
+                told = self._excitation.next()
+                self._exciting = told is not None
+                if told is not None:
+                    self._answer(excitation_line(self._serial, *told))
         return self._checking or self._exciting
 
     def _begin(self, asked: Check) -> None:
-        try:
+        with self._survived(asked.serial):
             if asked.posture:
                 self._posture(asked)
             else:
                 self._timeline(asked)
-        except SolverError as error:
-            self._answer(error_line(str(error), asked.serial))
+
+    @contextmanager
+    def _survived(self, serial: int) -> Iterator[None]:
+        """Have one request fail, and be told so, without those that follow."""
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            if serial == self._serial:
+                self._checking = self._exciting = False
+            self._answer(error_line(str(error) if isinstance(error, SolverError) else defect(error), serial))
 
     def _look(self, frame: int) -> None:
         self._frame, self._count = frame, 1
@@ -116,14 +131,23 @@ class LiveServer:
 
     def _check_of(self, timeline: SceneTimeline) -> LiveCheck[SceneFrame]:
         if not self._fixed and (self._check is None or self._check.rig != timeline.rig):
-            self._checking = self._exciting = False
             self._prepare(timeline.rig)
+            if self._checking:
+                self._answer(error_line("another rig was asked for before all was checked", self._serial))
+            self._checking = self._exciting = False
         assert self._check is not None
         return self._check
 
     def _prepare(self, rig: Rig) -> None:
-        self._check = LiveCheck(rig, lambda checks, options: scene_frames(rig, checks, options))
-        self._excitation = LiveExcitation(rig)
+        check = LiveCheck(rig, lambda checks, options: scene_frames(rig, checks, options))
+        self._check, self._excitation = check, LiveExcitation(rig)
+
+
+def defect(error: Exception) -> str:
+    """What to say of an error that no input should cause."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"{DEFECT}: {type(error).__name__}: {error}{place}"
 
 
 def _motion(timeline: SceneTimeline, rig: Rig) -> tuple[Motion, Schedule]:

@@ -8,7 +8,10 @@ serials end. ``"excitation"``: false leaves it out.
 ``{"do": "look", "frame": I}``  the frame that the user looks at: it and its neighbours come first.
 ``{"do": "pose", "serial": K, "path": FILE}``  check the first frame of this timeline as a posture at rest, before all;
 the patches whose strips hold its time stand where it has them, flat on the floor.
-``{"do": "end"}``  stop at once; so does the end of the input.
+``{"do": "end"}``  stop at once; the end of the input stops it when all that was asked for is answered.
+
+A request has at most 65,536 bytes of UTF-8; serials and frames lie within 2^53. Each wrong one is answered by an error,
+and those that follow are taken as ever.
 
 Answers, each with the ``serial`` of the request it belongs to:
 

@@ -1,12 +1,8 @@
-"""The live check as another program meets it: a child process and its lines."""
+"""The live check as another program meets it: a asker process and its lines."""
 
 from __future__ import annotations
 
 import json
-import queue
-import subprocess
-import sys
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.asker import Asker
 from solver.dance.authoring.timeline import keyed_of
 from solver.feasibility import CheckOptions, check_motion
 from solver.rigs import hoap3, hrp2
@@ -23,49 +20,9 @@ from solver.scene.rig import write_rig
 from solver.scene.timeline import TIMELINE, SceneStrip, SceneTimeline
 from tests.dance.standing import swinging
 
-ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60.0
 RIG = hoap3()
 TIMES = np.arange(240) / 30.0
-
-
-class Child:
-    """A running ``python -m solver live``; every line it says must be an answer."""
-
-    def __init__(self, *arguments: str) -> None:
-        command = [sys.executable, "-m", "solver", "live", *arguments]
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
-        self._answers: queue.SimpleQueue[dict] = queue.SimpleQueue()
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def say(self, *lines: str | dict) -> None:
-        """Send requests at once, as they are or as JSON."""
-        assert self.process.stdin is not None
-        text = [line if isinstance(line, str) else json.dumps(line) for line in lines]
-        self.process.stdin.write("".join(f"{line}\n" for line in text))
-        self.process.stdin.flush()
-
-    def until(self, stop: Callable[[dict], bool]) -> list[dict]:
-        """Answers up to the one that is waited for."""
-        found = [self._answers.get(timeout=PATIENCE)]
-        while not stop(found[-1]):
-            found.append(self._answers.get(timeout=PATIENCE))
-        return found
-
-    def ended(self) -> int:
-        """The exit code, with nothing more said."""
-        code = self.process.wait(PATIENCE)
-        assert self._answers.empty()
-        for stream in (self.process.stdout, self.process.stderr, self.process.stdin):
-            assert stream is not None
-            stream.close()
-        return code
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self._answers.put(json.loads(line))
 
 
 def is_done(serial: int) -> Callable[[dict], bool]:
@@ -98,20 +55,19 @@ def path(timeline: SceneTimeline, tmp_path_factory: pytest.TempPathFactory) -> s
 
 
 @pytest.fixture(scope="module")
-def child() -> Iterator[Child]:
-    """One child for the whole file."""
-    found = Child()
+def asker() -> Iterator[Asker]:
+    """One server for the whole file."""
+    found = Asker()
     yield found
-    found.process.kill()
-    found.process.wait()
+    found.kill()
 
 
 def test_every_frame_is_told_once_nearest_first_and_as_checked(
-    child: Child, timeline: SceneTimeline, path: str
+    asker: Asker, timeline: SceneTimeline, path: str
 ) -> None:
     """The answers are the check of the motion that the timeline shows, from the frame looked at outwards."""
-    child.say({"do": "look", "frame": 100}, {"do": "timeline", "serial": 1, "path": path})
-    answers = child.until(is_done(1))
+    asker.ask({"do": "look", "frame": 100}, {"do": "timeline", "serial": 1, "path": path})
+    answers = asker.until(is_done(1))
     assert {answer["serial"] for answer in answers} == {1}
     frames = [scene_frame(each) for answer in answers[:-1] for each in answer["frames"]]
     distances = [abs(frame.frame - 100) for frame in frames]
@@ -131,9 +87,9 @@ def test_every_frame_is_told_once_nearest_first_and_as_checked(
     assert len(answers[-1]["failures"]) == len(checks.first_failures)
 
 
-def test_excitation_follows_the_frames(child: Child) -> None:
+def test_excitation_follows_the_frames(asker: Asker) -> None:
     """After the frames of the timeline before come its excitations, in the order of time, to the last frame."""
-    answers = child.until(lambda answer: answer.get("time") == pytest.approx(TIMES[-1]))
+    answers = asker.until(lambda answer: answer.get("time") == pytest.approx(TIMES[-1]))
     assert {answer["kind"] for answer in answers} == {"excitation"}
     times = [answer["time"] for answer in answers]
     assert times == sorted(times)
@@ -147,12 +103,12 @@ def held_to(timeline: SceneTimeline, folder: Path, **changes: float) -> str:
     return str(TIMELINE.write(path, replace(timeline, checks=replace(timeline.checks, **changes))))  # type: ignore[arg-type]
 
 
-def test_a_replaced_serial_never_answers_again(child: Child, timeline: SceneTimeline, tmp_path: Path) -> None:
+def test_a_replaced_serial_never_answers_again(asker: Asker, timeline: SceneTimeline, tmp_path: Path) -> None:
     """From the first answer to a newer timeline on, none belongs to an older one, and every frame comes again."""
     for serial in (2, 3, 4):
         path = held_to(timeline, tmp_path, shrink=0.1 * serial)
-        child.say({"do": "timeline", "serial": serial, "path": path, "excitation": False})
-    answers = child.until(is_done(4))
+        asker.ask({"do": "timeline", "serial": serial, "path": path, "excitation": False})
+    answers = asker.until(is_done(4))
     serials = [answer["serial"] for answer in answers]
     assert serials == sorted(serials)
     last = [each["frame"] for answer in answers if answer["kind"] == "frames" and answer["serial"] == 4
@@ -160,7 +116,7 @@ def test_a_replaced_serial_never_answers_again(child: Child, timeline: SceneTime
     assert sorted(last) == list(range(len(TIMES)))
 
 
-def test_a_posture_is_told_before_a_timeline(child: Child, timeline: SceneTimeline, tmp_path: Path) -> None:
+def test_a_posture_is_told_before_a_timeline(asker: Asker, timeline: SceneTimeline, tmp_path: Path) -> None:
     """The pose comes first even if it was asked for last; lifted off the floor, it says by how much."""
     one = replace(
         timeline, times=timeline.times[:1], root=timeline.root[:1] + np.array([0.0, 0.0, 0.5]),
@@ -168,11 +124,11 @@ def test_a_posture_is_told_before_a_timeline(child: Child, timeline: SceneTimeli
         strips=tuple(SceneStrip(patch.name, 0.0, 0.0) for patch in RIG.contacts),
     )  # fmt: skip
     lifted = str(TIMELINE.write(tmp_path / "pose.timeline.npz", one))
-    child.say(
+    asker.ask(
         {"do": "timeline", "serial": 5, "path": held_to(timeline, tmp_path, friction=0.4), "excitation": False},
         {"do": "pose", "serial": 6, "path": lifted},
     )
-    answers = child.until(is_done(5))
+    answers = asker.until(is_done(5))
     poses = [answer for answer in answers if answer["kind"] == "pose"]
     assert [answer["serial"] for answer in poses] == [6]
     assert answers.index(poses[0]) <= 1  # the timeline's first frame may have been told before the line was read
@@ -181,54 +137,58 @@ def test_a_posture_is_told_before_a_timeline(child: Child, timeline: SceneTimeli
     assert {foot[0] for foot in poses[0]["frame"]["feet"]} == {patch.name for patch in RIG.contacts}
 
 
-def test_what_is_malformed_is_answered_and_survived(child: Child, path: str, timeline: SceneTimeline) -> None:
-    """Every wrong request is answered by one error; the server lives on and takes the next timeline."""
+def test_a_wrong_request_is_answered_and_survived(asker: Asker, path: str, timeline: SceneTimeline) -> None:
+    """One error says what the rig lacks; the server lives on and takes the next timeline."""
     wrong = TIMELINE.write(
         Path(path).with_name("b.timeline.npz"), replace(timeline, strips=(SceneStrip("heel", 0.0, 1.0),))
     )
-    for line in ("{", "", '{"do": "fly"}', '{"do": "timeline", "serial": 7, "path": "missing.npz"}',
-                 json.dumps({"do": "timeline", "serial": 8, "path": str(wrong)})):  # fmt: skip
-        child.say(line)
-        if line:
-            answer = child.until(lambda _: True)[0]
-            assert answer["kind"] == "error"
-            assert answer["message"]
-    assert answer["serial"] == 8
+    asker.ask({"do": "timeline", "serial": 8, "path": str(wrong)})
+    (answer,) = asker.until(lambda _: True)
+    assert (answer["kind"], answer["serial"]) == ("error", 8)
     assert "heel" in answer["message"]
-    child.say({"do": "timeline", "serial": 9, "path": path, "excitation": False})
-    assert {answer["serial"] for answer in child.until(is_done(9))} == {9}
+    asker.ask({"do": "timeline", "serial": 9, "path": path, "excitation": False})
+    assert {answer["serial"] for answer in asker.until(is_done(9))} == {9}
 
 
 def test_a_timeline_that_cannot_be_read_replaces_the_one_before(
-    child: Child, timeline: SceneTimeline, path: str, tmp_path: Path
+    asker: Asker, timeline: SceneTimeline, path: str, tmp_path: Path
 ) -> None:
     """After its error nothing more is said of the older one, under neither serial."""
-    child.say({"do": "timeline", "serial": 20, "path": held_to(timeline, tmp_path, friction=0.45), "excitation": False})
-    child.until(lambda answer: answer["kind"] == "frames")
-    child.say({"do": "timeline", "serial": 21, "path": "missing.npz"})
-    child.until(lambda answer: answer["kind"] == "error" and answer["serial"] == 21)
-    child.say({"do": "timeline", "serial": 22, "path": path, "excitation": False})
-    assert {answer["serial"] for answer in child.until(is_done(22))} == {22}
+    asker.ask({"do": "timeline", "serial": 20, "path": held_to(timeline, tmp_path, friction=0.45), "excitation": False})
+    asker.until(lambda answer: answer["kind"] == "frames")
+    asker.ask({"do": "timeline", "serial": 21, "path": "missing.npz"})
+    asker.until(lambda answer: answer["kind"] == "error" and answer["serial"] == 21)
+    asker.ask({"do": "timeline", "serial": 22, "path": path, "excitation": False})
+    assert {answer["serial"] for answer in asker.until(is_done(22))} == {22}
 
 
-def test_the_end_of_the_input_ends_the_process(child: Child, timeline: SceneTimeline, tmp_path: Path) -> None:
-    """Also in the middle of work, without complaint."""
-    child.say({"do": "timeline", "serial": 10, "path": held_to(timeline, tmp_path, friction=0.3)})
-    child.until(lambda answer: answer["kind"] == "frames")
-    assert child.process.stdin is not None
-    assert child.process.stdout is not None
-    child.process.stdin.close()
-    assert child.process.wait(PATIENCE) == 0
-    assert child.process.stderr is not None
-    assert child.process.stderr.read() == ""
+def test_what_was_asked_before_the_end_of_the_input_is_answered(
+    asker: Asker, timeline: SceneTimeline, tmp_path: Path
+) -> None:
+    """All that was asked for in the middle of work, to its last excitation; then the process ends."""
+    asker.ask({"do": "timeline", "serial": 10, "path": held_to(timeline, tmp_path, friction=0.3)})
+    asker.until(lambda answer: answer["kind"] == "frames")
+    rest = asker.close()
+    assert [answer["kind"] for answer in rest].count("done") == 1
+    assert rest[-1]["time"] == pytest.approx(TIMES[-1])
+    assert (asker.process.returncode, asker.complaints) == (0, "")
+
+
+def test_one_request_and_the_end_of_the_input(path: str) -> None:
+    """As a shell may send it, without an end of line: it is answered like any other."""
+    asker = Asker()
+    asker.tell(json.dumps({"do": "pose", "serial": 1, "path": path}).encode())
+    assert [(answer["kind"], answer["serial"]) for answer in asker.close()] == [("pose", 1)]
+    assert (asker.process.returncode, asker.complaints) == (0, "")
 
 
 def test_a_body_of_its_own_and_the_request_to_end(path: str, tmp_path: Path) -> None:
     """With a rig named, timelines of another are refused; ``end`` ends at once."""
-    child = Child(str(write_rig(tmp_path / "rig.json", hrp2())))
-    child.say({"do": "timeline", "serial": 1, "path": path})
-    answer = child.until(lambda _: True)[0]
+    asker = Asker(str(write_rig(tmp_path / "rig.json", hrp2())))
+    asker.ask({"do": "timeline", "serial": 1, "path": path})
+    answer = asker.until(lambda _: True)[0]
     assert (answer["kind"], answer["serial"]) == ("error", 1)
     assert "another rig" in answer["message"]
-    child.say({"do": "end"})
-    assert child.ended() == 0
+    asker.ask({"do": "end"})
+    assert asker.process.wait(PATIENCE) == 0
+    assert asker.close() == []

@@ -46,11 +46,24 @@ def test_requests_are_read_with_their_choices() -> None:
         ('{"do": "jump", "serial": 3}', "one of timeline, pose, look, end", 3),
         ('{"do": "timeline", "serial": 3}', "needs 'path'", 3),
         ('{"do": "timeline", "serial": "x", "path": "a"}', "whole number", None),
-        ('{"do": "look", "frame": 1.5}', "index", None),
-        ('{"do": "pose", "serial": 1, "path": "a", "shrink": 1}', "no choice 'shrink'; it has excitation", 1),
+        ('{"do": "look", "frame": 1.5}', "'frame' is a whole number", None),
+        ('{"do": "look", "frame": true}', "'frame' is a whole number", None),
+        ('{"do": "look", "frame": %s}' % ("9" * 400), "within 2^53, got 999", None),
+        ('{"do": "look", "frame": %s}' % ("9" * 5000), "one JSON object a line", None),
+        ('{"do": "pose", "serial": 1e400, "path": "a"}', "'serial' is a whole number", None),
+        ('{"do": "look", "frame": NaN}', "NaN is no JSON", None),
+        ('{"do": "look", "frame": 1, "frame": 2}', "'frame' stands twice", None),
+        ("[" * 60000, "one JSON object a line", None),
+        ('{"do": "pose", "serial": 1, "path": "a\\u0000b"}', "'path' is the name of a file", 1),
+        ('{"do": "pose", "serial": 1, "path": ""}', "'path' is the name of a file", 1),
+        ('{"do": "pose", "serial": 1, "path": ["a"]}', "'path' is the name of a file", 1),
+        ('{"do": "pose", "serial": 1, "path": "a", "excitation": "no"}', "'excitation' is true or false", 1),
+        ('{"do": "pose", "serial": 1, "path": "a", "shrink": 1}', "'shrink'; it has serial, path, excitation", 1),
+        ('{"do": "look", "frame": 1, "serial": 2}', "no entry 'serial'; it has frame", 2),
+        (b'{"do": "pose", "serial": 1, "path": "\xff"}', "utf-8", None),
     ],
 )
-def test_what_cannot_be_understood_says_why(line: str, said: str, serial: int | None) -> None:
+def test_what_cannot_be_understood_says_why(line: bytes | str, said: str, serial: int | None) -> None:
     """The sentence names the culprit, the answer belongs to the serial if there was one."""
     found = request(line)
     assert isinstance(found, Malformed)
@@ -58,6 +71,12 @@ def test_what_cannot_be_understood_says_why(line: str, said: str, serial: int | 
     assert found.serial == serial
     answer = json.loads(error_line(found.message, found.serial))
     assert answer.get("serial") == serial
+    assert len(found.message) < 200
+
+
+def test_a_message_has_an_end() -> None:
+    """However much somebody wrote into a name, the panel is told a readable part of it."""
+    assert len(json.loads(error_line("no " * 10000))["message"]) < 2100
 
 
 def test_the_end_tells_which_frames_fail_and_where_first() -> None:
