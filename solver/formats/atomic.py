@@ -2,58 +2,145 @@
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import os
-import tempfile
+import re
+import secrets
+import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 from ..errors import InputError
+from .lock import Lock, take
 
-READABLE_BY_ALL = 0o666
+PART = ".part"
+LONGEST_NAME = 200
+"""Bytes of a file's name that the name of its temporary file takes over."""
+LEAST_FREE = 1 << 24
+"""Bytes that results need at least."""
+PROBE = 1 << 16
+"""Bytes written to see whether writing is possible at all: quotas and limits show in no other way."""
+CANNOT_WRITE = (
+    *(errno.ENOSPC, errno.EFBIG, errno.EROFS, errno.EIO, errno.EACCES, errno.ENAMETOOLONG),
+    getattr(errno, "EDQUOT", errno.ENOSPC),
+)
+"""Failures of the place that is written to; any other in the midst of writing is a defect of ours."""
+YOURS = "Name a folder that exists and is yours, on a disk with room"
 
 
 @contextmanager
 def write_atomically(path: str | Path, *, binary: bool = False) -> Iterator[IO[Any]]:
     """An open stream (UTF-8 text with plain line feeds, or bytes) that replaces ``path`` when the block ends well.
 
-    The data goes to a temporary file in the same folder, which is removed when the block raises or is cancelled:
-    a reader sees the old file or the new one, never half of one.
+    The data goes to a temporary file in the same folder, which is removed when the block raises or is cancelled, and by
+    the next writer of ``path`` when this process is killed: a reader sees the old file or the new one, never half of
+    one. Half a character, as in a file name that is not UTF-8, is written as its escape, which JSON reads back.
 
     Raises:
-        InputError: the folder does not exist or may not be written.
+        InputError: the folder does not exist, may not be written or is full; no file can stand there.
     """
-    path = Path(path)
+    lock, target = _temporary(Path(path))
     try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(
-            path, f"cannot be written: {reason}", remedy="Name a folder that exists and is yours"
-        ) from None
-    stream: IO[Any] = (
-        os.fdopen(descriptor, "wb") if binary else os.fdopen(descriptor, "w", encoding="utf-8", newline="")
-    )
-    try:
-        with stream:
+        with refusing(path, only=CANNOT_WRITE), _stream(lock, binary=binary) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(name, READABLE_BY_ALL & ~_umask())
-        try:
-            os.replace(name, path)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise InputError(path, f"cannot be replaced: {reason}", remedy="Name a file, not a folder") from None
+        if sys.platform == "win32":
+            lock.let_go()  # an open file has no other name there
+        with refusing(path):
+            os.replace(lock.path, target)
     except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
+        lock.release()
         raise
+    lock.let_go()
 
 
-def _umask() -> int:
-    """The process's file mode mask; the only portable way to read it is to set it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def check_file(path: str | Path) -> None:
+    """See that a file can be written, before any work.
+
+    Raises:
+        InputError: it cannot.
+    """
+    lock, target = _temporary(Path(path))
+    try:
+        with refusing(path):
+            check_room(target.parent)
+            os.write(lock.descriptor, bytes(PROBE))
+    finally:
+        lock.release()
+
+
+def check_room(folder: Path) -> None:
+    """See that a folder's disk has room for results.
+
+    Raises:
+        OSError: hardly any.
+    """
+    space = shutil.disk_usage(folder)
+    if space.total > 0 and space.free < LEAST_FREE:  # some file systems tell nothing
+        raise OSError(errno.ENOSPC, f"only {space.free / 2**20:.1f} MB of the disk are free")
+
+
+def longest_name(path: Path) -> Path:
+    """The longest name that a file has while it is written."""
+    return path.with_name(f"{_label(path.name)}.{'0' * 8}{PART}")
+
+
+@contextmanager
+def refusing(path: str | Path, only: tuple[int, ...] = ()) -> Iterator[None]:
+    """What the system refuses, as an error that names the file or folder.
+
+    Args:
+        path: as the user named it.
+        only: error numbers that are meant; all by default.
+
+    Raises:
+        InputError: instead of an OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        if only and error.errno not in only:
+            raise
+        raise InputError(path, f"cannot be written: {error.strerror or error}", remedy=YOURS) from None
+
+
+def _temporary(path: Path) -> tuple[Lock, Path]:
+    """A locked temporary file, and the place that it is for; those that killed processes left there are removed."""
+    with refusing(path):
+        target = Path(os.path.realpath(path))  # a link stays, and what it leads to is replaced
+        if target.exists() and not target.is_file():
+            what = "is a folder" if target.is_dir() else "is no plain file"
+            raise InputError(path, f"{what}, a file is needed", remedy="Name another file")
+        label = _label(target.name)
+        ours = re.compile(re.escape(label) + r"\.[0-9a-f]{8}" + re.escape(PART))
+        for name in os.listdir(target.parent):
+            if ours.fullmatch(name):
+                with suppress(OSError):
+                    if left := take(target.parent / name):
+                        left.release()
+        lock = take(target.parent / f"{label}.{secrets.token_hex(4)}{PART}")
+        assert lock is not None  # nobody else knows the name
+        return lock, target
+
+
+def _label(name: str) -> str:
+    whole = os.fsencode(name)
+    return f".{name if len(whole) <= LONGEST_NAME else hashlib.blake2b(whole, digest_size=8).hexdigest()}"
+
+
+@contextmanager
+def _stream(lock: Lock, *, binary: bool) -> Iterator[IO[Any]]:
+    """The locked file, open for writing; to close it, or to open it twice, would let go of it."""
+    descriptor = lock.descriptor
+    stream: IO[Any] = (
+        os.fdopen(descriptor, "wb", closefd=False)
+        if binary
+        else os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="", closefd=False)
+    )
+    with stream:
+        yield stream

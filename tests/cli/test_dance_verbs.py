@@ -19,6 +19,7 @@ from solver.dance.design.dance import Dance
 from solver.dance.design.dance_file import DANCE
 from solver.errors import Cancelled, InvalidValue
 from solver.feasibility import check_motion
+from solver.formats.manifest import MANIFEST
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.scene.dance_folder import SUMMARY_FILE
@@ -97,7 +98,7 @@ def test_repair_of_a_timeline_writes_a_folder(shown: SceneTimeline, tmp_path: Pa
     """A scene's timeline becomes a feasible dance: its motion at the rate asked for, keys with their roles, strips."""
     path, output = TIMELINE.write(tmp_path / "dragged.npz", shown), tmp_path / "repaired"
     assert main(["repair", str(path), "--rate", "24", "--output", str(output), *QUIET]) == OK
-    assert {file.name for file in output.iterdir()} == FOLDER
+    assert {file.name for file in output.iterdir()} == {*FOLDER, MANIFEST}
     assert main(["check", str(output / "keyed.json"), "--rate", "100", *QUIET]) == OK
     np.testing.assert_allclose(MOTION.read(output / "dance.motion.npz").drawn.times, shown.times, atol=1e-9)
     summary = SUMMARY.read(output / SUMMARY_FILE)
@@ -235,7 +236,7 @@ def test_complete_fills_free_keys(dragged: Keyed, tmp_path: Path) -> None:
     timeline = timeline_of(replace(dragged, keys=keys), *(SceneStrip(foot, 0.0, 2.0) for foot in FEET))
     path, output = TIMELINE.write(tmp_path / "gap.timeline.npz", timeline), tmp_path / "out"
     assert main(["complete", str(path), "--calm", "--output", str(output), *QUIET]) == OK
-    assert {file.name for file in output.iterdir()} == FOLDER
+    assert {file.name for file in output.iterdir()} == {*FOLDER, MANIFEST}
     summary = SUMMARY.read(output / SUMMARY_FILE)
     assert summary.feasible
     assert summary.status == "completed"

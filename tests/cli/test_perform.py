@@ -16,6 +16,7 @@ from solver.dance.workflows.perform import perform, recorded
 from solver.dance.workflows.performance import continuous_coordinates
 from solver.differences import differences
 from solver.errors import InvalidValue
+from solver.formats.manifest import MANIFEST
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
@@ -87,7 +88,7 @@ def test_a_late_and_slow_performance_is_recognised(
     that bodies of different lengths were compared."""
     output = tmp_path / "out"
     assert main(["perform", str(plan), str(study), "--trial", "late", "--output", str(output), *QUIET]) == OK
-    assert {file.name for file in output.iterdir()} == {"performance.json", "performance.csv", "report.txt"}
+    assert {file.name for file in output.iterdir()} == {"performance.json", "performance.csv", "report.txt", MANIFEST}
     tree = json.loads((output / "performance.json").read_text(encoding="utf-8"))
     assert tree["lag"] == pytest.approx(LAG, abs=5e-3)
     assert tree["stretch"] == pytest.approx(PACE, rel=2e-3)

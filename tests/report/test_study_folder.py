@@ -13,6 +13,7 @@ from solver.calibration import Calibration
 from solver.cli import main
 from solver.demo.examples import simulated_robot
 from solver.errors import InvalidValue
+from solver.formats.manifest import MANIFEST
 from solver.identification.comparison import AXES, mean_ratio
 from solver.report import CONTENT, content_of, render
 from solver.report.study_folder import write_study
@@ -37,7 +38,7 @@ def folder(study: Study, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The study's folder, with its truth beside it."""
     folder = tmp_path_factory.mktemp("study")
     written = write_study(study, folder, simulated=True, truth=ROBOT.truth)
-    assert sorted(written) == sorted(path.name for path in folder.iterdir())
+    assert {*written, MANIFEST} == {path.name for path in folder.iterdir()}
     return folder
 
 

@@ -1,0 +1,178 @@
+"""Who writes here now: locks that end with their process, and the sweep of what a killed process left behind.
+
+The operating system lets go of a lock when its process ends, however it ends: a lock file that stays behind holds
+nobody up. Nothing is ever judged by a process number, which may have been given to somebody else meanwhile.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import shutil
+import sys
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+LOCK_FILE = "lock"
+"""Within a temporary folder: held by the process whose folder it is."""
+NEW = 60.0
+"""[s] A temporary folder without a lock file may be about to get one for so long."""
+FAR = 1 << 30
+"""Byte that is locked: beyond the words, so that others can read them where locks forbid reading."""
+TRIES = 10
+
+_ours: set[str] = set()
+"""Paths that this process holds: the system's locks do not keep two threads of one process apart."""
+_guard = threading.Lock()
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _seize(descriptor: int) -> bool:
+        os.lseek(descriptor, FAR, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _seize(descriptor: int) -> bool:
+        # Not flock: its locks go over to forked children, and would outlive a killed parent with them.
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, FAR)
+        except OSError as error:
+            # Where a file system has no locks nobody can be kept out.
+            return error.errno not in (errno.EACCES, errno.EAGAIN)
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A lock that this process holds until it is released or the process ends.
+
+    Attributes:
+        path: of the lock file.
+        descriptor: open on it.
+    """
+
+    path: Path
+    descriptor: int
+
+    def release(self) -> None:
+        """Remove the lock file and let go."""
+        removed = _removed(self.path)  # while it is held: whoever opens the path from now on makes a new file
+        self.let_go()
+        if not removed:
+            _removed(self.path)  # Windows removes no open file
+
+    def let_go(self) -> None:
+        """Let go of a file that stays, or has another name by now."""
+        with _guard:
+            if _known(self.path) in _ours:
+                _ours.discard(_known(self.path))
+                os.close(self.descriptor)
+
+
+def take(path: Path, words: str = "") -> Lock | None:
+    """Lock a file, which is made if it is missing; None when somebody holds it, another thread of ours included.
+
+    Args:
+        path: of the lock file.
+        words: kept in it, for `holder`.
+
+    Raises:
+        OSError: the file cannot be made.
+    """
+    with _guard:
+        for _ in range(TRIES):
+            if _known(path) in _ours:
+                return None  # opening and closing the file again would already let go of it
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+            if not _seize(descriptor):
+                os.close(descriptor)
+                return None
+            if _is_still(path, descriptor):
+                os.ftruncate(descriptor, 0)
+                os.write(descriptor, words.encode("utf-8", errors="replace"))
+                _ours.add(_known(path))
+                return Lock(path, descriptor)
+            os.close(descriptor)  # its holder removed it between our opening and our locking
+    return None
+
+
+def holder(path: Path) -> str:
+    """The words that the holder of a lock left; empty when they cannot be read."""
+    try:
+        return path.read_text("utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def own_folder(parent: Path, prefix: str) -> tuple[Path, Lock]:
+    """A new folder ``parent/prefix????????`` of this process, which `sweep` leaves alone while this process lives.
+
+    Release the lock to keep the folder for good; remove the folder, then release the lock, to be rid of it.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    folder = parent / f"{prefix}{secrets.token_hex(4)}"
+    folder.mkdir(mode=0o700)
+    lock = take(folder / LOCK_FILE)
+    assert lock is not None  # nobody else knows the name
+    return folder, lock
+
+
+def sweep(parent: Path, prefix: str) -> tuple[Path, ...]:
+    """Remove the folders that `own_folder` made and whose processes were killed; which ones.
+
+    A folder whose lock file is gone was kept on purpose and stays, as does whatever cannot be removed.
+    """
+    ours = re.compile(re.escape(prefix) + "[0-9a-f]{8}")
+    swept = []
+    for folder in sorted(parent.iterdir()) if parent.is_dir() else ():
+        if ours.fullmatch(folder.name) and not folder.is_symlink():
+            with suppress(OSError):  # of another user
+                if _remove_if_left(folder):
+                    swept.append(folder)
+    return tuple(swept)
+
+
+def _remove_if_left(folder: Path) -> bool:
+    if (folder / LOCK_FILE).exists():
+        lock = take(folder / LOCK_FILE)
+        if lock is None:
+            return False
+        lock.release()
+        shutil.rmtree(folder, ignore_errors=True)
+    elif time.time() - folder.stat().st_mtime > NEW:
+        folder.rmdir()  # killed before it had a lock; anything in it would be somebody else's
+    return not folder.exists()
+
+
+def _removed(path: Path) -> bool:
+    try:
+        os.unlink(path)
+    except OSError:
+        return False
+    return True
+
+
+def _known(path: Path) -> str:
+    return os.path.join(os.path.realpath(path.parent), path.name)
+
+
+def _is_still(path: Path, descriptor: int) -> bool:
+    """Whether the open file is the one at the path."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+    except OSError:
+        return False

@@ -1,0 +1,107 @@
+"""The files of one run in the place of those of the run before, by moves that a journal lists.
+
+The journal is the moment of truth: before it stands, nothing has changed; from then on the replacement is always
+finished, by this process or, if it is killed, by the next.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from ..errors import InputError
+from .codec import FileKind
+from .manifest import MANIFEST, files_below, is_as_written, ours_in
+
+NEW, JOURNAL_FILE = "new", "journal.json"
+"""In a workshop: the folder of files that wait for their place, and what is to be replaced by them."""
+SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """What a replacement takes away.
+
+    Attributes:
+        ours: files of the run before and what was in them, as `manifest.ours_in` tells.
+        stale: those of them that the new run does not have.
+    """
+
+    ours: Mapping[str, str | None]
+    stale: tuple[str, ...]
+
+
+JOURNAL = FileKind(Journal, "exciting dance journal", remedy="Remove the hidden folder that holds it")
+
+
+def strangers(folder: Path, names: Iterable[str], ours: Mapping[str, str | None]) -> tuple[str, ...]:
+    """What stands in the way of files of these names and was not written by this program, or was changed since."""
+    known = {name.casefold(): digest for name, digest in ours.items()}  # one file to some file systems
+    found = []
+    for name in names:
+        above = [str(part) for part in PurePosixPath(name).parents if part.parts]
+        found += [part for part in above if os.path.lexists(folder / part) and not (folder / part).is_dir()]
+        own = name.casefold() in known or PurePosixPath(name).name == MANIFEST
+        if os.path.lexists(folder / name) and not (own and is_as_written(folder, name, known.get(name.casefold()))):
+            found.append(name)
+    return tuple(dict.fromkeys(found))
+
+
+def refusal(path: Path, strange: tuple[str, ...]) -> InputError:
+    """The error that names what stands in the way."""
+    others = f", nor were {', '.join(strange[1:SHOWN])}" if len(strange) > 1 else ""
+    more = f" and {len(strange) - SHOWN} more" if len(strange) > SHOWN else ""
+    problem = f"is not as this program wrote it{others}{more}: the results need that name"
+    return InputError(path / strange[0], problem, remedy="Move it away, or name another folder")
+
+
+def replace_files(folder: Path, workshop: Path, *, adding: bool) -> None:
+    """Give the files that wait in a workshop their place in a folder; nobody else may hold it.
+
+    Args:
+        folder: that has files already.
+        workshop: with the new files.
+        adding: keep the files of the run before whose names are not written now.
+
+    Raises:
+        InputError, OSError: a file cannot be moved; the next call of `finish` goes on with it.
+    """
+    names, ours = set(files_below(workshop / NEW)), ours_in(folder)
+    gone = [] if adding else [name for name in ours if name not in names and is_as_written(folder, name, ours[name])]
+    JOURNAL.write(workshop / JOURNAL_FILE, Journal(ours, tuple(gone)))
+    finish(folder, workshop)
+
+
+def finish(folder: Path, workshop: Path) -> None:
+    """Carry out what a workshop's journal says, from wherever it was left.
+
+    Raises:
+        InputError, OSError: a file cannot be moved.
+    """
+    journal = JOURNAL.read(workshop / JOURNAL_FILE)
+    for name in journal.stale:
+        if is_as_written(folder, name, journal.ours.get(name)):
+            (folder / name).unlink()
+    # The folder's own manifest comes last: who reads it has seen all of one run.
+    names = sorted(files_below(workshop / NEW), key=lambda name: (name == MANIFEST, name))
+    if strange := strangers(folder, names, journal.ours):
+        raise refusal(folder, strange)
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        os.replace(workshop / NEW / name, folder / name)
+    for name in journal.stale:
+        _remove_empty(folder, PurePosixPath(name).parent)
+    (workshop / JOURNAL_FILE).unlink()
+    shutil.rmtree(workshop / NEW, ignore_errors=True)
+
+
+def _remove_empty(folder: Path, part: PurePosixPath) -> None:
+    """Remove folders in which nothing is left."""
+    with suppress(OSError):
+        for place in (part, *part.parents):
+            if place.parts:
+                (folder / place).rmdir()

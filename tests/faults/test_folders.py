@@ -1,0 +1,148 @@
+"""Folders of results whose writers are killed, or are two at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from solver.errors import InputError
+from solver.formats.atomic import write_atomically
+from solver.formats.folder import WORKSHOP, claimed, settle, write_folder
+from solver.formats.lock import own_folder, sweep
+from solver.formats.manifest import MANIFEST
+
+ROOT = Path(__file__).resolve().parents[2]
+OLD = {"gone": "old", "part/x": "old", "x": "old"}
+NEW = {"came": "new", "part/x": "new", "x": "new"}
+WRITER = """
+import os, sys
+from pathlib import Path
+from solver.formats.folder import write_folder
+
+path, step, left = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+original = getattr(os, step)
+def counted(*arguments, **options):
+    global left
+    if left == 0:
+        os._exit(9)
+    left -= 1
+    return original(*arguments, **options)
+setattr(os, step, counted)
+with write_folder(path) as folder:
+    (folder / "part").mkdir()
+    for name in ("came", "part/x", "x"):
+        (folder / name).write_text("new")
+"""
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """Text of every file below a folder that is not hidden."""
+    found = (file.relative_to(folder) for file in folder.rglob("*") if file.is_file())
+    return {p.as_posix(): (folder / p).read_text() for p in found if not any(s.startswith(".") for s in p.parts)}
+
+
+def write(path: Path, files: dict[str, str]) -> None:
+    """Write a folder of these files."""
+    with write_folder(path) as folder:
+        for name, text in files.items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text(text)
+
+
+def killed_at(path: Path, step: str, count: int) -> bool:
+    """Write `NEW` in a process that dies at the so-manieth call of a function of the system; whether it came so far."""
+    command = [sys.executable, "-c", WRITER, str(path), step, str(count)]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode == 9
+
+
+@pytest.mark.parametrize(("step", "before_too"), [("replace", True), ("mkdir", True), ("unlink", False)])
+def test_a_killed_writer_leaves_all_or_nothing(step: str, before_too: bool, tmp_path: Path) -> None:
+    """Wherever a writer dies, the next reader finds all of the run before or all of the new one, and the user's file;
+    the next writer leaves nothing behind."""
+    seen = set()
+    for count in range(40):
+        folder = tmp_path / str(count) / "out"
+        write(folder, OLD)
+        (folder / "mine").write_text("mine")
+        dead = killed_at(folder, step, count)
+        settle(folder)
+        left = contents(folder)
+        assert left.pop("mine") == "mine"
+        assert left in (OLD, NEW)
+        seen.add(left == NEW)
+        write(folder, NEW)
+        assert {name for name in os.listdir(folder) if name.startswith(".")} == {MANIFEST}
+        if not dead:
+            break
+    assert not dead
+    assert seen == ({False, True} if before_too else {True})  # the first thing to be removed is one that went
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_two_writers_do_not_mix(exists: bool, tmp_path: Path) -> None:
+    """While one process keeps a folder another is refused at once and told who; when it is killed the folder is free,
+    and what it left is swept."""
+    out = tmp_path / "out"
+    if exists:
+        write(out, OLD)
+    code = (
+        "import sys, time\nfrom solver.formats.folder import write_folder\n"
+        "with write_folder(sys.argv[1]) as folder:\n"
+        "    (folder / 'half').write_text('half'); print(flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(out)], cwd=ROOT, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(InputError, match=f"is being written by process {other.pid}"), claimed(out):
+            pass
+        if not exists:
+            out.mkdir()  # by somebody else: the two are still the same folder
+            with pytest.raises(InputError, match=f"is being written by process {other.pid}"), claimed(out):
+                pass
+        other.send_signal(signal.SIGKILL)
+    assert list(tmp_path.rglob("half"))
+    write(out, NEW)
+    assert contents(tmp_path) == {f"out/{name}": text for name, text in NEW.items()}
+    assert not list(tmp_path.rglob(f"*{WORKSHOP}"))
+
+
+def test_a_killed_writer_of_a_file_is_swept(tmp_path: Path) -> None:
+    """The next writer of a file removes what killed ones left of it, not what live ones write, and no other file."""
+    target, mine = tmp_path / "table.csv", tmp_path / ".table.csv.mine.part"
+    mine.write_text("mine")
+    code = (
+        "import os, sys\nfrom solver.formats.atomic import write_atomically\n"
+        "with write_atomically(sys.argv[1]) as stream:\n    stream.write('half'); stream.flush(); os._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(target)], cwd=ROOT, check=False)
+    assert len(list(tmp_path.iterdir())) == 2
+    with write_atomically(target) as first:
+        with write_atomically(target) as second:
+            second.write("second")
+        first.write("first")
+    assert target.read_text() == "first"
+    assert sorted(tmp_path.iterdir()) == [mine, target]
+
+
+def test_temporary_folders_of_killed_processes_are_swept(tmp_path: Path) -> None:
+    """A sweep removes the folders of dead processes; those of live ones, kept ones and other folders stay."""
+    code = (
+        "import os, sys\nfrom pathlib import Path\nfrom solver.formats.lock import own_folder\n"
+        "folder, lock = own_folder(Path(sys.argv[1]), 'live-')\n(folder / 'x').write_text('1')\nos._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, check=False)
+    (dead,) = tmp_path.iterdir()
+    live, lock = own_folder(tmp_path, "live-")
+    kept, released = own_folder(tmp_path, "live-")
+    (kept / "result").write_text("1")
+    released.release()
+    other = tmp_path / "live-0123abcx"
+    other.mkdir()
+    assert sweep(tmp_path, "live-") == (dead,)
+    assert sorted(tmp_path.iterdir()) == sorted([live, kept, other])
+    lock.release()
