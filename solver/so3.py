@@ -236,8 +236,12 @@ def between(start: np.ndarray, stop: np.ndarray) -> np.ndarray:
 
 def from_rpy(angles: np.ndarray) -> np.ndarray:
     """Rotation matrix (3, 3) of URDF's roll, pitch and yaw (3,) [rad] about the fixed axes x, y and z."""
-    roll, pitch, yaw = np.diag(_shaped(angles, "roll, pitch and yaw", (3,)))
-    return np.asarray(exp(yaw) @ exp(pitch) @ exp(roll))
+    (sr, sp, sy), (cr, cp, cy) = np.sin(_shaped(angles, "roll, pitch and yaw", (3,))), np.cos(angles)
+    return np.array([
+        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+        [-sp, cp * sr, cp * cr],
+    ])  # fmt: skip
 
 
 def to_rpy(matrix: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ DYNAMICS_LIBRARY = {"pinocchio", "cmeel_pth", "cmeel"}
 
 # Lower layers know nothing of higher ones; packages of one layer know nothing of each other.
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"assets", "errors", "progress", "threads", "version"}),
+    frozenset({"assets", "errors", "numerals", "progress", "threads", "version"}),
     frozenset({"arrays", "differences", "pinocchio_loader", "so3", "terminal"}),
     frozenset({"check_options", "inertials", "joints", "motion", "patch", "qp", "shape"}),
     frozenset({"wrenches", "model"}),
@@ -131,8 +131,6 @@ PINOCCHIO_ROOMS = {
     "solver/feasibility/collisions.py",
     "solver/feasibility/shapes.py",
     "solver/rigs/meshes.py",
-    "solver/rigs/urdf.py",
-    "solver/rigs/urdf_geometry.py",
     "addon/interpreter.py",  # says how to install it
 }
 """Files that may name Pinocchio or coal, so that another engine could stand in."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Callable, Sequence
+from math import inf
 from pathlib import Path
 
 import numpy as np
 
 from ..errors import InputError
+from ..numerals import PLAIN, numeral
 
 Warn = Callable[[str], None]
 """Takes one sentence about something odd that reading went on past."""
@@ -18,8 +20,6 @@ MISSING = frozenset(
     ["", "nan", "-nan", "na", "n/a", "none", "null", "-", "*", "1.#qnan", "-1.#ind", "1.#ind", "nan(ind)"]
 )
 """Cells that stand for a missing sample, in lower case."""
-PLAIN = frozenset("0123456789+-.eE")
-"""Characters of a number."""
 SLOWEST = 5.0
 """[1/s] Nobody records a movement at a lower rate: such time stamps count something else than seconds."""
 RATE_DIFFERENCE = 0.02
@@ -94,11 +94,13 @@ def numbers(cells: Sequence[str], path: str | Path, line: int, columns: Sequence
     Raises:
         InputError: a cell is neither a number nor a sign for a missing one; names line and column.
     """
-    if PLAIN.issuperset("".join(cells)):  # Python's float also takes 1_000, other scripts' digits and infinity
+    if PLAIN.issuperset("".join(cells)):
         try:
-            return [float(cell) for cell in cells]
+            values = [float(cell) for cell in cells]
         except ValueError:
-            pass
+            values = [inf]
+        if inf not in values and -inf not in values:
+            return values
     return [_number(cell, path, line, column) for cell, column in zip(cells, columns)]
 
 
@@ -109,11 +111,10 @@ def _reason(error: Exception) -> str:
 def _number(cell: str, path: str | Path, line: int, column: str) -> float:
     if cell.lower() in MISSING:
         return float("nan")
-    if PLAIN.issuperset(cell):
-        try:
-            return float(cell)
-        except ValueError:
-            pass
+    try:
+        return numeral(cell)
+    except ValueError:
+        pass
     place = f"line {line}, column {column!r}"
     remedy = "Leave missing samples empty"
     if re.fullmatch(r"[-+]?\d+,\d+([eE][-+]?\d+)?", cell):

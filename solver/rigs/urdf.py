@@ -7,6 +7,8 @@ Decisions, each told in the rig's notes where it applies:
   stands on; and the wrench at the base depends on the motion, not on what couples it. `Joint.mimic` keeps the
   coupling (source joint, multiplier, offset) for whoever makes motions.
 - Links without mass stay (the three axes of a hip are often written so); their prior is zero.
+- The file is read once, by checks: what a lenient reader drops without a word (a mass that is no number, an inertia
+  without all six moments, a misspelt element) is an error with its place.
 - Inertias that belong to no body keep the file's numbers in model and prior, so that the rig moves as the file says;
   they are named in the notes and in ``provenance["inconsistent"]``.
 """
@@ -14,33 +16,25 @@ Decisions, each told in the rig's notes where it applies:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
-from xml.etree.ElementTree import fromstring, tostring
 
 import numpy as np
 
-from ..errors import InputError, InvalidValue, UnknownLink
-from ..inertials import InertialParameters, symmetric
-from ..joints import Limits, rest_of
-from ..model import inertials_of, joints_of
-from ..pinocchio_loader import pin
+from ..errors import InvalidValue, UnknownLink
+from ..inertials import InertialParameters
+from ..joints import Joint, Limits, rest_of
 from ..rig import Rig
 from .names import mirrored_pairs, named_pairs
-from .urdf_document import INERTIA, LIMITED_TYPES, UrdfDocument, read_urdf
-from .urdf_geometry import (
-    MESH_POLICIES,
-    Geometry,
-    boxes_and_tips,
-    find_feet,
-    read_geometry,
-    sole_of,
-)
+from .urdf_document import LIMITED_TYPES, UrdfDocument, read_urdf
+from .urdf_geometry import MESH_POLICIES, Geometry, boxes_and_tips, find_feet, read_geometry, sole_of
+from .urdf_tree import MovingBodies, moving_bodies
 
 NO_LIMIT = 10.0
 """A rotation limit of this many radians or more limits nothing."""
 INCONSISTENT = -1e-6
 """A second moment below this share of their sum is negative, not rounded."""
+HUGE, HEAVY = 100.0, 10_000.0
+"""A robot larger [m] or heavier [kg] than this is probably written in other units."""
 SHOWN = 8
 
 
@@ -84,28 +78,24 @@ def from_urdf(
     if meshes not in MESH_POLICIES:
         raise InvalidValue(f"meshes is {meshes!r}, none of {', '.join(MESH_POLICIES)}")
     document = read_urdf(path)
-    world = _world_link(document)
-    model = _model(document, world)
-    root = document.root if world is None else world[1]
-    links = (root, *(document.joints[name].child for name in list(model.names)[2:]))
-    bodies = _bodies(model, links, document)
-    prior = inertials_of(links, model)
+    bodies = moving_bodies(document)
+    links, joints, prior, merged = bodies.links, bodies.joints, bodies.prior, bodies.merged
     folders = [Path(folder) for folder in packages]
-    geometry = read_geometry(document, model, links, folders, meshes)
-    mimics = {name: joint.mimic for name, joint in document.joints.items() if joint.mimic is not None}
-    joints = tuple(replace(joint, mimic=mimics.get(joint.name)) for joint in joints_of(model))
+    geometry = read_geometry(document, bodies, folders, meshes)
     rest = rest_of(joints)
     boxes, tips = boxes_and_tips(joints, rest[1], geometry.shapes, prior)
-    limits, limit_notes = _limits(document, model)
+    limits, limit_notes = _limits(document, joints)
     pairs, apart = mirrored_pairs(named_pairs(links), dict(zip(links, rest[1])))
-    standing = find_feet(joints, rest, bodies, geometry.shapes) if feet is None else _carriers(feet, bodies)
+    standing = find_feet(joints, rest, merged, geometry.shapes) if feet is None else _carriers(feet, merged)
     soles = [sole_of(link, rest[0][links.index(link)], geometry.shapes) for link in standing]
     contacts = tuple(sole for sole in soles if sole is not None)
     if base_link is not None:
-        base_link = _carriers([base_link], bodies)[0]
+        base_link = _carriers([base_link], merged)[0]
     inconsistent = _inconsistent(document)
-    notes = [f"read from {document.path.name}", *_body_notes(bodies, prior, inconsistent), *limit_notes]
+    notes = [f"read from {document.path.name}", *_body_notes(bodies, inconsistent), *limit_notes]
     notes += _geometry_notes(geometry, contacts, apart)
+    if size := _size_note(rest[1], prior):
+        notes.append(size)
     if mimic := [joint.name for joint in joints if joint.mimic is not None]:
         notes.append(f"{len(mimic)} mimic joint(s) move independently: {_listed(mimic)}")
     return Rig(
@@ -126,41 +116,11 @@ def from_urdf(
             "packages": [str(folder) for folder in folders],
             "meshes": meshes,
             "feet": None if feet is None else list(feet),
-            "base_link": base_link or root,
-            "bodies": {link: list(names) for link, names in bodies.items()},
+            "base_link": base_link or links[0],
+            "bodies": {link: list(names) for link, names in merged.items()},
             "inconsistent": list(inconsistent),
         },
     )
-
-
-def _world_link(document: UrdfDocument) -> tuple[str, str] | None:
-    """(joint, child) where the root only holds the robot by a floating joint: that joint is the free flyer."""
-    below = [joint for joint in document.joints.values() if joint.parent == document.root]
-    if len(below) != 1 or below[0].kind != "floating" or document.links[document.root].find("inertial") is not None:
-        return None
-    return below[0].name, below[0].child
-
-
-def _model(document: UrdfDocument, world: tuple[str, str] | None) -> pin.Model:
-    text = document.text
-    if world is not None:
-        tree = fromstring(text)
-        for element in [e for e in tree if (e.tag, e.get("name")) in (("joint", world[0]), ("link", document.root))]:
-            tree.remove(element)
-        text = tostring(tree, encoding="unicode")
-    try:
-        return pin.buildModelFromXML(text, pin.JointModelFreeFlyer())
-    except (ValueError, RuntimeError) as error:
-        raise InputError(document.path, f"Pinocchio cannot build it ({error})") from error
-
-
-def _bodies(model: pin.Model, links: Sequence[str], document: UrdfDocument) -> dict[str, tuple[str, ...]]:
-    result: dict[str, tuple[str, ...]] = {link: (link,) for link in links}
-    for frame in model.frames:
-        if frame.type == pin.FrameType.BODY and frame.name in document.links and frame.name not in result:
-            carrier = links[frame.parentJoint - 1]
-            result[carrier] = (*result[carrier], frame.name)
-    return result
 
 
 def _carriers(names: Sequence[str], bodies: dict[str, tuple[str, ...]]) -> list[str]:
@@ -171,25 +131,35 @@ def _carriers(names: Sequence[str], bodies: dict[str, tuple[str, ...]]) -> list[
     return list(dict.fromkeys(carrier[name] for name in names))
 
 
-def _limits(document: UrdfDocument, model: pin.Model) -> tuple[Limits, list[str]]:
+def _limits(document: UrdfDocument, joints: Sequence[Joint]) -> tuple[Limits, list[str]]:
     parts: dict[str, list[float]] = {"lower": [], "upper": [], "speed": [], "torque": []}
-    absurd = []
-    for index in range(2, model.njoints):
-        joint, moves = document.joints[model.names[index]], model.joints[index].nv
+    absurd, endless, still, open_ended = [], [], [], []
+    for moving in joints[1:]:
+        joint = document.joints[moving.name]
         lower, upper = -np.inf, np.inf
         if joint.kind in LIMITED_TYPES:
             lower = -np.inf if joint.lower is None else joint.lower
             upper = np.inf if joint.upper is None else joint.upper
+            open_ended += [joint.name] * (joint.lower is None or joint.upper is None)
+        else:
+            endless += [joint.name] * (joint.lower is not None or joint.upper is not None)
+        still += [joint.name] * (joint.speed == 0.0 or joint.effort == 0.0)
         if joint.kind == "revolute" and any(np.isfinite(x) and abs(x) >= NO_LIMIT for x in (lower, upper)):
             absurd.append(joint.name)
             lower = lower if abs(lower) < NO_LIMIT else -np.inf
             upper = upper if abs(upper) < NO_LIMIT else np.inf
-        parts["lower"] += [lower] * moves
-        parts["upper"] += [upper] * moves
-        parts["speed"] += [joint.speed or np.inf] * moves
-        parts["torque"] += [joint.effort or np.inf] * moves
-    notes = [f"limits of {NO_LIMIT:g} rad and more taken as none: {_listed(absurd)}"] if absurd else []
-    if model.njoints > 3 and len(set(parts["speed"])) == len(set(parts["torque"])) == 1 and parts["speed"][0] < np.inf:
+        parts["lower"] += [lower] * moving.nv
+        parts["upper"] += [upper] * moving.nv
+        parts["speed"] += [joint.speed or np.inf] * moving.nv
+        parts["torque"] += [joint.effort or np.inf] * moving.nv
+    told = (
+        (f"limits of {NO_LIMIT:g} rad and more taken as none", absurd),
+        ("missing lower or upper limits taken as none", open_ended),
+        ("velocity and effort limits of 0 taken as none", still),
+        ("lower and upper limits of joints that have none left out", endless),
+    )
+    notes = [f"{what}: {_listed(names)}" for what, names in told if names]
+    if len(joints) > 2 and len(set(parts["speed"])) == len(set(parts["torque"])) == 1 and parts["speed"][0] < np.inf:
         notes.append(
             f"every joint has speed limit {parts['speed'][0]:g} and effort limit {parts['torque'][0]:g}: "
             "these look like placeholders"
@@ -199,33 +169,39 @@ def _limits(document: UrdfDocument, model: pin.Model) -> tuple[Limits, list[str]
 
 def _inconsistent(document: UrdfDocument) -> list[str]:
     """URDF links whose inertia belongs to no body."""
-    result = []
-    for name, element in document.links.items():
-        inertia = element.find("inertial/inertia")
-        if inertia is None:
-            continue
-        mass = float(element.find("inertial/mass").get("value", "0"))  # type: ignore[union-attr]
-        moments = np.linalg.eigvalsh(symmetric(np.array([float(inertia.get(key, "0")) for key in INERTIA])))
-        least, largest = 0.5 * float(np.sum(moments)) - float(moments[-1]), float(np.abs(moments).max())
-        if least < INCONSISTENT * largest or (mass == 0.0 and largest > 0.0):
-            result.append(name)
-    return result
+    moments = np.linalg.eigvalsh(np.array([link.inertia for link in document.links.values()]))
+    least, largest = 0.5 * moments.sum(axis=1) - moments[:, -1], np.abs(moments).max(axis=1)
+    masses = np.array([link.mass for link in document.links.values()])
+    wrong = (least < INCONSISTENT * largest) | ((masses == 0.0) & (largest > 0.0))
+    return [name for name, bad in zip(document.links, wrong) if bad]
 
 
-def _body_notes(
-    bodies: dict[str, tuple[str, ...]], prior: InertialParameters, inconsistent: Sequence[str]
-) -> list[str]:
+def _body_notes(bodies: MovingBodies, inconsistent: Sequence[str]) -> list[str]:
     notes = []
-    merged = [body for names in bodies.values() for body in names[1:]]
+    prior, merged = bodies.prior, [body for names in bodies.merged.values() for body in names[1:]]
     if merged:
         notes.append(f"{len(merged)} link(s) on fixed joints merged into their carriers: {_listed(merged)}")
     light = [link for link, mass in zip(prior.links, prior.masses) if mass == 0.0]
     if light:
         notes.append(f"{len(light)} moving link(s) without mass: {_listed(light)}")
+    points = (prior.masses > 0.0) & ~prior.inertias_at_com.any(axis=(1, 2))
+    if points.any():
+        names = [link for link, point in zip(prior.links, points) if point]
+        notes.append(f"{len(names)} moving link(s) with mass and no inertia, points: {_listed(names)}")
     if inconsistent:
         what = "link(s) whose inertia belongs to no body, kept as the file has it"
         notes.append(f"{len(inconsistent)} {what}: {_listed(inconsistent)}")
     return notes
+
+
+def _size_note(origins: np.ndarray, prior: InertialParameters) -> str | None:
+    """What to say of a robot so large or heavy that its file counts millimetres or grams."""
+    extent = float(np.linalg.norm(np.ptp(origins, axis=0)))
+    if extent <= HUGE and prior.total_mass <= HEAVY:
+        return None
+    return (
+        f"the robot measures {extent:.3g} m and weighs {prior.total_mass:.3g} kg: URDF counts in metres and kilograms"
+    )
 
 
 def _geometry_notes(geometry: Geometry, contacts: Sequence[object], apart: Sequence[tuple[str, str]]) -> list[str]:
@@ -234,6 +210,8 @@ def _geometry_notes(geometry: Geometry, contacts: Sequence[object], apart: Seque
         uris = list(dict.fromkeys(uri for _, uri in geometry.missing))
         notes.append(f"{len(uris)} mesh file(s) not found (give 'packages'): {_listed(uris)}")
     notes += geometry.unreadable
+    if geometry.formless:
+        notes.append(f"shapes without size or of a kind that is not known left out: {_listed(geometry.formless)}")
     if not contacts:
         notes.append("no feet found: name them with 'feet' if contacts are needed")
     if apart:

@@ -1,34 +1,73 @@
-"""Reading a URDF file: everything that can be wrong with it is found here, before any model is built."""
+"""Reading a URDF file: everything that can be wrong with it is found here, before any rig is built."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from xml.etree.ElementTree import Element, ParseError, tostring
+from xml.etree.ElementTree import Element, ParseError
 
 import defusedxml.ElementTree
 import numpy as np
 from defusedxml.common import DefusedXmlException
 
 from ..errors import InputError
+from ..inertials import symmetric
 from ..joints import Mimic
+from .urdf_elements import check_attributes, check_children, number, numbers, only, origin
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 AXIS_TYPES = ("revolute", "continuous", "prismatic", "planar")
 LIMITED_TYPES = ("revolute", "prismatic")
 INERTIA = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")
+LINK_CHILDREN = ("inertial", "visual", "collision")
+INERTIAL_CHILDREN = ("origin", "mass", "inertia")
+JOINT_CHILDREN = ("origin", "parent", "child", "axis", "limit", "mimic")
+NORMAL = np.array([0.0, 0.0, 1.0])
+"""Of the plane in which a planar joint slides."""
+
+
+@dataclass(frozen=True, slots=True)
+class UrdfLink:
+    """One checked link.
+
+    Attributes:
+        name: of the link.
+        element: of the file, which holds the geometry.
+        mass: [kg].
+        com: (3,) [m], link axes.
+        inertia: (3, 3) [kg m^2] about the centre of mass, link axes.
+    """
+
+    name: str
+    element: Element
+    mass: float
+    com: np.ndarray
+    inertia: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
 class UrdfJoint:
-    """One checked joint; limits in rad or m, None where the file has none."""
+    """One checked joint.
+
+    Attributes:
+        name: of the joint.
+        kind: one of `JOINT_TYPES`.
+        parent, child: names of the links.
+        rotation: (3, 3) axes of the child in the parent's, at zero.
+        position: (3,) [m] of the child in the parent.
+        axis: (3,) of length one, child axes.
+        lower, upper, speed, effort: limits in SI units, None where the file has none.
+        mimic: the joint that it follows.
+    """
 
     name: str
     kind: str
     parent: str
     child: str
+    rotation: np.ndarray
+    position: np.ndarray
+    axis: np.ndarray
     lower: float | None = None
     upper: float | None = None
     speed: float | None = None
@@ -43,18 +82,16 @@ class UrdfDocument:
     Attributes:
         path: of the file.
         name: of the robot.
-        links: elements by name, in file order.
+        links: by name, in file order.
         joints: by name, in file order.
         root: the link without a parent.
-        text: the document again as plain XML, entities and comments gone.
     """
 
     path: Path
     name: str
-    links: dict[str, Element]
+    links: dict[str, UrdfLink]
     joints: dict[str, UrdfJoint]
     root: str
-    text: str
 
 
 def read_urdf(path: str | Path) -> UrdfDocument:
@@ -63,7 +100,7 @@ def read_urdf(path: str | Path) -> UrdfDocument:
     Raises:
         InputError: missing file, malformed or hostile XML (entity bombs, external references), not a URDF, names
             twice or missing, several roots, a loop, negative mass, numbers that are none, unknown joint types,
-            zero axes, reversed limits.
+            zero axes, reversed limits, elements and attributes that would pass unread.
     """
     path = Path(path)
     root = _parse(path)
@@ -71,41 +108,18 @@ def read_urdf(path: str | Path) -> UrdfDocument:
         raise InputError(path, f"the outermost element is <{root.tag}>, not <robot>", remedy="Give a URDF file")
     if any("xacro" in str(e.tag) for e in root.iter()):
         raise InputError(path, "the file is a xacro macro, not a URDF", remedy="Expand it first: xacro in > out.urdf")
-    links = dict(zip(_names(path, root, "link"), root.findall("link")))
-    if not links:
+    check_children(path, "<robot>", root, ("link", "joint"))
+    link_names, joint_names = _names(path, root, "link"), _names(path, root, "joint")
+    if not link_names:
         raise InputError(path, "the robot has no link")
-    for name, element in links.items():
-        _check_inertial(path, name, element)
-    joint_names = _names(path, root, "joint")
+    links = {name: _link(path, name, e) for name, e in zip(link_names, root.findall("link"))}
     joints = {name: _joint(path, name, e, links) for name, e in zip(joint_names, root.findall("joint"))}
     for joint in joints.values():
         if joint.mimic is not None and joint.mimic.source not in joints:
             problem = f"mimics joint {joint.mimic.source!r}, which does not exist"
             raise InputError(path, problem, place=f"joint {joint.name!r}")
-    top = _root(path, links, list(joints.values()))
-    return UrdfDocument(path, root.get("name", path.stem), links, joints, top, tostring(root, encoding="unicode"))
-
-
-def numbers(path: Path, place: str, text: str | None, count: int, default: Sequence[float]) -> np.ndarray:
-    """``count`` finite numbers of an attribute, or the default where it is absent."""
-    if text is None:
-        return np.array(default, float)
-    try:
-        values = np.array([float(word) for word in text.split()])
-    except ValueError:
-        raise InputError(path, f"{text!r} holds something that is not a number", place=place) from None
-    if len(values) != count or not np.isfinite(values).all():
-        raise InputError(path, f"{text!r} should be {count} finite number(s)", place=place)
-    return values
-
-
-def origin(path: Path, place: str, element: Element) -> tuple[np.ndarray, np.ndarray]:
-    """Position (3,) [m] and roll, pitch, yaw (3,) [rad] of an element's <origin>; zeros without one."""
-    child = element.find("origin")
-    attributes = {} if child is None else child.attrib
-    xyz = numbers(path, f"{place}, <origin xyz>", attributes.get("xyz"), 3, (0, 0, 0))
-    rpy = numbers(path, f"{place}, <origin rpy>", attributes.get("rpy"), 3, (0, 0, 0))
-    return xyz, rpy
+    top = _root(path, list(links), list(joints.values()))
+    return UrdfDocument(path, root.get("name", path.stem), links, joints, top)
 
 
 def _parse(path: Path) -> Element:
@@ -136,75 +150,100 @@ def _names(path: Path, root: Element, tag: str) -> list[str]:
     return names
 
 
-def _check_inertial(path: Path, name: str, link: Element) -> None:
-    inertial = link.find("inertial")
-    if inertial is None:
-        return
+def _link(path: Path, name: str, element: Element) -> UrdfLink:
     place = f"link {name!r}"
-    mass_element, inertia = inertial.find("mass"), inertial.find("inertia")
+    check_children(path, place, element, LINK_CHILDREN)
+    inertial = only(path, place, element, "inertial")
+    if inertial is None:
+        return UrdfLink(name, element, 0.0, np.zeros(3), np.zeros((3, 3)))
+    check_children(path, place, inertial, INERTIAL_CHILDREN)
+    mass_element, inertia = (only(path, place, inertial, tag) for tag in ("mass", "inertia"))
     if mass_element is None or inertia is None:
         missing = "mass" if mass_element is None else "inertia"
         raise InputError(path, f"<inertial> lacks <{missing}>", place=place, remedy="Give both, or no <inertial>")
-    mass = numbers(path, f"{place}, <mass>", mass_element.get("value"), 1, (np.nan,))[0]
-    if not np.isfinite(mass):
-        raise InputError(path, "<mass> has no value", place=place)
+    mass = number(path, place, mass_element, "value")
     if mass < 0.0:
         raise InputError(path, f"negative mass {mass:g} kg", place=place, remedy="Correct the mass")
-    for key in INERTIA:
-        numbers(path, f"{place}, <inertia {key}>", inertia.get(key), 1, (0.0,))
-    origin(path, f"{place}, <inertial>", inertial)
+    moments = symmetric(np.array([number(path, place, inertia, key) for key in INERTIA]))
+    axes, com = origin(path, f"{place}, <inertial>", inertial)
+    return UrdfLink(name, element, mass, com, axes @ moments @ axes.T)
 
 
-def _joint(path: Path, name: str, element: Element, links: dict[str, Element]) -> UrdfJoint:
+def _joint(path: Path, name: str, element: Element, links: dict[str, UrdfLink]) -> UrdfJoint:
     place = f"joint {name!r}"
     kind = element.get("type", "")
     if kind not in JOINT_TYPES:
         raise InputError(path, f"type {kind!r} is none of {', '.join(JOINT_TYPES)}", place=place)
+    check_children(path, place, element, JOINT_CHILDREN)
     ends = {}
     for role in ("parent", "child"):
-        end = element.find(role)
+        end = only(path, place, element, role)
         link = None if end is None else end.get("link")
         if link is None:
             raise InputError(path, f"has no <{role} link=...>", place=place)
         if link not in links:
             raise InputError(path, f"{role} link {link!r} does not exist", place=place)
         ends[role] = link
-    origin(path, place, element)
-    axis = element.find("axis")
-    if axis is not None and kind in AXIS_TYPES:
-        direction = numbers(path, f"{place}, <axis>", axis.get("xyz"), 3, (1, 0, 0))
-        if np.linalg.norm(direction) < 1e-9:
-            raise InputError(path, "the axis has no length", place=place, remedy='Give a direction such as "0 0 1"')
-    lower, upper, speed, effort = _limits(path, place, kind, element.find("limit"))
-    mimic = _mimic(path, place, element)
-    return UrdfJoint(name, kind, ends["parent"], ends["child"], lower, upper, speed, effort, mimic)
+    rotation, position = origin(path, place, element)
+    axis = _axis(path, place, kind, only(path, place, element, "axis"))
+    lower, upper, speed, effort = _limits(path, place, kind, only(path, place, element, "limit"))
+    mimic = _mimic(path, place, only(path, place, element, "mimic"))
+    parent, child = ends["parent"], ends["child"]
+    return UrdfJoint(name, kind, parent, child, rotation, position, axis, lower, upper, speed, effort, mimic)
+
+
+def _axis(path: Path, place: str, kind: str, element: Element | None) -> np.ndarray:
+    """(3,) unit axis; URDF's default is x."""
+    direction = np.array([1.0, 0.0, 0.0])
+    if kind not in AXIS_TYPES:
+        return direction
+    if element is not None:
+        check_attributes(path, place, element, ("xyz",))
+        direction = numbers(path, f"{place}, <axis>", element.get("xyz"), 3, (1, 0, 0))
+    length = float(np.linalg.norm(direction))
+    if length < 1e-9:
+        raise InputError(path, "the axis has no length", place=place, remedy='Give a direction such as "0 0 1"')
+    if kind == "planar" and not np.allclose(direction / length, NORMAL):
+        problem = "a planar joint can only slide in its own x and y"
+        raise InputError(path, problem, place=place, remedy='Give <axis xyz="0 0 1"/> and turn the joint by its origin')
+    return direction / length
 
 
 def _limits(path: Path, place: str, kind: str, limit: Element | None) -> list[float | None]:
+    """Lower, upper, speed, effort; None where there is none."""
     if limit is None:
+        if kind in LIMITED_TYPES:
+            remedy = "Give lower, upper, effort and velocity" + (", or type 'continuous'" if kind == "revolute" else "")
+            raise InputError(path, f"a {kind} joint needs a <limit>", place=place, remedy=remedy)
         return [None] * 4
+    ends = ("lower", "upper")
+    check_attributes(path, place, limit, (*(ends if kind in LIMITED_TYPES else ()), "velocity", "effort"))
     values: list[float | None] = []
-    for key in ("lower", "upper", "velocity", "effort"):
+    for key, none in (("lower", "-"), ("upper", "+"), ("velocity", "+"), ("effort", "+")):
         text = limit.get(key)
-        if text is not None and text.strip().lower().lstrip("+-") in ("inf", "infinity"):
+        if text is not None and text.strip().lower().replace("infinity", "inf") in {"-inf", f"{none}inf", "inf"}:
+            if text.strip().startswith("-") != (none == "-"):
+                raise InputError(path, f"{text!r} leaves no range", place=f"{place}, <limit {key}>")
             text = None
         values.append(None if text is None else float(numbers(path, f"{place}, <limit {key}>", text, 1, ())[0]))
+        if key not in ends and (values[-1] or 0.0) < 0.0:
+            raise InputError(path, f"negative {key} limit {values[-1]:g}", place=place, remedy="Give its size")
     lower, upper = values[:2]
     if kind in LIMITED_TYPES and lower is not None and upper is not None and lower > upper:
         raise InputError(path, f"lower limit {lower:g} lies above the upper limit {upper:g}", place=place)
     return values
 
 
-def _mimic(path: Path, place: str, element: Element) -> Mimic | None:
-    mimic = element.find("mimic")
+def _mimic(path: Path, place: str, mimic: Element | None) -> Mimic | None:
     if mimic is None:
         return None
+    check_attributes(path, place, mimic, ("joint", "multiplier", "offset"))
     multiplier = numbers(path, f"{place}, <mimic multiplier>", mimic.get("multiplier"), 1, (1.0,))[0]
     offset = numbers(path, f"{place}, <mimic offset>", mimic.get("offset"), 1, (0.0,))[0]
     return Mimic(mimic.get("joint", ""), float(multiplier), float(offset))
 
 
-def _root(path: Path, links: dict[str, Element], joints: list[UrdfJoint]) -> str:
+def _root(path: Path, links: list[str], joints: list[UrdfJoint]) -> str:
     above: dict[str, UrdfJoint] = {}
     for joint in joints:
         if joint.child in above:

@@ -15,11 +15,12 @@ from ..errors import InputError
 from ..inertials import InertialParameters
 from ..joints import Joint
 from ..patch import ContactPolygon
-from ..pinocchio_loader import pin
 from ..shape import Shape
 from .meshes import cylinder, load_hull, resolve
 from .solids import bounds
-from .urdf_document import UrdfDocument, numbers, origin
+from .urdf_document import UrdfDocument
+from .urdf_elements import numbers, only, origin
+from .urdf_tree import MovingBodies
 
 MESH_POLICIES = ("found", "required", "none")
 SMALLEST_HALF_SIDE = 0.01
@@ -43,11 +44,13 @@ class Geometry:
         shapes: in the frames of the moving links.
         missing: (link, mesh URI) that were not found.
         unreadable: what was wrong with meshes that were found.
+        formless: links with shapes of no size or of a kind that is not known.
     """
 
     shapes: tuple[Shape, ...]
     missing: tuple[tuple[str, str], ...]
     unreadable: tuple[str, ...]
+    formless: tuple[str, ...]
 
 
 def moved(shape: Shape, link: str, rotation: np.ndarray, position: np.ndarray) -> Shape:
@@ -58,43 +61,43 @@ def moved(shape: Shape, link: str, rotation: np.ndarray, position: np.ndarray) -
     return Shape(link, shape.kind, shape.size, rotation @ shape.rotation, rotation @ shape.centre + position)
 
 
-def read_geometry(
-    document: UrdfDocument, model: pin.Model, links: Sequence[str], packages: Sequence[Path], meshes: str
-) -> Geometry:
+def read_geometry(document: UrdfDocument, bodies: MovingBodies, packages: Sequence[Path], meshes: str) -> Geometry:
     """Collision shapes of every link, or its visual ones where it has none; meshes as convex hulls.
 
     Raises:
-        InputError: a size that is no number; with ``meshes="required"`` a mesh that is missing or unreadable.
+        InputError: a size that is no number or negative; with ``meshes="required"`` a mesh that is missing or
+            unreadable.
     """
     shapes: list[Shape] = []
     missing: list[tuple[str, str]] = []
     unreadable: list[str] = []
-    for frame in model.frames:
-        if frame.type != pin.FrameType.BODY or frame.name not in document.links:
-            continue
-        carrier = links[frame.parentJoint - 1]
-        element = document.links[frame.name]
+    formless: list[str] = []
+    for name, carried in bodies.carried.items():
+        element = document.links[name].element
         for piece in element.findall("collision") or element.findall("visual"):
-            place = f"link {frame.name!r}, <{piece.tag}>"
+            place = f"link {name!r}, <{piece.tag}>"
+            axes, centre = origin(document.path, place, piece)
             try:
-                shape = _shape(document.path, place, frame.name, piece, packages, meshes)
+                shape = _shape(document.path, place, name, piece, packages, meshes)
             except InputError as error:
                 if error.path == document.path or meshes == "required":
                     raise
                 unreadable.append(str(error))
                 continue
             if isinstance(shape, str):
-                missing.append((frame.name, shape))
+                missing.append((name, shape))
             elif shape is not None:
-                xyz, rpy = origin(document.path, place, piece)
-                placement = frame.placement * pin.SE3(pin.rpy.rpyToMatrix(rpy), xyz)
-                shapes.append(moved(shape, carrier, placement.rotation, placement.translation))
+                rotation = carried.rotation @ axes
+                position = carried.position + carried.rotation @ centre
+                shapes.append(moved(shape, bodies.links[carried.carrier], rotation, position))
+            elif meshes != "none" or piece.find("geometry/mesh") is None:
+                formless.append(name)
     if missing and meshes == "required":
         link, uri = missing[0]
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         remedy = "Add the folder that holds the package to 'packages', or read the robot without meshes"
         raise InputError(document.path, f"mesh {uri!r} was not found{more}", place=f"link {link!r}", remedy=remedy)
-    return Geometry(tuple(shapes), tuple(missing), tuple(unreadable))
+    return Geometry(tuple(shapes), tuple(missing), tuple(unreadable), tuple(dict.fromkeys(formless)))
 
 
 def _shape(
@@ -102,16 +105,21 @@ def _shape(
 ) -> Shape | str | None:
     """A shape in its own frame; the URI of a mesh that is not there; None for nothing to show."""
     centre, axes = np.zeros(3), np.eye(3)
-    geometry = piece.find("geometry")
+    geometry = only(path, place, piece, "geometry")
     if geometry is None or len(geometry) == 0:
         return None
     solid = geometry[0]
 
     def size(key: str, count: int) -> np.ndarray:
-        return numbers(path, f"{place}, <{solid.tag} {key}>", solid.get(key), count, [0.0] * count)
+        text = solid.get(key)
+        if text is None:
+            raise InputError(path, f"<{solid.tag}> has no {key!r}", place=place, remedy="Give its size in metres")
+        return numbers(path, f"{place}, <{solid.tag} {key}>", text, count, ())
 
     dimensions = np.concatenate([size(key, count) for key, count in SIZES.get(solid.tag, ())] or [np.zeros(0)])
     if len(dimensions) and dimensions.min() <= 0.0:
+        if dimensions.min() < 0.0:
+            raise InputError(path, f"<{solid.tag}> has a negative size", place=place, remedy="Correct it")
         return None
     if solid.tag == "box":
         return Shape(link, "box", tuple(dimensions / 2), axes, centre)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -167,6 +168,36 @@ def test_limits_that_limit_nothing_are_dropped(write: Write) -> None:
     assert any("wide" in note for note in rig.notes)
 
 
+def test_every_mass_and_moment_arrives(write: Write) -> None:
+    """The rig weighs what the file's numbers add up to, and moves as Pinocchio's reading of the same file."""
+    path = write(branching(30, np.random.default_rng(2)))
+    rig, model = from_urdf(path), pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
+    masses = [float(word) for word in re.findall(r'mass value="([^"]+)"', path.read_text())]
+    assert rig.prior.total_mass == pytest.approx(sum(masses))
+    q = pin.integrate(model, pin.neutral(model), np.random.default_rng(3).normal(size=model.nv))
+    a, b = (pin.crba(m, m.createData(), q) for m in (model, rig.model))
+    np.testing.assert_allclose(a, b, atol=1e-9)
+
+
+def test_what_is_set_aside_is_told(write: Write) -> None:
+    """Limits of 0, missing or superfluous ones, points of mass, shapes of no size, lengths in millimetres: a note."""
+    inside = '<limit lower="-1" effort="0" velocity="1"/>'
+    point = '<inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/>'
+    nothing = '<collision><geometry><box size="0 0 0"/></geometry></collision>'
+    body = link("a") + link("b", inertia=point) + link("c", extra=nothing)
+    robot = joint("j", "a", "b", inside=inside) + joint("k", "b", "c", kind="continuous", xyz="0 0 -300")
+    notes = " / ".join(from_urdf(write(body + robot)).notes)
+    for said in (
+        "missing lower or upper limits taken as none: j",
+        "effort limits of 0 taken as none: j",
+        "left out: k",
+        "no inertia, points: b",
+        "without size or of a kind that is not known left out: c",
+        "measures 300 m",
+    ):
+        assert said in notes
+
+
 def test_floating_joint_to_a_world_is_the_free_flyer(write: Write) -> None:
     """A massless world link with a floating joint is not a second free flyer."""
     world = '<link name="world"/>' + joint("float", "world", "trunk", kind="floating", inside=" ")
@@ -246,6 +277,7 @@ def test_meshes_are_found_noted_or_required(write: Write, tmp_path: Path) -> Non
     assert resolve("package://nobody/none.stl", path, [tmp_path]) is None
 
 
+PAIR = link("a") + link("b") + joint("j", "a", "b", inside="{}")
 BOMB = """<?xml version="1.0"?><!DOCTYPE robot [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>
 <robot name="&b;"><link name="x"/></robot>"""
 OUTSIDE = """<?xml version="1.0"?><!DOCTYPE robot [<!ENTITY a SYSTEM "file:///etc/hostname">]>
@@ -266,20 +298,44 @@ OUTSIDE = """<?xml version="1.0"?><!DOCTYPE robot [<!ENTITY a SYSTEM "file:///et
         (link("a") + link("b"), "no parent: a, b"),
         (link("a", -1), "link 'a'.*negative mass -1"),
         (link("a", "nan"), "link 'a'.*finite"),
-        (link("a", "1kg"), "link 'a'.*not a number"),
+        (link("a", "1kg"), "link 'a'.*not a finite number"),
         (link("a", inertia='<inertia ixx="inf"/>'), "link 'a'.*ixx"),
+        (link("a", "1_000"), "link 'a', <mass value>.*finite number.*without units"),
+        (link("a", "\N{ARABIC-INDIC DIGIT TWO}"), "link 'a', <mass value>.*finite number"),
+        (link("a", "1e999"), "link 'a', <mass value>.*finite number"),
+        (link("a", "2,5"), "link 'a', <mass value>.*with a point"),
+        (link("a").replace("value=", "kg="), "link 'a': <mass> has no 'value'"),
+        (link("a").replace(' ixy="0.001"', ""), """link 'a': <inertia> has no 'ixy'.*ixy="0" if"""),
+        (link("a").replace("inertial>", "Inertial>"), "link 'a': <Inertial> is no element.*<inertial>"),
+        (link("a").replace("</inertial>", "</inertial><inertial/>"), "link 'a': <inertial> stands 2 times"),
+        (link("a").replace("<mass", '<mass value="2"/><mass'), "link 'a': <mass> stands 2 times"),
+        (link("a").replace("xyz", "position"), "link 'a', <inertial>: <origin> has 'position', which is not read"),
+        (link("a").replace("xyz=", 'rpy="0 90deg 0" xyz='), "link 'a'.*<origin rpy>.*90deg"),
+        (link("a").replace("xyz=", 'rpy="0,0,0" xyz='), "link 'a'.*<origin rpy>.*parts? numbers by spaces"),
+        (link("a").replace("xyz=", 'rpy="0 0" xyz='), "link 'a'.*<origin rpy>.*3 number"),
+        (PAIR.format("<axis/><Limit/>"), "joint 'j': <Limit> is no element.*<limit>"),
+        (PAIR.format('<axis dir="0 0 1"/>'), "joint 'j': <axis> has 'dir', which is not read, and no 'xyz'"),
+        (PAIR.format("<axis/>"), "joint 'j': a revolute joint needs a <limit>.*continuous"),
+        (PAIR.format('<limit min="-1" max="1" effort="1" velocity="1"/>'), "joint 'j': <limit> has 'min'"),
+        (PAIR.format('<limit lower="inf" upper="1"/>'), "joint 'j', <limit lower>: 'inf' leaves no range"),
+        (PAIR.format('<limit lower="0" upper="1" velocity="-1" effort="1"/>'), "joint 'j': negative velocity limit -1"),
+        (PAIR.format('<limit lower="0" upper="nan"/>'), "joint 'j', <limit upper>.*finite"),
+        (PAIR.replace("revolute", "planar").format('<axis xyz="1 0 0"/>'), "joint 'j': a planar joint can only"),
+        (PAIR.replace('"j"', '"root_joint"').format("<limit/>"), "joint 'root_joint'.*Rename"),
+        (link("a", extra="<visual><geometry><box/></geometry></visual>"), "link 'a', <visual>: <box> has no 'size'"),
+        (link("a", extra='<visual><geometry><sphere radius="-1"/></geometry></visual>'), "link 'a'.*negative size"),
         (link("a").replace(INERTIA, ""), "lacks <inertia>"),
         (link("a") + link("b") + joint("j", "a", "c"), "joint 'j'.*child link 'c'"),
         (link("a") + link("b") + joint("j", "a", "b", kind="hinge"), "joint 'j'.*'hinge'.*revolute"),
         (link("a") + link("b") + joint("j", "a", "b", inside='<axis xyz="0 0 0"/>'), "joint 'j'.*axis has no length"),
-        (link("a") + link("b") + joint("j", "a", "b", inside='<axis xyz="0 1"/>'), "joint 'j'.*3 finite"),
+        (link("a") + link("b") + joint("j", "a", "b", inside='<axis xyz="0 1"/>'), "joint 'j'.*3 number"),
         (link("a") + link("b") + joint("j", "a", "b", xyz="0 nan 0"), "joint 'j'.*finite"),
         (link("a") + link("b") + joint("j", "a", "b", inside='<limit lower="1" upper="0"/>'), "joint 'j'.*above"),
-        (link("a") + link("b") + joint("j", "a", "b", inside='<mimic joint="k"/>'), "joint 'j'.*'k'"),
+        (PAIR.replace("revolute", "continuous").format('<mimic joint="k"/>'), "joint 'j'.*'k'"),
         (link("a") + link("b") + joint("j", "a", "b").replace('<parent link="a"/>', ""), "joint 'j'.*<parent"),
         (link("a") + link("b") + link("c") + joint("j", "b", "c") + joint("k", "c", "b"), "loop: .*b -> c|c -> b"),
         (link("a") + link("b") + joint("j", "a", "b") + joint("k", "a", "b"), "child of 'j' and of 'k'.*loop"),
-        (link("a", extra='<visual><geometry><box size="1 x 1"/></geometry></visual>'), "link 'a'.*not a number"),
+        (link("a", extra='<visual><geometry><box size="1 x 1"/></geometry></visual>'), "link 'a'.*not a finite number"),
     ],
 )
 def test_broken_files_get_one_error(write: Write, text: str, words: str) -> None:
@@ -352,11 +408,10 @@ def test_moving_a_shape_moves_its_bounds() -> None:
     [
         ("human48_subject01", 48, 26, 62.2, 17),
         ("human66_subject01", 66, 44, 62.2, 24),
-        ("hoap3_kinematics", 26, 27, 0, 11),
     ],
 )
 def test_public_models(shared_data: Path, file: str, joints: int, massless: int, mass: float, pairs: int) -> None:
-    """Two public human models (with 26 and 44 massless links) and a robot without inertials import as they are."""
+    """Two public human models (with 26 and 44 massless links) import as they are."""
     path = shared_data.parent / "models" / f"{file}.urdf"
     if not path.is_file():
         pytest.skip(f"no such model: {path}")
@@ -365,9 +420,24 @@ def test_public_models(shared_data: Path, file: str, joints: int, massless: int,
     assert (rig.masses == 0).sum() == massless
     assert rig.prior.total_mass == pytest.approx(mass, abs=0.05)
     assert len(rig.pairs) == pairs
-    assert len(rig.contacts) == (4 if mass else 0)
+    assert len(rig.contacts) == 4
     if joints == 66:
         assert any("taken as none" in note for note in rig.notes)
+
+
+def test_public_kinematics_with_misspelt_masses(shared_data: Path, tmp_path: Path) -> None:
+    """A public robot whose masses stand in <intertial>, which nobody reads, is refused; without them it imports."""
+    path = shared_data.parent / "models" / "hoap3_kinematics.urdf"
+    if not path.is_file():
+        pytest.skip(f"no such model: {path}")
+    with pytest.raises(InputError, match=r"link 'CHEST': <intertial> is no element.*<inertial>"):
+        from_urdf(path)
+    without = tmp_path / "robot.urdf"
+    without.write_text(re.sub(r"(?s)<intertial>.*?</intertial>", "", path.read_text()))
+    rig = from_urdf(without)
+    assert rig.model.nv - 6 == 26
+    assert (rig.masses == 0).all()
+    assert len(rig.pairs) == 11
 
 
 def _robot(*parts: str) -> Path:

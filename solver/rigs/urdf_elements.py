@@ -1,0 +1,95 @@
+"""Elements and attributes of a URDF: numbers that are numbers, and nothing written that would pass unread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from ..errors import InputError
+from ..numerals import numeral
+from ..so3 import from_rpy
+
+ALIKE = 0.85
+"""Names that share this much are one name misspelt."""
+POINTS = "Write decimals with a point and part numbers by spaces"
+PLAINLY = "Write plain numbers without units: metres, kilograms, seconds, radians"
+
+
+def numbers(path: Path, place: str, text: str | None, count: int, default: Sequence[float]) -> np.ndarray:
+    """``count`` finite numbers of an attribute, or the default where it is absent.
+
+    Raises:
+        InputError: other than that many, or something that is not a finite number.
+    """
+    if text is None:
+        return np.array(default, float)
+    try:
+        values = np.array([numeral(word) for word in text.split()])
+    except ValueError:
+        problem, remedy = f"{text!r} holds something that is not a finite number", POINTS if "," in text else PLAINLY
+        raise InputError(path, problem, place=place, remedy=remedy) from None
+    if len(values) != count:
+        raise InputError(path, f"{text!r} should be {count} number(s)", place=place, remedy=POINTS)
+    return values
+
+
+def number(path: Path, place: str, element: Element, key: str) -> float:
+    """One finite number that an element must have."""
+    text = element.get(key)
+    if text is None:
+        remedy = f'Give {key}="0" if it is zero'
+        raise InputError(path, f"<{element.tag}> has no {key!r}", place=place, remedy=remedy)
+    return float(numbers(path, f"{place}, <{element.tag} {key}>", text, 1, ())[0])
+
+
+def only(path: Path, place: str, element: Element, tag: str) -> Element | None:
+    """The child of that tag, of which there may be one.
+
+    Raises:
+        InputError: there are several.
+    """
+    found = element.findall(tag)
+    if len(found) > 1:
+        raise InputError(path, f"<{tag}> stands {len(found)} times", place=place, remedy="Keep one of them")
+    return found[0] if found else None
+
+
+def check_attributes(path: Path, place: str, element: Element, known: Sequence[str]) -> None:
+    """An attribute that URDF does not know may not stand where one that it knows is missing: it would pass unread.
+
+    Raises:
+        InputError: it does.
+    """
+    odd = [key for key in element.attrib if key not in known and not key.startswith("{")]
+    absent = [key for key in known if key not in element.attrib]
+    if odd and absent:
+        problem = f"<{element.tag}> has {odd[0]!r}, which is not read, and no {' or '.join(map(repr, absent))}"
+        raise InputError(path, problem, place=place, remedy=f"Known are {', '.join(known)}")
+
+
+def check_children(path: Path, place: str, element: Element, known: Sequence[str]) -> None:
+    """A child whose name is nearly one that is missing is that one misspelt.
+
+    Raises:
+        InputError: there is one.
+    """
+    absent = [tag for tag in known if element.find(tag) is None]
+    for tag in [str(child.tag) for child in element if child.tag not in known]:
+        if near := get_close_matches(tag.lower(), absent, n=1, cutoff=ALIKE):
+            problem = f"<{tag}> is no element of URDF and would not be read"
+            raise InputError(path, problem, place=place, remedy=f"Correct it to <{near[0]}>, or remove it")
+
+
+def origin(path: Path, place: str, element: Element) -> tuple[np.ndarray, np.ndarray]:
+    """Axes (3, 3) and position (3,) [m] of an element's <origin>; where its parent stands without one."""
+    child = only(path, place, element, "origin")
+    if child is None:
+        return np.eye(3), np.zeros(3)
+    check_attributes(path, place, child, ("xyz", "rpy"))
+    xyz = numbers(path, f"{place}, <origin xyz>", child.get("xyz"), 3, (0, 0, 0))
+    rpy = numbers(path, f"{place}, <origin rpy>", child.get("rpy"), 3, (0, 0, 0))
+    return from_rpy(rpy), xyz
