@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,9 @@ import numpy as np
 from .arrays import frozen, frozen_mask, frozen_times, shortened
 from .errors import InvalidValue
 from .motion import rate_of, span_of
+
+LEAST_LOAD = 10.0
+"""[N] A plate pushed with less has neither centre of pressure nor free moment worth the name."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -73,6 +77,36 @@ class Wrenches:
         total = self.total.copy()
         total[:, 3:] -= np.cross(np.broadcast_to(points, (len(self), 3)), total[:, :3])
         return total
+
+    @property
+    def free_moments(self) -> np.ndarray:
+        """Vertical moment of each sensor about its centre of pressure (N, K) [N m]; 0 below `LEAST_LOAD`.
+
+        The couple is vertical by definition, so that F . M = Fz Tz whatever the point of the line of action.
+        """
+        force, moment = self.values[:, :, :3], self.values[:, :, 3:]
+        loaded = force[:, :, 2] > LEAST_LOAD
+        # frames n, sensors k, axes a
+        power = np.einsum("nka,nka->nk", force, moment)
+        return np.where(loaded, power / np.where(loaded, force[:, :, 2], 1.0), 0.0)
+
+    def with_free_moments(self, factor: float) -> Wrenches:
+        """A copy whose free moments are multiplied by a factor; forces and centres of pressure stay."""
+        values = self.values.copy()
+        values[:, :, 5] += (factor - 1.0) * self.free_moments
+        return Wrenches(self.times, self.frames, values, self.measured)
+
+    def displaced(self, shift: np.ndarray) -> Wrenches:
+        """A copy whose sensors stand elsewhere by (3,) or (K, 3) [m], world; what they read stays."""
+        values = self.values.copy()
+        values[:, :, 3:] += np.cross(np.broadcast_to(shift, (len(self.frames), 3)), values[:, :, :3])
+        return Wrenches(self.times, self.frames, values, self.measured)
+
+    def without(self, axes: Sequence[int]) -> Wrenches:
+        """A copy in which these axes of the total count as not measured."""
+        measured = np.array(self.measured)
+        measured[:, list(axes)] = False
+        return Wrenches(self.times, self.frames, self.values, measured)
 
     def minus(self, bias: np.ndarray) -> Wrenches:
         """A copy with a constant wrench (6,) taken off each frame's total, split evenly over the sensors."""

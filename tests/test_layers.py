@@ -20,7 +20,7 @@ DYNAMICS_LIBRARY = {"pinocchio", "cmeel_pth", "cmeel"}
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"assets", "errors", "numerals", "progress", "threads", "version"}),
     frozenset({"arrays", "differences", "pinocchio_loader", "so3", "terminal"}),
-    frozenset({"check_options", "inertials", "joints", "motion", "patch", "qp", "shape"}),
+    frozenset({"check_options", "inertials", "joints", "motion", "patch", "plate_options", "qp", "shape"}),
     frozenset({"wrenches", "model"}),
     frozenset({"rig"}),
     frozenset({"trial"}),

@@ -10,11 +10,13 @@ from ..progress import Progress
 from .options import (
     add_calibration,
     add_output,
+    add_plates,
     add_reading,
     add_rig,
     add_subject,
     add_verb,
     number,
+    plate_options,
     read_options,
     rig_of,
     subject,
@@ -46,6 +48,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_subject(parser, required=False)
     add_calibration(parser)
     add_rig(parser)
+    add_plates(parser)
     group = parser.add_argument_group("load")
     group.add_argument("--most", type=int, metavar="N", help="links that carry something (default: 3)")
     group.add_argument("--candidates", nargs="+", default=(), metavar="LINK", help="that may carry it (default: all)")
@@ -78,7 +81,12 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         after,
         body,
         settings=Settings(
-            preset=options.filter, bootstrap=0, cross_validate=False, jobs=options.jobs, standing=options.standing
+            preset=options.filter,
+            bootstrap=0,
+            cross_validate=False,
+            jobs=options.jobs,
+            standing=options.standing,
+            plates=plate_options(options),
         ),
         options=LoadOptions(candidates=tuple(options.candidates), **given),
         progress=Part(progress, 0.3, 0.97),

@@ -5,7 +5,18 @@ from __future__ import annotations
 import argparse
 
 from ..progress import Progress
-from .options import add_output, add_recordings, add_rig, add_subject, add_verb, read_options, rig_of, subject
+from .options import (
+    add_output,
+    add_plates,
+    add_recordings,
+    add_rig,
+    add_subject,
+    add_verb,
+    plate_options,
+    read_options,
+    rig_of,
+    subject,
+)
 
 EXPLANATION = """
 Calibrates the subject, weighs it, tracks the markers, selects the frames in which every contact with the world is
@@ -29,6 +40,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_recordings(parser)
     add_subject(parser, required=False)
     add_rig(parser)
+    add_plates(parser)
     group = parser.add_argument_group("identification")
     group.add_argument("--method", choices=METHODS, default=METHODS[0], help=f"(default: {METHODS[0]})")
     group.add_argument("--filter", default="human_8hz", metavar="PRESET", help="a named filter (default: human_8hz)")
@@ -68,6 +80,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         seed=options.seed,
         jobs=options.jobs,
         standing=options.standing,
+        plates=plate_options(options),
     )
     rig, part = rig_of(options), Part(progress, 0.0, 0.97)
     if rig is not None:

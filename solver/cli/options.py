@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from ..errors import InvalidValue
+from ..plate_options import FINDINGS, FREE_MOMENTS, PlateOptions
 from ..progress import JsonLines, Progress, silent
 from ..terminal import watched
 
@@ -125,6 +126,30 @@ def read_options(options: argparse.Namespace) -> ReadOptions:
         ragged=options.ragged,
         angles=options.angles,
     )
+
+
+def add_plates(parser: argparse.ArgumentParser) -> None:
+    """What is to be done about plates that are suspected."""
+    group = parser.add_argument_group("plates", "which are looked at before anything is fitted")
+    group.add_argument(
+        "--free-moment",
+        choices=FREE_MOMENTS,
+        default=FREE_MOMENTS[0],
+        help="as the motion shows its sign to be (auto), as the file has it, reversed, or not used",
+    )
+    group.add_argument(
+        "--overrule",
+        nargs="+",
+        choices=tuple(FINDINGS),
+        default=(),
+        metavar="FINDING",
+        help=f"tell these findings, but change nothing for them: {', '.join(FINDINGS)}",
+    )
+
+
+def plate_options(options: argparse.Namespace) -> PlateOptions:
+    """What is to be done about plates that are suspected."""
+    return PlateOptions(options.free_moment, tuple(options.overrule))
 
 
 def add_rig(parser: argparse.ArgumentParser) -> None:

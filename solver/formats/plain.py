@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from ..errors import InvalidValue
 
 
 def plain(value: Any) -> Any:
-    """Arrays, mappings, tuples, paths and data classes as what JSON knows; what is not finite as None."""
+    """Arrays, mappings, tuples, paths, choices and data classes as what JSON knows; what is not finite as None."""
+    if isinstance(value, Enum):
+        return plain(value.value)
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
     if isinstance(value, np.generic):

@@ -99,6 +99,31 @@ class Weighing:
 
 
 @dataclass(frozen=True, slots=True)
+class Suspected:
+    """One thing that was looked at in the plates before anything was fitted.
+
+    Attributes:
+        what: was looked at, in words.
+        trials: names.
+        evidence, low, high: the number that tells, and its 95 % interval; NaN where there is none.
+        unit: of these.
+        done: what became of it, in words.
+        text: the finding in words.
+        warns: a reader must be warned of it.
+    """
+
+    what: str
+    trials: tuple[str, ...]
+    evidence: float
+    low: float
+    high: float
+    unit: str
+    done: str
+    text: str
+    warns: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Flight:
     """A check in the air: RMS of (CoM acceleration - gravity) [m/s^2] and of the momentum's rate [N m]."""
 
@@ -158,7 +183,7 @@ class Content:
         rank: numerical rank.
         truth: the known parameters of a simulation, or None.
         errors: per trial, used and unused.
-        signals, tracking, weighings, flights, base: sections; empty when there is nothing to show.
+        signals, tracking, weighings, suspected, flights, base: sections; empty when there is nothing to show.
         loads: what was added between two sets of recordings; one without a link where nothing was found; empty where
             that was not asked.
         methods: (what, how) rows of the method section.
@@ -185,6 +210,7 @@ class Content:
     signals: tuple[Signals, ...] = ()
     tracking: tuple[TrackingErrors, ...] = ()
     weighings: tuple[Weighing, ...] = ()
+    suspected: tuple[Suspected, ...] = ()
     flights: tuple[Flight, ...] = ()
     base: tuple[BaseParameter, ...] = ()
     loads: tuple[Load, ...] = ()

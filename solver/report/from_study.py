@@ -11,10 +11,12 @@ from ..identification.comparison import Comparison, measured_wrench
 from ..identification.estimate import CONSISTENT, ROTATIONAL
 from ..identification.result import Identification
 from ..inertials import InertialParameters
+from ..plate_options import FINDINGS
 from ..signals.filters import preset_of
 from ..signals.window_rules import Reason
+from ..study.plates.finding import Finding
 from ..study.values import Study, TrialRecord
-from .content import BaseParameter, Content, Errors, Flight, Load, Signals, TrackingErrors, Weighing
+from .content import BaseParameter, Content, Errors, Flight, Load, Signals, Suspected, TrackingErrors, Weighing
 
 SATISFIES = {
     CONSISTENT: "physically consistent: every link's pseudo-inertia is positive semi-definite",
@@ -66,6 +68,7 @@ def content_of(
         signals=tuple(_signals(study, result, record) for record in study.records if record.trial is not None),
         tracking=tuple(found for record in study.records if (found := _tracking(record)) is not None),
         weighings=_weighings(study),
+        suspected=tuple(_suspected(finding) for finding in study.findings),
         flights=tuple(
             Flight(f.trial, f.frames, *f.acceleration, *f.momentum_rate) for f in result.flights if f.frames > 0
         ),
@@ -127,6 +130,19 @@ def _weighings(study: Study) -> tuple[Weighing, ...]:
         for number, group in enumerate(study.mass.groups, 1)
         for name in group.trials
         for trial in (by_name[name],)
+    )
+
+
+def _suspected(finding: Finding) -> Suspected:
+    return Suspected(
+        FINDINGS[finding.kind],
+        finding.trials,
+        finding.evidence,
+        *finding.interval,
+        finding.unit,
+        finding.done.value,
+        finding.text,
+        not finding.done.silent,
     )
 
 

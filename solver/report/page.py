@@ -218,6 +218,16 @@ def _mass(content: Content, numbering: Numbering) -> str:
     return numbering.show("Table", tables.weighing_table(content), caption)
 
 
+def _plates(content: Content, numbering: Numbering) -> str:
+    if not content.suspected:
+        return ""
+    caption = (
+        "What was looked at in the plates before anything was fitted: the number that tells, its interval, and what "
+        "was done. <code>--free-moment</code> and <code>--overrule</code> decide otherwise."
+    )
+    return numbering.show("Table", tables.suspected_table(content), caption)
+
+
 def _flight(content: Content, numbering: Numbering) -> str:
     if not content.flights:
         return ""
@@ -251,6 +261,7 @@ SECTIONS: tuple[tuple[str, Callable[[Content, Numbering], str]], ...] = (
     ("Forces and moments over time", _signals),
     ("Frames", _windows),
     ("Flight", _flight),
+    ("Plates under suspicion", _plates),
     ("Body mass", _mass),
     ("Marker tracking", _tracking),
     ("What the motion determines", _rank),

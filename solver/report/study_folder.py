@@ -106,7 +106,7 @@ def result_of(study: Study, found: Identification) -> SceneResult:
         at_bounds=found.estimate.at_bounds,
         trials=found.trials,
         base_link=found.base_link,
-        settings={name: getattr(study.settings, name) for name in study.settings.__slots__},
+        settings=plain(study.settings),
         details=plain(_details(study, found)),
     )
 
@@ -138,6 +138,7 @@ def _details(study: Study, found: Identification) -> dict[str, Any]:
             for f in found.flights
         ],
         "method_settings": dict(found.estimate.settings),
+        "findings": study.findings,
         "added_load": None if study.load is None else _load_tree(study.load),
         "seconds": dict(study.seconds),
         "warnings": study.warnings,

@@ -195,6 +195,21 @@ def weighing_table(content: Content) -> str:
     return table(head, rows)
 
 
+def suspected_table(content: Content) -> str:
+    """What was looked at in the plates, with its evidence and what was done."""
+    rows = [
+        [
+            f"<b>{escape(row.what)}</b>" if row.warns else escape(row.what),
+            escape(f"{', '.join(row.trials)}: {row.text}"),
+            number(row.evidence, 2) + (f"&nbsp;{escape(row.unit)}" if row.unit and np.isfinite(row.evidence) else ""),
+            f"{number(row.low, 2)} to {number(row.high, 2)}" if np.isfinite(row.low) else DASH,
+            f"<b>{escape(row.done)}</b>" if row.warns else escape(row.done),
+        ]
+        for row in content.suspected
+    ]
+    return table(["looked at", "found", "evidence", "95 % interval", "done"], rows, words=True)
+
+
 def load_table(content: Content) -> str:
     """What was added, and where."""
     rows = [

@@ -13,17 +13,13 @@ from ..errors import InvalidValue
 from ..wrenches import Wrenches
 from .filters import FilterPreset
 from .gaps import stretches
+from .pooled import blocks_of, pooled
 from .resample import filter_wrenches
 
 SEARCH = 0.05
 """[s] Lags are sought within +- this; real acquisition chains lag by milliseconds."""
 STEP = 0.001
-BLOCK = 0.5
-"""[s] Residuals are correlated over some tenths of a second; blocks this long are nearly independent."""
 _LEAST_STD = 1e-4  # s: no trial knows its lag better than a tenth of a millisecond
-_MOST_BLOCKS = 40
-_LEAST_BLOCKS = 4
-"""Trials under 2 s are cut into shorter blocks: a rough standard deviation serves better than none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +28,7 @@ class Lag:
 
     Attributes:
         seconds: positive when a force appears in the plates' record later than in the motion's.
-        std: standard deviation [s] by jackknife over blocks of `BLOCK`; infinite where nothing determines the lag.
+        std: standard deviation [s] by jackknife over blocks of `pooled.BLOCK`; infinite where nothing determines it.
         gains: (k,) measured over predicted, each axis; 1 where model and plates agree in scale.
         at_bound: the best lag is at the end of the search, so that it is not to be trusted.
     """
@@ -95,7 +91,7 @@ def estimate_lag(
         raise InvalidValue(
             f"only {int(use.sum())} counted frames have forces within {SEARCH:g} s, too few for a time lag"
         )
-    sums = np.stack([_sums(predicted[frames], measured[:, frames]) for frames in _blocks(times, use)])
+    sums = np.stack([_sums(predicted[frames], measured[:, frames]) for frames in blocks_of(times, use)])
     whole = sums.sum(axis=0)
     best, at_bound = _minimum(lags, _residuals(whole))
     others = np.array([_minimum(lags, _residuals(whole - block))[0] for block in sums])
@@ -118,25 +114,15 @@ def combined_lag(lags: Sequence[Lag]) -> Lag:
     known = [lag for lag in lags if np.isfinite(lag.std) and not lag.at_bound]
     if not known:
         raise InvalidValue("no trial determines the time lag between plates and motion")
-    seconds = np.array([lag.seconds for lag in known])
-    weights = np.array([max(lag.std, _LEAST_STD) for lag in known]) ** -2.0
-    mean = float(weights @ seconds / weights.sum())
-    scatter = float(weights @ (seconds - mean) ** 2) / max(len(known) - 1, 1)
-    gains = np.average([lag.gains for lag in known], axis=0, weights=weights)
-    return Lag(mean, float(np.sqrt(max(scatter, 1.0) / weights.sum())), gains, False)
+    stds = np.array([max(lag.std, _LEAST_STD) for lag in known])
+    mean, std = pooled([lag.seconds for lag in known], stds)
+    gains = np.average([lag.gains for lag in known], axis=0, weights=stds**-2.0)
+    return Lag(mean, std, gains, False)
 
 
 def shift(wrenches: Wrenches, lag: float) -> Wrenches:
     """Wrenches on the motion's clock: stamps earlier by ``lag`` [s], by which they trail."""
     return Wrenches(wrenches.times - lag, wrenches.frames, wrenches.values, wrenches.measured)
-
-
-def _blocks(times: np.ndarray, use: np.ndarray) -> list[np.ndarray]:
-    """Frame indices of consecutive blocks of counted frames."""
-    frames = np.flatnonzero(use)
-    rate = (len(times) - 1) / (times[-1] - times[0])
-    count = int(np.clip(len(frames) / (BLOCK * rate), _LEAST_BLOCKS, _MOST_BLOCKS))
-    return [block for block in np.array_split(frames, count) if len(block)]
 
 
 def _sums(x: np.ndarray, y: np.ndarray) -> np.ndarray:

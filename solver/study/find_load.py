@@ -14,6 +14,7 @@ from ..rig import Rig
 from ..signals import GRAVITY, preset_of
 from ..trial import Recording
 from .pipeline import posed, study_motions, warnings_of
+from .plates.finding import told
 from .preparation import prepare
 from .values import Settings, Study
 
@@ -67,6 +68,7 @@ def find_load(
         [r for r in laden if r.poses is not None],
         preset_of(settings.preset),
         synchronise=settings.synchronise,
+        plates=settings.plates,
     )
     trials = [record.trial for record in prepared.records if record.trial is not None]
     if not trials:
@@ -77,15 +79,16 @@ def find_load(
     found = find_added_load(study.rig, study.trials, trials, replace(chosen, base=study.identification.base_link))
     offset = _offset(found, study.mass, prepared.mass)
     calibration = body if isinstance(body, Calibration) else None
-    told = (
+    warnings = (
         *warnings_of(bare, calibration),
         *warnings_of(laden, calibration),
         *study.warnings,
+        *told(prepared.findings),
         *prepared.warnings,
         *offset,
     )
     progress(1.0, "done")
-    return replace(study, calibration=calibration, load=found, warnings=tuple(dict.fromkeys(told)))
+    return replace(study, calibration=calibration, load=found, warnings=tuple(dict.fromkeys(warnings)))
 
 
 def _offset(found: AddedLoad, before: MassEstimate | None, after: MassEstimate | None) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from ..threads import one_blas_thread
 from ..tracking import TrackingOptions, track
 from ..trial import Recording
 from .joint_motion import pose_all
+from .plates.finding import told
 from .preparation import Prepared, first_mass, prepare
 from .values import Settings, Study, TrialRecord
 
@@ -353,8 +354,9 @@ def study_motions(
             preset_of(settings.preset),
             stated_mass=stated_mass,
             synchronise=settings.synchronise,
+            plates=settings.plates,
         )
-    warnings = list(prepared.warnings)
+    warnings = [*told(prepared.findings), *prepared.warnings]
     result = None
     if any(record.trial is not None for record in prepared.records):
         with clock.measured("identification"):
@@ -371,6 +373,7 @@ def study_motions(
         warnings=tuple(warnings),
         seconds=clock.seconds,
         assumed=_assumed(prepared, settings) if result is not None else (),
+        findings=prepared.findings,
     )
 
 

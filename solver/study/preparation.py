@@ -12,6 +12,7 @@ from ..calibration.mass_evidence import MassEvidence, mass_evidence
 from ..dynamics import centroidal_momentum, predicted_wrench
 from ..errors import InvalidValue
 from ..motion import Motion
+from ..plate_options import PlateOptions
 from ..rig import Rig
 from ..signals import (
     GRAVITY,
@@ -29,16 +30,18 @@ from ..signals import (
 from ..trial import Recording, Trial
 from ..wrenches import Wrenches
 from .motion_noise import MotionNoise, fitting, motion_noises, shaken_copies
+from .plates.correction import UNCHANGED, VERTICAL, PlateCorrection
+from .plates.finding import Finding
+from .plates.suspicion import suspect
 from .values import TrialRecord
 
 AVERAGE = 0.4
 """[s] Over this time errors of a kinematic acceleration have mostly cancelled."""
 LOADED, FALLING = 0.2, 0.3
 """Shares: of the largest reading, above which a plate carries the body; of gravity, below which the body falls."""
-
-
 WHOLLY = 0.99
 """A frame between two others is tracked when both were."""
+USUAL = PlateOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ class Prepared:
         mass: estimated from all trials with forces; None when no trial weighs the body.
         lag: of the plates behind the motion, over all trials; None when not estimated.
         warnings: for the report.
+        findings: what the plates were suspected of, and what was done.
     """
 
     rig: Rig
@@ -58,6 +62,7 @@ class Prepared:
     mass: MassEstimate | None
     lag: Lag | None
     warnings: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +134,12 @@ def prepare(
     *,
     stated_mass: float | None = None,
     synchronise: bool = True,
+    plates: PlateOptions = USUAL,
 ) -> Prepared:
     """Trials from recordings whose motion is known.
 
-    The order matters: windows need a rough mass, the mass needs windows, the lag needs the mass's scale.
+    The order matters: windows need a rough mass, the mass needs windows, the lag needs the mass's scale, and the plates
+    are judged by wrenches that are in time and without offset.
 
     Args:
         rig: calibrated.
@@ -140,6 +147,7 @@ def prepare(
         preset: filter of motion and wrenches alike; its cut-off is lowered where every motion is mostly noise above.
         stated_mass: [kg] what the user says.
         synchronise: estimate and remove the plates' lag.
+        plates: what is to be done about plates that are suspected.
 
     Raises:
         InvalidValue: no trial has forces, or none has a frame that counts.
@@ -162,8 +170,13 @@ def prepare(
         rig = rig.with_prior(rig.prior.scaled(mass.mass))
     lags, lag = _lags(rig, items, preset, warnings) if synchronise else ({}, None)
     seconds = 0.0 if lag is None else lag.seconds
-    done = tuple(_finished(item, preset, mass, lags.get(item.record.name), seconds) for item in items)
-    return Prepared(rig, done, mass, lag, tuple(warnings))
+    done = [_finished(item, preset, mass, lags.get(item.record.name), seconds) for item in items]
+    suspicion = suspect(rig, [record.trial for record in done if record.trial is not None], plates)
+    for place, item in enumerate(items):
+        correction = suspicion.of(item.record.name)
+        if correction is not UNCHANGED:
+            done[place] = _finished(item, preset, mass, done[place].lag, seconds, correction)
+    return Prepared(rig, tuple(done), mass, lag, tuple(warnings), suspicion.findings)
 
 
 def _moved(
@@ -223,7 +236,8 @@ def _lags(
         predicted = predicted_wrench(rig, item.motion, rig.prior, 0, axes="world")
         predicted[:, 3:] += np.cross(item.motion.q[:, :3], predicted[:, :3])
         measured = np.asarray(native.measured).all(axis=0)
-        axes = tuple(int(axis) for axis in np.flatnonzero(measured))
+        # The vertical moment has no say: the sign of its free moment is judged once the plates are in time.
+        axes = tuple(int(axis) for axis in np.flatnonzero(measured) if axis != VERTICAL)
         try:
             found[item.record.name] = estimate_lag(
                 item.motion.times, predicted[:, axes], native, preset=preset, counted=item.windows.counted, axes=axes
@@ -238,17 +252,22 @@ def _lags(
 
 
 def _finished(
-    item: _Item, preset: FilterPreset, mass: MassEstimate | None, lag: Lag | None, seconds: float
+    item: _Item,
+    preset: FilterPreset,
+    mass: MassEstimate | None,
+    lag: Lag | None,
+    seconds: float,
+    correction: PlateCorrection = UNCHANGED,
 ) -> TrialRecord:
     native, windows = item.record.recording.wrenches, item.windows
     if native is None or windows is None:
         return replace(item.record, motion=item.motion)
     bias = np.zeros(6) if mass is None else mass.bias(item.record.name)
-    corrected = shift(native, seconds)
+    corrected = correction.applied(shift(native, seconds))
     corrected = corrected.minus(bias) if bias.any() else corrected
     wrenches = resample(corrected, item.motion.times, preset)
     known = (np.isfinite(wrenches.total) | ~np.asarray(wrenches.measured)).all(axis=1)
     counted = windows.counted & known
     filled = Wrenches(wrenches.times, wrenches.frames, np.nan_to_num(wrenches.values), wrenches.measured)
     trial = Trial(item.record.name, item.motion, filled, counted, windows.excluded, item.shaken)
-    return replace(item.record, motion=item.motion, trial=trial, windows=windows, lag=lag, bias=bias)
+    return replace(item.record, motion=item.motion, trial=trial, windows=windows, lag=lag, bias=bias, plates=correction)

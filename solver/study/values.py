@@ -15,11 +15,14 @@ from ..errors import UnknownName
 from ..identification.added_load import AddedLoad
 from ..identification.result import Identification
 from ..motion import Motion
+from ..plate_options import PlateOptions
 from ..rig import Rig
 from ..signals.lag import Lag
 from ..signals.windows import Windows
 from ..tracking.track import Tracked
 from ..trial import Recording, Trial
+from .plates.correction import UNCHANGED, PlateCorrection
+from .plates.finding import Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,7 @@ class Settings:
         jobs: joblib's number of workers; None leaves it to joblib's configuration.
         standing: contact patch or its link that stands still on the floor in trials of joint coordinates without a pose
             of the root.
+        plates: what is to be done about plates that are suspected.
     """
 
     method: str = "consistent"
@@ -50,6 +54,7 @@ class Settings:
     seed: int = 0
     jobs: int | None = None
     standing: str | None = None
+    plates: PlateOptions = field(default_factory=PlateOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,7 @@ class TrialRecord:
         bias: (6,) constant wrench of the plates that was taken off, about the world origin; None without forces.
         motion: filtered motion; None when the recording could not be tracked.
         given: configurations that the recording itself tells; None where markers do.
+        plates: what was changed in the wrenches because of findings about the plates.
     """
 
     recording: Recording
@@ -95,6 +101,7 @@ class TrialRecord:
     bias: np.ndarray | None = None
     motion: Motion | None = None
     given: Poses | None = None
+    plates: PlateCorrection = UNCHANGED
 
     @property
     def name(self) -> str:
@@ -125,6 +132,7 @@ class Study:
         seconds: [s] wall time per stage.
         assumed: what was found out or guessed where nothing was stated, in plain sentences.
         load: what was added between two sets of recordings; None where that was not asked.
+        findings: what the plates were suspected of before anything was fitted, and what was done.
     """
 
     rig: Rig
@@ -138,6 +146,7 @@ class Study:
     seconds: Mapping[str, float] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
     load: AddedLoad | None = None
+    findings: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seconds", MappingProxyType(dict(self.seconds)))

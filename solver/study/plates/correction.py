@@ -1,0 +1,40 @@
+"""What is changed in one trial's wrenches because of findings about its plates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...arrays import frozen
+from ...wrenches import Wrenches
+
+VERTICAL = 5
+"""The vertical moment's place in a wrench."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlateCorrection:
+    """What is changed before the wrenches enter the equations.
+
+    Attributes:
+        free_moment: factor of the free moments; None: the vertical moment counts as not measured.
+        shift: (3,) [m] by which the plates stand elsewhere than the file says, world.
+    """
+
+    free_moment: float | None = 1.0
+    shift: np.ndarray = field(default_factory=lambda: np.zeros(3))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shift", frozen("shift", self.shift, (3,)))
+
+    def applied(self, wrenches: Wrenches) -> Wrenches:
+        """The wrenches as they should have been recorded."""
+        if self.free_moment is None:
+            wrenches = wrenches.without((VERTICAL,))
+        elif self.free_moment != 1.0:
+            wrenches = wrenches.with_free_moments(self.free_moment)
+        return wrenches.displaced(self.shift) if np.any(self.shift) else wrenches
+
+
+UNCHANGED = PlateCorrection()

@@ -1,0 +1,83 @@
+"""One thing that was looked at in the plates: the number that tells, what was done about it, and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from ...errors import InvalidValue
+from ...plate_options import FINDINGS
+
+SIGMAS = 3.0
+"""Standard deviations beyond which a finding is certain; nothing is changed for less."""
+INTERVAL = 1.96
+"""Standard deviations to either side of an interval of 95 %."""
+
+
+class Done(Enum):
+    """What became of a finding."""
+
+    NOTHING = "as it should be"
+    UNCERTAIN = "not certain, nothing was changed"
+    UNDONE = "undone"
+    LEFT_OUT = "left out"
+    TOLD = "told only"
+    OVERRULED = "overruled, nothing was changed"
+    STATED = "done as stated"
+
+    @property
+    def silent(self) -> bool:
+        """Whether there is nothing that a reader must be warned of."""
+        return self in (Done.NOTHING, Done.UNCERTAIN)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        kind: a key of `FINDINGS`.
+        trials: names of the trials that it concerns.
+        evidence: the number that tells; what it is says `text`.
+        interval: 95 %, of the evidence; NaN where there is none.
+        unit: of both; empty for factors.
+        done: what became of it.
+        text: a sentence for people, with the likely cause.
+    """
+
+    kind: str
+    trials: tuple[str, ...]
+    evidence: float
+    interval: tuple[float, float]
+    unit: str
+    done: Done
+    text: str
+
+    def __post_init__(self) -> None:
+        if self.kind not in FINDINGS:
+            raise InvalidValue(f"{self.kind!r} is no kind of finding: {', '.join(FINDINGS)}")
+        object.__setattr__(self, "trials", tuple(self.trials))
+        object.__setattr__(self, "interval", tuple(float(end) for end in self.interval))
+        if not self.text.strip():
+            raise InvalidValue(f"the finding {self.kind!r} says nothing")
+
+    @property
+    def sentence(self) -> str:
+        """The sentence with its trials and what was done."""
+        return f"{', '.join(self.trials)}: {self.text} ({self.done.value})"
+
+
+UNKNOWN_INTERVAL = (float("nan"), float("nan"))
+
+
+def interval_of(value: float, std: float) -> tuple[float, float]:
+    """95 % interval of a value with this standard deviation."""
+    return (value - INTERVAL * std, value + INTERVAL * std) if np.isfinite(std) else UNKNOWN_INTERVAL
+
+
+def told(findings: Iterable[Finding]) -> tuple[str, ...]:
+    """The sentences that a reader must be warned of."""
+    return tuple(finding.sentence for finding in findings if not finding.done.silent)

@@ -1,0 +1,54 @@
+"""Every plate and group of trials looked at before anything is fitted: what was found, and what is changed for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from ...plate_options import PlateOptions
+from ...rig import Rig
+from ...trial import Trial
+from .correction import UNCHANGED, PlateCorrection
+from .finding import Finding
+from .free_moment import free_moment_findings
+from .weighed import weigh
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """What became of it.
+
+    Attributes:
+        findings: everything that was looked at.
+        corrections: by trial, where there is one.
+    """
+
+    findings: tuple[Finding, ...]
+    corrections: Mapping[str, PlateCorrection]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "corrections", MappingProxyType(dict(self.corrections)))
+
+    def of(self, trial: str) -> PlateCorrection:
+        """What is changed in a trial's wrenches."""
+        return self.corrections.get(trial, UNCHANGED)
+
+
+def suspect(rig: Rig, trials: Sequence[Trial], options: PlateOptions) -> Suspicion:
+    """Judge the plates of trials.
+
+    Args:
+        rig: its prior, of the right total mass, says what the motion needs.
+        trials: with motion and wrenches on one clock, without offset.
+        options: choices that overrule what is found.
+    """
+    items = [weigh(rig, trial) for trial in trials if trial.counted.any()]
+    findings: list[Finding] = []
+    corrections: dict[str, PlateCorrection] = {}
+    for finding, factor in free_moment_findings(items, options.free_moment):
+        findings.append(finding)
+        if factor != 1.0:
+            for name in finding.trials:
+                corrections[name] = replace(corrections.get(name, UNCHANGED), free_moment=factor)
+    return Suspicion(tuple(findings), corrections)
