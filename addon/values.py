@@ -10,6 +10,8 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
     from ..solver.formats.recording import hold_joints
     from ..solver.formats.value_tree import from_tree, to_tree
     from ..solver.inertials import InertialParameters, six_of, symmetric
+    from ..solver.live.lines import bounded_lines
+    from ..solver.live.protocol import json_line
     from ..solver.rig import Rig
     from ..solver.scene import dance_folder, study_folder
     from ..solver.scene.bodies import RESULT, SceneResult, densities, equivalent_ellipsoids
@@ -33,6 +35,8 @@ else:
     from solver.formats.recording import hold_joints
     from solver.formats.value_tree import from_tree, to_tree
     from solver.inertials import InertialParameters, six_of, symmetric
+    from solver.live.lines import bounded_lines
+    from solver.live.protocol import json_line
     from solver.rig import Rig
     from solver.scene import dance_folder, study_folder
     from solver.scene.bodies import RESULT, SceneResult, densities, equivalent_ellipsoids
@@ -73,6 +77,7 @@ __all__ = [
     "SceneSummary",
     "SceneTimeline",
     "Shape",
+    "bounded_lines",
     "dance_folder",
     "densities",
     "equivalent_ellipsoids",
@@ -80,6 +85,7 @@ __all__ = [
     "files_of_trials",
     "from_tree",
     "hold_joints",
+    "json_line",
     "read_rig",
     "read_trials",
     "rig_of_text",

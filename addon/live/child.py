@@ -9,52 +9,25 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..complaints import last_words
 from ..interpreter import Interpreter
-from ..values import TIMELINE, SceneFrame, SceneTimeline, dance_folder, errors, scene_frame
+from ..values import TIMELINE, SceneTimeline, bounded_lines, dance_folder, errors
+from .answers import LONGEST, Answer, answer
 
 PATIENCE = 3.0
 """[s] a child has to end by itself after it was told to."""
 KEPT_LINES = 100
 """Of a child's complaints; it may live long."""
+LONGEST_COMPLAINT = 1 << 16
+"""Bytes of one line of them."""
+MOST = 4096
+"""Answers that wait to be taken; a child that says more waits itself."""
 KEPT = 3
 """Files of each kind that stay: the child may not have read the last ones yet."""
 ORDER = ("pose", "timeline", "look")
 """What goes out first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One answer.
-
-    Attributes:
-        kind: ``"frames"``, ``"pose"``, ``"excitation"``, ``"done"`` or ``"error"``.
-        serial: of the request that it answers; -1 for none in particular.
-        tree: as it came.
-        frames: checked, of ``"frames"`` and ``"pose"``.
-    """
-
-    kind: str
-    serial: int
-    tree: Mapping
-    frames: tuple[SceneFrame, ...] = ()
-
-
-def answer(line: str) -> Answer | None:
-    """What a line of the child says; None when it is no answer."""
-    try:
-        tree = json.loads(line)
-        kind, serial = str(tree["kind"]), int(tree.get("serial", -1))
-        if kind == "frames":
-            return Answer(kind, serial, tree, tuple(scene_frame(each) for each in tree["frames"]))
-        if kind == "pose":
-            return Answer(kind, serial, tree, (scene_frame(tree["frame"]),))
-        return Answer(kind, serial, tree)
-    except (ValueError, TypeError, KeyError, AttributeError, errors.SolverError):
-        return None
 
 
 class Child:
@@ -65,21 +38,22 @@ class Child:
 
     def __init__(self, interpreter: Interpreter, arguments: tuple[str, ...] = ("live",)) -> None:
         self._words: list[str] = []
-        self._answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
+        self._answers: queue.Queue[Answer] = queue.Queue(MOST)
         self._waiting: dict[str, tuple[dict, SceneTimeline | None]] = {}
         self._changed, self._ended = threading.Condition(), False
         self._files: dict[str, list[Path]] = {}
-        self._process = subprocess.Popen(
-            interpreter.command(list(arguments)),
-            env=interpreter.environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-        )
         self.folder = Path(tempfile.mkdtemp(prefix="exciting-dance-live-"))
+        try:
+            self._process = subprocess.Popen(
+                interpreter.command(list(arguments)),
+                env=interpreter.environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+        except OSError:
+            self.folder.rmdir()
+            raise
         self._threads = [threading.Thread(target=run, daemon=True) for run in (self._read, self._hear, self._write)]
         for thread in self._threads:
             thread.start()
@@ -107,12 +81,13 @@ class Child:
 
     def answers(self) -> list[Answer]:
         """What came since the last call."""
-        found = []
-        while True:
-            try:
+        found: list[Answer] = []
+        try:
+            while len(found) < MOST:
                 found.append(self._answers.get_nowait())
-            except queue.Empty:
-                return found
+        except queue.Empty:
+            pass
+        return found
 
     def end(self, *, wait: bool = False) -> None:
         """Let it end, by force if it does not hurry; returns at once unless asked to wait."""
@@ -143,16 +118,21 @@ class Child:
 
     def _read(self) -> None:
         assert self._process.stdout is not None
-        for line in self._process.stdout:
-            found = answer(line)
-            if found is not None:
-                self._answers.put(found)
+        for line in bounded_lines(self._process.stdout.read1, LONGEST):  # type: ignore[attr-defined]
+            self._put(answer(line))
+
+    def _put(self, found: Answer) -> None:
+        while not self._ended:
+            try:
+                return self._answers.put(found, timeout=1.0)
+            except queue.Full:
+                pass  # nobody has looked yet
 
     def _hear(self) -> None:
         assert self._process.stderr is not None
-        for line in self._process.stderr:
-            if line.strip():
-                self._words = [*self._words[-KEPT_LINES:], line.rstrip()]
+        for line in bounded_lines(self._process.stderr.read1, LONGEST_COMPLAINT):  # type: ignore[attr-defined]
+            words = "a line without end" if line is None else line.decode("utf-8", errors="replace").rstrip()
+            self._words = [*self._words[-KEPT_LINES:], words]
 
     def _write(self) -> None:
         assert self._process.stdin is not None
@@ -166,11 +146,15 @@ class Child:
             try:
                 if timeline is not None:
                     request["path"] = str(self._written(request, timeline))
-                self._process.stdin.write(json.dumps(request) + "\n")
+            except (OSError, errors.SolverError) as error:  # as where the disk is full: the next one may be written
+                self._put(Answer("error", request.get("serial", -1), message=str(error)))
+                continue
+            try:
+                self._process.stdin.write(json.dumps(request).encode() + b"\n")
                 self._process.stdin.flush()
-            except (OSError, ValueError, errors.SolverError) as error:
+            except (OSError, ValueError) as error:
                 self._words.append(str(error))
-                return  # the child is gone, or the disk is full: whoever looks sees that no answer comes
+                return  # the child is gone
 
     def _written(self, request: Mapping, timeline: SceneTimeline) -> Path:
         path = self.folder / f"{request['do']}-{request['serial']}{dance_folder.TIMELINE_END}"

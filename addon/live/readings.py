@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 
 from ..values import SceneFrame, SceneMargin, SceneTimeline
-from .child import Answer
+from .answers import GARBLED, Answer
 
 SAME_TURN, SAME_PLACE = 1e-3, 1e-4
 """[1] of a quaternion's components and [m]: a posture nearer than this to the timeline's is the timeline's."""
@@ -80,20 +79,19 @@ class Readings:
 
     def take(self, answer: Answer) -> bool:
         """Take an answer in; whether it was one of this timeline."""
-        if answer.serial != self.serial:
+        if answer.serial != self.serial or answer.kind in ("pose", GARBLED):
             return False
         if answer.kind == "frames":
             for frame in answer.frames:
                 self._add(frame)
         elif answer.kind == "excitation":
-            links = {name: math.inf if value is None else float(value) for name, value in answer.tree["links"].items()}
-            self.excitation.append((float(answer.tree["time"]), links))
+            self.excitation.append((answer.time, dict(answer.links)))
             self.excitation.sort(key=lambda entry: entry[0])
         elif answer.kind == "done":
-            self.done, self.notes = True, tuple(str(note) for note in answer.tree.get("notes", ()))
+            self.done, self.notes = True, answer.notes
         elif answer.kind == "error":
-            self.message = str(answer.tree.get("message", "the check failed"))
-            for first, last in answer.tree.get("frames", ()):
+            self.message = answer.message or "the check failed"
+            for first, last in answer.broken:
                 self.checked += int((~self.broken[first : last + 1]).sum())
                 self.broken[first : last + 1] = True
         self.version += 1

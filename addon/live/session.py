@@ -14,7 +14,8 @@ from ..action import times_at
 from ..authoring import timeline
 from ..checks import KEY
 from ..typed import found_again, known_by
-from ..values import SceneFrame, errors
+from ..values import SceneFrame, SceneTimeline, errors
+from .answers import GARBLED
 from .child import Child
 from .properties import live_settings, options_of
 from .readings import Readings
@@ -24,6 +25,9 @@ QUIET = 0.2
 """[s] without a change before the timeline is sampled."""
 PATIENCE = 2.0
 """[s] after which a posture that was not answered is no longer waited for."""
+SILENCE = 30.0
+"""[s] without an answer to what was asked, after which the panel says so: a slow start takes some ten."""
+SILENT = f"The live check has not answered for {SILENCE:.0f} s: wait, or start it again"
 STEPS = "Constraints, NLA or drivers move this rig: only the frame shown is checked, as a posture at rest"
 
 
@@ -48,6 +52,8 @@ class Session:
         self.moved = False
         self._serial, self._pose_serial, self._sent, self._posed = 0, 0, 0, False
         self._pose_sent: float | None = None
+        self._asked: float | None = None
+        """[s] since when an answer is due."""
         self._options: dict[str, object] = {}
 
     def tick(self) -> None:
@@ -61,8 +67,9 @@ class Session:
         now, fresh = self.reading(scene)
         changed = told and (now is not before or fresh is not was_fresh or now is None)
         if not self.child.running:
-            if not self.trouble:
-                self.trouble, changed = f"The live check ended: {self.child.last_words}", True
+            ended = f"The live check ended: {self.child.last_words}"
+            changed |= self.trouble != ended
+            self.trouble = ended
         else:
             try:
                 if self.touched is not None and time.monotonic() - self.touched >= QUIET:
@@ -74,6 +81,8 @@ class Session:
             except errors.SolverError as error:
                 self._know_nothing(str(error))
                 changed = True
+            if self._asked is not None and time.monotonic() - self._asked > SILENCE and not self.trouble:
+                self.trouble, changed = SILENT, True
         if changed or told:
             draw_again(views=changed)
 
@@ -122,20 +131,37 @@ class Session:
     def _take(self) -> bool:
         answers = self.child.answers()
         for answer in answers:
-            if answer.kind == "pose" and answer.frames:
-                if answer.serial == self._pose_serial:
-                    self._pose_sent = None
+            if answer.serial == self._pose_serial:
+                self._pose_sent = None
+            if answer.kind == "pose":
                 if self._posed:
                     self.pose, self.trouble = answer.frames[0], ""
+            elif answer.kind == GARBLED:
+                self.trouble = answer.message
             elif self.readings is not None and self.readings.take(answer):
                 continue
-            elif answer.kind == "error" and answer.serial in (-1, self._serial):
-                self.trouble, self._pose_sent = str(answer.tree.get("message", "")), None
+            elif answer.kind == "error" and answer.serial in (-1, self._serial, self._pose_serial):
+                self.trouble, self._pose_sent = answer.message, None
+        if answers:
+            self._asked = time.monotonic() if self._due() else None
+            self.trouble = "" if self.trouble == SILENT else self.trouble
         return bool(answers)
+
+    def _due(self) -> bool:
+        """Whether something that was asked is not answered to its end."""
+        checking = self.readings is not None and not self.readings.done and not self.readings.message
+        return checking or self._pose_sent is not None
+
+    def _ask(self, request: dict[str, object], shown: SceneTimeline) -> None:
+        """Send what must be answered."""
+        if self._asked is None:
+            self._asked = time.monotonic()
+        self.child.send(request, shown)
 
     def _know_nothing(self, trouble: str) -> None:
         """The rig cannot be checked as it is: what was known is of another one, and nothing of it is shown."""
         self.trouble, self.readings, self.pose, self._posed, self._sent = trouble, None, None, False, 0
+        self._asked = None
 
     def _waiting(self) -> bool:
         """Whether a posture is being checked: one at a time, and none waits for ever."""
@@ -158,7 +184,7 @@ class Session:
         self._serial += 1
         self.trouble = ""
         self.readings = Readings(self._serial, sampled, before=self.readings)
-        self.child.send({"do": "timeline", "serial": self._serial, **options_of(scene)}, sampled)
+        self._ask({"do": "timeline", "serial": self._serial, **options_of(scene)}, sampled)
         self.pose, self._posed = None, False
         index = self.readings.index_at(times_at(scene))
         if index is not None:
@@ -176,7 +202,7 @@ class Session:
         self._serial += 1
         self._pose_serial, self._pose_sent = self._serial, time.monotonic()
         options = {name: value for name, value in options_of(scene).items() if name != "excitation"}
-        self.child.send({"do": "pose", "serial": self._serial, **options}, shown)
+        self._ask({"do": "pose", "serial": self._serial, **options}, shown)
         return changed
 
 

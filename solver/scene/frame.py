@@ -30,11 +30,14 @@ is answered without ``serial`` if it has none, and changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import operator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..arrays import frozen
 from ..errors import InvalidValue
 
 
@@ -149,28 +152,44 @@ def scene_frame(tree: Mapping) -> SceneFrame:
     """
     try:
         return SceneFrame(
-            int(tree["frame"]),
-            float(tree["time"]),
+            operator.index(tree["frame"]),
+            _number(tree["time"]),
             tuple(
-                SceneMargin(str(c), str(i), float(v), str(u), float(k), bool(f), str(s))
+                SceneMargin(_text(c), _text(i), _number(v), _text(u), _number(k), bool(f), _text(s))
                 for c, i, v, u, k, f, s in tree["margins"]
             ),
-            tuple(tree["failing"]),
-            tuple(tree["near"]),
-            tuple(tree["colliding"]),
+            _texts(tree["failing"]),
+            _texts(tree["near"]),
+            _texts(tree["colliding"]),
             bool(tree["balanced"]),
             _triple(tree["com"]),
-            None if tree["zmp"] is None else (float(tree["zmp"][0]), float(tree["zmp"][1])),
-            np.array(tree["polygon"], float).reshape(-1, 2),
+            None if tree["zmp"] is None else (_number(tree["zmp"][0]), _number(tree["zmp"][1])),
+            frozen("polygon", [[_number(x), _number(y)] for x, y in tree["polygon"]] or np.zeros((0, 2)), (None, 2)),
             tuple(
-                SceneFoot(str(patch), _triple(force), None if centre is None else _triple(centre))
+                SceneFoot(_text(patch), _triple(force), None if centre is None else _triple(centre))
                 for patch, force, centre in tree["feet"]
             ),
         )
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
         raise InvalidValue(f"the checked frame is malformed: {error!r}") from None
 
 
-def _triple(values: object) -> tuple[float, float, float]:
-    x, y, z = (float(value) for value in values)  # type: ignore[attr-defined]
+def _triple(values: Iterable[object]) -> tuple[float, float, float]:
+    x, y, z = (_number(value) for value in values)
     return x, y, z
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise TypeError(f"{value!r:.40} is no number")
+    return float(value)
+
+
+def _texts(values: Iterable[object]) -> tuple[str, ...]:
+    return tuple(_text(value) for value in values)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.40} is no text")
+    return value
