@@ -69,8 +69,8 @@ def read_c3d(
         warn: told about what was read past.
 
     Raises:
-        InputError: not a C3D file, damaged, an unknown unit or plate type, an axis, unit or sign that contradicts the
-            data, or nothing usable in it.
+        InputError: not a C3D file, damaged, an unknown unit, an axis, unit or sign that contradicts the data, or
+            nothing usable in it.
     """
     content = read_c3d_data(path)
     for oddity in content.oddities:
@@ -78,8 +78,9 @@ def read_c3d(
     parameters = content.parameters
     metre = length_in_metres(units or _text(parameters, "POINT", "UNITS") or "mm", path)
     points = _points(path, content, metre, warn)
-    plates = plates_of(path, parameters, metre)
-    if not points.names and not plates:
+    platforms = plates_of(path, parameters, metre)
+    plates = platforms.plates
+    if not points.names and not plates and not platforms.broken:
         poses = ", only poses of segments (ROTATION)" if "ROTATION" in parameters else ""
         raise InputError(path, f"holds neither markers nor plate forces{poses}", remedy=NOTHING)
     axis = _settle_axis(path, up, points, parameters, plates, warn)
@@ -91,10 +92,14 @@ def read_c3d(
             markers = Markers(times, points.names, points.positions @ to_z_up(axis).T)
         except InvalidValue as error:
             raise InputError(path, str(error), remedy="Correct the marker labels") from error
+    told: list[str] = []
     reading = PlateReading(axis, metre, points.start, sign, missing)
-    wrenches = plate_wrenches(path, content, plates, reading, warn)
+    wrenches = plate_wrenches(path, content, platforms, reading, told.append)
     if markers is None and wrenches is None:
-        raise InputError(path, "holds neither markers nor samples of its plates", remedy=NOTHING)
+        why = "; ".join(words.removeprefix(f"{Path(path).name}: ") for words in told)
+        raise InputError(path, f"holds no markers, and no forces can be read from it: {why}", remedy=NOTHING)
+    for words in told:
+        warn(words)
     return C3d(markers, wrenches, plates, _metadata(parameters), axis)
 
 

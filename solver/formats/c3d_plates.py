@@ -11,50 +11,83 @@ import numpy as np
 from ..errors import InputError, InvalidValue
 from ..wrenches import Wrenches
 from .axes import to_z_up
+from .c3d_broken_plates import BrokenPlate, lost_samples, plate_name
+from .c3d_channels import channels_of, saturated, zeroed
 from .c3d_format import C3dData, Parameters, integer
-from .force_plates import CHANNELS, ForcePlate
+from .force_plates import ForcePlate
 from .text import Warn
 from .wrench_checks import NEWTON_FLOOR, centres_of_pressure, check_forces, settle_force_up
 
 GROUP = "FORCE_PLATFORM"
-GEOMETRY = {"TYPE": (1,), "CORNERS": (3, 4), "ORIGIN": (3,)}
-"""Parameters of every plate and the shape of one plate's value."""
-FORCE_UNITS = {"n": 1.0, "newton": 1.0, "newtons": 1.0, "kn": 1e3}
-MOMENT_UNITS = {"nmm": 1e-3, "nm": 1.0, "ncm": 1e-2, "newtonmillimeters": 1e-3, "newtonmeters": 1.0}
-BASELINE_LOAD = 0.1
-"""A baseline is believed when its vertical force stays below this share of the largest one."""
+SHAPES = {"TYPE": (1,), "CORNERS": (3, 4), "ORIGIN": (3,), "CAL_MATRIX": (6, 6)}
+"""Parameters of plates and the shape of one plate's value."""
+NEEDS_ORIGIN = (2, 3, 4)
+"""Types whose moments stand on where the sensors are."""
+SMALLEST, LARGEST = 0.02, 20.0
+"""[m] between which the sides of a plate lie."""
 OUTSIDE = 0.05
 """[m] a centre of pressure this far outside its plate is worth a warning."""
+UNREAD = "plates not read"
+"""Name of what stands for the load of plates that cannot be read."""
 
 
-def plates_of(path: str | Path, parameters: Parameters, metre: float) -> tuple[ForcePlate, ...]:
-    """Geometry of the plates.
+@dataclass(frozen=True, slots=True)
+class Platforms:
+    """The plates that a file names.
+
+    Attributes:
+        plates: those whose geometry is whole.
+        numbers: place of each among all that the file names, from 0.
+        broken: the others.
+    """
+
+    plates: tuple[ForcePlate, ...] = ()
+    numbers: tuple[int, ...] = ()
+    broken: tuple[BrokenPlate, ...] = ()
+
+
+def plates_of(path: str | Path, parameters: Parameters, metre: float) -> Platforms:
+    """Geometry of the plates, and what is wrong with that of the others.
 
     Raises:
-        InputError: the parameters of the plates are missing, malformed or of an unknown type.
+        InputError: the number of plates is none.
     """
     count = integer(path, parameters.get(GROUP, {}), f"{GROUP}:USED", 0)
-    if not count:
-        return ()
-    kinds, corners, origins = (_values(parameters, name, shape) for name, shape in GEOMETRY.items())
-    if min(len(kinds.T), corners.shape[-1], origins.shape[-1]) < count:
-        raise _malformed(path, "TYPE, CORNERS or ORIGIN do not describe them all", count)
-    calibrations = _values(parameters, "CAL_MATRIX", (6, 6))
-    plates = []
+    plates, numbers, broken = [], [], []
     for k in range(count):
-        name, kind, calibration = f"plate_{k + 1}", int(kinds[0, k]), None
-        if kind == 4:
-            if calibrations.shape[-1] <= k:
-                raise _malformed(path, f"CAL_MATRIX lacks that of {name}, which is of type 4", count)
+        code = _of_plate(parameters, "TYPE", k)
+        kind = None if code is None else int(code[0])
+        calibration = _of_plate(parameters, "CAL_MATRIX", k) if kind == 4 else None
+        if calibration is not None:
             # Forces stay newtons, moments come out in newtons times the file's unit of length.
-            calibration = np.diag([1.0, 1.0, 1.0, metre, metre, metre]) @ calibrations[:, :, k]
+            calibration = np.diag([1.0, 1.0, 1.0, metre, metre, metre]) @ calibration
         try:
-            plate = ForcePlate(name, kind, corners[:, :, k].T * metre, origins[:, k] * metre, calibration)
-            plate.rotation  # noqa: B018  raises on corners that span no surface
-        except (InvalidValue, IndexError) as error:
-            raise _malformed(path, str(error), count) from error
-        plates.append(plate)
-    return tuple(plates)
+            plates.append(_plate(parameters, k, kind, metre, calibration))
+            numbers.append(k)
+        except InvalidValue as error:
+            broken.append(BrokenPlate(k, kind, str(error), calibration))
+    return Platforms(tuple(plates), tuple(numbers), tuple(broken))
+
+
+def _plate(
+    parameters: Parameters, k: int, kind: int | None, metre: float, calibration: np.ndarray | None
+) -> ForcePlate:
+    """One plate.
+
+    Raises:
+        InvalidValue: its geometry is incomplete or belongs to no plate.
+    """
+    corners, origin = _of_plate(parameters, "CORNERS", k), _of_plate(parameters, "ORIGIN", k)
+    if kind is None or corners is None or (origin is None and kind in NEEDS_ORIGIN):
+        missing = "TYPE" if kind is None else "CORNERS" if corners is None else "ORIGIN"
+        raise InvalidValue(f"{GROUP}:{missing} does not describe it")
+    place = np.zeros(3) if origin is None else origin * metre
+    plate = ForcePlate(plate_name(k), kind, corners.T * metre, place, calibration)
+    plate.rotation  # noqa: B018  raises on corners that span no surface
+    sides = np.linalg.norm(plate.corners - np.roll(plate.corners, 1, axis=0), axis=1)
+    if not SMALLEST < sides.min() <= sides.max() < LARGEST:
+        raise InvalidValue(f"its sides measure {sides.min():.3g} to {sides.max():.3g} m")
+    return plate
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,103 +109,70 @@ class PlateReading:
 
 
 def plate_wrenches(
-    path: str | Path,
-    content: C3dData,
-    plates: Sequence[ForcePlate],
-    asked: PlateReading,
-    warn: Warn,
+    path: str | Path, content: C3dData, platforms: Platforms, asked: PlateReading, warn: Warn
 ) -> Wrenches | None:
-    """Wrenches of the plates on the body about the world origin, z up; None without plates or samples.
+    """Wrenches of the plates on the body about the world origin, z up; None where they are not known.
+
+    A plate that cannot be read is left out, and so is every sample in which it carries load: the sum of the others
+    would miss that. Where its load cannot be told, the file has no forces. Samples of a channel that has reached the
+    end of its range are left out too. All of it is told.
 
     Raises:
-        InputError: channels missing, units unknown, samples missing, or forces that contradict axis, unit or sign.
+        InputError: units unknown, samples missing, or forces that contradict axis, unit or sign.
     """
-    if not plates:
+    named = len(platforms.plates) + len(platforms.broken)
+    if not named:
         return None
-    parameters, analogs = content.parameters, content.analogs
-    rates = {group: _values(parameters, "RATE", (1,), group) for group in ("ANALOG", "POINT")}
-    rate = float(rates["ANALOG"][0, 0]) if rates["ANALOG"].size else 0.0
-    frames = len(content.points)
-    per_frame = len(analogs) // frames if frames else 1
-    if not rate > 0.0 and rates["POINT"].size:
-        rate = per_frame * float(rates["POINT"][0, 0])
-    if not len(analogs) or not rate > 0.0:
-        warn(f"{Path(path).name}: names {len(plates)} force plates but holds no samples of them")
+    clock = _clock(content)
+    if clock is None:
+        warn(f"{Path(path).name}: names {named} force plates but holds no samples of them")
         return None
-    channels = [_channels(path, content, k, plate, asked.metre, warn) for k, plate in enumerate(plates)]
+    rate, per_frame = clock
+    broken, readable, columns = list(platforms.broken), [], []
+    for k, plate in zip(platforms.numbers, platforms.plates, strict=True):
+        try:
+            channels = channels_of(path, content, k, plate.kind, asked.metre, warn)
+        except InvalidValue as error:
+            broken.append(BrokenPlate(k, None, str(error)))
+            continue
+        readable.append(plate)
+        columns.append(zeroed(path, content.parameters, channels, per_frame, plate, warn))
+    lost = lost_samples(path, content, broken, asked.metre, warn)
+    if lost is None or lost.all() or not readable:
+        return None
     rotation = to_z_up(asked.up)
     vertical = rotation.T @ np.array([0.0, 0.0, 1.0])
-    values = np.stack([p.wrench(_zeroed(path, parameters, c, per_frame, p, warn), vertical)
-                       for p, c in zip(plates, channels)], axis=1)  # fmt: skip
+    values = np.stack([plate.wrench(c, vertical) for plate, c in zip(readable, columns)], axis=1)
     values = np.concatenate([values[:, :, :3] @ rotation.T, values[:, :, 3:] @ rotation.T], axis=2)
     _check_missing(path, values[:, :, :3], asked.missing, warn)
-    values = _on_the_body(path, plates, values, warn) if asked.sign is None else asked.sign * values
-    settle_force_up("z", values[:, :, :3].sum(axis=1), path)
+    values = _on_the_body(path, readable, values, warn) if asked.sign is None else asked.sign * values
+    settle_force_up("z", values[:, :, :3].sum(axis=1)[~lost], path)
     measured = np.ones((len(values), 6), bool)
-    unknown = [plate.name for plate in plates if not plate.moments_known]
+    unknown = [plate.name for plate in readable if not plate.moments_known]
     if unknown:
         warn(f"{Path(path).name}: ORIGIN of {', '.join(unknown)} lacks the sensor distances: moments not measured")
         measured[:, 3:] = False
-    times = asked.start + np.arange(len(values)) / rate
-    wrenches = Wrenches(times, tuple(plate.name for plate in plates), values, measured)
+    for k, plate in enumerate(readable):
+        values[saturated(path, columns[k], plate, warn), k] = np.nan
+    names = tuple(plate.name for plate in readable)
+    if lost.any():
+        values = np.concatenate([values, np.where(lost, np.nan, 0.0)[:, None, None] * np.ones(6)], axis=1)
+        names += (UNREAD,)
+    wrenches = Wrenches(asked.start + np.arange(len(values)) / rate, names, values, measured)
     check_forces(wrenches, path)
-    _check_inside(path, plates, rotation, wrenches, warn)
+    _check_inside(path, readable, rotation, wrenches, warn)
     return wrenches
 
 
-def _channels(path: str | Path, content: C3dData, k: int, plate: ForcePlate, metre: float, warn: Warn) -> np.ndarray:
-    """The plate's channels (N, 6 or 8) in N, N m and m; those of type 4 as recorded."""
-    parameters, analogs = content.parameters, content.analogs
-    wanted = CHANNELS[plate.kind]
-    value = parameters[GROUP].get("CHANNEL")
-    table = value.reshape(len(value), -1, order="F") if isinstance(value, np.ndarray) else np.zeros((0, 0))
-    if table.shape[0] < wanted or table.shape[1] <= k:
-        raise _malformed(path, f"CHANNEL does not name the {wanted} channels of {plate.name}", table.shape[1])
-    numbers = table[:wanted, k].astype(int)
-    if numbers.min() < 1 or numbers.max() > analogs.shape[1]:
-        problem = f"{plate.name} uses channel {numbers.max()}, the file has {analogs.shape[1]}"
-        raise InputError(path, problem, place=f"{GROUP}:CHANNEL", remedy="Export the trial with all its channels")
-    values = analogs[:, numbers - 1]
-    if plate.kind == 4:
-        return values
-    units = [str(unit) for unit in parameters["ANALOG"].get("UNITS", ())]
-    of_channel = [units[n - 1] if n <= len(units) else "" for n in numbers]
-    return values * np.array([_scale(path, unit, i, plate, metre, warn) for i, unit in enumerate(of_channel)])
-
-
-def _scale(path: str | Path, unit: str, index: int, plate: ForcePlate, metre: float, warn: Warn) -> float:
-    """Factor from a channel's unit to SI, by what the channel of that plate type holds."""
-    plain = unit.strip().lower().replace(".", "").replace("*", "").replace("-", "").replace(" ", "")
-    if plate.kind == 1 and index in (3, 4):
-        return metre
-    if plate.kind != 3 and index >= 3:
-        if plain in MOMENT_UNITS:
-            return MOMENT_UNITS[plain]
-        warn(f"{Path(path).name}: {plate.name} moments have unit {unit!r}; newtons times the unit of length are taken")
-        return metre
-    if plain in FORCE_UNITS or not plain:
-        return FORCE_UNITS.get(plain, 1.0)
-    problem = f"a force channel of {plate.name} has the unit {unit!r}"
-    raise InputError(path, problem, place="ANALOG:UNITS", remedy="Export the forces in newtons")
-
-
-def _zeroed(
-    path: str | Path, parameters: Parameters, channels: np.ndarray, per_frame: int, plate: ForcePlate, warn: Warn
-) -> np.ndarray:
-    """Channels less their mean over the frames that FORCE_PLATFORM:ZERO names, unless the plate was loaded then."""
-    zero = _values(parameters, "ZERO", (2,))
-    first, last = (int(frame) for frame in zero[:, 0]) if zero.size else (0, 0)
-    if first < 1 or last < first:
-        return channels
-    baseline = channels[(first - 1) * per_frame : last * per_frame]
-    if not len(baseline):
-        return channels
-    vertical = slice(4, 8) if plate.kind == 3 else slice(2, 3)
-    load = np.abs(channels[:, vertical].sum(axis=1))
-    if np.abs(baseline[:, vertical].sum(axis=1)).max() > BASELINE_LOAD * load.max():
-        warn(f"{Path(path).name}: {plate.name} is loaded during the frames named as its zero; no zero is taken off")
-        return channels
-    return channels - baseline.mean(axis=0)
+def _clock(content: C3dData) -> tuple[float, int] | None:
+    """Samples of the plates per second and per frame; None without samples or rate."""
+    rates = {group: _values(content.parameters, "RATE", (1,), group) for group in ("ANALOG", "POINT")}
+    rate = float(rates["ANALOG"][0, 0]) if rates["ANALOG"].size else 0.0
+    frames = len(content.points)
+    per_frame = len(content.analogs) // frames if frames else 1
+    if not rate > 0.0 and rates["POINT"].size:
+        rate = per_frame * float(rates["POINT"][0, 0])
+    return (rate, per_frame) if len(content.analogs) and rate > 0.0 else None
 
 
 def _check_missing(path: str | Path, forces: np.ndarray, missing: str, warn: Warn) -> None:
@@ -203,7 +203,9 @@ def _check_inside(
     path: str | Path, plates: Sequence[ForcePlate], rotation: np.ndarray, wrenches: Wrenches, warn: Warn
 ) -> None:
     """Warn of centres of pressure outside their plate."""
-    for plate, points in zip(plates, centres_of_pressure(wrenches).transpose(1, 0, 2)):
+    for plate, points in zip(
+        plates, centres_of_pressure(wrenches).transpose(1, 0, 2)
+    ):  # the readable plates come first
         points = points[np.isfinite(points).all(axis=1)]
         corners = plate.corners @ rotation.T
         low, high = corners.min(axis=0)[:2] - OUTSIDE, corners.max(axis=0)[:2] + OUTSIDE
@@ -212,14 +214,16 @@ def _check_inside(
             warn(f"{Path(path).name}: the centre of pressure of {plate.name} lies outside the plate")
 
 
+def _of_plate(parameters: Parameters, name: str, k: int) -> np.ndarray | None:
+    """One plate's value of a parameter; None where it is absent, of another shape, too short or no numbers."""
+    values = _values(parameters, name, SHAPES[name])
+    value = values[..., k] if values.shape[-1] > k else None
+    return value if value is not None and np.isfinite(value).all() else None
+
+
 def _values(parameters: Parameters, name: str, shape: tuple[int, ...], group: str = GROUP) -> np.ndarray:
     """A numeric parameter as (*shape, count), count zero where it is absent or of another shape."""
     value = parameters.get(group, {}).get(name)
     if not isinstance(value, np.ndarray) or value.size == 0 or value.size % np.prod(shape):
         return np.zeros((*shape, 0))
     return value.reshape(*shape, -1, order="F")
-
-
-def _malformed(path: str | Path, problem: str, count: int) -> InputError:
-    remedy = "Export the trial with the geometry of its force plates"
-    return InputError(path, f"{count} force plates, but {problem}", place=GROUP, remedy=remedy)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -142,15 +143,13 @@ def test_a_zero_taken_under_load_is_not_taken_off(tmp_path: Path) -> None:
     [
         (b"\x02\x50", b"\x02\x51", "not a C3D file"),
         (b"\x01\x50", b"\x01\x50", None),
-        (b"CHANNEL", b"CHANNEX", "CHANNEL"),
-        (b"CORNERS", b"CORNERX", "CORNERS"),
         (b"OFFSET", b"OFFSEX", "ANALOG:OFFSET"),
         (b"SCALE", b"SCALX", "SCALE"),
         (b"Nmm", b"Nqq", None),
     ],
 )
 def test_damaged_records_are_refused(tmp_path: Path, old: bytes, new: bytes, words: str | None) -> None:
-    """A lost header, channel list, geometry or scale is one error; harmless changes are read."""
+    """A lost header or scale is one error; harmless changes are read."""
     path = plate_file(tmp_path / "damaged.c3d", 2)
     path.write_bytes(path.read_bytes().replace(old, new, 1))
     if words is None:
@@ -162,15 +161,121 @@ def test_damaged_records_are_refused(tmp_path: Path, old: bytes, new: bytes, wor
     assert caught.value.remedy
 
 
-def test_an_unknown_plate_type_is_refused(tmp_path: Path) -> None:
-    """A plate that cannot be understood must not be left out of the total."""
-    path = plate_file(tmp_path / "type.c3d", 2)
-    content = path.read_bytes()
-    at = content.index(b"TYPE") + len(b"TYPE") + 2 + 2 + 1
-    assert content[at : at + 2] == b"\x02\x00"
-    path.write_bytes(content[:at] + b"\x07\x00" + content[at + 2 :])
-    with pytest.raises(InputError, match="type 7"):
-        read_c3d(path)
+Change = Callable[[dict[str, dict[str, object]]], None]
+
+
+def two_plates(path: Path, second: np.ndarray, change: Change = lambda groups: None, markers: bool = True) -> Path:
+    """Someone on the first of two plates of type 2; the second one holds vertical forces (N,) [N] and is changed."""
+    values, origin, units, _ = channels(2)
+    other = np.zeros((len(second), 6))
+    other[:, 2] = second
+    analogs = np.concatenate([np.tile(values, (len(second), 1)), other], axis=1).reshape(FRAMES, -1, 12)
+    points = np.zeros((FRAMES, len(MARKERS) * markers, 4))
+    points[:, :, :3] = 1000.0 * STANDING[: len(MARKERS) * markers]
+    beside = CORNERS_DOWN + np.array([0.0, 500.0, 0.0])
+    groups: dict[str, dict[str, object]] = {
+        "POINT": {"USED": np.array([len(MARKERS) * markers]), "SCALE": np.array([-1.0]), "RATE": np.array([RATE]),
+                  "UNITS": "mm", "LABELS": list(MARKERS)},
+        "ANALOG": {"USED": np.array([12]), "GEN_SCALE": np.array([1.0]), "RATE": np.array([10.0 * RATE]),
+                   "SCALE": np.ones(12), "OFFSET": np.zeros(12, int), "UNITS": units * 2},
+        "FORCE_PLATFORM": {"USED": np.array([2]), "TYPE": np.array([2, 2]),
+                           "CORNERS": np.stack([CORNERS_DOWN.T, beside.T], axis=2),
+                           "ORIGIN": np.stack([origin, origin], axis=1), "CHANNEL": np.arange(1, 13).reshape(2, 6).T},
+    }  # fmt: skip
+    change(groups)
+    path.write_bytes(c3d_bytes(groups, points, analogs))
+    return path
+
+
+def changed(name: str, value: Callable[[np.ndarray], object] | None) -> Change:
+    """Replaces or removes a parameter of the plates."""
+
+    def change(groups: dict[str, dict[str, object]]) -> None:
+        old = groups["FORCE_PLATFORM"].pop(name)
+        if value is not None:
+            groups["FORCE_PLATFORM"][name] = value(np.array(old))
+
+    return change
+
+
+SECOND = np.array([1.0, 0.0])
+BROKEN = {
+    "corners in one point": changed("CORNERS", lambda c: np.where(SECOND, c, c[:, :1])),
+    "corners in a line": changed("CORNERS", lambda c: c * np.stack([np.ones(3), [1.0, 0.0, 0.0]], axis=1)[:, None]),
+    "a plate of half a millimetre": changed("CORNERS", lambda c: c * [1.0, 1e-3]),
+    "no size": changed("CORNERS", lambda c: c * SECOND),
+    "corners that are no numbers": changed("CORNERS", lambda c: np.where(SECOND, c, np.nan)),
+    "corners of one plate": changed("CORNERS", lambda c: c[:, :, :1]),
+    "origin of one plate": changed("ORIGIN", lambda c: c[:, :1]),
+}
+"""Ways to lose the geometry of the second plate."""
+STEP = np.repeat([0.0, 400.0, 0.0], [30, 50, 10 * FRAMES - 80])
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_plate_costs_what_it_carried_and_no_more(tmp_path: Path, kind: str) -> None:
+    """Markers stay; free, the plate is left out; while it carries load no sample of the sum is a number."""
+    whole = read_c3d(two_plates(tmp_path / "whole.c3d", 0.0 * STEP))
+    for load in (0.0, 1.0):
+        told: list[str] = []
+        content = read_c3d(two_plates(tmp_path / "broken.c3d", load * STEP, BROKEN[kind]), warn=told.append)
+        assert content.markers is not None
+        assert whole.markers is not None
+        np.testing.assert_array_equal(content.markers.positions, whole.markers.positions)
+        assert [plate.name for plate in content.plates] == ["plate_1"]
+        assert content.wrenches is not None
+        assert whole.wrenches is not None
+        total = content.wrenches.total
+        np.testing.assert_array_equal(np.isnan(total).any(axis=1), load * STEP > 0.0)
+        free = load * STEP == 0.0
+        np.testing.assert_allclose(total[free], whole.wrenches.total[free], atol=1e-9)
+        said = "50 of 110 samples in which it carries load are left out" if load else "never carried 20 N"
+        assert any("plate_2 cannot be read" in words and said in words for words in told)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (changed("TYPE", lambda t: np.array([2, 7])), "type 7"),
+        (changed("TYPE", lambda t: np.array([2, 4])), "CAL_MATRIX|calibration"),
+        (changed("CHANNEL", lambda c: c[:, :1]), "CHANNEL does not name"),
+        (changed("CHANNEL", lambda c: c + np.array([0, 1])), "channel 13, the file has 12"),
+        (changed("CHANNEL", None), "CHANNEL does not name"),
+        (lambda groups: groups["ANALOG"].update(UNITS=["N"] * 8 + ["V"] + ["N"] * 3), "unit 'V'"),
+    ],
+)
+def test_a_plate_of_unknown_load_takes_the_forces_and_leaves_the_markers(
+    tmp_path: Path, change: Change, words: str
+) -> None:
+    """Of an unknown type, or without its channels, it may carry anything: no force is read, and why is told."""
+    told: list[str] = []
+    content = read_c3d(two_plates(tmp_path / "unknown.c3d", STEP, change), warn=told.append)
+    assert content.markers is not None
+    assert content.wrenches is None
+    assert any(re.search(f"{words}.*not known: no forces", line) for line in told)
+    with pytest.raises(InputError, match=f"holds no markers.*({words})"):
+        read_c3d(two_plates(tmp_path / "bare.c3d", STEP, change, markers=False), "z")
+
+
+def test_an_idle_plate_of_unknown_type_costs_nothing(tmp_path: Path) -> None:
+    """Channels that are zero throughout carry no load, whatever they mean."""
+    change = changed("TYPE", lambda t: np.array([2, 7]))
+    content = read_c3d(two_plates(tmp_path / "idle.c3d", 0.0 * STEP, change))
+    assert content.wrenches is not None
+    np.testing.assert_allclose(content.wrenches.total[0], WRENCH, rtol=2e-5, atol=2e-4)
+
+
+def test_a_channel_at_the_end_of_its_range_is_no_load(tmp_path: Path) -> None:
+    """A jump cut flat at 300 N leaves the flat samples out and says so; the same jump below the range is untouched."""
+    jump = 500.0 * np.maximum(np.sin(np.linspace(0.0, 3.0 * np.pi, 10 * FRAMES)), 0.0)
+    told: list[str] = []
+    free = read_c3d(two_plates(tmp_path / "free.c3d", jump), warn=told.append).wrenches
+    cut = read_c3d(two_plates(tmp_path / "cut.c3d", np.minimum(jump, 300.0)), warn=told.append).wrenches
+    assert free is not None
+    assert cut is not None
+    assert np.isfinite(free.total).all()
+    np.testing.assert_array_equal(np.isnan(cut.total).any(axis=1), jump > 300.0)
+    assert [line for line in told if "end of a channel's range" in line and "plate_2" in line]
 
 
 def test_random_damage_never_escapes_as_anything_but_an_input_error(tmp_path: Path) -> None:
