@@ -7,13 +7,16 @@ theirs: ``cmeel_pth`` does by import what the .pth file would have done.
 from __future__ import annotations
 
 from .errors import MissingDependency
+from .stopping import whole
 
 try:
-    import pinocchio as pin
+    with whole():  # an exception amid this import, as of Ctrl-C, can crash the interpreter
+        import pinocchio as pin
 except ImportError:
     try:
-        import cmeel_pth  # noqa: F401
-        import pinocchio as pin
+        with whole():
+            import cmeel_pth  # noqa: F401
+            import pinocchio as pin
     except ImportError as error:
         raise MissingDependency(
             "Pinocchio is not installed in this Python: `pip install pin` (Linux, macOS) or "

@@ -10,6 +10,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO
 
 from .progress import Console, Progress
+from .stopping import undoing
 
 SECONDS = 0.5
 """[s] The clock goes on between two reports of the work, so that a long step does not look like a stop."""
@@ -37,7 +38,7 @@ def watched() -> Iterator[Progress]:
     ticking = threading.Thread(target=bar.tick, daemon=True)
     ticking.start()
     try:
-        with redirect_stdout(Above(sys.stdout, bar)), redirect_stderr(Above(sys.stderr, bar)):
+        with undoing(bar.vanish), redirect_stdout(Above(sys.stdout, bar)), redirect_stderr(Above(sys.stderr, bar)):
             yield bar
     finally:
         bar.close()
@@ -89,6 +90,13 @@ class Bar:
         with self._lock:
             self._wipe()
             self._said = False
+
+    def vanish(self) -> None:
+        """Leave the line empty now, whatever the streams are amid; nothing is drawn any more."""
+        self._ended.set()
+        with self._lock:
+            self._said = False
+            os.write(self._meter.fp.fileno(), ERASE.encode())
 
     def _draw(self) -> None:
         if self._said and not self._within_a_line:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Sequence
-from types import FrameType, ModuleType
+from types import ModuleType
 
 from ..errors import Cancelled, SolverError
+from ..stopping import CODE as STOPPED
+from ..stopping import NOTHING
 from ..version import VERSION
 from . import (
     calibrate,
@@ -35,7 +36,7 @@ from . import (
 )
 from .options import AS_WRITTEN, PROGRESS, Paragraphs
 
-OK, WRONG_INPUT, STOPPED = 0, 2, 130
+OK, WRONG_INPUT = 0, 2
 VERBS: tuple[ModuleType, ...] = (
     demo,
     rig,
@@ -81,7 +82,6 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; the exit code."""
     options = parser().parse_args(arguments)
-    _stop_like_ctrl_c(signal.SIGTERM)
     try:
         with PROGRESS[options.progress]() as progress:
             code = options.run(options, progress)
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Cancelled as error:
         return _stopped(str(error))
     except KeyboardInterrupt:
-        return _stopped("stopped; nothing was written")
+        return _stopped(NOTHING)
     except SolverError as error:
         print(f"error: {_one_line(error)}", file=sys.stderr)
         return WRONG_INPUT
@@ -107,15 +107,3 @@ def _stopped(message: str) -> int:
 
 def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
-
-
-def _stop_like_ctrl_c(number: int) -> None:
-    """A polite end asked for by a parent process unwinds as Ctrl-C does, so that nothing half-written stays."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    try:
-        signal.signal(number, stop)
-    except ValueError:
-        return  # not in the main thread: whoever called us there handles signals

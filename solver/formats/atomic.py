@@ -10,11 +10,12 @@ import secrets
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 from ..errors import InputError
+from ..stopping import undoing, whole, wrote
 from .lock import Lock, take
 
 PART = ".part"
@@ -43,20 +44,24 @@ def write_atomically(path: str | Path, *, binary: bool = False) -> Iterator[IO[A
     Raises:
         InputError: the folder does not exist, may not be written or is full; no file can stand there.
     """
-    lock, target = _temporary(Path(path))
-    try:
-        with refusing(path, only=CANNOT_WRITE), _stream(lock, binary=binary) as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        if sys.platform == "win32":
-            lock.let_go()  # an open file has no other name there
-        with refusing(path):
-            os.replace(lock.path, target)
-    except BaseException:
-        lock.release()
-        raise
-    lock.let_go()
+    with ExitStack() as at_a_stop:
+        with whole():
+            lock, target = _temporary(Path(path))
+            at_a_stop.enter_context(undoing(lock.release))
+        try:
+            with refusing(path, only=CANNOT_WRITE), _stream(lock, binary=binary) as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            with refusing(path), whole():
+                if sys.platform == "win32":
+                    lock.let_go()  # an open file has no other name there
+                os.replace(lock.path, target)
+                wrote(path)
+        except BaseException:
+            lock.release()
+            raise
+        lock.let_go()
 
 
 def check_file(path: str | Path) -> None:
@@ -65,13 +70,14 @@ def check_file(path: str | Path) -> None:
     Raises:
         InputError: it cannot.
     """
-    lock, target = _temporary(Path(path))
-    try:
-        with refusing(path):
-            check_room(target.parent)
-            os.write(lock.descriptor, bytes(PROBE))
-    finally:
-        lock.release()
+    with whole():
+        lock, target = _temporary(Path(path))
+        try:
+            with refusing(path):
+                check_room(target.parent)
+                os.write(lock.descriptor, bytes(PROBE))
+        finally:
+            lock.release()
 
 
 def check_room(folder: Path) -> None:

@@ -16,12 +16,13 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from ..errors import InputError, SolverError
+from ..stopping import undoing, whole, wrote
 from .atomic import CANNOT_WRITE, LONGEST_NAME, PROBE, check_room, longest_name, refusing
 from .lock import LOCK_FILE, Lock, holder, take
 from .manifest import files_below, manifest_of, ours_in, seal, stamp
@@ -51,12 +52,15 @@ def claimed(path: str | Path, names: Iterable[str] = ()) -> Iterator[None]:
         InputError: nothing can be written there, hardly any space is free, another run writes there now, or a file
             that this program did not write has one of the names.
     """
-    claim = _claim(Path(path))
-    try:
-        claim.check(tuple(names))
-        yield
-    finally:
-        claim.release()
+    with ExitStack() as at_a_stop:
+        with whole():
+            claim = _claim(Path(path))
+            at_a_stop.enter_context(undoing(claim.release))
+        try:
+            claim.check(tuple(names))
+            yield
+        finally:
+            claim.release()
 
 
 def check_names(path: str | Path, names: Iterable[str]) -> None:
@@ -84,25 +88,30 @@ def write_folder(path: str | Path, *, adding: bool = False) -> Iterator[Path]:
     Raises:
         InputError: as `claimed`; or writing failed, as on a full disk.
     """
-    with _guard:
-        held = _claims.get(_real(Path(path)))
-        claim = _claim(Path(path)) if held is None or held.building else held
-        claim.building = True
-    try:
-        new = claim.workshop / NEW
-        with refusing(path):
-            new.mkdir(parents=True)
-        with refusing(path, only=CANNOT_WRITE), _named(Path(path), new):
-            yield new
-        with refusing(path):
-            seal(new, manifest_of(claim.real) if adding else None)
-            claim.deliver(new, adding=adding)
-    finally:
-        claim.building = False
-        if claim is not held:
-            claim.release()
-        elif not (claim.workshop / JOURNAL_FILE).exists():
-            shutil.rmtree(new, ignore_errors=True)
+    with ExitStack() as at_a_stop:
+        with whole(), _guard:
+            held = _claims.get(_real(Path(path)))
+            claim = _claim(Path(path)) if held is None or held.building else held
+            claim.building = True
+            if claim is not held:
+                at_a_stop.enter_context(undoing(claim.release))
+        try:
+            new = claim.workshop / NEW
+            with refusing(path):
+                new.mkdir(parents=True)
+            with refusing(path, only=CANNOT_WRITE), _named(Path(path), new):
+                yield new
+            with refusing(path):
+                seal(new, manifest_of(claim.real) if adding else None)
+                with whole():
+                    claim.deliver(new, adding=adding)
+                    wrote(path)
+        finally:
+            claim.building = False
+            if claim is not held:
+                claim.release()
+            elif not (claim.workshop / JOURNAL_FILE).exists():
+                shutil.rmtree(new, ignore_errors=True)
 
 
 def read_whole(folder: str | Path, read: Callable[[], T]) -> T:

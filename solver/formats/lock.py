@@ -28,7 +28,8 @@ TRIES = 10
 
 _ours: set[str] = set()
 """Paths that this process holds: the system's locks do not keep two threads of one process apart."""
-_guard = threading.Lock()
+_guard = threading.RLock()
+"""Not a plain lock: a stop lets go of what this process holds, wherever the main thread is."""
 
 if sys.platform == "win32":
     import msvcrt

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from ..errors import InvalidValue, SolverError
 from ..inertials import six_of
 from ..progress import Progress, silent
+from ..workers import shared
 from .estimate import Estimate
 from .regression import Regression
 from .result import Uncertainty
@@ -47,7 +47,7 @@ def bootstrap(
     generator = np.random.default_rng(seed)
     draws = generator.multinomial(blocks, np.full(blocks, 1.0 / blocks), size=samples)
     progress(0.0, f"bootstrap: {samples} samples of {blocks} blocks")
-    found = Parallel(n_jobs=jobs, prefer="threads")(delayed(_sample)(regression, draw, solve) for draw in draws)
+    found = shared(_sample, ((regression, draw, solve) for draw in draws), jobs, threads=True)
     estimates = [estimate for estimate in found if estimate is not None]
     if len(estimates) < samples / 2:
         raise SolverError(f"only {len(estimates)} of {samples} bootstrap samples could be solved")

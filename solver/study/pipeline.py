@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from joblib import Parallel, delayed
-
 from ..calibration import calibrate
 from ..calibration.calibrate import Calibration
 from ..errors import InvalidValue, UnknownName
@@ -24,6 +22,7 @@ from ..signals import preset_of, smooth_motion
 from ..threads import one_blas_thread
 from ..tracking import TrackingOptions, track
 from ..trial import Recording
+from ..workers import shared
 from .joint_motion import pose_all
 from .plates.finding import told
 from .preparation import Prepared, first_mass, prepare
@@ -124,7 +123,7 @@ def track_all(
         True
     """
     progress(0.0, f"tracking {len(recordings)} trials")
-    found = Parallel(n_jobs=_workers(jobs, recordings))(delayed(_track)(calibration, item) for item in recordings)
+    found = list(shared(_track, [(calibration, item) for item in recordings], _workers(jobs, recordings)))
     progress(1.0, "tracked")
     if all(record.tracked is None for record in found):
         told = "; ".join(warning for record in found for warning in record.recording.warnings)

@@ -90,7 +90,8 @@ def test_stopping_is_clean(number: signal.Signals, tmp_path: Path) -> None:
         "import signal, sys, time\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background jobs ignore it
         "from pathlib import Path\n"
-        "from solver.cli import main, rig\n"
+        "from solver.__main__ import main\n"
+        "from solver.cli import rig\n"
         "from solver.formats.folder import write_folder\n"
         "def work(options, progress):\n"
         "    with write_folder(options.output) as folder:\n"
@@ -98,7 +99,8 @@ def test_stopping_is_clean(number: signal.Signals, tmp_path: Path) -> None:
         "        print('working', flush=True)\n"
         "        time.sleep(20)\n"
         "rig.run = work\n"
-        f"sys.exit(main(['rig', 'human', '--output', {str(tmp_path / 'out')!r}]))\n"
+        f"sys.argv[1:] = ['rig', 'human', '--output', {str(tmp_path / 'out')!r}]\n"
+        "sys.exit(main())\n"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -7,12 +7,10 @@ knows all before it.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from ...contacts.schedule import FOOT_CONFIGURATIONS
 from ...errors import Cancelled
@@ -20,8 +18,10 @@ from ...identification.base_parameters import base_parameters
 from ...identification.excitation.excitation import emphasised
 from ...progress import Progress, silent
 from ...rig import Rig
+from ...stopping import interruptible
 from ...threads import one_blas_thread
 from ...trajectory.segment import DanceSegment, hold
+from ...workers import shared
 from .body_parts import require_danceable
 from .dance import Dance, TraceEntry
 from .excitation_groups import EXCITATION_GROUPS
@@ -61,11 +61,8 @@ class _Design:
 
     def run(self) -> Dance:
         self.progress(0.0, "feet and postures")
-        with Parallel(n_jobs=min(self.options.workers, len(self.configurations))) as pool:
-            candidates = pool(
-                delayed(find_candidates)(os.getpid(), self.rig, self.options, name, self._seed(number))
-                for number, name in enumerate(self.configurations)
-            )
+        asked = [(self.rig, self.options, name, self._seed(k)) for k, name in enumerate(self.configurations)]
+        candidates = list(shared(find_candidates, asked, min(self.options.workers, len(asked))))
         for found in candidates:
             self.notes += found.notes
         self.progress(0.08, "postures")
@@ -97,34 +94,35 @@ class _Design:
         histories: list[tuple[np.ndarray, np.ndarray] | None] = [None, None]
         total = sum(len(queue) for queue in queues)
         finished = 0
-        with Parallel(n_jobs=min(self.options.workers, len(EXCITATION_GROUPS))) as pool:
-            for turn in range(max(len(queue) for queue in queues)):
-                tasks, owners = [], []
-                for group, queue in enumerate(queues):
-                    if turn >= len(queue):
-                        continue
-                    name, (first, last) = queue[turn]
-                    earlier = done[name]
-                    start = earlier[-1].stop if earlier else approaches[name].home
-                    task = SequenceTask(
-                        name, approaches[name].home, start, chosen[name][first:last], first,
-                        last == len(chosen[name]), histories[group], self._seed(100 + 10 * group + turn),
-                    )  # fmt: skip
-                    tasks.append(delayed(run_sequence)(os.getpid(), self.rig, self.options, task))
-                    owners.append((group, name))
-                try:
-                    for (group, name), sequence in zip(owners, pool(tasks)):
+        workers = min(self.options.workers, len(EXCITATION_GROUPS))
+        for turn in range(max(len(queue) for queue in queues)):
+            tasks, owners = [], []
+            for group, queue in enumerate(queues):
+                if turn >= len(queue):
+                    continue
+                name, (first, last) = queue[turn]
+                earlier = done[name]
+                start = earlier[-1].stop if earlier else approaches[name].home
+                task = SequenceTask(
+                    name, approaches[name].home, start, chosen[name][first:last], first,
+                    last == len(chosen[name]), histories[group], self._seed(100 + 10 * group + turn),
+                )  # fmt: skip
+                tasks.append((self.rig, self.options, task))
+                owners.append((group, name))
+            try:
+                with interruptible():
+                    for (group, name), sequence in zip(owners, shared(run_sequence, tasks, workers)):
                         done[name].append(sequence)
                         histories[group] = sequence.history
                         self.notes += sequence.notes
-                    finished += len(tasks)
-                    self.progress(0.1 + 0.88 * finished / total, f"transitions: {finished} of {total} parts")
-                except (Cancelled, KeyboardInterrupt):
-                    if not any(done.values()):
-                        raise
-                    self.notes.append("cancelled: the dance holds what was done until then")
-                    self.cancelled = True
-                    return done
+                finished += len(tasks)
+                self.progress(0.1 + 0.88 * finished / total, f"transitions: {finished} of {total} parts")
+            except (Cancelled, KeyboardInterrupt):
+                if not any(done.values()):
+                    raise
+                self.notes.append("cancelled: the dance holds what was done until then")
+                self.cancelled = True
+                return done
         return done
 
     cancelled = False

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,10 +71,8 @@ class PostureCandidates:
     notes: tuple[str, ...]
 
 
-def find_candidates(parent: int, rig: Rig, options: DanceOptions, configuration: str, seed: int) -> PostureCandidates:
-    """Ways to a foot configuration and postures there; ``parent`` as in `run_sequence`."""
-    if os.getpid() != parent:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+def find_candidates(rig: Rig, options: DanceOptions, configuration: str, seed: int) -> PostureCandidates:
+    """Ways to a foot configuration and postures there."""
     with one_blas_thread():
         own = transition_planner(rig, options)
         approach = Stepper(own).approach(configuration)
@@ -115,13 +111,8 @@ class SequenceTask:
     seed: int
 
 
-def run_sequence(parent: int, rig: Rig, options: DanceOptions, task: SequenceTask) -> PostureSequence:
-    """Dance a run of postures.
-
-    ``parent`` is the process that asks: a worker leaves Ctrl-C, which a terminal sends to all, to it.
-    """
-    if os.getpid() != parent:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+def run_sequence(rig: Rig, options: DanceOptions, task: SequenceTask) -> PostureSequence:
+    """Dance a run of postures."""
     with one_blas_thread():
         return _Run(rig, options, task).run()
 
