@@ -17,6 +17,7 @@ Rows = Callable[[bool], list[Figure]]
 
 MEASURED = (
     "urdf",
+    "c3d",
     "live",
 )
 """Modules of this package that measure rows, in the order of the table."""

@@ -65,6 +65,7 @@ def count_frames(
             stated[f"POINT:{name}"] = number
     held = room // size
     exact = [count for count in stated.values() if 0 <= count <= held and room - count * size < BLOCK]
+    first = max(first, 1)  # some software counts from 0
     if exact:
         return Frames(first, exact[0])
     if not stated and held:

@@ -89,24 +89,47 @@ def standing_mot(
 
 
 def c3d_bytes(
-    groups: Mapping[str, Mapping[str, object]], points: np.ndarray, analogs: np.ndarray, processor: int = 84
+    groups: Mapping[str, Mapping[str, object]],
+    points: np.ndarray,
+    analogs: np.ndarray,
+    processor: int = 84,
+    first: int = 1,
 ) -> bytes:
-    """A C3D file with real data, from parameters, points (N, M, 4) and analog samples (N, r, C)."""
+    """A C3D file as Intel (84), DEC (85) or MIPS (86) write it.
+
+    Args:
+        groups: parameters. A positive POINT:SCALE makes the data integers of 16 bits, a negative one reals.
+        points: (N, M, 4) as stored.
+        analogs: (N, r, C) as stored.
+        first: number of the first frame.
+    """
+    order = _order(processor)
     records = b""
     for number, (group, parameters) in enumerate(groups.items(), 1):
-        records += struct.pack("<bb", len(group), -number) + group.encode() + struct.pack("<hb", 3, 0)
+        records += struct.pack("<bb", len(group), -number) + group.encode() + struct.pack(f"{order}hb", 3, 0)
         for name, value in parameters.items():
             body = _encoded(value, processor)
             records += struct.pack("<bb", len(name), number) + name.encode()
-            records += struct.pack("<h", 2 + len(body) + 1) + body + b"\0"
+            records += struct.pack(f"{order}h", 2 + len(body) + 1) + body + b"\0"
     records += b"\0\0"
     blocks = -(-(4 + len(records)) // 512)
     section = (struct.pack("<BBBB", 1, 0x50, blocks, processor) + records).ljust(blocks * 512, b"\0")
     frames, per_frame = len(points), analogs.shape[1] * analogs.shape[2]
-    header = struct.pack("<BBHHHHH", 2, 0x50, points.shape[1], per_frame, 1, frames, 10)
-    header += _reals([-1.0], processor) + struct.pack("<HH", 2 + blocks, analogs.shape[1]) + _reals([RATE], processor)
+    scale = float(np.asarray(groups["POINT"].get("SCALE", -1.0), float).flat[0])
+    counts = (points.shape[1], per_frame, first, (first + frames - 1) & 0xFFFF, 10)
+    header = struct.pack("<BB", 2, 0x50) + struct.pack(f"{order}5H", *counts)
+    header += _reals([scale], processor) + struct.pack(f"{order}HH", 2 + blocks, analogs.shape[1])
+    header += _reals([RATE], processor)
     table = np.concatenate([points.reshape(frames, -1), analogs.reshape(frames, -1)], axis=1)
-    return header.ljust(512, b"\0") + section + _reals(table.reshape(-1), processor)
+    if scale > 0.0:
+        data = np.round(table).astype(np.int64).astype(f"{order}u2").tobytes()
+    else:
+        data = _reals(table.reshape(-1), processor)
+    return header.ljust(512, b"\0") + section + data
+
+
+def _order(processor: int) -> str:
+    return ">" if processor == 86 else "<"
 
 
 def _encoded(value: object, processor: int) -> bytes:
@@ -118,13 +141,13 @@ def _encoded(value: object, processor: int) -> bytes:
     array = np.asarray(value)
     kind = 4 if array.dtype.kind == "f" else 2
     flat = array.reshape(-1, order="F")
-    data = _reals(flat, processor) if kind == 4 else flat.astype("<i2").tobytes()
+    data = _reals(flat, processor) if kind == 4 else flat.astype(np.int64).astype(f"{_order(processor)}u2").tobytes()
     return struct.pack(f"<bb{array.ndim}B", kind, array.ndim, *array.shape) + data
 
 
 def _reals(values: object, processor: int) -> bytes:
     """Four-byte reals; DEC's are four times as large, words swapped."""
     if processor != 85:
-        return np.asarray(values, "<f4").tobytes()
+        return np.asarray(values, f"{_order(processor)}f4").tobytes()
     words = (4.0 * np.asarray(values, float)).astype("<f4").view("<u2").reshape(-1, 2)[:, ::-1]
     return np.ascontiguousarray(words).tobytes()

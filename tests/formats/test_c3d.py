@@ -5,16 +5,18 @@ from __future__ import annotations
 import random
 import re
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benchmarks.faults.c3d import compared
 from solver.errors import InputError
 from solver.formats.c3d import read_c3d
 from solver.formats.c3d_format import read_c3d_data
 from solver.formats.wrench_checks import centres_of_pressure
+from tests.formats.c3d_files import COUNTERS, LAYOUTS, LONG, MIPS, Layout, counted_file, laid_out, long_file, meant
 from tests.formats.recording_files import FRAMES, MARKERS, RATE, STANDING, c3d_bytes
 
 # A plate 0.6 m by 0.4 m whose z axis points down, in millimetres; its centre at (0.1, -0.1, 0).
@@ -397,52 +399,10 @@ def test_a_valid_file_without_points_is_not_called_damaged(shared_data: Path) ->
         read_c3d(shared_data / "c3d/more/C3DRotationExample.c3d")
 
 
-LONG = 70_000
-
-
-def long_file(path: Path, last: int, counters: Mapping[str, Mapping[str, object]]) -> Path:
-    """A file of `LONG` frames of one marker at x = frame number, counted as asked for."""
-    points = np.zeros((LONG, 1, 4))
-    points[:, 0, 0] = np.arange(LONG)
-    groups: dict[str, dict[str, object]] = {
-        "POINT": {
-            "USED": np.array([1]),
-            "SCALE": np.array([-1.0]),
-            "RATE": np.array([RATE]),
-            "UNITS": "mm",
-            "LABELS": ["A"],
-        },
-        "ANALOG": {"USED": np.array([0])},
-    }
-    for group, parameters in counters.items():
-        groups.setdefault(group, {}).update(parameters)
-    content = bytearray(c3d_bytes(groups, points[:1], np.zeros((1, 1, 0))))
-    content = content[: len(content) - 16] + np.asarray(points, "<f4").tobytes()
-    content[8:10] = struct.pack("<H", last)
-    path.write_bytes(bytes(content) + bytes(-len(content) % 512))
-    return path
-
-
-WORDS = np.array([LONG & 0xFFFF, LONG >> 16])
-ACTUAL: dict[str, object] = {"ACTUAL_START_FIELD": np.array([1, 0]), "ACTUAL_END_FIELD": WORDS}
-COUNTERS: dict[str, tuple[int, dict[str, dict[str, object]]]] = {
-    "exhausted, TRIAL": (0xFFFF, {"TRIAL": ACTUAL}),
-    "wrapped around, TRIAL": (
-        int(WORDS[0]),
-        {"TRIAL": ACTUAL},
-    ),
-    "exhausted, LONG_FRAMES": (0xFFFF, {"POINT": {"LONG_FRAMES": np.array([float(LONG)]), "FRAMES": np.array([-1])}}),
-    "wrapped around, LONG_FRAMES": (int(WORDS[0]), {"POINT": {"LONG_FRAMES": np.array([float(LONG)])}}),
-    "exhausted, FRAMES as a real number": (0xFFFF, {"POINT": {"FRAMES": np.array([float(LONG)])}}),
-    "exhausted, nothing else": (0xFFFF, {}),
-}
-
-
 @pytest.mark.parametrize("kind", COUNTERS)
 def test_every_frame_of_a_long_trial_is_read(tmp_path: Path, kind: str) -> None:
     """Counters of 16 bits end after five and a half minutes at 200 Hz; the trial does not."""
-    last, counters = COUNTERS[kind]
-    points = read_c3d_data(long_file(tmp_path / "long.c3d", last, counters)).points
+    points = read_c3d_data(long_file(tmp_path / "long.c3d", kind)).points
     counted = points[:LONG, 0, 0]
     np.testing.assert_array_equal(counted, np.arange(LONG))
     assert len(points) - LONG < 512 // 16  # without any counter the padding of the last block looks like frames
@@ -450,9 +410,36 @@ def test_every_frame_of_a_long_trial_is_read(tmp_path: Path, kind: str) -> None:
 
 def test_counters_that_contradict_the_size_are_refused(tmp_path: Path) -> None:
     """A wrapped counter alone would cut the trial to 4464 frames: the file's size says that there are more."""
-    path = long_file(tmp_path / "long.c3d", int(WORDS[0]), {})
+    path = counted_file(tmp_path / "long.c3d", LONG & 0xFFFF, {})
     with pytest.raises(InputError, match=r"disagree.*4464.*room for"):
         read_c3d_data(path)
-    path = long_file(tmp_path / "short.c3d", 0xFFFF, {"POINT": {"LONG_FRAMES": np.array([LONG + 1000.0])}})
+    path = counted_file(tmp_path / "short.c3d", 0xFFFF, {"POINT": {"LONG_FRAMES": np.array([LONG + 1000.0])}})
     with pytest.raises(InputError, match=r"only \d+ are there"):
         read_c3d_data(path)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS[::5], ids=str)
+def test_every_layout_gives_what_was_written(tmp_path: Path, layout: Layout) -> None:
+    """Processors, integers or reals, samples a frame, offsets and signs: the benchmark's layouts, every fifth here."""
+    path = tmp_path / "layout.c3d"
+    path.write_bytes(laid_out(layout))
+    content, (points, samples) = read_c3d_data(path), meant(layout)
+    assert content.first_frame == layout.first
+    np.testing.assert_allclose(content.points, points, atol=2e-4)
+    np.testing.assert_allclose(content.analogs, samples, atol=5e-3)
+    if layout.processor != MIPS:  # which the common library does not read
+        pytest.importorskip("ezc3d")
+        assert compared(path) == "equal"
+
+
+def test_frames_counted_from_zero_begin_at_zero_seconds(tmp_path: Path) -> None:
+    """Some software numbers the first frame 0: it is the first all the same, not one frame before the start."""
+    path = plate_file(tmp_path / "zero.c3d", 2)
+    content = bytearray(path.read_bytes())
+    content[6:10] = struct.pack("<HH", 0, FRAMES - 1)
+    path.write_bytes(bytes(content))
+    read = read_c3d(path)
+    assert read.markers is not None
+    assert read.wrenches is not None
+    assert len(read.markers) == FRAMES
+    assert read.markers.times[0] == read.wrenches.times[0] == 0.0
