@@ -14,6 +14,8 @@ from .values import SceneMotion, errors
 
 FIRST_FRAME = 1.0
 """The frame at which time is zero."""
+LAST_FRAME = 1_048_574.0
+"""Blender has no frames beyond it."""
 LINEAR, CONSTANT, BEZIER = 1, 0, 2
 """Numbers of the interpolations in `Keyframe.interpolation`; measured curves are dense enough to be linear."""
 
@@ -51,8 +53,19 @@ def times_at(scene: bpy.types.Scene) -> float:
 
 def show_frames(scene: bpy.types.Scene, first: float, last: float) -> None:
     """Let the scene play all of these frames, and stand at the first."""
-    scene.frame_start, scene.frame_end = int(np.floor(first + 1e-3)), int(np.ceil(last - 1e-3))
+    scene.frame_start, scene.frame_end = int(np.floor(_kept(first) + 1e-3)), int(np.ceil(_kept(last) - 1e-3))
     scene.frame_set(scene.frame_start)
+
+
+def go_to(scene: bpy.types.Scene, frame: float) -> None:
+    """Show a frame, or a moment between two."""
+    whole = np.floor(_kept(frame))
+    scene.frame_set(int(whole), subframe=float(_kept(frame) - whole))
+
+
+def _kept(frame: float) -> float:
+    """The frame within those that Blender has."""
+    return float(np.clip(np.nan_to_num(frame), -LAST_FRAME, LAST_FRAME))
 
 
 CHANNELS = {"QUATERNION": ("rotation_quaternion", 4), "AXIS_ANGLE": ("rotation_axis_angle", 4)}

@@ -7,7 +7,7 @@ import hashlib
 import bpy
 import numpy as np
 
-from . import convert, meshes, typed
+from . import convert, custom, meshes, typed
 from .values import Rig, errors, rig_of_text, rig_text
 
 RIG_KEY = "exciting_dance_rig"
@@ -22,6 +22,12 @@ REMEMBERED = 16
 LIMITS = "Joint limits"
 SIDES = {"Left": "THEME04", "Right": "THEME01", "Middle": "THEME09"}
 AXES = "xyz"
+AGAIN = "undo that edit, or add the rig again: Dance > Rig > Add Rig"
+"""The way out for a rig that is no longer what its armature says."""
+NEAR = 1e-3
+"""[m] within which a bone rests where its rig has the link."""
+NAMED = 4
+"""Bones that an error names."""
 ROLL_STEPS = 3
 """Blender finds a bone's roll from its matrix to some 1e-5 rad; a hinge's axis is wanted to single precision."""
 
@@ -61,7 +67,7 @@ def build_armature(
 def describe(armature: bpy.types.Object, rig: Rig) -> None:
     """Keep a rig on its armature."""
     data, text = typed.armature(armature), rig_text(rig)
-    data[RIG_KEY], data[DIGEST_KEY] = text, hashlib.sha256(text.encode()).hexdigest()
+    data[RIG_KEY], data[DIGEST_KEY] = text, _digest(text)
 
 
 def hide(armature: bpy.types.Object | None) -> None:
@@ -75,17 +81,62 @@ def rig_of(armature: bpy.types.Object) -> Rig:
     """The rig an armature was made from.
 
     Raises:
-        InvalidValue: the object is no such armature.
+        InvalidValue: the object is no such armature, what it says of its rig is damaged, or its bones are no longer
+            the rig's links.
     """
     if not is_rig(armature):
         raise errors.InvalidValue(f"{armature.name!r} is no rig of this add-on; import one first")
     data = typed.armature(armature)
-    digest = data[DIGEST_KEY]
+    digest = custom.text(data, DIGEST_KEY, AGAIN)
     if digest not in READ:
+        words = custom.text(data, RIG_KEY, AGAIN)
+        if _digest(words) != digest:
+            raise custom.damaged(data, RIG_KEY, "it is not what the add-on wrote", AGAIN)
+        try:
+            rig = rig_of_text(words)
+        except errors.SolverError as error:
+            raise custom.damaged(data, RIG_KEY, str(error), AGAIN) from error
         while len(READ) >= REMEMBERED:
             del READ[next(iter(READ))]
-        READ[digest] = rig_of_text(data[RIG_KEY])
+        READ[digest] = rig
+    _matched(armature, READ[digest])
     return READ[digest]
+
+
+def _matched(armature: bpy.types.Object, rig: Rig) -> None:
+    """Match bones and links: by name and by parent.
+
+    Raises:
+        InvalidValue: the armature is in edit mode, a link has no bone, or a bone hangs on another one than
+            its link.
+    """
+    bones, posed = typed.armature(armature).bones, typed.pose_bones(armature)
+    if typed.armature(armature).is_editmode:
+        raise errors.InvalidValue(f"{armature.name} is in edit mode, its bones are not settled: leave it first (Tab)")
+    found = {bone.name: bone.parent.name if bone.parent else None for bone in bones}
+    lacking = [link for link in rig.links if link not in found or link not in posed]
+    if lacking:
+        others = [name for name in found if name not in rig.links]
+        instead = f" (unknown to the rig: {_listed(others)})" if others else ""
+        raise errors.InvalidValue(
+            f"{armature.name}: no bone is called {_listed(lacking)} as the rig's links are{instead}: {AGAIN}"
+        )
+    for link, parent in zip(rig.links, rig.parents, strict=True):
+        wanted = rig.links[parent] if parent >= 0 else None
+        if found[link] != wanted:
+            raise errors.InvalidValue(
+                f"{armature.name}: bone {link} hangs on {found[link] or 'nothing'} instead of {wanted or 'nothing'}, "
+                f"so bones were renamed or moved: {AGAIN}"
+            )
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:NAMED])
+    return f"{shown} and {len(names) - NAMED} more" if len(names) > NAMED else shown
+
+
+def _digest(words: str) -> str:
+    return hashlib.sha256(words.encode()).hexdigest()
 
 
 def is_rig(item: bpy.types.Object) -> bool:
@@ -122,9 +173,25 @@ def linked(body: bpy.types.Object, *, data: bool = True) -> str:
     return ""
 
 
+def trouble(body: bpy.types.Object, *, data: bool = True) -> str:
+    """Why nothing can be done with a rig as it is, in one sentence; empty where all can.
+
+    Args:
+        body: the rig.
+        data: whether its bones are to be written to as well.
+    """
+    try:
+        rig_of(body)
+    except errors.SolverError as error:
+        return str(error)
+    return linked(body, data=data)
+
+
 def shapes_of(armature: bpy.types.Object) -> dict[str, bpy.types.Object]:
     """The mesh object that shows each link."""
-    return {child[LINK_KEY]: child for child in armature.children if LINK_KEY in child}
+    shown = {custom.label(child, LINK_KEY): child for child in armature.children if child.type == "MESH"}
+    shown.pop("", None)
+    return shown
 
 
 def bone_axes(armature: bpy.types.Object, rig: Rig) -> np.ndarray:
@@ -132,11 +199,18 @@ def bone_axes(armature: bpy.types.Object, rig: Rig) -> np.ndarray:
 
     Chained from parent to child as Blender poses bones: where a bone points against its parent, the bone's matrix in
     armature space differs from that chain by some 1e-5.
+
+    Raises:
+        InvalidValue: a bone rests elsewhere than its link: the body would have other lengths than its rig.
     """
     rest = convert.rest_matrices(rig)
     turns: list[np.ndarray] = []
-    for link, parent in zip(rig.links, rig.parents, strict=True):
-        local = convert.to_array(armature.data.bones[link].matrix)
+    for index, (link, parent) in enumerate(zip(rig.links, rig.parents, strict=True)):
+        bone = armature.data.bones[link]
+        away = float(np.linalg.norm(np.array(bone.head_local) - rest[index, :3, 3]))
+        if not away < NEAR:
+            raise errors.InvalidValue(f"{armature.name}: bone {link} was moved by {away:.3g} m in edit mode: {AGAIN}")
+        local = convert.to_array(bone.matrix)
         turns.append(local if parent < 0 else turns[parent] @ local)
     return rest[:, :3, :3].transpose(0, 2, 1) @ np.array(turns)
 

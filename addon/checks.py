@@ -9,6 +9,7 @@ from typing import Any
 
 import bpy
 
+from . import custom
 from .values import DANCE_CHECKS, CheckOptions, errors, from_tree, to_tree
 
 KEY = "dance checks"
@@ -30,15 +31,14 @@ def checks_of(body: bpy.types.Object) -> CheckOptions:
     Raises:
         InvalidValue: the rig's custom property was edited by hand and is damaged.
     """
-    text = body.get(KEY)
-    if text is None:
+    if KEY not in body:
         return DANCE_CHECKS
+    remedy = "remove it to begin with the defaults"
+    tree = custom.tree(body, KEY, remedy)
     try:
-        found: CheckOptions = from_tree(CheckOptions, json.loads(str(text)))
-    except (ValueError, errors.SolverError) as error:
-        raise errors.InvalidValue(
-            f"custom property {KEY!r} of {body.name!r} is damaged ({error}): remove it to begin with the defaults"
-        ) from None
+        found: CheckOptions = from_tree(CheckOptions, tree)
+    except (ValueError, OverflowError, errors.SolverError) as error:
+        raise custom.damaged(body, KEY, str(error), remedy) from None
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from .armature import rig_of, shapes_of
 from .inertials import read_inertials
 from .scores import DEVIATION, EXCITATION, read_score
-from .values import densities
+from .values import densities, errors
 
 COLOUR_KEY = "exciting_dance_colour"
 """Custom property of the armature object: the quantity its body is coloured by."""
@@ -144,7 +145,10 @@ def colouring(armature: bpy.types.Object, quantity: str) -> Colouring:
     Raises:
         InvalidValue: the bones carry none.
     """
-    rig, chosen = rig_of(armature), QUANTITIES[quantity]
+    rig = rig_of(armature)
+    if quantity not in QUANTITIES:
+        raise errors.UnknownName(quantity, QUANTITIES)
+    chosen = QUANTITIES[quantity]
     if chosen.score:
         score = read_score(armature, chosen.score)
         values = chosen.values(np.array([score[link] for link in rig.links]))
@@ -157,7 +161,7 @@ def colour_body(armature: bpy.types.Object, quantity: str) -> Colouring:
     """Colour each link's shape by a quantity; shown in solid and rendered views alike."""
     shown = colouring(armature, quantity)
     for link, shape in shapes_of(armature).items():
-        value = shown.values[link]
+        value = shown.values.get(link, np.nan)
         share = (value - shown.low) / (shown.high - shown.low)
         paint(shape, colour_at(shown.meaning.table, share) if np.isfinite(value) else UNKNOWN)
     armature[COLOUR_KEY] = quantity
@@ -186,13 +190,23 @@ def srgb(values: np.ndarray) -> np.ndarray:
 
 def paint(shape: bpy.types.Object, colour: tuple[float, float, float]) -> None:
     """Give an object a plain material of its own, reused when it has one."""
-    if not shape.data.materials:
-        shape.data.materials.append(plain_material(shape.name, colour))
+    materials, rgba = shape.data.materials, linear(colour)
+    material = materials[0] if len(materials) else None
+    shader = shader_of(material) if material is not None else None
+    if material is None or shader is None:
+        made = plain_material(shape.name, colour)
+        if len(materials):
+            materials[0] = made
+        else:
+            materials.append(made)
         return
-    material = shape.data.materials[0]
-    rgba = linear(colour)
     material.diffuse_color = rgba
-    material.node_tree.nodes["Principled BSDF"].inputs["Base Color"].default_value = rgba
+    shader.inputs["Base Color"].default_value = rgba
+
+
+def shader_of(material: bpy.types.Material) -> Any:
+    """The shader that a plain material has; None where it was taken away."""
+    return material.node_tree.nodes.get("Principled BSDF") if material.node_tree is not None else None
 
 
 def plain_material(

@@ -8,11 +8,12 @@ link axes, order xx xy yy xz yz zz], the same with ``prior_`` and ``std_`` befor
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import bpy
 import numpy as np
 
-from . import typed
+from . import custom, typed
 from .armature import rig_of
 from .values import InertialParameters, Rig, SceneResult, errors, six_of, symmetric
 
@@ -20,6 +21,9 @@ RESULT_KEY = "exciting_dance_result"
 """Custom property of the armature data: method, consistency and bounds of the result (JSON)."""
 EXACT, EXACT_STD = "inertial_parameters", "std_inertial_parameters"
 DETERMINED, DETERMINED_EACH = "determined", "determined_parameters"
+PER_LINK = 10
+AGAIN = "undo that edit, identify again, or add the rig again"
+"""The way out for damaged inertials."""
 ORDER = "xx, xy, yy, xz, yz, zz"
 WORDS = {"": "identified", "prior_": "believed before the measurement", "std_": "standard deviation"}
 
@@ -87,11 +91,20 @@ def body_of(armature: bpy.types.Object) -> Rig:
 
 def told(armature: bpy.types.Object) -> list[str]:
     """The result on the bones in short lines: total mass, method, what it satisfies."""
-    data = typed.armature(armature)
-    total = sum(bone.get("mass", 0.0) for bone in data.bones)
-    tree = json.loads(data.get(RESULT_KEY, "{}"))
-    satisfies = tree.get("satisfies")
-    return [f"{total:.1f} kg, {tree.get('method', '')}", *([f"satisfies: {satisfies}"] if satisfies else [])]
+    try:
+        found = read_inertials(armature)
+    except errors.SolverError as error:
+        return [str(error)]
+    satisfies = [f"satisfies: {found.satisfies}"] if found.satisfies else []
+    return [f"{found.parameters.masses.sum():.1f} kg, {found.method}", *satisfies]
+
+
+def bounds_of(armature: bpy.types.Object) -> tuple[str, ...]:
+    """Names of the parameters that ended on a bound; none where the result is damaged."""
+    try:
+        return _about(armature)["at_bounds"]
+    except errors.SolverError:
+        return ()
 
 
 def read_inertials(armature: bpy.types.Object) -> SceneResult:
@@ -104,17 +117,25 @@ def read_inertials(armature: bpy.types.Object) -> SceneResult:
     lacking = [link for link in rig.links if EXACT not in bones[link]]
     if lacking:
         raise errors.InvalidValue(f"no inertial parameters on the bones {', '.join(lacking)}")
-    tree = json.loads(armature.data.get(RESULT_KEY, "{}"))
     return SceneResult(
         parameters=InertialParameters(rig.links, np.array([_current(bones[link], "") for link in rig.links])),
         prior=InertialParameters(rig.links, np.array([_current(bones[link], "prior_") for link in rig.links])),
         std=_rows(bones, rig.links, EXACT_STD),
         com_std=_rows(bones, rig.links, "std_com"),
         determined=_rows(bones, rig.links, DETERMINED_EACH),
-        method=tree.get("method", ""),
-        satisfies=tree.get("satisfies", ""),
-        at_bounds=tuple(tree.get("at_bounds", ())),
+        **_about(armature),
     )
+
+
+def _about(armature: bpy.types.Object) -> dict[str, Any]:
+    """What the armature says of its result, checked."""
+    data = typed.armature(armature)
+    tree = custom.tree(data, RESULT_KEY, AGAIN)
+    words = {name: tree.get(name, "") for name in ("method", "satisfies")}
+    bounds = tree.get("at_bounds", [])
+    if not isinstance(bounds, list) or not all(isinstance(word, str) for word in (*words.values(), *bounds)):
+        raise custom.damaged(data, RESULT_KEY, "it is of another version", AGAIN)
+    return {**words, "at_bounds": tuple(bounds)}
 
 
 def _set(bone: bpy.types.Bone, prefix: str, name: str, value: float | list[float]) -> None:
@@ -141,8 +162,10 @@ def _forget(bone: bpy.types.Bone, *names: str) -> None:
 
 def _current(bone: bpy.types.Bone, prefix: str) -> np.ndarray:
     """The exact ten where the readable properties still say the same, otherwise those of the readable ones."""
-    exact = np.array(bone[prefix + EXACT])
-    mass, com, inertia = (np.array([bone[prefix + name]]) for name in ("mass", "com", "inertia"))
+    exact = custom.numbers(bone, prefix + EXACT, PER_LINK, AGAIN)
+    mass = np.array([custom.number(bone, f"{prefix}mass", AGAIN)])
+    com = custom.numbers(bone, f"{prefix}com", 3, AGAIN)[None]
+    inertia = custom.numbers(bone, f"{prefix}inertia", 6, AGAIN)[None]
     shown = InertialParameters.from_com((bone.name,), mass, com, symmetric(inertia))
     edited = not np.allclose(shown.values[0], exact, rtol=1e-9, atol=1e-12)
     return shown.values[0] if edited and exact[0] != 0.0 else exact
@@ -151,4 +174,5 @@ def _current(bone: bpy.types.Bone, prefix: str) -> np.ndarray:
 def _rows(bones: bpy.types.ArmatureBones, links: tuple[str, ...], name: str) -> np.ndarray | None:
     if any(name not in bones[link] for link in links):
         return None
-    return np.array([list(bones[link][name]) for link in links])
+    count = 3 if name == "std_com" else PER_LINK
+    return np.array([custom.numbers(bones[link], name, count, AGAIN, finite=False) for link in links])

@@ -5,10 +5,14 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import bpy
+
+from .complaints import PREFIX
+from .values import errors
 
 ROOT = Path(__file__).resolve().parent.parent
 """The folder that holds the solver package."""
@@ -40,6 +44,12 @@ class Interpreter:
         """The child's command line."""
         return [self.executable, *self.words, *arguments]
 
+    def doubt(self, words: Iterable[str]) -> str:
+        """What is added to a child's last words where another Python runs it and the solver itself said nothing."""
+        if self.executable in (sys.executable, bpy.app.binary_path) or any(line.startswith(PREFIX) for line in words):
+            return ""
+        return f". The Solver Python of the extension's preferences ran it: {self.executable}"
+
 
 def chosen(context: bpy.types.Context) -> Interpreter:
     """The user's Solver Python, or Blender's own with the extension's wheels."""
@@ -49,6 +59,12 @@ def chosen(context: bpy.types.Context) -> Interpreter:
     if not other:
         paths += [p for p in sys.path if p and Path(p).resolve() != ROOT]
     return Interpreter(bpy.path.abspath(other) if other else sys.executable, environment(paths))
+
+
+def cannot_run(interpreter: Interpreter, error: OSError) -> errors.MissingDependency:
+    """What is said when a program does not even start."""
+    remedy = "choose another Solver Python in the extension's preferences, or leave it empty for Blender's own"
+    return errors.MissingDependency(f"{interpreter.executable} cannot be run ({error.strerror}): {remedy}")
 
 
 def environment(paths: list[str]) -> dict[str, str]:

@@ -9,6 +9,8 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections import deque
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,7 +19,7 @@ import bpy
 from . import redraw
 from .armature import rig_in
 from .complaints import last_words
-from .interpreter import PACKAGE, Interpreter, chosen
+from .interpreter import PACKAGE, Interpreter, cannot_run, chosen
 from .told import Said, forget, tell
 from .typed import Status, found_again, known_by, scene
 from .values import errors
@@ -25,6 +27,8 @@ from .whole import all_or_nothing
 
 LOOK_EVERY = 0.1
 """[s] between looks at a running child."""
+KEPT_LINES, LONGEST_LINE = 200, 65_536
+"""Of what a child says: complaints that are kept, and letters after which a line counts as ended."""
 PATIENCE = 3.0
 """[s] a child has to end by itself after it was told to."""
 
@@ -52,17 +56,21 @@ class Job:
         self._patience = patience
         self.started = time.monotonic()
         self._told_to_end: float | None = None
-        self._words: list[str] = []
-        self._process = subprocess.Popen(
-            interpreter.command(arguments),
-            env=interpreter.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-        )
+        self._words: deque[str] = deque(maxlen=KEPT_LINES)
+        self._interpreter = interpreter
+        try:
+            self._process = subprocess.Popen(
+                interpreter.command(arguments),
+                env=interpreter.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+            )
+        except OSError as error:
+            raise cannot_run(interpreter, error) from None
         self._readers = [threading.Thread(target=read, daemon=True) for read in (self._progress, self._complaints)]
         for reader in self._readers:
             reader.start()
@@ -119,7 +127,8 @@ class Job:
         if self.cancelled:
             raise errors.Cancelled(f"{self.title}: cancelled, nothing was changed")
         if self._process.returncode != 0:
-            raise errors.BackendError(last_words(self._words, self._process.returncode))
+            words = last_words(list(self._words), self._process.returncode)
+            raise errors.BackendError(words + self._interpreter.doubt(self._words))
 
     def _close(self) -> None:
         for reader in self._readers:
@@ -127,17 +136,19 @@ class Job:
 
     def _progress(self) -> None:
         assert self._process.stdout is not None
-        for line in self._process.stdout:
+        for line in iter(partial(self._process.stdout.readline, LONGEST_LINE), ""):
             try:
                 step = json.loads(line)
-                self.fraction = float(step["fraction"])
-                self.message = self.message if self.cancelled else str(step["message"])
-            except (ValueError, TypeError, KeyError):
+                fraction, message = min(max(float(step["fraction"]), 0.0), 1.0), str(step["message"])
+            except (ValueError, TypeError, KeyError, RecursionError):
                 continue  # a table or a note, not for us
+            if fraction == fraction:  # not NaN
+                self.fraction = fraction
+                self.message = self.message if self.cancelled else message
 
     def _complaints(self) -> None:
         assert self._process.stderr is not None
-        for line in self._process.stderr:
+        for line in iter(partial(self._process.stderr.readline, LONGEST_LINE), ""):
             if line.strip():
                 self._words.append(line.rstrip())
 
@@ -222,25 +233,31 @@ class JobOperator:
 
     def execute(self, context: bpy.types.Context) -> Status:
         """Start; and where there is no window, finish."""
-        self._about = None if (rig := rig_in(context)) is None else known_by(rig)
-        wanted = self.wanted_folder(context)
-        self._own = wanted is None
-        self._folder = new_folder() if wanted is None else wanted
-        try:
-            words = self.arguments(context, self._folder)
-            Current.job = Job(self.title, words, self.interpreter(context), patience=self.patience, place=self.place)
-        except (errors.SolverError, OSError) as error:
-            self._clean()
-            self._fail(context, str(error))
+        if not self.begin(context) or Current.job is None:
             return {"CANCELLED"}
         if bpy.app.background:
             Current.job.wait()
-            return self._finish(context)
+            return self.finish(context)
         manager = context.window_manager
         self._job, self._timer = Current.job, manager.event_timer_add(LOOK_EVERY, window=context.window)
         manager.modal_handler_add(self)  # type: ignore[arg-type]
         self._shown: tuple[float, str] | None = None
         return {"RUNNING_MODAL"}
+
+    def begin(self, context: bpy.types.Context) -> bool:
+        """Start the child; whether it runs. What stands in the way is told."""
+        self._about = None if (rig := rig_in(context)) is None else known_by(rig)
+        self._folder: Path | None = None
+        try:
+            wanted = self.wanted_folder(context)
+            self._own = wanted is None
+            self._folder = new_folder() if wanted is None else wanted
+            words = self.arguments(context, self._folder)
+            Current.job = Job(self.title, words, self.interpreter(context), patience=self.patience, place=self.place)
+        except (errors.SolverError, OSError) as error:
+            self._clean()
+            self._fail(context, str(error))
+        return Current.job is not None
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         """Look after the child now and then."""
@@ -250,10 +267,10 @@ class JobOperator:
         if now != self._shown:
             self._shown = now
             redraw.sidebars()
-        if self._job.look():
+        if self._job.look() or self._being_edited():
             return {"PASS_THROUGH"}
         context.window_manager.event_timer_remove(self._timer)
-        status = self._finish(context)
+        status = self.finish(context)
         redraw.sidebars()
         return status
 
@@ -262,9 +279,19 @@ class JobOperator:
         end_current()
         self._clean()
 
-    def _finish(self, context: bpy.types.Context) -> Status:
+    def _being_edited(self) -> bool:
+        """Whether the result has to wait: bones in edit mode take nothing, and it would be lost."""
+        rig = self.rig_if_there()
+        waits = rig is not None and rig.mode == "EDIT"
+        if waits:
+            self._job.message = "done, leave edit mode to see it (Tab)"
+        return waits
+
+    def finish(self, context: bpy.types.Context) -> Status:
+        """Put what the ended child left into the scene, or tell what went wrong."""
         job = Current.take()
         done = False
+        assert self._folder is not None
         try:
             if job is None:
                 raise errors.Cancelled(f"{self.title}: stopped, nothing was changed")
@@ -290,6 +317,10 @@ class JobOperator:
         """
         return None if self._about is None else found_again(bpy.data.objects, self._about)
 
+    def rig_if_there(self) -> bpy.types.Object | None:
+        """The same; None where it was deleted meanwhile: for a result that can stand on a rig of its own."""
+        return next((item for item in bpy.data.objects if item.session_uid == self._about), None)
+
     def is_about(self, rig: bpy.types.Object) -> None:
         """From now on the job is about this rig, which it made."""
         self._about = known_by(rig)
@@ -303,18 +334,25 @@ class JobOperator:
             forget(scene(context), about, self.place)
 
     def _fail(self, context: bpy.types.Context, words: str) -> None:
-        about = next((item for item in bpy.data.objects if item.session_uid == self._about), None)
-        tell(scene(context), about, self.place, Said(words, "failed"))
+        tell(scene(context), self.rig_if_there(), self.place, Said(words, "failed"))
         self.report({"ERROR"}, words)  # type: ignore[attr-defined]
 
     def _clean(self) -> None:
-        if self._own:
+        if self._own and self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def new_folder() -> Path:
-    """A new empty folder in the extension's own, or a temporary one where the add-on is no extension."""
+    """A new empty folder in the extension's own, or a temporary one where the add-on is no extension.
+
+    Raises:
+        InputError: the disk is full, or nothing can be written there.
+    """
     parent = None
-    if PACKAGE.startswith("bl_ext."):
-        parent = bpy.utils.extension_path_user(PACKAGE, path="studies", create=True)
-    return Path(tempfile.mkdtemp(prefix="study-", dir=parent))
+    try:
+        if PACKAGE.startswith("bl_ext."):
+            parent = bpy.utils.extension_path_user(PACKAGE, path="studies", create=True)
+        return Path(tempfile.mkdtemp(prefix="study-", dir=parent))
+    except OSError as error:
+        where = parent or tempfile.gettempdir()
+        raise errors.InputError(where, f"holds no new folder: {error.strerror}", remedy="Make room or access") from None

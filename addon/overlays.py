@@ -16,6 +16,7 @@ import numpy as np
 from .action import times_at
 from .armature import rig_in
 from .colours import COLOUR_KEY, colouring
+from .custom import label
 from .drawing import BOLD, LINE, arrow, floor, legend, lines, polygon
 from .legend import legends_in
 from .properties import Settings, settings_of
@@ -143,12 +144,13 @@ def _at(times: np.ndarray, time: float) -> int:
 def _draw_legend() -> None:
     context = bpy.context
     body = rig_in(context)
-    if body is None or COLOUR_KEY not in body or not settings_of(context).overlay or legends_in(scene(context)):
+    quantity = "" if body is None else label(body, COLOUR_KEY)
+    if body is None or not quantity or not settings_of(context).overlay or legends_in(scene(context)):
         return
     if not context.space_data.overlay.show_overlays or any(shows(body) for shows in Instead.colours):
         return
     try:
-        shown = colouring(body, body[COLOUR_KEY])
+        shown = colouring(body, quantity)
     except errors.SolverError:
         return
     shares = [tick / (TICKS - 1) for tick in range(TICKS)]

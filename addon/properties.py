@@ -10,6 +10,8 @@ from .armature import rig_in
 from .colours import QUANTITIES, colour_body
 from .inertials import EXACT
 from .recording import show_of_file
+from .values import errors
+from .whole import all_or_nothing
 
 METHODS = (
     ("consistent", "Consistent", "Every link physically possible: pseudo-inertia positive semi-definite"),
@@ -21,12 +23,17 @@ METHODS = (
 
 def _recolour(settings: Settings, context: bpy.types.Context) -> None:
     body = rig_in(context)
-    if body is not None and any(EXACT in bone for bone in body.data.bones):
-        colour_body(body, settings.quantity)
+    if body is None or not any(EXACT in bone for bone in body.data.bones):
+        return
+    try:
+        with all_or_nothing():
+            colour_body(body, settings.quantity)
+    except errors.SolverError:
+        return  # a callback tells nobody: the panel shows what is wrong with the rig
 
 
 def _show_file(settings: Settings, context: bpy.types.Context) -> None:
-    if settings.file_index < len(settings.files):
+    if 0 <= settings.file_index < len(settings.files):
         show_of_file(context, Path(bpy.path.abspath(settings.files[settings.file_index].path)).absolute())
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from . import convert, meshes, typed
+from . import convert, custom, meshes, typed
 from .action import CONSTANT, Curves, clock_is_free, frames_at, show_frames
 from .colours import plain_material
-from .values import SceneRecording
+from .values import SceneRecording, errors
 
 RECORDING_KEY = "exciting_dance_recording"
 """Custom property of the objects and of their collection: the name of the recording they show."""
@@ -51,21 +51,26 @@ def add_recording(context: bpy.types.Context, recording: SceneRecording, name: s
 
 def recordings_in(scene: bpy.types.Scene) -> list[bpy.types.Collection]:
     """The collections of a scene that hold recordings."""
-    return [child for child in scene.collection.children if RECORDING_KEY in child]
+    return [child for child in scene.collection.children if custom.label(child, RECORDING_KEY)]
+
+
+def files_of(collection: bpy.types.Collection) -> str:
+    """The files of a recording that was imported, a line each; empty of another."""
+    return custom.label(collection, FILES_KEY)
 
 
 def show_only(context: bpy.types.Context, name: str) -> None:
     """Of the imported recordings show this one and no other: they all lie in one place."""
     for child in typed.view_layer(context).layer_collection.children:
-        if FILES_KEY in child.collection:
-            child.exclude = child.collection[RECORDING_KEY] != name
+        if files_of(child.collection):
+            child.exclude = custom.label(child.collection, RECORDING_KEY) != name
 
 
 def show_of_file(context: bpy.types.Context, file: Path) -> None:
     """Of the imported recordings show the one that a file is of, from its start to its end where nothing else moves."""
     for child in recordings_in(typed.scene(context)):
-        if str(file) in child.get(FILES_KEY, "").split("\n"):
-            show_only(context, child[RECORDING_KEY])
+        if str(file) in files_of(child).split("\n"):
+            show_only(context, custom.label(child, RECORDING_KEY))
             play(typed.scene(context), child)
 
 
@@ -76,8 +81,12 @@ def clock_is_recordings(scene: bpy.types.Scene) -> bool:
 
 def play(scene: bpy.types.Scene, collection: bpy.types.Collection) -> None:
     """Let the scene play a recording from its start to its end, unless the scene's clock is another's."""
-    if SPAN_KEY in collection and clock_is_recordings(scene):
-        show_frames(scene, *map(float, frames_at(scene, np.array(collection[SPAN_KEY]))))
+    try:
+        span = custom.numbers(collection, SPAN_KEY, 2)
+    except errors.InvalidValue:
+        return  # it is empty, or nobody knows when it was: the clock stays
+    if clock_is_recordings(scene):
+        show_frames(scene, *map(float, frames_at(scene, span)))
 
 
 def remove_recordings(collections: Iterable[bpy.types.Collection]) -> None:

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 import bpy
 import numpy as np
 
-from . import typed
+from . import custom, typed
+from .values import errors
 
 EXCITATION, DEVIATION = "excitation", "predicted_deviation"
 """Custom properties of each bone."""
@@ -35,7 +36,14 @@ def write_scores(body: bpy.types.Object, excitation: Mapping[str, float], deviat
 
 def read_score(body: bpy.types.Object, name: str) -> dict[str, float]:
     """A score by link; NaN where unknown."""
-    return {bone.name: float(bone.get(name, np.nan)) for bone in typed.armature(body).bones}
+    return {bone.name: _score(bone, name) for bone in typed.armature(body).bones}
+
+
+def _score(bone: bpy.types.Bone, name: str) -> float:
+    try:
+        return custom.number(bone, name)
+    except errors.InvalidValue:
+        return np.nan
 
 
 def scored(body: bpy.types.Object) -> bool:
@@ -45,11 +53,22 @@ def scored(body: bpy.types.Object) -> bool:
 
 def keep_scores(action: bpy.types.Action, excitation: Mapping[str, float], deviation: Mapping[str, float]) -> None:
     """Keep the scores of a dance that is not yet the body's."""
-    clipped = [{link: min(value, LARGEST) for link, value in values.items()} for values in (excitation, deviation)]
+    kept = {EXCITATION: excitation, DEVIATION: deviation}
+    clipped = {name: {link: min(value, LARGEST) for link, value in values.items()} for name, values in kept.items()}
     action[SCORES_KEY] = json.dumps(clipped)
 
 
-def use_scores(body: bpy.types.Object, action: bpy.types.Action) -> None:
-    """Write the scores that an action keeps, if any, to the bones of the body."""
-    if SCORES_KEY in action:
-        write_scores(body, *json.loads(action[SCORES_KEY]))
+def kept_scores(action: bpy.types.Action) -> tuple[dict[str, float], dict[str, float]] | None:
+    """The scores that an action keeps, by link: what is excited and the deviations; None without any.
+
+    Raises:
+        InvalidValue: they are damaged.
+    """
+    tree = custom.tree(action, SCORES_KEY)
+    if not tree:
+        return None
+    try:
+        found = [{str(k): float(v) for k, v in tree[name].items()} for name in (EXCITATION, DEVIATION)]
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise custom.damaged(action, SCORES_KEY, f"it holds no scores: {error}") from None
+    return found[0], found[1]

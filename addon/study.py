@@ -7,7 +7,7 @@ from pathlib import Path
 
 import bpy
 
-from . import action, armature, inertials, recording, typed
+from . import action, armature, custom, inertials, recording, typed
 from .colours import colour_body
 from .values import (
     MOTION,
@@ -98,7 +98,7 @@ def show_study(context: bpy.types.Context, study: Study, *, onto: bpy.types.Obje
         the armature, coloured by mass.
     """
     with all_or_nothing():
-        fits = onto is not None and not armature.linked(onto) and armature.rig_of(onto).same_skeleton(study.rig)
+        fits = onto is not None and not armature.trouble(onto) and armature.rig_of(onto).same_skeleton(study.rig)
         body = onto if fits else None
         if body is None:
             body = armature.build_armature(context, study.rig)
@@ -116,13 +116,14 @@ def show_study(context: bpy.types.Context, study: Study, *, onto: bpy.types.Obje
 
 def folder_of(body: bpy.types.Object) -> Path | None:
     """The folder of the results that a body shows; None for a body without a study."""
-    return Path(bpy.path.abspath(body[STUDY_KEY])) if STUDY_KEY in body else None
+    folder = custom.label(body, STUDY_KEY)
+    return Path(bpy.path.abspath(folder)) if folder else None
 
 
 def trial_of(body: bpy.types.Object) -> str:
     """The trial that a body plays now; empty when it plays none of its study."""
     action = body.animation_data.action if body.animation_data else None
-    return str(action.get(TRIAL_KEY, "")) if action else ""
+    return custom.label(action, TRIAL_KEY) if action else ""
 
 
 def make_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path, Path | None]:
@@ -145,7 +146,8 @@ def make_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path, Path 
 
 def _superseded(collection: bpy.types.Collection, body: bpy.types.Object, study: Study) -> bool:
     """Whether a study shows a recording anew: one imported before, or one of an earlier study of the same body."""
-    return collection[recording.RECORDING_KEY] in study.recordings and collection.get(OF_KEY, body) == body
+    name = custom.label(collection, recording.RECORDING_KEY)
+    return name in study.recordings and collection.get(OF_KEY, body) == body
 
 
 def _play(context: bpy.types.Context, body: bpy.types.Object, study: Study) -> list[bpy.types.Collection]:
@@ -170,22 +172,25 @@ def _play(context: bpy.types.Context, body: bpy.types.Object, study: Study) -> l
 
 def trials_of(body: bpy.types.Object) -> list[str]:
     """Names of the trials whose motion a body can play."""
-    return sorted(item[TRIAL_KEY] for item in bpy.data.actions if item.get(OF_KEY) == body)
+    names = (custom.label(item, TRIAL_KEY) for item in bpy.data.actions if item.get(OF_KEY) == body)
+    return sorted(name for name in names if name)
 
 
 def show_recording(context: bpy.types.Context, body: bpy.types.Object, name: str | None) -> None:
     """Show the recording of one trial of a body's study and no other; none for None."""
     for child in typed.view_layer(context).layer_collection.children:
-        if TRIAL_KEY in child.collection and child.collection.get(OF_KEY) == body:
-            child.exclude = child.collection[TRIAL_KEY] != name
+        trial = custom.label(child.collection, TRIAL_KEY)
+        if trial and child.collection.get(OF_KEY) == body:
+            child.exclude = trial != name
 
 
 def show_trial(context: bpy.types.Context, body: bpy.types.Object, name: str) -> None:
     """Play a trial of a body's study from its start, with its recording and no other."""
     show_recording(context, body, name)
-    found = [item for item in bpy.data.actions if item.get(OF_KEY) == body and item[TRIAL_KEY] == name]
+    own = [item for item in bpy.data.actions if item.get(OF_KEY) == body and len(item.slots)]
+    found = [item for item in own if custom.label(item, TRIAL_KEY) == name]
     if found:
-        body.animation_data.action = found[-1]
-        body.animation_data.action_slot = found[-1].slots[0]
+        animation = body.animation_data or body.animation_data_create()
+        animation.action, animation.action_slot = found[-1], found[-1].slots[0]
         first, last = (found[-1].frame_range[end] for end in (0, 1))
         action.show_frames(typed.scene(context), first, last)

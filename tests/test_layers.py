@@ -38,7 +38,8 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"__main__"}),
 )
 ADDON_LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"complaints", "interpreter", "redraw", "values"}),
+    frozenset({"complaints", "redraw", "values"}),
+    frozenset({"custom", "interpreter"}),
     frozenset({"checks", "convert", "meshes", "preferences", "told", "typed"}),
     frozenset({"armature", "whole"}),
     frozenset({"action", "inertials", "jobs", "scores"}),

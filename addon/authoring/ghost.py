@@ -80,13 +80,15 @@ def apply_ghost(context: bpy.types.Context, body: bpy.types.Object) -> bpy.types
         raise errors.InvalidValue(f"{body.name!r} has no ghost to apply; balance or complete its dance first")
     moving = typed.there(ghost.animation_data, "animation of the ghost")
     made, slot = typed.there(moving.action, "action of the ghost"), moving.action_slot
+    excited = scores.kept_scores(made)
     animation = body.animation_data or body.animation_data_create()
     old = animation.action
     animation.action, animation.action_slot = made, slot
     for key in list(ghost.keys()):
         if key.startswith("on floor: "):
             body[key] = ghost[key]
-    scores.use_scores(body, made)
+    if excited is not None:
+        scores.write_scores(body, *excited)
     remove_ghost(ghost)
     scene = typed.scene(context)
     ends = [key_frames(curve)[-1] for curve in curves_of(body) if len(curve.keyframe_points)]

@@ -50,8 +50,12 @@ def _rename_posture(settings: DanceSettings, name: str) -> None:
 def _move_ghost(settings: DanceSettings, context: bpy.types.Context) -> None:
     body = rig_in(context)
     ghost = None if body is None else ghost_of(scene(context), body)
-    if body is not None and ghost is not None:
+    if body is None or ghost is None:
+        return
+    try:
         place_ghost(body, ghost, beside=settings.ghost_place == "beside")
+    except errors.SolverError:
+        return  # a callback tells nobody: the panel shows what is wrong with the rig
 
 
 class DanceSettings(bpy.types.PropertyGroup):

@@ -17,7 +17,6 @@ from gpu_extras.batch import batch_for_shader
 
 from .. import drawing
 from ..action import frames_at
-from ..armature import rig_of
 from ..drawing import Colour
 from ..typed import there
 from ..values import SceneKey, errors
@@ -172,7 +171,7 @@ def _refresh(scene: bpy.types.Scene, body: bpy.types.Object, session: Session) -
     if key == Drawn.key:
         return
     Drawn.key, Drawn.failing = key, readings.failing()
-    Drawn.stands = stands(readings.timeline, rig_of(body).patches)
+    Drawn.stands = stands(readings.timeline, readings.timeline.rig.patches)
     Drawn.batch = _batch(scene, readings)
 
 

@@ -4,35 +4,17 @@ from __future__ import annotations
 
 import bpy
 
-from ..armature import linked, rig_in, rig_of
+from ..action import go_to
+from ..armature import rig_in, rig_of
 from ..authoring import author
 from ..authoring.marks import clear_marks, marks_of
 from ..authoring.properties import ROLES
 from ..authoring.timeline import extent
 from ..told import forget
-from ..typed import Status, scene, there
-from ..values import errors
+from ..typed import Status, scene
+from .act import Act, NeedsRig, the_rig
 
 ROLE = tuple(role[:3] for role in ROLES)
-NO_RIG = "Add a rig first, or select one: Dance > Rig"
-
-
-class NeedsRig:
-    """Mix-in: the scene has a rig that is meant, and it can be animated."""
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Whether there is one."""
-        body = rig_in(context)
-        why = NO_RIG if body is None else linked(body, data=False)
-        if why:
-            cls.poll_message_set(why)  # type: ignore[attr-defined]
-        return not why
-
-
-def the_rig(context: bpy.types.Context) -> bpy.types.Object:
-    """The rig that `poll` found."""
-    return there(rig_in(context), "rig")
 
 
 class EXCITING_DANCE_OT_key_posture(NeedsRig, bpy.types.Operator):
@@ -49,7 +31,7 @@ class EXCITING_DANCE_OT_key_posture(NeedsRig, bpy.types.Operator):
         default=True,
     )
 
-    def execute(self, context: bpy.types.Context) -> Status:
+    def act(self, context: bpy.types.Context) -> Status:
         author.key_posture(scene(context), the_rig(context), self.role, between=self.between)
         return {"FINISHED"}
 
@@ -64,7 +46,7 @@ class EXCITING_DANCE_OT_set_role(NeedsRig, bpy.types.Operator):
     role: bpy.props.EnumProperty(name="Role", items=ROLE, default="preferred")  # type: ignore[valid-type]
     selected: bpy.props.BoolProperty(name="Selected Keys", description="Instead of this frame's")  # type: ignore[valid-type]
 
-    def execute(self, context: bpy.types.Context) -> Status:
+    def act(self, context: bpy.types.Context) -> Status:
         frame = None if self.selected else author.now(scene(context))
         count = author.set_role(the_rig(context), self.role, frame=frame)
         if not count:
@@ -83,16 +65,16 @@ class EXCITING_DANCE_OT_jump_posture(NeedsRig, bpy.types.Operator):
 
     forward: bpy.props.BoolProperty(name="Forward", default=True)  # type: ignore[valid-type]
 
-    def execute(self, context: bpy.types.Context) -> Status:
+    def act(self, context: bpy.types.Context) -> Status:
         frame = author.next_posture(scene(context), the_rig(context), forward=self.forward)
         if frame is None:
             self.report({"INFO"}, "No more postures in this direction")
             return {"CANCELLED"}
-        scene(context).frame_set(int(frame // 1), subframe=frame % 1.0)
+        go_to(scene(context), frame)
         return {"FINISHED"}
 
 
-class EXCITING_DANCE_OT_jump_frame(bpy.types.Operator):
+class EXCITING_DANCE_OT_jump_frame(Act, bpy.types.Operator):
     """Go to where this begins"""
 
     bl_idname = "exciting_dance.jump_frame"
@@ -101,8 +83,8 @@ class EXCITING_DANCE_OT_jump_frame(bpy.types.Operator):
 
     frame: bpy.props.FloatProperty(name="Frame")  # type: ignore[valid-type]
 
-    def execute(self, context: bpy.types.Context) -> Status:
-        scene(context).frame_set(int(self.frame // 1), subframe=self.frame % 1.0)
+    def act(self, context: bpy.types.Context) -> Status:
+        go_to(scene(context), self.frame)
         return {"FINISHED"}
 
 
@@ -123,14 +105,10 @@ class EXCITING_DANCE_OT_contact(NeedsRig, bpy.types.Operator):
     )
     patch: bpy.props.StringProperty(name="Sole", description="Of the rig's contact patches")  # type: ignore[valid-type]
 
-    def execute(self, context: bpy.types.Context) -> Status:
+    def act(self, context: bpy.types.Context) -> Status:
         body = the_rig(context)
         every = list(rig_of(body).patches)
-        try:
-            author.key_contacts(scene(context), body, {"all": every, "one": [self.patch], "none": []}[self.standing])
-        except errors.SolverError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+        author.key_contacts(scene(context), body, {"all": every, "one": [self.patch], "none": []}[self.standing])
         return {"FINISHED"}
 
 
@@ -143,7 +121,7 @@ class EXCITING_DANCE_OT_clear_inbetweens(NeedsRig, bpy.types.Operator):
 
     selected: bpy.props.BoolProperty(name="Selected Only", description="Selected in the Dope Sheet")  # type: ignore[valid-type]
 
-    def execute(self, context: bpy.types.Context) -> Status:
+    def act(self, context: bpy.types.Context) -> Status:
         now, body = scene(context), the_rig(context)
         preview = now.use_preview_range
         span = (now.frame_preview_start, now.frame_preview_end) if preview else extent(now, body)
@@ -152,7 +130,7 @@ class EXCITING_DANCE_OT_clear_inbetweens(NeedsRig, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class EXCITING_DANCE_OT_clear_marks(bpy.types.Operator):
+class EXCITING_DANCE_OT_clear_marks(Act, bpy.types.Operator):
     """Remove the markers that the last check set"""
 
     bl_idname = "exciting_dance.clear_marks"
@@ -166,12 +144,12 @@ class EXCITING_DANCE_OT_clear_marks(bpy.types.Operator):
             return False
         return True
 
-    def execute(self, context: bpy.types.Context) -> Status:
+    def act(self, context: bpy.types.Context) -> Status:
         clear_marks(scene(context), rig_in(context))
         return {"FINISHED"}
 
 
-class EXCITING_DANCE_OT_forget_message(bpy.types.Operator):
+class EXCITING_DANCE_OT_forget_message(Act, bpy.types.Operator):
     """Take the last job's message off the panel"""
 
     bl_idname = "exciting_dance.forget_message"
@@ -180,7 +158,7 @@ class EXCITING_DANCE_OT_forget_message(bpy.types.Operator):
 
     place: bpy.props.StringProperty(description="The panel that shows it")  # type: ignore[valid-type]
 
-    def execute(self, context: bpy.types.Context) -> Status:
+    def act(self, context: bpy.types.Context) -> Status:
         forget(scene(context), rig_in(context), self.place)
         return {"FINISHED"}
 

@@ -10,7 +10,7 @@ import bpy
 from bpy_extras.io_utils import ExportHelper
 
 from ..action import frame_rate
-from ..armature import linked, rig_in
+from ..armature import rig_in
 from ..authoring import performance
 from ..authoring.dances import Dance, read_dance, show_dance
 from ..authoring.ghost import DONE_KEY, apply_ghost, discard_ghost, ghost_of, show_ghost
@@ -26,8 +26,8 @@ from ..scores import write_scores
 from ..study import folder_of
 from ..told import Said, tell
 from ..typed import Status, scene, there
-from ..values import TIMELINE, dance_folder, errors, write_rig
-from .author import NO_RIG, NeedsRig, the_rig
+from ..values import TIMELINE, dance_folder, write_rig
+from .act import Act, NeedsRig, the_rig, why_not
 from .rigs import rig_arguments
 
 RESULT = "result"
@@ -53,10 +53,8 @@ class DanceJob(JobOperator):
         body, said = rig_in(context), ""
         if Current.job is not None:
             said = f"{Current.job.title}: wait for it, or cancel it"
-        elif body is None:
-            said = NO_RIG
-        elif linked(body):
-            said = linked(body)
+        elif body is None or why_not(context):
+            said = why_not(context)
         elif body.animation_data is None or body.animation_data.action is None:
             said = "Nothing dances yet: key postures, or design a dance"
         elif cls.fewest and len(keyed(body).roles) < cls.fewest:
@@ -135,7 +133,7 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
         dance = read_dance(folder / RESULT)
-        self.is_about(show_dance(context, dance, onto=self.rig()))
+        self.is_about(show_dance(context, dance, onto=self.rig_if_there()))
         return said_of(dance)
 
 
@@ -227,6 +225,8 @@ class EXCITING_DANCE_OT_check_dance(DanceJob, bpy.types.Operator):
 class EXCITING_DANCE_OT_apply_ghost(NeedsRig, bpy.types.Operator):
     """Let the rig dance what the ghost shows; the action it had stays in the file as "... before" """
 
+    writes_bones = True
+
     bl_idname = "exciting_dance.apply_ghost"
     bl_label = "Apply"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
@@ -236,7 +236,7 @@ class EXCITING_DANCE_OT_apply_ghost(NeedsRig, bpy.types.Operator):
         """With a ghost."""
         return super().poll(context) and ghost_of(scene(context), the_rig(context)) is not None
 
-    def execute(self, context: bpy.types.Context) -> Status:
+    def act(self, context: bpy.types.Context) -> Status:
         old = apply_ghost(context, the_rig(context))
         self.report({"INFO"}, f"Applied; the keys as they were: action {old.name!r}")
         return {"FINISHED"}
@@ -254,12 +254,12 @@ class EXCITING_DANCE_OT_discard_ghost(NeedsRig, bpy.types.Operator):
         """With a ghost."""
         return super().poll(context) and ghost_of(scene(context), the_rig(context)) is not None
 
-    def execute(self, context: bpy.types.Context) -> Status:
+    def act(self, context: bpy.types.Context) -> Status:
         discard_ghost(context, the_rig(context))
         return {"FINISHED"}
 
 
-class EXCITING_DANCE_OT_open_dance(bpy.types.Operator):
+class EXCITING_DANCE_OT_open_dance(Act, bpy.types.Operator):
     """Show a dance designed before: the --output folder of `python -m solver dance`"""
 
     bl_idname = "exciting_dance.open_dance"
@@ -269,13 +269,9 @@ class EXCITING_DANCE_OT_open_dance(bpy.types.Operator):
     directory: bpy.props.StringProperty(subtype="DIR_PATH")  # type: ignore[valid-type]
     filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})  # type: ignore[valid-type]
 
-    def execute(self, context: bpy.types.Context) -> Status:
-        try:
-            dance = read_dance(bpy.path.abspath(self.directory))
-            body = show_dance(context, dance, onto=rig_in(context))
-        except errors.SolverError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+    def act(self, context: bpy.types.Context) -> Status:
+        dance = read_dance(bpy.path.abspath(self.directory))
+        body = show_dance(context, dance, onto=rig_in(context))
         tell(scene(context), body, DanceJob.place, said_of(dance))
         return {"FINISHED"}
 

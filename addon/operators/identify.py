@@ -12,7 +12,8 @@ from ..properties import Settings, settings_of
 from ..study import read_study, show_study
 from ..told import Said
 from ..typed import Status
-from ..values import dance_folder, errors, hold_joints, study_folder, write_rig
+from ..values import dance_folder, hold_joints, write_rig
+from .act import Act
 
 
 class StudyOperator(JobOperator):
@@ -53,7 +54,7 @@ class StudyOperator(JobOperator):
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
         study = read_study(folder)
-        self.is_about(show_study(context, study, onto=self.rig()))
+        self.is_about(show_study(context, study, onto=self.rig_if_there()))
         trials = f"{len(study.motions)} recording{'s' if len(study.motions) != 1 else ''}"
         return Said(f"{self.done} {trials}: results in {folder}")
 
@@ -95,7 +96,7 @@ class EXCITING_DANCE_OT_cancel(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class EXCITING_DANCE_OT_open_study(bpy.types.Operator):
+class EXCITING_DANCE_OT_open_study(Act, bpy.types.Operator):
     """Show the results of an earlier identification: its rig, motions, recordings and colours"""
 
     bl_idname = "exciting_dance.open_study"
@@ -105,12 +106,8 @@ class EXCITING_DANCE_OT_open_study(bpy.types.Operator):
     directory: bpy.props.StringProperty(subtype="DIR_PATH")  # type: ignore[valid-type]
     filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})  # type: ignore[valid-type]
 
-    def execute(self, context: bpy.types.Context) -> Status:
-        try:
-            body = show_study(context, read_study(bpy.path.abspath(self.directory)), onto=rig_in(context))
-        except errors.SolverError as error:
-            self.report({"ERROR"}, f"{error} A folder of results holds {study_folder.RIG_FILE}.")
-            return {"CANCELLED"}
+    def act(self, context: bpy.types.Context) -> Status:
+        body = show_study(context, read_study(bpy.path.abspath(self.directory)), onto=rig_in(context))
         self.report({"INFO"}, f"Opened {body.name}")
         return {"FINISHED"}
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..action import frames_at
-from ..armature import rig_in
+from ..action import frames_at, go_to
 from ..live.switch import Live
 from ..typed import Status, scene, there
-from ..values import errors
+from .act import Act, the_rig, why_not
 
 
-class EXCITING_DANCE_OT_live(bpy.types.Operator):
+class EXCITING_DANCE_OT_live(Act, bpy.types.Operator):
     """Check balance, limits and collisions while you pose and scrub; again: stop"""
 
     bl_idname = "exciting_dance.live"
@@ -20,16 +19,19 @@ class EXCITING_DANCE_OT_live(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return Live.session is not None or rig_in(context) is not None
+        if Live.session is None and (why := why_not(context, data=False)):
+            cls.poll_message_set(why)
+            return False
+        return True
 
-    def execute(self, context: bpy.types.Context) -> Status:
+    def act(self, context: bpy.types.Context) -> Status:
         if Live.session is not None:
             Live.stop()
             return {"FINISHED"}
-        return start(self, context)
+        return start(context)
 
 
-class EXCITING_DANCE_OT_live_restart(bpy.types.Operator):
+class EXCITING_DANCE_OT_live_restart(Act, bpy.types.Operator):
     """Start the live check anew, for the active rig"""
 
     bl_idname = "exciting_dance.live_restart"
@@ -37,13 +39,16 @@ class EXCITING_DANCE_OT_live_restart(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return rig_in(context) is not None
+        if why := why_not(context, data=False):
+            cls.poll_message_set(why)
+            return False
+        return True
 
-    def execute(self, context: bpy.types.Context) -> Status:
-        return start(self, context)
+    def act(self, context: bpy.types.Context) -> Status:
+        return start(context)
 
 
-class EXCITING_DANCE_OT_live_check_all(bpy.types.Operator):
+class EXCITING_DANCE_OT_live_check_all(Act, bpy.types.Operator):
     """Step through all frames once and check them; the scene stands as before when it is done"""
 
     bl_idname = "exciting_dance.live_check_all"
@@ -53,16 +58,12 @@ class EXCITING_DANCE_OT_live_check_all(bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         return Live.session is not None
 
-    def execute(self, context: bpy.types.Context) -> Status:
-        try:
-            there(Live.session, "live check").check_all()
-        except errors.SolverError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+    def act(self, context: bpy.types.Context) -> Status:
+        there(Live.session, "live check").check_all()
         return {"FINISHED"}
 
 
-class EXCITING_DANCE_OT_live_jump(bpy.types.Operator):
+class EXCITING_DANCE_OT_live_jump(Act, bpy.types.Operator):
     """Show this frame"""
 
     bl_idname = "exciting_dance.live_jump"
@@ -71,19 +72,15 @@ class EXCITING_DANCE_OT_live_jump(bpy.types.Operator):
 
     time: bpy.props.FloatProperty(name="Time", description="[s]")  # type: ignore[valid-type]
 
-    def execute(self, context: bpy.types.Context) -> Status:
+    def act(self, context: bpy.types.Context) -> Status:
         where = scene(context)
-        where.frame_set(round(float(frames_at(where, np.array(self.time)))))
+        go_to(where, round(float(frames_at(where, np.array(self.time)))))
         return {"FINISHED"}
 
 
-def start(operator: bpy.types.Operator, context: bpy.types.Context) -> Status:
+def start(context: bpy.types.Context) -> Status:
     """Check the rig that the user means from now on."""
-    try:
-        Live.start(context, there(rig_in(context), "rig"))
-    except (OSError, errors.SolverError) as error:
-        operator.report({"ERROR"}, str(error))
-        return {"CANCELLED"}
+    Live.start(context, the_rig(context))
     return {"FINISHED"}
 
 

@@ -14,6 +14,7 @@ from ..recording import (
     FILES_KEY,
     add_recording,
     clock_is_recordings,
+    files_of,
     play,
     recordings_in,
     remove_recordings,
@@ -24,6 +25,7 @@ from ..told import Said, forget, tell
 from ..typed import Status, scene
 from ..values import SceneRecording, errors, files_of_trials, read_trials
 from ..whole import all_or_nothing
+from .act import Act
 
 PLACE = "recording"
 PATTERN = "*.trc;*.c3d;*.mot;*.sto;*.csv;*.npz"
@@ -46,7 +48,7 @@ def take_in(context: bpy.types.Context, paths: list[Path]) -> list[str]:
     listed = [Path(bpy.path.abspath(item.path)).absolute() for item in chosen]
     trials = files_of_trials([*listed, *sorted(fresh - set(listed))])
     names = [name for name, files in trials.items() if fresh & set(files)]
-    shown = {child[FILES_KEY]: child for child in recordings_in(now) if FILES_KEY in child}
+    shown = {files_of(child): child for child in recordings_in(now) if files_of(child)}
     old = [child for key, child in shown.items() if fresh & set(map(Path, key.split("\n")))]
     free = clock_is_recordings(now)
     read = {name: next(iter(read_trials(trials[name]).values())) for name in (trials if free else names)}
@@ -113,7 +115,7 @@ class EXCITING_DANCE_OT_import_recording(Files, bpy.types.Operator, ImportHelper
         return super().invoke(context, event)
 
 
-class EXCITING_DANCE_OT_remove_file(bpy.types.Operator):
+class EXCITING_DANCE_OT_remove_file(Act, bpy.types.Operator):
     """Take the file off the list, and what shows it out of the scene"""
 
     bl_idname = "exciting_dance.remove_file"
@@ -127,12 +129,12 @@ class EXCITING_DANCE_OT_remove_file(bpy.types.Operator):
             return False
         return True
 
-    def execute(self, context: bpy.types.Context) -> Status:
+    def act(self, context: bpy.types.Context) -> Status:
         settings = settings_of(context)
+        if settings.file_index >= len(settings.files):
+            settings.file_index = len(settings.files) - 1
         gone = str(Path(bpy.path.abspath(settings.files[settings.file_index].path)).absolute())
-        remove_recordings(
-            child for child in recordings_in(scene(context)) if gone in child.get(FILES_KEY, "").split("\n")
-        )
+        remove_recordings(child for child in recordings_in(scene(context)) if gone in files_of(child).split("\n"))
         settings.files.remove(settings.file_index)
         settings.file_index = min(settings.file_index, max(len(settings.files) - 1, 0))
         return {"FINISHED"}

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import bpy
 
-from ..armature import rig_in
 from ..interpreter import Interpreter
 from ..jobs import JobOperator
 from ..rehearsal.program import SCENE_FILE, renderer, told, write_scene
@@ -17,7 +16,7 @@ from ..rehearsal.video import NO_CODEC, VIDEO_END, can_write_video
 from ..told import Said
 from ..typed import there
 from ..values import errors
-from .author import NO_RIG
+from .act import the_rig, why_not
 
 CHILD_VIDEO = f"video{VIDEO_END}"
 
@@ -33,8 +32,8 @@ class EXCITING_DANCE_OT_rehearsal(JobOperator, bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """With a rig, nothing else running."""
-        if rig_in(context) is None:
-            cls.poll_message_set(NO_RIG)
+        if why := why_not(context, data=False):
+            cls.poll_message_set(why)
             return False
         return super().poll(context)
 
@@ -42,7 +41,7 @@ class EXCITING_DANCE_OT_rehearsal(JobOperator, bpy.types.Operator):
         return renderer()
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
-        settings, body = rehearsal_of(context), there(rig_in(context), "rig")
+        settings, body = rehearsal_of(context), the_rig(context)
         self._video = settings.video()
         source = folder / SCENE_FILE
         staging = settings.staging(there(context.scene, "scene"))

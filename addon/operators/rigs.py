@@ -12,9 +12,9 @@ from ..colours import colour_body
 from ..jobs import JobOperator
 from ..properties import Settings, settings_of
 from ..told import Said, forget
-from ..typed import Status, there
+from ..typed import Status
 from ..values import read_rig, study_folder
-from .author import NO_RIG
+from .act import NeedsRig, the_rig
 
 
 def rig_arguments(kind: str, settings: Settings, urdf: str) -> list[str]:
@@ -88,7 +88,7 @@ class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelpe
         return shown(self, show_rig(context, folder / study_folder.RIG_FILE))
 
 
-class EXCITING_DANCE_OT_limits(bpy.types.Operator):
+class EXCITING_DANCE_OT_limits(NeedsRig, bpy.types.Operator):
     """Let hinges stop at their limits while posing, or leave them free"""
 
     bl_idname = "exciting_dance.limits"
@@ -97,16 +97,8 @@ class EXCITING_DANCE_OT_limits(bpy.types.Operator):
 
     enforce: bpy.props.BoolProperty(name="Enforce", default=True)  # type: ignore[valid-type]
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        body = armature.rig_in(context)
-        why = NO_RIG if body is None else armature.linked(body, data=False)
-        if why:
-            cls.poll_message_set(why)
-        return not why
-
-    def execute(self, context: bpy.types.Context) -> Status:
-        armature.enforce_limits(there(armature.rig_in(context), "rig"), self.enforce)
+    def act(self, context: bpy.types.Context) -> Status:
+        armature.enforce_limits(the_rig(context), self.enforce)
         return {"FINISHED"}
 
 

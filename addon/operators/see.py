@@ -6,7 +6,7 @@ from pathlib import Path
 
 import bpy
 
-from ..armature import linked, rig_in
+from ..armature import rig_in
 from ..colours import QUANTITIES, colour_body
 from ..ellipsoids import ELLIPSOID_KEY, make_ellipsoids, remove_ellipsoids
 from ..inertials import EXACT
@@ -16,27 +16,18 @@ from ..render import render_body
 from ..study import folder_of, show_trial
 from ..typed import Status, scene, there
 from ..values import study_folder
-from .author import NO_RIG
+from .act import Act, NeedsRig, the_rig, why_not
 
 
-def the_rig(context: bpy.types.Context) -> bpy.types.Object:
-    """The rig that `poll` found."""
-    return there(rig_in(context), "rig")
-
-
-class NeedsInertials:
+class NeedsInertials(Act):
     """Mix-in: the scene has a rig with inertial parameters."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """Whether there is something to see."""
-        body = rig_in(context)
-        if body is None:
-            why = NO_RIG
-        elif not any(EXACT in bone for bone in body.data.bones):
+        body, why = rig_in(context), why_not(context)
+        if body is not None and not why and not any(EXACT in bone for bone in body.data.bones):
             why = f"{body.name} has no masses on its bones: identify them, or add the rig again"
-        else:
-            why = linked(body)
         if why:
             cls.poll_message_set(why)  # type: ignore[attr-defined]
         return not why
@@ -53,7 +44,7 @@ class EXCITING_DANCE_OT_colour(NeedsInertials, bpy.types.Operator):
         name="Quantity", items=tuple((name, q.label, q.description) for name, q in QUANTITIES.items())
     )
 
-    def execute(self, context: bpy.types.Context) -> Status:
+    def act(self, context: bpy.types.Context) -> Status:
         colour_body(the_rig(context), self.quantity)
         return {"FINISHED"}
 
@@ -65,7 +56,7 @@ class EXCITING_DANCE_OT_legend(NeedsInertials, bpy.types.Operator):
     bl_label = "Legend"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
-    def execute(self, context: bpy.types.Context) -> Status:
+    def act(self, context: bpy.types.Context) -> Status:
         body = the_rig(context)
         had = bool(legends_in(scene(context)))
         remove_legends(scene(context))
@@ -82,7 +73,7 @@ class EXCITING_DANCE_OT_ellipsoids(NeedsInertials, bpy.types.Operator):
     bl_label = "Ellipsoids"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
-    def execute(self, context: bpy.types.Context) -> Status:
+    def act(self, context: bpy.types.Context) -> Status:
         body = the_rig(context)
         if any(ELLIPSOID_KEY in child for child in body.children):
             remove_ellipsoids(body)
@@ -93,7 +84,7 @@ class EXCITING_DANCE_OT_ellipsoids(NeedsInertials, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class EXCITING_DANCE_OT_trial(bpy.types.Operator):
+class EXCITING_DANCE_OT_trial(NeedsRig, bpy.types.Operator):
     """Play this trial, with its markers and forces"""
 
     bl_idname = "exciting_dance.trial"
@@ -102,12 +93,7 @@ class EXCITING_DANCE_OT_trial(bpy.types.Operator):
 
     name: bpy.props.StringProperty()  # type: ignore[valid-type]
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """With a rig only."""
-        return rig_in(context) is not None
-
-    def execute(self, context: bpy.types.Context) -> Status:
+    def act(self, context: bpy.types.Context) -> Status:
         show_trial(context, the_rig(context), self.name)
         return {"FINISHED"}
 
@@ -120,7 +106,7 @@ class EXCITING_DANCE_OT_picture(NeedsInertials, bpy.types.Operator):
 
     filepath: bpy.props.StringProperty(subtype="FILE_PATH")  # type: ignore[valid-type]
 
-    def execute(self, context: bpy.types.Context) -> Status:
+    def act(self, context: bpy.types.Context) -> Status:
         body = the_rig(context)
         beside = folder_of(body) or Path(bpy.path.abspath("//") or bpy.app.tempdir)
         path = Path(bpy.path.abspath(self.filepath)) if self.filepath else beside / study_folder.PICTURE_FILE

@@ -5,10 +5,12 @@ from __future__ import annotations
 import bpy
 
 from ..armature import rig_in
-from ..checks import SHOWN, settings_of
+from ..checks import SHOWN, checks_of, settings_of
 from ..typed import layout as layout_of
 from ..typed import there
-from .sidebar import Tab
+from ..values import errors
+from .messages import write
+from .tab import Tab
 
 
 class EXCITING_DANCE_PT_checks(Tab, bpy.types.Panel):  # type: ignore[misc]
@@ -31,6 +33,10 @@ class EXCITING_DANCE_PT_checks(Tab, bpy.types.Panel):  # type: ignore[misc]
         column.use_property_split, column.use_property_decorate = True, False
         for name in SHOWN:
             column.prop(settings_of(body), name)
+        try:
+            checks_of(body)
+        except errors.InvalidValue as error:  # the fields show the defaults then
+            write(context, layout.box().column(align=True), str(error), icon="ERROR")
 
 
 CLASSES = (EXCITING_DANCE_PT_checks,)

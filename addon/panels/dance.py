@@ -6,18 +6,19 @@ from typing import Any
 
 import bpy
 
-from ..armature import rig_in, rig_of
+from ..armature import rig_in, rig_of, trouble
 from ..authoring.author import jump_targets, now, standing_now
 from ..authoring.ghost import DONE_KEY, ghost_of
 from ..authoring.keyed import keyed
 from ..authoring.performance import PLACE
 from ..authoring.properties import ROLES, dance_settings
 from ..authoring.timeline import contact_curves
+from ..custom import label
 from ..scores import scored
 from ..told import told
 from ..typed import scene, there
 from ..values import spoken
-from .messages import running, said, write
+from .messages import in_the_way, running, said, write
 from .tab import Tab
 
 ICONS: dict[str, Any] = {role: icon for role, _, _, icon, _ in ROLES}
@@ -37,11 +38,12 @@ class EXCITING_DANCE_PT_author(Tab, bpy.types.Panel):  # type: ignore[misc]
         else:
             action = body.animation_data.action if body.animation_data else None
             layout.label(text=action.name if action else "Nothing keyed yet", icon="ACTION")
+            in_the_way(context, layout, body)
         ghost = None if body is None else ghost_of(scene(context), body)
         if ghost is not None:
             box = layout.box()
             row = box.row()
-            row.label(text=f"Ghost, {ghost.get(DONE_KEY, '')}", icon="GHOST_ENABLED")
+            row.label(text=f"Ghost, {label(ghost, DONE_KEY)}", icon="GHOST_ENABLED")
             box.row().prop(settings, "ghost_place", expand=True)
             row = box.row(align=True)
             row.scale_y = 1.3
@@ -52,14 +54,15 @@ class EXCITING_DANCE_PT_author(Tab, bpy.types.Panel):  # type: ignore[misc]
 
 
 class Part(Tab):
-    """Mix-in: a part of Author, for which there must be a rig."""
+    """Mix-in: a part of Author, for which there must be a rig that is whole."""
 
     bl_parent_id = "EXCITING_DANCE_PT_author"
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """With a rig only."""
-        return rig_in(context) is not None
+        body = rig_in(context)
+        return body is not None and not trouble(body, data=False)
 
 
 class EXCITING_DANCE_PT_postures(Part, bpy.types.Panel):  # type: ignore[misc]

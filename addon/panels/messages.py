@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ..armature import rig_in
+from ..armature import rig_in, trouble
 from ..jobs import Current
 from ..told import VERDICTS, told
 from ..typed import scene
@@ -30,6 +30,15 @@ def running(layout: bpy.types.UILayout, place: str) -> bool:
     row.progress(factor=job.fraction, text=f"{job.title}: {job.message}")
     row.operator("exciting_dance.cancel", text="", icon="X")
     return True
+
+
+def in_the_way(context: bpy.types.Context, layout: bpy.types.UILayout, body: bpy.types.Object) -> None:
+    """Show why nothing can be done with a rig as it is, if that is so."""
+    why = trouble(body, data=False)
+    if why:
+        box = layout.box()
+        box.alert = True
+        write(context, box.column(align=True), why, icon="ERROR")
 
 
 def said(context: bpy.types.Context, layout: bpy.types.UILayout, place: str) -> None:

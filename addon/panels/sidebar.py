@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import bpy
 
 from ..armature import rig_in
-from ..inertials import RESULT_KEY, told
+from ..inertials import bounds_of, told
 from ..legend import legends_in
 from ..properties import settings_of
 from ..study import trial_of, trials_of
 from ..typed import layout as layout_of
 from ..typed import scene, there
 from ..values import spoken
-from .messages import running, said, write
+from .messages import in_the_way, running, said, write
 from .tab import Tab
 
 TITLES = {"": "Mass, identified", "prior_": "Mass, prior", "std_": "Mass, std"}
@@ -45,6 +44,7 @@ class EXCITING_DANCE_PT_rig(Tab, bpy.types.Panel):  # type: ignore[misc]
         body = rig_in(context)
         if body is not None:
             layout.label(text=f"{body.name}: {len(body.data.bones)} links", icon="OUTLINER_OB_ARMATURE")
+            in_the_way(context, layout, body)
             row = layout.row(align=True)
             row.operator("exciting_dance.limits", text="Limits On").enforce = True
             row.operator("exciting_dance.limits", text="Off").enforce = False
@@ -181,7 +181,7 @@ class EXCITING_DANCE_PT_bone(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, body = layout_of(self), rig_in(context)
+        layout, body = layout_of(self), there(rig_in(context), "rig")
         bone = body.data.bones.active
         layout.label(text=spoken(bone.name).capitalize(), icon="BONE_DATA")
         layout.use_property_split, layout.use_property_decorate = True, False
@@ -193,8 +193,7 @@ class EXCITING_DANCE_PT_bone(Tab, bpy.types.Panel):  # type: ignore[misc]
         layout.prop(bone, '["inertia"]', text="Inertia")
         if "determined" in bone:
             layout.prop(bone, '["determined"]', text="Determined")
-        found = json.loads(body.data.get(RESULT_KEY, "{}"))
-        bound = [name for name in found.get("at_bounds", ()) if name.startswith(f"{bone.name}")]
+        bound = [name for name in bounds_of(body) if name.startswith(f"{bone.name}")]
         if bound:
             layout.label(text=f"On a bound: {', '.join(map(spoken, bound))}", icon="INFO")
 

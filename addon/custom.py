@@ -1,0 +1,108 @@
+"""The one place where custom properties are read: people, scripts and other versions may have left anything there."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import bpy
+import numpy as np
+
+from .values import errors
+
+Owner = bpy.types.ID | bpy.types.Bone
+UNDO = "undo that edit, or delete the property"
+SHOWN = 40
+"""Characters of a wrong value that an error shows."""
+
+
+def label(owner: Owner, name: str) -> str:
+    """A text by which the add-on knows what is its own; empty where there is none, or something else than a text."""
+    value = owner.get(name, "")
+    return value if isinstance(value, str) else ""
+
+
+def text(owner: Owner, name: str, remedy: str = UNDO) -> str:
+    """A text.
+
+    Args:
+        owner: of the property.
+        name: of the property.
+        remedy: what to do when it is damaged, in one clause.
+
+    Raises:
+        InvalidValue: there is none.
+    """
+    value = _there(owner, name, remedy)
+    if not isinstance(value, str):
+        raise damaged(owner, name, f"it is {_shown(value)} and no text", remedy)
+    return value
+
+
+def tree(owner: Owner, name: str, remedy: str = UNDO) -> dict[str, Any]:
+    """The object that a text describes as JSON; empty where there is no such property.
+
+    Raises:
+        InvalidValue: it is no text, or the text describes no object.
+    """
+    if name not in owner:
+        return {}
+    words = text(owner, name, remedy)
+    try:
+        found = json.loads(words)
+    except (ValueError, RecursionError) as error:
+        raise damaged(owner, name, f"it is no JSON: {error}", remedy) from None
+    if not isinstance(found, dict):
+        raise damaged(owner, name, f"{_shown(words)} is no JSON object", remedy)
+    return found
+
+
+def number(owner: Owner, name: str, remedy: str = UNDO) -> float:
+    """A finite number.
+
+    Raises:
+        InvalidValue: there is none.
+    """
+    value = _there(owner, name, remedy)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise damaged(owner, name, f"it is {_shown(value)} and no number", remedy)
+    return float(value)
+
+
+def numbers(owner: Owner, name: str, count: int, remedy: str = UNDO, *, finite: bool = True) -> np.ndarray:
+    """An array (count,) of numbers.
+
+    Raises:
+        InvalidValue: there is none of that length; or, where they are to be finite, one is not.
+    """
+    value = _there(owner, name, remedy)
+    try:
+        found = np.array(value.to_list(), float)
+    except (AttributeError, TypeError, ValueError):
+        found = np.zeros(0)
+    if found.shape != (count,):
+        raise damaged(owner, name, f"it is {_shown(value)} and not {count} numbers", remedy)
+    if finite and not np.isfinite(found).all():
+        raise damaged(owner, name, f"it holds {found[~np.isfinite(found)][0]}", remedy)
+    return found
+
+
+def damaged(owner: Owner, name: str, problem: str, remedy: str = UNDO) -> errors.InvalidValue:
+    """The error that names a property, its owner and the way out."""
+    return errors.InvalidValue(f"custom property {name!r} of {owner.name!r} is damaged ({problem}): {remedy}")
+
+
+def _there(owner: Owner, name: str, remedy: str) -> Any:
+    value = owner.get(name)
+    if value is None:
+        raise errors.InvalidValue(f"{owner.name!r} has no custom property {name!r}: {remedy}")
+    return value
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, (str, bytes)) and len(value) > SHOWN:
+        return f"{value[:SHOWN]!r} and more"
+    if isinstance(value, (str, bytes, int, float)):
+        return repr(value)
+    return "a list" if hasattr(value, "to_list") else "a group"

@@ -1,0 +1,61 @@
+"""What operators have in common: the rig that is meant, and a refusal that is told and changes nothing."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import bpy
+
+from ..armature import rig_in, trouble
+from ..typed import Status, there
+from ..values import errors
+from ..whole import all_or_nothing
+
+NO_RIG = "Add a rig first, or select one: Dance > Rig"
+
+
+def why_not(context: bpy.types.Context, *, data: bool = True) -> str:
+    """Why nothing can be done with the rig that is meant, in one sentence; empty where all can.
+
+    Args:
+        context: of the scene.
+        data: whether its bones are to be written to as well.
+    """
+    body = rig_in(context)
+    return NO_RIG if body is None else trouble(body, data=data)
+
+
+def the_rig(context: bpy.types.Context) -> bpy.types.Object:
+    """The rig that `poll` found."""
+    return there(rig_in(context), "rig")
+
+
+class Act:
+    """Mix-in of an operator that does its work in `act`: wholly, or not at all and with a word why."""
+
+    def act(self, context: bpy.types.Context) -> Status:
+        """Do it."""
+        raise NotImplementedError
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        """Do it; what stands in the way is told."""
+        try:
+            with all_or_nothing():
+                return self.act(context)
+        except (OSError, errors.SolverError) as error:
+            self.report({"ERROR"}, str(error))  # type: ignore[attr-defined]
+            return {"CANCELLED"}
+
+
+class NeedsRig(Act):
+    """Mix-in: the scene has a rig that is meant, it is as its armature says, and it can be animated."""
+
+    writes_bones: ClassVar[bool] = False
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Whether there is one; what stands in the way is said."""
+        why = why_not(context, data=cls.writes_bones)
+        if why:
+            cls.poll_message_set(why)  # type: ignore[attr-defined]
+        return not why
