@@ -19,6 +19,7 @@ MEASURED = (
     "urdf",
     "c3d",
     "live",
+    "scenes",
 )
 """Modules of this package that measure rows, in the order of the table."""
 
