@@ -1,13 +1,14 @@
 """The command line: one verb per capability, one file per verb.
 
 Exit codes: 0 done, 1 a defect of ours (with its traceback) or, of ``check``, a dance that is not feasible, 2 wrong
-input or arguments (one line says which), 130 stopped by the user (nothing half-written is left).
+input or arguments, or an output that cannot be written (one line says which), 130 stopped by the user (nothing
+half-written is left).
 """
 
 from __future__ import annotations
 
 import argparse
-import os
+import errno
 import sys
 from collections.abc import Sequence
 from types import ModuleType
@@ -15,6 +16,7 @@ from types import ModuleType
 from ..errors import Cancelled, SolverError
 from ..stopping import CODE as STOPPED
 from ..stopping import NOTHING
+from ..streams import lasting, lost
 from ..version import VERSION
 from . import (
     calibrate,
@@ -34,9 +36,11 @@ from . import (
     slow,
     track,
 )
-from .options import AS_WRITTEN, PROGRESS, Paragraphs
+from .options import AS_WRITTEN, PROGRESS, Paragraphs, Parser, outputs
 
 OK, WRONG_INPUT = 0, 2
+GONE = (errno.EPIPE, errno.EINVAL)
+"""How systems say that who read our output has gone, as ``head`` does when it has enough: no loss to anybody."""
 VERBS: tuple[ModuleType, ...] = (
     demo,
     rig,
@@ -71,7 +75,7 @@ Each verb explains itself: python -m solver identify --help
 
 def parser() -> argparse.ArgumentParser:
     """The whole command line."""
-    result = argparse.ArgumentParser(prog=AS_WRITTEN, description=DESCRIPTION, formatter_class=Paragraphs)
+    result = Parser(prog=AS_WRITTEN, description=DESCRIPTION, formatter_class=Paragraphs)
     result.add_argument("--version", action="version", version=f"exciting_dance {VERSION}")
     verbs = result.add_subparsers(title="verbs", metavar="VERB", dest="verb", required=True)
     for module in VERBS:
@@ -81,11 +85,19 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; the exit code."""
-    options = parser().parse_args(arguments)
+    with lasting():
+        code = _run(arguments)
+        if (why := lost(sys.stdout)) is not None and why.errno not in GONE and code != STOPPED:
+            print(f"error: the standard output cannot be written: {why.strerror}", file=sys.stderr)
+            return WRONG_INPUT
+        return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
-        with PROGRESS[options.progress]() as progress:
+        options = parser().parse_args(arguments)
+        with outputs(options), PROGRESS[options.progress]() as progress:
             code = options.run(options, progress)
-        sys.stdout.flush()
     except Cancelled as error:
         return _stopped(str(error))
     except KeyboardInterrupt:
@@ -93,10 +105,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SolverError as error:
         print(f"error: {_one_line(error)}", file=sys.stderr)
         return WRONG_INPUT
-    except BrokenPipeError:
-        # Who read our output has gone; Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return STOPPED
     return OK if code is None else int(code)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 
 from ..progress import Progress
+from .argument_types import rate
 from .dances import RATES, add_checks, add_dance, check_options, dance_of
-from .options import add_output, add_verb, number
+from .options import add_output, add_verb
 
 FEASIBLE, INFEASIBLE = 0, 1
 EXPLANATION = """
@@ -31,7 +32,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
     parser = add_verb(verbs, "check", "say whether a dance is feasible, and what fails", EXPLANATION, run)
     add_dance(parser)
-    parser.add_argument("--rate", type=number, metavar="HZ", help=f"samples a second {RATES.format(500)}")
+    parser.add_argument("--rate", type=rate, metavar="HZ", help=f"samples a second {RATES.format(500)}")
     add_checks(parser)
     add_output(parser, required=False)
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..progress import Progress
-from .options import add_recordings, add_standing, add_verb, read_options, rig_named
+from .argument_types import path
+from .options import add_jobs, add_output_file, add_recordings, add_standing, add_verb, read_options, rig_named
 from .words import AXES
 
 if TYPE_CHECKING:
@@ -30,11 +31,11 @@ Examples:
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
     parser = add_verb(verbs, "compare", "test identified inertials on further trials", EXPLANATION, run)
-    parser.add_argument("result", type=Path, metavar="DIR", help="the --output of `identify`")
+    parser.add_argument("result", type=path, metavar="DIR", help="the --output of `identify`")
     add_recordings(parser)
     add_standing(parser)
-    parser.add_argument("--jobs", type=int, metavar="N", help="processes at once (default: joblib's)")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write the table there as CSV")
+    add_jobs(parser)
+    add_output_file(parser, "write the table there as CSV")
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:

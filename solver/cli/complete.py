@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from ..errors import InvalidValue
 from ..progress import Progress
+from .argument_types import count, seed, share
 from .dances import add_answer, add_authored, add_checks, add_patience, answering, check_options, repair_options, tell
-from .options import add_verb, number
+from .options import add_verb
 
 EXPLANATION = """
 Gives every free key a posture that excites masses and inertias (or, with --calm, the calm way between its neighbours),
@@ -30,10 +30,10 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_authored(parser)
     group = parser.add_argument_group("filling")
     group.add_argument("--calm", action="store_true", help="the calm way between the other keys, nothing exciting")
-    group.add_argument("--share", type=number, default=1.0, metavar="SHARE",
+    group.add_argument("--share", type=share, default=1.0, metavar="SHARE",
                        help="of the way from the calm posture to the exciting one, up to 1 (default: 1)")  # fmt: skip
-    group.add_argument("--seed", type=int, default=0, help="of every random choice (default: 0)")
-    group.add_argument("--pool", type=int, default=60, metavar="N",
+    group.add_argument("--seed", type=seed, default=0, help="of every random choice (default: 0)")
+    group.add_argument("--pool", type=count, default=60, metavar="N",
                        help="postures drawn for each footing, to choose among (default: 60)")  # fmt: skip
     add_patience(parser)
     add_answer(parser)
@@ -47,8 +47,6 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..dance.workflows.reading import load_keyed
 
     progress(0.0, "reading the dance")
-    if options.pool < 1 or options.seed < 0:
-        raise InvalidValue("--pool takes a number from 1, --seed one from 0")
     wanted = CompleteOptions(not options.calm, options.pool, share=options.share, seed=options.seed)
     keyed = load_keyed(options.dance)
     answer = complete(keyed, wanted, check_options(options, keyed.checks), repair_options(options), rate=options.rate,

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from ..check_options import DANCE_CHECKS
 from ..errors import Cancelled, InvalidValue
 from ..progress import Part, Progress
+from .argument_types import count, effort, number, positive, rate, seed
 from .dances import add_checks, asked, carried_words
-from .options import add_output, add_verb, number
+from .options import add_output, add_verb
 from .rig import add_body, body_of
 
 if TYPE_CHECKING:
@@ -45,18 +46,21 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--postures", nargs="+", default=[str(POSTURES)], metavar="N",
         help=f"in all (default: {POSTURES}), shared among both, right_forward, right, left; or as both=10 right=5 ...",
     )  # fmt: skip
-    group.add_argument("--seed", type=int, default=0, help="of every random choice (default: 0)")
+    group.add_argument("--seed", type=seed, default=0, help="of every random choice (default: 0)")
     group.add_argument(
         "--emphasise", nargs="+", default=[], metavar="PART=FACTOR",
         help="weight of a link, or of right_arm, left_arm, right_leg, left_leg or trunk, in the criterion",
     )  # fmt: skip
     group.add_argument("--step", type=number, metavar="M", help="by which the right foot goes forward")
     group.add_argument(
-        "--shortest", type=number, metavar="S", help="least duration of a transition (1, human 2; --paper: 5, human 2)"
+        "--shortest",
+        type=positive,
+        metavar="S",
+        help="least duration of a transition (1, human 2; paper 5, human 2)",
     )
-    group.add_argument("--speed", type=number, metavar="RAD/S", help="no joint exceeds, besides its own limit")
+    group.add_argument("--speed", type=positive, metavar="RAD/S", help="no joint exceeds, besides its own limit")
     group.add_argument(
-        "--hold", type=number, metavar="S", help="each posture is held (0.2, human 1; --paper: 1, human 5)"
+        "--hold", type=positive, metavar="S", help="each posture is held (0.2, human 1; --paper: 1, human 5)"
     )
     group.add_argument(
         "--paper",
@@ -67,9 +71,9 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--objective", choices=("sigma", "criterion"),
         help="of the transitions: the mean deviation to expect of all parameters (default), or the paper's criterion",
     )  # fmt: skip
-    group.add_argument("--effort", type=number, default=1.0, metavar="X", help="of the search; 0.2 for a quick look")
-    group.add_argument("--rate", type=number, default=100.0, metavar="HZ", help="of dance.csv and dance.mot (100)")
-    group.add_argument("--workers", type=int, default=2, metavar="N", help="processes (2)")
+    group.add_argument("--effort", type=effort, default=1.0, metavar="X", help="of the search; 0.2 for a quick look")
+    group.add_argument("--rate", type=rate, default=100.0, metavar="HZ", help="of dance.csv and dance.mot (100)")
+    group.add_argument("--workers", type=count, default=2, metavar="N", help="processes (2)")
     add_checks(parser, f"what the dance holds and carries; otherwise {carried_words(DANCE_CHECKS)}")
     add_output(parser)
 
@@ -79,8 +83,6 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..dance.workflows.design import design
     from .words import warn
 
-    if not options.rate > 0.0:
-        raise InvalidValue(f"--rate must be positive, got {options.rate:g}")
     progress(0.0, "building the rig")
     rig = body_of(options)
     found = design(rig, dance_options(options, rig), Part(progress, 0.0, WRITING))
@@ -104,8 +106,6 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     require_danceable(rig)
     kind = rig.provenance.get("kind")
     effort = options.effort
-    if not 0.0 < effort <= 10.0:
-        raise InvalidValue(f"--effort must be between 0 and 10, got {effort:g}")
     changes: dict[str, object] = {
         "postures": _postures(options.postures),
         "emphasis": emphasis_of(rig, _pairs(options.emphasise, "--emphasise")),

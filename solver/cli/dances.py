@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..check_options import PAIR_PRESETS, REACH
-from ..errors import InvalidValue
 from ..progress import Part, Progress
-from .options import number
+from .argument_types import not_negative, part, path, positive, rate
+from .options import EITHER
 
 if TYPE_CHECKING:
     from ..check_options import CheckOptions
@@ -33,7 +32,7 @@ RATES = "(default: {}; a motion in samples keeps its own)"
 def add_dance(parser: argparse.ArgumentParser) -> None:
     """The file of a dance, or a motion."""
     words = "authored dance (.json), timeline (.timeline.npz), designed dance (.npz), or motion (.motion.npz or folder)"
-    parser.add_argument("dance", type=Path, metavar="DANCE", help=words)
+    parser.add_argument("dance", type=path, metavar="DANCE", help=words)
     parser.add_argument("--trial", metavar="NAME", help="of the folder of a study, where it holds several")
 
 
@@ -51,40 +50,37 @@ def dance_of(options: argparse.Namespace) -> LoadedDance:
 def add_authored(parser: argparse.ArgumentParser) -> None:
     """The file of a dance with keys."""
     words = "authored dance (.json), timeline of a scene (.timeline.npz), or a dance's motion (.motion.npz)"
-    parser.add_argument("dance", type=Path, metavar="DANCE", help=words)
+    parser.add_argument("dance", type=path, metavar="DANCE", help=words)
 
 
 def add_answer(parser: argparse.ArgumentParser) -> None:
     """Where the changed dance goes."""
     words = "folder for the dance (it appears complete or not at all), or a .json file for its keys alone"
-    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help=words)
-    parser.add_argument(
-        "--rate", type=number, default=100.0, metavar="HZ", help="of the samples written (default: 100)"
-    )
+    parser.add_argument("--output", type=path, required=True, metavar="DIR", help=words)
+    parser.set_defaults(receives=EITHER)
+    parser.add_argument("--rate", type=rate, default=100.0, metavar="HZ", help="of the samples written (default: 100)")
 
 
 def add_checks(parser: argparse.ArgumentParser, words: str = CARRIED) -> None:
     """What a dance is checked against."""
     group = parser.add_argument_group("checks", words)
-    group.add_argument("--shrink", type=number, metavar="SHARE", help="of the support polygon about its centre")
-    group.add_argument("--friction", type=number, metavar="MU", help="coefficient between soles and floor")
-    group.add_argument("--allowed-slip", type=number, metavar="M", help="by which a planted sole may leave its place")
-    group.add_argument("--clearance", type=number, metavar="M", help="to keep between links")
+    group.add_argument("--shrink", type=part, metavar="SHARE", help="of the support polygon about its centre")
+    group.add_argument("--friction", type=not_negative, metavar="MU", help="coefficient between soles and floor")
+    group.add_argument("--allowed-slip", type=not_negative, metavar="M", help="by which a planted sole may move")
+    group.add_argument("--clearance", type=not_negative, metavar="M", help="to keep between links")
     group.add_argument("--pairs", choices=PAIR_PRESETS, help="links that must not touch")
 
 
 def add_patience(parser: argparse.ArgumentParser) -> None:
     """How long a repair may search."""
     words = f"search no longer, and write the best found (default: {PATIENCE:g})"
-    parser.add_argument("--seconds", type=number, default=PATIENCE, metavar="S", help=words)
+    parser.add_argument("--seconds", type=positive, default=PATIENCE, metavar="S", help=words)
 
 
 def repair_options(options: argparse.Namespace) -> RepairOptions:
     """The repair as asked for."""
     from ..dance.authoring.repair import RepairOptions
 
-    if not options.seconds > 0.0:
-        raise InvalidValue(f"--seconds must be positive, got {options.seconds:g}")
     return RepairOptions(patience=options.seconds)
 
 

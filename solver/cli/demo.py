@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from ..progress import Progress
+from .argument_types import seed
 from .options import add_output, add_verb
 
 EXPLANATION = """
@@ -21,15 +23,13 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
     parser = add_verb(verbs, "demo", "the whole chain on a labelled simulation; needs no data", EXPLANATION, run)
     add_output(parser, required=False)
-    parser.add_argument("--seed", type=int, default=1, help="of the truth and the noise (default: 1)")
-    parser.set_defaults(output=None)
+    parser.add_argument("--seed", type=seed, default=1, help="of the truth and the noise (default: 1)")
+    parser.set_defaults(output=Path("out", "demo"))
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the demonstration."""
-    from pathlib import Path
-
     from ..demo import run_demo
 
-    for line in run_demo(options.output or Path("out") / "demo", seed=options.seed, progress=progress):
+    for line in run_demo(options.output, seed=options.seed, progress=progress):
         print(line)

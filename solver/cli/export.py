@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from ..progress import Progress
+from .argument_types import rate
 from .dances import RATES, add_dance, dance_of
-from .options import add_verb, number
+from .options import add_output_file, add_verb
 
 EXPLANATION = """
 .csv holds time, then the angle [rad] of every joint in the rig's order, then their speeds [rad/s]; a spherical joint
@@ -25,8 +25,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
     parser = add_verb(verbs, "export", "write a dance as joint angles and speeds over time", EXPLANATION, run)
     add_dance(parser)
-    parser.add_argument("--rate", type=number, metavar="HZ", help=f"samples a second {RATES.format(100)}")
-    parser.add_argument("--output", type=Path, required=True, metavar="FILE", help=".csv or .mot")
+    parser.add_argument("--rate", type=rate, metavar="HZ", help=f"samples a second {RATES.format(100)}")
+    add_output_file(parser, ".csv or .mot", ".csv", ".mot", required=True)
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:

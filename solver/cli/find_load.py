@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..progress import Progress
+from .argument_types import count, not_negative, path
 from .options import (
     add_calibration,
+    add_jobs,
     add_output,
     add_plates,
     add_reading,
     add_rig,
     add_subject,
     add_verb,
-    number,
     plate_options,
     read_options,
     rig_of,
@@ -43,18 +43,18 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
     parser = add_verb(verbs, "find-load", "find what was added between recordings, and where", EXPLANATION, run)
     for name, words in (("before", "recordings, or folders of them, without the load"), ("after", "with it")):
-        parser.add_argument(f"--{name}", nargs="+", type=Path, required=True, metavar="FILE", help=words)
+        parser.add_argument(f"--{name}", nargs="+", type=path, required=True, metavar="FILE", help=words)
     add_reading(parser)
     add_subject(parser, required=False)
     add_calibration(parser)
     add_rig(parser)
     add_plates(parser)
     group = parser.add_argument_group("load")
-    group.add_argument("--most", type=int, metavar="N", help="links that carry something (default: 3)")
+    group.add_argument("--most", type=count, metavar="N", help="links that carry something (default: 3)")
     group.add_argument("--candidates", nargs="+", default=(), metavar="LINK", help="that may carry it (default: all)")
-    group.add_argument("--margin", type=number, metavar="M", help="it reaches beyond its link's box (default: 0.05)")
+    group.add_argument("--margin", type=not_negative, metavar="M", help="it reaches beyond its link (default: 0.05)")
     group.add_argument("--filter", default="human_8hz", metavar="PRESET", help="a named filter (default: human_8hz)")
-    group.add_argument("--jobs", type=int, metavar="N", help="processes at once (default: joblib's)")
+    add_jobs(group)
     add_output(parser)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 
 from ..progress import Progress
+from .argument_types import natural, seed
 from .options import (
+    add_jobs,
     add_output,
     add_plates,
     add_recordings,
@@ -47,15 +49,15 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     group.add_argument(
         "--base", metavar="LINK", help="at whose origin the wrench is written (default: the rig's choice)"
     )
-    group.add_argument("--bootstrap", type=int, default=40, metavar="N", help="samples for the spread; 0 for none")
-    group.add_argument("--seed", type=int, default=0, help="of the bootstrap")
+    group.add_argument("--bootstrap", type=natural, default=40, metavar="N", help="samples for the spread; 0 for none")
+    group.add_argument("--seed", type=seed, default=0, help="of the bootstrap")
     group.add_argument("--no-cross-validation", action="store_true", help="do not fit without each trial in turn")
     group.add_argument(
         "--asymmetric", action="store_true", help="left and right may differ freely (consistent method, people)"
     )
     group.add_argument("--no-synchronisation", action="store_true", help="do not take off the lag of the plates")
     group.add_argument("--title", help="of the report")
-    group.add_argument("--jobs", type=int, metavar="N", help="processes at once (default: joblib's)")
+    add_jobs(group)
     add_output(parser)
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, NoReturn, TypedDict
 
 from ..errors import InvalidValue
 from ..plate_options import FINDINGS, FREE_MOMENTS, PlateOptions
 from ..progress import JsonLines, Progress, silent
+from ..streams import heard
 from ..terminal import watched
+from .argument_types import jobs, path, path_ending, positive
 
 if TYPE_CHECKING:
     from ..formats.recording import ReadOptions
@@ -30,6 +31,10 @@ class Subject(TypedDict):
     static: tuple[str, ...]
 
 
+FOLDER, FILE, EITHER = "folder", "file", "folder, or .json file"
+"""What the output of a verb is."""
+KEYS = ".json"
+"""Suffix of an output that is a file where it could be a folder."""
 HELP_WIDTH = 110
 SEXES = ("female", "male")
 UP_AXES = ("auto", "x", "y", "z", "-x", "-y", "-z")
@@ -38,7 +43,7 @@ UNITS = ("m", "mm", "cm")
 
 PROGRESS: dict[str, Callable[[], AbstractContextManager[Progress]]] = {
     "text": watched,
-    "json": lambda: nullcontext(JsonLines()),
+    "json": lambda: nullcontext(heard(JsonLines())),
     "none": lambda: nullcontext(silent),
 }
 """What long work tells, for as long as it lasts."""
@@ -52,6 +57,18 @@ def program() -> str:
     """How the program was called: by the command that pip installs, or as a module under the package's name."""
     installed = "exciting-dance"
     return installed if Path(sys.argv[0]).stem == installed else f"python -m {__name__.split('.')[-3]}"
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that tells wrong arguments as all wrong input is told: in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse.
+
+        Raises:
+            InvalidValue: always.
+        """
+        raise InvalidValue(f"{message} (see {self.prog.replace(AS_WRITTEN, program())} --help)")
 
 
 class Paragraphs(argparse.RawDescriptionHelpFormatter):
@@ -91,7 +108,7 @@ def add_recordings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "files",
         nargs="+",
-        type=Path,
+        type=path,
         metavar="FILE",
         help="recordings (.trc .c3d .mot .sto .csv .npz) or folders of them; files of one name make one trial: "
         "walk.trc and walk.mot, robot_angles.csv and robot_wrenches.csv",
@@ -190,18 +207,23 @@ def add_subject(parser: argparse.ArgumentParser, *, required: bool = True) -> No
     """What a new subject needs, and how to calibrate it."""
     group = parser.add_argument_group("subject")
     group.add_argument("--sex", choices=SEXES, required=required, help="chooses the table of segment inertias")
-    group.add_argument("--height", type=number, metavar="M", help="stature in metres (default: from the markers)")
-    group.add_argument("--mass", type=number, metavar="KG", help="body mass in kg (default: from the plates)")
+    group.add_argument("--height", type=positive, metavar="M", help="stature in metres (default: from the markers)")
+    group.add_argument("--mass", type=positive, metavar="KG", help="body mass in kg (default: from the plates)")
     group.add_argument("--marker-set", metavar="NAME", help="name or .json file of a marker set (default: found out)")
     group.add_argument(
         "--static", nargs="+", default=(), metavar="TRIAL", help="names of the only trials to calibrate with"
     )
 
 
+def add_jobs(parser: argparse._ActionsContainer) -> None:
+    """How many processes work at once."""
+    parser.add_argument("--jobs", type=jobs, metavar="N", help="processes at once, -1 for all (default: joblib's)")
+
+
 def add_calibration(parser: argparse.ArgumentParser) -> None:
     """A subject calibrated before."""
     parser.add_argument(
-        "--calibration", type=Path, metavar="FILE", help="calibration.json of an earlier run, instead of a new subject"
+        "--calibration", type=path, metavar="FILE", help="calibration.json of an earlier run, instead of a new subject"
     )
 
 
@@ -226,19 +248,38 @@ def add_output(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
     """The folder that receives everything at once or, if the work fails or is stopped, nothing."""
     parser.add_argument(
         "--output",
-        type=Path,
+        type=path,
         required=required,
         metavar="DIR",
-        help="folder for the results; it appears complete or not at all",
+        help="folder for the results; it appears complete or not at all, and replaces those of an earlier run",
     )
+    parser.set_defaults(receives=FOLDER)
 
 
-def number(text: str) -> float:
-    """A finite number; whether it makes sense is for the solver to say."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
-    return value
+def add_output_file(parser: argparse.ArgumentParser, words: str, *endings: str, required: bool = False) -> None:
+    """The file that receives the result, whole or not at all; its suffix is one of ``endings``, if there are any."""
+    kind = path_ending(*endings) if endings else path
+    parser.add_argument("--output", type=kind, required=required, metavar="FILE", help=words)
+    parser.set_defaults(receives=FILE)
+
+
+@contextmanager
+def outputs(options: argparse.Namespace) -> Iterator[None]:
+    """Until the block ends, the output is kept for this process; whatever forbids it is told before any work.
+
+    Raises:
+        InputError: it cannot be written, or another run writes there.
+    """
+    from ..formats.atomic import check_file
+    from ..formats.folder import claimed
+
+    output: Path | None = getattr(options, "output", None)
+    receives = getattr(options, "receives", None)
+    if output is None or receives is None:
+        yield
+    elif receives == FILE or (receives == EITHER and output.suffix.lower() == KEYS):
+        check_file(output)
+        yield
+    else:
+        with claimed(output):
+            yield

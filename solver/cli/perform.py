@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from ..progress import Progress
+from .argument_types import path
 from .options import add_output, add_verb
 
 EXPLANATION = """
@@ -29,8 +29,8 @@ Examples:
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
     parser = add_verb(verbs, "perform", "say how closely a dance was performed", EXPLANATION, run)
-    parser.add_argument("plan", type=Path, metavar="PLAN", help="dance, timeline or .motion.npz")
-    parser.add_argument("performed", type=Path, metavar="PERFORMED", help="folder of a study, or a .motion.npz")
+    parser.add_argument("plan", type=path, metavar="PLAN", help="dance, timeline or .motion.npz")
+    parser.add_argument("performed", type=path, metavar="PERFORMED", help="folder of a study, or a .motion.npz")
     parser.add_argument("--trial", metavar="NAME", help="of the folder, where it holds several")
     add_output(parser)
 

@@ -6,9 +6,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import InputError, InvalidValue
+from ..errors import InvalidValue
 from ..progress import Progress
-from .options import SEXES, add_verb, number
+from .argument_types import positive
+from .options import SEXES, add_output_file, add_verb
 
 if TYPE_CHECKING:
     from ..rig import Rig
@@ -34,15 +35,15 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
     parser = add_verb(verbs, "rig", "show a built-in rig or a URDF, or write it to a file", EXPLANATION, run)
     add_body(parser)
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write the rig there: .urdf, or .json for Blender")
+    add_output_file(parser, "write the rig there: .urdf, or .json for Blender", *SUFFIXES)
 
 
 def add_body(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Which body, and what its builder takes."""
     words = "human, hoap3, hrp2, a .urdf file, or a rig.json of this program"
     parser.add_argument("body", nargs=None if required else "?", metavar="BODY", help=words)
-    parser.add_argument("--height", type=number, metavar="M", help="stature of a human in metres")
-    parser.add_argument("--mass", type=number, metavar="KG", help="mass of a human or of hrp2 in kg")
+    parser.add_argument("--height", type=positive, metavar="M", help="stature of a human in metres")
+    parser.add_argument("--mass", type=positive, metavar="KG", help="mass of a human or of hrp2 in kg")
     parser.add_argument("--sex", choices=SEXES, help="of a human: chooses the table of segment inertias")
     parser.add_argument("--variant", help="of a human: 34dof (15 segments) or 23dof (12 segments)")
     parser.add_argument("--table", help="of a human: dumas or deleva")
@@ -62,8 +63,6 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
     output: Path | None = options.output
     suffix = output.suffix.lower() if output is not None else ""
-    if output is not None and suffix not in SUFFIXES:
-        raise InputError(output, "has no suffix that says how to write it", remedy=f"End it on {' or '.join(SUFFIXES)}")
     progress(0.0, "building the rig")
     rig = body_of(options)
     print(f"{rig.name}: {len(rig.links)} links, {rig.model.nv - 6} joint degrees of freedom, ", end="")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..progress import Progress
 from .options import (
     add_calibration,
+    add_jobs,
     add_output,
     add_recordings,
     add_rig,
@@ -41,7 +42,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_calibration(parser)
     add_rig(parser)
     parser.add_argument("--filter", default="human_8hz", metavar="PRESET", help="a named filter (default: human_8hz)")
-    parser.add_argument("--jobs", type=int, metavar="N", help="processes at once (default: joblib's)")
+    add_jobs(parser)
     add_output(parser)
 
 

@@ -4,7 +4,7 @@ Both sides of Y phi = f must pass the same filter, or their difference is the fi
 """
 
 from .cutoff import lowered, noisy_above
-from .filters import PRESETS, FilterPreset, low_pass, preset_of, settling_time
+from .filters import PRESETS, FilterPreset, low_pass, preset_of, require_rate, settling_time
 from .gaps import bridge, left_out, stretches
 from .lag import Lag, combined_lag, estimate_lag, shift
 from .manifold import smooth_motion
@@ -34,6 +34,7 @@ __all__ = [
     "noise_floor",
     "noisy_above",
     "preset_of",
+    "require_rate",
     "resample",
     "settling_time",
     "shaken",

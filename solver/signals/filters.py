@@ -42,7 +42,7 @@ class FilterPreset:
     corrected: bool = False
 
     def __post_init__(self) -> None:
-        if self.order < 1 or not self.cutoff > 0.0:
+        if self.order < 1 or not 0.0 < self.cutoff < np.inf:
             raise InvalidValue(f"filter {self.name!r}: order {self.order} and cut-off {self.cutoff:g} must be positive")
 
     @property
@@ -76,6 +76,19 @@ def preset_of(name: str) -> FilterPreset:
         return PRESETS[name]
     except KeyError:
         raise UnknownPreset(name, PRESETS) from None
+
+
+def require_rate(preset: FilterPreset, rate: float) -> None:
+    """Refuse samples that are too few for a filter.
+
+    Raises:
+        InvalidValue: the cut-off is not below half the sample rate [1/s].
+    """
+    if not preset.design_cutoff < 0.5 * rate:
+        raise InvalidValue(
+            f"filter {preset.name!r} cuts off at {preset.design_cutoff:g} Hz, which is not below half the sample rate "
+            f"({0.5 * rate:g} Hz); choose a lower cut-off or data at a higher rate"
+        )
 
 
 def low_pass(values: np.ndarray, rate: float, preset: FilterPreset, longest_gap: float = LONGEST_GAP) -> np.ndarray:
@@ -141,11 +154,7 @@ def _settling_time(order: int, cutoff: float) -> float:
 
 
 def _sections(preset: FilterPreset, rate: float) -> np.ndarray:
-    if not preset.design_cutoff < 0.5 * rate:
-        raise InvalidValue(
-            f"filter {preset.name!r} cuts off at {preset.design_cutoff:g} Hz, which is not below half the sample rate "
-            f"({0.5 * rate:g} Hz); choose a lower cut-off or data at a higher rate"
-        )
+    require_rate(preset, rate)
     return butter(preset.order, preset.design_cutoff, fs=rate, output="sos")
 
 

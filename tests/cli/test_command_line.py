@@ -91,15 +91,15 @@ def test_stopping_is_clean(number: signal.Signals, tmp_path: Path) -> None:
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background jobs ignore it
         "from pathlib import Path\n"
         "from solver.__main__ import main\n"
-        "from solver.cli import rig\n"
+        "from solver.cli import demo\n"
         "from solver.formats.folder import write_folder\n"
         "def work(options, progress):\n"
         "    with write_folder(options.output) as folder:\n"
         "        (folder / 'half').write_text('half')\n"
         "        print('working', flush=True)\n"
         "        time.sleep(20)\n"
-        "rig.run = work\n"
-        f"sys.argv[1:] = ['rig', 'human', '--output', {str(tmp_path / 'out')!r}]\n"
+        "demo.run = work\n"
+        f"sys.argv[1:] = ['demo', '--output', {str(tmp_path / 'out')!r}]\n"
         "sys.exit(main())\n"
     )
     with subprocess.Popen(

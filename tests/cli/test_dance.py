@@ -140,7 +140,7 @@ def test_soles_without_area_are_refused() -> None:
         (["--emphasise", "tail=3"], "tail"),
         (["--emphasise", "right_arm"], "NAME=NUMBER"),
         (["--rate", "0"], "rate"),
-        (["--shrink", "1"], "shrinks"),
+        (["--shrink", "1"], "shrink"),
     ],
 )
 def test_senseless_wishes_are_one_line(
