@@ -1,0 +1,65 @@
+"""Laws of signals: filters are linear and keep constants, splines keep what they can draw, clocks come back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from solver.formats.text import check_times, unrounded
+from solver.signals.filters import FilterPreset, low_pass
+from solver.signals.resample import resample
+from solver.wrenches import Wrenches
+from tests.laws.found import arrays, reals
+
+PRESETS = st.builds(FilterPreset, st.just("law"), st.integers(1, 5), reals(20.0, 2.0), corrected=st.booleans())
+SIGNALS = arrays((40, 2), 1e3)
+RATE = 100.0
+
+
+@given(SIGNALS, SIGNALS, reals(10.0), reals(10.0), PRESETS)
+def test_filters_are_linear(x: np.ndarray, y: np.ndarray, a: float, b: float, preset: FilterPreset) -> None:
+    """The filtered sum is the sum of the filtered; columns do not see each other; time may run backwards."""
+    filtered = [low_pass(signal, RATE, preset) for signal in (x, y)]
+    np.testing.assert_allclose(low_pass(a * x + b * y, RATE, preset), a * filtered[0] + b * filtered[1], atol=1e-6)
+    np.testing.assert_array_equal(low_pass(x[:, :1], RATE, preset)[:, 0], filtered[0][:, 0])
+
+
+@given(arrays((3,), 1e4), PRESETS)
+def test_constants_pass_every_filter(level: np.ndarray, preset: FilterPreset) -> None:
+    """Someone standing still weighs the same after filtering, in every sample, ends included."""
+    still = np.tile(level, (50, 1))
+    np.testing.assert_allclose(low_pass(still, RATE, preset), still, atol=1e-7)
+
+
+@given(arrays((2, 6), 100.0), reals(150.0, 20.0), st.integers(3, 60))
+def test_resampling_keeps_lines_and_constants(line: np.ndarray, rate: float, count: int) -> None:
+    """A force that changes evenly does so at any other rate, and without a filter nothing else is added."""
+    times = np.arange(200) / 200.0
+    values = (line[0] + times[:, None] * line[1])[:, None]
+    new = np.linspace(0.1, 0.9, count)
+    result = resample(Wrenches(times, ("plate",), values), new, FilterPreset("none", 2, 0.4 * min(rate, count)))
+    inside = slice(count // 4, count - count // 4)
+    expected = line[0] + new[:, None] * line[1]
+    np.testing.assert_allclose(result.values[inside, 0], expected[inside], atol=1e-3 * (1.0 + np.abs(line[1]).max()))
+
+
+@given(
+    st.sampled_from([50.0, 100.0, 120.0, 200.0, 250.0, 300.0, 1000.0]),
+    st.integers(3, 400),
+    reals(60.0, 0.0),
+    st.integers(3, 6),
+)
+def test_rounded_clocks_come_back(rate: float, count: int, start: float, digits: int) -> None:
+    """Time stamps rounded when written lie on the regular clock again, nearer to it than the rounding."""
+    step = 10.0**-digits
+    true = np.round(start, digits) + np.arange(count) / rate
+    cells = [f"{t:.{digits}f}" for t in true]
+    rounded = np.array([float(cell) for cell in cells])
+    assume(np.all(np.diff(rounded) > 0.0))
+    check_times(rounded, list(range(count)), Path("law.trc"))
+    back = unrounded(rounded, cells, rate)
+    assert np.abs(back - true).max() <= 1.1 * step
+    np.testing.assert_allclose(np.diff(back), 1.0 / rate, rtol=1e-9)
