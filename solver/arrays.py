@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -45,6 +46,11 @@ def shortened(names: Sequence[str], most: int = 6) -> str:
     """Names in a row, the middle left out where they are many, for a value's ``repr``."""
     shown = [str(name) for name in names]
     return ", ".join(shown if len(shown) <= most else [*shown[: most - 1], "...", shown[-1]])
+
+
+def repeated(names: Sequence[str]) -> list[str]:
+    """Names that occur more than once, in order."""
+    return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
 def _check_shape(name: str, got: tuple[int, ...], want: tuple[int | None, ...]) -> None:

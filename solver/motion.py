@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import frozen, frozen_times, shortened
+from .arrays import frozen, frozen_times, repeated, shortened
 from .errors import InvalidValue, UnknownMarker
 
 POSE = 7
@@ -73,7 +73,7 @@ class Markers:
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", frozen_times(self.times))
         object.__setattr__(self, "names", tuple(self.names))
-        twice = {name for name in self.names if self.names.count(name) > 1}
+        twice = repeated(self.names)
         if twice:
             raise InvalidValue(f"marker names must be unique; twice: {', '.join(sorted(twice))}")
         positions = np.array(self.positions, dtype=float)
@@ -155,7 +155,7 @@ class JointCoordinates:
         object.__setattr__(self, "times", frozen_times(self.times))
         for name in ("names", "units"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        twice = sorted({name for name in self.names if self.names.count(name) > 1})
+        twice = repeated(self.names)
         if twice:
             raise InvalidValue(f"joint coordinates must have names of their own; twice: {', '.join(twice)}")
         if len(self.units) != len(self.names) or any(unit not in self.UNITS for unit in self.units):

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrays import frozen
+from .errors import InvalidValue
+
+LEAST_CORNERS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,10 @@ class ContactPolygon:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "vertices", frozen("contact vertices", self.vertices, (None, 3)))
+        if len(self.vertices) < LEAST_CORNERS:
+            raise InvalidValue(
+                f"contact patch {self.name!r} has {len(self.vertices)} corners; it needs {LEAST_CORNERS}"
+            )
 
     @property
     def centroid(self) -> np.ndarray:

@@ -15,7 +15,8 @@ from ..rig import Rig
 from ..rigs.human import human
 from ..tracking.targets import Attachment
 from ..trial import Recording
-from .markerset import MarkerSet, detect_marker_set, load_marker_set
+from .markerset import MarkerSet
+from .markerset_file import detect_marker_set, load_marker_set
 from .sampling import is_still
 from .subject import SubjectData, SubjectState, lengths_of
 

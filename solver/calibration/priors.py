@@ -8,8 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..rig import Rig
-from .markerset import CENTRE_SPREAD, LATERAL, MarkerSet, Place
+from ..rigs.skeleton import LATERAL
+from .markerset import MarkerSet, Place
 
+CENTRE_SPREAD = 0.008
+"""[m] Standard deviation of a joint centre given as a virtual marker."""
 TIGHT = 1e-4
 """[m] Spread of a coordinate that only fixes a link's axes (the long axis runs between joint centres)."""
 JOINT_SPREADS: dict[str, tuple[float, float, float]] = {

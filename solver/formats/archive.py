@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import tokenize
 import zipfile
@@ -15,53 +14,69 @@ import numpy as np
 from numpy.lib import format as npy
 
 from ..errors import InputError
-from .text import check_file
+from .text import check_file, first_bytes
 
 SUFFIX = ".npy"
+MAGIC = b"PK"
 LARGEST = 4 << 30
 """Bytes of all entries together, unpacked: an hour of motion at 500 Hz takes about one gigabyte."""
+ALWAYS = 128 << 20
+"""Bytes that every archive may unpack to, however small it is: half an hour of a dance that hardly moves."""
+RATIO = 50
+"""Times the bytes of the file that a larger one may unpack to. Recordings hold noise and unpack to four times theirs at
+most, with missing markers and unloaded plates to twenty times; zeros alone to a thousand times."""
+MOST_ENTRIES = 100_000
+BLOCK = 1 << 24
+"""Bytes unpacked at once, so that an array is not held twice."""
+REMEDY = "Write it again with the program that made it, without objects"
 DAMAGED = (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, EOFError, RuntimeError, MemoryError,
            ArithmeticError, SyntaxError, tokenize.TokenError, zipfile.BadZipFile, zlib.error)  # fmt: skip
 """What reading a damaged archive raises, wherever the damage lies."""
 
 
-def is_archive(head: bytes) -> bool:
-    """Whether a file that begins so is an archive."""
-    return head.startswith(b"PK")
+def is_archive(path: str | Path) -> bool:
+    """Whether a file begins as an archive does.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    return first_bytes(path, len(MAGIC)) == MAGIC
 
 
 def read_archive(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, bytes]]:
     """The arrays of an archive, and its other entries as bytes.
 
     Raises:
-        InputError: missing, damaged, too large, or holding objects.
+        InputError: missing, damaged, unpacking to more than `LARGEST` bytes or, beyond `ALWAYS`, than `RATIO` times its
+            own; holding objects, or two entries of one name.
     """
-    remedy = "Write it again with the program that made it, without objects"
+    size = check_file(path)
     arrays, others = {}, {}
-    check_file(path)
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
-            if (size := sum(entry.file_size for entry in entries)) > LARGEST:
-                raise InputError(path, f"unpacks to {size / 2**30:.1f} GB", remedy="Cut it into shorter pieces")
+            _check_entries(path, entries, size)
             for entry in entries:
-                content = archive.read(entry)
                 if entry.filename.endswith(SUFFIX):
-                    arrays[entry.filename.removesuffix(SUFFIX)] = _array(path, entry.filename, content)
+                    with archive.open(entry) as stream:
+                        arrays[entry.filename.removesuffix(SUFFIX)] = _array(path, entry, stream)
                 else:
-                    others[entry.filename] = content
+                    others[entry.filename] = archive.read(entry)
     except InputError:
         raise
     except DAMAGED as error:
         problem = f"is not a readable .npz archive: {' '.join(str(error).split()) or type(error).__name__}"
-        raise InputError(path, problem, remedy=remedy) from error
+        raise InputError(path, problem, remedy=REMEDY) from error
     return arrays, others
 
 
 def write_archive(
     stream: IO[bytes], arrays: Mapping[str, np.ndarray], others: Mapping[str, bytes], *, compressed: bool = True
 ) -> None:
-    """Arrays and other entries as one archive that `numpy.load` reads too."""
+    """Arrays and other entries as one archive that `numpy.load` reads too, on a stream that holds nothing yet.
+
+    What compression makes so small that `read_archive` would doubt it is written without.
+    """
     method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
     with zipfile.ZipFile(stream, "w", method) as archive:
         for name, content in others.items():
@@ -70,21 +85,57 @@ def write_archive(
         for name, array in arrays.items():
             with archive.open(f"{name}{SUFFIX}", "w", force_zip64=True) as entry:
                 npy.write_array(entry, np.asanyarray(array), allow_pickle=False)
+        whole = sum(entry.file_size for entry in archive.infolist())
+    if compressed and whole > _most(stream.tell()):
+        stream.seek(0)
+        stream.truncate()
+        write_archive(stream, arrays, others, compressed=False)
 
 
-def _array(path: str | Path, name: str, content: bytes) -> np.ndarray:
-    """An array whose bytes have passed the archive's check sum; its header must tell just as many as there are."""
-    stream = io.BytesIO(content)
+def _most(size: int) -> int:
+    """Bytes that a file of ``size`` bytes may unpack to."""
+    return max(ALWAYS, RATIO * size)
+
+
+def _check_entries(path: str | Path, entries: list[zipfile.ZipInfo], size: int) -> None:
+    """Refuse what its headers tell of an archive of ``size`` bytes, before anything is unpacked."""
+    if len(entries) > MOST_ENTRIES:
+        raise InputError(path, f"holds {len(entries)} entries", remedy=REMEDY)
+    names = {entry.filename for entry in entries}
+    if len(names) < len(entries):
+        raise InputError(path, "holds two entries of one name", remedy=REMEDY)
+    whole = sum(entry.file_size for entry in entries)
+    if whole > LARGEST:
+        raise InputError(path, f"unpacks to {whole / 2**30:.1f} GB", remedy="Cut it into shorter pieces")
+    if whole > _most(size):
+        problem = f"unpacks to {whole / 2**20:.0f} MB, {whole / size:.0f} times its size, as no recording does"
+        raise InputError(path, problem, remedy="Write it without compression (numpy.savez) if it is meant so")
+
+
+def _array(path: str | Path, entry: zipfile.ZipInfo, stream: IO[bytes]) -> np.ndarray:
+    """An array whose bytes pass the archive's check sum; its header must tell just as many as there are."""
+    place = f"array {entry.filename}"
     version = npy.read_magic(stream)
     if version not in ((1, 0), (2, 0)):
-        raise InputError(path, f"has an array of format {version}", place=f"array {name}", remedy="Write it again")
+        raise InputError(path, f"has an array of format {version}", place=place, remedy="Write it again")
     read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     shape, by_columns, kind = read_header(stream)
     if kind.hasobject:
         remedy = "Write it again with numpy.savez, without objects"
-        raise InputError(path, "holds objects, which are not read", place=f"array {name}", remedy=remedy)
-    start = stream.tell()
-    if any(size < 0 for size in shape) or math.prod(shape) * kind.itemsize != len(content) - start:
-        raise ValueError(f"array {name} does not have the size that its header tells")
-    values: np.ndarray = np.ndarray(shape, kind, content, start, order="F" if by_columns else "C")
-    return values.copy(order="F" if by_columns else "C")
+        raise InputError(path, "holds objects, which are not read", place=place, remedy=remedy)
+    if any(size < 0 for size in shape) or math.prod(shape) * kind.itemsize != entry.file_size - stream.tell():
+        raise ValueError(f"{place} does not have the size that its header tells")
+    # an axis of length zero, or entries of no bytes, would let the others be of any length
+    if math.prod(max(size, 1) for size in shape) * max(kind.itemsize, 1) > max(ALWAYS, entry.file_size):
+        raise ValueError(f"{place} of shape {shape} is nothing in no end of rows")
+    values: np.ndarray = np.empty(shape, kind, order="F" if by_columns else "C")
+    content = memoryview(values.reshape(-1, order="A").view(np.uint8)) if values.nbytes else memoryview(b"")
+    filled = 0
+    while filled < len(content):
+        count = stream.readinto(content[filled : filled + BLOCK])  # type: ignore[attr-defined]
+        if not count:
+            raise EOFError(f"{place} ends early")
+        filled += count
+    if stream.read(1):
+        raise ValueError(f"{place} does not have the size that its header tells")
+    return values

@@ -12,6 +12,8 @@ An archive holds some of:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +25,7 @@ from ..wrenches import Wrenches
 from .archive import read_archive, write_archive
 from .atomic import write_atomically
 from .axes import check_extent, check_up, settle_up, to_z_up, up_of_markers
-from .joint_files import joints_of_archive
+from .joint_files import JointArrays, joints_of_archive
 from .text import Warn, no_warning
 from .wrench_checks import check_forces, settle_force_up
 
@@ -47,20 +49,22 @@ def read_npz(
             contradicts the data.
     """
     check_up(up, path)
-    arrays = read_archive(path)[0]
+    arrays = Entries(path, read_archive(path)[0])
     try:
-        markers = _markers(path, arrays, up)
+        markers = _markers(arrays, up)
         joints = None
-        if "joints" in arrays and "angles" in arrays:
-            joints = joints_of_archive(path, arrays, _times(path, arrays, "joint", len(arrays["angles"])), angles)
-        wrenches = _wrenches(path, arrays, up, sign, missing, warn)
-    except (InvalidValue, ValueError, TypeError) as error:
+        if "joints" in arrays.found and "angles" in arrays.found:
+            values = arrays.numbers("angles", 2)
+            times = arrays.times("joint", len(values))
+            root = arrays.numbers("root", 2) if "root" in arrays.found else None
+            joints = joints_of_archive(path, JointArrays(times, arrays.texts("joints"), values, root), angles)
+        wrenches = _wrenches(arrays, up, sign, missing, warn)
+    except InvalidValue as error:
         raise InputError(path, str(error), remedy=REMEDY) from error
     if markers is None and wrenches is None and joints is None:
-        problem = f"holds neither positions nor joint angles nor forces, only {', '.join(sorted(arrays)) or 'nothing'}"
-        raise InputError(path, problem, remedy=REMEDY)
-    metadata = {name: arrays[name].reshape(-1)[0].item() for name in METADATA if arrays.get(name, np.zeros(0)).size}
-    return Recording(Path(path).stem, markers, wrenches, metadata=metadata, joints=joints)
+        held = ", ".join(sorted(arrays.found)) or "nothing"
+        raise InputError(path, f"holds neither positions nor joint angles nor forces, only {held}", remedy=REMEDY)
+    return Recording(Path(path).stem, markers, wrenches, metadata=_metadata(arrays), joints=joints)
 
 
 def write_recording_npz(path: str | Path, recording: Recording) -> None:
@@ -81,37 +85,122 @@ def write_recording_npz(path: str | Path, recording: Recording) -> None:
         write_archive(stream, arrays, {})
 
 
-def _markers(path: str | Path, arrays: dict[str, np.ndarray], up: str) -> Markers | None:
-    if "positions" not in arrays:
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """The arrays of somebody's archive, each taken as what it must be.
+
+    Attributes:
+        path: of the archive.
+        found: by name.
+    """
+
+    path: str | Path
+    found: Mapping[str, np.ndarray]
+
+    def numbers(self, name: str, axes: int) -> np.ndarray:
+        """An array of real numbers with so many axes, as floats.
+
+        Raises:
+            InputError: it is not there, of another kind or shape, or infinite.
+        """
+        array = self._taken(name)
+        if array.dtype.kind not in "fiu" or array.ndim != axes:
+            raise self._wrong(name, f"{array.dtype} of shape {array.shape}", f"real numbers with {axes} axes")
+        values = array.astype(float)
+        if np.isinf(values).any():
+            raise self._wrong(name, "a number that is infinite", "numbers, NaN where missing")
+        return values
+
+    def number(self, name: str) -> float:
+        """One positive number, as an array of one entry or none of its axes.
+
+        Raises:
+            InputError: something else.
+        """
+        array = self._taken(name)
+        value = float(array.reshape(-1)[0]) if array.dtype.kind in "fiu" and array.size == 1 else np.nan
+        if not 0.0 < value < np.inf:
+            raise self._wrong(name, f"{array.dtype} of shape {array.shape}: {str(array)[:40]}", "one positive number")
+        return value
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list of names.
+
+        Raises:
+            InputError: something else, or names that no text can show.
+        """
+        array = self._taken(name)
+        if array.dtype.kind not in "US" or array.ndim > 1:
+            raise self._wrong(name, f"{array.dtype} of shape {array.shape}", "a list of texts")
+        try:
+            words = [w.decode() if isinstance(w, bytes) else w for w in array.reshape(-1).tolist()]
+            "".join(words).encode()
+        except ValueError:
+            raise self._wrong(name, "bytes that are no text", "a list of texts") from None
+        return tuple(words)
+
+    def times(self, kind: str, count: int) -> np.ndarray:
+        """Time stamps (count,) [s] of one kind of samples, given or from their rate.
+
+        Raises:
+            InputError: neither is there, or they are of another number.
+        """
+        if f"{kind}_times" in self.found:
+            times = self.numbers(f"{kind}_times", 1)
+            if len(times) != count:
+                raise self._wrong(f"{kind}_times", f"{len(times)} time stamps", f"{count}, one a sample")
+            return times
+        if f"{kind}_rate" not in self.found:
+            problem = f"neither {kind}_times nor {kind}_rate is there"
+            raise InputError(self.path, problem, remedy=REMEDY)
+        return np.arange(count) / self.number(f"{kind}_rate")
+
+    def _taken(self, name: str) -> np.ndarray:
+        if name not in self.found:
+            raise InputError(self.path, f"lacks the array {name}", remedy=REMEDY)
+        return self.found[name]
+
+    def _wrong(self, name: str, found: str, wanted: str) -> InputError:
+        return InputError(self.path, f"holds {found}, not {wanted}", place=f"array {name}", remedy=REMEDY)
+
+
+def _markers(arrays: Entries, up: str) -> Markers | None:
+    if "positions" not in arrays.found:
         return None
-    positions = np.asarray(arrays["positions"], float)
-    names = tuple(str(label) for label in arrays.get("labels", ()))
-    if positions.ndim != 3 or positions.shape[1:] != (len(names), 3):
+    path, positions = arrays.path, arrays.numbers("positions", 3)
+    names = arrays.texts("labels") if "labels" in arrays.found else ()
+    if positions.shape[1:] != (len(names), 3):
         problem = f"positions has shape {positions.shape}, but there are {len(names)} labels"
         raise InputError(path, problem, place="array positions", remedy=REMEDY)
-    times = _times(path, arrays, "marker", len(positions))
+    times = arrays.times("marker", len(positions))
     check_extent(positions, path, "m")
     axis = settle_up(up, up_of_markers(names, positions), path)
     return Markers(times, names, positions @ to_z_up(axis).T)
 
 
-def _wrenches(
-    path: str | Path, arrays: dict[str, np.ndarray], up: str, sign: int, missing: str, warn: Warn
-) -> Wrenches | None:
-    measured: np.ndarray | None = None
-    if "wrenches" in arrays:
-        values = sign * np.asarray(arrays["wrenches"], float)
-        frames = tuple(str(name) for name in arrays.get("frames", [f"plate_{k + 1}" for k in range(values.shape[1])]))
-        measured = arrays.get("measured")
-    elif "force" in arrays:
-        force = sign * np.asarray(arrays["force"], float)
-        if force.ndim != 2 or force.shape[1] != 3:
+def _wrenches(arrays: Entries, up: str, sign: int, missing: str, warn: Warn) -> Wrenches | None:
+    path, measured = arrays.path, None
+    if "wrenches" in arrays.found:
+        values = sign * arrays.numbers("wrenches", 3)
+        plates = [f"plate_{k + 1}" for k in range(values.shape[1])]
+        frames = arrays.texts("frames") if "frames" in arrays.found else tuple(plates)
+        if values.shape[1:] != (len(frames), 6):
+            problem = f"wrenches has shape {values.shape}, but there are {len(frames)} plates with six components"
+            raise InputError(path, problem, place="array wrenches", remedy=REMEDY)
+        measured = arrays.found.get("measured")
+        if measured is not None and (measured.dtype != bool or measured.shape != (len(values), 6)):
+            problem = f"measured is {measured.dtype} of shape {measured.shape}, not bool of {(len(values), 6)}"
+            raise InputError(path, problem, place="array measured", remedy=REMEDY)
+    elif "force" in arrays.found:
+        force = sign * arrays.numbers("force", 2)
+        if force.shape[1] != 3:
             raise InputError(path, f"force has shape {force.shape}, not (N, 3)", place="array force", remedy=REMEDY)
         values = np.concatenate([force, np.full_like(force, np.nan)], axis=1)[:, None, :]
         frames, measured = ("total",), np.tile([True] * 3 + [False] * 3, (len(force), 1))
         warn(f"{Path(path).name}: forces without moments: moments count as not measured")
     else:
         return None
+    times = arrays.times("force", len(values))
     gone = ~np.isfinite(values[:, :, :3]).all(axis=(1, 2))
     if gone.any():
         problem = f"{int(gone.sum())} of {len(gone)} force samples are missing"
@@ -122,9 +211,23 @@ def _wrenches(
         warn(f"{Path(path).name}: {problem} and left out")
     rotation = to_z_up(settle_force_up(up, values[:, :, :3].sum(axis=1), path)).T
     values = np.concatenate([values[:, :, :3] @ rotation, values[:, :, 3:] @ rotation], axis=2)
-    wrenches = Wrenches(_times(path, arrays, "force", len(values)), frames, values, measured)
+    wrenches = Wrenches(times, frames, values, measured)
     check_forces(wrenches, path)
     return wrenches
+
+
+def _metadata(arrays: Entries) -> dict[str, object]:
+    """What the archive says of the subject; empty arrays say nothing."""
+    found: dict[str, object] = {}
+    for name in METADATA:
+        array = arrays.found.get(name, np.zeros(0))
+        if not array.size:
+            continue
+        if name == "subject" and array.dtype.kind in "iu":
+            found[name] = str(array.reshape(-1)[0])
+        else:
+            found[name] = arrays.number(name) if name in ("mass", "height") else arrays.texts(name)[0]
+    return found
 
 
 def _joint_arrays(joints: JointCoordinates) -> dict[str, np.ndarray]:
@@ -137,16 +240,3 @@ def _joint_arrays(joints: JointCoordinates) -> dict[str, np.ndarray]:
         raise InvalidValue("joint coordinates in degrees must be matched to a rig before an archive can hold them")
     arrays = {"joints": np.array(joints.names), "angles": joints.values, "joint_times": joints.times}
     return arrays if joints.root is None else {**arrays, "root": joints.root}
-
-
-def _times(path: str | Path, arrays: dict[str, np.ndarray], kind: str, count: int) -> np.ndarray:
-    """Time stamps of one kind of samples, given or from their rate."""
-    if f"{kind}_times" in arrays:
-        return np.asarray(arrays[f"{kind}_times"], float)
-    if f"{kind}_rate" not in arrays:
-        problem = f"neither {kind}_times nor {kind}_rate is there"
-        raise InputError(path, problem, remedy=REMEDY)
-    rate = float(arrays[f"{kind}_rate"].reshape(-1)[0])
-    if not rate > 0.0:
-        raise InputError(path, f"{kind}_rate is {rate:g}", place=f"array {kind}_rate", remedy="Give samples per second")
-    return np.arange(count) / rate

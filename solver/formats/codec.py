@@ -18,8 +18,9 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from ..errors import InputError, InvalidValue
-from .archive import DAMAGED, is_archive, read_archive, write_archive
+from .archive import is_archive, read_archive, write_archive
 from .atomic import write_atomically
+from .json_tree import LARGEST, json_object
 from .text import check_file, read_bytes
 from .value_tree import IN_TREE, Arrays, WrongEntry, from_tree, to_tree
 
@@ -27,8 +28,6 @@ T = TypeVar("T")
 KIND, VERSION = "kind", "version"
 TREE = "tree.json"
 JSON = ".json"
-LARGEST_TEXT = 1 << 30
-"""Bytes of JSON that are read."""
 WIDTH = 100
 """Characters up to which a list or object of plain entries stands in one line."""
 
@@ -106,9 +105,6 @@ def read_one_of(path: str | Path, kinds: Sequence[FileKind[Any]]) -> Any:
         return from_tree(kind.value, tree, arrays)
     except WrongEntry as error:
         raise InputError(path, error.problem, place=error.place or None, remedy=kind.remedy) from error
-    except DAMAGED as error:
-        problem = f"is damaged: {' '.join(str(error).split()) or type(error).__name__}"
-        raise InputError(path, problem, remedy=kind.remedy) from error
 
 
 def json_text(tree: Any) -> str:
@@ -138,37 +134,14 @@ class _Beside:
 
 
 def _read_tree(path: str | Path, remedy: str) -> tuple[dict[str, Any], Arrays]:
-    check_file(path)
-    try:
-        with Path(path).open("rb") as stream:
-            head, size = stream.read(4), Path(path).stat().st_size
-    except OSError:
-        head, size = read_bytes(path)[:4], 0
-    arrays: Arrays = IN_TREE
-    if is_archive(head):
-        entries, others = read_archive(path)
-        if TREE not in others:
-            held = ", ".join(sorted((*entries, *others))) or "nothing"
-            raise InputError(path, f"is no file of this program: it lacks {TREE} and holds {held}", remedy=remedy)
-        content, arrays = others[TREE], _Beside(entries)
-    else:
-        if size > LARGEST_TEXT:
-            raise InputError(path, f"is too large to read ({size / 2**30:.1f} GB)", remedy=remedy)
-        content = read_bytes(path)
-    try:
-        tree = json.loads(content.decode("utf-8-sig"), parse_constant=_refuse)
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise InputError(path, f"is not JSON ({error.msg})", place=place, remedy=remedy) from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(path, f"is not JSON ({error})", remedy=remedy) from None
-    if not isinstance(tree, dict):
-        raise InputError(path, "is not JSON of one object", remedy=remedy)
-    return tree, arrays
-
-
-def _refuse(name: str) -> float:
-    raise ValueError(f"{name} is no JSON")
+    if not is_archive(path):
+        check_file(path, LARGEST)
+        return json_object(path, read_bytes(path), remedy), IN_TREE
+    entries, others = read_archive(path)
+    if TREE not in others:
+        held = ", ".join(sorted((*entries, *others))) or "nothing"
+        raise InputError(path, f"is no file of this program: it lacks {TREE} and holds {held}", remedy=remedy)
+    return json_object(path, others[TREE], remedy), _Beside(entries)
 
 
 def _lines(tree: Any, indent: str) -> Iterator[str]:

@@ -15,6 +15,7 @@ or ``joint_rate``, and ``root`` (N, 7) or nothing: position [m] and quaternion x
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -96,16 +97,23 @@ def read_joints_storage(path: str | Path, angles: str | None = None, *, warn: Wa
     return _assembled(path, storage.times, columns, warn)
 
 
-def joints_of_archive(
-    path: str | Path, arrays: Mapping[str, np.ndarray], times: np.ndarray, angles: str | None
-) -> JointCoordinates:
+@dataclass(frozen=True, slots=True)
+class JointArrays:
+    """Joint coordinates as an archive holds them: times (N,) [s], C names, values (N, C), root (N, 7) or None."""
+
+    times: np.ndarray
+    names: tuple[str, ...]
+    values: np.ndarray
+    root: np.ndarray | None
+
+
+def joints_of_archive(path: str | Path, arrays: JointArrays, angles: str | None) -> JointCoordinates:
     """Joint coordinates of an archive's arrays; in rad unless ``angles`` says ``"deg"``."""
-    names, values = [str(name) for name in arrays["joints"]], np.asarray(arrays["angles"], float)
+    times, names, values = arrays.times, arrays.names, arrays.values
     if values.shape != (len(times), len(names)):
         problem = f"angles has shape {values.shape}, but there are {len(times)} times and {len(names)} joints"
         raise InputError(path, problem, place="array angles", remedy="Give one row a frame and one column a joint")
-    root = arrays.get("root")
-    result = JointCoordinates(times, tuple(names), values, (f"{angles or 'rad'} or m",) * len(names), root)
+    result = JointCoordinates(times, names, values, (f"{angles or 'rad'} or m",) * len(names), arrays.root)
     _check_turns(path, result)
     return result
 

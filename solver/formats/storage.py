@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..arrays import frozen, frozen_times
+from ..arrays import frozen, frozen_times, repeated
 from ..errors import InputError
 from ..wrenches import Wrenches
 from .atomic import write_atomically
@@ -76,7 +76,7 @@ def read_storage(path: str | Path, *, warn: Warn = no_warning) -> Storage:
     if not names or names[0].lower() != "time":
         problem = f"the first column must be 'time', not {names[0]!r}" if names else "no column names"
         raise InputError(path, problem, place=f"line {labels_at + 1}", remedy="Export it again with a time column")
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = repeated(names)
     if twice:
         problem = f"column names occur twice: {', '.join(twice)}"
         raise InputError(path, problem, place=f"line {labels_at + 1}", remedy="Give every column its own name")

@@ -19,12 +19,13 @@ from pathlib import Path
 
 import numpy as np
 
+from ..arrays import repeated
 from ..errors import InputError, InvalidValue
 from ..motion import Markers
 from ..wrenches import Wrenches
 from .atomic import write_atomically
 from .axes import LENGTHS, check_extent, settle_up, to_z_up, up_of_markers
-from .text import Warn, check_times, no_warning, numbers, read_lines, unrounded
+from .text import Warn, check_times, no_warning, numbers, read_rows, unrounded
 from .wrench_checks import ForceConvention, check_forces, settle_force_up
 
 _TITLE = re.compile(r"^(?P<name>[^\[\]]*?)\s*\[(?P<unit>[^\[\]]*)\]$")
@@ -68,8 +69,7 @@ def read_table(path: str | Path) -> Table:
         InputError: no header, a column without or with an unknown unit, a column named twice, a row of another length,
             a cell that is no number, times out of order.
     """
-    rows = list(csv.reader(read_lines(path)))
-    kept = [(i, row) for i, row in enumerate(rows, 1) if any(c.strip() for c in row) and not row[0].startswith("#")]
+    kept = list(read_rows(path))
     if not kept:
         raise InputError(path, "holds no header", remedy="Begin with a row of column names such as 'time [s]'")
     header_line, header = kept[0]
@@ -181,8 +181,8 @@ def load_wrenches_csv(
 
 def kind_of_table(path: str | Path) -> str | None:
     """``"forces"``, ``"markers"``, ``"joints"`` or None, by the column titles of a CSV file."""
-    rows = csv.reader(line for line in read_lines(path) if line.strip() and not line.startswith("#"))
-    titles = [match for match in map(_TITLE.match, (cell.strip() for cell in next(rows, []))) if match]
+    _, header = next(read_rows(path), (0, []))
+    titles = [match for match in map(_TITLE.match, (cell.strip() for cell in header)) if match]
     ends = {end for stem, _, end in (match["name"].rpartition(".") for match in titles) if stem}
     if ends & set(FORCE) or ends & set(AXES):
         return "forces" if ends & set(FORCE) else "markers"
@@ -223,7 +223,7 @@ def _titles(path: str | Path, header: Sequence[str], line: int) -> tuple[tuple[s
     if names[0].lower() != "time" or plain_unit(units[0]) not in ("s", "ms"):
         problem = f"the first column is {header[0].strip()!r}"
         raise InputError(path, problem, place=f"line {line}", remedy="It must be 'time [s]'")
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = repeated(names)
     if twice:
         problem = f"columns occur twice: {', '.join(twice)}"
         raise InputError(path, problem, place=f"line {line}", remedy="Give every column its own name")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import inf
 from pathlib import Path
 
@@ -15,11 +16,12 @@ from ..numerals import PLAIN, numeral
 
 Warn = Callable[[str], None]
 """Takes one sentence about something odd that reading went on past."""
-ACCESS = "Check the path and its permissions"
 MISSING = frozenset(
     ["", "nan", "-nan", "na", "n/a", "none", "null", "-", "*", "1.#qnan", "-1.#ind", "1.#ind", "nan(ind)"]
 )
 """Cells that stand for a missing sample, in lower case."""
+LARGEST = 4 << 30
+"""Bytes of a file: an hour of sixty markers at 100 Hz takes less than one gigabyte as text."""
 SLOWEST = 5.0
 """[1/s] Nobody records a movement at a lower rate: such time stamps count something else than seconds."""
 RATE_DIFFERENCE = 0.02
@@ -32,38 +34,64 @@ def no_warning(message: str) -> None:
     """Discard warnings."""
 
 
-def check_file(path: str | Path) -> None:
-    """Whether there is a file to read; told before it is opened, because to open a pipe or a device may never end.
+def check_file(path: str | Path, largest: int = LARGEST) -> int:
+    """Bytes of a file to read; told before it is opened, because to open a pipe or a device may never end.
 
     Raises:
-        InputError: missing, a folder, a pipe, a device, or no name of a file at all.
+        InputError: missing, a folder, a pipe, a device, no name of a file at all, empty, or larger than ``largest``
+            bytes.
     """
     try:
-        mode = Path(path).stat().st_mode
+        found = Path(path).stat()
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(path, "the file does not exist", remedy="Check the path") from None
     except (OSError, ValueError) as error:
-        raise InputError(path, f"cannot be read: {_reason(error)}", remedy=ACCESS) from None
-    if stat.S_ISDIR(mode):
+        raise _unreadable(path, error) from None
+    if stat.S_ISDIR(found.st_mode):
         raise InputError(path, "is a folder, not a file", remedy="Name one file in it")
-    if not stat.S_ISREG(mode):
+    if not stat.S_ISREG(found.st_mode):
         raise InputError(path, "is a pipe or a device, not a file", remedy="Write what it gives to a file first")
+    if not found.st_size:
+        raise InputError(path, "the file is empty", remedy="Export or copy it again")
+    if found.st_size > largest:
+        problem = f"is too large ({found.st_size / 2**20:.0f} MB; up to {largest >> 20} MB are read)"
+        raise InputError(path, problem, remedy="Check that it is the right file, or cut it into shorter pieces")
+    return found.st_size
+
+
+def first_bytes(path: str | Path, count: int) -> bytes:
+    """How a file begins.
+
+    Raises:
+        InputError: no file, unreadable, empty or too large.
+    """
+    check_file(path)
+    try:
+        with Path(path).open("rb") as stream:
+            return stream.read(count)
+    except OSError as error:
+        raise _unreadable(path, error) from None
 
 
 def read_bytes(path: str | Path) -> bytes:
     """Content of a file.
 
     Raises:
-        InputError: no file, unreadable or empty.
+        InputError: no file, unreadable, empty or too large.
     """
     check_file(path)
     try:
         content = Path(path).read_bytes()
     except OSError as error:
-        raise InputError(path, f"cannot be read: {_reason(error)}", remedy=ACCESS) from None
+        raise _unreadable(path, error) from None
     if not content.strip():
         raise InputError(path, "the file is empty", remedy="Export or copy it again")
     return content
+
+
+def _unreadable(path: str | Path, error: Exception) -> InputError:
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return InputError(path, f"cannot be read: {reason}", remedy="Check the path and its permissions")
 
 
 def read_lines(path: str | Path) -> list[str]:
@@ -80,6 +108,30 @@ def read_lines(path: str | Path) -> list[str]:
     except UnicodeDecodeError:
         text = content.decode("latin-1")
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def read_rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
+    """Rows of a CSV file with their line numbers, without empty lines and those that begin with ``#``.
+
+    A cell may be quoted, but not go over several lines: one stray quote would swallow the rest of the file.
+
+    Raises:
+        InputError: see `read_lines`; or a quote that is not closed in its line.
+    """
+    for number, line in enumerate(read_lines(path), 1):
+        if line.startswith("#"):
+            continue
+        cells = line.split(",") if '"' not in line else _quoted(line, path, number)
+        if any(cell.strip() for cell in cells):
+            yield number, cells
+
+
+def _quoted(line: str, path: str | Path, number: int) -> list[str]:
+    try:
+        return next(csv.reader([line], strict=True))
+    except csv.Error as error:
+        remedy = "Close every quote in its line, or remove it"
+        raise InputError(path, f"has a stray quote ({error})", place=f"line {number}", remedy=remedy) from None
 
 
 def cells_of(line: str, separator: str | None = "\t") -> list[str]:
@@ -102,10 +154,6 @@ def numbers(cells: Sequence[str], path: str | Path, line: int, columns: Sequence
         if inf not in values and -inf not in values:
             return values
     return [_number(cell, path, line, column) for cell, column in zip(cells, columns)]
-
-
-def _reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def _number(cell: str, path: str | Path, line: int, column: str) -> float:

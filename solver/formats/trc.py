@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..arrays import repeated
 from ..errors import InputError, InvalidValue
 from ..motion import Markers
 from .axes import check_extent, length_in_metres, settle_up, to_z_up, up_of_markers
@@ -77,7 +78,7 @@ def _names(path: str | Path, line: str, header: dict[str, str], warn: Warn) -> t
     if not names:
         problem = "the line of marker names holds none"
         raise InputError(path, problem, place=f"line {NAMES_LINE}", remedy="Export the markers as TRC again")
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = repeated(names)
     if twice:
         problem = f"marker names occur twice: {', '.join(twice)}"
         raise InputError(path, problem, place=f"line {NAMES_LINE}", remedy="Give every marker its own name")

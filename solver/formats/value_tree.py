@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
@@ -29,8 +30,14 @@ DEEPEST = 64
 """Levels of a value within a value; ours have about ten."""
 LEAVES: dict[str, set[type]] = {"f": {int, float}, "i": {int}, "u": {int}, "b": {bool}, "U": {str}}
 """What entries of an array are in JSON, by the kind of its data type."""
+PLAIN_KIND = re.compile(r"[<>|=]?[fiubU][0-9]{1,5}")
+"""How a file names the kind of an array; NumPy understands much more, and compiles some of it."""
 LARGEST_ENTRY = 1 << 16
 """Bytes of one entry of an array."""
+LARGEST_ARRAY = 1 << 28
+"""Bytes of an array of lists; larger ones lie in archives."""
+UNFIT = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
+"""What a value raises of entries that it could not check: of the declared type, but of another length or range."""
 SHOWN = 60
 """Characters of a wrong entry that an error shows."""
 
@@ -81,16 +88,18 @@ class InTree:
     def take(self, tree: Any, place: str) -> np.ndarray:
         """An array from lists."""
         if isinstance(tree, list):
-            kinds = _leaf_kinds(tree)
+            kinds, _ = _leaves(tree)
             return _array(tree, np.dtype(bool if kinds == {bool} else np.int64 if kinds == {int} else float), place)
         if not isinstance(tree, dict) or set(tree) != {"dtype", "shape", "values"}:
             raise WrongEntry(place, f"{_shown(tree)} is no array")
+        if not PLAIN_KIND.fullmatch(str(tree["dtype"])):
+            raise WrongEntry(place, f"arrays of {_shown(tree['dtype'])} are not read")
         try:
-            kind = np.dtype(str(tree["dtype"]))
+            kind = np.dtype(tree["dtype"])
             if kind.kind not in LEAVES or kind.itemsize > LARGEST_ENTRY:
                 raise WrongEntry(place, f"arrays of {kind} are not read")
             return _array(tree["values"], kind, place).reshape([operator.index(size) for size in tree["shape"]])
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise WrongEntry(place, f"{_shown(tree)} is no array ({error})") from error
 
 
@@ -203,6 +212,9 @@ def _instance(kind: type, tree: Mapping[str, Any], arrays: Arrays, place: str, d
         return kind(**values)
     except SolverError as error:
         raise WrongEntry(place, str(error)) from error
+    except UNFIT as error:
+        problem = " ".join(str(error).split()) or type(error).__name__
+        raise WrongEntry(place, f"does not make a {kind.__name__} ({problem})") from error
 
 
 @cache
@@ -321,7 +333,10 @@ def _scalar(declared: type, tree: Any, place: str) -> Any:
         if isinstance(tree, str) and tree in NOT_FINITE:
             return NOT_FINITE[tree]
         if isinstance(tree, int | float) and not isinstance(tree, bool):
-            return float(tree)
+            try:
+                return float(tree)
+            except OverflowError:
+                raise WrongEntry(place, f"{_shown(tree)} is beyond the range of numbers") from None
     elif declared is int:
         if isinstance(tree, int) and not isinstance(tree, bool):
             return tree
@@ -355,21 +370,26 @@ def _nested(values: Any, each: Callable[[Any], Any]) -> Any:
     return [_nested(entry, each) for entry in values] if isinstance(values, list) else each(values)
 
 
-def _leaf_kinds(tree: Any) -> set[type]:
+def _leaves(tree: Any) -> tuple[set[type], int]:
+    """Types and number of what nested lists hold."""
     kinds: set[type] = set()
-    stack = [tree]
+    stack, count = [tree], 0
     while stack:
         entry = stack.pop()
         if isinstance(entry, list):
             stack.extend(entry)
         else:
             kinds.add(type(entry))
-    return kinds
+            count += 1
+    return kinds, count
 
 
 def _array(values: Any, kind: np.dtype, place: str) -> np.ndarray:
     """An array of nested lists, none of whose entries is converted from another kind."""
-    if strange := _leaf_kinds(values) - LEAVES[kind.kind]:
+    kinds, count = _leaves(values)
+    if count * kind.itemsize > LARGEST_ARRAY:
+        raise WrongEntry(place, f"an array of {kind} has {count} entries, more than are read")
+    if strange := kinds - LEAVES[kind.kind]:
         if kind.kind != "f" or strange != {str}:
             raise WrongEntry(place, f"an array of {kind} holds a {min(map(_name, strange))}")
         values = _nested(values, lambda entry: _scalar(float, entry, place))

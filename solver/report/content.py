@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import frozen, frozen_mask, frozen_times
+from ..errors import InvalidValue
 from ..formats.codec import FileKind
-from ..inertials import InertialParameters
+from ..inertials import PER_LINK, InertialParameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,10 @@ class Errors:
     prior_rmse: np.ndarray
     identified_correlation: np.ndarray
     prior_correlation: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name in ("identified_rmse", "prior_rmse", "identified_correlation", "prior_correlation"):
+            object.__setattr__(self, name, frozen(name, getattr(self, name), (6,), finite=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,19 @@ class Signals:
     state_names: tuple[str, ...]
     lag: float
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times", frozen_times(self.times))
+        frames = len(self.times)
+        for name in ("measured", "identified", "prior"):
+            object.__setattr__(self, name, frozen(name, getattr(self, name), (frames, 6), finite=False))
+        object.__setattr__(self, "counted", frozen_mask("counted", self.counted, (frames,)))
+        states = np.array(self.states)
+        if not frames or states.shape != (frames,) or states.dtype.kind not in "iu":
+            raise InvalidValue(f"the signals of {self.trial!r} have {frames} frames and states of shape {states.shape}")
+        if not 0 <= states.min() <= states.max() < len(self.state_names):
+            raise InvalidValue(f"the signals of {self.trial!r} have a state that has no name")
+        object.__setattr__(self, "states", states)
+
 
 @dataclass(frozen=True, slots=True)
 class TrackingErrors:
@@ -73,6 +92,10 @@ class TrackingErrors:
     rmse: np.ndarray
     seen: np.ndarray
     total: float
+
+    def __post_init__(self) -> None:
+        for name in ("rmse", "seen"):
+            object.__setattr__(self, name, frozen(name, getattr(self, name), (len(self.markers),), finite=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +119,9 @@ class Weighing:
     seconds: float
     unloaded: bool
     bias: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bias", frozen("plate bias", self.bias, (6,), finite=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +187,9 @@ class Load:
     com: np.ndarray
     alternatives: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "com", frozen("centre of mass", self.com, (3,), finite=False))
+
 
 @dataclass(frozen=True, slots=True)
 class Content:
@@ -217,6 +246,15 @@ class Content:
     methods: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        links = self.identified.links
+        if self.prior.links != links or (self.truth is not None and self.truth.links != links):
+            raise InvalidValue("identified, prior and true parameters are of different links")
+        for name, columns in (("std", PER_LINK), ("com_std", 3), ("determined", PER_LINK)):
+            shape = (len(links), columns)
+            object.__setattr__(self, name, frozen(name, getattr(self, name), shape, finite=False))
+        object.__setattr__(self, "singular_values", frozen("singular values", self.singular_values, (None,)))
 
 
 CONTENT = FileKind(

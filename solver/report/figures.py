@@ -11,6 +11,7 @@ from ..inertials import MASS
 from ..scene.words import spoken
 from .content import Content, Signals, TrackingErrors
 from .svg import MINUS, Axis, Drawing, label, round_values, runs, spread
+from .tables import change
 
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 UNITS = ("N", "N", "N", "N m", "N m", "N m")
@@ -80,8 +81,8 @@ def masses(content: Content) -> str:
         if np.isfinite(truth[index]):
             place = float(x(truth[index]))
             drawing.line(place, y - 7, place, y + 7, "truth")
-        change = 100.0 * (found[index] / prior[index] - 1.0) if prior[index] else float("nan")
-        drawing.text(WIDTH - 4, y + 4, f"{change:+.0f} %".replace("-", MINUS), "tick", "end")
+        grown = 100.0 * change(found[index], prior[index])
+        drawing.text(WIDTH - 4, y + 4, f"{grown:+.0f} %".replace("-", MINUS), "tick", "end")
     return drawing.markup()
 
 

@@ -205,6 +205,8 @@ def _tracking(content: Content, numbering: Numbering) -> str:
     if not content.tracking:
         return ""
     table = numbering.show("Table", tables.tracking_table(content), "Distance of measured from tracked markers.")
+    if not any(np.isfinite(trial.rmse).any() for trial in content.tracking):
+        return table
     caption = "RMSE of every marker: bar, the mean over trials; dots, each trial."
     return table + numbering.show("Figure", figures.marker_errors(content.tracking), caption)
 

@@ -27,6 +27,11 @@ def percent(value: float) -> str:
     return DASH if not np.isfinite(value) else f"{100.0 * value:+.0f} %".replace("-", MINUS)
 
 
+def change(found: float, before: float) -> float:
+    """What a number grew by, as a share of what it was; NaN where it was nothing."""
+    return found / before - 1.0 if before else float("nan")
+
+
 def with_std(value: float, std: float, digits: int) -> str:
     """Value and standard deviation."""
     if not np.isfinite(std):
@@ -79,14 +84,14 @@ def mass_table(content: Content) -> str:
                 link_name(name),
                 with_std(mass, float(content.std[index, MASS]), 2),
                 number(before, 2),
-                percent(mass / before - 1.0 if before else np.nan),
+                percent(change(mass, before)),
                 share(float(content.determined[index, MASS])),
                 *com,
                 number(moved, 0),
                 share(float(np.mean(content.determined[index, 1:4]))),
             ]
         )
-    total = found.total_mass / prior.total_mass - 1.0
+    total = change(found.total_mass, prior.total_mass)
     rows.append(["total", number(found.total_mass, 2), number(prior.total_mass, 2), percent(total), *[""] * 6])
     head = ["link", "identified", "prior", "change", "from data", "x", "y", "z", "moved", "from data"]
     above = [("", 1), ("mass [kg]", 4), ("centre of mass, link frame [mm]", 5)]
@@ -100,11 +105,16 @@ def inertia_table(content: Content) -> str:
     for index, name in enumerate(content.identified.links):
         cells = [number(1e3 * value, 1) for value in found[index]]
         cells += [number(1e3 * value, 1) for value in before[index]]
-        change = float(np.trace(content.identified.inertias_at_com[index]))
-        change = change / float(np.trace(content.prior.inertias_at_com[index])) - 1.0
+        traces = [float(np.trace(p.inertias_at_com[index])) for p in (content.identified, content.prior)]
         spread = float(np.sqrt(np.sum(content.std[index, INERTIA][[0, 2, 5]] ** 2)))
         rows.append(
-            [link_name(name), *cells, percent(change), number(1e3 * spread, 1), _determined_inertia(content, index)]
+            [
+                link_name(name),
+                *cells,
+                percent(change(*traces)),
+                number(1e3 * spread, 1),
+                _determined_inertia(content, index),
+            ]
         )
     head = ["link", "I₁", "I₂", "I₃", "I₁", "I₂", "I₃", "trace", "± (origin)", "from data"]
     above = [("", 1), ("identified [g m²]", 3), ("prior [g m²]", 3), ("change, spread and origin", 3)]

@@ -6,11 +6,11 @@ it was moved.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from ..errors import InvalidValue
 from ..formats.codec import FileKind, json_text
+from ..formats.json_tree import NoJson, parse_json
 from ..formats.value_tree import WrongEntry, from_tree, to_tree
 from ..rig import Rig
 
@@ -62,9 +62,7 @@ def rig_of_text(text: str) -> Rig:
         InvalidValue: the text describes no rig.
     """
     try:
-        rig: Rig = from_tree(Rig, json.loads(text))
-    except (ValueError, RecursionError) as error:
-        raise InvalidValue(f"this is no description of a rig ({error})") from None
-    except WrongEntry as error:
+        rig: Rig = from_tree(Rig, parse_json(text))
+    except (NoJson, WrongEntry) as error:
         raise InvalidValue(f"this is no description of a rig: {error}") from error
     return rig

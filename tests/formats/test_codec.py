@@ -124,7 +124,7 @@ def test_equal_arrays_are_stored_once(tmp_path: Path) -> None:
         ("pair", ["a"], "pair: has 1 entries, expected 2"),
         ("points", [[1.0, 2.0]], r"points has shape \(1, 2\)"),
         ("points", [[1.0], [2.0, 3.0]], "points: is no array"),
-        ("mask", {"dtype": "O", "shape": [1], "values": [0]}, "mask: arrays of object are not read"),
+        ("mask", {"dtype": "O", "shape": [1], "values": [0]}, "mask: arrays of 'O' are not read"),
         ("mask", {"dtype": "|u1", "shape": [1], "values": [256]}, "mask: an array of uint8 holds numbers beyond"),
         ("mask", {"dtype": "|b1", "shape": [1], "values": [1]}, "mask: an array of bool holds a int"),
         ("shape", {"radius": 1.0}, "none of the types Round, Square"),

@@ -76,7 +76,7 @@ def test_installed_it_knows_its_rigs_and_markers(installed: Path, tmp_path: Path
     """`exciting_dance` finds its data without the repository, whose own `solver` is not to be had there."""
     program = (
         "import importlib.util, exciting_dance\n"
-        "from exciting_dance.calibration.markerset import marker_sets, load_marker_set\n"
+        "from exciting_dance.calibration.markerset_file import marker_sets, load_marker_set\n"
         "assert importlib.util.find_spec('solver') is None\n"
         "print(len(exciting_dance.hoap3().links), len(load_marker_set(marker_sets()[0]).places) > 0)\n"
     )

@@ -1,0 +1,185 @@
+"""Marker sets from data files, our own and everybody's, and which one a recording fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..assets import ASSETS
+from ..errors import InputError, InvalidValue, UnknownPreset
+from ..formats.json_tree import json_object
+from ..formats.text import read_bytes
+from ..formats.value_tree import WrongEntry, from_tree
+from ..rigs.skeleton import LATERAL, LINKS, SIDES
+from .markerset import MarkerSet, Place
+
+FOLDER = ASSETS / "markersets"
+LANDMARKS = "landmarks"
+FREE_SPREAD = (0.12, 0.12, 0.12)
+"""[m] Standard deviation of the place of a marker that marks no landmark: its place is found, not believed."""
+FEWEST_MATCHES = 8
+"""Fewer recognised markers than this are no recording of that set."""
+COVERAGE = 0.6
+"""A recording with more unknown than known names still counts as one of the set if it shows this share of the set."""
+BEYOND = {"torso": "head", "thigh": "shank", "shank": "foot", "upper_arm": "forearm", "forearm": "hand"}
+"""The link towards which the fraction of a free marker is counted."""
+HOW_TO_WRITE = (
+    "Write a marker set: a JSON file with name, about, markers and aliases, each marker one of "
+    '{"landmark": "left lateral_malleolus"}, {"link": "left_thigh", "fraction": 0.5, "offset": [forwards, outwards, up '
+    'in shares of stature]}, {"joint_centre": "left_thigh"} or {"virtual": "why it is not tracked"}; '
+    "assets/markersets holds examples and landmarks.json the landmarks. Give it as marker_set"
+)
+
+
+def marker_sets() -> tuple[str, ...]:
+    """Names of the built-in sets, as `load_marker_set` takes them."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.json") if path.stem != LANDMARKS))
+
+
+def load_marker_set(source: str | Path) -> MarkerSet:
+    """A built-in set by name, or one from a JSON file.
+
+    Raises:
+        UnknownPreset: neither a built-in name nor a file.
+        InputError: the file is not a marker set.
+    """
+    path = Path(source)
+    if path.suffix.lower() == ".json":
+        return _read(path)
+    if str(source) not in marker_sets():
+        raise UnknownPreset(str(source), marker_sets())
+    return _read(FOLDER / f"{source}.json")
+
+
+def detect_marker_set(names: Sequence[str], path: str | Path = "markers") -> MarkerSet:
+    """The built-in set that recognises most of the recorded names.
+
+    Args:
+        names: recorded marker names.
+        path: of the recording, for the error.
+
+    Raises:
+        InputError: no set recognises enough of them; lists the unmatched names and how to write a set.
+    """
+    sets = [load_marker_set(name) for name in marker_sets()]
+    best = max(sets, key=lambda candidate: candidate.matches(names))
+    matched = best.matches(names)
+    unknown = best.unknown(names)
+    if matched < FEWEST_MATCHES or (matched < len(unknown) and matched < COVERAGE * len(best.places)):
+        listed = ", ".join(unknown)
+        problem = (
+            f"no marker set fits: the nearest, {best.name!r}, knows {matched} of {len(names)} markers and not {listed}"
+        )
+        raise InputError(path, problem, remedy=HOW_TO_WRITE)
+    return best
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A marker, or a landmark, as a file has it; ``child`` is its ``from``."""
+
+    landmark: str | None = None
+    joint_centre: str | None = None
+    virtual: str | None = None
+    link: str | None = None
+    child: str | None = None
+    fraction: float | None = None
+    offset: tuple[float, float, float] | None = None
+    spread: tuple[float, float, float] = FREE_SPREAD
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A marker set as a file has it; the markers' entries are still trees."""
+
+    name: str
+    markers: Mapping[str, Any]
+    about: str = ""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+
+
+def _read(path: Path) -> MarkerSet:
+    return _parsed(path, read_bytes(path), read_bytes(FOLDER / f"{LANDMARKS}.json"))
+
+
+@lru_cache(maxsize=32)
+def _parsed(path: Path, content: bytes, known: bytes) -> MarkerSet:
+    """A set from the content of its file: an edited file is another set, the same one is not read twice."""
+    landmarks = json_object(FOLDER / f"{LANDMARKS}.json", known, "Install the program again")["landmarks"]
+    try:
+        written = from_tree(Written, json_object(path, content, HOW_TO_WRITE))
+        places, centres, marked, virtual = {}, {}, {}, {}
+        for marker, tree in written.markers.items():
+            place = f"marker {marker!r}"
+            entry = _entry(tree, landmarks, place)
+            if entry.virtual is not None:
+                virtual[marker] = entry.virtual
+            elif entry.joint_centre is not None:
+                centres[marker] = _link(entry.joint_centre, place)
+            else:
+                places[marker] = _place(entry, place)
+                if entry.landmark is not None:
+                    marked[marker] = entry.landmark
+        for alias, marker in written.aliases.items():
+            if marker not in written.markers:
+                raise WrongEntry(f"alias {alias!r}", f"means {marker!r}, which is no marker of the set")
+    except WrongEntry as error:
+        raise InputError(path, error.problem, place=error.place or None, remedy=HOW_TO_WRITE) from error
+    return MarkerSet(
+        written.name, written.about, places, centres, marked, virtual, dict(written.aliases), written.ignored
+    )
+
+
+def _entry(tree: Any, landmarks: Mapping[str, Any], place: str) -> Entry:
+    """A marker's entry; one on a landmark has what the landmark says, unless it says otherwise itself."""
+    if not isinstance(tree, dict):
+        raise WrongEntry(place, "is no JSON object")
+    if isinstance(words := tree.get("landmark"), str):
+        key = words.split()[-1] if words.split() else ""
+        if key not in landmarks:
+            raise WrongEntry(place, f"unknown landmark {key!r}; known: {', '.join(landmarks)}")
+        tree = {**landmarks[key], **tree}
+    renamed = {"child" if name == "from" else name: value for name, value in tree.items()}
+    if isinstance(spread := renamed.get("spread"), float | int):
+        renamed["spread"] = [spread] * 3
+    entry: Entry = from_tree(Entry, renamed, place=place)
+    return entry
+
+
+def _place(entry: Entry, place: str) -> Place:
+    if entry.link is None or entry.offset is None:
+        raise WrongEntry(place, f"lacks the entry {'link' if entry.link is None else 'offset'!r}")
+    anatomical, link, child = entry.landmark is not None, entry.link, entry.child
+    side = next((side for side in SIDES if (entry.landmark or link).startswith((f"{side} ", f"{side}_"))), "")
+    if anatomical:
+        link, child = _sided(link, side), None if child is None else _sided(child, side)
+    elif child is None and entry.fraction:
+        beyond = BEYOND.get(link.removeprefix(f"{side}_"))
+        if beyond is None:
+            raise WrongEntry(place, f"has a fraction, but no link follows {link!r}")
+        child = _sided(beyond, side)
+    fraction = 1.0 if entry.fraction is None else entry.fraction
+    offset = np.array(entry.offset) * [1.0, LATERAL.get(side, 1.0), 1.0]
+    link, child = _link(link, place), None if child is None else _link(child, place)
+    try:
+        return Place(link, child, fraction, offset, np.array(entry.spread), anatomical, entry.weight)
+    except InvalidValue as error:
+        raise WrongEntry(place, str(error)) from error
+
+
+def _sided(link: str, side: str) -> str:
+    """The link of a side, where it is one that a body has twice."""
+    return f"{side}_{link}" if f"{side}_{link}" in LINKS else link
+
+
+def _link(name: str, place: str) -> str:
+    if name not in LINKS:
+        raise WrongEntry(place, f"unknown link {name!r}; known: {', '.join(LINKS)}")
+    return name

@@ -1,0 +1,103 @@
+"""JSON read with care: what is no JSON, means two things, or is nested or long beyond reason is one error."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+from ..arrays import repeated
+from ..errors import InputError, InvalidValue
+
+LARGEST = 256 << 20
+"""Bytes of text: an authored dance of an hour at 60 Hz takes about a hundred million."""
+DEEPEST = 200
+"""Levels of lists and objects within each other; ours have about twenty."""
+_HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
+"""How a file spells half of a character beyond the basic plane; without its other half nothing can print it."""
+
+
+class NoJson(InvalidValue):
+    """A text is not the JSON that is read.
+
+    Attributes:
+        problem: what is wrong, in one clause.
+        place: line and column; None for all of it.
+    """
+
+    def __init__(self, problem: str, place: str | None = None) -> None:
+        self.problem, self.place = problem, place
+        super().__init__(f"{place}: {problem}" if place else problem)
+
+
+def parse_json(text: str | bytes) -> Any:
+    """The tree of a JSON text.
+
+    Raises:
+        NoJson: not UTF-8, no JSON, numbers that are not finite or beyond a float's range, an object that names an entry
+            twice, half a character, too long or nested too deeply.
+    """
+    if len(text) > LARGEST:
+        raise NoJson(f"is too long ({len(text) / 2**20:.0f} MB; {LARGEST >> 20} MB are read)")
+    try:
+        text = text.decode("utf-8-sig") if isinstance(text, bytes) else text
+        tree = json.loads(text, parse_constant=_constant, parse_float=_float, object_pairs_hook=_object)
+    except json.JSONDecodeError as error:
+        raise NoJson(f"is not JSON ({error.msg})", f"line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise NoJson(f"is nested more than {DEEPEST} levels deep") from None
+    except ValueError as error:
+        raise NoJson(f"is not JSON ({error})") from None
+    _check_depth(tree)
+    if _HALF_CHARACTER.search(text):
+        try:
+            json.dumps(tree, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise NoJson("holds half a character, which no text can show") from None
+    return tree
+
+
+def json_object(path: str | Path, text: str | bytes, remedy: str) -> dict[str, Any]:
+    """The one object that a JSON file must be.
+
+    Raises:
+        InputError: see `parse_json`; or the file is a list, a number or a text.
+    """
+    try:
+        tree = parse_json(text)
+    except NoJson as error:
+        raise InputError(path, error.problem, place=error.place, remedy=remedy) from None
+    if not isinstance(tree, dict):
+        raise InputError(path, "is not JSON of one object", remedy=remedy)
+    return tree
+
+
+def _constant(name: str) -> float:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _float(word: str) -> float:
+    value = float(word)
+    if math.isinf(value):
+        raise ValueError(f"the number {word[:20]} is beyond the range of numbers")
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    tree = dict(pairs)
+    if len(tree) != len(pairs):
+        twice = repeated([name for name, _ in pairs])[0]
+        raise ValueError(f"an object names {twice[:40]!r} twice")
+    return tree
+
+
+def _check_depth(tree: Any) -> None:
+    level, depth = [tree] if isinstance(tree, dict | list) else [], 0
+    while level:
+        depth += 1
+        if depth > DEEPEST:
+            raise NoJson(f"is nested more than {DEEPEST} levels deep")
+        inside = (entry.values() if isinstance(entry, dict) else entry for entry in level)
+        level = [entry for entries in inside for entry in entries if isinstance(entry, dict | list)]

@@ -1,0 +1,301 @@
+"""Reads damaged files in processes of their own, each input under a limit of time and memory.
+
+An input is (sample, seed); anything that reading it raises besides this program's own errors is a trouble, and so are a
+crash of the process, more than `SECONDS` of its processor time or more than `MEMORY` of memory beyond what the process
+held before. A process that does not come back within `PATIENCE` by the clock is killed, and another one goes on behind
+the input that hung. ``python -m tests.faults.watchdog NAME SEED`` reads one input again and shows what happens.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+SECONDS = 5.0
+"""Processor time that one input may take."""
+PATIENCE = 60.0
+"""[s] by the clock until a process counts as hanging, however busy the machine is."""
+MEMORY = 500 << 20
+"""[bytes] of resident memory that one input may take."""
+ADDRESSES = 2 << 30
+"""[bytes] of addresses beyond the first ones: what asks for more gets none, so that no machine is brought down."""
+POLL = 0.05
+"""[s] between looks at the processes."""
+KEPT = 40
+"""Troubles that are kept of each place in the sources."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """An input that was not handled: its sample and seed, what happened, and where in the sources."""
+
+    name: str
+    seed: int
+    what: str
+    place: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.seed}: {self.what} {self.place}".rstrip()
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of many inputs.
+
+    Attributes:
+        inputs: tried.
+        refused: inputs that one of this program's errors refused.
+        read: inputs that were read in spite of the damage.
+        nameless: refused by an error that does not name the file.
+        slowest: (processor seconds, sample, seed).
+        largest: (bytes, sample, seed) beyond what the process held.
+        troubles: everything else.
+    """
+
+    inputs: int = 0
+    refused: int = 0
+    read: int = 0
+    nameless: int = 0
+    slowest: tuple[float, str, int] = (0.0, "", 0)
+    largest: tuple[int, str, int] = (0, "", 0)
+    troubles: list[Trouble] = field(default_factory=list)
+
+    def add(self, other: Outcome) -> None:
+        """Count what another process counted."""
+        for name in ("inputs", "refused", "read", "nameless"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.slowest, self.largest = max(self.slowest, other.slowest), max(self.largest, other.largest)
+        self.troubles += other.troubles
+
+    def of(self, *kinds: str) -> list[Trouble]:
+        """Troubles whose words begin with one of these."""
+        return [trouble for trouble in self.troubles if trouble.what.startswith(kinds)]
+
+    def places(self) -> list[tuple[int, Trouble]]:
+        """How many troubles each place in the sources makes, and one of them; most first."""
+        counts = Counter((t.place, t.what.split(":")[0]) for t in self.troubles)
+        first = {(t.place, t.what.split(":")[0]): t for t in reversed(self.troubles)}
+        return [(count, first[key]) for key, count in counts.most_common()]
+
+
+Content = Callable[[str, int], bytes]
+"""The damaged content of a sample by its name and a seed."""
+
+
+def fuzzed(name: str, seed: int) -> bytes:
+    """Input number ``seed`` of a sample."""
+    from tests.faults.mutations import mutated
+    from tests.faults.samples import samples
+
+    sample = samples()[name]
+    return mutated(sample.container, sample.content, f"{name} {seed}")
+
+
+def one_bit(name: str, seed: int) -> bytes:
+    """A sample with bit number ``seed`` flipped."""
+    from tests.faults.mutations import with_flipped_bit
+    from tests.faults.samples import samples
+
+    content = samples()[name].content
+    return with_flipped_bit(content, seed % (8 * len(content)))
+
+
+def run(inputs: Sequence[tuple[str, int]], content: Content = fuzzed, workers: int = 1) -> Outcome:
+    """Read every input, in ``workers`` processes that are watched."""
+    result = Outcome()
+    watched = [_Watched(list(inputs[k::workers]), content) for k in range(workers)]
+    while any(worker.busy for worker in watched):
+        for worker in watched:
+            for part in worker.look():
+                result.add(part)
+        time.sleep(POLL)
+    result.troubles.sort(key=lambda trouble: (trouble.name, trouble.seed))
+    return result
+
+
+class _Watched:
+    """A process that works through inputs, and its successors where it dies."""
+
+    def __init__(self, inputs: list[tuple[str, int]], content: Content) -> None:
+        self.inputs, self.content, self.next = inputs, content, 0
+        self.process: Any = None
+        self._start()
+
+    def _start(self) -> None:
+        self.busy = self.next < len(self.inputs)
+        if not self.busy:
+            return
+        context = multiprocessing.get_context("spawn")
+        self.at, self.since = context.Value("q", -1, lock=False), context.Value("d", 0.0, lock=False)
+        self.results, sender = context.Pipe(duplex=False)
+        arguments = (self.inputs[self.next :], self.content, sender, self.at, self.since)
+        self.process = context.Process(target=_work, args=arguments, daemon=True)
+        self.process.start()
+        sender.close()
+
+    def look(self) -> Iterator[Outcome]:
+        """What came since the last look; ends a process that hangs and replaces one that died."""
+        if not self.busy:
+            return
+        alive = self.process.is_alive()  # asked first: what a dead process sent is all there
+        yield from self._received()
+        since = self.since.value
+        hangs = alive and since > 0.0 and time.time() - since > PATIENCE
+        if alive and not hangs:
+            return
+        if hangs:
+            self.process.kill()
+        self.process.join()
+        yield from self._received()
+        done = int(self.at.value)
+        if not hangs and self.process.exitcode == 0:
+            self.next += done
+        else:
+            if done < 0:
+                raise RuntimeError(
+                    f"a process that reads damaged files ended with {self.process.exitcode} at its start"
+                )
+            name, seed = self.inputs[self.next + done]
+            what = f"hung: {PATIENCE:g} s" if hangs else f"crashed: exit code {self.process.exitcode}"
+            yield Outcome(inputs=1, troubles=[Trouble(name, seed, what)])
+            self.next += done + 1
+        self._start()
+
+    def _received(self) -> Iterator[Outcome]:
+        try:
+            while self.results.poll():
+                received = self.results.recv()
+                if isinstance(received, str):
+                    raise RuntimeError(received)
+                yield received
+        except (EOFError, OSError):
+            return
+
+
+def _work(inputs: list[tuple[str, int]], content: Content, results: Connection, at: Any, since: Any) -> None:
+    """Read inputs one after another; ends early, telling how far it came, when its memory has grown."""
+    from tests.faults.samples import samples
+
+    # what libraries print about bad files is not for the reader of the figures
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)
+    os.dup2(silent, 2)
+    for sample in samples().values():  # libraries load and caches fill now
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / sample.file
+            path.write_bytes(sample.content)
+            sample.read(path)
+    _limit_addresses()
+    counts: Counter[str] = Counter()
+    with TemporaryDirectory() as folder:
+        for number, (name, seed) in enumerate(inputs):
+            at.value = number
+            try:
+                data = content(name, seed)
+            except Exception:  # a mistake of the tests': to be told, not to be counted
+                results.send(f"the mutation of {name} {seed} failed:\n{traceback.format_exc()}")
+                raise
+            since.value = time.time()
+            part, spent = attempt(name, seed, data, Path(folder))
+            since.value = 0.0
+            part.troubles = [
+                t for t in part.troubles if counts.update([t.place]) or counts[t.place] <= KEPT or not t.place
+            ]
+            results.send(part)
+            if spent > MEMORY:  # the peak that the system tells never falls
+                at.value = number + 1
+                return
+        at.value = len(inputs)
+
+
+def attempt(name: str, seed: int, data: bytes, folder: Path) -> tuple[Outcome, int]:
+    """Read one damaged file in a folder; what became of it, and the growth of this process's peak memory [bytes]."""
+    from solver.errors import SolverError
+    from tests.faults.samples import samples
+
+    sample = samples()[name]
+    path = folder / sample.file
+    path.write_bytes(data)
+    result = Outcome(inputs=1)
+    before, start = peak_memory(), time.process_time()
+    try:
+        sample.read(path)
+        result.read = 1
+    except SolverError as error:
+        result.refused = 1
+        result.nameless = int(path.name not in str(error))
+        if _had_no_memory(error):
+            result.troubles.append(Trouble(name, seed, f"memory: more than {ADDRESSES >> 20} MB asked for"))
+    except Exception as error:
+        words = " ".join(str(error).split())[:120]
+        result.troubles.append(Trouble(name, seed, f"{type(error).__name__}: {words}", _place(error)))
+    spent, grown = time.process_time() - start, peak_memory() - before
+    path.unlink()
+    if spent > SECONDS:
+        result.troubles.append(Trouble(name, seed, f"slow: {spent:.1f} s"))
+    if grown > MEMORY:
+        result.troubles.append(Trouble(name, seed, f"memory: {grown >> 20} MB"))
+    result.slowest, result.largest = (spent, name, seed), (grown, name, seed)
+    return result, grown
+
+
+def peak_memory() -> int:
+    """[bytes] the most that this process ever held at once; 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak << 10
+
+
+def _limit_addresses() -> None:
+    """Give this process no more than `ADDRESSES` beyond what it has, where the system can."""
+    statm = Path("/proc/self/statm")
+    if not statm.exists():
+        return
+    import resource
+
+    now = int(statm.read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (now + ADDRESSES, now + ADDRESSES))
+
+
+def _had_no_memory(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, MemoryError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _place(error: BaseException) -> str:
+    """The innermost line of this program where an exception came from."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f"{os.sep}solver{os.sep}" in f.filename]
+    if not frames:
+        return "outside"
+    return f"{Path(frames[-1].filename).parent.name}/{Path(frames[-1].filename).name}:{frames[-1].lineno}"
+
+
+if __name__ == "__main__":
+    from tests.faults import samples as known
+
+    chosen, number = sys.argv[1], int(sys.argv[2])
+    damaged = (one_bit if sys.argv[3:] == ["bit"] else fuzzed)(chosen, number)
+    shown = Path(known.samples()[chosen].file).with_stem("damaged")
+    shown = shown if len(sys.argv) < 5 else Path(sys.argv[4])
+    with TemporaryDirectory() as place:
+        file = Path(place) / known.samples()[chosen].file
+        file.write_bytes(damaged)
+        print(damaged[:3000] if len(damaged) > 3000 else damaged)
+        known.samples()[chosen].read(file)
+        print("read")
