@@ -16,6 +16,7 @@ Rows = Callable[[bool], list[Figure]]
 """Measured figures; told whether it must be quick."""
 
 MEASURED = (
+    "readers",
     "urdf",
     "c3d",
     "live",

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..assets import ASSETS
 from ..errors import InputError, InvalidValue, UnknownPreset
+from ..files import read_bytes
 from ..formats.json_tree import json_object
-from ..formats.text import read_bytes
 from ..formats.value_tree import WrongEntry, from_tree
 from ..rigs.skeleton import LATERAL, LINKS, SIDES
 from .markerset import MarkerSet, Place

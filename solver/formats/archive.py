@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from ..errors import InputError
-from .text import check_file, first_bytes
+from ..files import check_file, first_bytes
 
 SUFFIX = ".npy"
 MAGIC = b"PK"

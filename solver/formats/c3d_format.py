@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError
+from ..files import read_bytes
 from .c3d_frames import BLOCK, FULL_COUNTER, REMEDY, Frames, count_frames
-from .text import read_bytes
 
 KEY = 0x50
 DEC = 85

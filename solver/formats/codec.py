@@ -18,10 +18,10 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from ..errors import InputError, InvalidValue
+from ..files import check_file, read_bytes
 from .archive import is_archive, read_archive, write_archive
 from .atomic import write_atomically
 from .json_tree import LARGEST, json_object
-from .text import check_file, read_bytes
 from .value_tree import IN_TREE, Arrays, WrongEntry, from_tree, to_tree
 
 T = TypeVar("T")

@@ -89,7 +89,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     tree = dict(pairs)
     if len(tree) != len(pairs):
         twice = repeated([name for name, _ in pairs])[0]
-        raise ValueError(f"an object names {twice[:40]!r} twice")
+        raise ValueError(f"{twice[:40]!r} stands twice")
     return tree
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-import stat
 from collections.abc import Callable, Iterator, Sequence
 from math import inf
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError
+from ..files import read_bytes
 from ..numerals import PLAIN, numeral
 
 Warn = Callable[[str], None]
@@ -20,8 +20,6 @@ MISSING = frozenset(
     ["", "nan", "-nan", "na", "n/a", "none", "null", "-", "*", "1.#qnan", "-1.#ind", "1.#ind", "nan(ind)"]
 )
 """Cells that stand for a missing sample, in lower case."""
-LARGEST = 4 << 30
-"""Bytes of a file: an hour of sixty markers at 100 Hz takes less than one gigabyte as text."""
 SLOWEST = 5.0
 """[1/s] Nobody records a movement at a lower rate: such time stamps count something else than seconds."""
 RATE_DIFFERENCE = 0.02
@@ -32,66 +30,6 @@ ROUNDING_SLACK = 1.02
 
 def no_warning(message: str) -> None:
     """Discard warnings."""
-
-
-def check_file(path: str | Path, largest: int = LARGEST) -> int:
-    """Bytes of a file to read; told before it is opened, because to open a pipe or a device may never end.
-
-    Raises:
-        InputError: missing, a folder, a pipe, a device, no name of a file at all, empty, or larger than ``largest``
-            bytes.
-    """
-    try:
-        found = Path(path).stat()
-    except (FileNotFoundError, NotADirectoryError):
-        raise InputError(path, "the file does not exist", remedy="Check the path") from None
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from None
-    if stat.S_ISDIR(found.st_mode):
-        raise InputError(path, "is a folder, not a file", remedy="Name one file in it")
-    if not stat.S_ISREG(found.st_mode):
-        raise InputError(path, "is a pipe or a device, not a file", remedy="Write what it gives to a file first")
-    if not found.st_size:
-        raise InputError(path, "the file is empty", remedy="Export or copy it again")
-    if found.st_size > largest:
-        problem = f"is too large ({found.st_size / 2**20:.0f} MB; up to {largest >> 20} MB are read)"
-        raise InputError(path, problem, remedy="Check that it is the right file, or cut it into shorter pieces")
-    return found.st_size
-
-
-def first_bytes(path: str | Path, count: int) -> bytes:
-    """How a file begins.
-
-    Raises:
-        InputError: no file, unreadable, empty or too large.
-    """
-    check_file(path)
-    try:
-        with Path(path).open("rb") as stream:
-            return stream.read(count)
-    except OSError as error:
-        raise _unreadable(path, error) from None
-
-
-def read_bytes(path: str | Path) -> bytes:
-    """Content of a file.
-
-    Raises:
-        InputError: no file, unreadable, empty or too large.
-    """
-    check_file(path)
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise _unreadable(path, error) from None
-    if not content.strip():
-        raise InputError(path, "the file is empty", remedy="Export or copy it again")
-    return content
-
-
-def _unreadable(path: str | Path, error: Exception) -> InputError:
-    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    return InputError(path, f"cannot be read: {reason}", remedy="Check the path and its permissions")
 
 
 def read_lines(path: str | Path) -> list[str]:

@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from ..errors import InvalidValue, SolverError
+from ..formats.json_tree import NoJson, parse_json
 from ..scene.frame import SceneFrame
 from ..scene.words import at_time
 
@@ -85,11 +86,9 @@ def json_line(line: bytes | str) -> Any:
         InvalidValue: it is not UTF-8 or no JSON; NaN, infinity, a name that stands twice and endless nesting are none.
     """
     try:
-        text = line if isinstance(line, str) else line.decode("utf-8")
-        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_distinct)
-    except (ValueError, RecursionError) as error:
-        problem = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
-        raise InvalidValue(f"one JSON object a line is understood: {problem}") from None
+        return parse_json(line)
+    except NoJson as error:
+        raise InvalidValue(f"one JSON object a line is understood: {error}") from None
 
 
 def frames_line(serial: int, frames: Iterable[tuple[int, SceneFrame]]) -> str:
@@ -179,19 +178,6 @@ def _whole(value: object) -> bool:
 def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
-
-
-def _refuse(name: str) -> float:
-    raise InvalidValue(f"{name} is no JSON")
-
-
-def _distinct(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    tree = dict(pairs)
-    if len(tree) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidValue(f"{_shown(twice)} stands twice")
-    return tree
 
 
 def _line(tree: Mapping[str, object]) -> str:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from xml.etree.ElementTree import Element, ParseError
+from xml.etree.ElementTree import Element
 
-import defusedxml.ElementTree
 import numpy as np
-from defusedxml.common import DefusedXmlException
 
 from ..errors import InputError
 from ..inertials import symmetric
 from ..joints import Mimic
 from .urdf_elements import check_attributes, check_children, number, numbers, only, origin
+from .xml_tree import read_xml
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 AXIS_TYPES = ("revolute", "continuous", "prismatic", "planar")
@@ -103,7 +102,7 @@ def read_urdf(path: str | Path) -> UrdfDocument:
             zero axes, reversed limits, elements and attributes that would pass unread.
     """
     path = Path(path)
-    root = _parse(path)
+    root = read_xml(path)
     if root.tag != "robot":
         raise InputError(path, f"the outermost element is <{root.tag}>, not <robot>", remedy="Give a URDF file")
     if any("xacro" in str(e.tag) for e in root.iter()):
@@ -120,24 +119,6 @@ def read_urdf(path: str | Path) -> UrdfDocument:
             raise InputError(path, problem, place=f"joint {joint.name!r}")
     top = _root(path, list(links), list(joints.values()))
     return UrdfDocument(path, root.get("name", path.stem), links, joints, top)
-
-
-def _parse(path: Path) -> Element:
-    try:
-        tree = defusedxml.ElementTree.parse(path, forbid_dtd=False)
-    except FileNotFoundError:
-        raise InputError(path, "there is no such file") from None
-    except OSError as error:
-        raise InputError(path, f"cannot be read ({error.strerror})") from error
-    except DefusedXmlException as error:
-        problem = f"defines XML entities or external references ({type(error).__name__}), which are refused"
-        raise InputError(path, problem, remedy="Remove the DTD from the file") from None
-    except (ParseError, UnicodeDecodeError, LookupError, ValueError) as error:
-        line = error.position[0] if isinstance(error, ParseError) else None
-        place = None if line is None else f"line {line}"
-        raise InputError(path, f"is not well-formed XML ({error})", place=place) from None
-    result: Element = tree.getroot()
-    return result
 
 
 def _names(path: Path, root: Element, tag: str) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import random
 import struct
 import zipfile
@@ -23,8 +24,8 @@ NUMBERS = ("nan", "inf", "-inf", "1e999", "-1e308", "1e-320", "0", "-0", "-1", "
            "9" * 400, "2147483648", "18446744073709551616", "\u0661\u0662", "\u00a05", "1.5.2", "1e5", "", " ", "None",
            "true", "1 2", "\uff11", "5%")  # fmt: skip
 """Cells that stand where a number should."""
-WORDS = ("", " ", "\0", "\n", "\u202e", "\ud7ff", "é" * 40, "x" * 5000, "../../etc", "{0}", "%s", "<b>", "&amp;", "'", '"',
-         "\\u0000", "time", "Time", "mm", "NaN", "\U0001f57a", "-", "#")  # fmt: skip
+WORDS = ("", " ", "\0", "\n", "\u202e", "\ud7ff", "é" * 40, "x" * 5000, "../../etc", "{0}", "%s", "<b>", "&amp;", "'",
+         '"', "\\u0000", "time", "Time", "mm", "NaN", "\U0001f57a", "-", "#")  # fmt: skip
 """What stands where a name should."""
 SEPARATORS = ("\t", ",", ";", " ", "\t\t", "|", "\x0b", "\x1c", "\u2028")
 ENCODINGS = ("utf-16", "utf-16-le", "latin-1", "utf-8-sig", "utf-32", "cp037")
@@ -349,13 +350,14 @@ def _odd_array(rng: random.Random, array: np.ndarray) -> np.ndarray:
 
 def _with_header(rng: random.Random, data: bytes) -> bytes:
     """An array's bytes under another header."""
-    shapes = ("()", "(1,)", "(0,)", "(-1,)", "(1099511627776,)", "(1099511627776, 0)", "(3, 1099511627776, 0)", "(2.5,)",
-              "None", "(" + "1," * 40 + ")", "(9999999999999999999999,)", "('a',)", "[3]", "(True,)")  # fmt: skip
+    shapes = ("()", "(1,)", "(0,)", "(-1,)", "(1099511627776,)", "(1099511627776, 0)", "(3, 1099511627776, 0)",
+              "(2.5,)", "None", "(" + "1," * 40 + ")", "(9999999999999999999,)", "('a',)", "[3]", "(True,)")  # fmt: skip
     header = f"{{'descr': '{rng.choice(KINDS)}', 'fortran_order': {rng.choice(('False', 'True', '3'))}, "
     header += f"'shape': {rng.choice(shapes)}, }}"
     if rng.random() < 0.2:
         header = rng.choice(("", "{", "{}", "[1]", "{'descr': [('a', '<f8'), ('b', 'O')], 'fortran_order': False, "
-                             "'shape': (1,)}", "(" * 300, "__import__('os')", "x" * 70_000, "'" * 3, "1\n  2\n 3"))  # fmt: skip
+                             "'shape': (1,)}", "(" * 300, "__import__('os')", "x" * 70_000, "'" * 3,
+                             "1\n  2\n 3"))  # fmt: skip
     text = header.encode().ljust(rng.choice((0, 118)))[:65_000] + b"\n"
     version = rng.choice((b"\x01\x00", b"\x01\x00", b"\x02\x00", b"\x03\x00", b"\x09\x09"))
     length = struct.pack("<H" if version[0] == 1 else "<I", rng.choice((len(text), len(text), 0, 60_000)))
@@ -380,11 +382,13 @@ def bomb(size: int, name: str = "positions.npy") -> bytes:
     """An archive of one array of zeros that takes a thousandth of what it unpacks to [bytes]."""
     stream, piece = io.BytesIO(), bytes(1 << 20)
     header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({size // 24}, 1, 3), }}".ljust(117) + "\n"
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        with archive.open(name, "w", force_zip64=True) as entry:
-            entry.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
-            for _ in range(size // len(piece)):
-                entry.write(piece)
+    with (
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open(name, "w", force_zip64=True) as entry,
+    ):
+        entry.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        for _ in range(size // len(piece)):
+            entry.write(piece)
     return stream.getvalue()
 
 
@@ -406,3 +410,11 @@ def with_flipped_bit(content: bytes, place: int) -> bytes:
     data = bytearray(content)
     data[place // 8] ^= 1 << place % 8
     return bytes(data)
+
+
+def coprime(count: int) -> int:
+    """A step through ``count`` places that visits each once: near the golden section, without a common divisor."""
+    step = max(int(0.618 * count), 1)
+    while math.gcd(step, count) > 1:
+        step += 1
+    return step

@@ -131,12 +131,13 @@ def _recordings(folder: Path) -> Iterator[Sample]:
         write_coordinates(path, rig, motion, degrees=suffix == "mot", speeds=suffix == "csv")
         yield Sample(f"{suffix} joints", path.name, "table", path.read_bytes(), _recording)
     yield Sample("c3d", "walk.c3d", "bytes", _c3d(), _recording)
-    joints = dict(joints=np.array(["hip", "knee"]), angles=np.full((FRAMES, 2), 0.1), joint_rate=np.array(100.0),
-                  root=np.tile([0.0, 0.0, 0.9, 0.0, 0.0, 0.0, 1.0], (FRAMES, 1)))  # fmt: skip
-    plain = dict(labels=np.array(MARKERS), positions=markers.positions, marker_times=markers.times, mass=np.array(71.0),
-                 force=forces.total[:, :3], force_rate=np.array(RATE), sex=np.array("male"))  # fmt: skip
-    measured = dict(wrenches=forces.values, frames=np.array(["plate"]), force_times=forces.times,
-                    measured=np.ones((FRAMES, 6), bool))  # fmt: skip
+    joints = {"joints": np.array(["hip", "knee"]), "angles": np.full((FRAMES, 2), 0.1), "joint_rate": np.array(100.0),
+              "root": np.tile([0.0, 0.0, 0.9, 0.0, 0.0, 0.0, 1.0], (FRAMES, 1))}  # fmt: skip
+    plain = {"labels": np.array(MARKERS), "positions": markers.positions, "marker_times": markers.times,
+             "mass": np.array(71.0), "force": forces.total[:, :3], "force_rate": np.array(RATE),
+             "sex": np.array("male")}  # fmt: skip
+    measured = {"wrenches": forces.values, "frames": np.array(["plate"]), "force_times": forces.times,
+                "measured": np.ones((FRAMES, 6), bool)}  # fmt: skip
     yield Sample("npz markers and force", "walk.npz", "archive", _npz(plain), _recording)
     yield Sample("npz joints and wrenches", "robot.npz", "archive", _npz({**joints, **measured}), _recording)
 
@@ -170,17 +171,21 @@ def _own(folder: Path) -> Iterator[Sample]:
     schedule = Schedule.constant(anchors_at(rig, rig.neutral), 0.0, 1.0)
     keys = (Keyframe(0.0, rig.neutral, "fixed"), Keyframe(1.0, rig.neutral, "fixed", "end"))
     markers = Markers(times(), MARKERS, np.tile(STANDING, (FRAMES, 1, 1)))
-    summary = SceneSummary("check", "failed", False, "It falls.", (SceneKey(0.0, "fixed"),), (SceneStrip("f", 0.0, 1.0),),
-                           (SceneFailure("balance", "left_foot", "m", -0.1, 0.5, "it falls"),), ((0.0, 1.0),),
-                           (("root", 0.1, 0.01),), ("no",), ("yes",), {"pelvis": 3.0}, {"pelvis": float("inf")})  # fmt: skip
-    result = SceneResult(rig.prior, rig.prior, *(np.full(s, 0.1) for s in ((3, 10), (3, 3), (3, 10), (3, 10), (3, 10))),
-                         "least squares", settings={"preset": "lab", "seed": 3}, details={"rank": 3, "list": [1, None]})  # fmt: skip
+    summary = SceneSummary(
+        "check", "failed", False, "It falls.", (SceneKey(0.0, "fixed"),), (SceneStrip("f", 0.0, 1.0),),
+        (SceneFailure("balance", "left_foot", "m", -0.1, 0.5, "it falls"),), ((0.0, 1.0),), (("root", 0.1, 0.01),),
+        ("no",), ("yes",), {"pelvis": 3.0}, {"pelvis": float("inf")},
+    )  # fmt: skip
+    spreads = [np.full(shape, 0.1) for shape in ((3, 10), (3, 3), (3, 10), (3, 10), (3, 10))]
+    settings, details = {"preset": "lab", "seed": 3}, {"rank": 3, "list": [1, None]}
+    result = SceneResult(rig.prior, rig.prior, *spreads, "least squares", settings=settings, details=details)
     whole = motion_record("walk", rig, motion).with_trial(None)
     danced = whole.danced(schedule, CheckOptions())
     segment = DanceSegment("home", "hold", 1.0, np.zeros((6, rig.nv)), (), ())
     attachments = (Attachment("C7", "pelvis", np.zeros(3)),)
+    calibration = Calibration(rig, attachments, "mine", 1.7, {"a": 1.0}, {"C7": 0.1})
     values = {
-        ("rig by value", "calibration.json", CALIBRATION): Calibration(rig, attachments, "mine", 1.7, {"a": 1.0}, {"C7": 0.1}),
+        ("calibration", "calibration.json", CALIBRATION): calibration,
         ("motion", "walk.motion.npz", MOTION): danced,
         ("timeline", "scene.timeline.npz", TIMELINE): SceneTimeline(
             "shown", rig, drawn.times, drawn.root, drawn.rotations, drawn.translations,

@@ -1,9 +1,11 @@
 """Reads damaged files in processes of their own, each input under a limit of time and memory.
 
-An input is (sample, seed); anything that reading it raises besides this program's own errors is a trouble, and so are a
-crash of the process, more than `SECONDS` of its processor time or more than `MEMORY` of memory beyond what the process
-held before. A process that does not come back within `PATIENCE` by the clock is killed, and another one goes on behind
-the input that hung. ``python -m tests.faults.watchdog NAME SEED`` reads one input again and shows what happens.
+An input is a sample and a seed. Anything that reading it raises besides this program's own errors is a trouble, and so
+are a crash of the process, and more processor time or memory than `Limits` admits. A process that does not come back is
+killed, and another one goes on behind the input that hung.
+
+``python -m tests.faults.watchdog NAME SEED`` reads one input again and shows what happens; ``bit`` behind it means the
+sample with one bit flipped.
 """
 
 from __future__ import annotations
@@ -14,25 +16,41 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-SECONDS = 5.0
-"""Processor time that one input may take."""
-PATIENCE = 60.0
-"""[s] by the clock until a process counts as hanging, however busy the machine is."""
-MEMORY = 500 << 20
-"""[bytes] of resident memory that one input may take."""
-ADDRESSES = 2 << 30
-"""[bytes] of addresses beyond the first ones: what asks for more gets none, so that no machine is brought down."""
+from solver.errors import SolverError
+from tests.faults.mutations import coprime, mutated, with_flipped_bit
+from tests.faults.samples import Sample, samples
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one input may take.
+
+    Attributes:
+        seconds: of processor time.
+        patience: [s] by the clock until a process counts as hanging, however busy the machine is.
+        memory: [bytes] that stay resident.
+        addresses: [bytes] beyond the first ones: what asks for more gets none, so that no machine is brought down.
+    """
+
+    seconds: float = 5.0
+    patience: float = 60.0
+    memory: int = 500 << 20
+    addresses: int = 2 << 30
+
+
+LIMITS = Limits()
 POLL = 0.05
 """[s] between looks at the processes."""
-KEPT = 40
-"""Troubles that are kept of each place in the sources."""
+SHOWN = 3000
+"""Bytes of a damaged file that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,32 +106,33 @@ class Outcome:
         return [(count, first[key]) for key, count in counts.most_common()]
 
 
-Content = Callable[[str, int], bytes]
-"""The damaged content of a sample by its name and a seed."""
+Content = Callable[[Sample, int], bytes]
+"""The damaged content of a sample by a seed."""
+Formats = Callable[[], Mapping[str, Sample]]
+"""Samples by name; a function, since it is a process of its own that makes them."""
 
 
-def fuzzed(name: str, seed: int) -> bytes:
+def fuzzed(sample: Sample, seed: int) -> bytes:
     """Input number ``seed`` of a sample."""
-    from tests.faults.mutations import mutated
-    from tests.faults.samples import samples
-
-    sample = samples()[name]
-    return mutated(sample.container, sample.content, f"{name} {seed}")
+    return mutated(sample.container, sample.content, f"{sample.name} {seed}")
 
 
-def one_bit(name: str, seed: int) -> bytes:
-    """A sample with bit number ``seed`` flipped."""
-    from tests.faults.mutations import with_flipped_bit
-    from tests.faults.samples import samples
-
-    content = samples()[name].content
-    return with_flipped_bit(content, seed % (8 * len(content)))
+def one_bit(sample: Sample, seed: int) -> bytes:
+    """A sample with one bit flipped, each by another seed as long as there are bits."""
+    bits = 8 * len(sample.content)
+    return with_flipped_bit(sample.content, seed * coprime(bits) % bits)
 
 
-def run(inputs: Sequence[tuple[str, int]], content: Content = fuzzed, workers: int = 1) -> Outcome:
-    """Read every input, in ``workers`` processes that are watched."""
+def run(
+    inputs: Sequence[tuple[str, int]],
+    content: Content = fuzzed,
+    workers: int = 1,
+    formats: Formats = samples,
+    limits: Limits = LIMITS,
+) -> Outcome:
+    """Read every input (name of a sample, seed), in ``workers`` processes that are watched."""
     result = Outcome()
-    watched = [_Watched(list(inputs[k::workers]), content) for k in range(workers)]
+    watched = [_Watched(list(inputs[k::workers]), content, formats, limits) for k in range(workers)]
     while any(worker.busy for worker in watched):
         for worker in watched:
             for part in worker.look():
@@ -123,11 +142,21 @@ def run(inputs: Sequence[tuple[str, int]], content: Content = fuzzed, workers: i
     return result
 
 
+@cache
+def _context() -> Any:
+    """How processes start: from one that has imported everything and holds nothing else, where there are such."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    return context
+
+
 class _Watched:
     """A process that works through inputs, and its successors where it dies."""
 
-    def __init__(self, inputs: list[tuple[str, int]], content: Content) -> None:
-        self.inputs, self.content, self.next = inputs, content, 0
+    def __init__(self, inputs: list[tuple[str, int]], content: Content, formats: Formats, limits: Limits) -> None:
+        self.inputs, self.how, self.limits, self.next = inputs, (content, formats, limits), limits, 0
         self.process: Any = None
         self._start()
 
@@ -135,10 +164,10 @@ class _Watched:
         self.busy = self.next < len(self.inputs)
         if not self.busy:
             return
-        context = multiprocessing.get_context("spawn")
+        context = _context()
         self.at, self.since = context.Value("q", -1, lock=False), context.Value("d", 0.0, lock=False)
         self.results, sender = context.Pipe(duplex=False)
-        arguments = (self.inputs[self.next :], self.content, sender, self.at, self.since)
+        arguments = (self.inputs[self.next :], *self.how, sender, self.at, self.since)
         self.process = context.Process(target=_work, args=arguments, daemon=True)
         self.process.start()
         sender.close()
@@ -150,7 +179,7 @@ class _Watched:
         alive = self.process.is_alive()  # asked first: what a dead process sent is all there
         yield from self._received()
         since = self.since.value
-        hangs = alive and since > 0.0 and time.time() - since > PATIENCE
+        hangs = alive and since > 0.0 and time.time() - since > self.limits.patience
         if alive and not hangs:
             return
         if hangs:
@@ -166,7 +195,7 @@ class _Watched:
                     f"a process that reads damaged files ended with {self.process.exitcode} at its start"
                 )
             name, seed = self.inputs[self.next + done]
-            what = f"hung: {PATIENCE:g} s" if hangs else f"crashed: exit code {self.process.exitcode}"
+            what = f"hung: {self.limits.patience:g} s" if hangs else f"crashed: exit code {self.process.exitcode}"
             yield Outcome(inputs=1, troubles=[Trouble(name, seed, what)])
             self.next += done + 1
         self._start()
@@ -182,49 +211,40 @@ class _Watched:
             return
 
 
-def _work(inputs: list[tuple[str, int]], content: Content, results: Connection, at: Any, since: Any) -> None:
+def _work(
+    inputs: list[tuple[str, int]], content: Content, formats: Formats, limits: Limits, results: Connection, at: Any,
+    since: Any,
+) -> None:  # fmt: skip
     """Read inputs one after another; ends early, telling how far it came, when its memory has grown."""
-    from tests.faults.samples import samples
-
     # what libraries print about bad files is not for the reader of the figures
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 1)
     os.dup2(silent, 2)
-    for sample in samples().values():  # libraries load and caches fill now
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / sample.file
-            path.write_bytes(sample.content)
-            sample.read(path)
-    _limit_addresses()
-    counts: Counter[str] = Counter()
+    known = formats()
     with TemporaryDirectory() as folder:
+        for sample in known.values():  # libraries load and caches fill now
+            attempt(sample, 0, sample.content, Path(folder))
+        _limit_addresses(limits.addresses)
         for number, (name, seed) in enumerate(inputs):
             at.value = number
             try:
-                data = content(name, seed)
+                data = content(known[name], seed)
             except Exception:  # a mistake of the tests': to be told, not to be counted
                 results.send(f"the mutation of {name} {seed} failed:\n{traceback.format_exc()}")
                 raise
             since.value = time.time()
-            part, spent = attempt(name, seed, data, Path(folder))
+            part = attempt(known[name], seed, data, Path(folder), limits)
             since.value = 0.0
-            part.troubles = [
-                t for t in part.troubles if counts.update([t.place]) or counts[t.place] <= KEPT or not t.place
-            ]
             results.send(part)
-            if spent > MEMORY:  # the peak that the system tells never falls
+            if part.largest[0] > limits.memory:  # the peak that the system tells never falls
                 at.value = number + 1
                 return
         at.value = len(inputs)
 
 
-def attempt(name: str, seed: int, data: bytes, folder: Path) -> tuple[Outcome, int]:
-    """Read one damaged file in a folder; what became of it, and the growth of this process's peak memory [bytes]."""
-    from solver.errors import SolverError
-    from tests.faults.samples import samples
-
-    sample = samples()[name]
-    path = folder / sample.file
+def attempt(sample: Sample, seed: int, data: bytes, folder: Path, limits: Limits = LIMITS) -> Outcome:
+    """Read one damaged file in a folder; what became of it."""
+    path, name = folder / sample.file, sample.name
     path.write_bytes(data)
     result = Outcome(inputs=1)
     before, start = peak_memory(), time.process_time()
@@ -235,18 +255,18 @@ def attempt(name: str, seed: int, data: bytes, folder: Path) -> tuple[Outcome, i
         result.refused = 1
         result.nameless = int(path.name not in str(error))
         if _had_no_memory(error):
-            result.troubles.append(Trouble(name, seed, f"memory: more than {ADDRESSES >> 20} MB asked for"))
+            result.troubles.append(Trouble(name, seed, f"memory: more than {limits.addresses >> 20} MB asked for"))
     except Exception as error:
         words = " ".join(str(error).split())[:120]
         result.troubles.append(Trouble(name, seed, f"{type(error).__name__}: {words}", _place(error)))
     spent, grown = time.process_time() - start, peak_memory() - before
     path.unlink()
-    if spent > SECONDS:
+    if spent > limits.seconds:
         result.troubles.append(Trouble(name, seed, f"slow: {spent:.1f} s"))
-    if grown > MEMORY:
+    if grown > limits.memory:
         result.troubles.append(Trouble(name, seed, f"memory: {grown >> 20} MB"))
     result.slowest, result.largest = (spent, name, seed), (grown, name, seed)
-    return result, grown
+    return result
 
 
 def peak_memory() -> int:
@@ -259,15 +279,15 @@ def peak_memory() -> int:
     return peak if sys.platform == "darwin" else peak << 10
 
 
-def _limit_addresses() -> None:
-    """Give this process no more than `ADDRESSES` beyond what it has, where the system can."""
+def _limit_addresses(more: int) -> None:
+    """Give this process no more than so many bytes of addresses beyond what it has, where the system can."""
     statm = Path("/proc/self/statm")
     if not statm.exists():
         return
     import resource
 
     now = int(statm.read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (now + ADDRESSES, now + ADDRESSES))
+    resource.setrlimit(resource.RLIMIT_AS, (now + more, now + more))
 
 
 def _had_no_memory(error: BaseException | None) -> bool:
@@ -287,15 +307,11 @@ def _place(error: BaseException) -> str:
 
 
 if __name__ == "__main__":
-    from tests.faults import samples as known
-
-    chosen, number = sys.argv[1], int(sys.argv[2])
+    chosen, number = samples()[sys.argv[1]], int(sys.argv[2])
     damaged = (one_bit if sys.argv[3:] == ["bit"] else fuzzed)(chosen, number)
-    shown = Path(known.samples()[chosen].file).with_stem("damaged")
-    shown = shown if len(sys.argv) < 5 else Path(sys.argv[4])
     with TemporaryDirectory() as place:
-        file = Path(place) / known.samples()[chosen].file
+        file = Path(place) / chosen.file
         file.write_bytes(damaged)
-        print(damaged[:3000] if len(damaged) > 3000 else damaged)
-        known.samples()[chosen].read(file)
+        print(damaged[:SHOWN])
+        chosen.read(file)
         print("read")

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from solver.errors import InputError
+from solver.files import read_bytes
 from solver.formats.archive import read_archive
-from solver.formats.text import read_bytes
 from solver.scene.timeline import TIMELINE
 
 READERS = (read_bytes, read_archive, TIMELINE.read)

@@ -1,0 +1,71 @@
+"""What is asked of every file before it is read: whether there is one, and how large it is."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from .errors import InputError
+
+LARGEST = 4 << 30
+"""Bytes of a file: an hour of sixty markers at 100 Hz takes less than one gigabyte as text."""
+
+
+def check_file(path: str | Path, largest: int = LARGEST) -> int:
+    """Bytes of a file to read; told before it is opened, because to open a pipe or a device may never end.
+
+    Raises:
+        InputError: missing, a folder, a pipe, a device, no name of a file at all, empty, or larger than ``largest``
+            bytes.
+    """
+    try:
+        found = Path(path).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(path, "the file does not exist", remedy="Check the path") from None
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
+    if stat.S_ISDIR(found.st_mode):
+        raise InputError(path, "is a folder, not a file", remedy="Name one file in it")
+    if not stat.S_ISREG(found.st_mode):
+        raise InputError(path, "is a pipe or a device, not a file", remedy="Write what it gives to a file first")
+    if not found.st_size:
+        raise InputError(path, "the file is empty", remedy="Export or copy it again")
+    if found.st_size > largest:
+        problem = f"is too large ({found.st_size / 2**20:.0f} MB; up to {largest >> 20} MB are read)"
+        raise InputError(path, problem, remedy="Check that it is the right file, or cut it into shorter pieces")
+    return found.st_size
+
+
+def first_bytes(path: str | Path, count: int) -> bytes:
+    """How a file begins.
+
+    Raises:
+        InputError: no file, unreadable, empty or too large.
+    """
+    check_file(path)
+    try:
+        with Path(path).open("rb") as stream:
+            return stream.read(count)
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """Content of a file.
+
+    Raises:
+        InputError: no file, unreadable, empty or too large.
+    """
+    check_file(path)
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    if not content.strip():
+        raise InputError(path, "the file is empty", remedy="Export or copy it again")
+    return content
+
+
+def _unreadable(path: str | Path, error: Exception) -> InputError:
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return InputError(path, f"cannot be read: {reason}", remedy="Check the path and its permissions")
