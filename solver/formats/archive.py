@@ -129,7 +129,7 @@ def _array(path: str | Path, entry: zipfile.ZipInfo, stream: IO[bytes]) -> np.nd
     if math.prod(max(size, 1) for size in shape) * max(kind.itemsize, 1) > max(ALWAYS, entry.file_size):
         raise ValueError(f"{place} of shape {shape} is nothing in no end of rows")
     values: np.ndarray = np.empty(shape, kind, order="F" if by_columns else "C")
-    content = memoryview(values.reshape(-1, order="A").view(np.uint8)) if values.nbytes else memoryview(b"")
+    content = memoryview(values.reshape(-1, order="A").view(np.uint8).data if values.nbytes else b"")
     filled = 0
     while filled < len(content):
         count = stream.readinto(content[filled : filled + BLOCK])  # type: ignore[attr-defined]

@@ -143,3 +143,39 @@ def test_what_is_json_but_no_set_is_one_error(tmp_path: Path, content: str) -> N
     path.write_text(content, "utf-8")
     with pytest.raises(InputError, match="Write a marker set"):
         load_marker_set(path)
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"landmark": "left asis", "weight": "heavy"}, "marker 'A'.weight: 'heavy' is no number"),
+        ({"landmark": "left asis", "weight": -1.0}, "marker 'A': .*weight -1"),
+        ({"landmark": "left asis", "colour": "red"}, "unknown entry 'colour'"),
+        ({"landmark": ["left", "asis"]}, "marker 'A'.landmark"),
+        ({"link": "left_tigh", "offset": [0, 0, 0]}, "unknown link 'left_tigh'"),
+        ({"joint_centre": "left_knee"}, "unknown link 'left_knee'"),
+        ({"link": "left_thigh", "offset": [0, 0]}, "marker 'A'.offset: has 2 entries"),
+        ({"link": "left_thigh", "offset": [0, 0, "nan"]}, "not finite"),
+        ({"link": "left_thigh", "offset": [0, 0, 0], "spread": 0}, "spread must be positive"),
+        ({"link": "left_hand", "offset": [0, 0, 0], "fraction": 0.5}, "no link follows 'left_hand'"),
+        ("left asis", "is no JSON object"),
+    ],
+)
+def test_a_wrong_marker_is_named(entry: object, said: str, tmp_path: Path) -> None:
+    """People write these files: the error names the file, the marker, its entry and what is wrong with it."""
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"name": "mine", "markers": {"A": entry}}), "utf-8")
+    with pytest.raises(InputError, match=said) as caught:
+        load_marker_set(path)
+    assert "mine.json" in str(caught.value)
+    assert "Write a marker set" in str(caught.value)
+
+
+def test_an_alias_must_mean_a_marker(tmp_path: Path) -> None:
+    """Otherwise the recorded marker would silently be unknown."""
+    path = tmp_path / "mine.json"
+    path.write_text(
+        json.dumps({"name": "mine", "markers": {"A": {"landmark": "sacrum"}}, "aliases": {"a": "B"}}), "utf-8"
+    )
+    with pytest.raises(InputError, match="alias 'a': means 'B', which is no marker of the set"):
+        load_marker_set(path)

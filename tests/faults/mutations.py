@@ -180,7 +180,7 @@ def _spoilt_tree(rng: random.Random, tree: Any) -> Any:
         del tree[key]
     elif what == 1 and isinstance(tree, dict):
         tree[rng.choice(("", "kind", "$array", "é", "__class__", "x" * 300, "type", str(key).upper()))] = tree.pop(key)
-    elif what == 1:
+    elif what == 1 and isinstance(tree, list):
         tree.insert(key, tree[key])
     elif what == 2:
         other = rng.choice(keys)
@@ -201,8 +201,9 @@ def _odd(rng: random.Random, tree: Any) -> Any:
         return rng.choice((*WORDS, tree + " ", tree.upper(), tree[:-1], tree * 2))
     if isinstance(tree, list) and rng.random() < 0.3:
         return tree * rng.choice((0, 2, 3))
-    choices = (None, True, 0, 1, -1, 2.5, 10**400, "", "nan", "left", [], {}, [[]], [None], [1, "a"], {"": None},
-               {"$array": "x"}, {"$number": 3}, {"$tuple": 3}, [tree, [tree]], {"type": "Rig", "value": tree},
+    choices: tuple[Any, ...] = (None, True, 0, 1, -1, 2.5, 10**400, "", "nan", "left", [], {}, [[]], [None], [1, "a"],
+               {"": None}, {"$array": "x"}, {"$number": 3}, {"$tuple": 3}, [tree, [tree]],
+               {"type": "Rig", "value": tree},
                {"dtype": "<f8", "shape": [1 << 40], "values": []}, {"dtype": "O", "shape": [], "values": 1},
                {"dtype": "<U99999", "shape": [-1], "values": ["a"]}, [tree] * 3)  # fmt: skip
     return rng.choice(choices)
@@ -351,7 +352,7 @@ def _odd_array(rng: random.Random, array: np.ndarray) -> np.ndarray:
 def _with_header(rng: random.Random, data: bytes) -> bytes:
     """An array's bytes under another header."""
     shapes = ("()", "(1,)", "(0,)", "(-1,)", "(1099511627776,)", "(1099511627776, 0)", "(3, 1099511627776, 0)",
-              "(2.5,)", "None", "(" + "1," * 40 + ")", "(9999999999999999999,)", "('a',)", "[3]", "(True,)")  # fmt: skip
+              "(2.5,)", "None", "(" + "1," * 40 + ")", "(9999999999999999,)", "('a',)", "[3]", "(True,)")  # fmt: skip
     header = f"{{'descr': '{rng.choice(KINDS)}', 'fortran_order': {rng.choice(('False', 'True', '3'))}, "
     header += f"'shape': {rng.choice(shapes)}, }}"
     if rng.random() < 0.2:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from solver.dance.design.dance import Dance
 from solver.dance.design.dance_file import DANCE
 from solver.dance.workflows.reading import load_dance
 from solver.errors import SolverError
+from solver.formats.codec import FileKind
 from solver.formats.joint_coordinates import write_coordinates
 from solver.formats.recording import pair_files, read_recording
 from solver.formats.tables import write_markers_csv, write_wrenches_csv
@@ -176,15 +178,15 @@ def _own(folder: Path) -> Iterator[Sample]:
         (SceneFailure("balance", "left_foot", "m", -0.1, 0.5, "it falls"),), ((0.0, 1.0),), (("root", 0.1, 0.01),),
         ("no",), ("yes",), {"pelvis": 3.0}, {"pelvis": float("inf")},
     )  # fmt: skip
-    spreads = [np.full(shape, 0.1) for shape in ((3, 10), (3, 3), (3, 10), (3, 10), (3, 10))]
-    settings, details = {"preset": "lab", "seed": 3}, {"rank": 3, "list": [1, None]}
-    result = SceneResult(rig.prior, rig.prior, *spreads, "least squares", settings=settings, details=details)
+    each, settings, details = np.full((3, 10), 0.1), {"preset": "lab", "seed": 3}, {"rank": 3, "list": [1, None]}
+    result = SceneResult(rig.prior, rig.prior, each, np.full((3, 3), 0.1), each, each, each, "least squares",
+                         settings=settings, details=details)  # fmt: skip
     whole = motion_record("walk", rig, motion).with_trial(None)
     danced = whole.danced(schedule, CheckOptions())
     segment = DanceSegment("home", "hold", 1.0, np.zeros((6, rig.nv)), (), ())
     attachments = (Attachment("C7", "pelvis", np.zeros(3)),)
     calibration = Calibration(rig, attachments, "mine", 1.7, {"a": 1.0}, {"C7": 0.1})
-    values = {
+    values: dict[tuple[str, str, FileKind[Any]], object] = {
         ("calibration", "calibration.json", CALIBRATION): calibration,
         ("motion", "walk.motion.npz", MOTION): danced,
         ("timeline", "scene.timeline.npz", TIMELINE): SceneTimeline(
@@ -261,12 +263,13 @@ def _content(rig: Rig) -> Content:
     return Content(
         "Report", rig.name, True, "least squares", "nothing", 10.0, 0.1, rig.prior, rig.prior, np.full((3, 10), 0.1),
         np.full((3, 3), 0.1), np.full((3, 10), 0.5), ("pelvis.m",), np.array([3.0, 2.0, 1.0]), 3, rig.prior,
-        (Errors("walk", True, 8, six, six, six, six),),
-        (Signals("walk", stamps, wave, wave, wave, np.ones(8, bool), np.zeros(8, int), ("measured", "other"), 0.01),),
-        (TrackingErrors("walk", ("C7",), np.array([0.01]), np.array([1.0]), 0.01),),
-        (Weighing("walk", 1, 10.0, 0.1, 1.0, True, np.zeros(6)),), (Flight("jump", 3, 0.1, 0.2, 0.3, 0.4),),
-        (BaseParameter("m1", 1.0, 0.1),), (Load("pelvis", 1.0, 0.1, np.zeros(3), ("left_foot",)),), (("Data", "one"),),
-        ("careful",), ("noted",),
+        errors=(Errors("walk", True, 8, six, six, six, six),),
+        signals=(Signals("walk", stamps, wave, wave, wave, np.ones(8, bool), np.zeros(8, int), ("a", "b"), 0.1),),
+        tracking=(TrackingErrors("walk", ("C7",), np.array([0.01]), np.array([1.0]), 0.01),),
+        weighings=(Weighing("walk", 1, 10.0, 0.1, 1.0, True, np.zeros(6)),),
+        flights=(Flight("jump", 3, 0.1, 0.2, 0.3, 0.4),), base=(BaseParameter("m1", 1.0, 0.1),),
+        loads=(Load("pelvis", 1.0, 0.1, np.zeros(3), ("left_foot",)),), methods=(("Data", "one"),),
+        warnings=("careful",), notes=("noted",),
     )  # fmt: skip
 
 
@@ -282,7 +285,7 @@ def _c3d() -> bytes:
     analogs = np.tile([0.0, 0.0, -700.0, 0.0, 0.0, 0.0], (FRAMES, 2, 1))
     corners = np.array([[400.0, 300.0, 0.0], [-400.0, 300.0, 0.0], [-400.0, -300.0, 0.0], [400.0, -300.0, 0.0]])
     names = [f"F{axis}" for axis in "xyz"] + [f"M{axis}" for axis in "xyz"]
-    groups = {
+    groups: dict[str, dict[str, object]] = {
         "POINT": {"USED": len(MARKERS), "SCALE": np.array([-1.0]), "RATE": np.array([RATE]), "FRAMES": FRAMES,
                   "LABELS": list(MARKERS), "UNITS": "mm", "DATA_START": 3},
         "ANALOG": {"USED": 6, "LABELS": names, "UNITS": ["N"] * 3 + ["Nmm"] * 3, "RATE": np.array([2.0 * RATE]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -227,3 +228,46 @@ def test_one_of_several_kinds(tmp_path: Path) -> None:
     np.savez(tmp_path / "c.npz", positions=np.zeros(3))
     with pytest.raises(InputError, match=r"no file of this program: it lacks tree\.json"):
         read_one_of(tmp_path / "c.npz", (rounds, squares))
+
+
+def test_what_compresses_too_well_is_written_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An hour of standing still is no bomb: what is written can be read, however little is in it."""
+    monkeypatch.setattr("solver.formats.archive.ALWAYS", 1 << 20)
+    still = np.zeros((60_000, 3))
+    path = KIND.write(tmp_path / "still.npz", replace(BARE, points=still))
+    assert path.stat().st_size > still.nbytes
+    assert np.array_equal(KIND.read(path).points, still)
+
+
+def test_an_array_of_nothing_has_no_end_of_rows(tmp_path: Path) -> None:
+    """An axis of no length, or entries of no bytes, make no room for others without end."""
+    for number, (kind, shape) in enumerate((("<f8", "(1099511627776, 0)"), ("<U0", "(1099511627776,)"))):
+        header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+        path = tmp_path / f"{number}.npz"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("a.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        with pytest.raises(InputError, match="no end of rows"):
+            read_archive(path)
+
+
+def test_two_entries_of_one_name_are_refused(tmp_path: Path) -> None:
+    """Which one would be meant?"""
+    np.savez(tmp_path / "a.npz", a=np.zeros(2))
+    with (
+        zipfile.ZipFile(tmp_path / "a.npz", "a") as archive,
+        pytest.warns(UserWarning, match="Duplicate name"),
+    ):
+        archive.writestr("a.npy", archive.read("a.npy"))
+    with pytest.raises(InputError, match="two entries of one name"):
+        read_archive(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("kind", [",", "O", "<f8,<f8", "f8 ", "<U99999", "<U60000"])
+def test_no_other_kind_of_array_is_read(kind: str, tmp_path: Path) -> None:
+    """NumPy compiles some names of kinds, and an entry of a wide one fills the memory."""
+    path = KIND.write(tmp_path / "value.json", BARE)
+    tree = json.loads(path.read_text(encoding="utf-8"))
+    tree["points"] = {"dtype": kind, "shape": [1], "values": ["a"]}
+    path.write_text(json.dumps(tree), encoding="utf-8")
+    with pytest.raises(InputError, match=r"points: arrays of .* are not read"):
+        KIND.read(path)

@@ -44,3 +44,37 @@ def test_bad_archives_are_refused(tmp_path: Path) -> None:
                         ("other", "something")]:  # fmt: skip
         with pytest.raises(InputError, match=words):
             read_npz(tmp_path / f"{name}.npz")
+
+
+POSITIONS = np.tile([0.0, 0.0, 1.0], (4, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("arrays", "said"),
+    [
+        ({"labels": [b"\xff"], "positions": POSITIONS, "marker_rate": 100.0}, "labels.*no text"),
+        ({"labels": [1], "positions": POSITIONS, "marker_rate": 100.0}, "labels.*a list of texts"),
+        ({"labels": ["A"], "positions": POSITIONS * 1j, "marker_rate": 100.0}, "positions.*real numbers"),
+        ({"labels": ["A"], "positions": POSITIONS[0], "marker_rate": 100.0}, "positions.*3 axes"),
+        ({"labels": ["A"], "positions": POSITIONS + np.inf, "marker_rate": 100.0}, "positions.*infinite"),
+        ({"labels": ["A"], "positions": POSITIONS, "marker_rate": []}, "marker_rate.*one positive number"),
+        ({"labels": ["A"], "positions": POSITIONS, "marker_times": [0.0, 1.0]}, "2 time stamps, not 4"),
+        ({"wrenches": np.zeros((4, 6)), "force_rate": 100.0}, "wrenches.*3 axes"),
+        ({"wrenches": np.zeros((4, 2, 6)), "frames": ["a"], "force_rate": 100.0}, "1 plates with six"),
+        ({"joints": ["a"], "angles": np.zeros((4, 1)), "joint_rate": 0.0}, "joint_rate.*one positive number"),
+        ({"joints": ["a"], "angles": np.zeros((4, 1)), "joint_rate": 9.0, "mass": -1.0}, "mass.*one positive number"),
+    ],
+)
+def test_an_array_is_what_it_must_be(arrays: dict, said: str, tmp_path: Path) -> None:
+    """Another kind, another number of axes, no number: the error names the array and what it should be."""
+    np.savez(tmp_path / "walk.npz", **arrays)
+    with pytest.raises(InputError, match=said):
+        read_npz(tmp_path / "walk.npz")
+
+
+def test_names_may_be_bytes(tmp_path: Path) -> None:
+    """As other languages' writers store them; they are no ``b'...'``."""
+    np.savez(tmp_path / "walk.npz", joints=np.array([b"hip"]), angles=np.zeros((4, 1)), joint_rate=100.0)
+    joints = read_npz(tmp_path / "walk.npz").joints
+    assert joints is not None
+    assert joints.names == ("hip",)

@@ -103,3 +103,21 @@ def test_missing_forces_are_refused_or_kept(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="line 3"):
         read_wrenches_csv(tmp_path / "w.csv")
     assert np.isnan(read_wrenches_csv(tmp_path / "w.csv", missing="keep").total[1, 1])
+
+
+def test_a_stray_quote_is_told_with_its_line(tmp_path: Path) -> None:
+    """It would have swallowed the lines behind it."""
+    path = tmp_path / "walk.csv"
+    path.write_text('time [s],A.x [m],A.y [m],A.z [m]\n0.0,1,2,3\n0.1,"1,2,3\n0.2,1,2,3\n0.3,1,2,3"\n')
+    with pytest.raises(InputError, match=r"walk\.csv, line 3: has a stray quote"):
+        read_table(path)
+
+
+def test_quoted_cells_are_read(tmp_path: Path) -> None:
+    """As spreadsheets write them, each within its line; line numbers count comments and empty lines."""
+    path = tmp_path / "walk.csv"
+    path.write_text('# made by hand\n\n"time [s]","A.x [m]"\n"0.0","1"\n\n"0.1","2"\n')
+    table = read_table(path)
+    assert table.names == ("A.x",)
+    assert table.lines == (4, 6)
+    assert table.values.tolist() == [[1.0], [2.0]]

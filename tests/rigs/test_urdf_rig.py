@@ -476,3 +476,11 @@ def test_installed_robots(robot: str) -> None:
     a, b = (pin.crba(m, m.createData(), q) for m in (plain, rig.model))
     np.testing.assert_allclose(a, b, atol=1e-12)
     assert (rig.prior.coms[rig.masses > 0] >= rig.boxes[rig.masses > 0, 0] - 1e-12).all()
+
+
+def test_xml_without_end_is_refused(tmp_path: Path) -> None:
+    """Elements nested by the thousand would end the recursion of whoever follows them."""
+    path = tmp_path / "deep.urdf"
+    path.write_text("<robot name='a'>" + "<link>" * 5000 + "</link>" * 5000 + "</robot>")
+    with pytest.raises(InputError, match="more than 100 levels deep"):
+        from_urdf(path)
