@@ -19,11 +19,7 @@ DYNAMICS_LIBRARY = {"pinocchio", "cmeel_pth", "cmeel"}
 # Lower layers know nothing of higher ones; packages of one layer know nothing of each other.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"assets", "errors", "numerals", "progress", "stopping", "threads", "version"}),
-<<<<<<< HEAD
     frozenset({"arrays", "differences", "files", "pinocchio_loader", "so3", "streams", "terminal", "workers"}),
-=======
-    frozenset({"arrays", "differences", "files", "pinocchio_loader", "so3", "terminal", "workers"}),
->>>>>>> b2ae61f (Tests of what the guarded readers refuse: arrays, names, quotes, nesting, markers and links by their file and place)
     frozenset({"check_options", "inertials", "joints", "motion", "patch", "plate_options", "qp", "shape"}),
     frozenset({"wrenches", "model"}),
     frozenset({"rig"}),
