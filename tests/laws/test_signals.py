@@ -15,7 +15,7 @@ from solver.wrenches import Wrenches
 from tests.laws.found import arrays, reals
 
 PRESETS = st.builds(FilterPreset, st.just("law"), st.integers(1, 5), reals(20.0, 2.0), corrected=st.booleans())
-SIGNALS = arrays((40, 2), 1e3)
+SIGNALS = arrays((20, 2), 1e3)
 RATE = 100.0
 
 
