@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -28,6 +30,8 @@ BOOTSTRAP = 20
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCENE_SECONDS = 300.0
 """Blender gets no longer than this for one scene."""
+BLENDER_FOLDERS = ("BLENDER_USER_RESOURCES", "XDG_CACHE_HOME", "TMPDIR", "TEMP", "TMP")
+"""Where Blender puts its preferences, thumbnails and passing files: nothing of the user's is read or left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,11 @@ def make_scene(folder: Path) -> str | None:
         return f"{folder.name}: Blender's module bpy is not installed here, so there is no scene and no picture"
     command = [sys.executable, "-m", "addon", str(folder.resolve())]
     try:
-        done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=SCENE_SECONDS)
+        with TemporaryDirectory(prefix=".blender-", dir=folder.resolve().parent) as own:
+            environment = os.environ | dict.fromkeys(BLENDER_FOLDERS, own)
+            done = subprocess.run(
+                command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=SCENE_SECONDS
+            )
     except subprocess.TimeoutExpired:
         return f"{folder.name}: Blender did not finish within {SCENE_SECONDS:.0f} s, so there is no scene"
     if done.returncode != 0:
