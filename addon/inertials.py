@@ -89,6 +89,14 @@ def body_of(armature: bpy.types.Object) -> Rig:
     return rig if np.array_equal(found.values, rig.prior.values) else rig.with_prior(found)
 
 
+def total_mass(armature: bpy.types.Object) -> float | None:
+    """What the bones weigh together [kg], as identified or set by hand; None where one of them does not say."""
+    try:
+        return float(sum(custom.number(bone, "mass", AGAIN) for bone in typed.armature(armature).bones))
+    except errors.SolverError:
+        return None
+
+
 def told(armature: bpy.types.Object) -> list[str]:
     """The result on the bones in short lines: total mass, method, what it satisfies."""
     try:

@@ -19,7 +19,7 @@ from ..told import told
 from ..typed import scene, there
 from ..values import spoken
 from .messages import in_the_way, running, said, write
-from .tab import Tab
+from .tab import Rows, Tab
 
 ICONS: dict[str, Any] = {role: icon for role, _, _, icon, _ in ROLES}
 
@@ -198,23 +198,12 @@ class EXCITING_DANCE_PT_check(Part, bpy.types.Panel):  # type: ignore[misc]
             row.operator("exciting_dance.colour", text="Deviation").quantity = "deviation"
 
 
-class EXCITING_DANCE_UL_joints(bpy.types.UIList):
+class EXCITING_DANCE_UL_joints(Rows, bpy.types.UIList):  # type: ignore[misc]
     """Joints by how closely they were performed, worst first."""
 
     bl_idname = "EXCITING_DANCE_UL_joints"
 
-    def draw_item(  # noqa: PLR0913 the signature that Blender calls
-        self,
-        context: bpy.types.Context | None,
-        layout: bpy.types.UILayout,
-        data: object,
-        item: Any,
-        icon: int | None,
-        active_data: object,
-        active_property: str | None,
-        index: int | None,
-        flt_flag: int | None,
-    ) -> None:
+    def show(self, layout: bpy.types.UILayout, item: Any) -> None:
         """Draw one."""
         split = layout.split(factor=0.6)
         split.label(text=plain(item.name))

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from ..armature import rig_in
-from ..inertials import bounds_of, told
+from ..inertials import bounds_of, told, total_mass
 from ..legend import legends_in
 from ..properties import settings_of
 from ..study import trial_of, trials_of
@@ -15,7 +15,7 @@ from ..typed import layout as layout_of
 from ..typed import scene, there
 from ..values import spoken
 from .messages import in_the_way, running, said, write
-from .tab import Tab
+from .tab import Rows, Tab
 
 TITLES = {"": "Mass, identified", "prior_": "Mass, prior", "std_": "Mass, std"}
 
@@ -43,30 +43,20 @@ class EXCITING_DANCE_PT_rig(Tab, bpy.types.Panel):  # type: ignore[misc]
         said(context, layout, "rig")
         body = rig_in(context)
         if body is not None:
-            layout.label(text=f"{body.name}: {len(body.data.bones)} links", icon="OUTLINER_OB_ARMATURE")
+            weighs = "" if (mass := total_mass(body)) is None else f", {mass:.1f} kg"
+            layout.label(text=f"{body.name}: {len(body.data.bones)} links{weighs}", icon="OUTLINER_OB_ARMATURE")
             in_the_way(context, layout, body)
             row = layout.row(align=True)
             row.operator("exciting_dance.limits", text="Limits On").enforce = True
             row.operator("exciting_dance.limits", text="Off").enforce = False
 
 
-class EXCITING_DANCE_UL_files(bpy.types.UIList):
+class EXCITING_DANCE_UL_files(Rows, bpy.types.UIList):  # type: ignore[misc]
     """Recording files by name."""
 
     bl_idname = "EXCITING_DANCE_UL_files"
 
-    def draw_item(  # noqa: PLR0913 the signature that Blender calls
-        self,
-        context: bpy.types.Context | None,
-        layout: bpy.types.UILayout,
-        data: object,
-        item: Any,
-        icon: int | None,
-        active_data: object,
-        active_property: str | None,
-        index: int | None,
-        flt_flag: int | None,
-    ) -> None:
+    def show(self, layout: bpy.types.UILayout, item: Any) -> None:
         """Draw one."""
         layout.label(text=bpy.path.basename(item.path), icon="FILE")
 

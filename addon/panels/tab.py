@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import bpy
+
 
 class Tab:
     """Mix-in: a panel of the tab."""
@@ -9,3 +13,26 @@ class Tab:
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
     bl_category = "Dance"
+
+
+class Rows:
+    """Mix-in: a list whose rows show their item and nothing else."""
+
+    def draw_item(  # noqa: PLR0913 the signature that Blender calls
+        self,
+        context: bpy.types.Context | None,
+        layout: bpy.types.UILayout,
+        data: object,
+        item: Any,
+        icon: int | None,
+        active_data: object,
+        active_property: str | None,
+        index: int | None,
+        flt_flag: int | None,
+    ) -> None:
+        """Draw one."""
+        self.show(layout, item)
+
+    def show(self, layout: bpy.types.UILayout, item: Any) -> None:
+        """Draw an item."""
+        raise NotImplementedError

@@ -44,6 +44,22 @@ def identified(body: bpy.types.Object, rig: Rig, mass: float) -> InertialParamet
     return found
 
 
+def test_a_rig_weighs_what_its_bones_do(registered: None) -> None:
+    """The recipe's mass until something else is identified, then that; and what a user set by hand."""
+    rig = human(1.75, 70.0, "male")
+    body = build(rig)
+    assert inertials.total_mass(body) is None
+    inertials.write_prior(body)
+    assert inertials.total_mass(body) == pytest.approx(70.0)
+    identified(body, rig, 60.0)
+    assert inertials.total_mass(body) == pytest.approx(60.0)
+    bone = body.data.bones["left_foot"]
+    bone["mass"] += 1.5
+    assert inertials.total_mass(body) == pytest.approx(61.5)
+    bone["mass"] = "heavy"
+    assert inertials.total_mass(body) is None
+
+
 def keyed(body: bpy.types.Object) -> None:
     """Three postures on both feet, an arm raised a little and lowered."""
     scene = bpy.context.scene
