@@ -19,6 +19,8 @@ from .values import (
     SceneResult,
     errors,
     read_rig,
+    read_whole,
+    write_folder,
 )
 from .values import study_folder as files
 from .whole import all_or_nothing
@@ -61,10 +63,16 @@ def read_study(folder: str | Path) -> Study:
     folder = Path(folder)
     if not folder.is_dir():
         raise errors.InputError(folder, "is no folder", remedy="Name the --output of `python -m solver identify`")
+    study = read_whole(folder, lambda: _read(folder))
+    _check(folder, study)
+    return study
+
+
+def _read(folder: Path) -> Study:
     motions = {name: MOTION.read(path).drawn for name, path in files.trials_in(folder, files.MOTION_END).items()}
     recordings = {name: RECORDING.read(path) for name, path in files.trials_in(folder, files.RECORDING_END).items()}
     rig, result, report = (folder / name for name in (files.RIG_FILE, files.RESULT_FILE, files.REPORT_FILE))
-    study = Study(
+    return Study(
         folder=folder,
         rig=read_rig(rig),
         result=RESULT.read(result) if result.exists() else None,
@@ -72,8 +80,6 @@ def read_study(folder: str | Path) -> Study:
         recordings=recordings,
         report=report if report.exists() else None,
     )
-    _check(folder, study)
-    return study
 
 
 def _check(folder: Path, study: Study) -> None:
@@ -139,9 +145,11 @@ def make_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path, Path 
     bpy.ops.wm.read_factory_settings(use_empty=True)
     body = show_study(bpy.context, study)
     body[STUDY_KEY] = BESIDE
-    image = render_body(bpy.context, body, folder / files.PICTURE_FILE) if picture else None
-    bpy.ops.wm.save_as_mainfile(filepath=str(folder / files.SCENE_FILE), compress=True)
-    return folder / files.SCENE_FILE, image
+    with write_folder(folder, adding=True) as building:
+        if picture:
+            render_body(bpy.context, body, building / files.PICTURE_FILE)
+        bpy.ops.wm.save_as_mainfile(filepath=str(building / files.SCENE_FILE), compress=True)
+    return folder / files.SCENE_FILE, folder / files.PICTURE_FILE if picture else None
 
 
 def _superseded(collection: bpy.types.Collection, body: bpy.types.Object, study: Study) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dance.addon
     from ..solver import errors, so3
     from ..solver.check_options import DANCE_CHECKS, CheckOptions
+    from ..solver.formats.folder import read_whole, write_folder
     from ..solver.formats.recording import hold_joints
     from ..solver.formats.value_tree import from_tree, to_tree
     from ..solver.inertials import InertialParameters, six_of, symmetric
@@ -32,6 +33,7 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
 else:
     from solver import errors, so3
     from solver.check_options import DANCE_CHECKS, CheckOptions
+    from solver.formats.folder import read_whole, write_folder
     from solver.formats.recording import hold_joints
     from solver.formats.value_tree import from_tree, to_tree
     from solver.inertials import InertialParameters, six_of, symmetric
@@ -88,6 +90,7 @@ __all__ = [
     "json_line",
     "read_rig",
     "read_trials",
+    "read_whole",
     "rig_of_text",
     "rig_text",
     "scene_frame",
@@ -97,5 +100,6 @@ __all__ = [
     "study_folder",
     "symmetric",
     "to_tree",
+    "write_folder",
     "write_rig",
 ]

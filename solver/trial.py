@@ -36,6 +36,8 @@ class Recording:
     joints: JointCoordinates | None = None
 
     def __post_init__(self) -> None:
+        if not self.name or not self.name.isprintable() or any(letter in self.name for letter in "/\\"):
+            raise InvalidValue(f"{self.name!r} cannot name a trial: its results are files of that name")
         object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
 
     def __repr__(self) -> str:

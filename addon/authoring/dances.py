@@ -26,7 +26,9 @@ from ..values import (
     dance_folder,
     errors,
     read_rig,
+    read_whole,
     study_folder,
+    write_folder,
 )
 from ..whole import all_or_nothing
 from .poses import bone_path
@@ -76,6 +78,10 @@ def read_dance(folder: str | Path) -> Dance:
         InputError: the folder holds no summary, or a file is damaged.
     """
     folder = Path(folder)
+    return read_whole(folder, lambda: _read(folder))
+
+
+def _read(folder: Path) -> Dance:
     motion, rig = folder / dance_folder.MOTION_FILE, folder / dance_folder.RIG_FILE
     return Dance(
         folder=folder,
@@ -136,9 +142,11 @@ def make_dance_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path,
     dance = read_dance(folder)
     bpy.ops.wm.read_factory_settings(use_empty=True)
     body = show_dance(bpy.context, dance)
-    image = render_body(bpy.context, body, folder / study_folder.PICTURE_FILE, PICTURED) if picture else None
-    bpy.ops.wm.save_as_mainfile(filepath=str(folder / study_folder.SCENE_FILE), compress=True)
-    return folder / study_folder.SCENE_FILE, image
+    with write_folder(folder, adding=True) as building:
+        if picture:
+            render_body(bpy.context, body, building / study_folder.PICTURE_FILE, PICTURED)
+        bpy.ops.wm.save_as_mainfile(filepath=str(building / study_folder.SCENE_FILE), compress=True)
+    return folder / study_folder.SCENE_FILE, folder / study_folder.PICTURE_FILE if picture else None
 
 
 def dance_action(

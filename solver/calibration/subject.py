@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import InvalidValue
 from ..progress import Progress
 from ..rig import Rig
-from ..rigs.human import SEXES, human
+from ..rigs.human import SEXES, human, require_person
 from ..rigs.skeleton import default_lengths
 from ..tracking.dynamical import InverseKinematics
 from ..tracking.options import TrackingOptions
@@ -52,6 +52,7 @@ class SubjectData:
     def __post_init__(self) -> None:
         if self.sex not in SEXES:
             raise InvalidValue(f"the sex is {' or '.join(map(repr, SEXES))}, not {self.sex!r}")
+        require_person(STATURE_GUESS[self.sex] if self.height is None else self.height, self.mass)
 
 
 class SubjectState:

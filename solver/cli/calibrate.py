@@ -32,10 +32,13 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..scene.rig import write_rig
     from ..scene.study_folder import CALIBRATION_FILE, RIG_FILE
     from ..study import pipeline
+    from .foreseen import require_sense
     from .words import warn
 
+    person = subject(options)
+    require_sense(options, options.files)
     recordings = pipeline.load(options.files, read_options(options))
-    calibration = pipeline.calibrate_subject(recordings, **subject(options), progress=progress)
+    calibration = pipeline.calibrate_subject(recordings, **person, progress=progress)
     with write_folder(options.output) as folder:
         CALIBRATION.write(folder / CALIBRATION_FILE, calibration)
         write_rig(folder / RIG_FILE, calibration.rig)

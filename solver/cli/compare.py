@@ -14,7 +14,10 @@ from .options import add_jobs, add_output_file, add_recordings, add_standing, ad
 from .words import AXES
 
 if TYPE_CHECKING:
+    from ..calibration.calibrate import Calibration
     from ..identification.comparison import Comparison
+    from ..rig import Rig
+    from ..scene.bodies import SceneResult
 
 COLUMNS = ("RMSE identified", "RMSE prior", "CC identified", "CC prior")
 EXPLANATION = """
@@ -43,15 +46,19 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from dataclasses import replace
 
     from ..calibration.calibration_file import CALIBRATION
+    from ..formats.folder import read_whole
     from ..scene.bodies import RESULT
     from ..scene.study_folder import CALIBRATION_FILE, RESULT_FILE, RIG_FILE
     from ..study import pipeline
     from ..study.values import Settings
     from .words import compared, warn
 
-    result = RESULT.read(options.result / RESULT_FILE)
-    calibrated, rig = options.result / CALIBRATION_FILE, options.result / RIG_FILE
-    body = CALIBRATION.read(calibrated) if calibrated.exists() else rig_named(str(rig))
+    def read() -> tuple[SceneResult, Calibration | Rig]:
+        calibrated, rig = options.result / CALIBRATION_FILE, options.result / RIG_FILE
+        body = CALIBRATION.read(calibrated) if calibrated.exists() else rig_named(str(rig))
+        return RESULT.read(options.result / RESULT_FILE), body
+
+    result, body = read_whole(options.result, read)
     standing = options.standing or result.settings.get("standing")
     settings = Settings(preset=result.settings["preset"], base=result.base_link, jobs=options.jobs, standing=standing)
     recordings = pipeline.load(options.files, read_options(options))

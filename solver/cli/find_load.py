@@ -61,36 +61,38 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Find, write, tell."""
     from ..calibration.calibration_file import CALIBRATION
+    from ..formats.recording import pair_files
     from ..identification.added_load import LoadOptions
     from ..progress import Part
     from ..report.study_folder import write_study
     from ..study import pipeline
     from ..study.find_load import find_load
     from ..study.values import Settings
+    from .foreseen import require_sense
     from .words import found_load, warn
 
-    before, after = (pipeline.load(files, read_options(options)) for files in (options.before, options.after))
+    require_sense(options, options.before)
+    pair_files(options.after)
     body: Calibration | Rig | None = rig_of(options)
     if body is None and options.calibration is not None:
         body = CALIBRATION.read(options.calibration)
-    if body is None:
-        body = pipeline.calibrate_subject(before, **subject(options), progress=Part(progress, 0.0, 0.3))
+    person = subject(options) if body is None else None
     given = {name: getattr(options, name) for name in ("most", "margin") if getattr(options, name) is not None}
-    study = find_load(
-        before,
-        after,
-        body,
-        settings=Settings(
-            preset=options.filter,
-            bootstrap=0,
-            cross_validate=False,
-            jobs=options.jobs,
-            standing=options.standing,
-            plates=plate_options(options),
-        ),
-        options=LoadOptions(candidates=tuple(options.candidates), **given),
-        progress=Part(progress, 0.3, 0.97),
+    load = LoadOptions(candidates=tuple(options.candidates), **given)
+    settings = Settings(
+        preset=options.filter,
+        bootstrap=0,
+        cross_validate=False,
+        jobs=options.jobs,
+        standing=options.standing,
+        plates=plate_options(options),
     )
+    before, after = (pipeline.load(files, read_options(options)) for files in (options.before, options.after))
+    pipeline.require_rates((*before, *after), settings)
+    if person is not None:
+        body = pipeline.calibrate_subject(before, **person, progress=Part(progress, 0.0, 0.3))
+    assert body is not None
+    study = find_load(before, after, body, settings=settings, options=load, progress=Part(progress, 0.3, 0.97))
     write_study(study, options.output)
     progress(1.0, "done")
     warn(study.warnings)

@@ -68,9 +68,10 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..report.study_folder import write_study
     from ..study import pipeline
     from ..study.values import Settings
+    from .foreseen import require_sense
     from .words import identified, warn
 
-    recordings = pipeline.load(options.files, read_options(options))
+    require_sense(options, options.files)
     settings = Settings(
         method=options.method,
         preset=options.filter,
@@ -85,10 +86,12 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         plates=plate_options(options),
     )
     rig, part = rig_of(options), Part(progress, 0.0, 0.97)
-    if rig is not None:
+    person = None if rig is not None else subject(options)
+    recordings = pipeline.load(options.files, read_options(options))
+    if person is None:
         study = pipeline.identify_study(recordings, rig=rig, mass=options.mass, settings=settings, progress=part)
     else:
-        study = pipeline.identify_study(recordings, **subject(options), settings=settings, progress=part)
+        study = pipeline.identify_study(recordings, **person, settings=settings, progress=part)
     progress(0.97, "writing")
     write_study(study, options.output, title=options.title)
     progress(1.0, "done")

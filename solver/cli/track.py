@@ -54,15 +54,20 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..report.study_folder import write_study
     from ..study import pipeline
     from ..study.values import Settings
+    from .foreseen import require_sense
     from .words import warn
 
-    recordings = pipeline.load(options.files, read_options(options))
+    require_sense(options, options.files)
+    settings = Settings(preset=options.filter, jobs=options.jobs, standing=options.standing)
     body: Calibration | Rig | None = rig_of(options)
     if body is None and options.calibration is not None:
         body = CALIBRATION.read(options.calibration)
-    if body is None:
-        body = pipeline.calibrate_subject(recordings, **subject(options), progress=Part(progress, 0.0, 0.4))
-    settings = Settings(preset=options.filter, jobs=options.jobs, standing=options.standing)
+    person = subject(options) if body is None else None
+    recordings = pipeline.load(options.files, read_options(options))
+    pipeline.require_rates(recordings, settings)
+    if person is not None:
+        body = pipeline.calibrate_subject(recordings, **person, progress=Part(progress, 0.0, 0.4))
+    assert body is not None
     study = pipeline.track_study(recordings, body, settings, Part(progress, 0.4, 1.0))
     write_study(study, options.output)
     warn(study.warnings)

@@ -27,6 +27,7 @@ from .atomic import write_atomically
 from .axes import check_extent, check_up, settle_up, to_z_up, up_of_markers
 from .joint_files import JointArrays, joints_of_archive
 from .text import Warn, no_warning
+from .trial_names import readable
 from .wrench_checks import check_forces, settle_force_up
 
 METADATA = ("mass", "height", "sex", "subject")
@@ -64,7 +65,7 @@ def read_npz(
     if markers is None and wrenches is None and joints is None:
         held = ", ".join(sorted(arrays.found)) or "nothing"
         raise InputError(path, f"holds neither positions nor joint angles nor forces, only {held}", remedy=REMEDY)
-    return Recording(Path(path).stem, markers, wrenches, metadata=_metadata(arrays), joints=joints)
+    return Recording(readable(Path(path).stem), markers, wrenches, metadata=_metadata(arrays), joints=joints)
 
 
 def write_recording_npz(path: str | Path, recording: Recording) -> None:

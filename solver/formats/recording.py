@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from .joint_files import read_joints_csv, read_joints_storage
 from .storage import holds_a_trial, holds_forces, load_forces
 from .tables import kind_of_table, load_markers_csv, load_wrenches_csv
 from .trc import load_trc
+from .trial_names import distinct_names, readable, renamed
 from .wrench_checks import ForceConvention, centres_of_pressure
 
 WHOLE = (".c3d", ".npz")
@@ -109,7 +110,9 @@ def read_recording(
             _check_time(kind, motion.times, wrenches.times, sources, warnings)
     if markers is not None and wrenches is not None:
         _check_place(markers, wrenches, sources)
-    return Recording(name or _stem(files[0]), markers, wrenches, tuple(dict.fromkeys(warnings)), metadata, joints)
+    return Recording(
+        name or readable(_stem(files[0])), markers, wrenches, tuple(dict.fromkeys(warnings)), metadata, joints
+    )
 
 
 def find_recordings(paths: Sequence[str | Path], options: ReadOptions = DEFAULT) -> tuple[Recording, ...]:
@@ -134,11 +137,17 @@ def find_recordings(paths: Sequence[str | Path], options: ReadOptions = DEFAULT)
         >>> [(r.name, r.joints is not None, r.wrenches is not None) for r in solver.find_recordings([folder])]
         [('dance', True, True)]
     """
-    return tuple(read_recording(files, options, name=name) for name, files in pair_files(paths))
+    return tuple(_named(read_recording(files, options, name=name), files[0]) for name, files in pair_files(paths))
+
+
+def _named(recording: Recording, file: Path) -> Recording:
+    """A recording that tells if it is not called as its file."""
+    told = renamed(recording.name, file, _stem(file))
+    return recording if told is None else replace(recording, warnings=(told, *recording.warnings))
 
 
 def pair_files(paths: Sequence[str | Path]) -> list[tuple[str, tuple[Path, ...]]]:
-    """Names and files of the trials that `find_recordings` would read.
+    """Names and files of the trials that `find_recordings` would read; no two names are alike.
 
     Raises:
         InputError: a path that does not exist or an unknown suffix, or no trial found.
@@ -160,12 +169,7 @@ def pair_files(paths: Sequence[str | Path]) -> list[tuple[str, tuple[Path, ...]]
         remedy = f"Name files or folders with {', '.join(SUFFIXES)}"
         raise InputError(shown, "holds no recording", remedy=remedy)
     groups = _pairs(kinds)
-    stems = [_stem(group[0]) for group in groups]
-    base = Path(os.path.commonpath([file.absolute().parent for file in kinds]))
-    names = [
-        stem if stems.count(stem) == 1 else str(group[0].absolute().relative_to(base).with_suffix(""))
-        for stem, group in zip(stems, groups)
-    ]
+    names = distinct_names([_stem(group[0]) for group in groups], [group[0] for group in groups])
     return sorted(zip(names, groups))
 
 
@@ -257,7 +261,7 @@ def _read_one(
     sign = 1 if options.sign is None else options.sign
     if suffix == ".c3d":
         content = read_c3d(path, options.up, options.units, sign=options.sign, missing=options.missing, warn=warn)
-        whole = Recording(path.stem, content.markers, content.wrenches, metadata=content.metadata)
+        whole = Recording(readable(path.stem), content.markers, content.wrenches, metadata=content.metadata)
         return whole, dict.fromkeys(_kinds_in(whole), content.up)
     if suffix == ".npz":
         whole = read_npz(path, options.up, sign=sign, missing=options.missing, angles=options.angles, warn=warn)
@@ -267,13 +271,13 @@ def _read_one(
             markers, axis = load_trc(path, options.up, options.units, ragged=options.ragged, warn=warn)
         else:
             markers, axis = load_markers_csv(path, options.up, warn=warn)
-        return Recording(path.stem, markers), {MARKERS: axis}
+        return Recording(readable(path.stem), markers), {MARKERS: axis}
     if kind == JOINTS:
         if suffix == ".csv":
             joints = read_joints_csv(path, warn=warn)
         else:
             joints = read_joints_storage(path, options.angles, warn=warn)
-        return Recording(path.stem, joints=joints), {JOINTS: "z"}
+        return Recording(readable(path.stem), joints=joints), {JOINTS: "z"}
     otherwise = None if known is None else known[1]
     convention = ForceConvention(options.force_up or options.up, otherwise, options.force_units, sign)
     reader = load_wrenches_csv if suffix == ".csv" else load_forces
@@ -281,7 +285,7 @@ def _read_one(
     if options.force_up is None and known is not None and axis != known[1]:
         problem = f"its forces push along {axis}, but in {known[0].name} {known[1]} is up"
         raise InputError(path, problem, remedy=f"Export both alike, or state up = {known[1]} and force up = {axis}")
-    return Recording(path.stem, None, wrenches), {FORCES: axis}
+    return Recording(readable(path.stem), None, wrenches), {FORCES: axis}
 
 
 def _kinds_in(recording: Recording) -> Iterable[str]:

@@ -61,7 +61,7 @@ class LoadOptions:
     base: str | int = 0
 
     def __post_init__(self) -> None:
-        if self.margin < 0.0 or self.most < 1:
+        if not 0.0 <= self.margin < np.inf or self.most < 1:
             raise InvalidValue("the margin must not be negative and at least one link must be allowed to carry a load")
 
 

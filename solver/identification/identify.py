@@ -68,6 +68,25 @@ class IdentifyOptions:
     seed: int = 0
     jobs: int | None = None
 
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise UnknownPreset(self.method, METHODS)
+        require_draws(self.bootstrap, self.seed, self.jobs)
+
+
+def require_draws(bootstrap: int, seed: int, jobs: int | None) -> None:
+    """Refuse numbers of samples, of a seed or of processes that mean nothing.
+
+    Raises:
+        InvalidValue: one of them.
+    """
+    if bootstrap < 0:
+        raise InvalidValue(f"the bootstrap draws no negative number of samples: {bootstrap}")
+    if seed < 0:
+        raise InvalidValue(f"a seed is not negative: {seed}")
+    if jobs == 0:
+        raise InvalidValue("0 jobs do no work: give 1 or more, or -1 for all processors")
+
 
 def identify(
     rig: Rig,

@@ -129,10 +129,19 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
     return replace(rig, provenance={**rig.provenance, "standing": _standing(rig, skeleton)})
 
 
-def _check(height: float, mass: float, sex: str, variant: str, table: str) -> None:
+def require_person(height: float, mass: float) -> None:
+    """Refuse a stature [m] or mass [kg] that no person has.
+
+    Raises:
+        InvalidValue: one of them.
+    """
     for name, value, low, high, unit in (("height", height, 0.4, 2.8, "m"), ("mass", mass, 2.0, 500.0, "kg")):
         if not (np.isfinite(value) and low <= value <= high):
             raise InvalidValue(f"a person's {name} lies between {low:g} and {high:g} {unit}, got {value!r}")
+
+
+def _check(height: float, mass: float, sex: str, variant: str, table: str) -> None:
+    require_person(height, mass)
     for name, choice, choices in (("sex", sex, SEXES), ("variant", variant, VARIANTS), ("table", table, TABLES)):
         if choice not in choices:
             raise InvalidValue(f"{name} {choice!r} is none of {', '.join(choices)}")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+
+from ..formats.manifest import manifest_of
 
 RIG_FILE, URDF_FILE = "rig.json", "rig.urdf"
 """The rig as a scene draws it, and for other programs, with the identified inertials."""
@@ -19,5 +22,14 @@ STORAGE_END, JOINTS_END, MARKERS_END = ".mot", ".csv", ".markers.csv"
 
 
 def trials_in(folder: Path, end: str = MOTION_END) -> dict[str, Path]:
-    """The files of a folder that end so, by trial."""
-    return {path.name.removesuffix(end): path for path in sorted(folder.glob(f"*{end}"))}
+    """The files of a folder that end so, by trial; where a run says which files it wrote, those alone."""
+    written = manifest_of(folder)
+    found = (path for path in sorted(folder.glob(f"*{end}")) if written is None or path.name in written.files)
+    return {path.name.removesuffix(end): path for path in found}
+
+
+def files_of(trials: Iterable[str]) -> tuple[str, ...]:
+    """Names of all files that a study of these trials may write."""
+    fixed = (RIG_FILE, URDF_FILE, CALIBRATION_FILE, RESULT_FILE, RESULT_TABLE, REPORT_FILE, CONTENT_FILE)
+    ends = (MOTION_END, RECORDING_END, STORAGE_END, JOINTS_END, MARKERS_END)
+    return (*fixed, *(f"{trial}{end}" for trial in trials for end in ends))

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from ..calibration import calibrate
 from ..calibration.calibrate import Calibration
-from ..errors import InvalidValue, UnknownName
+from ..calibration.subject import SubjectData
+from ..errors import InvalidValue, UnknownLink, UnknownName
 from ..formats.recording import ReadOptions, find_recordings
 from ..identification.comparison import Comparison, compare
 from ..identification.identify import IdentifyOptions, identify
@@ -18,7 +19,8 @@ from ..identification.result import Identification
 from ..inertials import InertialParameters
 from ..progress import Part, Progress, silent
 from ..rig import Rig
-from ..signals import preset_of, smooth_motion
+from ..rigs.skeleton import LINKS
+from ..signals import preset_of, require_rate, smooth_motion
 from ..threads import one_blas_thread
 from ..tracking import TrackingOptions, track
 from ..trial import Recording
@@ -86,6 +88,7 @@ def calibrate_subject(  # noqa: PLR0913 what a user types of a person, word by w
         >>> 1.70 < found.height < 1.82  # m; estimated, as `found.assumed` says: he is 1.76 m
         True
     """
+    SubjectData(FALLBACK_MASS if mass is None else mass, sex, height)
     names = [recording.name for recording in recordings]
     for name in static:
         if name not in names:
@@ -156,6 +159,7 @@ def track_study(
         Motion of 36 degrees of freedom: 0.00 to 5.99 s at 100 Hz, 600 frames
     """
     settings = Settings() if settings is None else settings
+    require_rates(recordings, settings)
     preset, rig, records = preset_of(settings.preset), *posed(recordings, body, settings, progress)
     moved = [replace(r, motion=smooth_motion(rig, p.times, p.q, preset)) if (p := r.poses) else r for r in records]
     calibration = body if isinstance(body, Calibration) else None
@@ -190,6 +194,7 @@ def compare_study(
         True
     """
     settings = Settings() if settings is None else settings
+    require_rates(recordings, settings)
     rig, records = posed(recordings, body, settings, Part(progress, 0.0, 0.9))
     rig, base = rig.with_prior(prior), _base(rig, settings)
     moved = [record for record in records if record.poses is not None]
@@ -260,6 +265,8 @@ def identify_study(  # noqa: PLR0913 what a user types: a person's words, or a r
         True
     """
     settings = Settings() if settings is None else settings
+    require_rates(recordings, settings)
+    _require_base(LINKS if rig is None else rig.links, settings)
     clock = _Clock()
     if rig is None and calibration is None:
         _require_markers(recordings)
@@ -301,6 +308,26 @@ def warnings_of(records: Sequence[TrialRecord], calibration: Calibration | None)
         told += calibration.warnings
     told += [f"{record.name}: {text}" for record in records if record.tracked for text in record.tracked.warnings]
     return tuple(dict.fromkeys(told))
+
+
+def require_rates(recordings: Sequence[Recording], settings: Settings) -> None:
+    """Refuse recordings of too few samples a second for the filter, before hours of work.
+
+    Raises:
+        InvalidValue: one of them.
+    """
+    for recording in recordings:
+        for part in (recording.markers, recording.joints, recording.wrenches):
+            try:
+                if part is not None and len(part) > 1:
+                    require_rate(preset_of(settings.preset), part.rate)
+            except InvalidValue as error:
+                raise InvalidValue(f"{recording.name}: {error}") from None
+
+
+def _require_base(links: Sequence[str], settings: Settings) -> None:
+    if settings.base is not None and settings.base not in links:
+        raise UnknownLink(settings.base, links)
 
 
 def _require_markers(recordings: Sequence[Recording]) -> None:

@@ -11,12 +11,14 @@ import numpy as np
 from ..arrays import frozen, frozen_mask, frozen_times, shortened
 from ..calibration.calibrate import Calibration
 from ..calibration.mass import MassEstimate
-from ..errors import UnknownName
+from ..errors import UnknownName, UnknownPreset
 from ..identification.added_load import AddedLoad
+from ..identification.identify import METHODS, require_draws
 from ..identification.result import Identification
 from ..motion import Motion
 from ..plate_options import PlateOptions
 from ..rig import Rig
+from ..signals.filters import preset_of
 from ..signals.lag import Lag
 from ..signals.windows import Windows
 from ..tracking.track import Tracked
@@ -55,6 +57,12 @@ class Settings:
     jobs: int | None = None
     standing: str | None = None
     plates: PlateOptions = field(default_factory=PlateOptions)
+
+    def __post_init__(self) -> None:
+        preset_of(self.preset)
+        if self.method not in METHODS:
+            raise UnknownPreset(self.method, METHODS)
+        require_draws(self.bootstrap, self.seed, self.jobs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ def test_folders_are_paired_by_name_and_the_rest_is_passed_over(tmp_path: Path) 
         standing_mot(tmp_path / subject / "forces/walk.mot")
         write_mot(tmp_path / subject / "ik/walk.mot", ["knee"], times(), np.zeros((11, 1)))
     pairs = pair_files([tmp_path])
-    assert [name for name, _ in pairs] == ["s1/markers/walk", "s2/markers/walk"]
+    assert [name for name, _ in pairs] == ["s1_walk", "s2_walk"]
     for _, (markers, forces) in pairs:
         assert markers.parent.parent == forces.parent.parent
         assert forces.parent.name == "forces"

@@ -44,6 +44,8 @@ class CompleteOptions:
     def __post_init__(self) -> None:
         if not 0.0 < self.share <= 1.0:
             raise InvalidValue(f"the share of the way to an exciting posture lies in (0, 1], not {self.share:g}")
+        if self.pool < 1 or self.starts < 1 or self.seed < 0:
+            raise InvalidValue("postures and starts are counted from 1, seeds from 0")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...errors import InvalidValue
 from ...feasibility import CheckOptions, Checks, check_motion, coordinate_names, joint_coordinates
 from ...feasibility.margins import Failure
 from ...motion import Motion
@@ -54,6 +55,12 @@ class RepairOptions:
     rounds: int = 6
     preference: float = 3.0
     patience: float = np.inf
+
+    def __post_init__(self) -> None:
+        if not (self.patience > 0.0 and 0.0 < self.rate < np.inf and 0.0 < self.spacing < np.inf):
+            raise InvalidValue("patience, rate and spacing of a repair must be positive")
+        if self.steps < 1 or self.rounds < 1 or not 0.0 < self.preference < np.inf:
+            raise InvalidValue("a repair needs a step, a round and a positive preference")
 
 
 @dataclass(frozen=True, slots=True)

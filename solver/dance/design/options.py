@@ -69,8 +69,12 @@ class DanceOptions:
         if self.objective not in OBJECTIVES:
             raise InvalidValue(f"no objective {self.objective!r}; there are {', '.join(OBJECTIVES)}")
         for name in ("shortest", "hold", "workers", "pool", "starts", "rounds"):
-            if not getattr(self, name) > 0:
+            if not 0 < getattr(self, name) < np.inf:
                 raise InvalidValue(f"dance option {name!r} must be positive, got {getattr(self, name)!r}")
+        if self.seed < 0 or not self.speed > 0.0:
+            raise InvalidValue(f"seed {self.seed} must not be negative, speed {self.speed} must be positive")
+        if self.step is not None and not np.isfinite(self.step):
+            raise InvalidValue(f"the step must be finite, got {self.step}")
         if self.via not in (None, VIA_POINTS):
             raise InvalidValue(
                 f"a transition chooses {VIA_POINTS} control values of each joint, or all: not {self.via!r}"

@@ -15,6 +15,7 @@ from ...errors import InputError, InvalidValue
 from ...feasibility import check_motion
 from ...feasibility.sentences import unsupported
 from ...formats.codec import read_one_of
+from ...formats.folder import settle
 from ...motion import Motion
 from ...rig import Rig
 from ...scene.motion_record import MOTION, MotionRecord
@@ -161,6 +162,7 @@ def motion_file(path: str | Path, trial: str | None = None) -> Path:
         return path
     if not path.is_dir():
         raise InputError(path, "is not there", remedy=f"Name the folder of a study, or a {MOTION_END}")
+    settle(path)
     files = trials_in(path)
     if not files:
         raise InputError(path, f"holds no {MOTION_END}", remedy="Name the --output of `track` or `identify`")
