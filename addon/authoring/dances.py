@@ -31,7 +31,7 @@ from ..values import (
     write_folder,
 )
 from ..whole import all_or_nothing
-from .poses import bone_path
+from .poses import bone_path, scaled, unscaled
 from .resample import resampled as resampled
 from .timeline import (
     CONTACT,
@@ -109,7 +109,8 @@ def show_dance(
     with all_or_nothing():
         body = onto
         if dance.rig is not None:
-            if body is None or armature.trouble(body) or not armature.rig_of(body).same_skeleton(dance.rig):
+            taken = body is not None and not armature.trouble(body) and not scaled(body)
+            if body is None or not taken or not armature.rig_of(body).same_skeleton(dance.rig):
                 body = armature.build_armature(context, dance.rig)
                 inertials.write_prior(body)
                 colour_body(body, "mass")
@@ -117,6 +118,7 @@ def show_dance(
             else:
                 armature.describe(body, dance.rig)
         body = typed.there(body, "rig")
+        unscaled(body)
         old = body.animation_data.action if body.animation_data else None
         made = bpy.data.actions.new(name)
         _fill(scene, body, Curves(made, body), dance, body.matrix_world.inverted())
@@ -155,7 +157,11 @@ def dance_action(
     """Give a target with a body's bones the body's action with a dance instead of the rig's curves.
 
     Whatever else the body's action animates is kept; the body keeps its action.
+
+    Raises:
+        InvalidValue: the body is scaled or mirrored.
     """
+    unscaled(body)
     animation = body.animation_data
     if animation is None or animation.action is None or animation.action_slot is None:
         made = bpy.data.actions.new(name)

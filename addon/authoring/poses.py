@@ -99,16 +99,25 @@ def _limited(bone: bpy.types.PoseBone, angles: np.ndarray) -> np.ndarray:
 
 
 def unscaled(armature: bpy.types.Object) -> None:
-    """Refuse a rig whose object is scaled: its links would have other lengths than its rig.
+    """Refuse a rig whose object is scaled or mirrored: its links would have other lengths, or sides, than its rig.
 
     Raises:
         InvalidValue: it is.
     """
-    sizes = np.linalg.norm(convert.to_array(armature.matrix_world)[:3, :3], axis=0)
-    if np.abs(sizes - 1.0).max() > UNSCALED:
-        scale = f"{sizes[0]:.4g}" if np.ptp(sizes) < UNSCALED else " x ".join(f"{size:.4g}" for size in sizes)
-        remedy = "a rig's lengths are fixed. Clear its scale, or its parent's: Object > Clear > Scale"
-        raise errors.InvalidValue(f"{armature.name} is scaled by {scale}, but {remedy}")
+    why = scaled(armature)
+    if why:
+        raise errors.InvalidValue(why)
+
+
+def scaled(armature: bpy.types.Object) -> str:
+    """How a rig's object is scaled or mirrored, and the way out, in one sentence; empty where it is not."""
+    turns = convert.to_array(armature.matrix_world)[:3, :3]
+    sizes, mirrored = np.linalg.norm(turns, axis=0), np.linalg.det(turns) < 0.0
+    if not mirrored and np.abs(sizes - 1.0).max() <= UNSCALED:
+        return ""
+    scale = f"{sizes[0]:.4g}" if np.ptp(sizes) < UNSCALED else " x ".join(f"{size:.4g}" for size in sizes)
+    remedy = "a rig's lengths and sides are fixed. Clear its scale, or its parent's: Object > Clear > Scale"
+    return f"{armature.name} is scaled by {scale}{' and mirrored' if mirrored else ''}, but {remedy}"
 
 
 def _scales(curve: bpy.types.FCurve) -> bool:
