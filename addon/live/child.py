@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..complaints import last_words
-from ..interpreter import Interpreter
+from ..interpreter import Interpreter, cannot_run
 from ..values import TIMELINE, SceneTimeline, bounded_lines, dance_folder, errors
 from .answers import LONGEST, Answer, answer
 
@@ -51,9 +51,9 @@ class Child:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
             )
-        except OSError:
+        except OSError as error:
             self.folder.rmdir()
-            raise
+            raise cannot_run(interpreter, error) from None
         self._threads = [threading.Thread(target=run, daemon=True) for run in (self._read, self._hear, self._write)]
         for thread in self._threads:
             thread.start()
