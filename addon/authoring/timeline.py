@@ -32,6 +32,8 @@ SAME_FRAME = 0.01
 """Keys nearer than this are at one time; a curve's frames have single precision."""
 NEAR_FLOOR = 0.08
 """Share of the standing height up to which a patch without a contact curve counts as on the floor."""
+MOST_FRAMES = 400_000
+"""An hour of a recording at 100 Hz, and some: beyond it a key was set by mistake, and sampling takes minutes."""
 GROUND = 0.0
 """[m] Height of the floor."""
 
@@ -223,6 +225,11 @@ def _range(scene: bpy.types.Scene, first: float | None, last: float | None) -> t
     span = float(start if first is None else first), float(stop if last is None else last)
     if not span[1] > span[0]:
         raise errors.InvalidValue(f"frames {span[0]:g} to {span[1]:g} are no range: let the last follow the first")
+    if span[1] - span[0] > MOST_FRAMES:
+        far = max(span, key=abs)
+        raise errors.InvalidValue(
+            f"the dance has {span[1] - span[0]:.0f} frames, {MOST_FRAMES} are the most: is the key at frame {far:.0f} meant?"
+        )
     return span
 
 
