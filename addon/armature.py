@@ -117,10 +117,8 @@ def _matched(armature: bpy.types.Object, rig: Rig) -> None:
     lacking = [link for link in rig.links if link not in found or link not in posed]
     if lacking:
         others = [name for name in found if name not in rig.links]
-        instead = f" (unknown to the rig: {_listed(others)})" if others else ""
-        raise errors.InvalidValue(
-            f"{armature.name}: no bone is called {_listed(lacking)} as the rig's links are{instead}: {AGAIN}"
-        )
+        back = f" ({_listed(others)} belongs to no link: rename it back)" if others else ""
+        raise errors.InvalidValue(f"{armature.name}: link {_listed(lacking)} of the rig has no bone{back}: {AGAIN}")
     for link, parent in zip(rig.links, rig.parents, strict=True):
         wanted = rig.links[parent] if parent >= 0 else None
         if found[link] != wanted:

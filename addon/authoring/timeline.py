@@ -226,10 +226,8 @@ def _range(scene: bpy.types.Scene, first: float | None, last: float | None) -> t
     if not span[1] > span[0]:
         raise errors.InvalidValue(f"frames {span[0]:g} to {span[1]:g} are no range: let the last follow the first")
     if span[1] - span[0] > MOST_FRAMES:
-        far = max(span, key=abs)
-        raise errors.InvalidValue(
-            f"the dance has {span[1] - span[0]:.0f} frames, {MOST_FRAMES} are the most: is the key at frame {far:.0f} meant?"
-        )
+        far, count = max(span, key=abs), f"{span[1] - span[0]:.0f} frames, {MOST_FRAMES} are the most"
+        raise errors.InvalidValue(f"the dance has {count}: delete the key at frame {far:.0f}, or shorten the range")
     return span
 
 

@@ -10,7 +10,7 @@ import bpy
 from bpy_extras.io_utils import ExportHelper
 
 from ..action import frame_rate
-from ..armature import rig_in
+from ..armature import linked, rig_in, trouble
 from ..authoring import performance
 from ..authoring.dances import Dance, read_dance, show_dance
 from ..authoring.ghost import DONE_KEY, apply_ghost, discard_ghost, ghost_of, show_ghost
@@ -119,6 +119,10 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """Nothing else running; without a rig the one of the Rig panel is made."""
+        body = rig_in(context)
+        if body is not None and (why := trouble(body)) and not linked(body):  # a linked one stays, and a new one dances
+            cls.poll_message_set(why)
+            return False
         return super(DanceJob, cls).poll(context)
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
