@@ -122,8 +122,13 @@ def show_study(context: bpy.types.Context, study: Study, *, onto: bpy.types.Obje
 
 def folder_of(body: bpy.types.Object) -> Path | None:
     """The folder of the results that a body shows; None for a body without a study."""
-    folder = custom.label(body, STUDY_KEY)
-    return Path(bpy.path.abspath(folder)) if folder else None
+    named = custom.label(body, STUDY_KEY)
+    folder = Path(bpy.path.abspath(named))
+    try:
+        folder.exists()
+    except (OSError, ValueError):  # no disk has such a name
+        return None
+    return folder if named else None
 
 
 def trial_of(body: bpy.types.Object) -> str:
