@@ -24,6 +24,8 @@ CHUNK = 512
 OFF_THE_FLOOR = 0.02
 """[m] A sole planted farther from the floor does not stand on it: the ZMP would be wrong."""
 LEAST_SCALE = 1e-9
+BEYOND = 1e12
+"""[m, N, N m] No dance comes near; what is computed of more loses its digits, and then overflows."""
 
 
 def check_motion(rig: Rig, motion: Motion, schedule: Schedule | None, options: CheckOptions | None = None) -> Checks:
@@ -98,7 +100,8 @@ class FrameChecker:
             if self.left_out:
                 torques[cut] = np.nan  # what the floor gives the joints to carry is not known
             loads[cut, planted.columns], loaded[cut, planted.columns] = now.loads, True
-        _require_measure(motion.times, np.concatenate([com, wrench], axis=1))
+        floor = np.full((count, 1), self.schedule.ground)
+        _require_measure(motion.times, np.concatenate([com, wrench, floor], axis=1))
         margins = tuple(
             self._joined(check, items, pieces)
             for (check, items), pieces in zip(self._items, found)
@@ -172,11 +175,11 @@ def _require_frames(motion: Motion) -> None:
 
 
 def _require_measure(times: np.ndarray, values: np.ndarray) -> None:
-    if (beyond := ~np.isfinite(values).all(axis=1)).any():
+    if (beyond := ~(np.abs(values) <= BEYOND).all(axis=1)).any():
         frame = int(np.argmax(beyond))
         raise InvalidValue(
-            f"frame {frame} at {times[frame]:g} s needs forces that no number holds: look for a place, a time or a "
-            "mass of a wrong order of magnitude"
+            f"frame {frame} at {times[frame]:g} s needs forces, or lies at a place, beyond all measure: look for a "
+            "height, a place, a time or a mass of a wrong order of magnitude"
         )
 
 

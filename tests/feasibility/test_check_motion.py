@@ -177,8 +177,11 @@ def test_a_frame_beyond_all_numbers_does_not_hold() -> None:
     motion = swinging(PERSON, np.linspace(0.0, 1.0, 3))
     v = np.array(motion.v)
     v[1] = 1e200
-    with pytest.raises(InvalidValue, match=r"frame 1 at 0\.5 s needs forces that no number holds"):
+    with pytest.raises(InvalidValue, match=r"frame 1 at 0\.5 s .* beyond all measure"):
         check_motion(PERSON, Motion(motion.times, motion.q, v, motion.a), standing(PERSON))
+    for ground in (-1e300, np.nan):
+        with pytest.raises(InvalidValue, match=r"frame 0 at 0 s .* beyond all measure"):
+            check_motion(PERSON, motion, Schedule.constant((), 0.0, 2.0, ground))
     margin = check_motion(PERSON, motion, standing(PERSON)).margins[0]
     values = np.array(margin.values)
     values[2, 0] = np.nan
