@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 
 from .errors import InvalidValue, UnknownPreset
@@ -47,8 +48,8 @@ class CheckOptions:
         if not 0.0 <= self.shrink < 1.0:
             raise InvalidValue(f"the support polygon shrinks by a share in [0, 1), not {self.shrink:g}")
         for name in ("friction", "clearance", "reach", "allowed_slip", "flight", "tolerance"):
-            if not getattr(self, name) >= 0.0:
-                raise InvalidValue(f"check option {name!r} must not be negative, got {getattr(self, name):g}")
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise InvalidValue(f"check option {name!r} is a number from zero on, got {getattr(self, name):g}")
         if self.reach <= self.clearance:
             raise InvalidValue(f"reach {self.reach:g} m must exceed the clearance {self.clearance:g} m")
         if isinstance(self.pairs, str) and self.pairs not in PAIR_PRESETS:

@@ -168,6 +168,8 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(InvalidValue):
         CheckOptions(friction=-0.1)
     with pytest.raises(InvalidValue):
+        CheckOptions(tolerance=np.inf)
+    with pytest.raises(InvalidValue):
         CheckOptions(reach=0.0)
 
 
