@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,11 @@ from .arrays import frozen_mask
 from .errors import InvalidValue
 from .motion import JointCoordinates, Markers, Motion, span_of
 from .wrenches import Wrenches
+
+if TYPE_CHECKING:
+    from .signals.filters import (
+        FilterPreset,
+    )  # whose room loads the dynamics library, which readers of files do without
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -47,7 +53,7 @@ class Recording:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Trial:
-    """A trial ready for identification: motion and wrenches on the same clock and through the same filter.
+    """A trial ready for identification: motion and wrenches on the same clock, equally little filtered.
 
     Attributes:
         name: of the trial.
@@ -56,6 +62,7 @@ class Trial:
         counted: (N,) True where every contact with the world is measured (flight counts: nothing touches).
         excluded: why frames do not count: (reason, number of frames), for the report.
         shaken: the motion with its own noise once more, each a new draw (`signals.shaken`); () where that is unknown.
+        preset: low-pass that both sides of the equations are to pass; None where they hold frame by frame as they are.
     """
 
     name: str
@@ -64,6 +71,7 @@ class Trial:
     counted: np.ndarray
     excluded: tuple[tuple[str, int], ...] = field(default=())
     shaken: tuple[Motion, ...] = field(default=())
+    preset: FilterPreset | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "counted", frozen_mask("counted", self.counted, (len(self.motion),)))

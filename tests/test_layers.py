@@ -23,9 +23,9 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"check_options", "inertials", "joints", "motion", "patch", "plate_options", "qp", "shape"}),
     frozenset({"wrenches", "model"}),
     frozenset({"rig"}),
-    frozenset({"trial"}),
     frozenset({"dynamics"}),
     frozenset({"contacts", "coordinates", "rigs", "signals"}),
+    frozenset({"trial"}),
     frozenset({"formats"}),
     frozenset({"scene"}),  # a language of plain values, which readers of timelines stand on
     frozenset({"feasibility", "tracking"}),

@@ -16,7 +16,7 @@ from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
-from solver.signals import FilterPreset, preset_of, resample, smooth_motion
+from solver.signals import FilterPreset, lighter, preset_of, resample, smooth_motion
 from solver.study.motion_noise import fitting, motion_noises, shaken_copies
 from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
@@ -136,12 +136,12 @@ def _noisy_trial(body: Person, record: TrialRecord, preset: FilterPreset, copies
     tracked, wrenches = record.tracked, record.recording.wrenches
     assert tracked is not None
     assert wrenches is not None
-    motion = smooth_motion(body.rig, tracked.times, tracked.q, preset)
-    filtered = resample(wrenches, motion.times, preset)
+    light = lighter(preset, FRAME_RATE)
+    motion = smooth_motion(body.rig, tracked.times, tracked.q, light)
+    filtered = resample(wrenches, motion.times, light)
     counted = np.ones(len(motion), bool)
     counted[:FRAME_RATE] = counted[-FRAME_RATE:] = False  # a filter's ends
-    values = np.where(counted[:, None, None], filtered.values, 0.0)
-    return Trial(record.name, motion, Wrenches(motion.times, filtered.frames, values), counted, shaken=copies)
+    return Trial(record.name, motion, filtered, counted, shaken=copies, preset=preset)
 
 
 def _found(body: Person, trials: list[Trial]) -> Against:

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..dynamics import Axes, RegressorPiece, base_index, external_wrench, predicted_wrench, regressor_pieces
+from ..dynamics import Axes, base_index
 from ..errors import InvalidValue
 from ..inertials import PER_LINK, InertialParameters
-from ..motion import Motion
 from ..rig import Rig
 from ..trial import Trial
 from .base_parameters import BaseParameters, base_parameters
-from .blocks import AXES, FORCE_AXES, Block, Blocks, axis_places, compact
+from .blocks import AXES, Block, Blocks, axis_places, compact
+from .equations import Equations, equations
 from .regression import Regression
 from .triangular import fold
 
@@ -57,21 +57,12 @@ def accumulate(
     index = base_index(rig, base)
     collector, noise = _Collector(structure, blocks), _Noise(structure)
     for trial in trials:
-        used = usable(trial, axes)
-        kept = np.flatnonzero(used.any(axis=1))
-        if len(kept) == 0:
-            continue
-        motion, total, copies = trial.motion, trial.wrenches.total, trial.shaken
-        if len(kept) < len(motion):
-            motion, total, used = _frames(motion, kept), total[kept], used[kept]
-            copies = tuple(_frames(copy, kept) for copy in copies)
-        others = [regressor_pieces(rig, copy, index, axes) for copy in copies]
-        for piece, *moved in zip(regressor_pieces(rig, motion, index, axes), *others):
-            here, measured = total[piece.frames], used[piece.frames].T
-            wrench = piece.moved_here(here)
-            collector.add(trial.name, motion.times[piece.frames], piece, wrench, measured)
-            for other in moved:
-                noise.add(piece, other, other.moved_here(here) - wrench, measured, len(copies))
+        times, copies = trial.motion.times, trial.shaken
+        others = [equations(rig, trial, index, axes, copy) for copy in copies]
+        for here, *shaken in zip(equations(rig, trial, index, axes), *others):
+            collector.add(trial.name, times[here.frames], here)
+            for other in shaken:
+                noise.add(here, other, len(copies))
     found = collector.finished()
     if not found:
         raise InvalidValue("no frame counts in any of the trials: every one has contacts that were not measured")
@@ -89,29 +80,10 @@ def residuals(
     rig: Rig, trial: Trial, parameters: InertialParameters, base: int | str = 0, axes: Axes = "link"
 ) -> np.ndarray:
     """Measured minus predicted wrench (N, 6) at the base link; NaN where not counted or not measured."""
-    result = external_wrench(rig, trial.motion, trial.wrenches, base, axes)
-    result -= predicted_wrench(rig, trial.motion, parameters, base, axes)
-    result[~usable(trial, axes)] = np.nan
+    result = np.full((len(trial.motion), AXES), np.nan)
+    for here in equations(rig, trial, base, axes):
+        result[here.frames] = here.residuals(parameters).T
     return result
-
-
-def usable(trial: Trial, axes: Axes = "link") -> np.ndarray:
-    """(N, 6) True where an axis of the base wrench follows from what was measured in a counted frame.
-
-    A moment about a moving point needs the two forces beside it; the base link's axes need all three of a vector.
-    """
-    measured = np.array(trial.wrenches.measured, dtype=bool) & np.isfinite(trial.wrenches.total)
-    force, moment = measured[:, :FORCE_AXES], measured[:, FORCE_AXES:].copy()
-    if axes == "link":
-        force = np.repeat(force.all(axis=1, keepdims=True), 3, axis=1)
-        moment = np.repeat(moment.all(axis=1, keepdims=True), 3, axis=1) & force
-    else:
-        moment &= np.roll(force, -1, axis=1) & np.roll(force, -2, axis=1)
-    return np.concatenate([force, moment], axis=1) & trial.counted[:, None]
-
-
-def _frames(motion: Motion, kept: np.ndarray) -> Motion:
-    return Motion(motion.times[kept], motion.q[kept], motion.v[kept], motion.a[kept])
 
 
 class _Axis:
@@ -155,20 +127,14 @@ class _Noise:
         self.taken = _rows_taken(structure)
         self.axes = [_Axis(len(place) + 1) for place in self.taken]
 
-    def add(
-        self, piece: RegressorPiece, shaken: RegressorPiece, change: np.ndarray, used: np.ndarray, copies: int
-    ) -> None:
-        """A piece of the motion and of one of its shaken copies, with the change of the wrench (6, n)."""
+    def add(self, here: Equations, shaken: Equations, copies: int) -> None:
+        """Equations of the motion, and of one of its shaken copies."""
         share = np.sqrt(1.0 / copies)
-        count = change.shape[1]
-        rows = [
-            *(share * (shaken.force - piece.force)).reshape(FORCE_AXES, -1, count),
-            *(share * (shaken.moment - piece.moment)).reshape(AXES - FORCE_AXES, -1, count),
-        ]
-        for axis, (collected, row, taken) in enumerate(zip(self.axes, rows, self.taken)):
-            here = used[axis]
-            if here.any():
-                collected.add(row[:, here], taken, share * change[axis, here])
+        change = share * (shaken.wrench - here.wrench)
+        for axis, (collected, still, moved, taken) in enumerate(zip(self.axes, here.rows, shaken.rows, self.taken)):
+            used = here.used[axis]
+            if used.any():
+                collected.add(share * (moved[:, used] - still[:, used]), taken, change[axis, used])
 
     def finished(self) -> tuple[np.ndarray, ...]:
         """Per axis the factor (k, n + 1) of the changes; none when no trial was shaken."""
@@ -194,10 +160,9 @@ class _Collector:
         self.blocks: list[Block] = []
         self.trial, self.start, self.stop, self.frames = "", 0.0, 0.0, 0
 
-    def add(self, trial: str, times: np.ndarray, piece: RegressorPiece, wrench: np.ndarray, used: np.ndarray) -> None:
-        """Consecutive frames: regressor, wrench (6, n), and which of its entries are measured, used (6, n)."""
-        count = len(times)
-        rows = [*piece.force.reshape(FORCE_AXES, -1, count), *piece.moment.reshape(AXES - FORCE_AXES, -1, count)]
+    def add(self, trial: str, times: np.ndarray, equations: Equations) -> None:
+        """Equations of consecutive frames (n), and their times (n,) [s]."""
+        count, rows, wrench, used = len(times), equations.rows, equations.wrench, equations.used
         first = 0
         while first < count:
             if self.frames and (trial != self.trial or times[first] < self.stop or self._full(times[first])):

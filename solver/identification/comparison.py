@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import frozen
-from ..dynamics import external_wrench, predicted_wrench
+from ..dynamics import com_trajectory
 from ..errors import InvalidValue
 from ..inertials import InertialParameters
 from ..rig import Rig
 from ..trial import Trial
+from .equations import measured_wrench, reconstructed_wrench
 
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 """World axes; moments about the base link's origin."""
@@ -74,14 +75,6 @@ def fit(measured: np.ndarray, reconstructed: np.ndarray) -> Fit:
     return Fit(rmse, correlation)
 
 
-def measured_wrench(rig: Rig, trial: Trial, base: int | str = 0) -> np.ndarray:
-    """Measured wrench (N, 6), world axes about the base link's origin; NaN where it was not measured."""
-    wrench = np.array(external_wrench(rig, trial.motion, trial.wrenches, base, axes="world"))
-    assert trial.wrenches.measured is not None
-    wrench[~trial.wrenches.measured] = np.nan
-    return wrench
-
-
 def compare(
     rig: Rig,
     trial: Trial,
@@ -101,8 +94,7 @@ def compare(
         raise InvalidValue(f"trial {trial.name!r} has no frame in which every contact is measured")
     measured = measured_wrench(rig, trial, base)[counted]
     fits = [
-        fit(measured, predicted_wrench(rig, trial.motion, parameters, base, axes="world")[counted])
-        for parameters in (identified, prior)
+        fit(measured, reconstructed_wrench(rig, trial, parameters, base)[counted]) for parameters in (identified, prior)
     ]
     return Comparison(trial.name, used, int(counted.sum()), *fits)
 
@@ -140,7 +132,7 @@ def check_flight(
     measured = measured_wrench(rig, trial)
     accelerations, rates = [], []
     for parameters in (identified, prior):
-        missing = (predicted_wrench(rig, trial.motion, parameters, 0, axes="world") - measured)[flight]
+        missing = (reconstructed_wrench(rig, trial, parameters) - measured)[flight]
         rate = missing[:, MOMENTS] - np.cross(_com_from_base(rig, trial, flight, parameters), missing[:, FORCES])
         accelerations.append(_rms(missing[:, FORCES]) / parameters.total_mass)
         rates.append(_rms(rate))
@@ -149,8 +141,6 @@ def check_flight(
 
 def _com_from_base(rig: Rig, trial: Trial, frames: np.ndarray, parameters: InertialParameters) -> np.ndarray:
     """CoM minus base link's origin (n, 3) [m], world axes, at the chosen frames."""
-    from ..dynamics import com_trajectory
-
     return com_trajectory(rig, trial.motion, parameters)[frames] - trial.motion.q[frames, :3]
 
 

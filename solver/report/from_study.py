@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dynamics import predicted_wrench
 from ..errors import InvalidValue
 from ..identification.added_load import AddedLoad
-from ..identification.comparison import Comparison, measured_wrench
+from ..identification.comparison import Comparison
+from ..identification.equations import measured_wrench, reconstructed_wrench
 from ..identification.estimate import CONSISTENT, ROTATIONAL
 from ..identification.result import Identification
 from ..inertials import InertialParameters
@@ -98,14 +98,12 @@ def _signals(study: Study, result: Identification, record: TrialRecord) -> Signa
     assert trial is not None
     rig, base = study.rig, result.base_link
     identified, prior = (
-        predicted_wrench(rig, trial.motion, parameters, base, axes="world")
-        for parameters in (result.parameters, result.prior)
+        reconstructed_wrench(rig, trial, parameters, base) for parameters in (result.parameters, result.prior)
     )
     states = np.where(trial.counted, Reason.MEASURED, Reason.OTHER_SUPPORT)
     if record.windows is not None and len(record.windows.reasons) == len(trial.motion):
         states = record.windows.reasons
     measured = measured_wrench(rig, trial, base)
-    measured[~trial.counted & ~trial.wrenches.values.any(axis=(1, 2))] = np.nan  # filled in where nothing was recorded
     lag = np.nan if record.lag is None else record.lag.seconds
     return Signals(
         trial.name, trial.motion.times, measured, identified, prior, trial.counted, states.astype(int), STATES, lag

@@ -31,7 +31,7 @@ class MotionRecord:
         rig: that moved, by value.
         motion: N frames.
         drawn: the same poses as a scene draws them.
-        wrenches: at the motion's times, as they entered the equations; None of what was only tracked, or of a dance.
+        wrenches: at the motion's times, through its filter; None of what was only tracked, or of a dance.
         counted: (N,) True where every contact with the world is measured; None without wrenches.
         excluded: why frames do not count: (reason, number of frames).
         schedule: when which patch stands where; None of a recording, which does not tell.
@@ -71,7 +71,7 @@ class MotionRecord:
 
     @property
     def trial(self) -> Trial | None:
-        """The trial as it entered the equations; None without wrenches."""
+        """The trial as it is in the file, both sides filtered; None without wrenches."""
         if self.wrenches is None or self.counted is None:
             return None
         return Trial(self.name, self.motion, self.wrenches, self.counted, self.excluded)
@@ -80,7 +80,10 @@ class MotionRecord:
         """This motion with what was measured of it; None: as it is."""
         if trial is None:
             return self
-        return replace(self, wrenches=trial.wrenches, counted=trial.counted, excluded=trial.excluded)
+        from ..signals import filter_wrenches
+
+        wrenches = trial.wrenches if trial.preset is None else filter_wrenches(trial.wrenches, trial.preset)
+        return replace(self, wrenches=wrenches, counted=trial.counted, excluded=trial.excluded)
 
     def danced(self, schedule: Schedule, checks: CheckOptions) -> MotionRecord:
         """This motion as a dance: with its contacts, and what it is held to."""

@@ -4,12 +4,13 @@ Both sides of Y phi = f must pass the same filter, or their difference is the fi
 """
 
 from .cutoff import lowered, noisy_above
-from .filters import PRESETS, FilterPreset, low_pass, preset_of, require_rate, settling_time
+from .filters import PRESETS, FilterPreset, lighter, low_pass, preset_of, require_rate, settling_time
 from .gaps import bridge, left_out, stretches
 from .lag import Lag, combined_lag, estimate_lag, shift
 from .manifold import smooth_motion
-from .resample import filter_wrenches, resample, uniform_times
+from .resample import filter_wrenches, rate_of_grid, resample, uniform_times
 from .shaking import noise_floor, shaken
+from .streaming import low_pass_pieces
 from .window_rules import GRAVITY, Proof, Reason, WindowRules
 from .windows import ContactEvidence, Windows, find_windows
 
@@ -29,11 +30,14 @@ __all__ = [
     "filter_wrenches",
     "find_windows",
     "left_out",
+    "lighter",
     "low_pass",
+    "low_pass_pieces",
     "lowered",
     "noise_floor",
     "noisy_above",
     "preset_of",
+    "rate_of_grid",
     "require_rate",
     "resample",
     "settling_time",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -91,6 +91,23 @@ def require_rate(preset: FilterPreset, rate: float) -> None:
         )
 
 
+LIGHT = 2.5
+"""Multiple of a preset's cut-off at which a motion is cut off whose equations the preset itself then filters."""
+LIGHTEST = 0.4
+"""Share of the frame rate above which no motion is left to differentiate."""
+
+
+def lighter(preset: FilterPreset, rate: float) -> FilterPreset:
+    """The filter of coordinates whose equations then pass ``preset``, and of the wrenches beside them.
+
+    Args:
+        preset: of the equations.
+        rate: frames per second.
+    """
+    cutoff = max(min(LIGHT * preset.cutoff, LIGHTEST * rate), preset.cutoff)
+    return replace(preset, name=f"{preset.name}, coordinates", cutoff=cutoff)
+
+
 def low_pass(values: np.ndarray, rate: float, preset: FilterPreset, longest_gap: float = LONGEST_GAP) -> np.ndarray:
     """Zero-phase low-pass along the first axis.
 
@@ -109,7 +126,7 @@ def low_pass(values: np.ndarray, rate: float, preset: FilterPreset, longest_gap:
     Raises:
         InvalidValue: the cut-off is not below half the sample rate.
     """
-    sections = _sections(preset, rate)
+    sections = sections_of(preset, rate)
     values = bridge(values, rate, longest_gap)
     columns = values.reshape(len(values), -1)
     known = np.isfinite(columns)
@@ -119,8 +136,8 @@ def low_pass(values: np.ndarray, rate: float, preset: FilterPreset, longest_gap:
         of_pattern = np.flatnonzero(member.reshape(-1) == index)
         for start, stop in stretches(pattern):
             part = columns[start:stop, of_pattern]
-            extended, before = _extend(part, pad)
-            columns[start:stop, of_pattern] = _both_ways(sections, extended)[before : before + len(part)]
+            longer, before = extended(part, pad, pad)
+            columns[start:stop, of_pattern] = both_ways(sections, longer.T).T[before : before + len(part)]
     return columns.reshape(values.shape)
 
 
@@ -131,7 +148,7 @@ def padding(preset: FilterPreset, rate: float) -> int:
 
 def filter_padded(padded: np.ndarray, rate: float, preset: FilterPreset) -> np.ndarray:
     """Zero-phase filter of finite values (N, C) that the caller already padded."""
-    return _both_ways(_sections(preset, rate), padded)
+    return both_ways(sections_of(preset, rate), padded.T).T
 
 
 def settling_time(preset: FilterPreset) -> float:
@@ -147,30 +164,40 @@ def _settling_time(order: int, cutoff: float) -> float:
     rate = 200.0 * cutoff
     sections = butter(order, cutoff, fs=rate, output="sos")
     half = 1000  # samples: five periods of the cut-off
-    step = np.concatenate([np.zeros((half, 1)), np.ones((half, 1))])
-    response = _both_ways(sections, step)[half:, 0]
+    step = np.repeat([0.0, 1.0], half)[None]
+    response = both_ways(sections, step)[0, half:]
     unsettled = np.flatnonzero(np.abs(response - 1.0) > SETTLED)
     return float((unsettled[-1] + 1) / rate)
 
 
-def _sections(preset: FilterPreset, rate: float) -> np.ndarray:
+def sections_of(preset: FilterPreset, rate: float) -> np.ndarray:
+    """Second-order sections of one pass.
+
+    Raises:
+        InvalidValue: the cut-off is not below half the sample rate.
+    """
     require_rate(preset, rate)
     return butter(preset.order, preset.design_cutoff, fs=rate, output="sos")
 
 
-def _both_ways(sections: np.ndarray, values: np.ndarray) -> np.ndarray:
-    start = sosfilt_zi(sections)[:, :, None]
-    forward, _ = sosfilt(sections, values, axis=0, zi=start * values[:1])
-    backward, _ = sosfilt(sections, forward[::-1], axis=0, zi=start * forward[-1:])
-    return backward[::-1]
+def both_ways(sections: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Signals (C, n), time last, through the sections forwards and backwards."""
+    start = sosfilt_zi(sections)[:, None]
+    forward, _ = sosfilt(sections, values, zi=start * values[:, :1])
+    backward, _ = sosfilt(sections, forward[:, ::-1], zi=start * forward[:, -1:])
+    return backward[:, ::-1]
 
 
-def _extend(values: np.ndarray, pad: int) -> tuple[np.ndarray, int]:
-    """Odd reflection at both ends, repeated where the data are shorter than the padding; and samples put before."""
-    before = 0
-    while before < pad and len(values) > 1:
-        count = min(pad - before, len(values) - 1)
-        head, tail = 2.0 * values[:1] - values[count:0:-1], 2.0 * values[-1:] - values[-2 : -count - 2 : -1]
+def extended(values: np.ndarray, before: int, after: int) -> tuple[np.ndarray, int]:
+    """Values (n, C), time first, with odd reflections of so many samples at the ends, and where they begin in it.
+
+    A reflection is repeated where the values are shorter than it; one value alone stays alone.
+    """
+    put = 0
+    while (put < before or after > 0) and len(values) > 1:
+        count = min(before - put, len(values) - 1)
+        behind = min(after, len(values) - 1)
+        head, tail = 2.0 * values[:1] - values[count:0:-1], 2.0 * values[-1:] - values[-2 : -behind - 2 : -1]
         values = np.concatenate([head, values, tail])
-        before += count
-    return values, before
+        put, after = put + count, after - behind
+    return values, put

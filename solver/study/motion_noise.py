@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..motion import Motion
+from ..motion import Motion, rate_of
 from ..rig import Rig
-from ..signals import FilterPreset, lowered, noise_floor, noisy_above, shaken
+from ..signals import FilterPreset, lighter, lowered, noise_floor, noisy_above, shaken
 from .values import TrialRecord
 
 HARMLESS = 2.0
@@ -61,4 +61,5 @@ def shaken_copies(
     noise, poses = noises.get(record.name), record.poses
     if noise is None or poses is None or noise.above >= HARMLESS * preset.cutoff:
         return ()
-    return shaken(rig, poses.times, poses.q, preset, noise.floor, name=record.name)
+    light = lighter(preset, rate_of(poses.times))
+    return shaken(rig, poses.times, poses.q, light, noise.floor, name=record.name)

@@ -23,6 +23,7 @@ from ..signals import (
     combined_lag,
     estimate_lag,
     find_windows,
+    lighter,
     resample,
     shift,
     smooth_motion,
@@ -69,6 +70,7 @@ class Prepared:
 class _Item:
     record: TrialRecord
     motion: Motion
+    light: Motion
     usable: np.ndarray
     wrenches: Wrenches | None = None
     windows: Windows | None = None
@@ -189,10 +191,11 @@ def _moved(
     if poses is None:
         raise InvalidValue(f"trial {record.name!r} has no motion: neither markers nor joint coordinates")
     motion = smooth_motion(rig, poses.times, poses.q, preset)
+    light = smooth_motion(rig, poses.times, poses.q, lighter(preset, motion.rate))
     usable = np.interp(motion.times, poses.times, poses.known.astype(float)) > WHOLLY
     copies = shaken_copies(rig, record, preset, noises)
     filtered = None if native is None else resample(native, motion.times, preset)
-    return _Item(record, motion, usable, filtered, shaken=copies)
+    return _Item(record, motion, light, usable, filtered, shaken=copies)
 
 
 def _windowed(rig: Rig, item: _Item, preset: FilterPreset, mass: float) -> _Item:
@@ -265,9 +268,9 @@ def _finished(
     bias = np.zeros(6) if mass is None else mass.bias(item.record.name)
     corrected = correction.applied(shift(native, seconds))
     corrected = corrected.minus(bias) if bias.any() else corrected
-    wrenches = resample(corrected, item.motion.times, preset)
-    known = (np.isfinite(wrenches.total) | ~np.asarray(wrenches.measured)).all(axis=1)
-    counted = windows.counted & known
-    filled = Wrenches(wrenches.times, wrenches.frames, np.nan_to_num(wrenches.values), wrenches.measured)
-    trial = Trial(item.record.name, item.motion, filled, counted, windows.excluded, item.shaken)
+    wrenches = resample(corrected, item.light.times, lighter(preset, item.light.rate))
+    measured = np.asarray(wrenches.measured)
+    wrenches = replace(wrenches, values=np.where(measured[:, None], wrenches.values, 0.0))
+    counted = windows.counted & np.isfinite(wrenches.total).all(axis=1)
+    trial = Trial(item.record.name, item.light, wrenches, counted, windows.excluded, item.shaken, preset)
     return replace(item.record, motion=item.motion, trial=trial, windows=windows, lag=lag, bias=bias, plates=correction)

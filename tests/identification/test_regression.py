@@ -12,8 +12,9 @@ import pytest
 
 from solver.dynamics import base_regressor, external_wrench
 from solver.errors import InvalidValue, UnknownLink
-from solver.identification.accumulate import accumulate, axis_weights, residuals, usable
+from solver.identification.accumulate import accumulate, axis_weights, residuals
 from solver.identification.blocks import Blocks
+from solver.identification.equations import usable
 from solver.identification.regression import Regression
 from solver.rig import Rig
 from solver.trial import Trial

@@ -1,0 +1,177 @@
+"""The equations Y phi = f of a trial, both sides through one low-pass.
+
+They are linear in Y and f as long as moments are taken about a fixed point: what low-passes f may then low-pass Y, and
+the equations still hold exactly. A low-pass of the coordinates that Y is made of does not commute with it: it takes off
+f what it leaves in Y, and leaves Y whatever noise of the coordinates its products bring down to low frequencies. So the
+motion is filtered as lightly as its derivatives need, the equations as much as their noise asks; then the moments move
+to the base link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..dynamics import STATIC, Axes, RegressorPiece, base_index, link_motions, predicted_wrench, regressor_pieces
+from ..dynamics.kinematics import product
+from ..inertials import PER_LINK, InertialParameters
+from ..motion import Motion
+from ..rig import Rig
+from ..signals import low_pass, low_pass_pieces, rate_of_grid, stretches
+from ..so3 import cross
+from ..trial import Trial
+from .blocks import AXES, FORCE_AXES
+
+
+@dataclass(frozen=True, slots=True)
+class Equations:
+    """Y phi = f over a few frames that count, frames last.
+
+    Attributes:
+        frames: (n,) which of the trial's.
+        force: (3, 4, L, n) force rows of Y by parameter and link; a force depends on mass and first moment only.
+        moment: (3, 10, L, n) moment rows.
+        wrench: (6, n) f.
+        used: (6, n) True where f was measured.
+    """
+
+    frames: np.ndarray
+    force: np.ndarray
+    moment: np.ndarray
+    wrench: np.ndarray
+    used: np.ndarray
+
+    @property
+    def rows(self) -> list[np.ndarray]:
+        """Y transposed: (4 L, n) of each force axis, then (10 L, n) of each moment axis, links varying fastest."""
+        count = len(self.frames)
+        return [*self.force.reshape(FORCE_AXES, -1, count), *self.moment.reshape(AXES - FORCE_AXES, -1, count)]
+
+    def residuals(self, parameters: InertialParameters) -> np.ndarray:
+        """f - Y phi (6, n); NaN where f was not measured."""
+        phi = parameters.values.T.reshape(-1)
+        rest = self.wrench - np.array([phi[: len(row)] @ row for row in self.rows])
+        return np.where(self.used, rest, np.nan)
+
+
+def equations(
+    rig: Rig, trial: Trial, base: int | str = 0, axes: Axes = "link", motion: Motion | None = None
+) -> Iterator[Equations]:
+    """The equations of the frames that count, piece by piece, in memory that does not depend on the trial's length.
+
+    Stretches between frames without forces are filtered each by itself.
+
+    Args:
+        rig: that moved.
+        trial: what was measured.
+        base: link, by name or index, at whose origin the wrenches are written.
+        axes: ``"link"`` or ``"world"``, in which they are.
+        motion: another motion than the trial's to make Y of, such as a shaken one.
+    """
+    motion = trial.motion if motion is None else motion
+    total, used = trial.wrenches.total, usable(trial, axes)
+    kept = used.any(axis=1)
+    if trial.preset is None:
+        frames = np.flatnonzero(kept)
+        if len(frames) < len(motion):
+            motion = Motion(motion.times[frames], motion.q[frames], motion.v[frames], motion.a[frames])
+        for piece in regressor_pieces(rig, motion, base, axes):
+            here = frames[piece.frames]
+            yield Equations(here, piece.force, piece.moment, piece.moved_here(total[here]), used[here].T)
+        return
+    rate = rate_of_grid(motion.times)
+    for start, stop in stretches(_known(trial)):
+        if not kept[start:stop].any():
+            continue
+        pieces = regressor_pieces(rig, motion.part(start, stop), base, axes)
+        rows = (_about_world(piece, total[start:stop][piece.frames]) for piece in pieces)
+        first = start
+        for filtered in low_pass_pieces(rows, rate, trial.preset):
+            here = first + np.flatnonzero(kept[first : first + filtered.shape[1]])
+            if len(here):
+                yield _about_base(filtered[:, here - first], len(rig.links), here, used[here].T)
+            first += filtered.shape[1]
+
+
+def usable(trial: Trial, axes: Axes = "link") -> np.ndarray:
+    """(N, 6) True where an axis of the base wrench follows from what was measured in a counted frame.
+
+    A moment about a moving point needs the two forces beside it; the base link's axes need all three of a vector.
+    """
+    measured = np.array(trial.wrenches.measured, dtype=bool) & np.isfinite(trial.wrenches.total)
+    force, moment = measured[:, :FORCE_AXES], measured[:, FORCE_AXES:].copy()
+    if axes == "link":
+        force = np.repeat(force.all(axis=1, keepdims=True), 3, axis=1)
+        moment = np.repeat(moment.all(axis=1, keepdims=True), 3, axis=1) & force
+    else:
+        moment &= np.roll(force, -1, axis=1) & np.roll(force, -2, axis=1)
+    return np.concatenate([force, moment], axis=1) & trial.counted[:, None]
+
+
+def measured_wrench(rig: Rig, trial: Trial, base: int | str = 0) -> np.ndarray:
+    """Measured wrench (N, 6) through the trial's low-pass, world axes, about the base link's origin.
+
+    NaN where an axis was not measured or a sensor delivered nothing.
+    """
+    wrench = _moved_here(rig, trial, trial.wrenches.total, base)
+    wrench[~np.asarray(trial.wrenches.measured)] = np.nan
+    return wrench
+
+
+def reconstructed_wrench(rig: Rig, trial: Trial, parameters: InertialParameters, base: int | str = 0) -> np.ndarray:
+    """Wrench (N, 6) that the trial's motion needs, Y phi, written and filtered as `measured_wrench`."""
+    wrench = predicted_wrench(rig, trial.motion, parameters, axes="world")
+    wrench[:, FORCE_AXES:] += np.cross(_origins(rig, trial, 0), wrench[:, :FORCE_AXES])
+    if trial.preset is not None:
+        wrench[~_known(trial)] = np.nan  # both sides are filtered in the same stretches
+    return _moved_here(rig, trial, wrench, base)
+
+
+def _known(trial: Trial) -> np.ndarray:
+    """(N,) True in the frames whose forces can be filtered."""
+    return np.isfinite(trial.wrenches.total).all(axis=1)
+
+
+def _origins(rig: Rig, trial: Trial, base: int | str) -> np.ndarray:
+    return link_motions(rig, trial.motion).position[:, base_index(rig, base)].T
+
+
+def _moved_here(rig: Rig, trial: Trial, world: np.ndarray, base: int | str) -> np.ndarray:
+    """Wrenches (N, 6) about the world origin through the trial's low-pass and about the base link's origin."""
+    values = np.concatenate([world, _origins(rig, trial, base)], axis=1)
+    if trial.preset is not None:
+        values[~_known(trial)] = np.nan
+        values = low_pass(values, rate_of_grid(trial.motion.times), trial.preset, longest_gap=0.0)
+    wrench, origin = values[:, :AXES], values[:, AXES:]
+    wrench[:, FORCE_AXES:] -= np.cross(origin, wrench[:, :FORCE_AXES])
+    return wrench
+
+
+def _about_world(piece: RegressorPiece, total: np.ndarray) -> np.ndarray:
+    """Rows (C, n) of one piece about the world origin in world axes: Y, f, then the base link's pose."""
+    force, moment, count = piece.force, piece.moment, len(total)
+    if piece.rotation is not None:
+        turn = piece.rotation[:, :, None]
+        force, moment = product(turn, force), product(turn, moment)
+    moment[:, :STATIC] += cross(piece.origin[:, None, None], force)
+    pose = [piece.origin] if piece.rotation is None else [piece.origin, piece.rotation.reshape(9, count)]
+    return np.concatenate([force.reshape(-1, count), moment.reshape(-1, count), total.T, *pose])
+
+
+def _about_base(rows: np.ndarray, links: int, frames: np.ndarray, used: np.ndarray) -> Equations:
+    """Equations of filtered rows (C, n) of `_about_world`."""
+    count = rows.shape[1]
+    sizes = FORCE_AXES * STATIC * links, FORCE_AXES * PER_LINK * links, AXES, FORCE_AXES
+    force, moment, total, origin, turn = np.split(rows, np.cumsum(sizes))
+    force, moment = force.reshape(FORCE_AXES, STATIC, links, count), moment.reshape(FORCE_AXES, PER_LINK, links, count)
+    moment[:, :STATIC] -= cross(origin[:, None, None], force)
+    rotation = None
+    if len(turn):
+        left, _, right = np.linalg.svd(turn.T.reshape(count, 3, 3))  # a mean of rotations is none: the nearest one
+        rotation = np.ascontiguousarray((left @ right).transpose(1, 2, 0))
+        inverse = rotation.swapaxes(0, 1)[:, :, None]
+        force, moment = product(inverse, force), product(inverse, moment)
+    piece = RegressorPiece(slice(0, count), force, moment, origin, rotation)
+    return Equations(frames, force, moment, piece.moved_here(total.T), used)

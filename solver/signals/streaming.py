@@ -1,0 +1,54 @@
+"""The zero-phase low-pass of values that come piece by piece, in memory that does not depend on their length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from .filters import FilterPreset, both_ways, extended, padding, sections_of
+
+PIECE = 256
+"""Samples given out at once, at least."""
+
+
+def low_pass_pieces(pieces: Iterable[np.ndarray], rate: float, preset: FilterPreset) -> Iterator[np.ndarray]:
+    """What `low_pass` makes of the pieces put together, to 1e-8 of their size.
+
+    Each sample is filtered with as many neighbours as `low_pass` puts before the first: what lies further away has died
+    out. Columns that come together pass exactly the same operator, so equations that hold between them still do.
+
+    Args:
+        pieces: (C, n) consecutive samples of C finite signals, time last, any n.
+        rate: samples per second.
+        preset: order and cut-off.
+
+    Yields:
+        (C, m) filtered, in order, other pieces than those that came.
+
+    Raises:
+        InvalidValue: the cut-off is not below half the rate.
+    """
+    sections, pad = sections_of(preset, rate), padding(preset, rate)
+    step = max(PIECE, 2 * pad)
+    waiting: list[np.ndarray] = []
+    length, done, first = 0, 0, True  # samples held, of which so many were given out
+    for piece in pieces:
+        waiting.append(piece)
+        length += piece.shape[1]
+        if length < done + step + pad:
+            continue
+        held = np.concatenate(waiting, axis=1)
+        while length >= done + step + pad:
+            yield _filtered(sections, held[:, : done + step + pad], pad * first, 0)[:, done : done + step]
+            kept = max(done + step - pad, 0)
+            held, length, done, first = held[:, kept:], length - kept, done + step - kept, False
+        waiting = [held]
+    if length > done:
+        yield _filtered(sections, np.concatenate(waiting, axis=1), pad * first, pad)[:, done:]
+
+
+def _filtered(sections: np.ndarray, values: np.ndarray, before: int, after: int) -> np.ndarray:
+    """Filtered (C, n), with so many samples of padding for the filter at the ends."""
+    longer, start = extended(values.T, before, after)
+    return both_ways(sections, np.ascontiguousarray(longer.T))[:, start : start + values.shape[1]]
