@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...arrays import frozen
-from ...dynamics import external_wrench, predicted_wrench
+from ...identification.equations import measured_wrench, reconstructed_wrench
 from ...rig import Rig
+from ...signals import filter_wrenches
 from ...trial import Trial
 
 
@@ -18,8 +19,9 @@ class Weighed:
     """A trial with forces.
 
     Attributes:
-        trial: N frames.
-        predicted: (N, 6) wrench that the motion needs by the prior, world axes, about the root link's origin [N, N m].
+        trial: N frames, its wrenches through its low-pass.
+        predicted: (N, 6) wrench that the motion needs by the prior, world axes, about the root link's origin [N, N m];
+            NaN where nothing was recorded.
         measured: (N, 6) likewise.
     """
 
@@ -29,7 +31,7 @@ class Weighed:
 
     def __post_init__(self) -> None:
         for name in ("predicted", "measured"):
-            object.__setattr__(self, name, frozen(name, getattr(self, name), (len(self.trial.motion), 6)))
+            object.__setattr__(self, name, frozen(name, getattr(self, name), (len(self.trial.motion), 6), finite=False))
 
     @property
     def name(self) -> str:
@@ -48,5 +50,7 @@ class Weighed:
 
 def weigh(rig: Rig, trial: Trial) -> Weighed:
     """A trial beside what the rig's prior says of it."""
-    predicted = predicted_wrench(rig, trial.motion, rig.prior, 0, axes="world")
-    return Weighed(trial, predicted, external_wrench(rig, trial.motion, trial.wrenches, 0, axes="world"))
+    predicted, measured = reconstructed_wrench(rig, trial, rig.prior), measured_wrench(rig, trial)
+    if trial.preset is not None:
+        trial = replace(trial, wrenches=filter_wrenches(trial.wrenches, trial.preset), preset=None)
+    return Weighed(trial, predicted, measured)
