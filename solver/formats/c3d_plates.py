@@ -25,6 +25,8 @@ NEEDS_ORIGIN = (2, 3, 4)
 """Types whose moments stand on where the sensors are."""
 SMALLEST, LARGEST = 0.02, 20.0
 """[m] between which the sides of a plate lie."""
+RATE_DIFFERENCE = 1e-3
+"""Share by which a stated rate may differ from that of the samples before it is told."""
 OUTSIDE = 0.05
 """[m] a centre of pressure this far outside its plate is worth a warning."""
 UNREAD = "plates not read"
@@ -123,7 +125,7 @@ def plate_wrenches(
     named = len(platforms.plates) + len(platforms.broken)
     if not named:
         return None
-    clock = _clock(content)
+    clock = _clock(path, content, warn)
     if clock is None:
         warn(f"{Path(path).name}: names {named} force plates but holds no samples of them")
         return None
@@ -164,14 +166,19 @@ def plate_wrenches(
     return wrenches
 
 
-def _clock(content: C3dData) -> tuple[float, int] | None:
-    """Samples of the plates per second and per frame; None without samples or rate."""
+def _clock(path: str | Path, content: C3dData, warn: Warn) -> tuple[float, int] | None:
+    """Samples of the plates per second and per frame; None without samples or rate.
+
+    Each frame stores a whole number of samples: whatever rate is stated, they are as fast as the frames.
+    """
     rates = {group: _values(content.parameters, "RATE", (1,), group) for group in ("ANALOG", "POINT")}
-    rate = float(rates["ANALOG"][0, 0]) if rates["ANALOG"].size else 0.0
+    stated, rate = (float(rates[group][0, 0]) if rates[group].size else 0.0 for group in ("ANALOG", "POINT"))
     frames = len(content.points)
     per_frame = len(content.analogs) // frames if frames else 1
-    if not rate > 0.0 and rates["POINT"].size:
-        rate = per_frame * float(rates["POINT"][0, 0])
+    if rate > 0.0 and stated > 0.0 and abs(stated - per_frame * rate) > RATE_DIFFERENCE * stated:
+        said = f"ANALOG:RATE is {stated:g} Hz, but each frame of {rate:g} Hz holds {per_frame} samples"
+        warn(f"{Path(path).name}: {said}; {per_frame * rate:g} Hz is taken")
+    rate = per_frame * rate if rate > 0.0 else stated
     return (rate, per_frame) if len(content.analogs) and rate > 0.0 else None
 
 

@@ -128,8 +128,12 @@ def load_forces(
     metre = length_in_metres(convention.units, path)
     check_missing(path, storage, plates, missing, warn)
     forces, points, moments = (_vectors(storage, [plate.get(what) for plate in plates.values()]) for what in "vpm")
-    forces, moments = convention.sign * forces, convention.sign * np.where(np.isnan(moments), 0.0, moments) * metre
-    _check_points(path, storage, forces, points, missing)
+    for what, vectors in (("centre of pressure", points), ("free moment", moments)):
+        _check_known(path, storage, forces, (what, vectors), missing)
+    # A plate without columns of a free moment has none; a cell without one has none only while the plate is free.
+    none = np.array(["m" not in plate for plate in plates.values()]) | (forces == 0.0).all(axis=2)
+    moments = convention.sign * np.where(none[:, :, None], 0.0, moments) * metre
+    forces = convention.sign * forces
     # An unloaded plate has no centre of pressure: whatever is written there must not matter.
     arms = np.cross(np.where((forces == 0.0).all(axis=2, keepdims=True), 0.0, points * metre), forces)
     axis = settle_force_up(convention.up, forces.sum(axis=1), path, convention.otherwise)
@@ -145,13 +149,16 @@ def load_forces(
     return result, axis
 
 
-def _check_points(path: str | Path, storage: Storage, forces: np.ndarray, points: np.ndarray, missing: str) -> None:
-    """Refuse a plate under load (N, K, 3) [N] whose centre of pressure (N, K, 3), known elsewhere, is missing."""
-    known = np.isfinite(points).all(axis=2)
+def _check_known(
+    path: str | Path, storage: Storage, forces: np.ndarray, found: tuple[str, np.ndarray], missing: str
+) -> None:
+    """Refuse a plate under load (N, K, 3) [N] of which something (its name, (N, K, 3)), known elsewhere, is missing."""
+    what, vectors = found
+    known = np.isfinite(vectors).all(axis=2)
     gone = (np.linalg.norm(forces, axis=2) > LOADED_PLATE) & ~known & known.any(axis=0)
     if missing == "error" and gone.any():
         row, plate = (int(i) for i in np.argwhere(gone)[0])
-        problem = f"the centre of pressure is missing under {np.linalg.norm(forces[row, plate]):.0f} N"
+        problem = f"the {what} is missing under {np.linalg.norm(forces[row, plate]):.0f} N"
         remedy = "Export it again, or read with missing = keep to leave these samples out"
         raise InputError(path, problem, place=f"line {storage.lines[row]}, plate {plate + 1}", remedy=remedy)
 

@@ -16,6 +16,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from ..motion import Markers
 from ..wrenches import Wrenches
 from .atomic import write_atomically
 from .axes import LENGTHS, check_extent, settle_up, to_z_up, up_of_markers
-from .text import Warn, check_times, no_warning, numbers, read_rows, unrounded
+from .text import Warn, check_clock, check_times, no_warning, numbers, read_rows, unrounded
 from .wrench_checks import ForceConvention, check_forces, settle_force_up
 
 _TITLE = re.compile(r"^(?P<name>[^\[\]]*?)\s*\[(?P<unit>[^\[\]]*)\]$")
@@ -87,6 +88,7 @@ def read_table(path: str | Path) -> Table:
     lines = tuple(line for line, _ in kept[1:])
     check_times(values[:, 0], lines, path)
     times = unrounded(values[:, 0], stamps) if plain_unit(units[0]) == "s" else values[:, 0]
+    check_clock(times, lines, path)
     return Table(names[1:], units[1:], times, values[:, 1:], lines)
 
 
@@ -154,7 +156,8 @@ def load_wrenches_csv(
         point, moment = (_three(path, table, name, axes) for axes in (POINT, MOMENT))
         if point is not None:
             arm = np.cross(np.where((force == 0.0).all(axis=1, keepdims=True), 0.0, point), force)
-            moments.append(arm if moment is None else arm + sign * np.nan_to_num(moment))
+            free = (force == 0.0).all(axis=1, keepdims=True)  # a plate that is free has no moment, whatever is written
+            moments.append(arm if moment is None else arm + sign * np.where(free, 0.0, moment))
         elif moment is not None:
             moments.append(sign * moment)
         else:
@@ -212,8 +215,11 @@ def _titles(path: str | Path, header: Sequence[str], line: int) -> tuple[tuple[s
     for number, cell in enumerate(header, 1):
         match = _TITLE.match(cell.strip())
         if match is None:
-            problem = f"column {number} is titled {cell.strip()!r}, without a unit"
-            raise InputError(path, problem, place=f"line {line}", remedy="Title columns like 'time [s]', 'LASI.x [mm]'")
+            problem = f"column {number} is titled {shorten(cell, 60)!r}, without a unit"
+            remedy = "Title columns like 'time [s]', 'LASI.x [mm]'"
+            if ";" in cell:
+                remedy = "Part the columns by commas, not semicolons, with decimal points"
+            raise InputError(path, problem, place=f"line {line}", remedy=remedy)
         if plain_unit(match["unit"]) not in SI:
             known = ", ".join(unit for unit in SI if unit)
             problem = f"column {match['name']!r} has the unknown unit {match['unit']!r}"

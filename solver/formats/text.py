@@ -20,10 +20,14 @@ MISSING = frozenset(
     ["", "nan", "-nan", "na", "n/a", "none", "null", "-", "*", "1.#qnan", "-1.#ind", "1.#ind", "nan(ind)"]
 )
 """Cells that stand for a missing sample, in lower case."""
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""First bytes of a text in UTF-16, as spreadsheets save it."""
 SLOWEST = 5.0
 """[1/s] Nobody records a movement at a lower rate: such time stamps count something else than seconds."""
 RATE_DIFFERENCE = 0.02
 """Share by which a stated rate may differ from that of the time stamps."""
+EXACT = 1e-6
+"""Share of a step by which stamps that were not rounded may miss a whole number of steps."""
 ROUNDING_SLACK = 1.02
 """A rounded time stamp may be off by half its last digit; a little more for the binary representation."""
 
@@ -39,12 +43,12 @@ def read_lines(path: str | Path) -> list[str]:
         InputError: missing, unreadable, empty, or not text.
     """
     content = read_bytes(path)
-    if b"\0" in content:
-        raise InputError(path, "is not a text file", remedy="Check that its suffix tells its format")
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode("utf-16" if content.startswith(UTF_16) else "utf-8-sig")
     except UnicodeDecodeError:
         text = content.decode("latin-1")
+    if "\0" in text:
+        raise InputError(path, "is not a text file", remedy="Check that its suffix tells its format")
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
@@ -160,7 +164,8 @@ def check_clock(times: np.ndarray, lines: Sequence[int], path: str | Path, rate:
 def unrounded(times: np.ndarray, cells: Sequence[str], rate: float | None = None) -> np.ndarray:
     """Time stamps that were rounded when written, put back on the regular clock they came from.
 
-    They are left alone unless a regular clock explains every one of them to within the rounding.
+    They are left alone unless a regular clock explains every one of them to within the rounding, and where they are on
+    one already.
 
     Args:
         times: (N,) [s], increasing.
@@ -169,9 +174,13 @@ def unrounded(times: np.ndarray, cells: Sequence[str], rate: float | None = None
     """
     if len(times) < 3:
         return times
+    steps = np.diff(times) * (rate or 1.0 / float(np.median(np.diff(times))))
+    whole = bool(np.abs(steps - np.round(steps)).max() < EXACT)
+    if rate and whole:
+        return times  # not rounded: a step of two is a row that is missing
     rounding = 0.5 * 10.0 ** -max(_decimals(cell) for cell in cells) * ROUNDING_SLACK
     mean = (len(times) - 1) / (times[-1] - times[0])
-    for candidate in [rate] if rate else [float(round(mean)), mean]:
+    for candidate in [rate] if rate else [float(round(mean)), *([] if whole else [mean])]:
         if not candidate or not candidate > 0.0:
             continue
         starts = times - np.arange(len(times)) / candidate

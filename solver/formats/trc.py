@@ -9,6 +9,7 @@ import numpy as np
 from ..arrays import repeated
 from ..errors import InputError, InvalidValue
 from ..motion import Markers
+from ..numerals import numeral
 from .axes import check_extent, length_in_metres, settle_up, to_z_up, up_of_markers
 from .text import MISSING, Warn, cells_of, check_clock, check_times, no_warning, numbers, read_lines, unrounded
 
@@ -55,6 +56,7 @@ def load_trc(
     if unit is None:
         raise InputError(path, "no Units in the header", place=f"line {KEYS_LINE}", remedy="State units = m, cm or mm")
     metre = length_in_metres(unit, path)
+    _check_axes(path, lines[AXES_LINE - 1])
     times, values = _rows(path, lines, names, header, ragged, warn)
     positions = values.reshape(len(times), len(names), 3) * metre
     lost = (positions == 0.0).all(axis=2)
@@ -88,6 +90,26 @@ def _names(path: str | Path, line: str, header: dict[str, str], warn: Warn) -> t
     return names
 
 
+def _check_axes(path: str | Path, line: str) -> None:
+    """The fifth line, where it is filled in, must name the axes in the order X, Y, Z."""
+    axes = "".join(cell[:1].upper() for cell in line.split())
+    if set(axes) <= set("XYZ") and axes != "XYZ" * (len(axes) // 3):
+        shown = " ".join(line.split()[:3])
+        problem = f"the axes stand in another order than X, Y, Z ({shown} ...)"
+        raise InputError(path, problem, place=f"line {AXES_LINE}", remedy="Export each marker's columns as X, Y, Z")
+
+
+def _rate(path: str | Path, header: dict[str, str]) -> float | None:
+    """[1/s] DataRate of the header; None where it states none."""
+    text = header.get("datarate", "")
+    try:
+        rate = numeral(text) if text.lower() not in MISSING else 0.0
+    except ValueError:
+        place, remedy = f"line {VALUES_LINE}", "Correct it, or leave it 0 to count by the times"
+        raise InputError(path, f"DataRate {text!r} is not a number", place=place, remedy=remedy) from None
+    return rate if rate > 0.0 else None
+
+
 def _rows(
     path: str | Path, lines: list[str], names: tuple[str, ...], header: dict[str, str], ragged: bool, warn: Warn
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -117,11 +139,7 @@ def _rows(
     declared = header.get("numframes", "")
     if declared.isdigit() and int(declared) != len(rows):
         warn(f"{Path(path).name}: the header says {declared} frames, {len(rows)} are there; all are taken")
-    try:
-        rate = float(header.get("datarate", "nan"))
-    except ValueError:
-        rate = float("nan")
-    stated = rate if rate > 0.0 else None
+    stated = _rate(path, header)
     times = unrounded(table[:, 0], stamps, stated)
     check_clock(times, numbers_of_lines, path, stated)
     return times, table[:, 1:]

@@ -443,3 +443,18 @@ def test_frames_counted_from_zero_begin_at_zero_seconds(tmp_path: Path) -> None:
     assert read.wrenches is not None
     assert len(read.markers) == FRAMES
     assert read.markers.times[0] == read.wrenches.times[0] == 0.0
+
+
+def test_samples_are_as_fast_as_their_frames(tmp_path: Path) -> None:
+    """Ten samples a frame at 100 Hz are 1000 Hz: an ANALOG:RATE that says otherwise is told and not believed."""
+    told: list[str] = []
+
+    def change(groups: dict[str, dict[str, object]]) -> None:
+        groups["ANALOG"]["RATE"] = np.array([960.0])
+
+    content = read_c3d(two_plates(tmp_path / "rate.c3d", STEP, change), warn=told.append)
+    assert content.markers is not None
+    assert content.wrenches is not None
+    assert content.wrenches.rate == pytest.approx(1000.0)
+    assert content.wrenches.times[-1] == pytest.approx(content.markers.times[-1] + 9e-3)
+    assert any("ANALOG:RATE is 960 Hz" in line for line in told)

@@ -191,3 +191,16 @@ def test_joint_angles_are_no_forces(shared_data: Path) -> None:
     assert angles.values.shape == (211, 23)
     with pytest.raises(InputError, match="no column names a force"):
         read_forces(shared_data / "subject_c/subject01_walk1_ik.mot")
+
+
+def test_a_free_moment_that_is_missing_under_load_is_refused(tmp_path: Path) -> None:
+    """It is not zero; kept, the sample is left out."""
+    path = standing_mot(tmp_path / "f.mot")
+    lines = path.read_text().splitlines(keepends=True)
+    cells = lines[-3].rstrip("\n").split("\t")
+    lines[-3] = "\t".join([*cells[:-1], "nan"]) + "\n"
+    path.write_text("".join(lines))
+    with pytest.raises(InputError, match=f"line {len(lines) - 2}, plate 1: the free moment is missing under"):
+        read_forces(path)
+    total = read_forces(path, missing="keep").total
+    assert np.isnan(total).any(axis=1).nonzero()[0].tolist() == [len(total) - 3]

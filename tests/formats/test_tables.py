@@ -121,3 +121,35 @@ def test_quoted_cells_are_read(tmp_path: Path) -> None:
     assert table.names == ("A.x",)
     assert table.lines == (4, 6)
     assert table.values.tolist() == [[1.0], [2.0]]
+
+
+FORCES = "time [s],P.fx [N],P.fy [N],P.fz [N],P.px [m],P.py [m],P.pz [m],P.mx [N m],P.my [N m],P.mz [N m]\n"
+
+
+def force_rows(times: np.ndarray) -> str:
+    """A table of someone on one plate."""
+    return FORCES + "".join(f"{time:.3f},0,0,700,0.1,0.2,0,0,0,1\n" for time in times)
+
+
+def test_a_free_moment_that_is_missing_under_load_is_not_zero(tmp_path: Path) -> None:
+    """The moment is not known then; on a free plate it is zero whatever is written."""
+    path = tmp_path / "f.csv"
+    rows = force_rows(np.arange(20) / 100.0).splitlines(keepends=True)
+    rows[5] = rows[5].replace(",1\n", ",\n")
+    rows[6] = rows[6].replace(",700,", ",0,").replace(",1\n", ",\n")
+    path.write_text("".join(rows))
+    total = read_wrenches_csv(path, "z").total
+    assert np.isnan(total).any(axis=1).nonzero()[0].tolist() == [4]
+    np.testing.assert_array_equal(total[5], np.zeros(6))
+
+
+@pytest.mark.parametrize(
+    ("times", "words"),
+    [(10.0 * np.arange(20), "milliseconds"), (np.delete(np.arange(20) / 100.0, [8, 9]), "line 10: 0.03 s")],
+)
+def test_tables_have_a_clock_too(tmp_path: Path, times: np.ndarray, words: str) -> None:
+    """Milliseconds under a title of seconds, and rows that are gone, are errors with the line."""
+    path = tmp_path / "f.csv"
+    path.write_text(force_rows(times))
+    with pytest.raises(InputError, match=words):
+        read_wrenches_csv(path, "z")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -153,3 +154,45 @@ def test_counts_of_the_real_files(shared_data: Path) -> None:
     assert subject_c.rate == pytest.approx(60.0, rel=1e-9)
     run = read_trc(shared_data / "subject_b/markers/run.trc")
     assert run.times[0] == pytest.approx(0.23)
+
+
+def test_axes_in_another_order_are_refused(tmp_path: Path) -> None:
+    """A file whose fifth line says X Z Y would lie on its side without a word."""
+    path = standing_trc(tmp_path / "swapped.trc")
+    path.write_text(re.sub(r"X(\d+)\tY\d+\tZ\d+", r"X\1\tZ\1\tY\1", path.read_text()))
+    with pytest.raises(InputError, match="line 5: the axes stand in another order"):
+        read_trc(path)
+
+
+def test_a_missing_row_is_a_missing_row(tmp_path: Path) -> None:
+    """Stamps that lie on the header's clock were not rounded: a step of two is no rounding to be smoothed away."""
+    path = standing_trc(tmp_path / "gap.trc")
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:8] + lines[9:]))
+    with pytest.raises(InputError, match=r"line 9: 0\.02 s pass before this row"):
+        read_trc(path)
+
+
+def test_a_rate_that_is_no_number_is_refused(tmp_path: Path) -> None:
+    """A decimal comma in DataRate would leave the times unchecked."""
+    path = standing_trc(tmp_path / "comma.trc")
+    path.write_text(path.read_text().replace("100\t100", "100,0\t100", 1))
+    with pytest.raises(InputError, match="line 3: DataRate '100,0' is not a number"):
+        read_trc(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig"])
+def test_texts_of_spreadsheets_are_read(tmp_path: Path, encoding: str) -> None:
+    """A byte order mark tells UTF-16 from UTF-8; the numbers are the same."""
+    path = standing_trc(tmp_path / "a.trc")
+    other, text = tmp_path / "b.trc", path.read_text()
+    other.write_bytes((b"\xfe\xff" if encoding == "utf-16-be" else b"") + text.encode(encoding))
+    np.testing.assert_array_equal(read_trc(other).positions, read_trc(path).positions)
+
+
+def test_a_number_beyond_any_double_is_no_number(tmp_path: Path) -> None:
+    """1e999 would be infinite."""
+    path = standing_trc(tmp_path / "huge.trc")
+    path.write_text(path.read_text().replace("1.450000", "1e999", 1))
+    with pytest.raises(InputError, match="line 7, column 'C7 Y': '1e999' is not a number"):
+        read_trc(path)
