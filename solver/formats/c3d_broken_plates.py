@@ -14,6 +14,8 @@ from .c3d_format import C3dData
 from .force_plates import CHANNELS
 from .text import Warn, no_warning
 
+BESIDE = 0.06
+"""[s] left out on either side of a load: what is left out is longer than any gap that is bridged."""
 CONTACT = 20.0
 """[N] below this force a plate counts as free, as is usual in gait analysis; offset and noise stay below it."""
 
@@ -41,9 +43,10 @@ def plate_name(number: int) -> str:
 
 
 def lost_samples(
-    path: str | Path, content: C3dData, broken: Sequence[BrokenPlate], metre: float, warn: Warn
+    path: str | Path, content: C3dData, broken: Sequence[BrokenPlate], metre: float, rate: float, warn: Warn
 ) -> np.ndarray | None:
-    """Samples (N,) in which plates that cannot be read carry load; None where that is not known.
+    """Samples (N,) in which, or just before or after which, plates that cannot be read carry load; None where that is
+    not known.
 
     How large a force is does not depend on where its plate lies, so geometry is not needed to see a load.
     """
@@ -56,7 +59,9 @@ def lost_samples(
             warn(f"{said}{more}, and whether it carried load is not known: no forces are read from this file")
             return None
         if loaded.any():
-            warn(f"{said}; the {int(loaded.sum())} of {len(loaded)} samples in which it carries load are left out")
+            around = np.ones(2 * int(np.ceil(BESIDE * rate)) + 1)
+            loaded = np.convolve(loaded, around)[len(around) // 2 :][: len(loaded)] > 0.0
+            warn(f"{said}; the {int(loaded.sum())} of {len(loaded)} samples around its loads are left out")
         else:
             warn(f"{said} and is left out; it never carried {CONTACT:g} N, so the others tell the whole force")
         result |= loaded

@@ -139,7 +139,7 @@ def plate_wrenches(
             continue
         readable.append(plate)
         columns.append(zeroed(path, content.parameters, channels, per_frame, plate, warn))
-    lost = lost_samples(path, content, broken, asked.metre, warn)
+    lost = lost_samples(path, content, broken, asked.metre, rate, warn)
     if lost is None or lost.all() or not readable:
         return None
     rotation = to_z_up(asked.up)

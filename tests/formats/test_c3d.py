@@ -176,9 +176,9 @@ def two_plates(path: Path, second: np.ndarray, change: Change = lambda groups: N
     points[:, :, :3] = 1000.0 * STANDING[: len(MARKERS) * markers]
     beside = CORNERS_DOWN + np.array([0.0, 500.0, 0.0])
     groups: dict[str, dict[str, object]] = {
-        "POINT": {"USED": np.array([len(MARKERS) * markers]), "SCALE": np.array([-1.0]), "RATE": np.array([RATE]),
+        "POINT": {"USED": np.array([len(MARKERS) * markers]), "SCALE": np.array([-1.0]), "RATE": np.array([10.0]),
                   "UNITS": "mm", "LABELS": list(MARKERS)},
-        "ANALOG": {"USED": np.array([12]), "GEN_SCALE": np.array([1.0]), "RATE": np.array([10.0 * RATE]),
+        "ANALOG": {"USED": np.array([12]), "GEN_SCALE": np.array([1.0]), "RATE": np.array([100.0]),
                    "SCALE": np.ones(12), "OFFSET": np.zeros(12, int), "UNITS": units * 2},
         "FORCE_PLATFORM": {"USED": np.array([2]), "TYPE": np.array([2, 2]),
                            "CORNERS": np.stack([CORNERS_DOWN.T, beside.T], axis=2),
@@ -228,10 +228,10 @@ def test_a_broken_plate_costs_what_it_carried_and_no_more(tmp_path: Path, kind: 
         assert content.wrenches is not None
         assert whole.wrenches is not None
         total = content.wrenches.total
-        np.testing.assert_array_equal(np.isnan(total).any(axis=1), load * STEP > 0.0)
-        free = load * STEP == 0.0
+        free = (load * STEP == 0.0) & ((load == 0.0) | (np.abs(np.arange(len(STEP)) - 54.5) > 31.0))
+        np.testing.assert_array_equal(np.isnan(total).any(axis=1), ~free)  # and 6 samples on either side
         np.testing.assert_allclose(total[free], whole.wrenches.total[free], atol=1e-9)
-        said = "50 of 110 samples in which it carries load are left out" if load else "never carried 20 N"
+        said = "62 of 110 samples around its loads are left out" if load else "never carried 20 N"
         assert any("plate_2 cannot be read" in words and said in words for words in told)
 
 
@@ -446,15 +446,15 @@ def test_frames_counted_from_zero_begin_at_zero_seconds(tmp_path: Path) -> None:
 
 
 def test_samples_are_as_fast_as_their_frames(tmp_path: Path) -> None:
-    """Ten samples a frame at 100 Hz are 1000 Hz: an ANALOG:RATE that says otherwise is told and not believed."""
+    """Ten samples a frame at 10 Hz are 100 Hz: an ANALOG:RATE that says otherwise is told and not believed."""
     told: list[str] = []
 
     def change(groups: dict[str, dict[str, object]]) -> None:
-        groups["ANALOG"]["RATE"] = np.array([960.0])
+        groups["ANALOG"]["RATE"] = np.array([96.0])
 
     content = read_c3d(two_plates(tmp_path / "rate.c3d", STEP, change), warn=told.append)
     assert content.markers is not None
     assert content.wrenches is not None
-    assert content.wrenches.rate == pytest.approx(1000.0)
-    assert content.wrenches.times[-1] == pytest.approx(content.markers.times[-1] + 9e-3)
-    assert any("ANALOG:RATE is 960 Hz" in line for line in told)
+    assert content.wrenches.rate == pytest.approx(100.0)
+    assert content.wrenches.times[-1] == pytest.approx(content.markers.times[-1] + 0.09)
+    assert any("ANALOG:RATE is 96 Hz" in line for line in told)
