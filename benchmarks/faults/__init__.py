@@ -21,6 +21,7 @@ MEASURED = (
     "c3d",
     "live",
     "scenes",
+    "outputs",
     "traces",
 )
 """Modules of this package that measure rows, in the order of the table."""

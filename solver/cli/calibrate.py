@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..progress import Progress
+from .foreseen import require_sense
 from .options import add_output, add_recordings, add_subject, add_verb, read_options, subject
 
 EXPLANATION = """
@@ -26,17 +27,16 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Calibrate, write, tell."""
+    require_sense(options, options.files)
     from ..calibration.calibration_file import CALIBRATION
     from ..formats.folder import write_folder
     from ..formats.text_table import table
     from ..scene.rig import write_rig
     from ..scene.study_folder import CALIBRATION_FILE, RIG_FILE
     from ..study import pipeline
-    from .foreseen import require_sense
     from .words import warn
 
     person = subject(options)
-    require_sense(options, options.files)
     recordings = pipeline.load(options.files, read_options(options))
     calibration = pipeline.calibrate_subject(recordings, **person, progress=progress)
     with write_folder(options.output) as folder:

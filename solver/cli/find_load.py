@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..progress import Progress
 from .argument_types import count, not_negative, path
+from .foreseen import require_sense
 from .options import (
     add_calibration,
     add_jobs,
@@ -60,6 +61,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Find, write, tell."""
+    require_sense(options, options.before)
     from ..calibration.calibration_file import CALIBRATION
     from ..formats.recording import pair_files
     from ..identification.added_load import LoadOptions
@@ -68,10 +70,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..study import pipeline
     from ..study.find_load import find_load
     from ..study.values import Settings
-    from .foreseen import require_sense
     from .words import found_load, warn
 
-    require_sense(options, options.before)
     pair_files(options.after)
     body: Calibration | Rig | None = rig_of(options)
     if body is None and options.calibration is not None:

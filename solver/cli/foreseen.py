@@ -16,7 +16,6 @@ def require_sense(options: argparse.Namespace, files: Sequence[Path]) -> None:
         InputError: no recordings; a file that is not this program's has the name of one of the results; no marker set.
         UnknownName: a trial that was not given.
     """
-    from ..calibration import load_marker_set
     from ..formats.folder import check_names
     from ..formats.recording import pair_files
     from ..scene.study_folder import files_of
@@ -26,5 +25,7 @@ def require_sense(options: argparse.Namespace, files: Sequence[Path]) -> None:
         if name not in trials:
             raise UnknownName(name, trials)
     if options.marker_set is not None:
+        from ..calibration import load_marker_set
+
         load_marker_set(options.marker_set)
     check_names(options.output, files_of(trials))

@@ -6,6 +6,7 @@ import argparse
 
 from ..progress import Progress
 from .argument_types import natural, seed
+from .foreseen import require_sense
 from .options import (
     add_jobs,
     add_output,
@@ -63,15 +64,14 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Identify, write, tell."""
+    require_sense(options, options.files)
     from ..progress import Part
     from ..report import REPORT_FILE
     from ..report.study_folder import write_study
     from ..study import pipeline
     from ..study.values import Settings
-    from .foreseen import require_sense
     from .words import identified, warn
 
-    require_sense(options, options.files)
     settings = Settings(
         method=options.method,
         preset=options.filter,

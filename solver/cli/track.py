@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from ..progress import Progress
+from .foreseen import require_sense
 from .options import (
     add_calibration,
     add_jobs,
@@ -48,16 +49,15 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Track, write, tell."""
+    require_sense(options, options.files)
     from ..calibration.calibration_file import CALIBRATION
     from ..formats.text_table import table
     from ..progress import Part
     from ..report.study_folder import write_study
     from ..study import pipeline
     from ..study.values import Settings
-    from .foreseen import require_sense
     from .words import warn
 
-    require_sense(options, options.files)
     settings = Settings(preset=options.filter, jobs=options.jobs, standing=options.standing)
     body: Calibration | Rig | None = rig_of(options)
     if body is None and options.calibration is not None:

@@ -1,0 +1,142 @@
+"""Outputs and options that cannot work, for every verb: told within two seconds, in one line, with nothing written."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from solver.formats.folder import claimed, settle, write_folder
+
+from ..figures.figure import Figure, at_most
+
+WRONG_INPUT = 2
+LIMIT = 2.0
+"""[s] After which a user believes that the work has begun."""
+RECORDINGS = ("identify", "track", "calibrate", "find-load")
+DANCES = ("repair", "complete", "slow", "check", "export", "perform")
+WORDS = {
+    **dict.fromkeys(("identify", "track", "calibrate"), ("walk.trc", "--sex", "male")),
+    "find-load": ("--before", "walk.trc", "--after", "walk.trc", "--sex", "male"),
+    **dict.fromkeys(("repair", "complete", "slow", "check", "export"), ("dance.json",)),
+    "perform": ("dance.json", "dance.motion.npz"),
+    "dance": ("hoap3",),
+    "rig": ("hoap3",),
+    "compare": ("results", "walk.trc"),
+    "report": ("results",),
+    "demo": (),
+}
+"""What each verb is given besides; none of it exists, so that only what is told at once can be told of the output."""
+FILES = {"export": "made.csv", "rig": "made.json", "compare": "made.csv", "report": "made.html"}
+"""Verbs that write a file, and its name."""
+PLACES = ("file/{}", "/proc/{}", "{long}/{}", "taken")
+NUMBERS = (
+    ("identify", "--bootstrap -5"), ("identify", "--seed -1"), ("identify", "--jobs 0"), ("identify", "--mass nan"),
+    ("identify", "--height -1.7"), ("identify", "--bootstrap 1_000"), ("track", "--jobs 0"), ("track", "--mass inf"),
+    ("identify", "--filter none"), ("identify", "--marker-set none"), ("calibrate", "--height 17"),
+    ("find-load", "--most 0"), ("find-load", "--margin -1"), ("compare", "--jobs 0"), ("demo", "--seed -1"),
+    ("dance", "--rate -1"), ("dance", "--seed -1"), ("dance", "--workers 0"), ("dance", "--hold nan"),
+    ("dance", "--effort 0"), ("dance", "--shrink 1"), ("dance", "--friction -1"), ("repair", "--rate 0"),
+    ("repair", "--seconds -1"), ("complete", "--share 2"), ("complete", "--pool 0"), ("check", "--rate -1"),
+    ("export", "--rate 0"), ("slow", "--rate -1"), ("rig", "--mass -1"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a case came to.
+
+    Attributes:
+        words: of the command line.
+        seconds: [s] of processor time until it ended, which a busy machine does not stretch.
+        right: exit code 2, one line on the standard error, and nothing new in the folder.
+    """
+
+    words: str
+    seconds: float
+    right: bool
+
+
+def cases() -> Iterator[tuple[str, ...]]:
+    """Command lines that cannot work."""
+    for verb, words in WORDS.items():
+        for place in PLACES:
+            yield (verb, *words, "--output", place.format(FILES.get(verb, "made"), long="x" * 300))
+    for verb, option in NUMBERS:
+        yield (verb, *WORDS[verb], *option.split(), "--output", FILES.get(verb, "made"))
+
+
+def told(words: tuple[str, ...], folder: Path) -> Told:
+    """Run a case in a folder with a file ``file``, and a place ``taken`` of the other kind than the verb writes."""
+    (folder / "file").write_text("mine")
+    if words[0] in FILES:
+        (folder / "taken").mkdir()
+    else:
+        (folder / "taken").write_text("mine")
+    before = sorted(path.relative_to(folder) for path in folder.rglob("*"))
+    root = str(Path(__file__).resolve().parents[2])
+    began = os.times()
+    done = subprocess.run(
+        [sys.executable, "-m", "solver", *words],
+        cwd=folder, env={**os.environ, "PYTHONPATH": root}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    ended = os.times()
+    seconds = ended.children_user + ended.children_system - began.children_user - began.children_system
+    lines = done.stderr.strip().splitlines()
+    same = before == sorted(path.relative_to(folder) for path in folder.rglob("*"))
+    return Told(" ".join(words), seconds, done.returncode == WRONG_INPUT and len(lines) == 1 and same)
+
+
+def reruns(count: int) -> int:
+    """How often a folder that is written again, or by two at once, holds anything but one run; all simulated."""
+    wrong = 0
+    for number in range(count):
+        with TemporaryDirectory() as place:
+            folder = Path(place) / "out"
+            for run in ("first", "second"):
+                with write_folder(folder) as new:
+                    for trial in range(3 if run == "first" else 2):
+                        (new / f"{trial}.motion.npz").write_text(run)
+                (folder / "mine").write_text("mine")
+            settle(folder)
+            found = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+            wrong += found != ["0.motion.npz", "1.motion.npz", "mine"]
+            wrong += not _second_is_refused(folder, held=number % 2 == 0)
+    return wrong
+
+
+def _second_is_refused(folder: Path, *, held: bool) -> bool:
+    """Whether another process may claim a folder just when nobody holds it."""
+    code = "import sys\nfrom solver.formats.folder import claimed\nwith claimed(sys.argv[1]): pass"
+    root = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-c", code, str(folder)]
+    if not held:
+        return subprocess.run(command, cwd=root, capture_output=True, check=False).returncode == 0
+    with claimed(folder):
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    return done.returncode != 0 and "is being written by process" in done.stderr
+
+
+def rows(quick: bool) -> list[Figure]:
+    """The figures; a quick run takes every ninth case."""
+    chosen = list(cases())[:: 9 if quick else 1]
+    results = []
+    for words in chosen:
+        with TemporaryDirectory() as place:
+            results.append(told(words, Path(place)))
+    slowest = max(results, key=lambda result: result.seconds)
+    wrong = [result.words for result in results if not result.right]
+    data = f"{len(results)} command lines, simulated"
+    count = 2 if quick else 20
+    return [
+        Figure("output or option that cannot work: not told in one line, or something written", data,
+               float(len(wrong)), "", must=at_most(0), note="; ".join(wrong[:3])),
+        Figure("output or option that cannot work: slowest, processor", data, slowest.seconds, "s", must=at_most(LIMIT),
+               note=slowest.words),
+        Figure("folders written again, or by two at once: not all of one run", f"{count} folders, simulated",
+               float(reruns(count)), "", must=at_most(0)),
+    ]  # fmt: skip
