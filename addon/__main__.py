@@ -11,7 +11,7 @@ import sys
 
 from .rehearsal import words as rehearsal_words
 from .study import make_scene
-from .values import errors
+from .values import errors, stopping
 
 
 def main() -> int:
@@ -35,6 +35,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    stopping.end_with_parent(lambda: os._exit(stopping.CODE))
     code = main()
     sys.stdout.flush()
     sys.stderr.flush()

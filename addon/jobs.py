@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import json
-import shutil
 import subprocess
 import tempfile
 import threading
@@ -22,13 +21,15 @@ from .complaints import last_words
 from .interpreter import PACKAGE, Interpreter, cannot_run, chosen
 from .told import Said, forget, tell
 from .typed import Status, found_again, known_by, scene
-from .values import errors
+from .values import Lock, discard, errors, own_folder, stopping, sweep
 from .whole import all_or_nothing
 
 LOOK_EVERY = 0.1
 """[s] between looks at a running child."""
 KEPT_LINES, LONGEST_LINE = 200, 65_536
 """Of what a child says: complaints that are kept, and letters after which a line counts as ended."""
+OWN_FOLDER = "study-"
+"""Begins the names of jobs' folders."""
 PATIENCE = 3.0
 """[s] a child has to end by itself after it was told to."""
 
@@ -61,8 +62,8 @@ class Job:
         try:
             self._process = subprocess.Popen(
                 interpreter.command(arguments),
-                env=interpreter.environment,
-                stdin=subprocess.DEVNULL,
+                env={**interpreter.environment, stopping.LIFELINE: "1"},
+                stdin=subprocess.PIPE,  # nothing is written: it ends when this process does, however that ends
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
@@ -127,12 +128,14 @@ class Job:
         if self.cancelled:
             raise errors.Cancelled(f"{self.title}: cancelled, nothing was changed")
         if self._process.returncode != 0:
-            words = last_words(list(self._words), self._process.returncode)
+            words = last_words(list(self._words), self._process.returncode, doing=self.message)
             raise errors.BackendError(words + self._interpreter.doubt(self._words))
 
     def _close(self) -> None:
         for reader in self._readers:
             reader.join(PATIENCE)
+        if self._process.stdin is not None:
+            self._process.stdin.close()
 
     def _progress(self) -> None:
         assert self._process.stdout is not None
@@ -248,10 +251,10 @@ class JobOperator:
         """Start the child; whether it runs. What stands in the way is told."""
         self._about = None if (rig := rig_in(context)) is None else known_by(rig)
         self._folder: Path | None = None
+        self._lock: Lock | None = None  # of a folder that is the add-on's own
         try:
             wanted = self.wanted_folder(context)
-            self._own = wanted is None
-            self._folder = new_folder() if wanted is None else wanted
+            self._folder, self._lock = new_folder() if wanted is None else (wanted, None)
             words = self.arguments(context, self._folder)
             Current.job = Job(self.title, words, self.interpreter(context), patience=self.patience, place=self.place)
         except (errors.SolverError, OSError) as error:
@@ -305,7 +308,9 @@ class JobOperator:
         except errors.SolverError as error:
             self._fail(context, str(error))
         finally:
-            if not (done and self.keeps_folder):
+            if done and self.keeps_folder:
+                self._keep()
+            else:
                 self._clean()
         return {"FINISHED"} if done else {"CANCELLED"}
 
@@ -337,22 +342,32 @@ class JobOperator:
         tell(scene(context), self.rig_if_there(), self.place, Said(words, "failed"))
         self.report({"ERROR"}, words)  # type: ignore[attr-defined]
 
+    def _keep(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
     def _clean(self) -> None:
-        if self._own and self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        if self._lock is not None and self._folder is not None:
+            discard(self._folder, self._lock)
+            self._lock = None
 
 
-def new_folder() -> Path:
-    """A new empty folder in the extension's own, or a temporary one where the add-on is no extension.
+def new_folder() -> tuple[Path, Lock]:
+    """A new folder in the extension's own, or a temporary one where the add-on is no extension; and its lock.
+
+    Those that a Blender which was killed left there are removed.
 
     Raises:
         InputError: the disk is full, or nothing can be written there.
     """
-    parent = None
+    parent = tempfile.gettempdir()
     try:
         if PACKAGE.startswith("bl_ext."):
             parent = bpy.utils.extension_path_user(PACKAGE, path="studies", create=True)
-        return Path(tempfile.mkdtemp(prefix="study-", dir=parent))
+        sweep(Path(parent), OWN_FOLDER)
+        return own_folder(Path(parent), OWN_FOLDER)
     except OSError as error:
-        where = parent or tempfile.gettempdir()
-        raise errors.InputError(where, f"holds no new folder: {error.strerror}", remedy="Make room or access") from None
+        raise errors.InputError(
+            parent, f"holds no new folder: {error.strerror}", remedy="Make room or access"
+        ) from None

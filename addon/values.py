@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dance.addon
-    from ..solver import errors, so3
+    from ..solver import errors, so3, stopping
     from ..solver.check_options import DANCE_CHECKS, CheckOptions
     from ..solver.formats.folder import read_whole, write_folder
+    from ..solver.formats.lock import Lock, discard, own_folder, sweep
     from ..solver.formats.recording import hold_joints
     from ..solver.formats.value_tree import from_tree, to_tree
     from ..solver.inertials import InertialParameters, six_of, symmetric
@@ -31,9 +32,10 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
     from ..solver.scene.words import spoken
     from ..solver.shape import Shape
 else:
-    from solver import errors, so3
+    from solver import errors, so3, stopping
     from solver.check_options import DANCE_CHECKS, CheckOptions
     from solver.formats.folder import read_whole, write_folder
+    from solver.formats.lock import Lock, discard, own_folder, sweep
     from solver.formats.recording import hold_joints
     from solver.formats.value_tree import from_tree, to_tree
     from solver.inertials import InertialParameters, six_of, symmetric
@@ -66,6 +68,7 @@ __all__ = [
     "TIMELINE",
     "CheckOptions",
     "InertialParameters",
+    "Lock",
     "Rig",
     "SceneFailure",
     "SceneFoot",
@@ -82,12 +85,14 @@ __all__ = [
     "bounded_lines",
     "dance_folder",
     "densities",
+    "discard",
     "equivalent_ellipsoids",
     "errors",
     "files_of_trials",
     "from_tree",
     "hold_joints",
     "json_line",
+    "own_folder",
     "read_rig",
     "read_trials",
     "read_whole",
@@ -97,7 +102,9 @@ __all__ = [
     "six_of",
     "so3",
     "spoken",
+    "stopping",
     "study_folder",
+    "sweep",
     "symmetric",
     "to_tree",
     "write_folder",

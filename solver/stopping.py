@@ -73,6 +73,17 @@ def end_with_parent(leave: Callable[[], None]) -> None:
 
 
 @contextmanager
+def lifeline() -> Iterator[tuple[int, dict[str, str]]]:
+    """A standard input for a child that ends with this process or the block, and what its environment must say."""
+    end, own = os.pipe()
+    try:
+        yield end, {LIFELINE: "1"}
+    finally:
+        os.close(own)
+        os.close(end)
+
+
+@contextmanager
 def undoing(undo: Callable[[], None]) -> Iterator[None]:
     """Within the block, a stop calls this first; it must be quick, and right at any place of the block."""
     token = object()

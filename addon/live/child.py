@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import queue
-import shutil
 import subprocess
 import tempfile
 import threading
@@ -13,9 +12,11 @@ from pathlib import Path
 
 from ..complaints import last_words
 from ..interpreter import Interpreter, cannot_run
-from ..values import TIMELINE, SceneTimeline, bounded_lines, dance_folder, errors
+from ..values import TIMELINE, SceneTimeline, bounded_lines, dance_folder, discard, errors, own_folder, sweep
 from .answers import LONGEST, Answer, answer
 
+OWN_FOLDER = "exciting-dance-live-"
+"""Begins the names of the folders of timelines."""
 PATIENCE = 3.0
 """[s] a child has to end by itself after it was told to."""
 KEPT_LINES = 100
@@ -42,7 +43,9 @@ class Child:
         self._waiting: dict[str, tuple[dict, SceneTimeline | None]] = {}
         self._changed, self._ended = threading.Condition(), False
         self._files: dict[str, list[Path]] = {}
-        self.folder = Path(tempfile.mkdtemp(prefix="exciting-dance-live-"))
+        parent = Path(tempfile.gettempdir())
+        sweep(parent, OWN_FOLDER)  # of a Blender that was killed
+        self.folder, self._lock = own_folder(parent, OWN_FOLDER)
         try:
             self._process = subprocess.Popen(
                 interpreter.command(list(arguments)),
@@ -52,7 +55,7 @@ class Child:
                 stderr=subprocess.PIPE,
             )
         except OSError as error:
-            self.folder.rmdir()
+            discard(self.folder, self._lock)
             raise cannot_run(interpreter, error) from None
         self._threads = [threading.Thread(target=run, daemon=True) for run in (self._read, self._hear, self._write)]
         for thread in self._threads:
@@ -114,7 +117,7 @@ class Child:
                     stream.close()
             except OSError:
                 pass  # it had unsent words
-        shutil.rmtree(self.folder, ignore_errors=True)
+        discard(self.folder, self._lock)
 
     def _read(self) -> None:
         assert self._process.stdout is not None

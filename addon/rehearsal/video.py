@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import sys
-import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import bpy
 
-from ..values import errors
+from ..values import discard, errors, own_folder, stopping, sweep
 
 ENGINES = ("auto", "cycles", "eevee")
 SAMPLES = 4
@@ -108,7 +107,8 @@ def render_video(scene: bpy.types.Scene, path: Path, report: Report, *, own_proc
     target = path if video else path.with_suffix("")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        building = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
+        sweep(target.parent, f".{target.name}.")  # of a Blender that was killed
+        building, lock = own_folder(target.parent, f".{target.name}.")
     except OSError as error:
         raise errors.InputError(path, f"cannot be written: {error.strerror}", remedy="Name another place") from None
     try:
@@ -120,7 +120,7 @@ def render_video(scene: bpy.types.Scene, path: Path, report: Report, *, own_proc
     except OSError as error:
         raise errors.InputError(path, f"cannot be written: {error.strerror}", remedy="Name another place") from None
     finally:
-        shutil.rmtree(building, ignore_errors=True)
+        discard(building, lock)
     return target
 
 
@@ -176,6 +176,7 @@ def ends_clean(building: Path, told_by: Sequence[int] = (signal.SIGINT, signal.S
         leave(CANCELLED)
 
     before = {number: signal.signal(number, stop) for number in told_by}
+    stopping.end_with_parent(stop)
     try:
         yield
     finally:

@@ -23,6 +23,7 @@ MEASURED = (
     "scenes",
     "outputs",
     "traces",
+    "stops",
 )
 """Modules of this package that measure rows, in the order of the table."""
 

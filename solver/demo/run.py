@@ -17,6 +17,7 @@ from ..inertials import InertialParameters
 from ..progress import Part, Progress, silent
 from ..report.study_folder import write_study
 from ..scene.study_folder import PICTURE_FILE, REPORT_FILE, SCENE_FILE
+from ..stopping import lifeline
 from ..study.pipeline import identify_study, load
 from ..study.values import Settings, Study
 from ..threads import one_blas_thread
@@ -96,11 +97,12 @@ def make_scene(folder: Path) -> str | None:
         return f"{folder.name}: Blender's module bpy is not installed here, so there is no scene and no picture"
     command = [sys.executable, "-m", "addon", str(folder.resolve())]
     try:
-        with TemporaryDirectory(prefix=".blender-", dir=folder.resolve().parent) as own:
-            environment = os.environ | dict.fromkeys(BLENDER_FOLDERS, own)
+        with TemporaryDirectory(prefix=".blender-", dir=folder.resolve().parent) as own, lifeline() as (end, said):
+            environment = os.environ | dict.fromkeys(BLENDER_FOLDERS, own) | said
             done = subprocess.run(
-                command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=SCENE_SECONDS
-            )
+                command, cwd=REPOSITORY, env=environment, stdin=end, capture_output=True, text=True,
+                timeout=SCENE_SECONDS,
+            )  # fmt: skip
     except subprocess.TimeoutExpired:
         return f"{folder.name}: Blender did not finish within {SCENE_SECONDS:.0f} s, so there is no scene"
     if done.returncode != 0:

@@ -120,7 +120,7 @@ def holder(path: Path) -> str:
 def own_folder(parent: Path, prefix: str) -> tuple[Path, Lock]:
     """A new folder ``parent/prefix????????`` of this process, which `sweep` leaves alone while this process lives.
 
-    Release the lock to keep the folder for good; remove the folder, then release the lock, to be rid of it.
+    Release the lock to keep the folder for good; `discard` both to be rid of it.
 
     Raises:
         OSError: it cannot be made.
@@ -130,6 +130,14 @@ def own_folder(parent: Path, prefix: str) -> tuple[Path, Lock]:
     lock = take(folder / LOCK_FILE)
     assert lock is not None  # nobody else knows the name
     return folder, lock
+
+
+def discard(folder: Path, lock: Lock) -> None:
+    """Remove a folder that `own_folder` made, with all that is in it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    lock.release()
+    with suppress(OSError):
+        folder.rmdir()  # Windows removes no locked file, nor its folder
 
 
 def sweep(parent: Path, prefix: str) -> tuple[Path, ...]:

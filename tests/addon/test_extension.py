@@ -141,7 +141,7 @@ Blender quit"""
         (BLENDER_S, 2, "internal error: TypeError: signal handler must be signal.SIG_IGN"),
         ("a warning\nerror: a.trc, line 3: short row.\nUse another.", 2, "a.trc, line 3: short row. Use another."),
         ("Error: script failed, expr: 'import sys', exiting.", 2, "ended with code 2"),
-        ("", -11, "ended by SIGSEGV"),
+        ("", 3, "ended with code 3"),
     ],
 )
 def test_a_child_s_command_line_is_no_error_message(lines: str, code: int, words: str) -> None:

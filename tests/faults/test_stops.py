@@ -1,0 +1,196 @@
+"""Work that is stopped: it ends soon, in one line, with everybody who worked for it, and leaves nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from solver import stopping
+from solver.errors import BackendError
+from solver.workers import shared
+
+ROOT = Path(__file__).resolve().parents[2]
+LONG = 60.0
+"""[s] A busy machine may take long to start Python."""
+IMPORT_AMID = """
+import os, signal, sys
+from solver.stopping import own_process
+own_process()
+class Amid:
+    def find_spec(self, name, path=None, target=None):
+        if name == "pinocchio.deprecated":
+            print("amid", flush=True)
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Amid())
+import solver.pinocchio_loader
+print("whole")
+"""
+WRITING = """
+import sys, time
+from solver.stopping import own_process
+own_process()
+from solver.formats.folder import write_folder
+with write_folder(sys.argv[1]) as folder:
+    (folder / "half").write_text("half")
+    print("amid", flush=True)
+    time.sleep(600)
+"""
+DELIVERED = """
+import sys, time
+from solver.stopping import own_process, whole
+own_process()
+from solver.formats.folder import write_folder
+with whole():
+    print("amid", flush=True)
+    time.sleep(1.0)
+    with write_folder(sys.argv[1]) as folder:
+        (folder / "all").write_text("all")
+print("later")
+"""
+SHARING = """
+import os, sys, time
+from contextlib import nullcontext
+from pathlib import Path
+from solver.stopping import interruptible, own_process
+from solver.workers import shared
+
+def slow(number):
+    Path(sys.argv[1], str(os.getpid())).touch()
+    time.sleep(0.0 if number == 0 else 600.0)
+    return number
+
+def main():
+    own_process()
+    done = []
+    try:
+        with interruptible() if "keeps" in sys.argv else nullcontext():
+            for number in shared(slow, [(0,), (1,), (2,)], 2):
+                done.append(number)
+                print("amid", flush=True)
+    except KeyboardInterrupt:
+        print("kept", done, flush=True)
+        sys.exit(130)
+"""
+
+
+@contextmanager
+def running(*words: str, **options: object) -> Iterator[subprocess.Popen[str]]:
+    """A program that has come to where it says so, in a session of its own."""
+    with subprocess.Popen(
+        [sys.executable, *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **options,  # type: ignore[call-overload]
+    ) as process:  # fmt: skip
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "amid\n"
+            yield process
+        finally:
+            process.kill()
+
+
+def in_session(session: int) -> list[str]:
+    """Command lines of a session's processes that live."""
+    listed = subprocess.run(["ps", "-eo", "sess=,stat=,args="], capture_output=True, text=True, check=True).stdout
+    found = [line.split(None, 2) for line in listed.splitlines()]
+    return [words[2] for words in found if words[0] == str(session) and not words[1].startswith("Z")]
+
+
+def emptied(session: int) -> bool:
+    """Whether all of a session's processes end in time."""
+    end = time.monotonic() + LONG
+    while in_session(session) and time.monotonic() < end:
+        time.sleep(0.1)
+    return not in_session(session)
+
+
+@pytest.fixture
+def sharing(tmp_path: Path) -> str:
+    """A program, as loky can import it, that shares work between two processes."""
+    (tmp_path / "pids").mkdir()
+    (tmp_path / "sharing.py").write_text(SHARING, encoding="utf-8")
+    return f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import sharing; sharing.main()"
+
+
+def test_ctrl_c_amid_a_native_import_is_no_crash() -> None:
+    """A stop while Pinocchio registers itself waits for the end of that, then leaves; no exception goes through it."""
+    done = subprocess.run([sys.executable, "-c", IMPORT_AMID], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (stopping.CODE, f"{stopping.NOTHING}\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_stopped_while_writing(number: signal.Signals, tmp_path: Path) -> None:
+    """Stopped while results are written, a process leaves no file, no traceback, one line and exit code 130."""
+    with running("-c", WRITING, str(tmp_path / "new" / "out")) as process:
+        process.send_signal(number)
+        assert process.communicate(timeout=LONG) == ("", f"{stopping.NOTHING}\n")
+    assert process.returncode == stopping.CODE
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_step_that_must_be_whole_is(tmp_path: Path) -> None:
+    """A stop amid the delivery waits for it, and says what was written; what comes after is not done."""
+    out = tmp_path / "out"
+    with running("-c", DELIVERED, str(out)) as process:
+        process.send_signal(signal.SIGTERM)
+        said, complaints = process.communicate(timeout=LONG)
+    assert (out / "all").read_text() == "all"
+    assert (process.returncode, said) == (stopping.CODE, "")
+    assert complaints == f"stopped; written before: {out}\n"
+
+
+def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
+    """What nohup or a shell's background work started goes on."""
+    code = "import signal; from solver.stopping import own_process; own_process()\n"
+    code += "signal.raise_signal(signal.SIGINT); signal.raise_signal(signal.SIGHUP); print('on')"
+    ignoring = f"import signal\nsignal.signal(1, signal.SIG_IGN); signal.signal(2, signal.SIG_IGN)\n{code}"
+    done = subprocess.run([sys.executable, "-c", ignoring], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "on\n")
+
+
+def test_the_end_of_a_parent_ends_its_child(tmp_path: Path) -> None:
+    """A child whose input is its lifeline ends when that does, with nothing half-written, as by a signal."""
+    environment = {**os.environ, stopping.LIFELINE: "1"}
+    with running(
+        "-c", WRITING, str(tmp_path / "out"), stdin=subprocess.PIPE, env=environment
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(LONG) == stopping.CODE
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_with_whoever_asked(number: signal.Signals, sharing: str, tmp_path: Path) -> None:
+    """However a process ends, its workers and their housekeepers do, without a word; a terminal tells them all."""
+    with running("-c", sharing, str(tmp_path / "pids")) as process:
+        assert len(in_session(process.pid)) >= 3
+        os.killpg(process.pid, number) if number != signal.SIGKILL else process.kill()
+        _, complaints = process.communicate(timeout=LONG)
+        assert emptied(process.pid), in_session(process.pid)
+    assert complaints == ("" if number == signal.SIGKILL else f"{stopping.NOTHING}\n")
+    shared_memory = Path("/dev/shm")
+    left = [item.name for item in shared_memory.iterdir()] if shared_memory.is_dir() else []
+    assert [name for name in left if f"-{process.pid}-" in name or f"_{process.pid}_" in name] == []
+
+
+def test_work_may_keep_what_is_done(sharing: str, tmp_path: Path) -> None:
+    """Where what is done can be kept, the first Ctrl-C is an exception that work can take; its workers end too."""
+    with running("-c", sharing, str(tmp_path / "pids"), "keeps") as process:
+        os.killpg(process.pid, signal.SIGINT)
+        said, complaints = process.communicate(timeout=LONG)
+        assert emptied(process.pid), in_session(process.pid)
+    assert (process.returncode, said, complaints) == (stopping.CODE, "kept [0]\n", "")
+
+
+def test_a_worker_that_dies_is_one_error() -> None:
+    """A worker process that the system kills, as for want of memory, is told in words, with a remedy."""
+    with pytest.raises(BackendError, match="memory"):
+        list(shared(os._exit, [(1,), (1,)], 2))
