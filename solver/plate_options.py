@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from .errors import UnknownName
 
+FREE_MOMENT, PLACE, BELONGING, STANDSTILL, MASS = "free-moment", "place", "belonging", "standstill", "mass"
 FINDINGS: Mapping[str, str] = {
-    "free-moment": "sign of the free moment",
-    "place": "place of the plates in the plane",
-    "belonging": "forces and motion that do not belong together",
-    "standstill": "forces or markers that stand still",
-    "mass": "body mass, offset and unit of force",
+    FREE_MOMENT: "sign of the free moment",
+    PLACE: "place of the plates in the plane",
+    BELONGING: "forces and motion that do not belong together",
+    STANDSTILL: "forces or markers that stand still",
+    MASS: "body mass, offset and unit of force",
 }
 """What is looked at, by the word that overrules it."""
-FREE_MOMENT = "free-moment"
 AS_SHOWN, AS_IS, REVERSED, IGNORE = "auto", "as-is", "reversed", "ignore"
 FREE_MOMENTS = (AS_SHOWN, AS_IS, REVERSED, IGNORE)
 """What is done with the free moment: what the motion shows, nothing, reversed, or not used."""

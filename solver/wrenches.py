@@ -80,15 +80,30 @@ class Wrenches:
 
     @property
     def free_moments(self) -> np.ndarray:
-        """Vertical moment of each sensor about its centre of pressure (N, K) [N m]; 0 below `LEAST_LOAD`.
+        """Vertical moment of each sensor about its centre of pressure (N, K) [N m]; 0 where it is not `loaded`.
 
         The couple is vertical by definition, so that F . M = Fz Tz whatever the point of the line of action.
         """
         force, moment = self.values[:, :, :3], self.values[:, :, 3:]
-        loaded = force[:, :, 2] > LEAST_LOAD
+        loaded = self.loaded
         # frames n, sensors k, axes a
         power = np.einsum("nka,nka->nk", force, moment)
         return np.where(loaded, power / np.where(loaded, force[:, :, 2], 1.0), 0.0)
+
+    @property
+    def loaded(self) -> np.ndarray:
+        """(N, K) True where a sensor is pushed by more than `LEAST_LOAD`."""
+        return np.asarray(self.values[:, :, 2] > LEAST_LOAD)
+
+    def centres_of_pressure(self, loaded: np.ndarray | None = None) -> np.ndarray:
+        """Where each sensor's force pierces the floor z = 0, (N, K, 3) [m]; NaN where it is not ``loaded`` (N, K).
+
+        The free moment is taken to be vertical: x = -My / Fz, y = Mx / Fz.
+        """
+        vertical, moment = self.values[:, :, 2], self.values[:, :, 3:]
+        vertical = np.where(self.loaded if loaded is None else loaded, vertical, np.nan)
+        flat = np.where(np.isnan(vertical), np.nan, 0.0)
+        return np.stack([-moment[:, :, 1] / vertical, moment[:, :, 0] / vertical, flat], axis=2)
 
     def with_free_moments(self, factor: float) -> Wrenches:
         """A copy whose free moments are multiplied by a factor; forces and centres of pressure stay."""

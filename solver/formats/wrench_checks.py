@@ -79,18 +79,11 @@ def settle_force_up(stated: str, forces: np.ndarray, path: str | Path, otherwise
 
 
 def centres_of_pressure(wrenches: Wrenches) -> np.ndarray:
-    """Where each plate's force pierces the floor z = 0, (N, K, 3) [m]; NaN where the plate is not loaded.
-
-    The free moment is taken to be vertical: x = -My / Fz, y = Mx / Fz.
-    """
-    force, moment = wrenches.values[:, :, :3], wrenches.values[:, :, 3:]
-    vertical = force[:, :, 2]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        peak = np.nanmax(np.where(np.isnan(vertical), 0.0, vertical), axis=0)
-        loaded = (vertical > LOADED * peak) & (peak > NEWTON_FLOOR)
-        points = np.stack([-moment[:, :, 1] / vertical, moment[:, :, 0] / vertical, np.zeros_like(vertical)], axis=2)
-    points[~loaded] = np.nan
-    return points
+    """`Wrenches.centres_of_pressure` (N, K, 3) [m], NaN where a plate carries little beside its own largest load."""
+    vertical = wrenches.values[:, :, 2]
+    peak = np.nanmax(np.where(np.isnan(vertical), 0.0, vertical), axis=0)
+    with np.errstate(invalid="ignore"):
+        return wrenches.centres_of_pressure((vertical > LOADED * peak) & (peak > NEWTON_FLOOR))
 
 
 def check_forces(wrenches: Wrenches, path: str | Path) -> None:

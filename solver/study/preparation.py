@@ -12,7 +12,7 @@ from ..calibration.mass_evidence import MassEvidence, mass_evidence
 from ..dynamics import centroidal_momentum, predicted_wrench
 from ..errors import InvalidValue
 from ..motion import Motion
-from ..plate_options import PlateOptions
+from ..plate_options import MASS, PlateOptions
 from ..rig import Rig
 from ..signals import (
     GRAVITY,
@@ -33,6 +33,8 @@ from ..wrenches import Wrenches
 from .motion_noise import MotionNoise, fitting, motion_noises, shaken_copies
 from .plates.correction import UNCHANGED, VERTICAL, PlateCorrection
 from .plates.finding import Finding
+from .plates.first_look import Seen, first_look
+from .plates.plausible import mass_findings, offset_findings
 from .plates.suspicion import suspect
 from .values import TrialRecord
 
@@ -75,6 +77,7 @@ class _Item:
     wrenches: Wrenches | None = None
     windows: Windows | None = None
     shaken: tuple[Motion, ...] = ()
+    native: Wrenches | None = None
 
 
 def first_mass(recordings: Sequence[Recording]) -> float | None:
@@ -166,9 +169,12 @@ def prepare(
     weighing = [item for item in items if item.wrenches is not None]
     rough = rough_mass(rig, [i.motion for i in weighing], [i.wrenches for i in weighing if i.wrenches is not None])
     rough = rough or stated_mass or rig.prior.total_mass
+    items, findings = _looked_at(rig, items, preset, rough, plates)
     items = [_windowed(rig, item, preset, rough) for item in items]
     mass = _weigh(rig, items, rough, stated_mass, warnings)
     if mass is not None:
+        findings += mass_findings(mass, stated_mass, plates.overrules(MASS))
+        findings += offset_findings(mass)
         rig = rig.with_prior(rig.prior.scaled(mass.mass))
     lags, lag = _lags(rig, items, preset, warnings) if synchronise else ({}, None)
     seconds = 0.0 if lag is None else lag.seconds
@@ -178,7 +184,7 @@ def prepare(
         correction = suspicion.of(item.record.name)
         if correction is not UNCHANGED:
             done[place] = _finished(item, preset, mass, done[place].lag, seconds, correction)
-    return Prepared(rig, tuple(done), mass, lag, tuple(warnings), suspicion.findings)
+    return Prepared(rig, tuple(done), mass, lag, tuple(warnings), (*findings, *suspicion.findings))
 
 
 def _moved(
@@ -195,11 +201,33 @@ def _moved(
     usable = np.interp(motion.times, poses.times, poses.known.astype(float)) > WHOLLY
     copies = shaken_copies(rig, record, preset, noises)
     filtered = None if native is None else resample(native, motion.times, preset)
-    return _Item(record, motion, light, usable, filtered, shaken=copies)
+    return _Item(record, motion, light, usable, filtered, shaken=copies, native=native)
+
+
+def _looked_at(
+    rig: Rig, items: Sequence[_Item], preset: FilterPreset, mass: float, plates: PlateOptions
+) -> tuple[list[_Item], list[Finding]]:
+    """The items as the first look at their plates leaves them; without forces where those do not belong."""
+    seen = [
+        Seen(item.record.recording, item.motion, item.usable, item.native, item.wrenches)
+        for item in items
+        if item.native is not None and item.wrenches is not None
+    ]
+    kept, findings = first_look(rig, seen, preset, mass, plates)
+    result = []
+    for item in items:
+        left = kept.get(item.record.name)
+        if item.wrenches is None:
+            result.append(item)
+        elif left is None:
+            result.append(replace(item, native=None, wrenches=None))
+        else:
+            result.append(replace(item, native=left.native, wrenches=left.wrenches, usable=left.usable))
+    return result, findings
 
 
 def _windowed(rig: Rig, item: _Item, preset: FilterPreset, mass: float) -> _Item:
-    native, filtered = item.record.recording.wrenches, item.wrenches
+    native, filtered = item.native, item.wrenches
     if native is None or filtered is None:
         return item
     load = np.nan_to_num(resample(native, item.motion.times).total[:, 2])
@@ -212,7 +240,7 @@ def _weigh(
 ) -> MassEstimate | None:
     evidence: list[MassEvidence] = []
     for item in items:
-        native = item.record.recording.wrenches
+        native = item.native
         if native is None or item.wrenches is None or item.windows is None or not item.windows.counted.any():
             continue
         velocity = centroidal_momentum(rig, item.motion, rig.prior).momentum[:, :3] / rig.prior.total_mass
@@ -233,7 +261,7 @@ def _lags(
 ) -> tuple[dict[str, Lag], Lag | None]:
     found: dict[str, Lag] = {}
     for item in items:
-        native = item.record.recording.wrenches
+        native = item.native
         if native is None or item.windows is None or not item.windows.counted.any():
             continue
         predicted = predicted_wrench(rig, item.motion, rig.prior, 0, axes="world")
@@ -262,7 +290,7 @@ def _finished(
     seconds: float,
     correction: PlateCorrection = UNCHANGED,
 ) -> TrialRecord:
-    native, windows = item.record.recording.wrenches, item.windows
+    native, windows = item.native, item.windows
     if native is None or windows is None:
         return replace(item.record, motion=item.motion)
     bias = np.zeros(6) if mass is None else mass.bias(item.record.name)

@@ -23,6 +23,7 @@ class Done(Enum):
     NOTHING = "as it should be"
     UNCERTAIN = "not certain, nothing was changed"
     UNDONE = "undone"
+    TAKEN_OFF = "taken off"
     LEFT_OUT = "left out"
     TOLD = "told only"
     OVERRULED = "overruled, nothing was changed"
@@ -30,8 +31,8 @@ class Done(Enum):
 
     @property
     def silent(self) -> bool:
-        """Whether there is nothing that a reader must be warned of."""
-        return self in (Done.NOTHING, Done.UNCERTAIN)
+        """Whether there is nothing to warn of; of an offset that was taken off the weighing warns."""
+        return self in (Done.NOTHING, Done.UNCERTAIN, Done.TAKEN_OFF)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from ...plate_options import PlateOptions
+from ...plate_options import PLACE, PlateOptions
 from ...rig import Rig
 from ...trial import Trial
 from .correction import UNCHANGED, PlateCorrection
 from .finding import Finding
 from .free_moment import free_moment_findings
+from .place import place_findings
 from .weighed import weigh
 
 
@@ -51,4 +52,9 @@ def suspect(rig: Rig, trials: Sequence[Trial], options: PlateOptions) -> Suspici
         if factor != 1.0:
             for name in finding.trials:
                 corrections[name] = replace(corrections.get(name, UNCHANGED), free_moment=factor)
+    for finding, shift in place_findings(items, options.overrules(PLACE)):
+        findings.append(finding)
+        if shift.any():
+            for name in finding.trials:
+                corrections[name] = replace(corrections.get(name, UNCHANGED), shift=shift)
     return Suspicion(tuple(findings), corrections)

@@ -1,0 +1,98 @@
+"""Masses, offsets and units that no person and no plate has: errors with their remedy, never corrections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...calibration.mass import MassEstimate
+from ...errors import InvalidValue
+from ...plate_options import MASS
+from ...rig import Rig
+from ...signals.window_rules import GRAVITY
+from .finding import UNKNOWN_INTERVAL, Done, Finding, interval_of
+
+THINNEST, STOUTEST = 10.0, 60.0
+"""[kg/m^2] Body mass index of the living; 22 is usual."""
+USUAL = 22.0
+UNITS = {"kilonewtons": 1e3, "kilograms-force": GRAVITY, "pounds-force": 4.448, "newtons times ten": 0.1,
+         "millinewtons": 1e-3}  # fmt: skip
+"""What forces may be in that were read as newtons, and how many newtons that is."""
+MOST_OFFSET = 0.08
+"""Share of the weight: plates that drift or were zeroed under load are off by up to 5 %."""
+OVERRULING = "--overrule mass goes on nevertheless"
+
+
+def unit_findings(rig: Rig, mass: float, trials: Sequence[str], overruled: bool) -> list[Finding]:
+    """Whether plates that give such a mass [kg] measure in newtons, of a person whose height the rig knows.
+
+    Raises:
+        InvalidValue: nobody of that height weighs so much or so little, and nothing overrules that.
+    """
+    height = rig.provenance.get("height")
+    if rig.provenance.get("kind") != "human" or not isinstance(height, float | int):
+        return []
+    index = mass / height**2
+    if THINNEST <= index <= STOUTEST:
+        return []
+    shares = {name: abs(np.log(index * newtons / USUAL)) for name, newtons in UNITS.items()}
+    shares["body weights"] = abs(np.log(index * GRAVITY * height**2)) if mass < 1.0 else np.inf
+    nearest = min(shares, key=lambda name: shares[name])
+    likely = f": the forces are in {nearest}, not in newtons" if shares[nearest] < np.log(2.0) else ""
+    text = f"the plates weigh {mass:.3g} kg at {height:.2f} m, a body mass index of {index:.2g}{likely}"
+    return [_refused(text, "export the forces in newtons, all plates summed", trials, index, overruled, "kg/m^2")]
+
+
+def mass_findings(estimate: MassEstimate, stated: float | None, overruled: bool) -> list[Finding]:
+    """Whether every plate contradicts a stated mass [kg], and whether offsets are such as plates have.
+
+    Raises:
+        InvalidValue: they do, or are not, and nothing overrules that.
+    """
+    found = []
+    readings = [trial.apparent for trial in estimate.trials]
+    if stated is not None and all(abs(reading / stated - 1.0) > MOST_OFFSET for reading in readings):
+        span = f"{min(readings):.1f}" + (f" to {max(readings):.1f}" if len(readings) > 1 else "")
+        text = f"the stated {stated:g} kg contradict every plate: they read {span} kg"
+        remedy = "state the right mass, or none, so that the plates weigh the body"
+        names, middle = [trial.name for trial in estimate.trials], float(np.median(readings))
+        found.append(_refused(text, remedy, names, middle, overruled, "kg"))
+    weight = estimate.mass * GRAVITY
+    for group in estimate.groups:
+        offset = float(group.bias[2])
+        if abs(offset) > MOST_OFFSET * weight and not found:
+            text = f"the plates read {group.apparent:.1f} kg of a body of {estimate.mass:.1f} kg: that is no offset"
+            share = 100.0 * abs(offset) / weight
+            text += f" ({offset:.0f} N, {share:.0f} % of the weight) but another gain, unit or person"
+            remedy = "leave these trials out, or correct their forces"
+            found.append(_refused(text, remedy, group.trials, offset, overruled, "N"))
+    return found
+
+
+def offset_findings(estimate: MassEstimate) -> list[Finding]:
+    """The constant offsets that are taken off, and the plates that need none."""
+    return [
+        Finding(
+            MASS,
+            group.trials,
+            float(group.bias[2]),
+            interval_of(float(group.bias[2]), float(group.bias_std[2])),
+            "N",
+            Done.TAKEN_OFF if group.bias[2] else Done.NOTHING,
+            f"the plates read {group.apparent:.1f} kg of {estimate.mass:.1f} kg"
+            + (f"; the constant offset is {group.bias[2]:.0f} N" if group.bias[2] else ""),
+        )
+        for group in estimate.groups
+    ]
+
+
+def _refused(text: str, remedy: str, trials: Sequence[str], evidence: float, overruled: bool, unit: str) -> Finding:
+    """A finding that stops the work unless it is overruled.
+
+    Raises:
+        InvalidValue: it is not.
+    """
+    if not overruled:
+        raise InvalidValue(f"{', '.join(trials)}: {text}. {remedy[0].upper()}{remedy[1:]}; {OVERRULING}")
+    return Finding(MASS, tuple(trials), evidence, UNKNOWN_INTERVAL, unit, Done.OVERRULED, f"{text}; {remedy}")

@@ -1,0 +1,73 @@
+"""Forces that stand still while the body moves, and markers that stand still while the forces change.
+
+A plate under a person is never still, nor is a marker: both have noise. Samples that repeat themselves exactly were
+filled in by a program.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...motion import Markers
+from ...plate_options import STANDSTILL
+from ...signals.gaps import stretches
+from ...signals.window_rules import GRAVITY
+from ...wrenches import Wrenches
+from .finding import UNKNOWN_INTERVAL, Done, Finding
+
+LEAST = 0.1
+"""[s] Rounding repeats a sample or two; this long nothing repeats itself but what was filled in."""
+SAME = 1e-9
+"""[m] Markers closer than this to where they were did not move at all."""
+SAME_FORCE = 1e-6
+"""Share of the weight by which a force must change to be another one."""
+MOVES = 0.02
+"""Share of the weight by which one side must change while the other stands still."""
+
+
+def still_forces(wrenches: Wrenches, mass: float) -> np.ndarray:
+    """(K,) True in samples under load that repeat the one before, for long."""
+    force = wrenches.values[:, :, :3]
+    step = np.abs(np.diff(force, axis=0)).max(axis=(1, 2))
+    still = np.append(False, step < SAME_FORCE * mass * GRAVITY) & wrenches.loaded.any(axis=1)
+    return _long(still, wrenches.rate)
+
+
+def still_markers(markers: Markers) -> np.ndarray:
+    """(N,) True in frames in which every marker seen is where it was, for long."""
+    step = np.abs(np.diff(markers.positions, axis=0))
+    known = np.isfinite(step).any(axis=(1, 2))
+    moved = np.nan_to_num(step).max(axis=(1, 2)) > SAME
+    return _long(np.append(False, known & ~moved), markers.rate)
+
+
+def frozen(
+    still: np.ndarray, times: np.ndarray, other: np.ndarray, other_times: np.ndarray, mass: float
+) -> list[tuple[int, int]]:
+    """Stretches (start, stop) of still samples at times, during which the other side's force (M, 3) [N] changes."""
+    found = []
+    for start, stop in stretches(still):
+        inside = (other_times >= times[start]) & (other_times <= times[stop - 1])
+        force = other[inside]
+        force = force[np.isfinite(force).all(axis=1)]
+        if len(force) > 1 and np.ptp(force, axis=0).max() > MOVES * mass * GRAVITY:
+            found.append((start, stop))
+    return found
+
+
+def standstill_finding(trial: str, spans: list[tuple[float, float]], what: str, other: str, overruled: bool) -> Finding:
+    """What stands still over spans (from, to) [s] while the other side moves."""
+    seconds = sum(stop - start for start, stop in spans)
+    listed = ", ".join(f"{start:.2f} to {stop:.2f} s" for start, stop in spans[:3]) + (" ..." if len(spans) > 3 else "")
+    text = f"the {what} stand still for {seconds:.2f} s ({listed}) while the {other} change: "
+    text += "samples were lost and filled in"
+    done = Done.OVERRULED if overruled else Done.LEFT_OUT
+    return Finding(STANDSTILL, (trial,), seconds, UNKNOWN_INTERVAL, "s", done, text)
+
+
+def _long(still: np.ndarray, rate: float) -> np.ndarray:
+    result = np.zeros(len(still), bool)
+    for start, stop in stretches(still):
+        if stop - start >= LEAST * rate:
+            result[max(start - 1, 0) : stop] = True
+    return result

@@ -1,0 +1,186 @@
+"""Forces that do not belong to their motion are told by their cause; forces that do are left alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.figures.mismatched import (
+    CASES,
+    Case,
+    Records,
+    each_others_forces,
+    said,
+    standing_still,
+    tells,
+    with_forces,
+)
+from solver.errors import InvalidValue
+from solver.motion import Markers
+from solver.plate_options import BELONGING, MASS, PLACE, STANDSTILL, PlateOptions
+from solver.rig import Rig
+from solver.signals import preset_of
+from solver.study.pipeline import calibrate_subject, load, track_all
+from solver.study.plates.finding import Done, Finding
+from solver.study.plates.standstill import still_forces, still_markers
+from solver.study.preparation import Prepared, prepare
+from solver.study.values import TrialRecord
+from solver.wrenches import Wrenches
+
+PRESET = preset_of("human_8hz")
+MASS_OF_E = 72.9
+BY_NAME = {case.name: case for case in CASES}
+Body = tuple[Rig, tuple[TrialRecord, ...]]
+
+
+@pytest.fixture(scope="module")
+def runner(shared_data: Path) -> Body:
+    """Real: subject_e's two runs, tracked."""
+    recordings = load([shared_data / "subject_e"])
+    person = calibrate_subject(recordings, sex="male", mass=72.8)
+    return person.rig, track_all(person, recordings, jobs=1)
+
+
+def findings(prepared: Prepared, kind: str) -> list[Finding]:
+    """Those of one kind."""
+    return [finding for finding in prepared.findings if finding.kind == kind]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_mismatch_is_told_by_its_cause(runner: Body, case: Case) -> None:
+    """Real, subject_e's runs, spoiled in software in twelve ways: each is told in words that name what was done."""
+    found, text = tells(case, *runner, mass=MASS_OF_E)
+    assert found, text
+
+
+def test_nothing_is_said_of_forces_that_belong(runner: Body) -> None:
+    """Real, subject_e as recorded: no warning, and every finding is as it should be."""
+    prepared = prepare(*runner, PRESET)
+    assert said(*runner) == ""
+    assert prepared.findings
+    assert {finding.done for finding in prepared.findings} == {Done.NOTHING}
+
+
+def test_a_trial_that_does_not_belong_is_left_out(runner: Body) -> None:
+    """Real, one of two runs with the horizontal forces reversed: it gives no equations, the other one does."""
+    rig, records = runner
+    spoiled = [BY_NAME["horizontal forces reversed"].spoiled(records)[0], records[1]]
+    prepared = prepare(rig, spoiled, PRESET)
+    assert [finding.trials for finding in findings(prepared, BELONGING)] == [("run200",)]
+    assert prepared.records[0].trial is None
+    assert prepared.records[0].motion is not None
+    assert prepared.records[1].trial is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("horizontal forces reversed", BELONGING),
+        ("forces frozen for up to 2 s", STANDSTILL),
+        ("plates elsewhere by 4 cm", PLACE),
+        ("forces in kilograms-force", MASS),
+        ("a stated mass that every plate contradicts", MASS),
+    ],
+)
+def test_one_word_overrules(runner: Body, name: str, kind: str) -> None:
+    """Whoever overrules a finding goes on with what was recorded, and the finding says so."""
+    rig, records = runner
+    case = BY_NAME[name]
+    stated = None if case.stated_mass is None else case.stated_mass * MASS_OF_E
+    # what else such forces would be suspected of is not the point here
+    options = PlateOptions(overruled=tuple({kind, BELONGING}))
+    prepared = prepare(rig, case.spoiled(records), PRESET, stated_mass=stated, plates=options)
+    assert Done.OVERRULED in {finding.done for finding in findings(prepared, kind)}
+    assert all(record.trial is not None for record in prepared.records)
+    assert not any(record.plates.shift.any() for record in prepared.records)
+
+
+def test_frames_in_which_forces_stand_still_do_not_count(runner: Body) -> None:
+    """Real, half a run frozen: the frozen frames give no equations, the rest does."""
+    rig, records = runner
+    before, after = (prepare(rig, r, PRESET).records[0].trial for r in (records, with_forces(standing_still)(records)))
+    assert before is not None
+    assert after is not None
+    assert 0 < after.counted.sum() < before.counted.sum()
+
+
+def test_only_exact_repetition_stands_still() -> None:
+    """A plate with any noise moves; one whose samples repeat under load stands still, one without load does not."""
+    generator = np.random.default_rng(0)
+    values = np.zeros((300, 1, 6))
+    values[:, 0, 2] = 600.0 + 0.01 * generator.standard_normal(300)
+    values[100:200] = values[100]
+    values[250:] = 0.0
+    still = still_forces(Wrenches(np.arange(300) / 100.0, ("plate",), values), 60.0)
+    assert np.flatnonzero(still).tolist() == list(range(100, 200))
+
+
+def test_markers_that_repeat_stand_still() -> None:
+    """Frames in which every marker is exactly where it was are told from a person who stands still."""
+    positions = 1e-5 * np.random.default_rng(0).standard_normal((200, 4, 3))
+    positions[50:80] = positions[50]
+    positions[:, 3] = np.nan
+    still = still_markers(Markers(np.arange(200) / 100.0, tuple("abcd"), positions))
+    assert np.flatnonzero(still).tolist() == list(range(50, 80))
+
+
+def test_frozen_markers_are_told(runner: Body) -> None:
+    """Real: markers that repeat for half a second while the plates go on are found, and those frames do not count."""
+    rig, records = runner
+    markers = records[0].recording.markers
+    assert markers is not None
+    positions = markers.positions.copy()
+    positions[80:130] = positions[80]
+    frozen = replace(records[0].recording, markers=Markers(markers.times, markers.names, positions))
+    prepared = prepare(rig, [replace(records[0], recording=frozen), records[1]], PRESET)
+    told = findings(prepared, STANDSTILL)
+    assert [finding.trials for finding in told] == [("run200",)]
+    assert "markers stand still for 0.49 s" in told[0].text
+    trial = prepared.records[0].trial
+    assert trial is not None
+    inside = (trial.motion.times > markers.times[80]) & (trial.motion.times < markers.times[129])
+    assert not trial.counted[inside].any()
+
+
+def test_plates_elsewhere_are_put_right(runner: Body) -> None:
+    """Real: plates moved 4 cm to the side come back by that, within what the body's own asymmetry leaves open."""
+    rig, records = runner
+    aside = BY_NAME["plates elsewhere by 4 cm"].spoiled(records)
+    prepared = prepare(rig, aside, PRESET, plates=PlateOptions(overruled=(BELONGING,)))
+    assert [finding.done for finding in findings(prepared, PLACE)] == [Done.UNDONE]
+    assert prepared.records[0].plates.shift == pytest.approx([0.0, -0.04, 0.0], abs=0.014)
+
+
+def test_another_layout_is_held_against_the_usual_one(runner: Body) -> None:
+    """Real: the plates of one run under other names and 1 cm aside are found by that much against the other run's."""
+    rig, records = runner
+    own = records[1].recording.wrenches
+    assert own is not None
+    other = replace(own.displaced(np.array([0.0, 0.01, 0.0])), frames=("left", "right"))
+    spoiled = [records[0], replace(records[1], recording=replace(records[1].recording, wrenches=other))]
+    prepared = prepare(rig, spoiled, PRESET)
+    done = {finding.trials: (finding.done, finding.evidence) for finding in findings(prepared, PLACE)}
+    assert done["run200",][0] == Done.NOTHING
+    assert done["run300",][0] == Done.UNDONE
+    assert done["run300",][1] == pytest.approx(-10.0, abs=3.0)
+
+
+def test_two_trials_whose_forces_are_exchanged_are_both_named(runner: Body) -> None:
+    """Real: forces under each other's name are refused, and both trials are named."""
+    rig, records = runner
+    with pytest.raises(InvalidValue, match=r"run200.*run300") as error:
+        prepare(rig, each_others_forces(records), PRESET)
+    assert "--overrule belonging" in str(error.value)
+
+
+def test_spoiling_leaves_the_records(runner: Body) -> None:
+    """What the cases change is a copy: the recordings of the fixture stay what they were."""
+    records: Records = runner[1]
+    before = [r.recording.wrenches.values.copy() for r in records if r.recording.wrenches is not None]
+    for case in CASES:
+        case.spoiled(records)
+    after = [r.recording.wrenches.values for r in records if r.recording.wrenches is not None]
+    assert all(np.array_equal(one, two) for one, two in zip(before, after))
