@@ -14,11 +14,12 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from solver.identification.comparison import AXES
 from solver.rigs import hrp2
 from solver.threads import one_blas_thread
 
 from . import solvers
-from .figures import belt, eigenvalues, simulated, speed, subject
+from .figures import belt, eigenvalues, runs, simulated, speed, subject
 from .figures.figure import Bound, Figure, at_most, heading, missing, passed, row, summary, within
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
@@ -49,6 +50,7 @@ def main(arguments: Sequence[str]) -> int:
     datasets: list[eigenvalues.DataSet] = []
     parts: list[Callable[[], list[Figure]]] = [
         lambda: real(options.data, options.quick, datasets),
+        lambda: runs.run_figures(options.data),
         simulated.noise_free_figures,
         simulated.noisy_motion_figures,
         lambda: belt.belt_figures(options.quick),
@@ -133,6 +135,13 @@ def unmeasured() -> list[Figure]:
         ("unseen trials, RMSE identified / prior, 6 axes", "", at_most(0.80), at_most(0.68)),
         ("  the same, moments about the pelvis", "", at_most(0.70), None),
         ("  the same, largest axis", "", at_most(1.05), None),
+        ("unseen moving trials, RMSE identified / prior, 6 axes", "", at_most(subject.RATIO_MUST), None),
+        *(
+            (f"unseen moving trials, mean RMSE {axis}", "N" if axis[0] == "F" else "N m", at_most(must), at_most(aim))
+            for axis, must, aim in zip(AXES, subject.RMSE_MUST, subject.RMSE_AIM)
+        ),
+        ("unseen flights, CoM acceleration error", "% of g", at_most(6.5), at_most(5.0)),
+        ("unseen flights, rate of angular momentum", "N m", at_most(8.5), at_most(6.0)),
         ("unseen flights, CoM acceleration error, identified / prior", "", at_most(0.9), at_most(0.8)),
         ("unseen flights, angular momentum rate, identified / prior", "", at_most(0.7), at_most(0.55)),
     ]

@@ -63,8 +63,8 @@ def noise_free_figures() -> list[Figure]:
         ratios = []
         for part, others in zip(PARTS, reversed(PARTS)):
             found = identify(rig, folds[part], options)
-            ratios += [compare(rig, t, found.parameters, found.prior, used=False).ratio for t in folds[others]]
-        unlike = compare(rig, trials[0], truth, rig.prior, used=False).prior.rmse
+            ratios += [compare(rig, t, found.parameters, found.prior).ratio for t in folds[others]]
+        unlike = compare(rig, trials[0], truth, rig.prior).prior.rmse
     mean = np.mean(ratios, axis=0)
     axes = ", ".join(f"{axis} {value:.1e}" for axis, value in zip(AXES, mean))
     listed = ", ".join(f"{value:.0f}" for value in unlike)

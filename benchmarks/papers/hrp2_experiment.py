@@ -15,7 +15,7 @@ which is why the paper's residuals are larger than these. Collisions of the arms
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -149,7 +149,7 @@ def hrp2_experiment(*, seconds: float = 30.0, candidates: int = 8, seed: int = 0
     paper_floor = hierarchical(regression, rig, _options(rig, mass, 0.01))
     drawn, fair = rig.prior, rig.prior.scaled(mass)
     pairs = [
-        tuple(compare(rig, t, estimate.parameters, b, used=t.name == "used", base=base) for t in trials)
+        tuple(replace(compare(rig, t, estimate.parameters, b, base=base), used=t.name == "used") for t in trials)
         for b in (drawn, fair)
     ]
     margin = max(pressure_margin(rig, motion, robot.truth, FEET) for motion in motions)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,7 +61,13 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
     result, body = read_whole(options.result, read)
     standing = options.standing or result.settings.get("standing")
-    settings = Settings(preset=result.settings["preset"], base=result.base_link, jobs=options.jobs, standing=standing)
+    settings = Settings(
+        preset=result.settings["preset"],
+        base=result.base_link,
+        jobs=options.jobs,
+        standing=standing,
+        believed=tuple(math.inf if cutoff is None else cutoff for cutoff in result.details["believed"]),
+    )
     recordings = pipeline.load(options.files, read_options(options))
     found, warnings = pipeline.compare_study(recordings, body, result.parameters, result.prior, settings, progress)
     used = set(result.trials)

@@ -13,7 +13,8 @@ from ..errors import InvalidValue
 from ..inertials import InertialParameters
 from ..rig import Rig
 from ..trial import Trial
-from .equations import measured_wrench, reconstructed_wrench
+from .belief import EVERYTHING
+from .equations import believed_part, measured_wrench, reconstructed_wrench
 
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 """World axes; moments about the base link's origin."""
@@ -81,10 +82,17 @@ def compare(
     identified: InertialParameters,
     prior: InertialParameters,
     *,
-    used: bool,
     base: int | str = 0,
+    believed: np.ndarray | None = None,
 ) -> Comparison:
-    """Explain one trial's counted frames by both parameter sets.
+    """Explain one trial's counted frames by both parameter sets; it counts as not used.
+
+    Args:
+        rig: that moved.
+        trial: to explain.
+        identified, prior: the parameter sets.
+        base: base link, about whose origin the moments are taken.
+        believed: (6,) [Hz] up to which the motion is believed, see `believed_cutoffs`; all by default.
 
     Raises:
         InvalidValue: the trial has no counted frame.
@@ -93,10 +101,12 @@ def compare(
     if not counted.any():
         raise InvalidValue(f"trial {trial.name!r} has no frame in which every contact is measured")
     measured = measured_wrench(rig, trial, base)[counted]
+    cutoffs = EVERYTHING if believed is None else believed
     fits = [
-        fit(measured, reconstructed_wrench(rig, trial, parameters, base)[counted]) for parameters in (identified, prior)
+        fit(measured, believed_part(trial, reconstructed_wrench(rig, trial, parameters, base), cutoffs)[counted])
+        for parameters in (identified, prior)
     ]
-    return Comparison(trial.name, used, int(counted.sum()), *fits)
+    return Comparison(trial.name, False, int(counted.sum()), *fits)
 
 
 @dataclass(frozen=True, slots=True)

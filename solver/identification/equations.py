@@ -10,7 +10,7 @@ to the base link.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -127,6 +127,17 @@ def reconstructed_wrench(rig: Rig, trial: Trial, parameters: InertialParameters,
     if trial.preset is not None:
         wrench[~_known(trial)] = np.nan  # both sides are filtered in the same stretches
     return _moved_here(rig, trial, wrench, base)
+
+
+def believed_part(trial: Trial, wrench: np.ndarray, cutoffs: np.ndarray) -> np.ndarray:
+    """A reconstructed wrench (N, 6) without what lies above the cut-offs (6,) [Hz]; infinite ones leave an axis."""
+    if trial.preset is None:
+        return wrench
+    result, rate = wrench.copy(), rate_of_grid(trial.motion.times)
+    for cutoff in np.unique(cutoffs[cutoffs < 0.5 * rate]):
+        axes = np.flatnonzero(cutoffs == cutoff)
+        result[:, axes] = low_pass(wrench[:, axes], rate, replace(trial.preset, cutoff=float(cutoff)), longest_gap=0.0)
+    return result
 
 
 def _known(trial: Trial) -> np.ndarray:

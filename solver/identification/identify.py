@@ -14,8 +14,9 @@ from ..trial import Trial
 from .accumulate import accumulate
 from .base_estimation import BaseEstimate, estimate_base
 from .base_parameters import base_parameters
+from .belief import believed_cutoffs
 from .bootstrap import LEAST_BLOCKS, bootstrap
-from .comparison import Comparison, FlightCheck, check_flight, compare
+from .comparison import AXES, Comparison, FlightCheck, check_flight, compare
 from .consistent import ConsistentOptions, consistent, diagonal_spread
 from .constrained import ConstrainedOptions, constrained
 from .constraints import ConstraintOptions
@@ -135,12 +136,16 @@ def identify(
     progress(0.3, f"{options.method} identification")
     whole, estimate = weighted(_joined(list(parts.values())), method, rig)
     notes: list[str] = []
-    comparisons = [_compare(rig, trial, estimate, options, used=True) for trial in trials if trial.name in parts]
+    believed = believed_cutoffs(rig, list(trials), estimate.parameters, options.base)
+    comparisons = [
+        replace(_compare(rig, trial, estimate, options, believed), used=True) for trial in trials if trial.name in parts
+    ]
     if options.cross_validate:
         progress(0.4, "comparison on trials not used")
         comparisons += _unused(rig, trials, parts, method, options, notes)
     spread = _uncertainty(rig, whole, estimate, options, notes, Part(progress, 0.5, 1.0))
     _tell_noise(whole, options, notes)
+    _tell_belief(believed, notes)
     noise = float(np.sqrt(noise_variance(whole, estimate.parameters) * estimate.settings.get("data inflation", 1.0)))
     known = information(whole, diagonal_spread(rig.prior, rig.boxes, ConsistentOptions()), noise=noise)
     return Identification(
@@ -157,6 +162,7 @@ def identify(
         comparisons=tuple(comparisons),
         flights=_flights(rig, trials, estimate, flights),
         notes=tuple(notes),
+        believed=believed,
     )
 
 
@@ -220,8 +226,9 @@ def _joined(parts: Sequence[Regression]) -> Regression:
     return result
 
 
-def _compare(rig: Rig, trial: Trial, estimate: Estimate, options: IdentifyOptions, *, used: bool) -> Comparison:
-    return compare(rig, trial, estimate.parameters, estimate.prior, used=used, base=options.base)
+def _compare(rig: Rig, trial: Trial, estimate: Estimate, options: IdentifyOptions, believed: np.ndarray) -> Comparison:
+    found, prior = estimate.parameters, estimate.prior
+    return compare(rig, trial, found, prior, base=options.base, believed=believed)
 
 
 def _unused(
@@ -242,12 +249,14 @@ def _unused(
         notes.append(f"one trial only: each half of {trial.name} is tested with parameters fitted to the other half")
     found = []
     for name, trial in counted.items():
+        others = [other for other in counted if other != name]
         try:
-            _, estimate = weighted(_joined([part for other, part in parts.items() if other != name]), method, rig)
+            _, estimate = weighted(_joined([parts[other] for other in others]), method, rig)
         except SolverError as error:
             notes.append(f"{name} could not be tested unseen: {error}")
             continue
-        found.append(_compare(rig, trial, estimate, options, used=False))
+        believed = believed_cutoffs(rig, [counted[other] for other in others], estimate.parameters, options.base)
+        found.append(_compare(rig, trial, estimate, options, believed))
     return found
 
 
@@ -290,6 +299,15 @@ def _tell_noise(regression: Regression, options: IdentifyOptions, notes: list[st
         f"the motion's white noise was taken off the equations: in {int(np.sum(shares > HALF))} of {len(shares)} "
         "directions more than half of what was seen was noise"
     )
+
+
+def _tell_belief(believed: np.ndarray, notes: list[str]) -> None:
+    doubted = [f"{axis} {cutoff:.2g} Hz" for axis, cutoff in zip(AXES, believed) if np.isfinite(cutoff)]
+    if doubted:
+        notes.append(
+            f"judged by the plates, the motion is mostly noise above {', '.join(doubted)}: when they are compared, "
+            "identified parameters and prior are asked for no forces there; what was measured keeps its band"
+        )
 
 
 def _base(regression: Regression, notes: list[str]) -> BaseEstimate | None:

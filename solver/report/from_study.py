@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import InvalidValue
 from ..identification.added_load import AddedLoad
 from ..identification.comparison import Comparison
-from ..identification.equations import measured_wrench, reconstructed_wrench
+from ..identification.equations import believed_part, measured_wrench, reconstructed_wrench
 from ..identification.estimate import CONSISTENT, ROTATIONAL
 from ..identification.result import Identification
 from ..inertials import InertialParameters
@@ -98,7 +98,8 @@ def _signals(study: Study, result: Identification, record: TrialRecord) -> Signa
     assert trial is not None
     rig, base = study.rig, result.base_link
     identified, prior = (
-        reconstructed_wrench(rig, trial, parameters, base) for parameters in (result.parameters, result.prior)
+        believed_part(trial, reconstructed_wrench(rig, trial, parameters, base), result.believed)
+        for parameters in (result.parameters, result.prior)
     )
     states = np.where(trial.counted, Reason.MEASURED, Reason.OTHER_SUPPORT)
     if record.windows is not None and len(record.windows.reasons) == len(trial.motion):

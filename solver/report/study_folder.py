@@ -119,6 +119,7 @@ def _details(study: Study, found: Identification) -> dict[str, Any]:
         "lag": None if study.lag is None else {"seconds": study.lag.seconds, "std": study.lag.std},
         "frames": found.frames,
         "weights": found.weights,
+        "believed": found.believed,
         "singular_values": found.singular_values,
         "rank": found.rank,
         "comparisons": [

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..identification.belief import hardly_varies
 from ..motion import Motion, rate_of
 from ..rig import Rig
 from ..signals import FilterPreset, lighter, lowered, noise_floor, noisy_above, shaken
@@ -49,9 +50,12 @@ def motion_noises(rig: Rig, records: Sequence[TrialRecord], preset: FilterPreset
 
 
 def fitting(preset: FilterPreset, records: Sequence[TrialRecord], noises: Mapping[str, MotionNoise]) -> FilterPreset:
-    """The preset, with a lower cut-off if all trials with forces are mostly noise above that."""
-    weighing = [record.name for record in records if record.recording.wrenches is not None]
-    return lowered(preset, [noises[name].above if name in noises else np.inf for name in weighing])
+    """The preset, with a lower cut-off if all trials with forces are mostly noise above that.
+
+    Who stands still shows noise at all frequencies, or a sway that the noise hides: such trials have no say.
+    """
+    moving = [r.name for r in records if (w := r.recording.wrenches) and not hardly_varies(w.total[:, :3])]
+    return lowered(preset, [noises[name].above if name in noises else np.inf for name in moving])
 
 
 def shaken_copies(

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
+
 from ..calibration import calibrate
 from ..calibration.calibrate import Calibration
 from ..calibration.subject import SubjectData
@@ -180,7 +182,7 @@ def compare_study(
         recordings: see `track_study`.
         body: the calibrated person, or the rig.
         identified, prior: parameters to compare, of the rig's links.
-        settings: as the identification had them: filter, base link, standing patch.
+        settings: as the identification had them: filter, base link, standing patch; and what it believes.
         progress: receives progress.
 
     Raises:
@@ -199,8 +201,9 @@ def compare_study(
     rig, base = rig.with_prior(prior), _base(rig, settings)
     moved = [record for record in records if record.poses is not None]
     prepared = prepare(rig, moved, preset_of(settings.preset), stated_mass=prior.total_mass)
+    believed = None if settings.believed is None else np.array(settings.believed)
     found = tuple(
-        compare(rig, record.trial, identified, prior, used=False, base=base)
+        compare(rig, record.trial, identified, prior, base=base, believed=believed)
         for record in prepared.records
         if record.trial is not None and record.trial.counted.any()
     )

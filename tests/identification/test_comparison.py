@@ -37,7 +37,7 @@ def test_truth_explains_itself() -> None:
     rig = mixed_rig()
     trial = random_trial(rig, 40)
     wrong = InertialParameters(rig.links, 1.1 * rig.prior.values)
-    result = compare(rig, trial, rig.prior, wrong, used=True)
+    result = compare(rig, trial, rig.prior, wrong)
     from solver.dynamics import predicted_wrench
 
     size = np.sqrt(np.mean(predicted_wrench(rig, trial.motion, rig.prior, axes="world") ** 2, axis=0))
@@ -55,7 +55,7 @@ def test_uncounted_frames_have_no_voice() -> None:
     spoilt = replace(trial, counted=counted, wrenches=replace(trial.wrenches, values=values))
     clean = replace(trial, counted=counted)
     prior = InertialParameters(rig.links, 1.2 * rig.prior.values)
-    one, two = (compare(rig, t, rig.prior, prior, used=True) for t in (spoilt, clean))
+    one, two = (compare(rig, t, rig.prior, prior) for t in (spoilt, clean))
     assert np.array_equal(one.ratio, two.ratio)
 
 
@@ -64,7 +64,7 @@ def test_a_trial_without_counted_frames_is_refused() -> None:
     rig = mixed_rig()
     trial = replace(random_trial(rig, 10), counted=np.zeros(10, bool))
     with pytest.raises(InvalidValue, match="random"):
-        compare(rig, trial, rig.prior, rig.prior, used=True)
+        compare(rig, trial, rig.prior, rig.prior)
 
 
 def test_flight_error_does_not_depend_on_scale_of_mass() -> None:

@@ -84,7 +84,7 @@ def test_an_unused_trial_does_not_matter_to_its_own_fit(truth: Rig, believed: Ri
     apart = identify(believed, all_trials[:2], FAST)
     from solver.identification.comparison import compare
 
-    direct = compare(believed, all_trials[2], apart.parameters, believed.prior, used=False)
+    direct = compare(believed, all_trials[2], apart.parameters, believed.prior)
     held_out = next(c for c in together.comparisons if c.trial == "trial 2" and not c.used)
     assert held_out.identified.rmse == pytest.approx(direct.identified.rmse, rel=1e-4)
 

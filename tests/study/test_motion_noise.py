@@ -16,12 +16,14 @@ from tests.signals.test_shaking import swinging
 PRESET = PRESETS["human_8hz"]
 
 
-def tracked(name: str, noise: float, forces: bool = True) -> TrialRecord:
-    """A trial of swinging joints with white noise."""
+def tracked(name: str, noise: float, forces: bool = True, push: float = 100.0) -> TrialRecord:
+    """A trial of swinging joints with white noise; the plate reads 600 N and a push [N] that comes and goes."""
     times, q = swinging(noise, seconds=6.0)
     count, model = len(times), small_rig().model
     motion = Tracked(times, q, np.zeros((count, model.nv)), (), np.zeros((count, 0)), np.ones(count, bool))
-    wrenches = Wrenches(times, ("plate",), np.zeros((count, 1, 6))) if forces else None
+    values = np.zeros((count, 1, 6))
+    values[:, 0, 2] = 600.0 + push * np.sin(2.0 * np.pi * times)
+    wrenches = Wrenches(times, ("plate",), values) if forces else None
     return TrialRecord(Recording(name, wrenches=wrenches), motion)
 
 
@@ -34,6 +36,15 @@ def test_only_noise_lowers_the_cut_off() -> None:
     assert fitting(PRESET, [noisy, smooth], noises) == PRESET
     assert len(shaken_copies(rig, noisy, PRESET, noises)) > 1
     assert shaken_copies(rig, smooth, PRESET, noises) == ()
+
+
+def test_who_stands_still_has_no_say_in_the_filter() -> None:
+    """A trial on constant forces neither keeps the cut-off of noisy ones up nor lowers anybody's."""
+    rig = small_rig()
+    noisy, still, shaking = tracked("noisy", 0.01), tracked("still", 0.0, push=1.0), tracked("still", 0.01, push=1.0)
+    noises = motion_noises(rig, [noisy, still], PRESET)
+    assert fitting(PRESET, [noisy, still], noises) == fitting(PRESET, [noisy], noises)
+    assert fitting(PRESET, [shaking], motion_noises(rig, [shaking], PRESET)) == PRESET
 
 
 def test_trials_that_tell_nothing_change_nothing() -> None:

@@ -1,0 +1,73 @@
+"""Real runs of other people: one half of a run fitted to the other, and one run to another of the same person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from solver.identification.comparison import AXES, Comparison
+from solver.identification.identify import IdentifyOptions, identify
+from solver.signals import preset_of
+from solver.study.pipeline import calibrate_subject, load, track_all
+from solver.study.preparation import Prepared, prepare
+from solver.threads import one_blas_thread
+
+from .figure import Figure, at_most
+from .subject import PRESET
+
+SEX = "male"
+"""The data do not say; it only chooses the prior's table."""
+RUNS = {
+    "subject_b run, halves": ("subject_b/markers/run.trc", "subject_b/forces/run.mot"),
+    "subject_e, one run to the other": ("subject_e",),
+}
+MUST, AIM = 0.70, 0.55
+
+
+def run_figures(data: Path) -> list[Figure]:
+    """Mean ratio over six axes and both directions, beside the absolute errors."""
+    figures = []
+    with one_blas_thread():
+        for name, files in RUNS.items():
+            paths = [data / file for file in files]
+            if not all(path.exists() for path in paths):
+                figures.append(_figure(name, None, "no data"))
+                continue
+            figures.append(_figure(name, *_measured(prepared_of(paths))))
+    return figures
+
+
+def prepared_of(paths: Sequence[Path]) -> Prepared:
+    """Trials of one person, calibrated on all of them."""
+    recordings = [recording for recording in load(paths) if recording.markers is not None]
+    calibration = calibrate_subject(recordings, sex=SEX)
+    return prepare(calibration.rig, track_all(calibration, recordings), preset_of(PRESET))
+
+
+def unused(prepared: Prepared) -> list[Comparison]:
+    """Every trial, or of one alone every half, explained by what was fitted to the others."""
+    rig = prepared.rig
+    options = IdentifyOptions(
+        base=str(rig.provenance.get("base_link", rig.links[0])),
+        total_mass=None if prepared.mass is None else prepared.mass.mass,
+        bootstrap=0,
+    )
+    trials = [record.trial for record in prepared.records if record.trial is not None]
+    return [c for c in identify(rig, trials, options).comparisons if not c.used]
+
+
+def _measured(prepared: Prepared) -> tuple[float, str]:
+    found = unused(prepared)
+    ratio = np.mean([comparison.ratio for comparison in found], axis=0)
+    ours, prior = (
+        np.mean([fit.rmse for fit in fits], axis=0) for fits in zip(*((c.identified, c.prior) for c in found))
+    )
+    listed = ", ".join(f"{axis} {value:.3g} ({table:.3g})" for axis, value, table in zip(AXES, ours, prior))
+    return float(ratio.mean()), f"RMSE in N and N m, in brackets the prior's under the same processing: {listed}"
+
+
+def _figure(name: str, value: float | None, note: str) -> Figure:
+    what = "unseen, RMSE identified / prior, 6 axes"
+    return Figure(what, f"real, {name}", value, "", at_most(MUST), at_most(AIM), note)

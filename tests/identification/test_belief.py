@@ -1,0 +1,106 @@
+"""Laws of how far up a motion is believed, judged by the plates."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.dynamics import integrate
+from solver.identification.belief import believed_cutoffs, is_still
+from solver.identification.comparison import compare
+from solver.identification.equations import believed_part, reconstructed_wrench
+from solver.motion import Motion
+from solver.signals import FilterPreset, low_pass, smooth_motion
+from solver.so3 import conjugate, rotate
+from solver.trial import Trial
+from tests.identification.bodies import other_body, small_rig
+from tests.identification.test_equations import FRAMES, HUMAN, RATE, swinging_trial
+from tests.random_motion import measured
+
+WIDE = replace(HUMAN, cutoff=10.0)
+
+
+def shaking_trial(low: float, high: float, size: float = 0.01, seed: int = 0) -> Trial:
+    """A slow swing (up to 3 Hz) whose root is seen to shake sideways between two frequencies [Hz], but does not."""
+    rig = small_rig()
+    truth = other_body(rig)
+    exact = replace(swinging_trial(rig, truth, seed), preset=WIDE)
+    noise = np.random.default_rng(seed).standard_normal((FRAMES, 1))
+    noise = low_pass(noise, RATE, FilterPreset("high", 5, high)) - low_pass(noise, RATE, FilterPreset("low", 5, low))
+    steps = np.zeros((FRAMES, rig.nv))
+    steps[:, :3] = size / noise.std() * rotate(conjugate(exact.motion.q[:, 3:7]), noise * [1.0, 0.0, 0.0])
+    moved = integrate(rig, exact.motion.q, steps)
+    return replace(exact, motion=smooth_motion(rig, exact.motion.times, moved, None))
+
+
+def test_a_true_motion_is_believed_wholly() -> None:
+    """Without noise no cut-off explains the forces better than none."""
+    rig = small_rig()
+    truth = other_body(rig)
+    trials = [replace(swinging_trial(rig, truth, seed), preset=WIDE) for seed in range(2)]
+    assert believed_cutoffs(rig, trials, truth).tolist() == [np.inf] * 6
+
+
+def test_false_shaking_is_not_believed() -> None:
+    """Where the motion shakes and the plates do not, the cut-off lies below the shaking and above the true motion."""
+    rig = small_rig()
+    trials = [shaking_trial(6.0, 9.0, seed=seed) for seed in range(2)]
+    found = believed_cutoffs(rig, trials, other_body(rig))
+    assert 2.0 <= found[0] <= 6.0
+    believed = compare(rig, trials[0], other_body(rig), rig.prior, believed=found)
+    all_of_it = compare(rig, trials[0], other_body(rig), rig.prior)
+    assert believed.identified.rmse[0] < 0.7 * all_of_it.identified.rmse[0]
+
+
+def test_what_was_measured_keeps_its_band() -> None:
+    """Cut-offs take from the reconstruction alone: asked for nothing, the residual is what was measured, less its mean.
+
+    So no cut-off, however low, hides forces from the comparison.
+    """
+    rig = small_rig()
+    trial = swinging_trial(rig, other_body(rig))
+    never = compare(rig, trial, other_body(rig), rig.prior, believed=np.full(6, 0.05))
+    everything = compare(rig, trial, other_body(rig), rig.prior)
+    assert np.all(never.identified.rmse > 10.0 * everything.identified.rmse)
+
+
+def test_still_trials_have_no_say() -> None:
+    """A body that stands shows noise alone: with it or without it the cut-offs are the same."""
+    rig = small_rig()
+    times = np.arange(FRAMES) / RATE
+    q = np.repeat(rig.neutral[None], FRAMES, axis=0)
+    noise = np.zeros((FRAMES, rig.nv))
+    noise[:, :3] = 0.001 * np.random.default_rng(0).standard_normal((FRAMES, 3))
+    exact = Motion(times, q, np.zeros((FRAMES, rig.nv)), np.zeros((FRAMES, rig.nv)))
+    seen = smooth_motion(rig, times, integrate(rig, q, noise), None)
+    still = Trial("still", seen, measured(rig, exact), np.ones(FRAMES, bool), preset=WIDE)
+    moving = replace(swinging_trial(rig, rig.prior), preset=WIDE)
+    assert is_still(still)
+    assert not is_still(moving)
+    assert believed_cutoffs(rig, [moving, still], rig.prior).tolist() == [np.inf] * 6
+    assert believed_cutoffs(rig, [still], rig.prior).tolist() == [np.inf] * 6
+
+
+def test_axes_that_were_not_measured_are_left() -> None:
+    """No plate, no judgement: an axis without measurements is believed."""
+    rig = small_rig()
+    trial = shaking_trial(6.0, 9.0)
+    known = np.ones((FRAMES, 6), bool)
+    known[:, 3:] = False
+    found = believed_cutoffs(rig, [replace(trial, wrenches=replace(trial.wrenches, measured=known))], other_body(rig))
+    assert np.isfinite(found[0])
+    assert found[3:].tolist() == [np.inf] * 3
+
+
+def test_each_axis_has_its_own_cut_off() -> None:
+    """A cut-off on one axis leaves the others as they are; infinite ones leave all."""
+    rig = small_rig()
+    trial = swinging_trial(rig, rig.prior)
+    wrench = reconstructed_wrench(rig, trial, rig.prior)
+    cut = believed_part(trial, wrench, np.array([np.inf, 2.0, np.inf, np.inf, 1.0, np.inf]))
+    np.testing.assert_array_equal(cut[:, [0, 2, 3, 5]], wrench[:, [0, 2, 3, 5]])
+    assert np.abs(cut - wrench)[:, [1, 4]].max(axis=0) == pytest.approx(np.abs(cut - wrench).max(axis=0)[[1, 4]])
+    assert np.all(np.abs(cut - wrench)[:, [1, 4]].max(axis=0) > 0.1)
+    np.testing.assert_array_equal(believed_part(trial, wrench, np.full(6, np.inf)), wrench)
