@@ -9,6 +9,7 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
     from ..solver.check_options import DANCE_CHECKS, CheckOptions
     from ..solver.formats.folder import read_whole, write_folder
     from ..solver.formats.lock import Lock, discard, own_folder, sweep
+    from ..solver.formats.json_tree import read_json
     from ..solver.formats.recording import hold_joints
     from ..solver.formats.value_tree import from_tree, to_tree
     from ..solver.inertials import InertialParameters, six_of, symmetric
@@ -36,6 +37,7 @@ else:
     from solver.check_options import DANCE_CHECKS, CheckOptions
     from solver.formats.folder import read_whole, write_folder
     from solver.formats.lock import Lock, discard, own_folder, sweep
+    from solver.formats.json_tree import read_json
     from solver.formats.recording import hold_joints
     from solver.formats.value_tree import from_tree, to_tree
     from solver.inertials import InertialParameters, six_of, symmetric
@@ -93,6 +95,7 @@ __all__ = [
     "hold_joints",
     "json_line",
     "own_folder",
+    "read_json",
     "read_rig",
     "read_trials",
     "read_whole",

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import bpy
 
 from ..told import Said, tell
 from ..typed import scene
-from ..values import dance_folder, errors
+from ..values import dance_folder, errors, read_json
 
 TEXT = "Performance report"
 PLACE = "performance"
 """Where the numbers are told; the sentence stands with the dance."""
+NUMBERS = ("rmse", "offset", "correlation", "gain")
 
 
 def show_performance(context: bpy.types.Context, body: bpy.types.Object, folder: Path) -> Said:
@@ -23,19 +23,19 @@ def show_performance(context: bpy.types.Context, body: bpy.types.Object, folder:
         InputError: the folder holds no such result.
     """
     path = folder / dance_folder.PERFORMANCE_FILE
+    tree = read_json(path, "Compare again")
     try:
-        tree = json.loads(path.read_text(encoding="utf-8"))
         report = (folder / dance_folder.REPORT_FILE).read_text(encoding="utf-8")
-        joints = sorted(tree["joints"], key=lambda joint: -joint["rmse"])
+        joints = [(str(j["joint"]), {name: float(j[name] or 0.0) for name in NUMBERS}) for j in tree["joints"]]
         message, notes = str(tree["message"]), [str(note) for note in tree["notes"]]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise errors.InputError(path, f"cannot be read ({error})", remedy="Compare again") from None
     kept = tell(scene(context), body, PLACE, Said(message))
-    for joint in joints:
+    for joint, numbers in sorted(joints, key=lambda row: -row[1]["rmse"]):
         item = kept.joints.add()
-        item.name = joint["joint"]
-        for name in ("rmse", "offset", "correlation", "gain"):
-            setattr(item, name, joint[name] or 0.0)
+        item.name = joint
+        for name, value in numbers.items():
+            setattr(item, name, value)
     _show_text(context, report)
     return Said(message, notes=tuple(notes))
 

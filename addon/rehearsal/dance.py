@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,6 +22,7 @@ from ..values import (
     SceneTimeline,
     dance_folder,
     errors,
+    read_json,
     read_rig,
 )
 from .plan import HAIR, Stop
@@ -191,12 +191,13 @@ def _name(key: SceneKey, number: int) -> str:
 
 def _segments(path: Path) -> tuple[tuple[SceneStrip, ...], tuple[Stop, ...]]:
     """Strips and stops of a designed dance: every segment ends at rest, holds last."""
+    tree = read_json(path, REMEDY)
     try:
         found = [
             (str(s["name"]), str(s["kind"]), float(s["start"]), float(s["duration"]), tuple(map(str, s["loaded"])))
-            for s in json.loads(path.read_text(encoding="utf-8"))["segments"]
+            for s in tree["segments"]
         ]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise errors.InputError(path, f"holds no segments of a dance ({error})", remedy=REMEDY) from None
     strips: dict[str, list[SceneStrip]] = {}
     stops: list[Stop] = []

@@ -36,9 +36,8 @@ def rows(quick: bool) -> list[Figure]:
     _show(flipped, " bit")
     slow, large = damaged.of("slow", "hung"), damaged.of("memory")
     data = f"{damaged.inputs} of {len(names)} formats, mutated"
-    told = f"{damaged.refused} refused, {damaged.read} read, {minutes:.1f} min"
-    if damaged.nameless:
-        told += f"; {damaged.nameless} errors of values that were read do not name the file"
+    told = f"{damaged.refused} refused, {damaged.nameless} of them without the file's name; {damaged.read} read; "
+    told += f"{minutes:.1f} min"
     slowest, largest = damaged.slowest, damaged.largest
     return [
         Figure("readers: uncaught exceptions and crashes", data, len(damaged.troubles) - len(slow) - len(large), "",

@@ -5,14 +5,18 @@ from __future__ import annotations
 import argparse
 import csv
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..errors import InputError
 from ..progress import Progress
 from .argument_types import path
 from .options import add_jobs, add_output_file, add_recordings, add_standing, add_verb, read_options, rig_named
 from .words import AXES
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from ..calibration.calibrate import Calibration
@@ -60,13 +64,15 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         return RESULT.read(options.result / RESULT_FILE), body
 
     result, body = read_whole(options.result, read)
-    standing = options.standing or result.settings.get("standing")
+    told = _told(options.result / RESULT_FILE, "settings", result.settings, Told)
+    believed = _told(options.result / RESULT_FILE, "details", result.details, Believed).believed
+    standing = options.standing or told.standing
     settings = Settings(
-        preset=result.settings["preset"],
+        preset=told.preset,
         base=result.base_link,
         jobs=options.jobs,
         standing=standing,
-        believed=tuple(math.inf if cutoff is None else cutoff for cutoff in result.details["believed"]),
+        believed=tuple(math.inf if cutoff is None else cutoff for cutoff in believed),
     )
     recordings = pipeline.load(options.files, read_options(options))
     found, warnings = pipeline.compare_study(recordings, body, result.parameters, result.prior, settings, progress)
@@ -76,6 +82,38 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         write_comparisons(options.output, found)
     warn(warnings)
     print(compared(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a result tells of how its trials were read: the filter, and the patch that stood still, if any."""
+
+    preset: str
+    standing: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Believed:
+    """Up to where the identification believed motion and plates: [Hz] by axis, None without end."""
+
+    believed: tuple[float | None, ...]
+
+
+def _told(path: Path, place: str, tree: Mapping[str, Any], wanted: type[T]) -> T:
+    """Of a result's settings or details the entries that a comparison needs.
+
+    Raises:
+        InputError: they are not there.
+    """
+    from ..formats.value_tree import WrongEntry, from_tree
+
+    names = [field.name for field in fields(wanted)]  # type: ignore[arg-type]
+    try:
+        told: T = from_tree(wanted, {name: tree[name] for name in names if name in tree}, place=place)
+    except WrongEntry as error:
+        remedy = "Identify again: a comparison filters its trials as the identification did"
+        raise InputError(path, error.problem, place=error.place, remedy=remedy) from None
+    return told
 
 
 def write_comparisons(path: Path, comparisons: Sequence[Comparison]) -> None:

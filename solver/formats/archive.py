@@ -23,8 +23,8 @@ LARGEST = 4 << 30
 ALWAYS = 128 << 20
 """Bytes that every archive may unpack to, however small it is: half an hour of a dance that hardly moves."""
 RATIO = 50
-"""Times the bytes of the file that a larger one may unpack to. Recordings hold noise and unpack to four times theirs at
-most, with missing markers and unloaded plates to twenty times; zeros alone to a thousand times."""
+"""Times the bytes of the file that a larger one may unpack to. Recordings, and motions tracked from them, unpack to
+one to five times theirs; zeros alone to a thousand times."""
 MOST_ENTRIES = 100_000
 BLOCK = 1 << 24
 """Bytes unpacked at once, so that an array is not held twice."""

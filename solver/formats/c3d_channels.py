@@ -109,7 +109,7 @@ def plateau(channel: np.ndarray) -> np.ndarray:
     result = np.zeros(len(channel), bool)
     if len(channel) < 2 * SHORTEST_PLATEAU or not np.isfinite(channel).all():
         return result
-    starts = np.flatnonzero(np.diff(channel, prepend=channel[0] + 1.0) != 0.0)
+    starts = np.concatenate([[0], 1 + np.flatnonzero(np.diff(channel))])
     lengths, levels = np.diff(starts, append=len(channel)), channel[starts]
     extreme = levels[np.argmax(np.abs(levels))]
     loaded = np.abs(levels) > LOADED * abs(extreme)

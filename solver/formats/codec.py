@@ -18,10 +18,9 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from ..errors import InputError, InvalidValue
-from ..files import check_file, read_bytes
 from .archive import is_archive, read_archive, write_archive
 from .atomic import write_atomically
-from .json_tree import LARGEST, json_object
+from .json_tree import json_object, read_json
 from .value_tree import IN_TREE, Arrays, WrongEntry, from_tree, to_tree
 
 T = TypeVar("T")
@@ -135,8 +134,7 @@ class _Beside:
 
 def _read_tree(path: str | Path, remedy: str) -> tuple[dict[str, Any], Arrays]:
     if not is_archive(path):
-        check_file(path, LARGEST)
-        return json_object(path, read_bytes(path), remedy), IN_TREE
+        return read_json(path, remedy), IN_TREE
     entries, others = read_archive(path)
     if TREE not in others:
         held = ", ".join(sorted((*entries, *others))) or "nothing"

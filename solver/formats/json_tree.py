@@ -10,6 +10,7 @@ from typing import Any
 
 from ..arrays import repeated
 from ..errors import InputError, InvalidValue
+from ..files import check_file, read_bytes
 
 LARGEST = 256 << 20
 """Bytes of text: an authored dance of an hour at 60 Hz takes about a hundred million."""
@@ -72,6 +73,16 @@ def json_object(path: str | Path, text: str | bytes, remedy: str) -> dict[str, A
     if not isinstance(tree, dict):
         raise InputError(path, "is not JSON of one object", remedy=remedy)
     return tree
+
+
+def read_json(path: str | Path, remedy: str) -> dict[str, Any]:
+    """The one object of a JSON file.
+
+    Raises:
+        InputError: no file, too large, or see `json_object`.
+    """
+    check_file(path, LARGEST)
+    return json_object(path, read_bytes(path), remedy)
 
 
 def _constant(name: str) -> float:

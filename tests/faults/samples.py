@@ -85,6 +85,7 @@ class Sample:
         container: that names its mutations.
         content: of it.
         read: takes the path of such a file and gives what a user gets.
+        named: an error names the file; a text in a scene has none.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Sample:
     container: str
     content: bytes
     read: Callable[[Path], object]
+    named: bool = True
 
 
 @cache
@@ -162,7 +164,7 @@ def _bodies(folder: Path) -> Iterator[Sample]:
     yield Sample("marker set", "mine.json", "json", MARKER_SET.encode(), marker_set)
     yield Sample("rig json", "rig.json", "json", RIG.write(folder / "rig.json", _rig()).read_bytes(), rig)
     yield Sample("rig npz", "rig.npz", "archive", RIG.write(folder / "rig.npz", _rig()).read_bytes(), rig)
-    yield Sample("rig text", "rig.txt", "json", rig_text(_rig()).encode(), text)
+    yield Sample("rig text", "rig.txt", "json", rig_text(_rig()).encode(), text, named=False)
 
 
 def _own(folder: Path) -> Iterator[Sample]:

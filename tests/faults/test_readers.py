@@ -30,6 +30,7 @@ def test_damaged_files_are_read_or_refused() -> None:
     outcome = run([(name, seed) for seed in range(EACH) for name in samples()])
     assert [str(trouble) for trouble in outcome.troubles] == []
     assert outcome.inputs == EACH * len(samples())
+    assert outcome.nameless == 0
     assert outcome.refused > outcome.inputs // 2
     assert outcome.read > 0
 

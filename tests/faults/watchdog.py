@@ -253,7 +253,7 @@ def attempt(sample: Sample, seed: int, data: bytes, folder: Path, limits: Limits
         result.read = 1
     except SolverError as error:
         result.refused = 1
-        result.nameless = int(path.name not in str(error))
+        result.nameless = int(sample.named and path.name not in str(error))
         if _had_no_memory(error):
             result.troubles.append(Trouble(name, seed, f"memory: more than {limits.addresses >> 20} MB asked for"))
     except Exception as error:

@@ -14,6 +14,7 @@ import pytest
 from benchmarks.faults.c3d import compared
 from solver.errors import InputError
 from solver.formats.c3d import read_c3d
+from solver.formats.c3d_channels import plateau
 from solver.formats.c3d_format import read_c3d_data
 from solver.formats.wrench_checks import centres_of_pressure
 from tests.formats.c3d_files import COUNTERS, LAYOUTS, LONG, MIPS, Layout, counted_file, laid_out, long_file, meant
@@ -458,3 +459,9 @@ def test_samples_are_as_fast_as_their_frames(tmp_path: Path) -> None:
     assert content.wrenches.rate == pytest.approx(100.0)
     assert content.wrenches.times[-1] == pytest.approx(content.markers.times[-1] + 0.09)
     assert any("ANALOG:RATE is 96 Hz" in line for line in told)
+
+
+@pytest.mark.parametrize("level", [3.0, 1e30, -1e300])
+def test_a_channel_that_never_changes_has_one_level(level: float) -> None:
+    """However large it is: a number that one does not change is no reason to find no level at all."""
+    assert not plateau(np.full(100, level)).any()
