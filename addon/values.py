@@ -8,8 +8,8 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
     from ..solver import errors, so3, stopping
     from ..solver.check_options import DANCE_CHECKS, CheckOptions
     from ..solver.formats.folder import read_whole, write_folder
-    from ..solver.formats.lock import Lock, discard, own_folder, sweep
     from ..solver.formats.json_tree import read_json
+    from ..solver.formats.lock import Lock, discard, own_folder, sweep
     from ..solver.formats.recording import hold_joints
     from ..solver.formats.value_tree import from_tree, to_tree
     from ..solver.inertials import InertialParameters, six_of, symmetric
@@ -36,8 +36,8 @@ else:
     from solver import errors, so3, stopping
     from solver.check_options import DANCE_CHECKS, CheckOptions
     from solver.formats.folder import read_whole, write_folder
-    from solver.formats.lock import Lock, discard, own_folder, sweep
     from solver.formats.json_tree import read_json
+    from solver.formats.lock import Lock, discard, own_folder, sweep
     from solver.formats.recording import hold_joints
     from solver.formats.value_tree import from_tree, to_tree
     from solver.inertials import InertialParameters, six_of, symmetric

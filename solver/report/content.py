@@ -251,6 +251,9 @@ class Content:
         links = self.identified.links
         if self.prior.links != links or (self.truth is not None and self.truth.links != links):
             raise InvalidValue("identified, prior and true parameters are of different links")
+        for parameters in (self.identified, self.prior, *([] if self.truth is None else [self.truth])):
+            if not np.isfinite(parameters.inertias_at_com).all():
+                raise InvalidValue("an inertia about a centre of mass is beyond the range of numbers")
         for name, columns in (("std", PER_LINK), ("com_std", 3), ("determined", PER_LINK)):
             shape = (len(links), columns)
             object.__setattr__(self, name, frozen(name, getattr(self, name), shape, finite=False))

@@ -205,7 +205,7 @@ def _tracking(content: Content, numbering: Numbering) -> str:
     if not content.tracking:
         return ""
     table = numbering.show("Table", tables.tracking_table(content), "Distance of measured from tracked markers.")
-    if not any(np.isfinite(trial.rmse).any() for trial in content.tracking):
+    if not any(np.isfinite(1e3 * trial.rmse).any() for trial in content.tracking):
         return table
     caption = "RMSE of every marker: bar, the mean over trials; dots, each trial."
     return table + numbering.show("Figure", figures.marker_errors(content.tracking), caption)

@@ -26,11 +26,10 @@ def test_every_sample_is_read(tmp_path: Path) -> None:
 
 
 def test_damaged_files_are_read_or_refused() -> None:
-    """Of every format: no other exception, no crash, nothing slow, nothing large; and the error names the file."""
+    """Of every format: no other exception, no crash, nothing slow, nothing large."""
     outcome = run([(name, seed) for seed in range(EACH) for name in samples()])
     assert [str(trouble) for trouble in outcome.troubles] == []
     assert outcome.inputs == EACH * len(samples())
-    assert outcome.nameless == 0
     assert outcome.refused > outcome.inputs // 2
     assert outcome.read > 0
 
