@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from .errors import UnknownName
 
@@ -22,16 +23,63 @@ FREE_MOMENTS = (AS_SHOWN, AS_IS, REVERSED, IGNORE)
 
 
 @dataclass(frozen=True, slots=True)
+class KnownLayout:
+    """What was found of plates that stand together.
+
+    Attributes:
+        plates: their names.
+        free_moment: factor of the free moments; None: the vertical moment is not used.
+        shift: (3,) [m] by which they stand elsewhere than the file says, world.
+    """
+
+    plates: tuple[str, ...]
+    free_moment: float | None
+    shift: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownOffset:
+    """What was found of plates that read alike.
+
+    Attributes:
+        reading: [kg] what they read of the body.
+        bias: (6,) constant wrench in their readings [N, N m], world axes, about the world origin.
+    """
+
+    reading: float
+    bias: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPlates:
+    """What an identification found of its plates, for further trials on them.
+
+    Attributes:
+        layouts: signs and places.
+        offsets: by what the plates read.
+    """
+
+    layouts: tuple[KnownLayout, ...] = ()
+    offsets: tuple[KnownOffset, ...] = ()
+
+    def layout(self, plates: tuple[str, ...]) -> KnownLayout | None:
+        """What is known of plates of these names."""
+        return next((layout for layout in self.layouts if layout.plates == plates), None)
+
+
+@dataclass(frozen=True, slots=True)
 class PlateOptions:
     """How the plates are judged.
 
     Attributes:
         free_moment: one of `FREE_MOMENTS`.
         overruled: findings, keys of `FINDINGS`, after which nothing is changed; they are still told.
+        known: found before on the same plates, which holds where nothing is stated; None: nothing is.
     """
 
     free_moment: str = AS_SHOWN
     overruled: tuple[str, ...] = ()
+    known: KnownPlates | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "overruled", tuple(self.overruled))
@@ -44,3 +92,13 @@ class PlateOptions:
     def overrules(self, finding: str) -> bool:
         """Whether nothing is to be changed after a finding."""
         return finding in self.overruled
+
+
+def known_plates_of(tree: Any) -> KnownPlates | None:
+    """What a result's file says of its plates, as plain data; None where it says nothing that can be read."""
+    try:
+        layouts = [KnownLayout(tuple(e["plates"]), e["free_moment"], tuple(e["shift"])) for e in tree["layouts"]]
+        offsets = [KnownOffset(float(entry["reading"]), tuple(entry["bias"])) for entry in tree["offsets"]]
+    except (TypeError, KeyError, ValueError):
+        return None
+    return KnownPlates(tuple(layouts), tuple(offsets))

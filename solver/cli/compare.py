@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..errors import InputError
 from ..progress import Progress
 from .argument_types import path
-from .options import add_jobs, add_output_file, add_recordings, add_standing, add_verb, read_options, rig_named
+from .options import (
+    add_jobs,
+    add_output_file,
+    add_plates,
+    add_recordings,
+    add_standing,
+    add_verb,
+    plate_options,
+    read_options,
+    rig_named,
+)
 from .words import AXES
 
 T = TypeVar("T")
@@ -42,6 +52,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("result", type=path, metavar="DIR", help="the --output of `identify`")
     add_recordings(parser)
     add_standing(parser)
+    add_plates(parser)
     add_jobs(parser)
     add_output_file(parser, "write the table there as CSV")
 
@@ -52,6 +63,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
     from ..calibration.calibration_file import CALIBRATION
     from ..formats.folder import read_whole
+    from ..plate_options import known_plates_of
     from ..scene.bodies import RESULT
     from ..scene.study_folder import CALIBRATION_FILE, RESULT_FILE, RIG_FILE
     from ..study import pipeline
@@ -73,6 +85,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         jobs=options.jobs,
         standing=standing,
         believed=tuple(math.inf if cutoff is None else cutoff for cutoff in believed),
+        plates=replace(plate_options(options), known=known_plates_of(result.details.get("plates"))),
     )
     recordings = pipeline.load(options.files, read_options(options))
     found, warnings = pipeline.compare_study(recordings, body, result.parameters, result.prior, settings, progress)

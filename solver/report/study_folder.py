@@ -116,6 +116,7 @@ def _details(study: Study, found: Identification) -> dict[str, Any]:
     return {
         "mass": None if study.mass is None else {"kg": study.mass.mass, "std": study.mass.std},
         "plate_bias": {record.name: record.bias for record in study.records if record.bias is not None},
+        "plates": study.plates,
         "lag": None if study.lag is None else {"seconds": study.lag.seconds, "std": study.lag.std},
         "frames": found.frames,
         "weights": found.weights,

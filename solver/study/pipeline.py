@@ -182,7 +182,8 @@ def compare_study(
         recordings: see `track_study`.
         body: the calibrated person, or the rig.
         identified, prior: parameters to compare, of the rig's links.
-        settings: as the identification had them: filter, base link, standing patch; and what it believes.
+        settings: as the identification had them: filter, base link, standing patch; what it believes and found of its
+            plates.
         progress: receives progress.
 
     Raises:
@@ -200,7 +201,7 @@ def compare_study(
     rig, records = posed(recordings, body, settings, Part(progress, 0.0, 0.9))
     rig, base = rig.with_prior(prior), _base(rig, settings)
     moved = [record for record in records if record.poses is not None]
-    prepared = prepare(rig, moved, preset_of(settings.preset), stated_mass=prior.total_mass)
+    prepared = prepare(rig, moved, preset_of(settings.preset), stated_mass=prior.total_mass, plates=settings.plates)
     believed = None if settings.believed is None else np.array(settings.believed)
     found = tuple(
         compare(rig, record.trial, identified, prior, base=base, believed=believed)
@@ -210,7 +211,7 @@ def compare_study(
     if not found:
         raise InvalidValue("no trial has motion, forces and a frame that counts")
     calibration = body if isinstance(body, Calibration) else None
-    return found, (*warnings_of(records, calibration), *prepared.warnings)
+    return found, (*warnings_of(records, calibration), *told(prepared.findings), *prepared.warnings)
 
 
 def posed(

@@ -34,6 +34,7 @@ from .motion_noise import MotionNoise, fitting, motion_noises, shaken_copies
 from .plates.correction import UNCHANGED, VERTICAL, PlateCorrection
 from .plates.finding import Finding
 from .plates.first_look import Seen, first_look
+from .plates.known import known_biases
 from .plates.plausible import mass_findings, offset_findings
 from .plates.suspicion import suspect
 from .values import TrialRecord
@@ -172,18 +173,24 @@ def prepare(
     items, findings = _looked_at(rig, items, preset, rough, plates)
     items = [_windowed(rig, item, preset, rough) for item in items]
     mass = _weigh(rig, items, rough, stated_mass, warnings)
+    biases: dict[str, np.ndarray] = {}
     if mass is not None:
         findings += mass_findings(mass, stated_mass, plates.overrules(MASS))
+        known, disagreements = known_biases(mass, plates)
+        biases = {trial.name: mass.bias(trial.name) for trial in mass.trials} | known
         findings += offset_findings(mass)
+        findings += disagreements
         rig = rig.with_prior(rig.prior.scaled(mass.mass))
     lags, lag = _lags(rig, items, preset, warnings) if synchronise else ({}, None)
     seconds = 0.0 if lag is None else lag.seconds
-    done = [_finished(item, preset, mass, lags.get(item.record.name), seconds) for item in items]
+    done = [
+        _finished(item, preset, biases.get(item.record.name), lags.get(item.record.name), seconds) for item in items
+    ]
     suspicion = suspect(rig, [record.trial for record in done if record.trial is not None], plates)
     for place, item in enumerate(items):
         correction = suspicion.of(item.record.name)
         if correction is not UNCHANGED:
-            done[place] = _finished(item, preset, mass, done[place].lag, seconds, correction)
+            done[place] = _finished(item, preset, biases.get(item.record.name), done[place].lag, seconds, correction)
     return Prepared(rig, tuple(done), mass, lag, tuple(warnings), (*findings, *suspicion.findings))
 
 
@@ -285,7 +292,7 @@ def _lags(
 def _finished(
     item: _Item,
     preset: FilterPreset,
-    mass: MassEstimate | None,
+    bias: np.ndarray | None,
     lag: Lag | None,
     seconds: float,
     correction: PlateCorrection = UNCHANGED,
@@ -293,7 +300,7 @@ def _finished(
     native, windows = item.native, item.windows
     if native is None or windows is None:
         return replace(item.record, motion=item.motion)
-    bias = np.zeros(6) if mass is None else mass.bias(item.record.name)
+    bias = np.zeros(6) if bias is None else bias
     corrected = correction.applied(shift(native, seconds))
     corrected = corrected.minus(bias) if bias.any() else corrected
     wrenches = resample(corrected, item.light.times, lighter(preset, item.light.rate))

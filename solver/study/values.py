@@ -16,7 +16,7 @@ from ..identification.added_load import AddedLoad
 from ..identification.identify import METHODS, require_draws
 from ..identification.result import Identification
 from ..motion import Motion
-from ..plate_options import PlateOptions
+from ..plate_options import KnownPlates, PlateOptions
 from ..rig import Rig
 from ..signals.filters import preset_of
 from ..signals.lag import Lag
@@ -25,6 +25,7 @@ from ..tracking.track import Tracked
 from ..trial import Recording, Trial
 from .plates.correction import UNCHANGED, PlateCorrection
 from .plates.finding import Finding
+from .plates.known import known_plates
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +173,11 @@ class Study:
             f"  trials: {shortened([*counted, *others])}\n"
             f"  {found}"
         )
+
+    @property
+    def plates(self) -> KnownPlates:
+        """What the trials tell further ones of their plates."""
+        return known_plates([(r.trial.wrenches.frames, r.plates) for r in self.records if r.trial], self.mass)
 
     @property
     def trials(self) -> tuple[Trial, ...]:

@@ -12,6 +12,7 @@ from ...trial import Trial
 from .correction import UNCHANGED, PlateCorrection
 from .finding import Finding
 from .free_moment import free_moment_findings
+from .known import as_known
 from .place import place_findings
 from .weighed import weigh
 
@@ -57,4 +58,6 @@ def suspect(rig: Rig, trials: Sequence[Trial], options: PlateOptions) -> Suspici
         if shift.any():
             for name in finding.trials:
                 corrections[name] = replace(corrections.get(name, UNCHANGED), shift=shift)
-    return Suspicion(tuple(findings), corrections)
+    layouts = {item.name: item.layout for item in items}
+    corrections, disagreements = as_known(layouts, corrections, findings, options)
+    return Suspicion((*findings, *disagreements), corrections)

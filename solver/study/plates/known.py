@@ -1,0 +1,82 @@
+"""What an identification found of its plates, held against what further trials on them say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ...calibration.mass import AGREEMENT, MassEstimate
+from ...plate_options import AS_SHOWN, FREE_MOMENT, MASS, PLACE, KnownLayout, KnownOffset, KnownPlates, PlateOptions
+from .correction import UNCHANGED, PlateCorrection
+from .finding import UNKNOWN_INTERVAL, Done, Finding
+
+
+def known_plates(
+    corrections: Sequence[tuple[tuple[str, ...], PlateCorrection]], mass: MassEstimate | None
+) -> KnownPlates:
+    """What trials tell further ones of their plates.
+
+    Args:
+        corrections: plates of each trial, with what was changed in it. Plates of which trials disagree are not known.
+        mass: what the plates read.
+    """
+    found: dict[tuple[str, ...], list[KnownLayout]] = {}
+    for plates, correction in corrections:
+        layout = KnownLayout(plates, correction.free_moment, tuple(float(x) for x in correction.shift))
+        found.setdefault(plates, []).append(layout)
+    layouts = tuple(alike[0] for alike in found.values() if len(set(alike)) == 1)
+    groups = () if mass is None else mass.groups
+    return KnownPlates(layouts, tuple(KnownOffset(group.apparent, tuple(map(float, group.bias))) for group in groups))
+
+
+def as_known(
+    plates: Mapping[str, tuple[str, ...]],
+    own: Mapping[str, PlateCorrection],
+    findings: Sequence[Finding],
+    options: PlateOptions,
+) -> tuple[dict[str, PlateCorrection], list[Finding]]:
+    """Corrections by trial as they were found before on the same plates, and where these trials disagree.
+
+    Args:
+        plates: names, by trial.
+        own: what these trials alone would have changed.
+        findings: of these trials.
+        options: with what is known.
+    """
+    result, told = dict(own), []
+    for trial, names in plates.items():
+        known = None if options.known is None else options.known.layout(names)
+        if known is None:
+            continue
+        mine = own.get(trial, UNCHANGED)
+        free = known.free_moment if options.free_moment == AS_SHOWN else mine.free_moment
+        shift = mine.shift if options.overrules(PLACE) else np.array(known.shift)
+        result[trial] = PlateCorrection(free, shift)
+        sure = {f.kind for f in findings if trial in f.trials and f.done is not Done.UNCERTAIN}
+        if free != mine.free_moment and FREE_MOMENT in sure:
+            text = "the free moment has another sign than on the same plates in the recordings that were fitted"
+            told.append(
+                Finding(FREE_MOMENT, (trial,), mine.free_moment or np.nan, UNKNOWN_INTERVAL, "", Done.TOLD, text)
+            )
+        if mine.shift.any() and not np.any(known.shift) and not options.overrules(PLACE):
+            aside = 1e3 * float(np.linalg.norm(mine.shift))
+            text = f"the plates lie {aside:.1f} mm from where they were in the recordings that were fitted"
+            told.append(Finding(PLACE, (trial,), aside, UNKNOWN_INTERVAL, "mm", Done.TOLD, text))
+    return result, told
+
+
+def known_biases(mass: MassEstimate, options: PlateOptions) -> tuple[dict[str, np.ndarray], list[Finding]]:
+    """Bias wrenches (6,) by trial as they were found before on plates that read alike, and where none did."""
+    if options.known is None or not options.known.offsets or options.overrules(MASS):
+        return {}, []
+    biases, told = {}, []
+    for trial in mass.trials:
+        nearest = min(options.known.offsets, key=lambda offset: abs(offset.reading - trial.apparent))
+        if abs(nearest.reading - trial.apparent) <= max(AGREEMENT * nearest.reading, 2.0 * trial.std):
+            biases[trial.name] = np.array(nearest.bias)
+            continue
+        readings = ", ".join(f"{offset.reading:.1f}" for offset in options.known.offsets)
+        text = f"the plates read {trial.apparent:.1f} kg, those of the recordings that were fitted {readings} kg"
+        told.append(Finding(MASS, (trial.name,), trial.apparent, UNKNOWN_INTERVAL, "kg", Done.TOLD, text))
+    return biases, told
