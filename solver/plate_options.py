@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from .errors import UnknownName
 
@@ -92,13 +91,3 @@ class PlateOptions:
     def overrules(self, finding: str) -> bool:
         """Whether nothing is to be changed after a finding."""
         return finding in self.overruled
-
-
-def known_plates_of(tree: Any) -> KnownPlates | None:
-    """What a result's file says of its plates, as plain data; None where it says nothing that can be read."""
-    try:
-        layouts = [KnownLayout(tuple(e["plates"]), e["free_moment"], tuple(e["shift"])) for e in tree["layouts"]]
-        offsets = [KnownOffset(float(entry["reading"]), tuple(entry["bias"])) for entry in tree["offsets"]]
-    except (TypeError, KeyError, ValueError):
-        return None
-    return KnownPlates(tuple(layouts), tuple(offsets))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import InputError
+from ..plate_options import KnownPlates
 from ..progress import Progress
 from .argument_types import path
 from .options import (
@@ -63,7 +64,6 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
     from ..calibration.calibration_file import CALIBRATION
     from ..formats.folder import read_whole
-    from ..plate_options import known_plates_of
     from ..scene.bodies import RESULT
     from ..scene.study_folder import CALIBRATION_FILE, RESULT_FILE, RIG_FILE
     from ..study import pipeline
@@ -77,15 +77,15 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
     result, body = read_whole(options.result, read)
     told = _told(options.result / RESULT_FILE, "settings", result.settings, Told)
-    believed = _told(options.result / RESULT_FILE, "details", result.details, Believed).believed
+    found_then = _told(options.result / RESULT_FILE, "details", result.details, FoundThen)
     standing = options.standing or told.standing
     settings = Settings(
         preset=told.preset,
         base=result.base_link,
         jobs=options.jobs,
         standing=standing,
-        believed=tuple(math.inf if cutoff is None else cutoff for cutoff in believed),
-        plates=replace(plate_options(options), known=known_plates_of(result.details.get("plates"))),
+        believed=tuple(math.inf if cutoff is None else cutoff for cutoff in found_then.believed),
+        plates=replace(plate_options(options), known=found_then.plates),
     )
     recordings = pipeline.load(options.files, read_options(options))
     found, warnings = pipeline.compare_study(recordings, body, result.parameters, result.prior, settings, progress)
@@ -106,10 +106,11 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Believed:
-    """Up to where the identification believed motion and plates: [Hz] by axis, None without end."""
+class FoundThen:
+    """Up to where the identification believed motion and plates, [Hz] by axis, None without end; and its plates."""
 
     believed: tuple[float | None, ...]
+    plates: KnownPlates
 
 
 def _told(path: Path, place: str, tree: Mapping[str, Any], wanted: type[T]) -> T:

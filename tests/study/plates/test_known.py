@@ -17,7 +17,6 @@ from solver.plate_options import (
     KnownOffset,
     KnownPlates,
     PlateOptions,
-    known_plates_of,
 )
 from solver.rig import Rig
 from solver.signals import preset_of
@@ -110,14 +109,10 @@ def test_what_is_stated_wins_over_what_is_known(robot: Robot) -> None:
 
 
 def test_plates_on_which_trials_disagree_are_not_known() -> None:
-    """Layouts are known where all their trials were changed alike; the file of a result gives them back."""
+    """Layouts are known where all their trials were changed alike."""
     shifted = PlateCorrection(-1.0, np.array(SHIFT))
     found = known_plates([(("a",), shifted), (("a",), shifted), (("b",), shifted), (("b",), PlateCorrection())], None)
     assert found.layouts == (KnownLayout(("a",), -1.0, SHIFT),)
-    tree = {"layouts": [{"plates": ["a"], "free_moment": -1.0, "shift": list(SHIFT)}], "offsets": []}
-    assert known_plates_of(tree) == found
-    assert known_plates_of(None) is None
-    assert known_plates_of({"layouts": 3}) is None
 
 
 def test_compare_passes_on_what_was_found(robot: Robot) -> None:
