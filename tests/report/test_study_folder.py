@@ -143,9 +143,9 @@ def test_the_verb_compares_as_the_function(
     words = ["compare", str(folder), str(files), "--output", str(table), "--progress", "none"]
     assert main(words) == 0
     assert study.identification is not None
-    wanted, _ = compare_study(
-        ROBOT.recordings, ROBOT.rig, study.identification.parameters, study.identification.prior, study.settings
-    )
+    found = study.identification
+    settings = replace(study.settings, believed=tuple(map(float, found.believed)))
+    wanted, _ = compare_study(ROBOT.recordings, ROBOT.rig, found.parameters, found.prior, settings)
     with table.open(newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     assert [row["axis"] for row in rows] == list(AXES)
