@@ -13,6 +13,7 @@ from ..formats.text_table import inertial_table, table
 if TYPE_CHECKING:
     from ..identification.added_load import AddedLoad
     from ..identification.comparison import Comparison
+    from ..study.residuals import FieldResidual
     from ..study.values import Study
 
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
@@ -26,6 +27,8 @@ def warn(warnings: Iterable[str]) -> None:
 
 def identified(study: Study) -> str:
     """A study's result in short: masses, what they satisfy, how well they explain the trials."""
+    from ..study.residuals import field_residuals
+
     result = study.identification
     if result is None:
         return "no trial has forces: nothing was identified"
@@ -35,7 +38,27 @@ def identified(study: Study) -> str:
     lines.append(f"method {result.estimate.method}, satisfies: {result.estimate.satisfies}")
     if result.comparisons:
         lines += ["", compared(result.comparisons)]
+    lines += ["", thresholds(field_residuals(study.rig, study.trials, result))]
     return "\n".join(lines)
+
+
+def thresholds(residuals: Sequence[FieldResidual]) -> str:
+    """Whether what is left unexplained stays below the thresholds of the field, trial by trial."""
+    from ..study.residuals import MOST_FORCE, MOST_MOMENT
+
+    rows = [
+        (
+            r.trial,
+            *(f"{100.0 * share:.1f}" for share in (*r.force_share, *r.moment_share)),
+            f"{r.identified.force / r.weight:.3f}",
+            f"{r.identified.moment / (r.weight * r.height):.4f}",
+            "met" if r.meets else "not met",
+        )
+        for r in residuals
+    ]
+    head = ("trial", "force RMS", "peak [%]", "moment RMS", "peak [%]", "[BW]", "[BW h]", "")
+    usual = f"usual: {100.0 * MOST_FORCE:g} % of the peak force, {100.0 * MOST_MOMENT:g} % of CoM height times it"
+    return f"residuals of the trials used ({usual})\n" + table(head, rows)
 
 
 def found_load(load: AddedLoad) -> str:

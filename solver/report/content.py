@@ -125,6 +125,27 @@ class Weighing:
 
 
 @dataclass(frozen=True, slots=True)
+class Left:
+    """What the result leaves unexplained of one trial that was fitted, by the measures of the field.
+
+    Attributes:
+        trial: its name.
+        force_weights: root mean square of the force that is left, identified and prior, in body weights.
+        moment_weights: the same of the moment, in body weights times heights; NaN where the height is unknown.
+        force_share: root mean square and peak of the force that is left over the peak of the measured one.
+        moment_share: of the moment over the mean height of the centre of mass times that peak.
+        meets: all of these shares stay below the usual thresholds.
+    """
+
+    trial: str
+    force_weights: tuple[float, float]
+    moment_weights: tuple[float, float]
+    force_share: tuple[float, float]
+    moment_share: tuple[float, float]
+    meets: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Suspected:
     """One thing that was looked at in the plates before anything was fitted.
 
@@ -212,7 +233,7 @@ class Content:
         rank: numerical rank.
         truth: the known parameters of a simulation, or None.
         errors: per trial, used and unused.
-        signals, tracking, weighings, suspected, flights, base: sections; empty when there is nothing to show.
+        left, signals, tracking, weighings, suspected, flights, base: sections; empty when there is nothing to show.
         loads: what was added between two sets of recordings; one without a link where nothing was found; empty where
             that was not asked.
         methods: (what, how) rows of the method section.
@@ -240,6 +261,7 @@ class Content:
     tracking: tuple[TrackingErrors, ...] = ()
     weighings: tuple[Weighing, ...] = ()
     suspected: tuple[Suspected, ...] = ()
+    left: tuple[Left, ...] = ()
     flights: tuple[Flight, ...] = ()
     base: tuple[BaseParameter, ...] = ()
     loads: tuple[Load, ...] = ()

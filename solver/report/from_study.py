@@ -15,8 +15,9 @@ from ..plate_options import FINDINGS
 from ..signals.filters import preset_of
 from ..signals.window_rules import Reason
 from ..study.plates.finding import Finding
+from ..study.residuals import FieldResidual, field_residuals
 from ..study.values import Study, TrialRecord
-from .content import BaseParameter, Content, Errors, Flight, Load, Signals, Suspected, TrackingErrors, Weighing
+from .content import BaseParameter, Content, Errors, Flight, Left, Load, Signals, Suspected, TrackingErrors, Weighing
 
 SATISFIES = {
     CONSISTENT: "physically consistent: every link's pseudo-inertia is positive semi-definite",
@@ -68,6 +69,7 @@ def content_of(
         signals=tuple(_signals(study, result, record) for record in study.records if record.trial is not None),
         tracking=tuple(found for record in study.records if (found := _tracking(record)) is not None),
         weighings=_weighings(study),
+        left=tuple(_left(residual) for residual in field_residuals(study.rig, study.trials, result)),
         suspected=tuple(_suspected(finding) for finding in study.findings),
         flights=tuple(
             Flight(f.trial, f.frames, *f.acceleration, *f.momentum_rate) for f in result.flights if f.frames > 0
@@ -129,6 +131,18 @@ def _weighings(study: Study) -> tuple[Weighing, ...]:
         for number, group in enumerate(study.mass.groups, 1)
         for name in group.trials
         for trial in (by_name[name],)
+    )
+
+
+def _left(residual: FieldResidual) -> Left:
+    weight, lever = residual.weight, residual.weight * residual.height
+    return Left(
+        residual.trial,
+        (residual.identified.force / weight, residual.prior.force / weight),
+        (residual.identified.moment / lever, residual.prior.moment / lever),
+        residual.force_share,
+        residual.moment_share,
+        residual.meets,
     )
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from importlib.resources import files
 
 import numpy as np
 
+from ..study.residuals import MOST_FORCE, MOST_MOMENT
 from ..version import VERSION
 from . import figures, tables
-from .content import Content, Errors
+from .content import Content, Errors, Left
 from .tables import number
 
 LEGEND = (
@@ -75,10 +76,26 @@ def _cards(content: Content) -> list[str]:
         if some:
             text = f"mean RMSE identified / prior over six axes, {len(some)} trial{'s' * (len(some) != 1)}"
             cards.append(_card(title, f"{np.nanmean(some):.2f}", text))
+    if content.left:
+        cards.append(_card("thresholds of the field", *_thresholds(content.left)))
     if content.tracking:
         total = 1e3 * float(np.mean([trial.total for trial in content.tracking]))
         cards.append(_card("marker error", f"{number(total, 1)} mm", "RMSE over markers and frames, mean of trials"))
     return cards
+
+
+def _thresholds(left: Sequence[Left]) -> tuple[str, str]:
+    """How many trials meet the usual thresholds, and how far the worst is from them."""
+    met = sum(row.meets for row in left)
+    force, moment = (max(shares, default=np.nan, key=np.nan_to_num) for shares in (
+        [row.force_share[1] for row in left], [row.moment_share[1] for row in left]
+    ))  # fmt: skip
+    value = "met" if met == len(left) else f"met by {met} of {len(left)}"
+    text = (
+        f"peak residual force at most {number(100.0 * force, 1)} % of the peak (usual: {100.0 * MOST_FORCE:g} %), "
+        f"moment {number(100.0 * moment, 1)} % of CoM height times peak ({100.0 * MOST_MOMENT:g} %); trials used"
+    )
+    return value, text
 
 
 def _method(content: Content) -> tuple[str, str]:
@@ -162,7 +179,19 @@ def _fit(content: Content, numbering: Numbering) -> str:
         "Measured against reconstructed external wrench per axis: root mean square error and Pearson's correlation. "
         "“Not used” means that the parameters compared there were fitted without that trial.",
     )
-    return ratios + detail
+    return ratios + detail + _left(content, numbering)
+
+
+def _left(content: Content, numbering: Numbering) -> str:
+    if not content.left:
+        return ""
+    caption = (
+        "What the identified parameters leave unexplained of the trials used: root mean square in body weights (BW) "
+        "and body weights times heights (BW h), and, root mean square and peak, against the thresholds that the field "
+        f"usually accepts: {100.0 * MOST_FORCE:g} % of the peak force, {100.0 * MOST_MOMENT:g} % of the mean height of "
+        "the centre of mass times that force (Hicks et al. 2015)."
+    )
+    return numbering.show("Table", tables.left_table(content), caption)
 
 
 def _signals(content: Content, numbering: Numbering) -> str:

@@ -21,6 +21,7 @@ from ..scene.bodies import RESULT, SceneResult
 from ..scene.motion import RECORDING, scene_recording
 from ..scene.motion_record import MOTION, motion_record
 from ..scene.rig import write_rig
+from ..study.residuals import FieldResidual, field_residuals
 from ..study.values import Study
 from ..tracking.marker_errors import write_marker_errors
 from . import content_of, write_report
@@ -135,6 +136,7 @@ def _details(study: Study, found: Identification) -> dict[str, Any]:
             }
             for c in found.comparisons
         ],
+        "residuals": [_residual(residual) for residual in field_residuals(study.rig, study.trials, found)],
         "flights": [
             {"trial": f.trial, "frames": f.frames, "acceleration": f.acceleration, "momentum_rate": f.momentum_rate}
             for f in found.flights
@@ -147,6 +149,12 @@ def _details(study: Study, found: Identification) -> dict[str, Any]:
         "assumed": study.assumed,
         "notes": found.notes,
     }
+
+
+def _residual(residual: FieldResidual) -> dict[str, Any]:
+    """What is left unexplained of a trial, with the shares that the field judges it by."""
+    shares = {"force_share": residual.force_share, "moment_share": residual.moment_share}
+    return {**plain(residual), **shares, "meets_usual_thresholds": residual.meets}
 
 
 def _load_tree(found: AddedLoad) -> dict[str, Any]:

@@ -205,6 +205,25 @@ def weighing_table(content: Content) -> str:
     return table(head, rows)
 
 
+def left_table(content: Content) -> str:
+    """What is left unexplained, in body weights and against the thresholds of the field."""
+    rows = [
+        [
+            escape(row.trial),
+            *(number(value, 3) for value in row.force_weights),
+            *(number(value, 4) for value in row.moment_weights),
+            *(number(100.0 * value, 1) for value in row.force_share),
+            *(number(100.0 * value, 1) for value in row.moment_share),
+            "yes" if row.meets else "no",
+        ]
+        for row in content.left
+    ]
+    pair, sizes = ["identified", "prior"], ["RMS", "peak"]
+    above = [("", 1), ("force, RMS [BW]", 2), ("moment, RMS [BW h]", 2), ("force [% of peak]", 2),
+             ("moment [% of CoM height times peak]", 2), ("", 1)]  # fmt: skip
+    return table(["trial", *pair, *pair, *sizes, *sizes, "met"], rows, above=above)
+
+
 def suspected_table(content: Content) -> str:
     """What was looked at in the plates, with its evidence and what was done."""
     rows = [

@@ -1,0 +1,120 @@
+"""What a result leaves unexplained, in the units and against the thresholds of the field: Hicks et al. 2015."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..dynamics import com_trajectory
+from ..identification.equations import believed_part, measured_wrench, reconstructed_wrench
+from ..identification.result import Identification
+from ..inertials import InertialParameters
+from ..rig import Rig
+from ..signals.window_rules import GRAVITY
+from ..trial import Trial
+
+MOST_FORCE = 0.05
+"""Residual force over the peak of the measured one that is usually accepted."""
+MOST_MOMENT = 0.01
+"""Residual moment over the mean height of the centre of mass times that peak that is usually accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """Of one trial's counted frames, by one set of parameters; NaN where it was not measured.
+
+    Attributes:
+        force, force_peak: root mean square and largest size of the force that is left [N].
+        moment, moment_peak: the same of the moment about the base link's origin [N m].
+    """
+
+    force: float
+    force_peak: float
+    moment: float
+    moment_peak: float
+
+
+@dataclass(frozen=True, slots=True)
+class FieldResidual:
+    """What is left unexplained of one trial that was fitted, and what it is measured by.
+
+    Attributes:
+        trial: its name.
+        weight: of the body [N].
+        height: of the body [m]; NaN where the rig does not know it.
+        com_height: mean of the centre of mass over the floor [m].
+        peak: largest measured force [N].
+        identified, prior: what each leaves.
+    """
+
+    trial: str
+    weight: float
+    height: float
+    com_height: float
+    peak: float
+    identified: Residual
+    prior: Residual
+
+    @property
+    def force_share(self) -> tuple[float, float]:
+        """Root mean square and peak residual force over the peak of the measured force."""
+        return self.identified.force / self.peak, self.identified.force_peak / self.peak
+
+    @property
+    def moment_share(self) -> tuple[float, float]:
+        """Root mean square and peak residual moment over the height of the centre of mass times the peak force."""
+        lever = self.com_height * self.peak
+        return self.identified.moment / lever, self.identified.moment_peak / lever
+
+    @property
+    def meets(self) -> bool:
+        """Whether peaks and root mean squares stay below the usual thresholds; what was not measured does not count."""
+        within = (
+            *(share <= MOST_FORCE for share in self.force_share if np.isfinite(share)),
+            *(share <= MOST_MOMENT for share in self.moment_share if np.isfinite(share)),
+        )
+        return bool(within) and all(within)
+
+
+def field_residuals(rig: Rig, trials: tuple[Trial, ...], found: Identification) -> tuple[FieldResidual, ...]:
+    """What an identification leaves unexplained of the trials that it was fitted to.
+
+    Args:
+        rig: that was identified.
+        trials: of the study; those that were not fitted are passed over.
+        found: the result.
+    """
+    return tuple(_of(rig, trial, found) for trial in trials if trial.name in found.trials and trial.counted.any())
+
+
+def body_height(rig: Rig) -> float:
+    """Stature [m]; NaN where the rig does not know it, as of a robot."""
+    height = rig.provenance.get("height")
+    return float(height) if rig.provenance.get("kind") == "human" and isinstance(height, float | int) else np.nan
+
+
+def _of(rig: Rig, trial: Trial, found: Identification) -> FieldResidual:
+    measured = measured_wrench(rig, trial, found.base_link)
+    height = com_trajectory(rig, trial.motion, found.parameters)[trial.counted, 2]
+
+    def left(parameters: InertialParameters) -> Residual:
+        wrench = believed_part(trial, reconstructed_wrench(rig, trial, parameters, found.base_link), found.believed)
+        residual = (measured - wrench)[trial.counted]
+        sizes = [np.linalg.norm(part, axis=1) for part in (residual[:, :3], residual[:, 3:])]
+        return Residual(*(number for size in sizes for number in _rms_and_peak(size)))
+
+    return FieldResidual(
+        trial.name,
+        found.parameters.total_mass * GRAVITY,
+        body_height(rig),
+        float(height.mean()),
+        _rms_and_peak(np.linalg.norm(measured[trial.counted, :3], axis=1))[1],
+        left(found.parameters),
+        left(found.prior),
+    )
+
+
+def _rms_and_peak(sizes: np.ndarray) -> tuple[float, float]:
+    known = sizes[np.isfinite(sizes)]
+    return (float(np.sqrt(np.mean(known**2))), float(known.max())) if len(known) else (np.nan, np.nan)
