@@ -146,6 +146,9 @@ def _known(trial: Trial) -> np.ndarray:
 
 
 def _origins(rig: Rig, trial: Trial, base: int | str) -> np.ndarray:
+    """Origins (N, 3) [m] of the base link, world; the root's own are coordinates."""
+    if base_index(rig, base) == 0:
+        return trial.motion.q[:, :FORCE_AXES]
     return link_motions(rig, trial.motion).position[:, base_index(rig, base)].T
 
 

@@ -131,7 +131,9 @@ def low_pass(values: np.ndarray, rate: float, preset: FilterPreset, longest_gap:
     columns = values.reshape(len(values), -1)
     known = np.isfinite(columns)
     pad = padding(preset, rate)
-    patterns, member = np.unique(known, axis=1, return_inverse=True)
+    patterns, member = known[:, :1], np.zeros(known.shape[1], int)
+    if not (known == patterns).all():
+        patterns, member = np.unique(known, axis=1, return_inverse=True)
     for index, pattern in enumerate(patterns.T):
         of_pattern = np.flatnonzero(member.reshape(-1) == index)
         for start, stop in stretches(pattern):
@@ -177,7 +179,12 @@ def sections_of(preset: FilterPreset, rate: float) -> np.ndarray:
         InvalidValue: the cut-off is not below half the sample rate.
     """
     require_rate(preset, rate)
-    return butter(preset.order, preset.design_cutoff, fs=rate, output="sos")
+    return _designed(preset.order, preset.design_cutoff, rate).copy()  # SciPy filters with writable sections only
+
+
+@lru_cache(maxsize=64)
+def _designed(order: int, cutoff: float, rate: float) -> np.ndarray:
+    return butter(order, cutoff, fs=rate, output="sos")
 
 
 def both_ways(sections: np.ndarray, values: np.ndarray) -> np.ndarray:
