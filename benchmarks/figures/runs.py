@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
+from solver.formats.recording import ReadOptions
 from solver.identification.comparison import AXES, Comparison
 from solver.identification.identify import IdentifyOptions, identify
+from solver.rig import Rig
 from solver.signals import preset_of
 from solver.study.pipeline import calibrate_subject, load, track_all
 from solver.study.preparation import Prepared, prepare
+from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 
 from .figure import Figure, at_most
@@ -41,9 +45,15 @@ def run_figures(data: Path) -> list[Figure]:
 
 def prepared_of(paths: Sequence[Path]) -> Prepared:
     """Trials of one person, calibrated on all of them."""
-    recordings = [recording for recording in load(paths) if recording.markers is not None]
+    return prepare(*tracked(tuple(paths)), preset_of(PRESET))
+
+
+@cache
+def tracked(paths: tuple[Path, ...]) -> tuple[Rig, tuple[TrialRecord, ...]]:
+    """Calibrated person and tracked trials; tracking takes seconds and serves several figures."""
+    recordings = [recording for recording in load(paths, ReadOptions(ragged=True)) if recording.markers is not None]
     calibration = calibrate_subject(recordings, sex=SEX)
-    return prepare(calibration.rig, track_all(calibration, recordings), preset_of(PRESET))
+    return calibration.rig, track_all(calibration, recordings)
 
 
 def unused(prepared: Prepared) -> list[Comparison]:

@@ -1,0 +1,104 @@
+"""Real plates under suspicion: what is found in recordings as they are, and in the same spoiled in software."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from solver.plate_options import FREE_MOMENT, PLACE, PlateOptions
+from solver.rig import Rig
+from solver.signals import preset_of
+from solver.study.plates.finding import Done, Finding, told
+from solver.study.preparation import Prepared, prepare
+from solver.study.values import TrialRecord
+from solver.threads import one_blas_thread
+
+from .figure import Bound, Figure, at_least, at_most, within
+from .mismatched import CASES, tells, with_forces
+from .runs import RUNS, tracked
+from .subject import PRESET, SUBJECT, TRIALS
+
+OTHERS = {
+    "subject_b walk": ("subject_b/markers/walk.trc", "subject_b/markers/static_walk.trc", "subject_b/forces/walk.mot"),
+    "subject_c": (
+        "subject_c/subject01_static.trc",
+        "subject_c/subject01_walk1.trc",
+        "subject_c/subject01_walk1_grf.mot",
+    ),
+    "walk_d": ("walk_d/walk_d.npz",),
+}
+"""Recordings in which nothing is wrong, besides the runs; left out by --quick."""
+SPOILED = "subject_e, one run to the other"
+ASIDE = within(5.5, 3.5)
+"""[mm] An analysis of the data by others found about 7 mm."""
+
+
+def subject_figures(prepared: Prepared) -> list[Figure]:
+    """What is found in the subject's own plates as the files are."""
+    signs = _of(prepared, FREE_MOMENT)
+    undone = [name for finding in signs if finding.done is Done.UNDONE for name in finding.trials]
+    places = [finding for finding in _of(prepared, PLACE) if finding.done is Done.UNDONE]
+    where = f"real, {SUBJECT}"
+    return [
+        Figure(
+            "free moment reversed in the files: trials in which it is found", where, len(undone), "", at_least(TRIALS),
+            note="; ".join(f"{', '.join(finding.trials)}: {_said(finding)}" for finding in signs),
+        ),
+        Figure(
+            "plates of walking, sideways against the others", where,
+            abs(places[0].evidence) if len(places) == 1 else float("nan"), "mm", ASIDE,
+            note="; ".join(f"{', '.join(finding.trials)}: {_said(finding)}" for finding in places),
+        ),
+    ]  # fmt: skip
+
+
+def plate_figures(data: Path, quick: bool) -> list[Figure]:
+    """What is found in other people's recordings as they are, reversed, and spoiled in twelve ways."""
+    wanted: Mapping[str, tuple[str, ...]] = RUNS if quick else {**RUNS, **OTHERS}
+    with one_blas_thread():
+        bodies = {
+            name: tracked(tuple(data / file for file in files))
+            for name, files in wanted.items()
+            if all((data / file).exists() for file in files)
+        }
+        if len(bodies) < len(wanted):
+            return [Figure("plates under suspicion", "real", None, "", at_most(0), note="no data")]
+        return [*_as_they_are(bodies), _reversed({name: bodies[name] for name in RUNS}), _mismatched(bodies[SPOILED])]
+
+
+def _as_they_are(bodies: Mapping[str, tuple[Rig, Sequence[TrialRecord]]]) -> list[Figure]:
+    texts = {name: told(prepare(rig, records, preset_of(PRESET)).findings) for name, (rig, records) in bodies.items()}
+    where = f"real, {', '.join(bodies)}"
+    said = "; ".join(f"{name}: {text}" for name, found in texts.items() for text in found)
+    return [Figure("warnings of plates in which nothing is wrong", where, sum(map(len, texts.values())), "", at_most(0),
+                   note=said)]  # fmt: skip
+
+
+def _reversed(bodies: Mapping[str, tuple[Rig, Sequence[TrialRecord]]]) -> Figure:
+    turn, found, said = with_forces(lambda wrenches: wrenches.with_free_moments(-1.0)), 0, []
+    for name, (rig, records) in bodies.items():
+        signs = _of(prepare(rig, list(turn(records)), preset_of(PRESET)), FREE_MOMENT)
+        found += all(finding.done is Done.UNDONE for finding in signs) and bool(signs)
+        said += [f"{name}: {_said(finding)}" for finding in signs]
+    what = "free moment reversed in software: recordings in which it is found and undone"
+    return Figure(what, f"real, {', '.join(bodies)}", found, "", at_least(len(bodies)), note="; ".join(said))
+
+
+def _mismatched(body: tuple[Rig, Sequence[TrialRecord]]) -> Figure:
+    rig, records = body
+    mass = prepare(rig, records, preset_of(PRESET), plates=PlateOptions()).mass
+    weighed = rig.prior.total_mass if mass is None else mass.mass
+    missed = [case.name for case in CASES if not tells(case, rig, records, weighed)[0]]
+    bound = Bound(len(CASES), len(CASES), f"{len(CASES)}")
+    note = f"not told: {', '.join(missed)}" if missed else "; ".join(case.name for case in CASES)
+    what = "mismatched sets told by their cause"
+    return Figure(what, f"real, {SPOILED}, spoiled in software", len(CASES) - len(missed), "", bound, note=note)
+
+
+def _of(prepared: Prepared, kind: str) -> list[Finding]:
+    return [finding for finding in prepared.findings if finding.kind == kind]
+
+
+def _said(finding: Finding) -> str:
+    low, high = finding.interval
+    return f"{finding.evidence:.2f} ({low:.2f} to {high:.2f}) {finding.unit}".strip()
