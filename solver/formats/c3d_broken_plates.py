@@ -9,13 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InvalidValue
-from .c3d_channels import channels_of, raw_channels
+from .c3d_channels import channels_of, raw_channels, with_edges
 from .c3d_format import C3dData
 from .force_plates import CHANNELS
 from .text import Warn, no_warning
 
-BESIDE = 0.06
-"""[s] left out on either side of a load: what is left out is longer than any gap that is bridged."""
 CONTACT = 20.0
 """[N] below this force a plate counts as free, as is usual in gait analysis; offset and noise stay below it."""
 
@@ -59,8 +57,7 @@ def lost_samples(
             warn(f"{said}{more}, and whether it carried load is not known: no forces are read from this file")
             return None
         if loaded.any():
-            around = np.ones(2 * int(np.ceil(BESIDE * rate)) + 1)
-            loaded = np.convolve(loaded, around)[len(around) // 2 :][: len(loaded)] > 0.0
+            loaded = with_edges(loaded, rate)
             warn(f"{said}; the {int(loaded.sum())} of {len(loaded)} samples around its loads are left out")
         else:
             warn(f"{said} and is left out; it never carried {CONTACT:g} N, so the others tell the whole force")

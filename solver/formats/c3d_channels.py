@@ -12,6 +12,8 @@ from .force_plates import CHANNELS, ForcePlate
 from .text import Warn
 
 GROUP = "FORCE_PLATFORM"
+BESIDE = 0.06
+"""[s] left out on either side of what cannot be read: what is left out is longer than any gap that is bridged."""
 FORCE_UNITS = {"n": 1.0, "newton": 1.0, "newtons": 1.0, "kn": 1e3}
 MOMENT_UNITS = {"nmm": 1e-3, "nm": 1.0, "ncm": 1e-2, "newtonmillimeters": 1e-3, "newtonmeters": 1.0}
 BASELINE_LOAD = 0.1
@@ -93,14 +95,21 @@ def zeroed(
     return channels - baseline.mean(axis=0)
 
 
-def saturated(path: str | Path, channels: np.ndarray, plate: ForcePlate, warn: Warn) -> np.ndarray:
-    """Samples (N,) in which a channel stands at the end of its range: the load was larger than what it says."""
+def with_edges(samples: np.ndarray, rate: float) -> np.ndarray:
+    """Samples (N,) that are True, with all that lie within `BESIDE` of one of them."""
+    around = np.ones(2 * int(np.ceil(BESIDE * rate)) + 1)
+    return np.convolve(samples, around)[len(around) // 2 :][: len(samples)] > 0.0
+
+
+def saturated(path: str | Path, channels: np.ndarray, plate: ForcePlate, rate: float, warn: Warn) -> np.ndarray:
+    """Samples (N,) to leave out, `with_edges`: a channel stands at the end of its range, the load was larger."""
     result = np.zeros(len(channels), bool)
     for channel in (channels if plate.kind != 1 else channels[:, :3]).T:
         result |= plateau(channel)
     if result.any():
         said = f"{int(result.sum())} of {len(result)} samples of {plate.name} stand at the end of a channel's range"
-        warn(f"{Path(path).name}: {said}: the load was larger; they are left out")
+        result = with_edges(result, rate)
+        warn(f"{Path(path).name}: {said}: the load was larger; the {int(result.sum())} around them are left out")
     return result
 
 

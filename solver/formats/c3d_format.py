@@ -24,6 +24,8 @@ BYTE_ORDERS = {84: "<", DEC: "<", 86: ">"}
 TEXT, BYTE, INTEGER, REAL = -1, 1, 2, 4
 """Type codes of parameters; their absolute values are sizes in bytes."""
 MOST_DIMENSIONS = 7
+RATE_DIFFERENCE = 1e-3
+"""Share by which two statements of one rate may differ before it is told."""
 
 Parameters = Mapping[str, Mapping[str, np.ndarray | tuple[str, ...]]]
 """Values by group and name, both in capitals: arrays in the file's shape (first index fastest), or strings."""
@@ -73,8 +75,20 @@ def read_c3d_data(path: str | Path) -> C3dData:
     oddities: tuple[str, ...] = ()
     if blocks and end > start + blocks * BLOCK:
         oddities = (f"the parameters are longer than the {blocks} blocks declared for them",)
+    oddities += _rates(content, processor, parameters)
     points, analogs, frames = _data(path, content, data, processor, parameters)
     return C3dData(parameters, points, analogs, frames.first, oddities + frames.oddities)
+
+
+def _rates(content: bytes, processor: int, parameters: Parameters) -> tuple[str, ...]:
+    """What is to be told of the frame rates in header and parameters."""
+    header, stated = reals(content[20:24], processor)[0], parameters.get("POINT", {}).get("RATE")
+    if not isinstance(stated, np.ndarray) or not stated.size or not np.isfinite(header) or header <= 0.0:
+        return ()
+    rate = float(np.ravel(stated)[0])
+    if not rate > 0.0 or abs(header - rate) <= RATE_DIFFERENCE * rate:
+        return ()
+    return (f"the header states {header:g} frames a second, POINT:RATE {rate:g}; the latter is taken",)
 
 
 def reals(raw: bytes, processor: int) -> np.ndarray:

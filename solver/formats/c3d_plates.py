@@ -13,7 +13,7 @@ from ..wrenches import Wrenches
 from .axes import to_z_up
 from .c3d_broken_plates import BrokenPlate, lost_samples, plate_name
 from .c3d_channels import channels_of, saturated, zeroed
-from .c3d_format import C3dData, Parameters, integer
+from .c3d_format import RATE_DIFFERENCE, C3dData, Parameters, integer
 from .force_plates import ForcePlate
 from .text import Warn
 from .wrench_checks import NEWTON_FLOOR, centres_of_pressure, check_forces, settle_force_up
@@ -25,8 +25,6 @@ NEEDS_ORIGIN = (2, 3, 4)
 """Types whose moments stand on where the sensors are."""
 SMALLEST, LARGEST = 0.02, 20.0
 """[m] between which the sides of a plate lie."""
-RATE_DIFFERENCE = 1e-3
-"""Share by which a stated rate may differ from that of the samples before it is told."""
 OUTSIDE = 0.05
 """[m] a centre of pressure this far outside its plate is worth a warning."""
 UNREAD = "plates not read"
@@ -155,7 +153,7 @@ def plate_wrenches(
         warn(f"{Path(path).name}: ORIGIN of {', '.join(unknown)} lacks the sensor distances: moments not measured")
         measured[:, 3:] = False
     for k, plate in enumerate(readable):
-        values[saturated(path, columns[k], plate, warn), k] = np.nan
+        values[saturated(path, columns[k], plate, rate, warn), k] = np.nan
     names = tuple(plate.name for plate in readable)
     if lost.any():
         values = np.concatenate([values, np.where(lost, np.nan, 0.0)[:, None, None] * np.ones(6)], axis=1)

@@ -36,6 +36,7 @@ SI = {"s": 1.0, "ms": 1e-3, "rad": 1.0, "deg": np.pi / 180.0, "n": 1.0, "kn": 1e
 """Factors to SI."""
 FORCE, MOMENT, POINT = ("fx", "fy", "fz"), ("mx", "my", "mz"), ("px", "py", "pz")
 AXES = ("x", "y", "z")
+COMMAS = "Part the columns by commas, not semicolons, and write decimal points, not commas"
 DIGITS = 12
 """Significant digits written: a round trip loses nothing anyone measures."""
 
@@ -183,8 +184,20 @@ def load_wrenches_csv(
 
 
 def kind_of_table(path: str | Path) -> str | None:
-    """``"forces"``, ``"markers"``, ``"joints"`` or None, by the column titles of a CSV file."""
-    _, header = next(read_rows(path), (0, []))
+    """``"forces"``, ``"markers"``, ``"joints"`` or None, by the column titles of a CSV file.
+
+    Raises:
+        InputError: they would tell, were they parted by commas.
+    """
+    line, header = next(read_rows(path), (0, []))
+    kind = _kind_of(header)
+    if kind is None and _kind_of(",".join(header).split(";")) is not None:
+        raise InputError(path, "its columns are parted by semicolons", place=f"line {line}", remedy=COMMAS)
+    return kind
+
+
+def _kind_of(header: Sequence[str]) -> str | None:
+    """What the titles of columns tell."""
     titles = [match for match in map(_TITLE.match, (cell.strip() for cell in header)) if match]
     ends = {end for stem, _, end in (match["name"].rpartition(".") for match in titles) if stem}
     if ends & set(FORCE) or ends & set(AXES):
@@ -218,7 +231,7 @@ def _titles(path: str | Path, header: Sequence[str], line: int) -> tuple[tuple[s
             problem = f"column {number} is titled {shorten(cell, 60)!r}, without a unit"
             remedy = "Title columns like 'time [s]', 'LASI.x [mm]'"
             if ";" in cell:
-                remedy = "Part the columns by commas, not semicolons, with decimal points"
+                remedy = COMMAS
             raise InputError(path, problem, place=f"line {line}", remedy=remedy)
         if plain_unit(match["unit"]) not in SI:
             known = ", ".join(unit for unit in SI if unit)

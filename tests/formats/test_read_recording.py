@@ -100,6 +100,20 @@ def test_wrong_files_are_refused(tmp_path: Path) -> None:
         find_recordings([tmp_path / "empty"])
 
 
+def test_semicolons_and_decimal_commas_are_told_with_the_remedy(tmp_path: Path) -> None:
+    """Named or in a folder, a recording that a spreadsheet saved elsewhere says how to save it, other tables pass."""
+    standing_trc(tmp_path / "walk.trc")
+    (tmp_path / "other.csv").write_text("name;note\nwalk;1,5\n")
+    assert len(pair_files([tmp_path])) == 1
+    path = tmp_path / "forces.csv"
+    path.write_text("time [s];plate.fx [N];plate.fy [N];plate.fz [N]\n0,00;1,5;0,0;700,2\n0,01;1,5;0,0;700,2\n")
+    for given in (path, tmp_path):
+        with pytest.raises(InputError, match="semicolons") as caught:
+            pair_files([given])
+        assert caught.value.path == path
+        assert "decimal points" in caught.value.remedy
+
+
 def test_folders_are_paired_by_name_and_the_rest_is_passed_over(tmp_path: Path) -> None:
     """Two subjects with trials of the same name stay apart; joint angles beside them are no forces."""
     for subject in ("s1", "s2"):
