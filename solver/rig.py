@@ -12,7 +12,7 @@ import numpy as np
 
 from .arrays import frozen
 from .differences import differences
-from .errors import InvalidValue, UnknownLink
+from .errors import InvalidValue, UnknownLink, UnknownName
 from .inertials import FIRST_MOMENT, MASS, InertialParameters
 from .joints import ROOT_NV, Joint, Limits, rest_of
 from .patch import ContactPolygon
@@ -257,6 +257,17 @@ class Rig(_Derived):
             if patch.name == name:
                 return patch
         raise InvalidValue(f"rig {self.name!r} has no contact patch {name!r}; it has {', '.join(self.patches)}")
+
+    def resting(self, name: str) -> ContactPolygon:
+        """The contact patch of a name, or that of the link of that name.
+
+        Raises:
+            UnknownName: none has it.
+        """
+        for contact in self.contacts:
+            if name in (contact.name, contact.link):
+                return contact
+        raise UnknownName(name, [known for contact in self.contacts for known in (contact.name, contact.link)])
 
     def require_contacts(self) -> None:
         """Raise `InvalidValue` for a rig that has nothing to stand on."""

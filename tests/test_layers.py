@@ -20,7 +20,20 @@ DYNAMICS_LIBRARY = {"pinocchio", "cmeel_pth", "cmeel"}
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"assets", "errors", "numerals", "progress", "stopping", "threads", "version"}),
     frozenset({"arrays", "differences", "files", "pinocchio_loader", "so3", "streams", "terminal", "workers"}),
-    frozenset({"check_options", "inertials", "joints", "motion", "patch", "plate_options", "qp", "shape"}),
+    frozenset(
+        {
+            "check_options",
+            "filter_presets",
+            "inertials",
+            "joints",
+            "motion",
+            "patch",
+            "person",
+            "plate_options",
+            "qp",
+            "shape",
+        }
+    ),
     frozenset({"wrenches", "model"}),
     frozenset({"rig"}),
     frozenset({"dynamics"}),

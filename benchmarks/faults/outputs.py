@@ -33,6 +33,8 @@ WORDS = {
 """What each verb is given besides; none of it exists, so that only what is told at once can be told of the output."""
 FILES = {"export": "made.csv", "rig": "made.json", "compare": "made.csv", "report": "made.html"}
 """Verbs that write a file, and its name."""
+SLOWEST = (("identify", "--filter none"), ("identify", "--rig hoap3 --base tail"), ("calibrate", "--height 17"))
+"""Of `NUMBERS`, those that were told late once or need the most to be judged: a quick run takes them as well."""
 PLACES = ("file/{}", "/proc/{}", "{long}/{}", "taken")
 NUMBERS = (
     ("identify", "--bootstrap -5"), ("identify", "--seed -1"), ("identify", "--jobs 0"), ("identify", "--mass nan"),
@@ -42,7 +44,11 @@ NUMBERS = (
     ("dance", "--rate -1"), ("dance", "--seed -1"), ("dance", "--workers 0"), ("dance", "--hold nan"),
     ("dance", "--effort 0"), ("dance", "--shrink 1"), ("dance", "--friction -1"), ("repair", "--rate 0"),
     ("repair", "--seconds -1"), ("complete", "--share 2"), ("complete", "--pool 0"), ("check", "--rate -1"),
-    ("export", "--rate 0"), ("slow", "--rate -1"), ("rig", "--mass -1"),
+    ("export", "--rate 0"), ("slow", "--rate -1"), ("rig", "--mass -1"), ("rig", "--height 17"),
+    ("identify", "--base tail"), ("identify", "--standing tail"), ("identify", "--mass 7000"),
+    ("track", "--filter none"), ("find-load", "--filter none"), ("find-load", "--candidates tail"),
+    ("identify", "--rig none"), ("identify", "--rig hoap3 --base tail"), ("identify", "--rig hoap3 --standing tail"),
+    ("find-load", "--rig hoap3 --candidates tail"),
 )  # fmt: skip
 
 
@@ -53,7 +59,7 @@ class Told:
     Attributes:
         words: of the command line.
         seconds: [s] of processor time until it ended, which a busy machine does not stretch.
-        right: exit code 2, one line on the standard error, and nothing new in the folder.
+        right: exit code 2, one line on the standard error that names what is wrong, and nothing new in the folder.
     """
 
     words: str
@@ -61,17 +67,44 @@ class Told:
     right: bool
 
 
-def cases() -> Iterator[tuple[str, ...]]:
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A command line that cannot work.
+
+    Attributes:
+        words: of the command line.
+        wrong: what must be named, one of them at least.
+    """
+
+    words: tuple[str, ...]
+    wrong: tuple[str, ...]
+
+
+def cases() -> Iterator[Case]:
     """Command lines that cannot work."""
     for verb, words in WORDS.items():
         for place in PLACES:
-            yield (verb, *words, "--output", place.format(FILES.get(verb, "made"), long="x" * 300))
+            output = place.format(FILES.get(verb, "made"), long="x" * 300)
+            yield Case((verb, *words, "--output", output), (output.partition("/")[0] or "/proc",))
     for verb, option in NUMBERS:
-        yield (verb, *WORDS[verb], *option.split(), "--output", FILES.get(verb, "made"))
+        yield _with_option(verb, option)
 
 
-def told(words: tuple[str, ...], folder: Path) -> Told:
+def quick_cases() -> Iterator[Case]:
+    """Every ninth, and those that took longest."""
+    yield from list(cases())[::9]
+    for verb, option in SLOWEST:
+        yield _with_option(verb, option)
+
+
+def _with_option(verb: str, option: str) -> Case:
+    words = option.split()
+    return Case((verb, *WORDS[verb], *words, "--output", FILES.get(verb, "made")), (words[-2], repr(words[-1])))
+
+
+def told(case: Case, folder: Path) -> Told:
     """Run a case in a folder with a file ``file``, and a place ``taken`` of the other kind than the verb writes."""
+    words = case.words
     (folder / "file").write_text("mine")
     if words[0] in FILES:
         (folder / "taken").mkdir()
@@ -88,7 +121,8 @@ def told(words: tuple[str, ...], folder: Path) -> Told:
     seconds = ended.children_user + ended.children_system - began.children_user - began.children_system
     lines = done.stderr.strip().splitlines()
     same = before == sorted(path.relative_to(folder) for path in folder.rglob("*"))
-    return Told(" ".join(words), seconds, done.returncode == WRONG_INPUT and len(lines) == 1 and same)
+    named = len(lines) == 1 and any(wrong in lines[0] for wrong in case.wrong)
+    return Told(" ".join(words), seconds, done.returncode == WRONG_INPUT and named and same)
 
 
 def reruns(count: int) -> int:
@@ -122,12 +156,11 @@ def _second_is_refused(folder: Path, *, held: bool) -> bool:
 
 
 def rows(quick: bool) -> list[Figure]:
-    """The figures; a quick run takes every ninth case."""
-    chosen = list(cases())[:: 9 if quick else 1]
+    """The figures."""
     results = []
-    for words in chosen:
+    for case in quick_cases() if quick else cases():
         with TemporaryDirectory() as place:
-            results.append(told(words, Path(place)))
+            results.append(told(case, Path(place)))
     slowest = max(results, key=lambda result: result.seconds)
     wrong = [result.words for result in results if not result.right]
     data = f"{len(results)} command lines, simulated"

@@ -22,6 +22,7 @@ import numpy as np
 from solver.coordinates import joint_coordinates
 from solver.demo.motions import Style
 from solver.dynamics import predicted_wrench
+from solver.filter_presets import FilterPreset
 from solver.identification.accumulate import accumulate
 from solver.identification.comparison import Comparison, compare
 from solver.identification.constraints import ConstraintOptions
@@ -34,7 +35,6 @@ from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hrp2
 from solver.signals import PRESETS, low_pass, resample, settling_time, smooth_motion
-from solver.signals.filters import FilterPreset
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 

@@ -1,8 +1,9 @@
 """Calibration: a person's rig and marker places from recordings."""
 
+from ..assets import marker_sets
 from .calibrate import Calibration, calibrate
 from .markerset import MarkerSet, Place
-from .markerset_file import detect_marker_set, load_marker_set, marker_sets
+from .markerset_file import detect_marker_set, load_marker_set
 
 __all__ = [
     "Calibration",

@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ..assets import ASSETS
+from ..assets import LANDMARKS, MARKER_SETS, marker_sets
 from ..errors import InputError, InvalidValue, UnknownPreset
 from ..files import read_bytes
 from ..formats.json_tree import json_object
 from ..formats.value_tree import WrongEntry, from_tree
-from ..rigs.skeleton import LATERAL, LINKS, SIDES
+from ..person import LINKS, SIDES
+from ..rigs.skeleton import LATERAL
 from .markerset import MarkerSet, Place
 
-FOLDER = ASSETS / "markersets"
-LANDMARKS = "landmarks"
 FREE_SPREAD = (0.12, 0.12, 0.12)
 """[m] Standard deviation of the place of a marker that marks no landmark: its place is found, not believed."""
 FEWEST_MATCHES = 8
@@ -36,11 +35,6 @@ HOW_TO_WRITE = (
 )
 
 
-def marker_sets() -> tuple[str, ...]:
-    """Names of the built-in sets, as `load_marker_set` takes them."""
-    return tuple(sorted(path.stem for path in FOLDER.glob("*.json") if path.stem != LANDMARKS))
-
-
 def load_marker_set(source: str | Path) -> MarkerSet:
     """A built-in set by name, or one from a JSON file.
 
@@ -53,7 +47,7 @@ def load_marker_set(source: str | Path) -> MarkerSet:
         return _read(path)
     if str(source) not in marker_sets():
         raise UnknownPreset(str(source), marker_sets())
-    return _read(FOLDER / f"{source}.json")
+    return _read(MARKER_SETS / f"{source}.json")
 
 
 def detect_marker_set(names: Sequence[str], path: str | Path = "markers") -> MarkerSet:
@@ -106,13 +100,13 @@ class Written:
 
 
 def _read(path: Path) -> MarkerSet:
-    return _parsed(path, read_bytes(path), read_bytes(FOLDER / f"{LANDMARKS}.json"))
+    return _parsed(path, read_bytes(path), read_bytes(MARKER_SETS / f"{LANDMARKS}.json"))
 
 
 @lru_cache(maxsize=32)
 def _parsed(path: Path, content: bytes, known: bytes) -> MarkerSet:
     """A set from the content of its file: an edited file is another set, the same one is not read twice."""
-    landmarks = json_object(FOLDER / f"{LANDMARKS}.json", known, "Install the program again")["landmarks"]
+    landmarks = json_object(MARKER_SETS / f"{LANDMARKS}.json", known, "Install the program again")["landmarks"]
     try:
         written = from_tree(Written, json_object(path, content, HOW_TO_WRITE))
         places, centres, marked, virtual = {}, {}, {}, {}

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InvalidValue
+from ..person import SEXES, STATURE_GUESS, require_person
 from ..progress import Progress
 from ..rig import Rig
-from ..rigs.human import SEXES, human, require_person
+from ..rigs.human import human
 from ..rigs.skeleton import default_lengths
 from ..tracking.dynamical import InverseKinematics
 from ..tracking.options import TrackingOptions
@@ -23,8 +24,6 @@ from .markerset import MarkerSet, Place
 from .priors import Beliefs, beliefs_of, joint_centre_place
 from .sampling import is_still, moving_frames, still_frames, table_of
 
-STATURE_GUESS = {"male": 1.76, "female": 1.63}
-"""[m] Where the search for an unknown stature starts."""
 STATURE_SEGMENTS = ("thigh", "shank", "upper_arm", "forearm", "torso")
 STATURE_ROUNDS = 3
 STATURE_DOUBT = 2.0

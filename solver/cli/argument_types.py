@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from ..assets import marker_sets
 from ..numerals import numeral
+from ..person import STATURES
 
 Number = TypeVar("Number", int, float)
 WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
@@ -42,6 +44,12 @@ def positive(text: str) -> float:
 def not_negative(text: str) -> float:
     """A number from 0."""
     return _bounded(number(text), number(text) >= 0.0, "not be negative")
+
+
+def stature(text: str) -> float:
+    """Height of a person."""
+    low, high = STATURES
+    return _bounded(number(text), low <= number(text) <= high, f"lie between {low:g} and {high:g} m, as people's do")
 
 
 def share(text: str) -> float:
@@ -89,6 +97,13 @@ def path(text: str) -> Path:
     if not text.strip():
         raise argparse.ArgumentTypeError("a path is needed, this one is empty")
     return Path(text)
+
+
+def marker_set(text: str) -> str:
+    """A built-in marker set, or a file of one."""
+    if Path(text).suffix.lower() != ".json" and text not in marker_sets():
+        raise argparse.ArgumentTypeError(f"{text!r} is no .json file, and none of {', '.join(marker_sets())}")
+    return text
 
 
 def path_ending(*endings: str) -> Callable[[str], Path]:

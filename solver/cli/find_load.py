@@ -10,6 +10,7 @@ from .argument_types import count, not_negative, path
 from .foreseen import require_sense
 from .options import (
     add_calibration,
+    add_filter,
     add_jobs,
     add_output,
     add_plates,
@@ -19,7 +20,6 @@ from .options import (
     add_verb,
     plate_options,
     read_options,
-    rig_of,
     subject,
 )
 
@@ -54,16 +54,15 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     group.add_argument("--most", type=count, metavar="N", help="links that carry something (default: 3)")
     group.add_argument("--candidates", nargs="+", default=(), metavar="LINK", help="that may carry it (default: all)")
     group.add_argument("--margin", type=not_negative, metavar="M", help="it reaches beyond its link (default: 0.05)")
-    group.add_argument("--filter", default="human_8hz", metavar="PRESET", help="a named filter (default: human_8hz)")
+    add_filter(group)
     add_jobs(group)
     add_output(parser)
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Find, write, tell."""
-    require_sense(options, options.before)
+    body: Calibration | Rig | None = require_sense(options, options.before, options.after)
     from ..calibration.calibration_file import CALIBRATION
-    from ..formats.recording import pair_files
     from ..identification.added_load import LoadOptions
     from ..progress import Part
     from ..report.study_folder import write_study
@@ -72,8 +71,6 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..study.values import Settings
     from .words import found_load, warn
 
-    pair_files(options.after)
-    body: Calibration | Rig | None = rig_of(options)
     if body is None and options.calibration is not None:
         body = CALIBRATION.read(options.calibration)
     person = subject(options) if body is None else None

@@ -5,22 +5,41 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ..errors import UnknownName
+from ..errors import InvalidValue, UnknownLink, UnknownName
+from ..files import check_file
+from ..person import LINKS, STATURE_GUESS, require_person
+from .options import rig_of, subject
+
+if TYPE_CHECKING:
+    from ..rig import Rig
+
+LIKELY_MASS = 70.0
+"""[kg] Whatever it is, only what is stated is judged."""
 
 
-def require_sense(options: argparse.Namespace, files: Sequence[Path]) -> None:
+def require_sense(options: argparse.Namespace, *recordings: Sequence[Path]) -> Rig | None:
     """Refuse what could only fail after long work: options of a subject, and results that nothing may replace.
+
+    Args:
+        options: of the verb.
+        recordings: its files, those whose trials give results their names first.
+
+    Returns:
+        the rig that is named with ``--rig``.
 
     Raises:
         InputError: no recordings; a file that is not this program's has the name of one of the results; no marker set.
-        UnknownName: a trial that was not given.
+        InvalidValue: no sex of a new subject, a body that no person has, a standing patch of a person.
+        UnknownName: a trial that was not given, or a link that the body does not have.
     """
+    rig = _require_body(options)
     from ..formats.folder import check_names
     from ..formats.recording import pair_files
     from ..scene.study_folder import files_of
 
-    trials = [name for name, _ in pair_files(files)]
+    trials, *_ = ([name for name, _ in pair_files(files)] for files in recordings)
     for name in options.static:
         if name not in trials:
             raise UnknownName(name, trials)
@@ -29,3 +48,30 @@ def require_sense(options: argparse.Namespace, files: Sequence[Path]) -> None:
 
         load_marker_set(options.marker_set)
     check_names(options.output, files_of(trials))
+    return rig
+
+
+def _require_body(options: argparse.Namespace) -> Rig | None:
+    """The rig that is named; what is said of the body fits it."""
+    calibration = getattr(options, "calibration", None)
+    named = (*filter(None, [getattr(options, "base", None)]), *getattr(options, "candidates", ()))
+    standing = getattr(options, "standing", None)
+    if getattr(options, "rig", None) is not None:
+        rig = rig_of(options)
+        assert rig is not None
+        for link in named:
+            rig.index(link)
+        if standing is not None:
+            rig.resting(standing)
+        return rig
+    if standing is not None:
+        raise InvalidValue("--standing tells where a rig stands whose joint coordinates were recorded: name its --rig")
+    if calibration is not None:
+        check_file(calibration)
+        return None
+    for link in named:
+        if link not in LINKS:
+            raise UnknownLink(link, LINKS)
+    stated = subject(options)
+    require_person(stated["height"] or STATURE_GUESS[stated["sex"]], stated["mass"] or LIKELY_MASS)
+    return None

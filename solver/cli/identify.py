@@ -8,6 +8,7 @@ from ..progress import Progress
 from .argument_types import natural, seed
 from .foreseen import require_sense
 from .options import (
+    add_filter,
     add_jobs,
     add_output,
     add_plates,
@@ -17,7 +18,6 @@ from .options import (
     add_verb,
     plate_options,
     read_options,
-    rig_of,
     subject,
 )
 
@@ -46,7 +46,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_plates(parser)
     group = parser.add_argument_group("identification")
     group.add_argument("--method", choices=METHODS, default=METHODS[0], help=f"(default: {METHODS[0]})")
-    group.add_argument("--filter", default="human_8hz", metavar="PRESET", help="a named filter (default: human_8hz)")
+    add_filter(group)
     group.add_argument(
         "--base", metavar="LINK", help="at whose origin the wrench is written (default: the rig's choice)"
     )
@@ -64,7 +64,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Identify, write, tell."""
-    require_sense(options, options.files)
+    rig = require_sense(options, options.files)
     from ..progress import Part
     from ..report import REPORT_FILE
     from ..report.study_folder import write_study
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         standing=options.standing,
         plates=plate_options(options),
     )
-    rig, part = rig_of(options), Part(progress, 0.0, 0.97)
+    part = Part(progress, 0.0, 0.97)
     person = None if rig is not None else subject(options)
     recordings = pipeline.load(options.files, read_options(options))
     if person is None:

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypedDict
 
 from ..errors import InvalidValue
+from ..filter_presets import PRESETS
+from ..person import SEXES
 from ..plate_options import FINDINGS, FREE_MOMENTS, PlateOptions
 from ..progress import JsonLines, Progress, silent
 from ..streams import heard
 from ..terminal import watched
-from .argument_types import jobs, path, path_ending, positive
+from .argument_types import jobs, marker_set, path, path_ending, positive, stature
 
 if TYPE_CHECKING:
     from ..formats.recording import ReadOptions
@@ -36,7 +38,7 @@ FOLDER, FILE, EITHER = "folder", "file", "folder, or .json file"
 KEYS = ".json"
 """Suffix of an output that is a file where it could be a folder."""
 HELP_WIDTH = 110
-SEXES = ("female", "male")
+FILTER = "human_8hz"
 UP_AXES = ("auto", "x", "y", "z", "-x", "-y", "-z")
 UNITS = ("m", "mm", "cm")
 
@@ -207,12 +209,23 @@ def add_subject(parser: argparse.ArgumentParser, *, required: bool = True) -> No
     """What a new subject needs, and how to calibrate it."""
     group = parser.add_argument_group("subject")
     group.add_argument("--sex", choices=SEXES, required=required, help="chooses the table of segment inertias")
-    group.add_argument("--height", type=positive, metavar="M", help="stature in metres (default: from the markers)")
+    group.add_argument("--height", type=stature, metavar="M", help="stature in metres (default: from the markers)")
     group.add_argument("--mass", type=positive, metavar="KG", help="body mass in kg (default: from the plates)")
-    group.add_argument("--marker-set", metavar="NAME", help="name or .json file of a marker set (default: found out)")
+    group.add_argument(
+        "--marker-set",
+        type=marker_set,
+        metavar="NAME",
+        help="name or .json file of a marker set (default: found out)",
+    )
     group.add_argument(
         "--static", nargs="+", default=(), metavar="TRIAL", help="names of the only trials to calibrate with"
     )
+
+
+def add_filter(parser: argparse._ActionsContainer) -> None:
+    """By which filter motion and forces pass."""
+    words = f"a named filter: {', '.join(PRESETS)} (default: {FILTER})"
+    parser.add_argument("--filter", choices=tuple(PRESETS), default=FILTER, metavar="PRESET", help=words)
 
 
 def add_jobs(parser: argparse._ActionsContainer) -> None:

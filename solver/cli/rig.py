@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidValue
+from ..person import SEXES
 from ..progress import Progress
-from .argument_types import positive
-from .options import SEXES, add_output_file, add_verb
+from .argument_types import positive, stature
+from .options import add_output_file, add_verb
 
 if TYPE_CHECKING:
     from ..rig import Rig
@@ -42,7 +43,7 @@ def add_body(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Which body, and what its builder takes."""
     words = "human, hoap3, hrp2, a .urdf file, or a rig.json of this program"
     parser.add_argument("body", nargs=None if required else "?", metavar="BODY", help=words)
-    parser.add_argument("--height", type=positive, metavar="M", help="stature of a human in metres")
+    parser.add_argument("--height", type=stature, metavar="M", help="stature of a human in metres")
     parser.add_argument("--mass", type=positive, metavar="KG", help="mass of a human or of hrp2 in kg")
     parser.add_argument("--sex", choices=SEXES, help="of a human: chooses the table of segment inertias")
     parser.add_argument("--variant", help="of a human: 34dof (15 segments) or 23dof (12 segments)")

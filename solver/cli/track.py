@@ -9,6 +9,7 @@ from ..progress import Progress
 from .foreseen import require_sense
 from .options import (
     add_calibration,
+    add_filter,
     add_jobs,
     add_output,
     add_recordings,
@@ -16,7 +17,6 @@ from .options import (
     add_subject,
     add_verb,
     read_options,
-    rig_of,
     subject,
 )
 
@@ -42,14 +42,14 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_subject(parser, required=False)
     add_calibration(parser)
     add_rig(parser)
-    parser.add_argument("--filter", default="human_8hz", metavar="PRESET", help="a named filter (default: human_8hz)")
+    add_filter(parser)
     add_jobs(parser)
     add_output(parser)
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Track, write, tell."""
-    require_sense(options, options.files)
+    body: Calibration | Rig | None = require_sense(options, options.files)
     from ..calibration.calibration_file import CALIBRATION
     from ..formats.text_table import table
     from ..progress import Part
@@ -59,7 +59,6 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from .words import warn
 
     settings = Settings(preset=options.filter, jobs=options.jobs, standing=options.standing)
-    body: Calibration | Rig | None = rig_of(options)
     if body is None and options.calibration is not None:
         body = CALIBRATION.read(options.calibration)
     person = subject(options) if body is None else None

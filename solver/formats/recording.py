@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError
+from ..files import check_file
 from ..motion import JointCoordinates, Markers
 from ..trial import Recording
 from ..wrenches import Wrenches
@@ -197,8 +198,9 @@ def kind_of(path: Path) -> str:
     """``"markers"``, ``"joints"``, ``"forces"`` or ``"both"``, by suffix and, for tables, by the titles of the columns.
 
     Raises:
-        InputError: an unknown suffix, or a CSV file that holds none of these.
+        InputError: no file, an unknown suffix, or a CSV file that holds none of these.
     """
+    check_file(path)
     suffix = path.suffix.lower()
     if suffix == ".trc":
         return MARKERS
@@ -212,8 +214,6 @@ def kind_of(path: Path) -> str:
             problem = "no column is titled NAME.x [m] (markers), NAME [rad] (joints) or NAME.fx [N] (forces)"
             raise InputError(path, problem, place="line 1", remedy="Give the table the documented header")
         return kind
-    if not path.exists():
-        raise InputError(path, "the file does not exist", remedy="Check the path")
     raise InputError(path, f"suffix {suffix!r} is no known format", remedy=f"Known: {', '.join(SUFFIXES)}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import InvalidValue
+from ..filter_presets import preset_of
 from ..identification.added_load import AddedLoad
 from ..identification.comparison import Comparison
 from ..identification.equations import believed_part, measured_wrench, reconstructed_wrench
@@ -12,7 +13,6 @@ from ..identification.estimate import CONSISTENT, ROTATIONAL
 from ..identification.result import Identification
 from ..inertials import InertialParameters
 from ..plate_options import FINDINGS
-from ..signals.filters import preset_of
 from ..signals.window_rules import Reason
 from ..study.plates.finding import Finding
 from ..study.residuals import FieldResidual, field_residuals

@@ -20,15 +20,15 @@ import numpy as np
 
 from ..dynamics import link_poses
 from ..errors import InvalidValue
+from ..person import LINKS, SEXES, SIDES, require_person
 from ..rig import Rig
 from ..shape import Shape
 from .anthropometry import TABLES, Segment, SegmentInertia, segment_inertia, stacked
 from .assembly import Body, assemble
 from .assets import read_asset
 from .human_shape import girth, segment_box, segment_shapes, soles
-from .skeleton import LATERAL, LINKS, SIDES, Skeleton, build_skeleton
+from .skeleton import LATERAL, Skeleton, build_skeleton
 
-SEXES = ("male", "female")
 VARIANTS = ("34dof", "23dof")
 MERGED = {"34dof": (), "23dof": ("head", "right_hand", "left_hand")}
 """Links that are part of their parent, by variant."""
@@ -127,17 +127,6 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
         },
     )
     return replace(rig, provenance={**rig.provenance, "standing": _standing(rig, skeleton)})
-
-
-def require_person(height: float, mass: float) -> None:
-    """Refuse a stature [m] or mass [kg] that no person has.
-
-    Raises:
-        InvalidValue: one of them.
-    """
-    for name, value, low, high, unit in (("height", height, 0.4, 2.8, "m"), ("mass", mass, 2.0, 500.0, "kg")):
-        if not (np.isfinite(value) and low <= value <= high):
-            raise InvalidValue(f"a person's {name} lies between {low:g} and {high:g} {unit}, got {value!r}")
 
 
 def _check(height: float, mass: float, sex: str, variant: str, table: str) -> None:

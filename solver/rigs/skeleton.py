@@ -9,14 +9,11 @@ from itertools import pairwise
 import numpy as np
 
 from ..errors import InvalidValue, UnknownLink, UnknownName
+from ..person import CHAINS, LINKS, SIDES
 from .assets import read_asset
 
 CENTRAL_LENGTHS = ("pelvis_width", "pelvis_height", "torso", "shoulder_width", "head")
 SIDED_LENGTHS = ("shoulder_drop", "upper_arm", "forearm", "hand", "thigh", "shank", "foot", "ankle_height")
-SIDES = ("right", "left")
-CHAINS = (("upper_arm", "forearm", "hand"), ("thigh", "shank", "foot"))
-LINKS = ("pelvis", "torso", "head", *(f"{side}_{name}" for chain in CHAINS for side in SIDES for name in chain))
-"""The fifteen links, depth first."""
 LATERAL = {"right": -1.0, "left": 1.0}
 
 

@@ -3,8 +3,9 @@
 Both sides of Y phi = f must pass the same filter, or their difference is the filter's and not the body's.
 """
 
+from ..filter_presets import PRESETS, FilterPreset, preset_of
 from .cutoff import lowered, noisy_above
-from .filters import PRESETS, FilterPreset, lighter, low_pass, preset_of, require_rate, settling_time
+from .filters import lighter, low_pass, require_rate, settling_time
 from .gaps import bridge, left_out, stretches
 from .lag import Lag, combined_lag, estimate_lag, shift
 from .manifold import smooth_motion

@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..dynamics import difference
+from ..filter_presets import FilterPreset
 from ..rig import Rig
-from .filters import FilterPreset
 from .resample import rate_of_grid
 
 LEAST = 3.5

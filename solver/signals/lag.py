@@ -10,8 +10,8 @@ from scipy.interpolate import make_interp_spline
 
 from ..arrays import frozen
 from ..errors import InvalidValue
+from ..filter_presets import FilterPreset
 from ..wrenches import Wrenches
-from .filters import FilterPreset
 from .gaps import stretches
 from .pooled import blocks_of, pooled
 from .resample import filter_wrenches

@@ -15,10 +15,11 @@ from scipy.interpolate import BSpline, make_interp_spline
 
 from ..arrays import frozen_times
 from ..errors import InvalidValue
+from ..filter_presets import FilterPreset
 from ..motion import Motion
 from ..rig import Rig
 from ..so3 import conjugate, continuous, product, rotate
-from .filters import FilterPreset, filter_padded, padding
+from .filters import filter_padded, padding
 from .gaps import LONGEST_GAP, bridge, stretches
 from .resample import rate_of_grid, uniform_times
 

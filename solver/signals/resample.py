@@ -6,8 +6,9 @@ import numpy as np
 from scipy.interpolate import make_interp_spline
 
 from ..errors import InvalidValue
+from ..filter_presets import FilterPreset
 from ..wrenches import Wrenches
-from .filters import FilterPreset, low_pass
+from .filters import low_pass
 from .gaps import LONGEST_GAP, stretches
 
 ROUNDING = 0.15

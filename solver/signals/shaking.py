@@ -13,9 +13,9 @@ from itertools import pairwise
 import numpy as np
 
 from ..dynamics import difference, integrate
+from ..filter_presets import FilterPreset
 from ..motion import Motion
 from ..rig import Rig
-from .filters import FilterPreset
 from .manifold import smooth_motion
 from .resample import rate_of_grid, uniform_times
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from .filters import FilterPreset, both_ways, extended, padding, sections_of
+from ..filter_presets import FilterPreset
+from .filters import both_ways, extended, padding, sections_of
 
 PIECE = 256
 """Samples given out at once, at least."""

@@ -16,10 +16,11 @@ from ..arrays import frozen, frozen_mask, frozen_times
 from ..dynamics.kinematics import link_motions
 from ..dynamics.wrench import com_acceleration
 from ..errors import InvalidValue
+from ..filter_presets import FilterPreset
 from ..motion import Motion
 from ..rig import Rig
 from ..wrenches import Wrenches
-from .filters import FilterPreset, settling_time
+from .filters import settling_time
 from .gaps import stretches
 from .resample import rate_of_grid
 from .support import Heights, classify

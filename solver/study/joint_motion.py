@@ -8,7 +8,7 @@ import numpy as np
 
 from ..coordinates import coordinate_lengths, joint_coordinates, joint_places
 from ..dynamics import Workspace, difference, integrate
-from ..errors import InvalidValue, UnknownName
+from ..errors import InvalidValue
 from ..formats.joint_coordinates import AXES
 from ..joints import ROOT_NV
 from ..motion import POSE, JointCoordinates
@@ -169,18 +169,15 @@ def _names(name: str, count: int) -> list[str]:
 
 def _patch(rig: Rig, standing: str | None) -> ContactPolygon:
     """The patch that is said to stand still."""
-    names = [name for contact in rig.contacts for name in (contact.name, contact.link)]
     if standing is None:
+        names = [name for contact in rig.contacts for name in (contact.name, contact.link)]
         raise InvalidValue(
             "nothing tells where the root is: give its pose (columns root_tx, root_ty, root_tz [m] and root_rx, "
             "root_ry, root_rz [rad] or root_qx ... root_qw), or state what stands still on the floor all the time "
             f"(standing = {' or '.join(names) or 'a contact patch, of which this rig has none'}): forces are about the "
             "middle of that sole then"
         )
-    for contact in rig.contacts:
-        if standing in (contact.name, contact.link):
-            return contact
-    raise UnknownName(standing, names)
+    return rig.resting(standing)
 
 
 def _plant(rig: Rig, q: np.ndarray, known: np.ndarray, patch: ContactPolygon) -> None:

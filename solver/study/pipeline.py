@@ -19,9 +19,9 @@ from ..identification.comparison import Comparison, compare
 from ..identification.identify import IdentifyOptions, identify
 from ..identification.result import Identification
 from ..inertials import InertialParameters
+from ..person import LINKS
 from ..progress import Part, Progress, silent
 from ..rig import Rig
-from ..rigs.skeleton import LINKS
 from ..signals import preset_of, require_rate, smooth_motion
 from ..threads import one_blas_thread
 from ..tracking import TrackingOptions, track

@@ -12,13 +12,13 @@ from ..arrays import frozen, frozen_mask, frozen_times, shortened
 from ..calibration.calibrate import Calibration
 from ..calibration.mass import MassEstimate
 from ..errors import UnknownName, UnknownPreset
+from ..filter_presets import preset_of
 from ..identification.added_load import AddedLoad
 from ..identification.identify import METHODS, require_draws
 from ..identification.result import Identification
 from ..motion import Motion
 from ..plate_options import KnownPlates, PlateOptions
 from ..rig import Rig
-from ..signals.filters import preset_of
 from ..signals.lag import Lag
 from ..signals.windows import Windows
 from ..tracking.track import Tracked

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +15,8 @@ from solver.cli import main
 from solver.dance.authoring.complete import CompleteOptions
 from solver.dance.authoring.repair import RepairOptions
 from solver.dance.design.options import DanceOptions
-from solver.errors import SolverError
+from solver.errors import InputError, SolverError
+from solver.formats.recording import pair_files
 from solver.identification.added_load import LoadOptions
 from solver.identification.identify import IdentifyOptions
 from solver.motion import Markers
@@ -21,6 +25,7 @@ from solver.study.pipeline import require_rates
 from solver.study.values import Settings
 from solver.trial import Recording
 
+ROOT = Path(__file__).resolve().parents[2]
 NAN, INF = float("nan"), float("inf")
 
 
@@ -67,3 +72,34 @@ def test_a_number_that_cannot_work_is_one_line(words: str, capsys: pytest.Captur
     assert main(["identify", "nowhere.trc", "--sex", "male", *words.split(), "--output", "out"]) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert words.split()[0] in line
+
+
+@pytest.mark.parametrize("words", ["--filter none", "--height 17", "--marker-set none", "--mass 7000", "--base tail"])
+def test_a_name_or_size_that_no_body_has_is_told_before_heavy_imports(words: str) -> None:
+    """What is said of a person is judged, and named, before signals, calibration or studies are imported."""
+    heavy = "any('solver.' + name in sys.modules for name in ('signals', 'calibration', 'study', 'rigs'))"
+    code = f"import sys; from solver.cli import main; code = main(sys.argv[1:]); sys.exit(9 if {heavy} else code)"
+    command = ["identify", "nowhere.trc", "--sex", "male", *words.split(), "--output", "out"]
+    done = subprocess.run([sys.executable, "-c", code, *command], cwd=ROOT, capture_output=True, text=True)
+    (line,) = done.stderr.strip().splitlines()
+    assert done.returncode == 2, line
+    assert words.split()[1] in line
+
+
+@pytest.mark.parametrize("words", ["--base tail", "--standing tail", "--base tail --filter ayusawa"])
+def test_a_robot_s_names_are_told_before_its_recordings(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A link or patch that the rig does not have is named, though the recording is missing as well."""
+    assert main(["identify", "nowhere.csv", "--rig", "hoap3", *words.split(), "--output", "out"]) == 2
+    assert "'tail'" in capsys.readouterr().err
+
+
+def test_a_missing_recording_is_told_with_the_others(tmp_path: Path) -> None:
+    """A .trc is asked for before any other file is read, though its suffix alone says what it would hold."""
+    with pytest.raises(InputError, match="does not exist"):
+        pair_files([tmp_path / "walk.trc"])
+
+
+def test_a_patch_that_stands_is_no_word_for_a_person(capsys: pytest.CaptureFixture[str]) -> None:
+    """What would be passed over in silence is refused."""
+    assert main(["identify", "nowhere.trc", "--sex", "male", "--standing", "right_foot", "--output", "out"]) == 2
+    assert "--rig" in capsys.readouterr().err

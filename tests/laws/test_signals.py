@@ -8,8 +8,9 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from solver.filter_presets import FilterPreset
 from solver.formats.text import check_times, unrounded
-from solver.signals.filters import FilterPreset, low_pass
+from solver.signals.filters import low_pass
 from solver.signals.resample import resample
 from solver.wrenches import Wrenches
 from tests.laws.found import arrays, reals

@@ -8,10 +8,11 @@ import pytest
 from solver.coordinates import joint_coordinates
 from solver.errors import InvalidValue, UnknownLink, UnknownName
 from solver.inertials import steiner
+from solver.person import LINKS
 from solver.pinocchio_loader import pin
 from solver.rigs.anthropometry import Segment, consistent, segment_inertia
 from solver.rigs.human import human
-from solver.rigs.skeleton import LINKS, Skeleton, default_lengths
+from solver.rigs.skeleton import Skeleton, default_lengths
 
 MIRROR = np.diag([1.0, -1.0, 1.0])
 BODIES = [(1.77, 75.0, "male"), (1.61, 58.0, "female"), (1.95, 120.0, "male"), (1.10, 18.0, "female")]

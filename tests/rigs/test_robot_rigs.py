@@ -258,7 +258,6 @@ def test_build_refuses_what_a_kind_does_not_take() -> None:
     ("words", "said"),
     [
         (["hoap3", "--mass", "70"], "hoap3 takes no --mass; it takes --payload, --torque"),
-        (["hoap3", "--mass", "0"], "hoap3 takes no --mass"),
         (["hrp2", "--sex", "male", "--table", "deleva"], "hrp2 takes no --sex, --table; it takes --mass"),
         (["human", "--packages", "robots"], "human takes no --packages; it takes --height, --mass, --sex"),
         (["robot.urdf", "--mass", "70"], "robot.urdf takes no --mass; it takes --packages"),
