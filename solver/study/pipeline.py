@@ -303,14 +303,18 @@ def identify_study(  # noqa: PLR0913 what a user types: a person's words, or a r
 
 
 def warnings_of(records: Sequence[TrialRecord], calibration: Calibration | None) -> tuple[str, ...]:
-    """What reading, calibrating and tracking went on past, each sentence once."""
+    """What reading, calibrating and tracking went on past, each sentence once with all trials that it is about."""
     told = [warning for record in records for warning in record.recording.warnings]
     if calibration is None:
         told += [f"{r.name}: no joint coordinates, left out" for r in records if r.recording.joints is None]
     else:
         told += [f"{r.name}: no markers, left out" for r in records if r.recording.markers is None]
         told += calibration.warnings
-    told += [f"{record.name}: {text}" for record in records if record.tracked for text in record.tracked.warnings]
+    about: dict[str, list[str]] = {}
+    for record in records:
+        for text in record.tracked.warnings if record.tracked else ():
+            about.setdefault(text, []).append(record.name)
+    told += [f"{', '.join(names)}: {text}" for text, names in about.items()]
     return tuple(dict.fromkeys(told))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from solver.demo.laboratory import PlateNoise, record_markers, record_plates, so
 from solver.demo.person import SEX, simulate_person
 from solver.errors import InvalidValue
 from solver.motion import Markers
-from solver.study.pipeline import calibrate_subject, identify_study
+from solver.study.pipeline import calibrate_subject, identify_study, track_study
 from solver.trial import Recording
 
 
@@ -25,7 +27,7 @@ def standing() -> Recording:
 
 def test_a_new_subject_needs_its_sex() -> None:
     """The prior's tables differ by sex and no recording tells it: without one there is no identification."""
-    markers = Markers(np.arange(3.0), ("C7",), np.zeros((3, 1, 3)))
+    markers = Markers(np.arange(30) / 100.0, ("C7",), np.zeros((30, 1, 3)))
     with pytest.raises(InvalidValue, match=r"female.*male"):
         identify_study([Recording("standing", markers)])
 
@@ -39,3 +41,17 @@ def test_a_calibration_says_what_it_was_not_told(standing: Recording) -> None:
         assert sum(words in text for text in found.assumed) == 1, found.assumed
     guessed = calibrate_subject([Recording("static", standing.markers)], sex=SEX, height=1.76)
     assert any("70.0 kg" in text and "guess" in text for text in guessed.assumed)
+
+
+def test_one_warning_of_all_trials_is_one_sentence(standing: Recording) -> None:
+    """What holds of several trials alike is said once, with their names, so that it does not hide what else is said."""
+    body = calibrate_subject([standing], sex=SEX, height=1.76, mass=71.0)
+    markers = standing.markers
+    assert markers is not None
+    strange = Markers(
+        markers.times, (*markers.names, "wand"), np.concatenate([markers.positions, markers.positions[:, :1]], axis=1)
+    )
+    study = track_study([replace(standing, name=name, markers=strange) for name in ("walk", "squat")], body)
+    about = [text for text in study.warnings if "wand" in text]
+    assert len(about) == 1
+    assert about[0].startswith("walk, squat: ")
