@@ -7,12 +7,13 @@ import numpy as np
 from ..errors import InvalidValue
 from ..filter_presets import preset_of
 from ..identification.added_load import AddedLoad
-from ..identification.comparison import Comparison
+from ..identification.comparison import AXES, Comparison
 from ..identification.equations import believed_part, measured_wrench, reconstructed_wrench
 from ..identification.estimate import CONSISTENT, ROTATIONAL
 from ..identification.result import Identification
 from ..inertials import InertialParameters
 from ..plate_options import FINDINGS
+from ..signals.filters import LIGHT
 from ..signals.window_rules import Reason
 from ..study.plates.finding import Finding
 from ..study.residuals import FieldResidual, field_residuals
@@ -189,8 +190,13 @@ def _methods(study: Study, result: Identification) -> tuple[tuple[str, str], ...
         height = f"height {study.calibration.height:.3f} m"
         markers = f"{len(study.calibration.attachments)} markers of the set {study.calibration.marker_set}"
         rows.append(("Subject", f"{study.rig.name}; {height}, {markers}"))
-    rows.append(("Filter", f"{_filter(preset.order, preset.cutoff)} ({preset.name}), motion and wrenches alike"))
-    rows.append(("Derivatives", "on the configuration manifold, from the filtered motion"))
+    rows.append(
+        ("Filter", f"{_filter(preset.order, preset.cutoff)} ({preset.name}), both sides of the equations alike")
+    )
+    rows.append(("Derivatives", f"on the configuration manifold, from a motion filtered at {LIGHT:g} times as high"))
+    believed = [f"{axis} {cutoff:.2g} Hz" for axis, cutoff in zip(AXES, result.believed) if np.isfinite(cutoff)]
+    if believed:
+        rows.append(("Believed", f"reconstructed wrenches up to {', '.join(believed)}, judged by the plates"))
     rows.append(("Equation", f"external wrench at the origin of link {result.base_link}; six rows a frame"))
     sigma = ", ".join(f"{1.0 / w:.2g}" if w > 0.0 else "not used" for w in result.weights)
     rows.append(

@@ -150,7 +150,7 @@ def prepare(
     Args:
         rig: calibrated.
         records: with poses, tracked or given.
-        preset: filter of motion and wrenches alike; its cut-off is lowered where every motion is mostly noise above.
+        preset: filter of both sides of the equations; its cut-off is lowered where every motion is mostly noise above.
         stated_mass: [kg] what the user says.
         synchronise: estimate and remove the plates' lag.
         plates: what is to be done about plates that are suspected.
