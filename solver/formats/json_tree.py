@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def parse_json(text: str | bytes) -> Any:
     _check_depth(tree)
     if _HALF_CHARACTER.search(text):
         try:
-            json.dumps(tree, ensure_ascii=False).encode()
+            "".join(_texts(tree)).encode()
         except UnicodeEncodeError:
             raise NoJson("holds half a character, which no text can show") from None
     return tree
@@ -102,6 +103,19 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = repeated([name for name, _ in pairs])[0]
         raise ValueError(f"{twice[:40]!r} stands twice")
     return tree
+
+
+def _texts(tree: Any) -> Iterator[str]:
+    """Every text of a tree, names of entries too."""
+    if isinstance(tree, str):
+        yield tree
+    elif isinstance(tree, dict):
+        for name, entry in tree.items():
+            yield name
+            yield from _texts(entry)
+    elif isinstance(tree, list):
+        for entry in tree:
+            yield from _texts(entry)
 
 
 def _check_depth(tree: Any) -> None:
