@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 from .errors import UnknownName
 
-FREE_MOMENT, PLACE, BELONGING, STANDSTILL, MASS = "free-moment", "place", "belonging", "standstill", "mass"
+FREE_MOMENT, PLACE, BELONGING, STANDSTILL = "free-moment", "place", "belonging", "standstill"
+MASS, LAG = "mass", "lag"
 FINDINGS: Mapping[str, str] = {
     FREE_MOMENT: "sign of the free moment",
     PLACE: "place of the plates in the plane",
     BELONGING: "forces and motion that do not belong together",
     STANDSTILL: "forces or markers that stand still",
     MASS: "body mass, offset and unit of force",
+    LAG: "time by which the plates trail the motion",
 }
 """What is looked at, by the word that overrules it."""
 AS_SHOWN, AS_IS, REVERSED, IGNORE = "auto", "as-is", "reversed", "ignore"

@@ -34,6 +34,8 @@ from .values import Settings, Study, TrialRecord
 
 FALLBACK_MASS = 70.0
 """[kg] With neither a stated mass nor plates only the prior's inertias depend on it, and they do not move markers."""
+NO_BETTER = 1.1
+"""Mean RMSE of trials not used over the prior's: a tenth more or less is what a single walk leaves to chance."""
 LEAST_FRAMES_TO_SHARE = 3000
 """Fewer frames are tracked sooner by one process than worker processes start."""
 
@@ -397,6 +399,7 @@ def study_motions(
             result = _identified(prepared, settings, Part(progress, 0.2, 1.0))
         unused = [r.name for r in prepared.records if r.trial is not None and r.name not in result.trials]
         warnings += [f"{name}: no frame counts, left out of the identification" for name in unused]
+        warnings += unexplained(result.comparisons)
     return Study(
         rig=prepared.rig,
         settings=settings,
@@ -409,6 +412,20 @@ def study_motions(
         assumed=_assumed(prepared, settings) if result is not None else (),
         findings=prepared.findings,
     )
+
+
+def unexplained(comparisons: Sequence[Comparison]) -> list[str]:
+    """A warning, with its likely cause, where trials not used are explained no better than by the prior."""
+    new = [c for c in comparisons if not c.used and np.isfinite(c.ratio).any()]
+    ratios = {c.trial: float(np.nanmean(c.ratio)) for c in new}
+    if not ratios or not np.mean(list(ratios.values())) > NO_BETTER:
+        return []
+    listed = ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
+    return [
+        f"trials that were not used are explained worse than by the prior (RMSE over the prior's: {listed}): too "
+        "little moved to identify a body by (record squats, jumps and arm swings too), or the trials are of several "
+        "bodies",
+    ]
 
 
 def _assumed(prepared: Prepared, settings: Settings) -> tuple[str, ...]:

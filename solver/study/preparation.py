@@ -12,7 +12,7 @@ from ..calibration.mass_evidence import MassEvidence, mass_evidence
 from ..dynamics import centroidal_momentum, predicted_wrench
 from ..errors import InvalidValue
 from ..motion import Motion
-from ..plate_options import MASS, PlateOptions
+from ..plate_options import LAG, MASS, PlateOptions
 from ..rig import Rig
 from ..signals import (
     GRAVITY,
@@ -31,6 +31,7 @@ from ..signals import (
 from ..trial import Recording, Trial
 from ..wrenches import Wrenches
 from .motion_noise import MotionNoise, fitting, motion_noises, shaken_copies
+from .plates.clock import lag_finding
 from .plates.correction import UNCHANGED, VERTICAL, PlateCorrection
 from .plates.finding import Finding
 from .plates.first_look import Seen, first_look
@@ -182,7 +183,9 @@ def prepare(
         findings += disagreements
         rig = rig.with_prior(rig.prior.scaled(mass.mass))
     lags, lag = _lags(rig, items, preset, warnings) if synchronise else ({}, None)
-    seconds = 0.0 if lag is None else lag.seconds
+    if lag is not None:
+        findings.append(lag_finding(lag, tuple(lags), plates.overrules(LAG)))
+    seconds = 0.0 if lag is None or plates.overrules(LAG) else lag.seconds
     done = [
         _finished(item, preset, biases.get(item.record.name), lags.get(item.record.name), seconds) for item in items
     ]

@@ -12,10 +12,12 @@ from solver.dynamics import centroidal_momentum, predicted_wrench
 from solver.errors import InvalidValue
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
+from solver.plate_options import LAG, PlateOptions
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.signals import PRESETS, shift, smooth_motion
 from solver.study.pipeline import calibrate_subject, identify_study, load, study_motions, track_all
+from solver.study.plates.finding import Done
 from solver.study.preparation import prepare, rough_mass
 from solver.study.values import Poses, Settings, TrialRecord
 from solver.trial import Recording
@@ -101,6 +103,9 @@ def test_the_lag_of_the_plates_is_taken_off(rig: Rig, motion: Motion, lag: float
     late, timely = (prepare(rig, [moved(recorded(rig, motion, value), motion)], PRESET) for value in (lag, 0.0))
     assert late.lag is not None
     assert late.lag.seconds == pytest.approx(lag, abs=5e-4)
+    (told,) = [finding for finding in late.findings if finding.kind == LAG]
+    assert told.evidence == pytest.approx(1e3 * late.lag.seconds)
+    assert told.done is Done.TAKEN_OFF
     one, two = late.records[0].trial, timely.records[0].trial
     assert one is not None
     assert two is not None
@@ -108,6 +113,18 @@ def test_the_lag_of_the_plates_is_taken_off(rig: Rig, motion: Motion, lag: float
     assert (
         np.abs(one.wrenches.total[both, :3] - two.wrenches.total[both, :3]).max() < 0.02 * rig.prior.total_mass * 9.81
     )
+
+
+def test_an_overruled_lag_stays(rig: Rig, motion: Motion) -> None:
+    """Who overrules the lag gets the wrenches on the file's clock, and the finding says so."""
+    late = [moved(recorded(rig, motion, 0.012), motion)]
+    kept = prepare(rig, late, PRESET, plates=PlateOptions(overruled=(LAG,)))
+    plain = prepare(rig, late, PRESET, synchronise=False)
+    assert [finding.done for finding in kept.findings if finding.kind == LAG] == [Done.OVERRULED]
+    one, two = kept.records[0].trial, plain.records[0].trial
+    assert one is not None
+    assert two is not None
+    assert np.array_equal(one.wrenches.values, two.wrenches.values, equal_nan=True)
 
 
 def test_the_prior_is_scaled_to_the_plates(rig: Rig, motion: Motion) -> None:

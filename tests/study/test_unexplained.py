@@ -1,0 +1,29 @@
+"""What is said where an identification explains new trials no better than the tables do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.identification.comparison import Comparison, Fit
+from solver.study.pipeline import unexplained
+
+
+def comparison(ratio: float, *, used: bool = False) -> Comparison:
+    """A trial whose six errors are so many times the prior's."""
+    one = np.ones(6)
+    return Comparison("squat", used, 100, Fit(ratio * one, one), Fit(one, one))
+
+
+@pytest.mark.parametrize(("ratios", "warned"), [((0.7, 0.9), False), ((1.0, 1.1), False), ((1.4, 1.3), True)])
+def test_worse_than_the_prior_is_told(ratios: tuple[float, ...], warned: bool) -> None:
+    """Unused trials explained clearly worse than by the prior give one sentence with a likely cause; others none."""
+    told = unexplained([comparison(ratio) for ratio in ratios])
+    assert bool(told) == warned
+    assert all("too little moved" in text and "squat" in text for text in told)
+
+
+def test_trials_used_prove_nothing() -> None:
+    """What was fitted is no test, however badly it is explained; nothing compared warns of nothing."""
+    assert unexplained([comparison(3.0, used=True)]) == []
+    assert unexplained([]) == []
