@@ -68,6 +68,7 @@ _HOME = {
     ),
     "study.find_load": ("find_load",),
     "study.joint_motion": ("joints_of", "poses_of"),
+    "cohorts.run": ("cohort",),
     "demo.examples": ("simulated_person", "simulated_robot"),
     "report.study_folder": ("write_study",),
     "version": ("VERSION",),

@@ -1,6 +1,6 @@
 """Independent pieces of work, shared among processes or threads, that never outlive whoever asked for them.
 
-joblib runs them, so that a cluster's scheduler (Dask, Ray) can take them over by configuration.
+joblib runs them, so that a cluster's scheduler (Dask, Ray) can take them over: `scheduled`.
 """
 
 from __future__ import annotations
@@ -16,15 +16,19 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, cpu_count, delayed, effective_n_jobs, parallel_config
 from joblib.externals.loky.backend import resource_tracker as joblibs
+from joblib.parallel import get_active_backend
 
-from .errors import BackendError
+from .errors import BackendError, MissingDependency, UnknownName
 from .stopping import undoing
 
 Result = TypeVar("Result")
 LOOK_EVERY = 0.25
 """[s] between a worker's looks at its parent, where the system does not tell it."""
+LOKY, DASK, RAY = "loky", "dask", "ray"
+BACKENDS = (LOKY, DASK, RAY)
+"""Who runs the pieces: processes of this machine, or a cluster's scheduler."""
 QUIET = "ignore:resource_tracker:UserWarning"
 """A housekeeper would tell the terminal how much it removed."""
 
@@ -43,10 +47,12 @@ def shared(
     Raises:
         BackendError: a worker process was killed or crashed.
     """
+    prefer = "threads" if threads else None
+    one_by_one = get_active_backend(prefer=prefer)[0].supports_return_generator
     parallel = Parallel(
         n_jobs=workers,
-        prefer="threads" if threads else None,
-        return_as="generator",
+        prefer=prefer,
+        return_as="generator" if one_by_one else "list",
         pre_dispatch="all",  # so that every process is started here, and none while a result is waited for
         initializer=_serve,
         initargs=(os.getpid(),),
@@ -62,6 +68,77 @@ def shared(
             "a worker process ended unexpectedly: usually the memory was used up; try with one worker, or close other "
             "programs"
         ) from None
+
+
+@contextmanager
+def scheduled(backend: str, workers: int | None = None) -> Iterator[None]:
+    """Within the block, `shared` work goes to one of `BACKENDS`.
+
+    Dask's client that is there already is used; without one, the scheduler that Dask's configuration names
+    (DASK_SCHEDULER_ADDRESS), or a cluster on this machine for as long as the block lasts. Ray finds its cluster by its
+    own configuration (RAY_ADDRESS).
+
+    Args:
+        backend: one of them.
+        workers: of a cluster that is started here; None and -1: one a processor.
+
+    Raises:
+        UnknownName: no such backend.
+        MissingDependency: its packages are not installed.
+        BackendError: a worker of the cluster was killed.
+    """
+    if backend not in BACKENDS:
+        raise UnknownName(backend, BACKENDS)
+    with _dask(workers) if backend == DASK else nullcontext():
+        if backend == RAY:
+            _register_ray()
+        with parallel_config(backend=backend):
+            yield
+
+
+@contextmanager
+def undivided() -> Iterator[None]:
+    """Within the block, itself a piece of `shared` work, further pieces are done one after the other, here."""
+    with parallel_config(backend="sequential"):
+        yield
+
+
+@contextmanager
+def _dask(workers: int | None) -> Iterator[None]:
+    try:
+        import dask
+        from distributed import Client, KilledWorker, get_client
+    except ImportError:
+        needs = "the backend dask needs the packages dask and distributed: pip install 'exciting-dance[cluster]'"
+        raise MissingDependency(needs) from None
+    try:
+        client: Any = nullcontext(get_client())
+    except ValueError:
+        if address := dask.config.get("scheduler-address", None):
+            client = Client(address)
+        else:
+            count = cpu_count() if workers in (None, -1) else workers
+            client = Client(n_workers=count, threads_per_worker=1, dashboard_address=None)
+    try:
+        with undoing(_end_workers), client:
+            yield
+    except KilledWorker:
+        raise BackendError(
+            "a worker of the Dask cluster was killed again and again: usually its memory was used up; try fewer workers"
+        ) from None
+
+
+def _register_ray() -> None:
+    """Make Ray known to joblib.
+
+    Raises:
+        MissingDependency: it is not installed.
+    """
+    try:
+        from ray.util.joblib import register_ray
+    except ImportError:
+        raise MissingDependency("the backend ray needs the package ray: pip install ray") from None
+    register_ray()
 
 
 @contextmanager

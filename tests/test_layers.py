@@ -46,7 +46,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"trajectory"}),
     frozenset({"dance", "study"}),
     frozenset({"live", "report"}),
-    frozenset({"demo"}),
+    frozenset({"cohorts", "demo"}),
     frozenset({"cli"}),
     frozenset({"__main__"}),
 )

@@ -10,6 +10,8 @@ from ..motion import Markers
 
 STILL_SPEED = 0.05
 """[m/s] Median marker speed below which a recording is a static trial."""
+STILL_WINDOW = 0.25
+"""[s] Positions are averaged over so long before their speed is taken: cameras' noise alone jumps faster than that."""
 STATIC_SPREAD = 0.004
 """[m] Standard deviation of a marker about its place while standing, for all static frames together."""
 STATIC_FRAMES = 3
@@ -26,8 +28,14 @@ def is_still(markers: Markers) -> bool:
     """True for a static trial: the median speed over markers and frames is that of a person who stands."""
     if len(markers) < 2:
         return True
-    steps = np.linalg.norm(np.diff(markers.positions, axis=0), axis=2)
-    return float(np.nanmedian(steps) * markers.rate) < STILL_SPEED
+    frames = min(max(round(STILL_WINDOW * markers.rate), 1), len(markers) // 2)
+    parts = len(markers) // frames
+    shape = (parts, frames, len(markers.names))
+    seen = markers.seen[: parts * frames].reshape(shape).sum(axis=1)
+    sums = np.nansum(markers.positions[: parts * frames].reshape(*shape, 3), axis=1)
+    places = sums / np.where(seen > 0, seen, np.nan)[..., None]
+    steps = np.linalg.norm(np.diff(places, axis=0), axis=2)
+    return float(np.nanmedian(steps) * markers.rate / frames) < STILL_SPEED
 
 
 def table_of(markers: Markers, names: Sequence[str]) -> np.ndarray:

@@ -21,6 +21,7 @@ from ..version import VERSION
 from . import (
     calibrate,
     check,
+    cohort,
     compare,
     complete,
     dance,
@@ -47,6 +48,7 @@ VERBS: tuple[ModuleType, ...] = (
     calibrate,
     track,
     identify,
+    cohort,
     compare,
     find_load,
     report,

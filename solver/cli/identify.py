@@ -5,19 +5,18 @@ from __future__ import annotations
 import argparse
 
 from ..progress import Progress
-from .argument_types import natural, seed
 from .foreseen import require_sense
 from .options import (
-    add_filter,
     add_jobs,
+    add_method,
     add_output,
     add_plates,
     add_recordings,
     add_rig,
     add_subject,
     add_verb,
-    plate_options,
     read_options,
+    settings_of,
     subject,
 )
 
@@ -34,7 +33,6 @@ Examples:
   python -m solver identify robot_angles.csv robot_wrenches.csv --rig hoap3 --output results
   python -m solver identify dance.mot dance_wrenches.csv --rig robot.urdf --filter human_8hz --output results
 """
-METHODS = ("consistent", "hierarchical", "constrained", "minimum_norm")
 
 
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -45,18 +43,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_rig(parser)
     add_plates(parser)
     group = parser.add_argument_group("identification")
-    group.add_argument("--method", choices=METHODS, default=METHODS[0], help=f"(default: {METHODS[0]})")
-    add_filter(group)
-    group.add_argument(
-        "--base", metavar="LINK", help="at whose origin the wrench is written (default: the rig's choice)"
-    )
-    group.add_argument("--bootstrap", type=natural, default=40, metavar="N", help="samples for the spread; 0 for none")
-    group.add_argument("--seed", type=seed, default=0, help="of the bootstrap")
-    group.add_argument("--no-cross-validation", action="store_true", help="do not fit without each trial in turn")
-    group.add_argument(
-        "--asymmetric", action="store_true", help="left and right may differ freely (consistent method, people)"
-    )
-    group.add_argument("--no-synchronisation", action="store_true", help="do not take off the lag of the plates")
+    add_method(group)
     group.add_argument("--title", help="of the report")
     add_jobs(group)
     add_output(parser)
@@ -65,26 +52,16 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Identify, write, tell."""
     rig = require_sense(options, options.files)
+
+    from dataclasses import replace
+
     from ..progress import Part
     from ..report import REPORT_FILE
     from ..report.study_folder import write_study
     from ..study import pipeline
-    from ..study.values import Settings
     from .words import identified, warn
 
-    settings = Settings(
-        method=options.method,
-        preset=options.filter,
-        base=options.base,
-        symmetric=False if options.asymmetric else None,
-        synchronise=not options.no_synchronisation,
-        bootstrap=options.bootstrap,
-        cross_validate=not options.no_cross_validation,
-        seed=options.seed,
-        jobs=options.jobs,
-        standing=options.standing,
-        plates=plate_options(options),
-    )
+    settings = replace(settings_of(options), standing=options.standing)
     part = Part(progress, 0.0, 0.97)
     person = None if rig is not None else subject(options)
     recordings = pipeline.load(options.files, read_options(options))

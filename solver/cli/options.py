@@ -16,11 +16,12 @@ from ..plate_options import FINDINGS, FREE_MOMENTS, PlateOptions
 from ..progress import JsonLines, Progress, silent
 from ..streams import heard
 from ..terminal import watched
-from .argument_types import jobs, marker_set, path, path_ending, positive, stature
+from .argument_types import jobs, marker_set, natural, path, path_ending, positive, seed, stature
 
 if TYPE_CHECKING:
     from ..formats.recording import ReadOptions
     from ..rig import Rig
+    from ..study.values import Settings
 
 
 class Subject(TypedDict):
@@ -41,6 +42,7 @@ HELP_WIDTH = 110
 FILTER = "human_8hz"
 UP_AXES = ("auto", "x", "y", "z", "-x", "-y", "-z")
 UNITS = ("m", "mm", "cm")
+METHODS = ("consistent", "hierarchical", "constrained", "minimum_norm")
 
 
 PROGRESS: dict[str, Callable[[], AbstractContextManager[Progress]]] = {
@@ -169,6 +171,40 @@ def add_plates(parser: argparse.ArgumentParser) -> None:
 def plate_options(options: argparse.Namespace) -> PlateOptions:
     """What is to be done about plates that are suspected."""
     return PlateOptions(options.free_moment, tuple(options.overrule))
+
+
+def add_method(group: argparse._ActionsContainer) -> None:
+    """How inertials are identified."""
+    group.add_argument("--method", choices=METHODS, default=METHODS[0], help=f"(default: {METHODS[0]})")
+    add_filter(group)
+    group.add_argument(
+        "--base", metavar="LINK", help="at whose origin the wrench is written (default: the rig's choice)"
+    )
+    group.add_argument("--bootstrap", type=natural, default=40, metavar="N", help="samples for the spread; 0 for none")
+    group.add_argument("--seed", type=seed, default=0, help="of the bootstrap")
+    group.add_argument("--no-cross-validation", action="store_true", help="do not fit without each trial in turn")
+    group.add_argument(
+        "--asymmetric", action="store_true", help="left and right may differ freely (consistent method, people)"
+    )
+    group.add_argument("--no-synchronisation", action="store_true", help="do not take off the lag of the plates")
+
+
+def settings_of(options: argparse.Namespace) -> Settings:
+    """The choices of `add_method`, `add_plates` and `add_jobs`."""
+    from ..study.values import Settings
+
+    return Settings(
+        method=options.method,
+        preset=options.filter,
+        base=options.base,
+        symmetric=False if options.asymmetric else None,
+        synchronise=not options.no_synchronisation,
+        bootstrap=options.bootstrap,
+        cross_validate=not options.no_cross_validation,
+        seed=options.seed,
+        jobs=options.jobs,
+        plates=plate_options(options),
+    )
 
 
 def add_rig(parser: argparse.ArgumentParser) -> None:

@@ -174,6 +174,15 @@ def pair_files(paths: Sequence[str | Path]) -> list[tuple[str, tuple[Path, ...]]
     return sorted(zip(names, groups))
 
 
+def files_read(folder: Path) -> tuple[Path, ...]:
+    """Every file of a folder that `find_recordings` would read.
+
+    Raises:
+        InputError: see `pair_files`.
+    """
+    return tuple(file for _, group in pair_files([folder]) for file in group)
+
+
 def hold_joints(paths: Sequence[str | Path]) -> bool:
     """Whether these recordings tell joint coordinates of a rig, and no markers of a person.
 

@@ -41,17 +41,21 @@ def render(content: Content) -> str:
     numbering = Numbering()
     sections = [(title, make(content, numbering)) for title, make in SECTIONS]
     sections = [(title, body) for title, body in sections if body]
-    links = "".join(f'<a href="#s{index}">{escape(title)}</a>' for index, (title, _) in enumerate(sections))
+    return document(content.title, _head(content), sections)
+
+
+def document(title: str, head: str, sections: Sequence[tuple[str, str]]) -> str:
+    """A page that needs nothing else: head and sections (title, markup), the style within."""
+    links = "".join(f'<a href="#s{index}">{escape(name)}</a>' for index, (name, _) in enumerate(sections))
     body = "".join(
-        f'<section id="s{index}"><h2>{escape(title)}</h2>{text}</section>'
-        for index, (title, text) in enumerate(sections)
+        f'<section id="s{index}"><h2>{escape(name)}</h2>{text}</section>' for index, (name, text) in enumerate(sections)
     )
     style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(content.title)}</title><style>{style}</style></head><body><main>"
-        f"{_head(content)}<nav>{links}</nav>{body}"
+        f"<title>{escape(title)}</title><style>{style}</style></head><body><main>"
+        f"{head}<nav>{links}</nav>{body}"
         f"<footer>exciting_dance {VERSION}. SI units; z up; moments about the base link's origin.</footer>"
         "</main></body></html>\n"
     )
@@ -68,19 +72,19 @@ def _head(content: Content) -> str:
 def _cards(content: Content) -> list[str]:
     spread = f" ± {number(content.mass_std, 2)}" if np.isfinite(content.mass_std) else ""
     cards = [
-        _card("total mass", f"{number(content.mass, 2)}{spread}&nbsp;kg", "from all trials given"),
-        _card("method", *_method(content)),
+        card("total mass", f"{number(content.mass, 2)}{spread}&nbsp;kg", "from all trials given"),
+        card("method", *_method(content)),
     ]
     for used, title in ((False, "trials not used"), (True, "trials used")):
         some = [_mean_ratio(error) for error in content.errors if error.used == used]
         if some:
             text = f"mean RMSE identified / prior over six axes, {len(some)} trial{'s' * (len(some) != 1)}"
-            cards.append(_card(title, f"{np.nanmean(some):.2f}", text))
+            cards.append(card(title, f"{np.nanmean(some):.2f}", text))
     if content.left:
-        cards.append(_card("thresholds of the field", *_thresholds(content.left)))
+        cards.append(card("thresholds of the field", *_thresholds(content.left)))
     if content.tracking:
         total = 1e3 * float(np.mean([trial.total for trial in content.tracking]))
-        cards.append(_card("marker error", f"{number(total, 1)} mm", "RMSE over markers and frames, mean of trials"))
+        cards.append(card("marker error", f"{number(total, 1)} mm", "RMSE over markers and frames, mean of trials"))
     return cards
 
 
@@ -104,7 +108,8 @@ def _method(content: Content) -> tuple[str, str]:
     return escape(name), escape(f"{variant}; {content.satisfies}" if variant else content.satisfies)
 
 
-def _card(title: str, value: str, note: str) -> str:
+def card(title: str, value: str, note: str) -> str:
+    """One figure that a reader should see first."""
     return f'<div class="card"><h3>{title}</h3><p class="value">{value}</p><p class="note">{note}</p></div>'
 
 

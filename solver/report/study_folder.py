@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from ..scene.bodies import RESULT, SceneResult
 from ..scene.motion import RECORDING, scene_recording
 from ..scene.motion_record import MOTION, motion_record
 from ..scene.rig import write_rig
+from ..study.provenance import PROVENANCE, Provenance
 from ..study.residuals import FieldResidual, field_residuals
 from ..study.values import Study
 from ..tracking.marker_errors import write_marker_errors
@@ -34,6 +36,7 @@ def write_study(
     title: str | None = None,
     truth: InertialParameters | None = None,
     simulated: bool = False,
+    provenance: Provenance | None = None,
 ) -> tuple[str, ...]:
     """Write a study's folder, complete or not at all; the names of the files.
 
@@ -48,6 +51,7 @@ def write_study(
         title: of the report.
         truth: of a simulation, for the report.
         simulated: label the report as a simulation.
+        provenance: what it was made of, written as ``provenance.json`` and told in the report.
 
     Raises:
         InputError: the folder cannot be written.
@@ -76,9 +80,14 @@ def write_study(
             recording = record.recording
             drawn = scene_recording(recording.markers, recording.wrenches)
             RECORDING.write(building / f"{record.name}{names.RECORDING_END}", drawn)
+        if provenance is not None:
+            PROVENANCE.write(building / names.PROVENANCE_FILE, provenance)
         if study.identification is not None:
             _write_identification(study, study.identification, building)
-            write_report(content_of(study, title=title, simulated=simulated, truth=truth), building)
+            content = content_of(study, title=title, simulated=simulated, truth=truth)
+            if provenance is not None:
+                content = replace(content, methods=(*content.methods, *provenance.rows))
+            write_report(content, building)
         return tuple(sorted(file.name for file in building.iterdir()))
 
 

@@ -139,7 +139,7 @@ def error_table(errors: Sequence[Errors]) -> str:
         ratio = error.identified_rmse / error.prior_rmse
         rows.append([name, "RMSE identified", *_six(error.identified_rmse, 1)])
         rows.append(["", "RMSE prior", *_six(error.prior_rmse, 1)])
-        rows.append(["", "ratio", *(_ratio(value) for value in ratio)])
+        rows.append(["", "ratio", *(ratio_cell(value) for value in ratio)])
         rows.append(["", "CC identified", *_six(error.identified_correlation, 3)])
         rows.append(["", "CC prior", *_six(error.prior_correlation, 3)])
     return table(["trial", "", *(f"{a} [{'N' if a[0] == 'F' else 'N m'}]" for a in AXES)], rows, words=True)
@@ -152,8 +152,8 @@ def ratio_table(errors: Sequence[Errors]) -> str:
         some = [error.identified_rmse / error.prior_rmse for error in errors if error.used == used]
         if some:
             mean = np.nanmean(some, axis=0)
-            cells = [*(_ratio(value) for value in mean), f"<b>{_ratio(float(np.nanmean(mean)))}</b>"]
-            rows.append([f"{name} ({len(some)})", *cells, _ratio(float(np.nanmean(mean[3:])))])
+            cells = [*(ratio_cell(value) for value in mean), f"<b>{ratio_cell(float(np.nanmean(mean)))}</b>"]
+            rows.append([f"{name} ({len(some)})", *cells, ratio_cell(float(np.nanmean(mean[3:])))])
     return table(["RMSE identified / prior", *AXES, "mean", "moments"], rows)
 
 
@@ -161,7 +161,8 @@ def _six(values: np.ndarray, digits: int) -> list[str]:
     return [number(float(value), digits) for value in values]
 
 
-def _ratio(value: float) -> str:
+def ratio_cell(value: float) -> str:
+    """A ratio, coloured by the side of one on which it lies."""
     if not np.isfinite(value):
         return DASH
     return f'<span class="{"better" if value < 1.0 else "worse"}">{value:.2f}</span>'
@@ -262,10 +263,10 @@ def flight_table(content: Content) -> str:
             str(row.frames),
             number(row.identified_acceleration, 3),
             number(row.prior_acceleration, 3),
-            _ratio(row.identified_acceleration / row.prior_acceleration),
+            ratio_cell(row.identified_acceleration / row.prior_acceleration),
             number(row.identified_momentum_rate, 2),
             number(row.prior_momentum_rate, 2),
-            _ratio(row.identified_momentum_rate / row.prior_momentum_rate),
+            ratio_cell(row.identified_momentum_rate / row.prior_momentum_rate),
         ]
         for row in content.flights
     ]

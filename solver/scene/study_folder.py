@@ -13,6 +13,8 @@ CALIBRATION_FILE = "calibration.json"
 RESULT_FILE, RESULT_TABLE = "result.json", "result.csv"
 REPORT_FILE, CONTENT_FILE = "report.html", "report.npz"
 """The page, and what makes it again."""
+PROVENANCE_FILE = "provenance.json"
+"""Program, options and inputs that the results come from."""
 SCENE_FILE, PICTURE_FILE = "scene.blend", "body.png"
 """What Blender adds."""
 MOTION_END, RECORDING_END = ".motion.npz", ".recording.npz"
@@ -30,6 +32,7 @@ def trials_in(folder: Path, end: str = MOTION_END) -> dict[str, Path]:
 
 def files_of(trials: Iterable[str]) -> tuple[str, ...]:
     """Names of all files that a study of these trials may write."""
-    fixed = (RIG_FILE, URDF_FILE, CALIBRATION_FILE, RESULT_FILE, RESULT_TABLE, REPORT_FILE, CONTENT_FILE)
+    results = (RESULT_FILE, RESULT_TABLE, REPORT_FILE, CONTENT_FILE, PROVENANCE_FILE)
+    fixed = (RIG_FILE, URDF_FILE, CALIBRATION_FILE, *results)
     ends = (MOTION_END, RECORDING_END, STORAGE_END, JOINTS_END, MARKERS_END)
     return (*fixed, *(f"{trial}{end}" for trial in trials for end in ends))

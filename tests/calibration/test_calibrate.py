@@ -11,6 +11,7 @@ import pytest
 from solver.calibration import Calibration, calibrate, load_marker_set
 from solver.calibration.fit import Sample, SubjectFit
 from solver.calibration.markerset import MarkerSet
+from solver.calibration.sampling import is_still
 from solver.errors import InvalidValue
 from solver.formats.trc import read_trc
 from solver.motion import Markers
@@ -159,3 +160,14 @@ def test_real_static_trial_carries_over_to_squats_and_jumps(shared_data: Path) -
         tracked = track(found.rig, found.attachments, thinned)
         assert tracked.rmse < bound
         assert not any("HJC" in marker for marker in tracked.names)
+
+
+def test_a_standing_person_is_still_under_the_cameras_noise() -> None:
+    """Two millimetres of noise make a marker jump at 0.4 m/s; who stands is still found, who sways slowly is not."""
+    rng = np.random.default_rng(3)
+    times = np.arange(200) / 100.0
+    place = rng.normal(size=(1, 12, 3)) + 2e-3 * rng.normal(size=(200, 12, 3))
+    names = tuple(f"m{index}" for index in range(12))
+    swaying = place + (0.1 * np.sin(2.0 * np.pi * 0.5 * times))[:, None, None]
+    assert is_still(Markers(times, names, place))
+    assert not is_still(Markers(times, names, swaying))

@@ -1,0 +1,81 @@
+"""``cohort``: every subject of a folder, and one page for all."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..progress import Progress
+from .argument_types import path
+from .options import add_jobs, add_method, add_plates, add_reading, add_verb, read_options, settings_of
+
+EXPLANATION = """
+Identifies every subject of a study, each into a folder of its own, and writes cohort.html, cohort.csv and cohort.json
+for all. FOLDER holds one folder a subject (sub-01, sub-02 ... as of BIDS; else every folder in it) and a table
+participants.tsv or subjects.csv with a row a subject: its name, sex, and if known height and mass; or a subject.json
+({"sex": "female", "height": 1.70, "mass": 61.5}) lies in each subject's folder. The static trial is found by itself.
+
+A subject that fails does not stop the others: the page says why. Run again, subjects whose files, options and program
+did not change are taken over; so goes on what was stopped. Exit code 1: some subjects failed.
+
+Examples:
+  python -m solver cohort study --output results
+  python -m solver cohort study --output results --jobs -1 --bootstrap 0
+  python -m solver cohort study --output results --backend dask
+"""
+
+
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the verb on the command line."""
+    parser = add_verb(verbs, "cohort", "identify every subject of a folder, with one page for all", EXPLANATION, run)
+    parser.add_argument("folder", type=path, metavar="FOLDER", help="of the study: one folder a subject, or BIDS")
+    add_reading(parser)
+    add_plates(parser)
+    group = parser.add_argument_group("identification")
+    add_method(group)
+    add_jobs(group)
+    group.add_argument(
+        "--backend",
+        choices=("loky", "dask", "ray"),
+        default="loky",
+        help="who runs the subjects: processes here (default), a Dask cluster (DASK_SCHEDULER_ADDRESS, else one is "
+        "started here) or a Ray cluster",
+    )
+    parser.add_argument("--output", type=path, required=True, metavar="DIR", help="folder for all results")
+
+
+def run(options: argparse.Namespace, progress: Progress) -> int:
+    """Identify all, tell who failed; 1 when somebody did."""
+    import sys
+
+    from ..cohorts.run import cohort
+    from ..formats.text_table import table
+    from ..report.cohort_folder import COHORT_PAGE
+
+    found = cohort(
+        options.folder,
+        options.output,
+        settings=settings_of(options),
+        read=read_options(options),
+        backend=options.backend,
+        progress=progress,
+    )
+    rows = [
+        (
+            member.name,
+            f"{member.mass:.2f}",
+            f"{member.mean_ratio:.2f}",
+            f"{100.0 * member.force_in_weights:.1f}",
+            f"{1e3 * member.marker_error:.1f}",
+            str(len(member.warnings)),
+            "now" if member.again else "before",
+        )
+        for member in found.members
+    ]
+    if rows:
+        head = ("subject", "mass [kg]", "ratio", "force [% BW]", "markers [mm]", "warnings", "made")
+        print(table(head, rows))
+        print("\nratio and force: RMSE on trials not used, identified / prior and in body weights")
+    for item in found.failed:
+        print(f"failed: {item.name}: {item.why}", file=sys.stderr)
+    print(f"\nwritten: {options.output}, the page is {options.output / COHORT_PAGE}")
+    return 1 if found.failed else 0

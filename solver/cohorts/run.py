@@ -1,0 +1,233 @@
+"""A study of many: every subject by itself, whatever becomes of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ..calibration.sampling import is_still
+from ..errors import BackendError, Cancelled, InputError, InvalidValue, SolverError
+from ..formats.folder import claimed, read_whole, settle
+from ..formats.manifest import is_as_written, ours_in
+from ..formats.plain import plain
+from ..formats.recording import ReadOptions, files_read
+from ..progress import Progress, silent
+from ..report import CONTENT
+from ..report.cohort_content import Cohort, Failed, Member, member_of
+from ..report.cohort_folder import COHORT_FILE, COHORT_PAGE, COHORT_TABLE, write_cohort
+from ..report.study_folder import write_study
+from ..scene.study_folder import CONTENT_FILE, PROVENANCE_FILE, REPORT_FILE
+from ..study.pipeline import identify_study, load
+from ..study.provenance import PROVENANCE, Provenance, program_now, provenance_of
+from ..study.values import Settings
+from ..trial import Recording
+from ..workers import LOKY, scheduled, shared, undivided
+from .subjects import BIDS, PARTICIPANTS, SUBJECTS, Known, Row, known_of, read_rows_of, row_of, subject_folders
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """What holds for every subject: how files are read, how inertials are identified."""
+
+    read: ReadOptions = field(default_factory=ReadOptions)
+    settings: Settings = field(default_factory=Settings)
+
+    def told(self, known: Known) -> dict[str, object]:
+        """Every choice for one subject on which its result depends."""
+        choices = plain(self.settings)
+        choices.pop("jobs")  # how many work at once changes no result
+        return {"reading": plain(self.read), "settings": choices, "subject": plain(known)}
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """One subject that is to be identified."""
+
+    name: str
+    folder: Path
+    output: Path
+    known: Known
+    how: How
+    provenance: Provenance
+
+
+def cohort(
+    folder: str | Path,
+    output: str | Path,
+    *,
+    settings: Settings | None = None,
+    read: ReadOptions | None = None,
+    backend: str = LOKY,
+    progress: Progress = silent,
+) -> Cohort:
+    """Identify every subject of a folder, each into a folder of its own, and write one page for all.
+
+    A subject that fails does not stop the others; the summary says why. Run again, subjects are taken over whose
+    files, options and program are unchanged, and the others are identified: so goes on what was stopped.
+
+    Args:
+        folder: holds one folder a subject (those named ``sub-...``, as of BIDS, where there are any) and, unless each
+            has a ``subject.json``, a table ``participants.tsv`` or ``subjects.csv`` with at least their sex.
+        output: receives a folder a subject, ``cohort.html``, ``cohort.csv`` and ``cohort.json``.
+        settings: every choice of method, for all; ``jobs`` is how many subjects are worked on at once.
+        read: how files are read, for all.
+        backend: ``"loky"`` (processes here), ``"dask"`` or ``"ray"``.
+        progress: receives progress.
+
+    Raises:
+        InputError: no subjects, a table that cannot be read, or an output that cannot be written.
+        MissingDependency: the backend's packages are not installed.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import solver
+        >>> study = Path(tempfile.mkdtemp())
+        >>> for name in ("anna", "ben"):
+        ...     (study / name).mkdir()
+        >>> solver.cohort(study, study / "results")  # nobody told their sex, and no recordings are there
+        Cohort 'results': 0 subjects identified, 2 failed
+          anna: ...
+          ben: ...
+    """
+    folder, output = Path(folder), Path(output)
+    how = How(ReadOptions() if read is None else read, Settings() if settings is None else settings)
+    places, rows = subject_folders(folder, output), read_rows_of(folder)
+    with claimed(output, (COHORT_PAGE, COHORT_FILE, COHORT_TABLE)):
+        members: dict[str, Member] = {}
+        why = _without_folder(places, rows)
+        due = []
+        for name, place in places.items():
+            try:
+                known = known_of(place, row_of(name, rows))
+                made_of = provenance_of(place, files_read(place), how.told(known))
+                if (kept := _kept(output / name, name, made_of)) is not None:
+                    members[name] = kept
+                else:
+                    due.append(Due(name, place, output / name, known, how, made_of))
+            except SolverError as error:
+                why[name] = str(error)
+        progress(0.02, f"{len(places)} subjects: {len(members)} taken over, {len(due)} to identify, {len(why)} failed")
+        with scheduled(backend, how.settings.jobs):
+            for done, (item, problem) in enumerate(_identified(due, how.settings.jobs), 1):
+                if problem is None:
+                    members[item.name] = _member(item.output, item.name, again=True)
+                else:
+                    why[item.name] = problem
+                progress(0.02 + 0.96 * done / len(due), f"{item.name}: {'done' if problem is None else 'failed'}")
+        found = Cohort(
+            title=output.resolve().name,
+            members=tuple(members[name] for name in sorted(members)),
+            failed=tuple(Failed(name, _with_remains(output / name, text)) for name, text in sorted(why.items())),
+            methods=_methods(how, folder, backend),
+        )
+        write_cohort(found, output)
+    progress(1.0, "done")
+    return found
+
+
+def _without_folder(places: Mapping[str, Path], rows: Mapping[str, Row]) -> dict[str, str]:
+    """What to say of rows whose subjects have no folder."""
+    return {
+        name: str(InputError(row.path, f"no folder is called {name!r}", place=f"line {row.line}"))
+        for name, row in rows.items()
+        if name not in places and f"{BIDS}{name}" not in places
+    }
+
+
+def _identified(due: Sequence[Due], workers: int | None) -> Iterator[tuple[Due, str | None]]:
+    """Each subject with what went wrong, None where nothing did, in their order."""
+    try:
+        yield from zip(due, shared(identify_one, [(item,) for item in due], workers))
+    except BackendError as error:
+        rest = [item for item in due if not (item.output / PROVENANCE_FILE).exists()]
+        raise BackendError(
+            f"{error} (not done: {', '.join(item.name for item in rest)}; what is done is kept: run it again)"
+        ) from None
+
+
+def identify_one(due: Due) -> str | None:
+    """Identify one subject and write its folder, in whatever process; what went wrong, or None."""
+    with undivided():
+        try:
+            _identify(due)
+        except Cancelled:
+            raise
+        except SolverError as error:
+            return str(error)
+        except Exception as error:  # of one subject: a defect of ours must not cost the others their night
+            place = error.__traceback__
+            while place is not None and place.tb_next is not None:
+                place = place.tb_next
+            where = "" if place is None else f" in {Path(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno}"
+            return f"a defect of this program, please report it: {type(error).__name__}{where}: {error}"
+    return None
+
+
+def _identify(due: Due) -> None:
+    known = due.known
+    recordings = load([due.folder], due.how.read)
+    study = identify_study(
+        recordings,
+        sex=known.sex,
+        height=known.height,
+        mass=known.mass,
+        marker_set=known.marker_set,
+        static=known.static,
+        settings=replace(due.how.settings, jobs=1),
+    )
+    study = replace(study, assumed=(*known.assumed, _still(recordings, known), *study.assumed))
+    if study.identification is None:
+        raise InvalidValue(f"{', '.join(r.name for r in recordings)}: no trial has motion and forces of one movement")
+    write_study(study, due.output, title=due.name, provenance=due.provenance)
+
+
+def _still(recordings: Sequence[Recording], known: Known) -> str:
+    """Which trial the calibration begins with."""
+    if known.static:
+        return f"calibrated with {', '.join(known.static)} alone, as stated"
+    still = [r.name for r in recordings if r.markers is not None and is_still(r.markers)]
+    if still:
+        return f"{', '.join(still)} stand{'s' * (len(still) == 1)} still: the calibration begins there"
+    return "no trial stands still: the calibration begins with the first"
+
+
+def _kept(folder: Path, name: str, made_of: Provenance) -> Member | None:
+    """A subject's result of an earlier run, if it was made of the same and nobody changed it since."""
+    if not (folder / PROVENANCE_FILE).exists():
+        return None
+    try:
+        settle(folder)
+        if not PROVENANCE.read(folder / PROVENANCE_FILE).same_as(made_of):
+            return None
+        written = ours_in(folder)
+        if REPORT_FILE not in written or not all(is_as_written(folder, *item) for item in written.items()):
+            return None
+        return _member(folder, name, again=False)
+    except SolverError:
+        return None  # unreadable: made anew
+
+
+def _member(folder: Path, name: str, *, again: bool) -> Member:
+    return member_of(name, read_whole(folder, lambda: CONTENT.read(folder / CONTENT_FILE)), again=again)
+
+
+def _with_remains(folder: Path, why: str) -> str:
+    """The reason of a failure, and that results of an earlier run still lie there."""
+    if not (folder / REPORT_FILE).exists():
+        return why
+    return f"{why} The folder {folder.name} still holds the results of an earlier run, of other files or options."
+
+
+def _methods(how: How, folder: Path, backend: str) -> tuple[tuple[str, str], ...]:
+    table = next((name for name in (PARTICIPANTS, SUBJECTS) if (folder / name).exists()), "each subject's own file")
+    settings = plain(how.settings)
+    chosen = ", ".join(f"{name} {value}" for name, value in settings.items() if value is not None and name != "plates")
+    return (
+        ("Program", f"exciting_dance {program_now()}"),
+        ("Recordings", f"{folder.resolve().name}; subjects' data from {table}"),
+        ("Settings", chosen),
+        ("Run by", backend),
+        ("Each subject", "its own report tells files, options and time; provenance.json holds them all"),
+    )

@@ -1,0 +1,291 @@
+"""Who takes part in a study of many: the subjects' folders, and what is known of each person.
+
+``participants.tsv`` (BIDS) or ``subjects.csv`` in the study's folder has a row for each subject: its name (that of the
+folder) with sex, height, mass, marker_set and static (names of the only trials to calibrate with, white space between).
+``subject.json`` in a subject's folder may say the same. Only the sex must be told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from ..calibration.subject import SubjectData
+from ..errors import InputError, InvalidValue
+from ..files import read_bytes
+from ..formats.axes import LENGTHS
+from ..formats.json_tree import json_object
+from ..formats.text import MISSING, read_lines, read_rows
+from ..formats.trial_names import readable
+from ..numerals import numeral
+
+PARTICIPANTS, UNITS_FILE, SUBJECTS = "participants.tsv", "participants.json", "subjects.csv"
+SUBJECT_FILE = "subject.json"
+BIDS = "sub-"
+SAYS = "participant_id (or subject), sex, height, mass, marker_set, static"
+COLUMNS = {
+    "name": ("participant_id", "subject", "subject_id", "name", "id"),
+    "sex": ("sex", "gender"),
+    "height": ("height", "stature", "body_height"),
+    "mass": ("mass", "weight", "body_mass"),
+    "marker_set": ("marker_set",),
+    "static": ("static",),
+}
+"""Titles by what they mean; others are passed over."""
+_TITLE = re.compile(r"^(?P<name>.+?)(?:\s*\[(?P<unit>[^\]]*)\]|_(?P<tail>m|cm|mm|kg|g|lb))?$")
+MASSES = {"kg": 1.0, "g": 1e-3, "lb": 0.45359237}
+SEXES = {"f": "female", "female": "female", "m": "male", "male": "male"}
+CENTIMETRES = (100.0, 280.0)
+"""A height without a unit between these can only be centimetres."""
+ANY_MASS = 70.0
+"""[kg] Stands in where only sex and height are judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a person.
+
+    Attributes:
+        sex: ``"female"`` or ``"male"``; None where nothing says.
+        height: [m]; None where the markers shall tell it.
+        mass: [kg]; None where the plates shall tell it.
+        marker_set: name or file; None finds out.
+        static: names of the only trials to calibrate with; none: all, the still ones first.
+        assumed: what was guessed in reading it.
+    """
+
+    sex: str | None = None
+    height: float | None = None
+    mass: float | None = None
+    marker_set: str | None = None
+    static: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.sex is not None:
+            SubjectData(ANY_MASS if self.mass is None else self.mass, self.sex, self.height)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A person's row of a table.
+
+    Attributes:
+        path, line: where it stands.
+        cells: words by what they mean, with their unit where one is stated.
+    """
+
+    path: Path
+    line: int
+    cells: Mapping[str, tuple[str, str]]
+
+
+def subject_folders(folder: Path, leaving_out: Path) -> dict[str, Path]:
+    """The subjects' folders by name: those that begin with ``sub-`` where there are any, else all that can be seen.
+
+    Args:
+        folder: of the study.
+        leaving_out: the folder of results.
+
+    Raises:
+        InputError: no folder, none in it, or two whose names differ in nothing that every system tells apart.
+    """
+    if not folder.is_dir():
+        raise InputError(folder, "is no folder", remedy="Name the folder that holds one folder a subject")
+    inside = [place for place in sorted(folder.iterdir()) if place.is_dir() and not place.name.startswith(".")]
+    inside = [place for place in inside if place.resolve() != leaving_out.resolve()]
+    chosen = [place for place in inside if place.name.startswith(BIDS)]
+    if not chosen and not (folder / PARTICIPANTS).exists():
+        chosen = inside
+    if not chosen:
+        remedy = "Give every subject a folder with its recordings (BIDS: sub-01, sub-02 ...)"
+        raise InputError(folder, "holds no subject's folder", remedy=remedy)
+    found: dict[str, Path] = {}
+    for place in chosen:
+        name = readable(place.name)
+        same = next((other for other in found if other.casefold() == name.casefold()), None)
+        if same is not None:
+            problem = f"two subjects have one name for some file systems: {found[same].name!r} and {place.name!r}"
+            raise InputError(folder, problem, remedy="Rename one of the folders")
+        found[name] = place
+    return found
+
+
+def read_rows_of(folder: Path) -> dict[str, Row]:
+    """The rows of the study's table by subject; empty without a table.
+
+    Raises:
+        InputError: two tables, no column of names, a row of another length, a subject twice.
+    """
+    tables = [folder / name for name in (PARTICIPANTS, SUBJECTS) if (folder / name).exists()]
+    if len(tables) == 2:
+        raise InputError(tables[1], f"is a second table beside {PARTICIPANTS}", remedy="Keep one of them")
+    if not tables:
+        return {}
+    path = tables[0]
+    lines = _tabs(path) if path.name == PARTICIPANTS else list(read_rows(path))
+    if not lines:
+        raise InputError(path, "holds no header", remedy=f"Begin with a line of titles: {SAYS}")
+    (first, titles), *rest = lines
+    columns = _columns(path, first, titles)
+    found: dict[str, Row] = {}
+    for line, cells in rest:
+        if len(cells) != len(titles):
+            problem = f"the row has {len(cells)} cells, the header {len(titles)}"
+            raise InputError(path, problem, place=f"line {line}", remedy="Write n/a where nothing is known")
+        words = {what: (cells[column].strip(), unit) for what, (column, unit) in columns.items()}
+        name = words.pop("name")[0]
+        if name in found:
+            problem = f"the subject {name!r} stands in line {found[name].line}, too"
+            place = f"line {line}, column {titles[columns['name'][0]].strip()!r}"
+            raise InputError(path, problem, place=place, remedy="Give every subject one row and its own name")
+        found[name] = Row(path, line, words)
+    return found
+
+
+def known_of(folder: Path, row: Row | None) -> Known:
+    """What is known of the person whose recordings lie in a folder.
+
+    Raises:
+        InputError: naming file, line and column: a cell that means nothing, a person that nobody is, a table and
+            ``subject.json`` that contradict each other; or nothing that tells the sex.
+    """
+    listed = Known() if row is None else _known_by_row(row)
+    own = folder / SUBJECT_FILE
+    told = _known_by_file(own) if own.exists() else Known()
+    for field in fields(Known):
+        here, there = getattr(told, field.name), getattr(listed, field.name)
+        if field.name != "assumed" and here and there and here != there and row is not None:
+            problem = f"says {field.name} {here}, but {row.path.name} says {there} in line {row.line}"
+            raise InputError(own, problem, place=f"entry {field.name!r}", remedy="Correct one of them")
+    both = Known(
+        told.sex or listed.sex,
+        told.height or listed.height,
+        told.mass or listed.mass,
+        told.marker_set or listed.marker_set,
+        told.static or listed.static,
+        listed.assumed,
+    )
+    if both.sex is None:
+        table = folder.parent / PARTICIPANTS
+        path, place = (row.path, f"line {row.line}, column 'sex'") if row is not None else (table, None)
+        problem = f"nothing tells the sex of {folder.name!r}, by which the segment tables differ"
+        if row is None and table.exists():
+            problem = f"has no row for {folder.name!r}"
+        remedy = f"Give it a row with its sex (female or male), or a {SUBJECT_FILE} in its folder"
+        raise InputError(path, problem, place=place, remedy=remedy)
+    return both
+
+
+def row_of(name: str, rows: Mapping[str, Row]) -> Row | None:
+    """The row of a subject's folder; a table may leave out what BIDS puts before a label."""
+    return rows.get(name) or rows.get(name.removeprefix(BIDS))
+
+
+def _columns(path: Path, line: int, titles: list[str]) -> dict[str, tuple[int, str]]:
+    """Column and stated unit by what it means."""
+    units = _units_beside(path)
+    meanings = {title: what for what, known in COLUMNS.items() for title in known}
+    found: dict[str, tuple[int, str]] = {}
+    for column, title in enumerate(titles):
+        parts = _TITLE.match(title.strip())
+        name = parts["name"].strip().lower() if parts else ""
+        what = meanings.get(name) or meanings.get(name.replace(" ", "_"))
+        if what is None or parts is None:
+            continue
+        if what in found:
+            problem = f"{titles[found[what][0]].strip()!r} and {title.strip()!r} both tell the {what}"
+            raise InputError(path, problem, place=f"line {line}", remedy="Keep one of the columns")
+        found[what] = (column, (parts["unit"] or parts["tail"] or units.get(title.strip(), "")).strip().lower())
+    if "name" not in found:
+        problem = "no column names the subjects"
+        raise InputError(path, problem, place=f"line {line}", remedy=f"Known titles: {SAYS}")
+    return found
+
+
+def _units_beside(path: Path) -> dict[str, str]:
+    """Units of columns as the BIDS description beside the table states them."""
+    described = path.with_name(UNITS_FILE)
+    if path.name != PARTICIPANTS or not described.exists():
+        return {}
+    tree = json_object(described, read_bytes(described), "Describe each column by an object with Units")
+    found = {title: entry.get("Units") for title, entry in tree.items() if isinstance(entry, dict)}
+    return {title: unit for title, unit in found.items() if isinstance(unit, str)}
+
+
+def _tabs(path: Path) -> list[tuple[int, list[str]]]:
+    lines = enumerate(read_lines(path), 1)
+    return [(number, line.split("\t")) for number, line in lines if line.strip()]
+
+
+def _known_by_row(row: Row) -> Known:
+    assumed: list[str] = []
+    words = {what: (word, unit) for what, (word, unit) in row.cells.items() if word.lower() not in MISSING}
+
+    def refused(what: str, problem: str, remedy: str) -> InputError:
+        return InputError(row.path, problem, place=f"line {row.line}, column {what!r}", remedy=remedy)
+
+    def measure(what: str, units: Mapping[str, float], usual: str) -> float | None:
+        if what not in words:
+            return None
+        word, unit = words[what]
+        try:
+            value = numeral(word)
+        except ValueError:
+            raise refused(what, f"{word!r} is not a number", "Write n/a where it is not known") from None
+        if not unit and what == "height" and CENTIMETRES[0] <= value <= CENTIMETRES[1]:
+            assumed.append(f"height {value:g} in {row.path.name} without a unit: taken as centimetres")
+            unit = "cm"
+        if (unit or usual) not in units:
+            raise refused(what, f"unit {unit!r} of {what} is unknown", f"State one of {', '.join(units)}")
+        value *= units[unit or usual]
+        try:
+            SubjectData(value if what == "mass" else ANY_MASS, "male", value if what == "height" else None)
+        except InvalidValue as error:
+            raise refused(what, str(error), f"Correct it, or state its unit in the title: {what} [{usual}]") from None
+        return value
+
+    sex = words.get("sex", ("", ""))[0]
+    if sex and sex.lower() not in SEXES:
+        remedy = "Write female or male (F, M): the nearer one, for there are tables of these alone"
+        raise refused("sex", f"{sex!r} is no sex that has a segment table", remedy)
+    return Known(
+        SEXES.get(sex.lower()),
+        measure("height", LENGTHS, "m"),
+        measure("mass", MASSES, "kg"),
+        words["marker_set"][0] if "marker_set" in words else None,
+        tuple(words.get("static", ("", ""))[0].split()),
+        tuple(assumed),
+    )
+
+
+def _known_by_file(path: Path) -> Known:
+    remedy = 'Write for example {"sex": "female", "height": 1.70, "mass": 61.5}; metres and kilograms'
+    tree = json_object(path, read_bytes(path), remedy)
+    kinds: dict[str, tuple[type, ...]] = {
+        "sex": (str,), "height": (int, float), "mass": (int, float), "marker_set": (str,), "static": (str, list),
+    }  # fmt: skip
+    values: dict[str, Any] = {}
+    for key, value in tree.items():
+        if key not in kinds:
+            raise InputError(path, f"{key!r} is unknown; known: {', '.join(kinds)}", place=f"entry {key!r}")
+        if value is None:
+            continue
+        if not isinstance(value, kinds[key]) or isinstance(value, bool):
+            raise InputError(path, f"{value!r} cannot be the {key}", place=f"entry {key!r}", remedy=remedy)
+        values[key] = value
+    if isinstance(static := values.get("static", ()), str):
+        values["static"] = static.split()
+    elif not all(isinstance(name, str) for name in static):
+        raise InputError(path, "static names trials", place="entry 'static'", remedy=remedy)
+    values["static"] = tuple(values.get("static", ()))
+    values |= {name: float(values[name]) for name in ("height", "mass") if name in values}
+    if "sex" in values:
+        values["sex"] = SEXES.get(values["sex"].lower(), values["sex"])
+    try:
+        return Known(**values)
+    except InvalidValue as error:
+        raise InputError(path, str(error), remedy=remedy) from None

@@ -1,0 +1,151 @@
+"""What the page of a study of many shows, as plain values: made from the subjects' own reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import frozen, shortened
+from ..errors import InvalidValue
+from ..formats.codec import FileKind
+from ..inertials import MASS
+from ..rig import GRAVITY
+from .content import Content
+
+NOT_SEEN = np.full(6, np.nan)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Member:
+    """One subject that was identified.
+
+    Attributes:
+        name: of the folder.
+        subject: the person, in words.
+        mass, mass_std: [kg] body mass and its standard deviation; NaN where it was not estimated.
+        links: L names.
+        identified, prior: (L,) [kg] masses.
+        std: (L,) [kg] bootstrap standard deviations; NaN where there are none.
+        rmse: (6,) [N, N m] of the reconstructed wrench on trials not used, mean of trials; NaN where there are none.
+        ratio: (6,) RMSE identified over prior on trials not used, mean of trials.
+        ratio_used: (6,) the same on the trials used.
+        marker_error: [m] RMSE over markers and frames, mean of trials; NaN where no markers were tracked.
+        trials: names of those that were compared.
+        warnings: plain sentences.
+        again: False where the result of an earlier run was taken over.
+    """
+
+    name: str
+    subject: str
+    mass: float
+    mass_std: float
+    links: tuple[str, ...]
+    identified: np.ndarray
+    prior: np.ndarray
+    std: np.ndarray
+    rmse: np.ndarray
+    ratio: np.ndarray
+    ratio_used: np.ndarray
+    marker_error: float
+    trials: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+    again: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("identified", "prior", "std"):
+            shape = (len(self.links),)
+            object.__setattr__(self, name, frozen(name, getattr(self, name), shape, finite=False))
+        for name in ("rmse", "ratio", "ratio_used"):
+            object.__setattr__(self, name, frozen(name, getattr(self, name), (6,), finite=False))
+
+    @property
+    def force_in_weights(self) -> float:
+        """RMSE of the force on trials not used, its mean over three axes, as a share of the body weight."""
+        return float(np.mean(self.rmse[:3])) / (self.mass * GRAVITY)
+
+    @property
+    def mean_ratio(self) -> float:
+        """RMSE ratio on trials not used, mean of the axes that have one."""
+        return _mean_known(self.ratio)
+
+    @property
+    def mean_ratio_used(self) -> float:
+        """The same on the trials used."""
+        return _mean_known(self.ratio_used)
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """One subject that has no result, and the sentence that says why."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Cohort:
+    """A study of many.
+
+    Attributes:
+        title: of the page.
+        members: who was identified, in order of their names.
+        failed: who was not.
+        methods: (what, how) rows that hold for all.
+    """
+
+    title: str
+    members: tuple[Member, ...]
+    failed: tuple[Failed, ...] = ()
+    methods: tuple[tuple[str, str], ...] = ()
+
+    def __repr__(self) -> str:
+        lines = [f"Cohort {self.title!r}: {len(self.members)} subjects identified, {len(self.failed)} failed"]
+        lines += [f"  {shortened([member.name for member in self.members])}"] if self.members else []
+        return "\n".join([*lines, *(f"  {item.name}: {item.why}" for item in self.failed)])
+
+    def member(self, name: str) -> Member:
+        """One subject.
+
+        Raises:
+            InvalidValue: none of that name was identified.
+        """
+        for member in self.members:
+            if member.name == name:
+                return member
+        raise InvalidValue(f"no subject {name!r} was identified: {', '.join(m.name for m in self.members) or 'none'}")
+
+
+def member_of(name: str, content: Content, *, again: bool) -> Member:
+    """What the page for all shows of one subject, from its own report's content."""
+    unseen, seen = ([e for e in content.errors if e.used == used] for used in (False, True))
+    ratio, ratio_used = (
+        np.mean([e.identified_rmse / e.prior_rmse for e in some], axis=0) if some else NOT_SEEN
+        for some in (unseen, seen)
+    )
+    return Member(
+        name=name,
+        subject=content.subject,
+        mass=content.mass,
+        mass_std=content.mass_std,
+        links=content.identified.links,
+        identified=content.identified.masses,
+        prior=content.prior.masses,
+        std=content.std[:, MASS],
+        rmse=np.mean([e.identified_rmse for e in unseen], axis=0) if unseen else NOT_SEEN,
+        ratio=ratio,
+        ratio_used=ratio_used,
+        marker_error=float(np.mean([t.total for t in content.tracking])) if content.tracking else float("nan"),
+        trials=tuple(dict.fromkeys(e.trial for e in content.errors)),
+        warnings=content.warnings,
+        again=again,
+    )
+
+
+def _mean_known(values: np.ndarray) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+COHORT = FileKind(Cohort, "exciting dance cohort", remedy="Run cohort again: subjects that did not change are kept")
+"""The file from which a program reads the figures of the page for all."""

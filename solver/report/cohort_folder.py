@@ -1,0 +1,51 @@
+"""The files of a study of many that stand beside its subjects' folders."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ..formats.atomic import write_atomically
+from ..formats.folder import write_folder
+from .cohort_content import COHORT, Cohort
+from .cohort_page import render_cohort
+from .figures import AXES, UNITS
+
+COHORT_PAGE, COHORT_FILE, COHORT_TABLE = "cohort.html", "cohort.json", "cohort.csv"
+
+
+def write_cohort(cohort: Cohort, folder: str | Path) -> None:
+    """Write the page for all, its figures and a table of one row a subject, together or not at all.
+
+    Everything else in the folder stays: the subjects' own folders were written each by itself.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    with write_folder(folder, adding=True) as building:
+        COHORT.write(building / COHORT_FILE, cohort)
+        with write_atomically(building / COHORT_PAGE) as stream:
+            stream.write(render_cohort(cohort))
+        with write_atomically(building / COHORT_TABLE) as stream:
+            csv.writer(stream, lineterminator="\n").writerows(_rows(cohort))
+
+
+def _rows(cohort: Cohort) -> Iterator[Sequence[object]]:
+    links = list(dict.fromkeys(link for member in cohort.members for link in member.links))
+    errors = [f"RMSE {axis} not used [{unit}]" for axis, unit in zip(AXES, UNITS, strict=True)]
+    masses = [f"{what} {link} [kg]" for link in links for what in ("mass", "prior mass")]
+    means = ["ratio not used", "ratio used", "marker error [m]", "warnings"]
+    yield ["subject", "why not", "mass [kg]", *errors, *means, *masses]
+    for member in cohort.members:
+        numbers = [member.mass, *member.rmse, member.mean_ratio, member.mean_ratio_used, member.marker_error]
+        found = dict(zip(member.links, zip(member.identified, member.prior, strict=True), strict=True))
+        weights = [value for link in links for value in found.get(link, (float("nan"), float("nan")))]
+        yield [member.name, "", *map(_cell, numbers), len(member.warnings), *map(_cell, weights)]
+    for item in cohort.failed:
+        yield [item.name, item.why, *[""] * (1 + len(errors) + len(means) + len(masses))]
+
+
+def _cell(value: float) -> str:
+    """A number; empty where there is none."""
+    return f"{value:.9g}" if value == value else ""

@@ -1,0 +1,163 @@
+"""The page of a study of many: who was identified and how well, masses beside the prior, and who failed and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from urllib.parse import quote
+
+import numpy as np
+
+from ..scene.study_folder import REPORT_FILE
+from . import cohort_figures as figures
+from .cohort_content import Cohort, Member
+from .page import Numbering, card, document
+from .svg import DASH
+from .tables import link_name, number, percent, ratio_cell, table, with_std
+
+
+def render_cohort(cohort: Cohort) -> str:
+    """The whole page; it links the subjects' own in folders beside it."""
+    numbering = Numbering()
+    sections = [(title, body) for title, make in SECTIONS if (body := make(cohort, numbering))]
+    head = (
+        f"<header><h1>{escape(cohort.title)}</h1><p>{len(cohort.members) + len(cohort.failed)} subjects</p>"
+        f'<div class="cards">{"".join(_cards(cohort))}</div></header>'
+    )
+    return document(cohort.title, head, sections)
+
+
+def _cards(cohort: Cohort) -> list[str]:
+    kept = sum(not member.again for member in cohort.members)
+    note = f"{kept} of them taken over from an earlier run" if kept else "all of them in this run"
+    cards = [card("identified", str(len(cohort.members)), note if cohort.members else "none")]
+    if cohort.failed:
+        cards.append(card("failed", str(len(cohort.failed)), "each with its reason below"))
+    for title, values, digits, unit, words in (
+        ("trials not used", [m.mean_ratio for m in cohort.members], 2, "", "RMSE identified / prior over six axes"),
+        ("force, not used", [100.0 * m.force_in_weights for m in cohort.members], 1, " % BW", "RMSE, mean of axes"),
+        ("marker error", [1e3 * m.marker_error for m in cohort.members], 1, " mm", "RMSE over markers and frames"),
+    ):
+        known = [value for value in values if np.isfinite(value)]
+        if known:
+            spread = f"{number(min(known), digits)} to {number(max(known), digits)}"
+            median = f"{number(float(np.median(known)), digits)}{unit}"
+            cards.append(card(title, median, f"{words}; median of {len(known)} subjects, {spread}"))
+    return cards
+
+
+def _failed(cohort: Cohort, numbering: Numbering) -> str:
+    items = "".join(f"<li><b>{escape(item.name)}</b>: {escape(item.why)}</li>" for item in cohort.failed)
+    return f'<ul class="warnings">{items}</ul>' if items else ""
+
+
+def _subjects(cohort: Cohort, numbering: Numbering) -> str:
+    if not cohort.members:
+        return ""
+    head = ["subject", "person", "mass [kg]", "Fx", "Fy", "Fz", "% BW", "Mx", "My", "Mz", "ratio", "ratio",
+            "markers [mm]", "trials", "warnings"]  # fmt: skip
+    above = [("", 3), ("RMSE on trials not used [N, N m]", 7), ("not used", 1), ("used", 1), ("", 3)]
+    rows = [
+        [
+            f'<a href="{_address(member)}">{escape(member.name)}</a>',
+            escape(member.subject),
+            with_std(member.mass, member.mass_std, 2),
+            *(number(float(value), 1) for value in member.rmse[:3]),
+            number(100.0 * member.force_in_weights, 1),
+            *(number(float(value), 1) for value in member.rmse[3:]),
+            ratio_cell(member.mean_ratio),
+            ratio_cell(member.mean_ratio_used),
+            number(1e3 * member.marker_error, 1),
+            str(len(member.trials)),
+            str(len(member.warnings)) if member.warnings else DASH,
+        ]
+        for member in cohort.members
+    ]
+    caption = (
+        "Every subject; its name leads to its own report. Trials not used are those that the parameters compared there "
+        "were fitted without; ratio is the RMSE with the identified over that with the prior inertials, mean of six "
+        "axes. % BW: the force's RMSE, mean of three axes, in body weights."
+    )
+    listed = numbering.show("Table", table(head, rows, above=above, words=True), caption)
+    drawn = numbering.show(
+        "Figure",
+        figures.subjects(cohort.members),
+        "Each subject's RMSE ratio on trials not used (filled) and used (open), force error in body weights, and error "
+        "of the markers.",
+    )
+    return listed + drawn
+
+
+def _masses(cohort: Cohort, numbering: Numbering) -> str:
+    groups: dict[tuple[str, ...], list[Member]] = {}
+    for member in cohort.members:
+        groups.setdefault(member.links, []).append(member)
+    return "".join(_masses_of(members, numbering) for members in groups.values())
+
+
+def _masses_of(members: list[Member], numbering: Numbering) -> str:
+    found, prior = figures.fractions(members)
+    legend = (
+        '<p class="legend"><span class="disc identified"></span>identified<span class="disc prior"></span>prior</p>'
+    )
+    figure = numbering.show(
+        "Figure",
+        legend + figures.masses(members),
+        "Mass of every link as a share of the body mass: a filled dot for each subject, an open one for its prior; the "
+        "bar is the subjects' mean with one standard deviation between subjects.",
+    )
+    several = len(members) > 1
+    rows = []
+    for index, name in enumerate(members[0].links):
+        mean, before = float(found[:, index].mean()), float(prior[:, index].mean())
+        spread = float(found[:, index].std(ddof=1)) if several else np.nan
+        prior_spread = float(prior[:, index].std(ddof=1)) if several else np.nan
+        rows.append(
+            [
+                link_name(name),
+                with_std(100.0 * mean, 100.0 * spread, 2),
+                with_std(100.0 * before, 100.0 * prior_spread, 2),
+                percent(mean / before - 1.0 if before else np.nan),
+                number(100.0 * float(np.sqrt(np.mean([(m.std[index] / m.mass) ** 2 for m in members]))), 2),
+            ]
+        )
+    head = ["link", "identified", "prior", "change", "within a subject"]
+    caption = (
+        f"Share of the body mass [%], mean of {len(members)} subject{'s' * several} ± one standard deviation between "
+        "subjects; within a subject: the bootstrap's standard deviation, root mean square over subjects. A spread "
+        "between subjects that is no larger than that within them tells nothing of how people differ."
+    )
+    return figure + numbering.show("Table", table(head, rows, above=[("", 1), ("share of body mass [%]", 4)]), caption)
+
+
+def _warnings(cohort: Cohort, numbering: Numbering) -> str:
+    parts = []
+    for member in cohort.members:
+        if member.warnings:
+            items = "".join(f"<li>{escape(text)}</li>" for text in member.warnings)
+            count = f"{len(member.warnings)} warning{'s' * (len(member.warnings) > 1)}"
+            parts.append(
+                f"<details{' open' * (len(cohort.members) <= FEW)}><summary><b>{escape(member.name)}</b>: {count}"
+                f'</summary><ul class="warnings">{items}</ul></details>'
+            )
+    return "".join(parts)
+
+
+def _methods(cohort: Cohort, numbering: Numbering) -> str:
+    rows = "".join(f"<dt>{escape(what)}</dt><dd>{escape(how)}</dd>" for what, how in cohort.methods)
+    return f"<dl>{rows}</dl>" if rows else ""
+
+
+def _address(member: Member) -> str:
+    return f"{quote(member.name)}/{REPORT_FILE}"
+
+
+FEW = 6
+"""So many subjects' warnings are unfolded from the start."""
+SECTIONS: tuple[tuple[str, Callable[[Cohort, Numbering], str]], ...] = (
+    ("Failed", _failed),
+    ("Subjects", _subjects),
+    ("Masses", _masses),
+    ("Warnings", _warnings),
+    ("Methods", _methods),
+)

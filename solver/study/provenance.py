@@ -1,0 +1,97 @@
+"""What a study was made of: program, options and inputs, by which a result is known to be still the right one."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import scipy
+
+from ..assets import ASSETS
+from ..errors import InputError
+from ..formats.codec import FileKind
+from ..formats.manifest import content
+from ..formats.plain import plain
+from ..version import VERSION
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a result comes from.
+
+    Attributes:
+        options: every choice, as plain data.
+        inputs: what was in every file that was read (a hash), by its path below the folder of recordings.
+        program: version, and what was in the program's own files.
+        made: when, ISO 8601, UTC.
+        libraries: versions of what computed.
+    """
+
+    options: Mapping[str, object]
+    inputs: Mapping[str, str]
+    program: str = field(default_factory=lambda: program_now())
+    made: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    libraries: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "scipy": scipy.__version__,
+        }
+    )
+
+    def same_as(self, other: Provenance) -> bool:
+        """Whether the same program made the same of the same inputs, at whatever time."""
+        return (self.program, plain(self.options), dict(self.inputs)) == (
+            other.program,
+            plain(other.options),
+            dict(other.inputs),
+        )
+
+    @property
+    def rows(self) -> tuple[tuple[str, str], ...]:
+        """(what, how) for a report's methods."""
+        libraries = ", ".join(f"{name} {version}" for name, version in self.libraries.items())
+        files = ", ".join(f"{name} ({digest[:8]})" for name, digest in self.inputs.items())
+        return (("Program", f"exciting_dance {self.program}; {libraries}"), ("Made", self.made), ("Files read", files))
+
+
+PROVENANCE = FileKind(Provenance, "exciting dance provenance", remedy="Identify the subject again")
+
+
+def provenance_of(folder: Path, files: Iterable[Path], options: Mapping[str, object]) -> Provenance:
+    """The provenance of what will be made of files.
+
+    Args:
+        folder: that paths are told from.
+        files: to be read.
+        options: every choice; values that JSON can tell (`plain`).
+
+    Raises:
+        InputError: a file cannot be read.
+    """
+    inputs = {}
+    for file in sorted(set(files)):
+        name = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else file.as_posix()
+        try:
+            inputs[name] = content(file)
+        except OSError as error:
+            raise InputError(file, f"cannot be read: {error.strerror}", remedy="Check its permissions") from None
+    return Provenance(plain(options), inputs)
+
+
+@cache
+def program_now() -> str:
+    """The version with a hash of the program's files: between two releases results change as well."""
+    digest = hashlib.blake2b(digest_size=6)
+    for root, pattern in ((PACKAGE, "*.py"), (ASSETS, "*.json")):
+        for file in sorted(root.rglob(pattern)):
+            digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes())
+    return f"{VERSION} ({digest.hexdigest()})"
