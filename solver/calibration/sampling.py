@@ -9,7 +9,9 @@ import numpy as np
 from ..motion import Markers
 
 STILL_SPEED = 0.05
-"""[m/s] Median marker speed below which a recording is a static trial."""
+"""[m/s] Of a static trial, most markers move slower than this half of the time."""
+MOST_MARKERS = 90.0
+"""[%] Who dances on both feet holds many markers still, but not so many."""
 STILL_WINDOW = 0.25
 """[s] Positions are averaged over so long before their speed is taken: cameras' noise alone jumps faster than that."""
 STATIC_SPREAD = 0.004
@@ -25,7 +27,7 @@ MOST = 0.6
 
 
 def is_still(markers: Markers) -> bool:
-    """True for a static trial: the median speed over markers and frames is that of a person who stands."""
+    """True for a static trial: the median speed of nearly all markers is that of a person who stands."""
     if len(markers) < 2:
         return True
     frames = min(max(round(STILL_WINDOW * markers.rate), 1), len(markers) // 2)
@@ -35,7 +37,8 @@ def is_still(markers: Markers) -> bool:
     sums = np.nansum(markers.positions[: parts * frames].reshape(*shape, 3), axis=1)
     places = sums / np.where(seen > 0, seen, np.nan)[..., None]
     steps = np.linalg.norm(np.diff(places, axis=0), axis=2)
-    return float(np.nanmedian(steps) * markers.rate / frames) < STILL_SPEED
+    usual = np.nanmedian(steps[:, np.isfinite(steps).any(axis=0)], axis=0)
+    return len(usual) > 0 and float(np.percentile(usual, MOST_MARKERS)) * markers.rate / frames < STILL_SPEED
 
 
 def table_of(markers: Markers, names: Sequence[str]) -> np.ndarray:

@@ -18,6 +18,7 @@ from ..trial import Recording
 from ..wrenches import Wrenches
 from .archive import read_archive
 from .arrays_npz import read_npz
+from .bids import MOTION, described_by, holds_positions, is_motion, load_bids_motion
 from .c3d import read_c3d
 from .joint_files import read_joints_csv, read_joints_storage
 from .storage import holds_a_trial, holds_forces, load_forces
@@ -28,11 +29,13 @@ from .wrench_checks import ForceConvention, centres_of_pressure
 
 WHOLE = (".c3d", ".npz")
 """Files that may hold markers, joint coordinates and forces."""
-SUFFIXES = (".trc", ".mot", ".sto", ".csv", *WHOLE)
+SUFFIXES = (".trc", ".mot", ".sto", ".csv", ".tsv", *WHOLE)
 _ENDING = re.compile(
     r"[_\-. ](grfs?|forces?|kinetics|ground_reaction|wrench(es)?|plates?|markers?|angles?|joints?|encoders?|ik)$", re.I
 )
 """What a file of a trial may add to the trial's name."""
+_TRACKSYS = re.compile(r"_tracksys-[^_]+|_motion$", re.I)
+"""What BIDS adds to the name of a recording of motion."""
 REACH = 0.5
 """[m] a centre of pressure farther than this from the space the markers fill is not under that body."""
 LEAST_FRAMES = 2
@@ -175,12 +178,13 @@ def pair_files(paths: Sequence[str | Path]) -> list[tuple[str, tuple[Path, ...]]
 
 
 def files_read(folder: Path) -> tuple[Path, ...]:
-    """Every file of a folder that `find_recordings` would read.
+    """Every file that `find_recordings` would read for a folder, descriptions beside and above it too.
 
     Raises:
         InputError: see `pair_files`.
     """
-    return tuple(file for _, group in pair_files([folder]) for file in group)
+    files = [file for _, group in pair_files([folder]) for file in group]
+    return (*files, *(described for file in files if is_motion(file) for described in described_by(file)))
 
 
 def hold_joints(paths: Sequence[str | Path]) -> bool:
@@ -223,6 +227,10 @@ def kind_of(path: Path) -> str:
             problem = "no column is titled NAME.x [m] (markers), NAME [rad] (joints) or NAME.fx [N] (forces)"
             raise InputError(path, problem, place="line 1", remedy="Give the table the documented header")
         return kind
+    if is_motion(path):
+        return MARKERS
+    if suffix == ".tsv":
+        raise InputError(path, "holds no motion", remedy=f"Name the file of the recording, which ends on {MOTION}")
     raise InputError(path, f"suffix {suffix!r} is no known format", remedy=f"Known: {', '.join(SUFFIXES)}")
 
 
@@ -231,6 +239,8 @@ def kind_in_folder(path: Path) -> str | None:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES or (suffix in (".mot", ".sto") and not holds_a_trial(path)):
         return None
+    if suffix == ".tsv":
+        return MARKERS if is_motion(path) and holds_positions(path) else None
     return kind_of_table(path) if suffix == ".csv" else kind_of(path)
 
 
@@ -240,7 +250,8 @@ def _visible(file: Path, folder: Path) -> bool:
 
 def _stem(path: Path) -> str:
     """Name of the trial a file belongs to."""
-    return _ENDING.sub("", path.stem)
+    stem = _TRACKSYS.sub("", path.stem) if path.suffix.lower() == ".tsv" else path.stem
+    return _ENDING.sub("", stem)
 
 
 def _pairs(kinds: dict[Path, str]) -> list[tuple[Path, ...]]:
@@ -278,6 +289,8 @@ def _read_one(
     if kind == MARKERS:
         if suffix == ".trc":
             markers, axis = load_trc(path, options.up, options.units, ragged=options.ragged, warn=warn)
+        elif suffix == ".tsv":
+            markers, axis = load_bids_motion(path, options.up, options.units, warn=warn)
         else:
             markers, axis = load_markers_csv(path, options.up, warn=warn)
         return Recording(readable(path.stem), markers), {MARKERS: axis}

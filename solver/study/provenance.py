@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -37,15 +37,9 @@ class Provenance:
 
     options: Mapping[str, object]
     inputs: Mapping[str, str]
-    program: str = field(default_factory=lambda: program_now())
-    made: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
-    libraries: Mapping[str, str] = field(
-        default_factory=lambda: {
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "scipy": scipy.__version__,
-        }
-    )
+    program: str
+    made: str
+    libraries: Mapping[str, str]
 
     def same_as(self, other: Provenance) -> bool:
         """Whether the same program made the same of the same inputs, at whatever time."""
@@ -84,7 +78,8 @@ def provenance_of(folder: Path, files: Iterable[Path], options: Mapping[str, obj
             inputs[name] = content(file)
         except OSError as error:
             raise InputError(file, f"cannot be read: {error.strerror}", remedy="Check its permissions") from None
-    return Provenance(plain(options), inputs)
+    libraries = {"python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__}
+    return Provenance(plain(options), inputs, program_now(), datetime.now(UTC).isoformat(timespec="seconds"), libraries)
 
 
 @cache

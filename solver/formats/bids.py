@@ -1,0 +1,232 @@
+"""Markers of a BIDS-motion recording: ``*_motion.tsv`` with ``*_channels.tsv`` and ``*_motion.json`` beside it.
+
+The table has no header; the rows of ``*_channels.tsv`` say, in order, what its columns hold. The channels of type POS
+of one tracked point are a marker; others are passed over, but for LATENCY, which tells the time of each sample. What
+``*_motion.json`` and ``*_channels.json`` state may also lie above, in a file of fewer entities (BIDS's inheritance).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..arrays import repeated
+from ..errors import InputError, InvalidValue
+from ..files import read_bytes
+from ..motion import Markers
+from .axes import check_extent, length_in_metres, settle_up, to_z_up, up_of_markers
+from .json_tree import json_object
+from .text import Warn, check_clock, check_times, no_warning, numbers, read_lines
+
+MOTION, CHANNELS, SIDECAR, FRAMES = "_motion.tsv", "_channels.tsv", "_motion.json", "_channels.json"
+ROOT_FILE = "dataset_description.json"
+"""Marks the folder above which nothing is inherited."""
+LEVELS = 5
+"""Folders above a recording in which its description may lie: motion, session, subject, study."""
+REQUIRED = ("name", "component", "type", "tracked_point", "units")
+POSITION, LATENCY = "POS", "LATENCY"
+AXES = "xyz"
+DIRECTIONS = {"A": (1, 0, 0), "P": (-1, 0, 0), "L": (0, 1, 0), "R": (0, -1, 0), "S": (0, 0, 1), "I": (0, 0, -1)}
+"""Letters of SpatialAxes; anterior, left, superior are a right-handed frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A column of the table; ``line`` says where it is described."""
+
+    line: int
+    name: str
+    component: str
+    kind: str
+    point: str
+    units: str
+    frame: str
+
+
+def is_motion(path: Path) -> bool:
+    """Whether a file is named as BIDS names motion."""
+    return path.name.lower().endswith(MOTION)
+
+
+def holds_positions(path: Path) -> bool:
+    """Whether a motion file has positions of points, not only accelerations and angles.
+
+    Raises:
+        InputError: it has no list of channels, or one that is malformed.
+    """
+    return any(channel.kind == POSITION for channel in _channels(path))
+
+
+def described_by(path: Path) -> tuple[Path, ...]:
+    """The files beside and above a motion file that say what it holds."""
+    return tuple(file for end in (CHANNELS, SIDECAR, FRAMES) for file in _inherited(path, end))
+
+
+def load_bids_motion(
+    path: str | Path, up: str = "auto", units: str | None = None, *, warn: Warn = no_warning
+) -> tuple[Markers, str]:
+    """Markers in metres, z up, and the file's vertical axis.
+
+    Args:
+        path: of the ``*_motion.tsv``.
+        up: the file's vertical axis, or ``"auto"``: as SpatialAxes states it, else as the body stands.
+        units: ``"mm"``, ``"cm"`` or ``"m"`` to overrule the channels'.
+        warn: told about oddities.
+
+    Raises:
+        InputError: no list of channels or none that fits the table, no positions, a marker without all axes, no rate, a
+            cell that is no number, or an axis or unit that contradicts the data.
+    """
+    path = Path(path)
+    channels = _channels(path)
+    times, values = _samples(path, channels)
+    listed = _inherited(path, CHANNELS)[0]
+    points = list(dict.fromkeys(c.point for c in channels if c.kind == POSITION))
+    if not points:
+        remedy = "Name a recording of markers, or leave this one out"
+        raise InputError(listed, f"no channel is of type {POSITION}", remedy=remedy)
+    positions = np.full((len(times), len(points), 3), np.nan)
+    for number, point in enumerate(points):
+        for axis, letter in enumerate(AXES):
+            column = _column(listed, channels, point, letter)
+            metre = length_in_metres(units or channels[column].units, listed)
+            positions[:, number, axis] = metre * values[:, column]
+    stated = _stated_axes(path, channels)
+    if stated and np.linalg.det([DIRECTIONS[letter] for letter in stated]) < 0.0:
+        side = next(axis for axis, letter in enumerate(stated) if letter in "LR")
+        positions[:, :, side] *= -1.0
+        warn(f"{path.name}: SpatialAxes {stated} is a left-handed frame: {AXES[side]} was turned round")
+    check_extent(positions, path, units or next(c.units for c in channels if c.kind == POSITION))
+    found = up_of_markers(points, positions)
+    if up == "auto" and stated:
+        axis = next(number for number, letter in enumerate(stated) if letter in "SI")
+        up = f"{'-' if stated[axis] == 'I' else ''}{AXES[axis]}"
+    vertical = settle_up(up, found, path)
+    try:
+        return Markers(times, tuple(points), positions @ to_z_up(vertical).T), vertical
+    except InvalidValue as error:
+        raise InputError(path, str(error), remedy="Correct the table") from error
+
+
+def _samples(path: Path, channels: tuple[Channel, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Times (N,) [s] and values (N, C), NaN where missing."""
+    names = [channel.name for channel in channels]
+    rows, lines = [], []
+    for number, line in enumerate(read_lines(path), 1):
+        if not line.strip():
+            continue
+        cells = [cell.strip() for cell in line.split("\t")]
+        if cells == names:
+            remedy = "Remove the line: BIDS has no header there"
+            raise InputError(path, "begins with a header", place=f"line {number}", remedy=remedy)
+        if len(cells) != len(names):
+            problem = f"the row has {len(cells)} cells, {len(names)} channels are described"
+            raise InputError(path, problem, place=f"line {number}", remedy="Describe each column, n/a where missing")
+        rows.append(numbers(cells, path, number, names))
+        lines.append(number)
+    values = np.array(rows).reshape(-1, len(names))
+    kinds = [channel.kind for channel in channels]
+    times = values[:, kinds.index(LATENCY)] if LATENCY in kinds else np.arange(len(values)) / _rate(path)
+    check_times(times, lines, path)
+    check_clock(times, lines, path)
+    return times, values
+
+
+def _rate(path: Path) -> float:
+    """[1/s] The rate that was reached, else the nominal one."""
+    stated = _merged(path, SIDECAR)
+    for key in ("SamplingFrequencyEffective", "SamplingFrequency"):
+        value = stated.get(key)
+        if isinstance(value, int | float) and not isinstance(value, bool) and value > 0.0:
+            return float(value)
+    beside = path.with_name(path.name[: -len(MOTION)] + SIDECAR)
+    remedy = "State it in Hz, or add a LATENCY channel"
+    raise InputError(beside, "no SamplingFrequency tells the time of the samples", remedy=remedy)
+
+
+def _channels(path: Path) -> tuple[Channel, ...]:
+    files = _inherited(path, CHANNELS)
+    if not files:
+        beside = path.with_name(path.name[: -len(MOTION)] + CHANNELS)
+        raise InputError(beside, f"is missing: it says what {path.name} holds", remedy="Add it, as BIDS asks")
+    listed = files[0]
+    rows = [(n, line.split("\t")) for n, line in enumerate(read_lines(listed), 1) if line.strip()]
+    (first, titles), *rest = rows
+    titles = [title.strip() for title in titles]
+    if lacking := [name for name in REQUIRED if name not in titles]:
+        place = f"line {first}"
+        raise InputError(listed, f"lacks the columns {', '.join(lacking)}", place=place, remedy="Add them")
+    found = []
+    for line, cells in rest:
+        if len(cells) != len(titles):
+            problem = f"the row has {len(cells)} cells, the header {len(titles)}"
+            raise InputError(listed, problem, place=f"line {line}", remedy="Write n/a where nothing is to be said")
+        word = dict(zip(titles, (cell.strip() for cell in cells), strict=True))
+        name, component, kind, point, unit = (word[title] for title in REQUIRED)
+        frame = word.get("reference_frame", "")
+        found.append(Channel(line, name, component.lower(), kind.upper(), point, unit, frame))
+    if twice := repeated([channel.name for channel in found]):
+        remedy = "Give each its own name"
+        raise InputError(listed, f"channels are named twice: {', '.join(twice)}", remedy=remedy)
+    return tuple(found)
+
+
+def _column(listed: Path, channels: tuple[Channel, ...], point: str, letter: str) -> int:
+    """The column of one axis of one point."""
+    found = [k for k, c in enumerate(channels) if (c.kind, c.point, c.component) == (POSITION, point, letter)]
+    if len(found) != 1:
+        place = f"line {channels[found[1]].line}" if found else None
+        problem = f"the tracked point {point!r} has {len(found)} channels of component {letter}"
+        raise InputError(listed, problem, place=place, remedy="Give each marker x, y and z, once")
+    return found[0]
+
+
+def _stated_axes(path: Path, channels: tuple[Channel, ...]) -> str:
+    """SpatialAxes of the positions' reference frame; empty where it tells none, or not all three."""
+    described = _merged(path, FRAMES).get("reference_frame")
+    levels = described.get("Levels") if isinstance(described, dict) else None
+    frames = list(dict.fromkeys(c.frame for c in channels if c.kind == POSITION))
+    if len(frames) > 1:
+        problem = f"the positions are told in several reference frames: {', '.join(frames)}"
+        listed = _inherited(path, CHANNELS)[0]
+        raise InputError(listed, problem, remedy="Export all markers in one frame")
+    frame = levels.get(frames[0]) if isinstance(levels, dict) and frames else None
+    axes = frame.get("SpatialAxes") if isinstance(frame, dict) else None
+    if not isinstance(axes, str) or len(axes) != 3 or not set(axes) <= set(DIRECTIONS):
+        return ""
+    return axes if abs(np.linalg.det([DIRECTIONS[letter] for letter in axes])) > 0.5 else ""
+
+
+def _merged(path: Path, end: str) -> dict[str, Any]:
+    """Entries of a description and of those it inherits from; the nearest one counts."""
+    tree: dict[str, Any] = {}
+    for file in reversed(_inherited(path, end)):
+        tree |= json_object(file, read_bytes(file), "Correct the JSON")
+    return tree
+
+
+def _inherited(path: Path, end: str) -> list[Path]:
+    """Descriptions that hold for a motion file, the nearest and most special first."""
+    own = _entities(path.name[: -len(MOTION)])
+    return [
+        file
+        for place in _above(path)
+        for file in sorted(place.glob(f"*{end}"), key=lambda file: -len(file.name))
+        if _entities(file.name[: -len(end)]) <= own
+    ]
+
+
+def _above(path: Path) -> Iterator[Path]:
+    for place in list(path.absolute().parents)[:LEVELS]:
+        yield place
+        if (place / ROOT_FILE).exists():
+            return
+
+
+def _entities(stem: str) -> set[str]:
+    """``{"sub-01", "task-walk"}``."""
+    return set(stem.split("_")) - {""}

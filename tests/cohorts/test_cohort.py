@@ -1,0 +1,260 @@
+"""A study of many, on simulated volunteers."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.cohorts.run import cohort
+from solver.cohorts.subjects import known_of, read_rows_of, row_of, subject_folders
+from solver.demo.person import record_person, simulate_person
+from solver.errors import InputError, MissingDependency, UnknownName
+from solver.report.cohort_content import COHORT, Cohort
+from solver.study.values import Settings
+from solver.workers import scheduled
+
+ROOT = Path(__file__).resolve().parents[2]
+QUICK = Settings(bootstrap=0, cross_validate=False, jobs=1)
+TABLE = "subject,sex,height [cm],mass [kg]\nanna,m,176,71\nben,male,n/a,71\n"
+PATIENCE = 120.0
+"""[s] A subject is identified within, on a busy machine."""
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Anna's recordings in a study's folder: one second standing, two dancing."""
+    study = tmp_path_factory.mktemp("recorded")
+    person = simulate_person(1, 4.0)
+    motions = {"static": person.motions["static"].part(0, 200), "dance": person.motions["dance"].part(200, 600)}
+    (study / "anna").mkdir()
+    record_person(replace(person, motions=motions), study / "anna", 1)
+    return study
+
+
+@pytest.fixture(scope="module")
+def finished(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Cohort]:
+    """A study of Anna and of Ben, whose marker file is cut short; its folder and what was found."""
+    study = two(recorded, tmp_path_factory.mktemp("finished") / "study")
+    lines = (study / "ben" / "dance.trc").read_text().splitlines(keepends=True)
+    (study / "ben" / "dance.trc").write_text("".join(lines[:20]) + "nonsense\n")
+    return study, cohort(study, study / "results", settings=QUICK)
+
+
+def two(recorded: Path, study: Path) -> Path:
+    """A study of Anna and of Ben, who moved alike."""
+    for name in ("anna", "ben"):
+        shutil.copytree(recorded / "anna", study / name)
+    (study / "subjects.csv").write_text(TABLE)
+    return study
+
+
+@pytest.fixture
+def study(finished: tuple[Path, Cohort], tmp_path: Path) -> Path:
+    """A copy of the finished study, for one test."""
+    return Path(shutil.copytree(finished[0], tmp_path / "study"))
+
+
+def test_one_failure_does_not_stop_the_others(finished: tuple[Path, Cohort]) -> None:
+    """Who can be identified is, with a page; who cannot is told on the page for all, with the sentence of the error."""
+    study, found = finished
+    assert [member.name for member in found.members] == ["anna"]
+    assert [item.name for item in found.failed] == ["ben"]
+    assert "dance.trc, line 21" in found.failed[0].why
+    page = (study / "results" / "cohort.html").read_text(encoding="utf-8")
+    assert "dance.trc, line 21" in page
+    assert 'href="anna/report.html"' in page
+    assert (study / "results" / "anna" / "report.html").exists()
+    assert not (study / "results" / "ben").exists()
+    rows = list(csv.DictReader((study / "results" / "cohort.csv").open()))
+    assert [row["subject"] for row in rows] == ["anna", "ben"]
+    assert float(rows[0]["mass [kg]"]) == pytest.approx(71.0, abs=0.5)
+    assert "dance.trc" in rows[1]["why not"]
+
+
+def test_figures_come_back_from_the_file(finished: tuple[Path, Cohort]) -> None:
+    """cohort.json holds what the page shows; masses sum to the body mass."""
+    study, found = finished
+    back = COHORT.read(study / "results" / "cohort.json")
+    assert repr(back) == repr(found)
+    np.testing.assert_array_equal(back.member("anna").identified, found.member("anna").identified)
+    assert found.member("anna").identified.sum() == pytest.approx(found.member("anna").mass)
+
+
+def test_the_static_trial_is_found_and_told(finished: tuple[Path, Cohort]) -> None:
+    """Nobody named the static trial: who stands still is found under the cameras' noise, and the report says so."""
+    page = (finished[0] / "results" / "anna" / "report.html").read_text(encoding="utf-8")
+    assert "static stands still: the calibration begins there" in page
+    assert "Files read" in page
+    assert "dance.trc" in page
+
+
+def test_what_did_not_change_is_taken_over(study: Path) -> None:
+    """A second run identifies nobody again; how many work at once is no change."""
+    before = (study / "results" / "anna" / "report.html").stat().st_mtime_ns
+    found = cohort(study, study / "results", settings=replace(QUICK, jobs=2))
+    assert not found.member("anna").again
+    assert (study / "results" / "anna" / "report.html").stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("change", ["option", "file", "person", "result"])
+def test_what_changed_is_done_again(study: Path, change: str) -> None:
+    """Another option, another recording, another stated mass, or a result that somebody edited: the old one is not
+    taken over."""
+    settings = replace(QUICK, method="minimum_norm") if change == "option" else QUICK
+    if change == "file":
+        (study / "anna" / "dance.trc").write_text("nonsense\n")
+    elif change == "person":
+        (study / "subjects.csv").write_text(TABLE.replace("anna,m,176,71", "anna,m,176,900"))
+    elif change == "result":
+        (study / "results" / "anna" / "result.csv").write_text("mine")
+    found = cohort(study, study / "results", settings=settings)
+    if change == "option":
+        assert found.member("anna").again
+        return
+    why = next(item.why for item in found.failed if item.name == "anna")
+    assert {"file": "PathFileType", "person": "line 2, column 'mass'", "result": "result.csv"}[change] in why
+    assert "still holds the results of an earlier run" in why
+
+
+def test_foreign_files_stay(study: Path) -> None:
+    """Files that this program did not write stay where they are, in the subjects' folders too; one in the way of a
+    result is refused before any work."""
+    results = study / "results"
+    notes = [results / "notes.txt", results / "anna" / "notes.txt", results / "sessions" / "plan.txt"]
+    notes[2].parent.mkdir()
+    for note in notes:
+        note.write_text("mine")
+    assert cohort(study, results, settings=QUICK).member("anna").name == "anna"
+    assert [note.read_text() for note in notes] == ["mine"] * 3
+    (study / "other").mkdir()
+    (study / "other" / "cohort.html").write_text("mine")
+    with pytest.raises(InputError, match=r"cohort\.html"):
+        cohort(study, study / "other", settings=QUICK)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGKILL is of POSIX")
+def test_a_killed_run_goes_on(recorded: Path, tmp_path: Path) -> None:
+    """Killed after the first subject, the next run takes it over and identifies the second only."""
+    study = two(recorded, tmp_path / "study")
+    results = study / "results"
+    command = [sys.executable, "-m", "solver", "cohort", str(study), "--output", str(results), "--bootstrap", "0"]
+    command += ["--no-cross-validation", "--jobs", "1", "--progress", "none"]
+    running = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + PATIENCE
+    while not (results / "anna" / "report.html").exists() and running.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    assert not (results / "cohort.html").exists()
+    found = cohort(study, results, settings=QUICK)
+    assert [(member.name, member.again) for member in found.members] == [("anna", False), ("ben", True)]
+    assert [place for place in results.rglob("*.part") if place.exists()] == []
+
+
+def test_dask_does_the_same_work(finished: tuple[Path, Cohort], recorded: Path, tmp_path: Path) -> None:
+    """A Dask cluster on this machine, in processes of its own, finds what this process found."""
+    distributed = pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
+    shutil.copytree(recorded / "anna", tmp_path / "study" / "anna")
+    (tmp_path / "study" / "subjects.csv").write_text(TABLE.replace("ben,male,n/a,71\n", ""))
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+    ):
+        found = cohort(tmp_path / "study", tmp_path / "results", settings=QUICK, backend="dask")
+    assert found.failed == ()
+    here = finished[1].member("anna")
+    np.testing.assert_allclose(found.member("anna").identified, here.identified, rtol=1e-6)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="Ray is installed")
+def test_a_missing_scheduler_is_told() -> None:
+    """Without Ray's package the error says what to install; no other name is taken for a backend."""
+    with pytest.raises(MissingDependency, match="pip install ray"), scheduled("ray"):
+        pass
+    with pytest.raises(UnknownName, match="loky, dask, ray"), scheduled("slurm"):
+        pass
+
+
+def test_an_empty_study_is_refused(tmp_path: Path) -> None:
+    """A folder without subjects is one error; its output is not made."""
+    with pytest.raises(InputError, match="holds no subject's folder"):
+        cohort(tmp_path, tmp_path / "results")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_subjects_of_one_name_are_refused(tmp_path: Path) -> None:
+    """Two rows of one name, or two folders that some file systems take for one, end in an error that names both."""
+    (tmp_path / "subjects.csv").write_text("subject,sex\nanna,f\n\nanna,m\n")
+    with pytest.raises(InputError, match=r"line 4, column 'subject'.*line 2"):
+        read_rows_of(tmp_path)
+    (tmp_path / "anna").mkdir()
+    if (tmp_path / "ANNA").exists():
+        pytest.skip("this file system does not tell them apart itself")
+    (tmp_path / "ANNA").mkdir()
+    with pytest.raises(InputError, match="'ANNA' and 'anna'"):
+        subject_folders(tmp_path, tmp_path / "results")
+
+
+def test_bids_participants(tmp_path: Path) -> None:
+    """Only sub-... folders take part; participants.json tells units; a row may miss, and so may a folder: each is told
+    of that subject alone."""
+    for name in ("sub-01", "sub-02", "sub-03", "code"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "participants.tsv").write_text(
+        "participant_id\tage\tsex\theight\tweight\nsub-01\t30\tF\t1680\t150\nsub-02\t31\tn/a\tn/a\tn/a\nsub-09\t40\tM\t1\t1\n"
+    )
+    (tmp_path / "participants.json").write_text('{"height": {"Units": "mm"}, "weight": {"Units": "lb"}}')
+    folders, rows = subject_folders(tmp_path, tmp_path / "results"), read_rows_of(tmp_path)
+    assert list(folders) == ["sub-01", "sub-02", "sub-03"]
+    known = known_of(folders["sub-01"], row_of("sub-01", rows))
+    assert (known.sex, known.height, known.mass) == ("female", pytest.approx(1.68), pytest.approx(68.04, abs=0.01))
+    found = cohort(tmp_path, tmp_path / "results")
+    why = {item.name: item.why for item in found.failed}
+    assert "line 3, column 'sex'" in why["sub-02"]
+    assert "participants.tsv: has no row for 'sub-03'" in why["sub-03"]
+    assert "line 4: no folder is called 'sub-09'" in why["sub-09"]
+
+
+@pytest.mark.parametrize(
+    ("row", "place"),
+    [
+        ("anna,woman,1.7,60", "column 'sex'"),
+        ("anna,f,1.7 m,60", "column 'height'"),
+        ("anna,f,70,60", "column 'height'"),
+        ("anna,f,1.7,60000", "column 'mass'"),
+    ],
+)
+def test_a_wrong_cell_is_named(tmp_path: Path, row: str, place: str) -> None:
+    """A cell that means nothing, or nobody, is told with file, line, column and remedy."""
+    (tmp_path / "subjects.csv").write_text(f"subject,sex,height,mass\n{row}\n")
+    with pytest.raises(InputError) as error:
+        known_of(tmp_path / "anna", read_rows_of(tmp_path)["anna"])
+    assert f"subjects.csv, line 2, {place}" in str(error.value)
+    assert error.value.remedy
+
+
+def test_a_file_of_ones_own(tmp_path: Path) -> None:
+    """subject.json says the same as a row and fills its gaps; where both tell different things, neither is believed."""
+    (tmp_path / "anna").mkdir()
+    own = tmp_path / "anna" / "subject.json"
+    own.write_text('{"sex": "female", "mass": 60, "static": ["stand"]}')
+    known = known_of(tmp_path / "anna", None)
+    assert (known.sex, known.mass, known.static) == ("female", 60.0, ("stand",))
+    (tmp_path / "subjects.csv").write_text("subject,sex,height,mass\nanna,F,170,61\n")
+    row = read_rows_of(tmp_path)["anna"]
+    with pytest.raises(InputError, match=r"subject\.json, entry 'mass'.*line 2"):
+        known_of(tmp_path / "anna", row)
+    own.write_text('{"weight": 60}')
+    with pytest.raises(InputError, match=r"entry 'weight'"):
+        known_of(tmp_path / "anna", row)
