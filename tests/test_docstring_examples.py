@@ -8,11 +8,11 @@ import pytest
 
 import solver
 
-EXAMPLES = ("InertialParameters", "base_regressor", "build", "centroidal_momentum", "com_trajectory", "compare_study",
-            "external_wrench", "find_added_load", "find_load", "from_urdf", "hoap3", "hrp2", "human", "human_options",
-            "identify", "identify_study", "joints_of", "load", "paper_options", "poses_of", "predicted_wrench",
-            "read_recording", "read_rig", "simulated_robot", "study_motions", "track", "track_study", "write_rig",
-            "write_study")  # fmt: skip
+EXAMPLES = ("InertialParameters", "base_regressor", "build", "centroidal_momentum", "cohort", "com_trajectory",
+            "compare_study", "external_wrench", "find_added_load", "find_load", "from_urdf", "hoap3", "hrp2", "human",
+            "human_options", "identify", "identify_study", "joints_of", "load", "paper_options", "poses_of",
+            "predicted_wrench", "read_recording", "read_rig", "simulated_robot", "study_motions", "track",
+            "track_study", "write_rig", "write_study")  # fmt: skip
 """Examples on simulated bodies that run within seconds."""
 
 

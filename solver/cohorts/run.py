@@ -11,13 +11,13 @@ from ..errors import BackendError, Cancelled, InputError, InvalidValue, SolverEr
 from ..formats.folder import claimed, read_whole, settle
 from ..formats.manifest import is_as_written, ours_in
 from ..formats.plain import plain
-from ..formats.recording import ReadOptions, files_read
+from ..formats.recording import ReadOptions, files_read, pair_files
 from ..progress import Progress, silent
 from ..report import CONTENT
 from ..report.cohort_content import Cohort, Failed, Member, member_of
 from ..report.cohort_folder import COHORT_FILE, COHORT_PAGE, COHORT_TABLE, write_cohort
 from ..report.study_folder import write_study
-from ..scene.study_folder import CONTENT_FILE, PROVENANCE_FILE, REPORT_FILE
+from ..scene.study_folder import CONTENT_FILE, PROVENANCE_FILE, REPORT_FILE, files_of
 from ..study.pipeline import identify_study, load
 from ..study.provenance import PROVENANCE, Provenance, program_now, provenance_of
 from ..study.values import Settings
@@ -86,10 +86,9 @@ def cohort(
         >>> study = Path(tempfile.mkdtemp())
         >>> for name in ("anna", "ben"):
         ...     (study / name).mkdir()
-        >>> solver.cohort(study, study / "results")  # nobody told their sex, and no recordings are there
-        Cohort 'results': 0 subjects identified, 2 failed
-          anna: ...
-          ben: ...
+        >>> found = solver.cohort(study, study / "results")  # nobody told their sex: the page says so
+        >>> len(found.members), [failed.name for failed in found.failed]
+        (0, ['anna', 'ben'])
     """
     folder, output = Path(folder), Path(output)
     how = How(ReadOptions() if read is None else read, Settings() if settings is None else settings)
@@ -167,20 +166,22 @@ def identify_one(due: Due) -> str | None:
 
 def _identify(due: Due) -> None:
     known = due.known
-    recordings = load([due.folder], due.how.read)
-    study = identify_study(
-        recordings,
-        sex=known.sex,
-        height=known.height,
-        mass=known.mass,
-        marker_set=known.marker_set,
-        static=known.static,
-        settings=replace(due.how.settings, jobs=1),
-    )
-    study = replace(study, assumed=(*known.assumed, _still(recordings, known), *study.assumed))
-    if study.identification is None:
-        raise InvalidValue(f"{', '.join(r.name for r in recordings)}: no trial has motion and forces of one movement")
-    write_study(study, due.output, title=due.name, provenance=due.provenance)
+    with claimed(due.output, files_of(name for name, _ in pair_files([due.folder]))):
+        recordings = load([due.folder], due.how.read)
+        study = identify_study(
+            recordings,
+            sex=known.sex,
+            height=known.height,
+            mass=known.mass,
+            marker_set=known.marker_set,
+            static=known.static,
+            settings=replace(due.how.settings, jobs=1),
+        )
+        if study.identification is None:
+            told = ", ".join(recording.name for recording in recordings)
+            raise InvalidValue(f"{told}: no trial has motion and forces, nothing can be identified")
+        study = replace(study, assumed=(*known.assumed, _still(recordings, known), *study.assumed))
+        write_study(study, due.output, title=due.name, provenance=due.provenance)
 
 
 def _still(recordings: Sequence[Recording], known: Known) -> str:
