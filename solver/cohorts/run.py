@@ -116,7 +116,7 @@ def cohort(
                     why[item.name] = problem
                 progress(0.02 + 0.96 * done / len(due), f"{item.name}: {'done' if problem is None else 'failed'}")
         found = Cohort(
-            title=output.resolve().name,
+            title=folder.resolve().name,
             members=tuple(members[name] for name in sorted(members)),
             failed=tuple(Failed(name, _with_remains(output / name, text)) for name, text in sorted(why.items())),
             methods=_methods(how, folder, backend),

@@ -31,7 +31,7 @@ class Member:
         ratio: (6,) RMSE identified over prior on trials not used, mean of trials.
         ratio_used: (6,) the same on the trials used.
         marker_error: [m] RMSE over markers and frames, mean of trials; NaN where no markers were tracked.
-        trials: names of those that were compared.
+        trials: names of those with motion and forces.
         warnings: plain sentences.
         again: False where the result of an earlier run was taken over.
     """
@@ -136,7 +136,7 @@ def member_of(name: str, content: Content, *, again: bool) -> Member:
         ratio=ratio,
         ratio_used=ratio_used,
         marker_error=float(np.mean([t.total for t in content.tracking])) if content.tracking else float("nan"),
-        trials=tuple(dict.fromkeys(e.trial for e in content.errors)),
+        trials=tuple(signals.trial for signals in content.signals),
         warnings=content.warnings,
         again=again,
     )

@@ -87,6 +87,8 @@ def test_figures_come_back_from_the_file(finished: tuple[Path, Cohort]) -> None:
     study, found = finished
     back = COHORT.read(study / "results" / "cohort.json")
     assert repr(back) == repr(found)
+    assert back.title == "study"
+    assert back.member("anna").trials == ("dance", "static")
     np.testing.assert_array_equal(back.member("anna").identified, found.member("anna").identified)
     assert found.member("anna").identified.sum() == pytest.approx(found.member("anna").mass)
 
