@@ -15,6 +15,7 @@ from ..rig import Rig
 from ..rigs.human import human
 from ..tracking.targets import Attachment
 from ..trial import Recording
+from .judgement import judged
 from .markerset import MarkerSet
 from .markerset_file import detect_marker_set, load_marker_set
 from .sampling import is_still
@@ -148,7 +149,7 @@ def _result(subject: SubjectState, recordings: Sequence[Recording], assumed: tup
             + ", ".join(unknown)
         )
     sizes = subject.sizes()
-    warnings += _two_subjects(sizes)
+    warnings += (*_two_subjects(sizes), *judged(subject.evidence()))
     defaults = human(subject.height, mass, sex)
     shifts = {
         link: float(np.linalg.norm(centre - defaults.model.jointPlacements[defaults.joint(link)].translation))

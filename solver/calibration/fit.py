@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 from ..dynamics import integrate
-from ..rig import Rig
+from ..rig import ROOT_NV, Rig
 from ..so3 import skew
 from ..tracking.kinematics import Kinematics, row_sums
 from ..tracking.options import TrackingOptions
@@ -16,6 +16,9 @@ from ..tracking.posture import Posture
 
 POSTURE = 0.25
 """[1/rad^2] Pull of the joints towards neutral in every frame: a standard deviation of 2 rad."""
+RANGE = 400.0
+"""[1/rad^2] Pull of a hinge back into its range in every frame: a standard deviation of 3 degrees. With the markers of
+one side of an elbow alone an arm turned about its length with the elbow bent backwards fits nearly as well."""
 HUBER = 3.0
 """Residuals beyond this many standard deviations pull no harder."""
 CONVERGED = 1e-5
@@ -43,10 +46,38 @@ class Sample:
     recording: str = ""
 
 
+class HingeRanges:
+    """Pull of hinges that are beyond their range back to its end: half of a parabola."""
+
+    def __init__(self, rig: Rig) -> None:
+        own = [(k, joint) for k, joint in enumerate(rig.joints) if joint.kind == "revolute"]
+        joints = [rig.model.joints[k + 1] for k, _ in own]
+        self._angles = np.array([joint.idx_q for joint in joints], int)
+        self._rates = np.array([joint.idx_v for joint in joints], int)
+        self._lower = rig.limits.lower[self._rates - ROOT_NV]
+        self._upper = rig.limits.upper[self._rates - ROOT_NV]
+
+    def beyond(self, q: np.ndarray) -> np.ndarray:
+        """Signed angles (H,) [rad] by which the hinges are above (> 0) or below (< 0) their ranges."""
+        angles = q[self._angles]
+        return np.asarray(angles - np.clip(angles, self._lower, self._upper))
+
+    def cost(self, q: np.ndarray) -> float:
+        """Sum of squares [rad^2]."""
+        return float((self.beyond(q) ** 2).sum())
+
+    def add(self, q: np.ndarray, weight: float, hessian: np.ndarray, gradient: np.ndarray) -> None:
+        """Add the pull's terms to the normal equations (nv, nv) and (nv,) in place."""
+        beyond = self.beyond(q)
+        hessian[self._rates, self._rates] += weight * (beyond != 0.0)
+        gradient[self._rates] -= weight * beyond
+
+
 class SubjectFit:
     """Gauss-Newton over theta = (joint centres, marker places) with every frame's pose eliminated (Schur complement).
 
-    Minimises sum_frames sum_markers huber(|p_measured - p(q, theta)| / spread) + beliefs(theta) + posture(q).
+    Minimises sum_frames sum_markers huber(|p_measured - p(q, theta)| / spread) + beliefs(theta) + posture(q)
+    + ranges(q).
     """
 
     def __init__(
@@ -58,6 +89,7 @@ class SubjectFit:
         self.joints = len(rig.links) - 1
         self.kinematics = Kinematics(rig, movable=True)
         self.posture = Posture(rig, TrackingOptions().free_twist)
+        self.hinges = HingeRanges(rig)
         self.parents = np.array(rig.parents)[1:]
         self._selector = np.zeros((len(rig.links), len(links)))
         self._selector[links, np.arange(len(links))] = 1.0
@@ -120,7 +152,7 @@ class SubjectFit:
             sizes = np.linalg.norm(residuals, axis=1) / sample.spread
             sizes = sizes[np.isfinite(sizes)]
             total += float(np.where(sizes > HUBER, 2.0 * HUBER * sizes - HUBER**2, sizes**2).sum())
-            total += POSTURE * self.posture.cost(sample.q)
+            total += POSTURE * self.posture.cost(sample.q) + RANGE * self.hinges.cost(sample.q)
         return total
 
     def _step(
@@ -175,6 +207,7 @@ class SubjectFit:
         if exact:
             self._curve(points, weights, residuals, hessian, cross)
         self.posture.add(sample.q, POSTURE, hessian, gradient)
+        self.hinges.add(sample.q, RANGE, hessian, gradient)
         hessian[np.diag_indices_from(hessian)] += 1e-6
         return hessian, cross, own, gradient, pull
 

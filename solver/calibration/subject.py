@@ -15,11 +15,13 @@ from ..rigs.human import human
 from ..rigs.skeleton import default_lengths
 from ..tracking.dynamical import InverseKinematics
 from ..tracking.options import TrackingOptions
+from ..tracking.posture import JointLimits
 from ..tracking.report import size_factor
 from ..tracking.start import robust_start
 from ..tracking.tasks import PositionTask, TargetSample, Tasks
 from ..trial import Recording
 from .fit import Sample, SubjectFit
+from .judgement import Evidence
 from .markerset import MarkerSet, Place
 from .priors import Beliefs, beliefs_of, joint_centre_place
 from .sampling import is_still, moving_frames, still_frames, table_of
@@ -32,6 +34,13 @@ LOST = 0.08
 """[m] Frame error beyond which a sampled frame is started afresh."""
 FREE_WEIGHT = 0.3
 """Weight of a free marker while its place is only a guess."""
+GOOD = 0.005
+"""[m] RMSE below which no other start is tried."""
+RESTARTS = (False, True)
+"""Further starts, from the body that stature makes expect instead of from the static frames' fit: with the joints free,
+and within their ranges."""
+SAME = 0.02
+"""Relative difference in cost below which two starts ended in the same minimum, which then is believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +79,7 @@ class SubjectState:
         self.height = known.height if known.height is not None else STATURE_GUESS[known.sex]
         self.first, self.progress = first, progress
         self.frames: dict[str, int] = {}
+        self.still_only = all(is_still(r.markers) for r in first if r.markers is not None)
 
     def initialise(self) -> None:
         """Fit the static frames; find the stature if it is unknown."""
@@ -85,12 +95,44 @@ class SubjectState:
 
     def refine(self, still: Sequence[Recording], moving: Sequence[Recording]) -> None:
         """Fit the static and the moving frames together."""
+        self.still_only = False
         samples = [s for r in still for s in self._samples(r, len(still))]
         for count, recording in enumerate(moving):
             self.progress(0.3 + 0.4 * count / len(moving), f"choosing frames of {recording.name}")
             samples += self._samples(recording, 1)
         self.progress(0.7, f"calibrating on {len(samples)} frames")
         self._solve(samples)
+        chosen = dict(self.frames)
+        for limited in RESTARTS:
+            if self.evidence().rmse < GOOD:
+                break
+            best = (self.cost, self.theta, self.offsets, self.samples)
+            self.progress(0.85, f"calibrating again: markers lie {1e3 * self.evidence().rmse:.0f} mm off")
+            self._solve(self._afresh((*still, *moving), best[3], limited=limited))
+            again = self.cost
+            if best[0] <= self.cost:
+                self.cost, self.theta, self.offsets, self.samples = best
+                self.fit.place(self.theta)
+            if abs(again - best[0]) < SAME * best[0]:
+                break
+        self.frames = chosen
+
+    def _afresh(self, recordings: Sequence[Recording], samples: list[Sample], *, limited: bool) -> list[Sample]:
+        """The same frames posed on the body that is expected, and the unknowns set back to it."""
+        self.theta = self.expected
+        self.offsets = self.fit.place(self.theta).copy()
+        self.samples = []
+        return [
+            posed
+            for recording in recordings
+            for posed in self._posed_like([s for s in samples if s.recording == recording.name], limited=limited)
+        ]
+
+    def _posed_like(self, samples: Sequence[Sample], *, limited: bool) -> list[Sample]:
+        if not samples:
+            return []
+        frames = [sample.positions for sample in samples]
+        return self._posed(frames, samples[0].spread, samples[0].recording, limited=limited)
 
     def _prepare(self, height: float, loosened: float) -> None:
         rig = human(height, self.known.mass, self.known.sex)
@@ -102,7 +144,7 @@ class SubjectState:
         self.fit = SubjectFit(rig, self.links, *self.beliefs.quadratic())
         joints = {link: rig.model.jointPlacements[k + 1].translation for k, link in enumerate(rig.links)}
         self.offsets = np.array([place.position(joints, height) for place in self.places])
-        self.theta = self.fit.theta(self.offsets)
+        self.theta = self.expected = self.fit.theta(self.offsets)
         self.samples: list[Sample] = []
 
     def _place(self, rig: Rig, name: str) -> Place:
@@ -142,14 +184,16 @@ class SubjectState:
         self.frames[recording.name] = len(frames)
         return self._posed(frames, spread, recording.name)
 
-    def _posed(self, frames: Sequence[np.ndarray], spread: float, recording: str) -> list[Sample]:
+    def _posed(
+        self, frames: Sequence[np.ndarray], spread: float, recording: str, *, limited: bool = False
+    ) -> list[Sample]:
         """Samples with poses: each frame from its predecessor's, or afresh where that fails."""
         rig = self.rig.with_joint_positions(self.fit.joint_positions)
         weights = np.array([1.0 if place.anatomical else FREE_WEIGHT for place in self.places])
         if self.samples:
             weights[:] = 1.0
         tasks = Tasks(PositionTask(tuple(self.names), self.links, self.offsets, weights))
-        options = TrackingOptions(limits=False, huber=0.05, iterations=30)
+        options = TrackingOptions(limits=limited, huber=0.05, iterations=30)
         engine = InverseKinematics(rig, tasks, options)
         samples: list[Sample] = []
         q: np.ndarray | None = None
@@ -166,7 +210,7 @@ class SubjectState:
         return samples
 
     def _solve(self, samples: list[Sample]) -> None:
-        self.theta, _ = self.fit.solve(self.theta, samples)
+        self.theta, self.cost = self.fit.solve(self.theta, samples)
         self.offsets = self.fit.place(self.theta).copy()
         self.samples = samples
 
@@ -196,6 +240,33 @@ class SubjectState:
                 self.fit.kinematics, self.fit.posture, self.links, self.offsets, frames, poses
             )
         return result
+
+    def evidence(self) -> Evidence:
+        """What the fit left over, for judging it."""
+        real = [k for k, name in enumerate(self.names) if self.marker_set.place_of(name) is not None]
+        rig = self.rig.with_joint_positions(self.fit.joint_positions)
+        limits = JointLimits(rig, np.inf)
+        joints = self.joints()
+        usual = {link: joint.position for link, joint in zip(self.rig.links[1:], self.rig.joints[1:])}
+        origin = {**joints, self.rig.links[0]: np.zeros(3)}
+        deviations = np.full(len(real), np.nan)
+        for row, column in enumerate(real):
+            place = self.places[column]
+            if place.anatomical:
+                expected = place.position(origin, self.height)
+                deviations[row] = np.linalg.norm((self.offsets[column] - expected) / place.spread)
+        return Evidence(
+            rig,
+            tuple(self.names[k] for k in real),
+            self.links[real],
+            self.residuals()[:, real],
+            tuple(sample.recording for sample in self.samples),
+            self.still_only,
+            deviations,
+            np.array([limits.excess(sample.q) for sample in self.samples]),
+            lengths_of(rig, joints),
+            lengths_of(self.rig, usual),
+        )
 
     def residuals(self) -> np.ndarray:
         """Marker errors (F, M) [m] of the sampled frames; NaN where not seen."""

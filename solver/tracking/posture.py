@@ -69,16 +69,27 @@ class JointLimits:
         two rotation vectors of one orientation (t and t - 2 pi along the same axis) the one nearer to the limits
         counts, so that a joint allowed to turn by nearly half a turn does not jump out of its limits beyond it.
         """
-        coordinates = difference(self._rig, self._neutral, q)[ROOT_NV:]
+        coordinates = self._coordinates(q)
         matrix = np.eye(len(coordinates))
         places = self._spherical
         if len(places):
-            coordinates[places] = nearest_turns(coordinates[places], self.lower[places], self.upper[places])
             matrix[places[:, :, None], places[:, None, :]] = inverse_right_jacobian(coordinates[places])
         reach = self._speed * step
         low = -np.tanh((coordinates - self.lower) / reach) * reach
         high = np.tanh((self.upper - coordinates) / reach) * reach
         return matrix, low, high
+
+    def excess(self, q: np.ndarray) -> np.ndarray:
+        """(nv - 6,) [rad, m] by which joint coordinates of a configuration (nq,) leave their ranges, 0 inside."""
+        coordinates = self._coordinates(q)
+        return np.maximum(0.0, np.maximum(self.lower - coordinates, coordinates - self.upper))
+
+    def _coordinates(self, q: np.ndarray) -> np.ndarray:
+        coordinates = difference(self._rig, self._neutral, q)[ROOT_NV:]
+        places = self._spherical
+        if len(places):
+            coordinates[places] = nearest_turns(coordinates[places], self.lower[places], self.upper[places])
+        return np.asarray(coordinates)
 
 
 def nearest_turns(vectors: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

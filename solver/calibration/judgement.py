@@ -1,0 +1,162 @@
+"""Did a calibration succeed? Marker errors, marker places, joint ranges and segment lengths, judged one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..coordinates import coordinate_links
+from ..rig import Rig
+
+FAILED = 0.012
+"""[m] RMSE over markers and frames beyond which no skin moves: real calibrations on eight trials end at 1 to 8 mm."""
+MARKER_OFF, STILL_MARKER_OFF = 0.045, 0.020
+"""[m] RMSE of one marker where somebody moves (acromia, with rigid shoulders: up to 26 mm), and where nobody does."""
+PLACE_OFF = 5.0
+"""A landmark's marker ends at most so many standard deviations from where it is expected, over the three axes."""
+RANGE_LEFT = np.radians(10.0)
+"""[rad] A joint may leave its range by this much: ranges are those of the general literature."""
+RANGE_SHARE = 0.25
+"""Share of a recording's frames."""
+LENGTH_SPREADS = {"torso": 0.08, "upper_arm": 0.08}
+"""Relative standard deviation of a segment's length about that from stature: trunk and upper arm with a shoulder that
+moves on the trunk, which the rig's does not."""
+LENGTH_SPREAD = 0.05
+"""Of the other segments: 4 to 5 % between people (Winter 2009, Biomechanics and Motor Control, table 4.1)."""
+LENGTH_OFF = 3.5
+"""[standard deviations]"""
+SIDES_APART = 0.08
+"""Relative difference between left and right."""
+SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a fit left over.
+
+    Attributes:
+        rig: as fitted.
+        markers: names of the real markers, M.
+        links: (M,) index of each marker's link.
+        residuals: (F, M) [m] distance to the modelled marker, NaN where not seen.
+        recordings: name of each of the F frames' recording.
+        still: True where every recording is a static trial.
+        deviations: (M,) how many standard deviations a landmark's marker ended from where it is expected; NaN else.
+        excess: (F, nv - 6) [rad] by which joint coordinates leave their ranges, 0 inside.
+        lengths, usual: [m] by link: as fitted, and of a person of that stature.
+    """
+
+    rig: Rig
+    markers: tuple[str, ...]
+    links: np.ndarray
+    residuals: np.ndarray
+    recordings: tuple[str, ...]
+    still: bool
+    deviations: np.ndarray
+    excess: np.ndarray
+    lengths: Mapping[str, float]
+    usual: Mapping[str, float]
+
+    @property
+    def rmse(self) -> float:
+        """Over markers and frames [m]."""
+        return float(np.sqrt(np.nanmean(self.residuals**2)))
+
+    def on(self, link: str) -> str:
+        """The markers of a link and its neighbours, listed; those that an exchange would involve."""
+        index = self.rig.index(link)
+        near = [k for k, parent in enumerate(self.rig.parents) if k == index or parent == index]
+        return ", ".join(name for name, at in zip(self.markers, self.links) if at in near)
+
+
+def judged(evidence: Evidence) -> tuple[str, ...]:
+    """What is wrong with a fit, each with culprit and remedy; nothing where it succeeded."""
+    return (*_whole(evidence), *_markers(evidence), *_places(evidence), *_ranges(evidence), *_lengths(evidence))
+
+
+def _whole(evidence: Evidence) -> list[str]:
+    if evidence.rmse < FAILED:
+        return []
+    names = tuple(dict.fromkeys(evidence.recordings))
+    rows = np.array(evidence.recordings)
+    errors = {name: float(np.sqrt(np.nanmean(evidence.residuals[rows == name] ** 2))) for name in names}
+    worst = max(errors, key=lambda name: errors[name])
+    return [
+        f"the calibration failed: markers lie {_mm(evidence.rmse)} off the fitted body, most in {worst} "
+        f"({_mm(errors[worst])}). Record a static trial (upright, every marker in view, arms a little away from the "
+        f"body), check stature, units and marker labels, or calibrate without {worst}"
+    ]
+
+
+def _markers(evidence: Evidence) -> list[str]:
+    bound = STILL_MARKER_OFF if evidence.still else MARKER_OFF
+    errors = np.array([np.sqrt(np.mean(e[np.isfinite(e)] ** 2)) if np.isfinite(e).any() else 0.0
+                       for e in evidence.residuals.T])  # fmt: skip
+    off = [k for k in np.argsort(-errors) if errors[k] > bound][:SHOWN]
+    links = evidence.rig.links
+    return [
+        f"marker {evidence.markers[k]} lies {_mm(errors[k])} off its place on the {_words(links[evidence.links[k]])} "
+        f"(all markers: {_mm(evidence.rmse)}). Check its label and that nobody moved it between the trials, or delete "
+        "it from them"
+        for k in off
+    ]
+
+
+def _places(evidence: Evidence) -> list[str]:
+    deviations = np.nan_to_num(evidence.deviations)
+    off = [k for k in np.argsort(-deviations) if deviations[k] > PLACE_OFF][:SHOWN]
+    return [
+        f"marker {evidence.markers[k]} sits {deviations[k]:.0f} standard deviations from where its landmark on the "
+        f"{_words(evidence.rig.links[evidence.links[k]])} is expected. It is probably mislabelled (exchanged with a "
+        "neighbour?) or marks another point: correct its label, or say in a marker set of your own where it sits"
+        for k in off
+    ]
+
+
+def _ranges(evidence: Evidence) -> list[str]:
+    rows = np.array(evidence.recordings)
+    found: dict[str, tuple[float, float, str]] = {}
+    for column, (link,) in enumerate(coordinate_links(evidence.rig)):
+        for name in dict.fromkeys(evidence.recordings):
+            excess = evidence.excess[rows == name, column]
+            share = float((excess > RANGE_LEFT).mean())
+            if share > RANGE_SHARE and excess.max() > found.get(link, (0.0, 0.0, ""))[1]:
+                found[link] = (share, float(excess.max()), name)
+    return [
+        f"the fitted {_words(link)} leaves its joint's range by up to {np.degrees(most):.0f} degrees in "
+        f"{100.0 * share:.0f} % of the frames of {name}. Check the labels and sides of {evidence.on(link)}; without an "
+        "upright static trial, record one"
+        for link, (share, most, name) in found.items()
+    ][:SHOWN]
+
+
+def _lengths(evidence: Evidence) -> list[str]:
+    told = []
+    for link, length in evidence.lengths.items():
+        segment = link.removeprefix("left_").removeprefix("right_")
+        ratio = length / evidence.usual[link] - 1.0
+        if abs(ratio) > LENGTH_OFF * LENGTH_SPREADS.get(segment, LENGTH_SPREAD):
+            told.append(
+                f"the {_words(link)} comes out {100.0 * length:.0f} cm long, {100.0 * abs(ratio):.0f} % "
+                f"{'longer' if ratio > 0.0 else 'shorter'} than that of a person of this stature. Check the stature "
+                f"and the labels of {evidence.on(link)}"
+            )
+    for left in (link for link in evidence.lengths if link.startswith("left_")):
+        right = left.replace("left_", "right_")
+        apart = evidence.lengths[left] / evidence.lengths[right] - 1.0
+        if abs(apart) > SIDES_APART:
+            told.append(
+                f"the {_words(left)} comes out {100.0 * abs(apart):.0f} % {'longer' if apart > 0.0 else 'shorter'} "
+                f"than the {_words(right)}. Check the labels and places of {evidence.on(left)}"
+            )
+    return told[:SHOWN]
+
+
+def _words(link: str) -> str:
+    return link.replace("_", " ")
+
+
+def _mm(length: float) -> str:
+    return f"{1e3 * length:.0f} mm"
