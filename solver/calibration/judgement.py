@@ -14,7 +14,9 @@ FAILED = 0.012
 """[m] RMSE over markers and frames beyond which no skin moves: real calibrations on eight trials end at 1 to 8 mm."""
 MARKER_OFF, STILL_MARKER_OFF = 0.045, 0.020
 """[m] RMSE of one marker where somebody moves (acromia, with rigid shoulders: up to 26 mm), and where nobody does."""
-PLACE_OFF = 5.0
+SUSPECT = 2.5
+"""A landmark's marker that ends more standard deviations from its place is reason to try another start."""
+PLACE_OFF = 6.0
 """A landmark's marker ends at most so many standard deviations from where it is expected, over the three axes."""
 RANGE_LEFT = np.radians(10.0)
 """[rad] A joint may leave its range by this much: ranges are those of the general literature."""
@@ -69,6 +71,11 @@ class Evidence:
         index = self.rig.index(link)
         near = [k for k, parent in enumerate(self.rig.parents) if k == index or parent == index]
         return ", ".join(name for name, at in zip(self.markers, self.links) if at in near)
+
+
+def suspect(evidence: Evidence) -> bool:
+    """True where the fit may have ended in the wrong minimum, so that another start is worth its time."""
+    return bool(np.nan_to_num(evidence.deviations).max(initial=0.0) > SUSPECT) or bool(judged(evidence))
 
 
 def judged(evidence: Evidence) -> tuple[str, ...]:

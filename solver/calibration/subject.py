@@ -21,7 +21,7 @@ from ..tracking.start import robust_start
 from ..tracking.tasks import PositionTask, TargetSample, Tasks
 from ..trial import Recording
 from .fit import Sample, SubjectFit
-from .judgement import Evidence
+from .judgement import Evidence, suspect
 from .markerset import MarkerSet, Place
 from .priors import Beliefs, beliefs_of, joint_centre_place
 from .sampling import is_still, moving_frames, still_frames, table_of
@@ -34,8 +34,6 @@ LOST = 0.08
 """[m] Frame error beyond which a sampled frame is started afresh."""
 FREE_WEIGHT = 0.3
 """Weight of a free marker while its place is only a guess."""
-GOOD = 0.005
-"""[m] RMSE below which no other start is tried."""
 RESTARTS = (False, True)
 """Further starts, from the body that stature makes expect instead of from the static frames' fit: with the joints free,
 and within their ranges."""
@@ -104,10 +102,11 @@ class SubjectState:
         self._solve(samples)
         chosen = dict(self.frames)
         for limited in RESTARTS:
-            if self.evidence().rmse < GOOD:
+            evidence = self.evidence()
+            if not suspect(evidence):
                 break
             best = (self.cost, self.theta, self.offsets, self.samples)
-            self.progress(0.85, f"calibrating again: markers lie {1e3 * self.evidence().rmse:.0f} mm off")
+            self.progress(0.85, f"calibrating again: markers lie {1e3 * evidence.rmse:.0f} mm off")
             self._solve(self._afresh((*still, *moving), best[3], limited=limited))
             again = self.cost
             if best[0] <= self.cost:
