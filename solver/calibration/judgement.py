@@ -14,7 +14,7 @@ FAILED = 0.012
 """[m] RMSE over markers and frames beyond which no skin moves: real calibrations on eight trials end at 1 to 8 mm."""
 MARKER_OFF, STILL_MARKER_OFF = 0.045, 0.020
 """[m] RMSE of one marker where somebody moves (acromia, with rigid shoulders: up to 26 mm), and where nobody does."""
-SUSPECT = 2.5
+SUSPECT = 4.2
 """A landmark's marker that ends more standard deviations from its place is reason to try another start."""
 PLACE_OFF = 6.0
 """A landmark's marker ends at most so many standard deviations from where it is expected, over the three axes."""
@@ -22,6 +22,8 @@ RANGE_LEFT = np.radians(10.0)
 """[rad] A joint may leave its range by this much: ranges are those of the general literature."""
 RANGE_SHARE = 0.25
 """Share of a recording's frames."""
+FEWEST_SHOWING = 3
+"""Markers on a link and those that hang on it: fewer do not show how its joint turns."""
 LENGTH_SPREADS = {"torso": 0.08, "upper_arm": 0.08}
 """Relative standard deviation of a segment's length about that from stature: trunk and upper arm with a shoulder that
 moves on the trunk, which the rig's does not."""
@@ -66,11 +68,11 @@ class Evidence:
         """Over markers and frames [m]."""
         return float(np.sqrt(np.nanmean(self.residuals**2)))
 
-    def on(self, link: str) -> str:
-        """The markers of a link and its neighbours, listed; those that an exchange would involve."""
+    def near(self, link: str) -> list[str]:
+        """The markers of a link and of the links that hang on it; those that an exchange would involve."""
         index = self.rig.index(link)
         near = [k for k, parent in enumerate(self.rig.parents) if k == index or parent == index]
-        return ", ".join(name for name, at in zip(self.markers, self.links) if at in near)
+        return [name for name, at in zip(self.markers, self.links) if at in near]
 
 
 def suspect(evidence: Evidence) -> bool:
@@ -126,6 +128,8 @@ def _ranges(evidence: Evidence) -> list[str]:
     rows = np.array(evidence.recordings)
     found: dict[str, tuple[float, float, str]] = {}
     for column, (link,) in enumerate(coordinate_links(evidence.rig)):
+        if len(evidence.near(link)) < FEWEST_SHOWING:
+            continue
         for name in dict.fromkeys(evidence.recordings):
             excess = evidence.excess[rows == name, column]
             share = float((excess > RANGE_LEFT).mean())
@@ -133,8 +137,8 @@ def _ranges(evidence: Evidence) -> list[str]:
                 found[link] = (share, float(excess.max()), name)
     return [
         f"the fitted {_words(link)} leaves its joint's range by up to {np.degrees(most):.0f} degrees in "
-        f"{100.0 * share:.0f} % of the frames of {name}. Check the labels and sides of {evidence.on(link)}; without an "
-        "upright static trial, record one"
+        f"{100.0 * share:.0f} % of the frames of {name}. Check the labels and sides of "
+        f"{', '.join(evidence.near(link))}; without an upright static trial, record one"
         for link, (share, most, name) in found.items()
     ][:SHOWN]
 
@@ -148,7 +152,7 @@ def _lengths(evidence: Evidence) -> list[str]:
             told.append(
                 f"the {_words(link)} comes out {100.0 * length:.0f} cm long, {100.0 * abs(ratio):.0f} % "
                 f"{'longer' if ratio > 0.0 else 'shorter'} than that of a person of this stature. Check the stature "
-                f"and the labels of {evidence.on(link)}"
+                f"and the labels of {', '.join(evidence.near(link))}"
             )
     for left in (link for link in evidence.lengths if link.startswith("left_")):
         right = left.replace("left_", "right_")
@@ -156,7 +160,7 @@ def _lengths(evidence: Evidence) -> list[str]:
         if abs(apart) > SIDES_APART:
             told.append(
                 f"the {_words(left)} comes out {100.0 * abs(apart):.0f} % {'longer' if apart > 0.0 else 'shorter'} "
-                f"than the {_words(right)}. Check the labels and places of {evidence.on(left)}"
+                f"than the {_words(right)}. Check the labels and places of {', '.join(evidence.near(left))}"
             )
     return told[:SHOWN]
 

@@ -38,7 +38,7 @@ RESTARTS = (False, True)
 """Further starts, from the body that stature makes expect instead of from the static frames' fit: with the joints free,
 and within their ranges."""
 SAME = 0.02
-"""Relative difference in cost below which two starts ended in the same minimum, which then is believed."""
+"""Relative difference in cost below which two starts are taken to have ended in the same minimum, the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,9 @@ class SubjectState:
         self.height = known.height if known.height is not None else STATURE_GUESS[known.sex]
         self.first, self.progress = first, progress
         self.frames: dict[str, int] = {}
+        self.samples: list[Sample] = []
+        self.cost = float("inf")
+        self.theta, self.offsets = np.zeros(0), np.zeros((len(self.names), 3))
         self.still_only = all(is_still(r.markers) for r in first if r.markers is not None)
 
     def initialise(self) -> None:
@@ -100,38 +103,31 @@ class SubjectState:
             samples += self._samples(recording, 1)
         self.progress(0.7, f"calibrating on {len(samples)} frames")
         self._solve(samples)
-        chosen = dict(self.frames)
+        if suspect(self.evidence()):
+            self._restart()
+
+    def _restart(self) -> None:
+        """Fit the same frames from other starts; a clearly lower cost wins."""
         for limited in RESTARTS:
-            evidence = self.evidence()
-            if not suspect(evidence):
-                break
             best = (self.cost, self.theta, self.offsets, self.samples)
-            self.progress(0.85, f"calibrating again: markers lie {1e3 * evidence.rmse:.0f} mm off")
-            self._solve(self._afresh((*still, *moving), best[3], limited=limited))
+            self.progress(0.85, f"calibrating {len(best[3])} frames from another start")
+            self._solve(self._afresh(best[3], limited=limited))
             again = self.cost
-            if best[0] <= self.cost:
+            if again > (1.0 - SAME) * best[0]:
                 self.cost, self.theta, self.offsets, self.samples = best
                 self.fit.place(self.theta)
             if abs(again - best[0]) < SAME * best[0]:
                 break
-        self.frames = chosen
 
-    def _afresh(self, recordings: Sequence[Recording], samples: list[Sample], *, limited: bool) -> list[Sample]:
+    def _afresh(self, samples: Sequence[Sample], *, limited: bool) -> list[Sample]:
         """The same frames posed on the body that is expected, and the unknowns set back to it."""
         self.theta = self.expected
         self.offsets = self.fit.place(self.theta).copy()
-        self.samples = []
-        return [
-            posed
-            for recording in recordings
-            for posed in self._posed_like([s for s in samples if s.recording == recording.name], limited=limited)
-        ]
-
-    def _posed_like(self, samples: Sequence[Sample], *, limited: bool) -> list[Sample]:
-        if not samples:
-            return []
-        frames = [sample.positions for sample in samples]
-        return self._posed(frames, samples[0].spread, samples[0].recording, limited=limited)
+        self.samples, result = [], []
+        for recording in dict.fromkeys(sample.recording for sample in samples):
+            own = [sample for sample in samples if sample.recording == recording]
+            result += self._posed([sample.positions for sample in own], own[0].spread, recording, limited=limited)
+        return result
 
     def _prepare(self, height: float, loosened: float) -> None:
         rig = human(height, self.known.mass, self.known.sex)
@@ -144,7 +140,7 @@ class SubjectState:
         joints = {link: rig.model.jointPlacements[k + 1].translation for k, link in enumerate(rig.links)}
         self.offsets = np.array([place.position(joints, height) for place in self.places])
         self.theta = self.expected = self.fit.theta(self.offsets)
-        self.samples: list[Sample] = []
+        self.samples = []
 
     def _place(self, rig: Rig, name: str) -> Place:
         place, centre = self.marker_set.place_of(name), self.marker_set.centre_of(name)
