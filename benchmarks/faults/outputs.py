@@ -99,7 +99,7 @@ def quick_cases() -> Iterator[Case]:
 
 def _with_option(verb: str, option: str) -> Case:
     words = option.split()
-    return Case((verb, *WORDS[verb], *words, "--output", FILES.get(verb, "made")), (words[-2], repr(words[-1])))
+    return Case((verb, *WORDS[verb], *words, "--output", FILES.get(verb, "made")), (words[-2], words[-1]))
 
 
 def told(case: Case, folder: Path) -> Told:
