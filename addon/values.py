@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dance.addon
     from ..solver import errors, so3, stopping
     from ..solver.check_options import DANCE_CHECKS, CheckOptions
+    from ..solver.formats.atomic import write_atomically
     from ..solver.formats.folder import read_whole, write_folder
     from ..solver.formats.json_tree import read_json
     from ..solver.formats.lock import Lock, discard, own_folder, sweep
@@ -35,6 +36,7 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
 else:
     from solver import errors, so3, stopping
     from solver.check_options import DANCE_CHECKS, CheckOptions
+    from solver.formats.atomic import write_atomically
     from solver.formats.folder import read_whole, write_folder
     from solver.formats.json_tree import read_json
     from solver.formats.lock import Lock, discard, own_folder, sweep
@@ -110,6 +112,7 @@ __all__ = [
     "sweep",
     "symmetric",
     "to_tree",
+    "write_atomically",
     "write_folder",
     "write_rig",
 ]

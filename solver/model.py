@@ -39,6 +39,9 @@ KIND_OF = {
 }
 """Kind of joint by Pinocchio's name."""
 
+LARGEST = 256
+"""Degrees of freedom: Pinocchio's working memory grows with their cube, to 0.8 GB here, and is needed several times."""
+
 
 def build_model(name: str, joints: Sequence[Joint], prior: InertialParameters, limits: Limits) -> Model:
     """Pinocchio's model of a rig: joint k + 1 carries link k, in whose frame its inertia and its body frame stand."""
@@ -55,6 +58,18 @@ def build_model(name: str, joints: Sequence[Joint], prior: InertialParameters, l
             model.inertias[index] = pin.Inertia(0.0, np.zeros(3), symmetric(row[INERTIA]))
     _write_limits(model, limits)
     return model
+
+
+def data_of(model: Model) -> pin.Data:
+    """Pinocchio's working memory for a model.
+
+    Raises:
+        InvalidValue: the model has more than `LARGEST` degrees of freedom.
+    """
+    if model.nv > LARGEST:
+        problem = f"{model.name!r} has {model.nv} degrees of freedom: its dynamics would need gigabytes of memory"
+        raise InvalidValue(f"{problem}; fix joints that hardly move, up to {LARGEST} remain")
+    return model.createData()
 
 
 def joints_of(model: Model) -> tuple[Joint, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from pathlib import Path
 
 import bpy
@@ -12,10 +10,9 @@ from ..interpreter import Interpreter
 from ..jobs import JobOperator
 from ..rehearsal.program import SCENE_FILE, renderer, told, write_scene
 from ..rehearsal.properties import rehearsal_of
-from ..rehearsal.video import NO_CODEC, VIDEO_END, can_write_video
+from ..rehearsal.video import NO_CODEC, VIDEO_END, can_write_video, deliver
 from ..told import Said
 from ..typed import there
-from ..values import errors
 from .act import the_rig, why_not
 
 CHILD_VIDEO = f"video{VIDEO_END}"
@@ -51,23 +48,8 @@ class EXCITING_DANCE_OT_rehearsal(JobOperator, bpy.types.Operator):
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
         if can_write_video():
-            return Said(f"{_moved(folder / CHILD_VIDEO, self._video)}: {self._told}")
-        return Said(f"{_moved((folder / CHILD_VIDEO).with_suffix(''), self._video.with_suffix(''))}: {NO_CODEC}")
-
-
-def _moved(source: Path, target: Path) -> Path:
-    """Move a file or a folder, whole or not at all, between disks too."""
-    beside = target.with_name(f".{target.name}.part")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(source, beside)
-        if target.is_dir():
-            shutil.rmtree(target)
-        os.replace(beside, target)
-    except OSError as error:
-        shutil.rmtree(beside, ignore_errors=True) if beside.is_dir() else beside.unlink(missing_ok=True)
-        raise errors.InputError(target, f"cannot be written: {error.strerror}", remedy="Name another place") from None
-    return target
+            return Said(f"{deliver(folder / CHILD_VIDEO, self._video)}: {self._told}")
+        return Said(f"{deliver((folder / CHILD_VIDEO).with_suffix(''), self._video.with_suffix(''))}: {NO_CODEC}")
 
 
 CLASSES = (EXCITING_DANCE_OT_rehearsal,)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import bpy
 
-from ..values import discard, errors, own_folder, stopping, sweep
+from ..values import discard, errors, own_folder, stopping, sweep, write_atomically, write_folder
 
 ENGINES = ("auto", "cycles", "eevee")
 SAMPLES = 4
@@ -114,13 +114,34 @@ def render_video(scene: bpy.types.Scene, path: Path, report: Report, *, own_proc
     try:
         with ends_clean(building) if own_process else nullcontext():
             written = _render(scene, building, video, report)
-        if target.is_dir():
-            shutil.rmtree(target)
-        os.replace(written, target)
+        deliver(written, target)
     except OSError as error:
         raise errors.InputError(path, f"cannot be written: {error.strerror}", remedy="Name another place") from None
     finally:
         discard(building, lock)
+    return target
+
+
+def deliver(made: Path, target: Path) -> Path:
+    """Put a video or a folder of images in its place, whole or not at all, between disks too.
+
+    Returns:
+        the place.
+
+    Raises:
+        InputError: it cannot be written, or a folder stands there that holds what this program did not write.
+    """
+    if made.is_dir():
+        with write_folder(target) as new:
+            for image in sorted(made.iterdir()):
+                shutil.move(image, new / image.name)
+        return target
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise errors.InputError(target, f"cannot be written: {error.strerror}", remedy="Name another place") from None
+    with write_atomically(target, binary=True) as stream, made.open("rb") as video:
+        shutil.copyfileobj(video, stream)
     return target
 
 

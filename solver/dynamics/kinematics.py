@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ..errors import InvalidValue
+from ..model import data_of
 from ..motion import Motion
 from ..pinocchio_loader import pin
 from ..rig import Rig
@@ -93,7 +94,7 @@ def _piece(rig: Rig, data: pin.Data, views: _Views, q: np.ndarray, v: np.ndarray
 
 
 def _workspace(rig: Rig) -> tuple[pin.Data, _Views]:
-    data = rig.model.createData()
+    data = data_of(rig.model)
     return data, link_views(data, rig.model.njoints)
 
 

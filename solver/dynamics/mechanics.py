@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import InvalidValue
 from ..inertials import FIRST_MOMENT
+from ..model import data_of
 from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
 from .kinematics import POSE, link_views
@@ -42,7 +43,7 @@ class Mechanics:
 
     def __init__(self, rig: Rig) -> None:
         self.rig = rig
-        self._data = rig.model.createData()
+        self._data = data_of(rig.model)
         self._views = link_views(self._data, rig.model.njoints)
         self._mass = rig.prior.total_mass
         if not self._mass > 0.0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..model import data_of
 from ..pinocchio_loader import pin
 from ..rig import Rig
 from .kinematics import link_views
@@ -24,7 +25,7 @@ class Workspace:
 
     def __init__(self, rig: Rig, *, movable: bool = False) -> None:
         self.rig, self._model = rig, pin.Model(rig.model) if movable else rig.model
-        self._data = self._model.createData()
+        self._data = data_of(self._model)
         self._views = link_views(self._data, self._model.njoints)
         self.rotations = np.zeros((len(rig.links), 3, 3))
         self.positions = np.zeros((len(rig.links), 3))

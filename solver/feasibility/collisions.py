@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..check_options import CheckOptions
+from ..model import data_of
 from ..pinocchio_loader import pin
 from ..rig import Rig
 from ..scene.words import length, spoken
@@ -76,7 +77,7 @@ class CollisionDetector:
         self._exact = self._capsules.exact[self._shape_pairs].all(axis=1)
         self._model = geometry_model(self.rig, self._shapes, self._shape_pairs)
         self._geometry = self._model.createData()
-        self._data = self.rig.model.createData()
+        self._data = data_of(self.rig.model)
 
     def _overlaps_at_neutral(self) -> dict[LinkPair, float]:
         neutral = self.rig.neutral[None]

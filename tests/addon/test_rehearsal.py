@@ -21,7 +21,7 @@ from addon.rehearsal.plan import Plan, RehearsalOptions, Stop, plan
 from addon.rehearsal.program import SCENE_FILE, planned, renderer, write_scene
 from addon.rehearsal.scene import Staging, build_scene, passing
 from addon.rehearsal.signs import stance_words
-from addon.rehearsal.video import Rendering, prepare
+from addon.rehearsal.video import Rendering, deliver, prepare
 from addon.rehearsal.words import run
 from solver.errors import Cancelled, InputError, InvalidValue
 from solver.motion import Motion
@@ -339,6 +339,24 @@ def test_a_dance_s_folder_is_rehearsed_without_a_window(
     assert bpy.data.movieclips.load(str(video)).frame_duration == 29
     assert run([str(tmp_path / "nothing"), "--output", str(video), *words], "rehearse") == 2
     assert "is no folder" in capsys.readouterr().err
+
+
+def test_images_never_replace_somebody_elses_folder(tmp_path: Path) -> None:
+    """A folder of images goes where a folder of ours was, and not where one of the user's has such a name."""
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "frame 0001.png").write_text(name)
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    deliver(tmp_path / "first", ours)
+    deliver(tmp_path / "second", ours)
+    assert (ours / "frame 0001.png").read_text() == "second"
+    theirs.mkdir()
+    (theirs / "frame 0001.png").write_text("a holiday")
+    (tmp_path / "third").mkdir()
+    (tmp_path / "third" / "frame 0001.png").write_text("third")
+    with pytest.raises(InputError, match="frame 0001"):
+        deliver(tmp_path / "third", theirs)
+    assert (theirs / "frame 0001.png").read_text() == "a holiday"
 
 
 def test_frames_of_a_film_follow_its_clock() -> None:

@@ -7,6 +7,8 @@ import pytest
 
 from solver.dynamics import Workspace, contact_corners, difference, integrate, link_motions, link_poses
 from solver.dynamics.wrench import com_acceleration
+from solver.errors import InvalidValue
+from solver.model import LARGEST, data_of
 from solver.pinocchio_loader import pin
 from solver.rigs import hoap3
 from tests.random_motion import mixed_rig, random_motion
@@ -92,3 +94,15 @@ def test_other_lengths_are_refused(shape: tuple[int, ...]) -> None:
     """A step of another length than the rig's velocity is refused."""
     with pytest.raises(ValueError, match="size"):
         integrate(RIG, RIG.neutral, np.zeros(shape))
+
+
+def test_a_body_too_large_for_memory_is_refused() -> None:
+    """The working memory grows with the cube of the joints: a model beyond the limit is told, one at it is taken."""
+    model = pin.Model()
+    for joint in range(LARGEST):
+        model.addJoint(joint, pin.JointModelRX(), pin.SE3.Identity(), f"joint {joint}")
+    model.name = "centipede"
+    assert len(data_of(model).oMi) == LARGEST + 1
+    model.addJoint(LARGEST, pin.JointModelRX(), pin.SE3.Identity(), "one too many")
+    with pytest.raises(InvalidValue, match=rf"'centipede' has {LARGEST + 1} degrees of freedom.*up to {LARGEST}"):
+        data_of(model)
