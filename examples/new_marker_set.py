@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 import solver
-from solver.calibration.markerset import load_marker_set
+from solver.calibration import load_marker_set
 from solver.demo.laboratory import write_trc
 from solver.demo.person import HEIGHT, MASS, SEX, record_person, simulate_person
 

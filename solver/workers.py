@@ -11,7 +11,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
@@ -62,12 +63,24 @@ def shared(
         with undoing(_end_workers):
             with nullcontext() if alone else _starting_workers():
                 results = parallel(delayed(function)(*piece) for piece in pieces)
-            yield from results
+            yield from _as_long_as_asked(results)
     except BrokenProcessPool:
         raise BackendError(
             "a worker process ended unexpectedly: usually the memory was used up; try with one worker, or close other "
             "programs"
         ) from None
+
+
+def _as_long_as_asked(results: Iterable[Result]) -> Iterator[Result]:
+    """The results; who asks for no more of them does so on purpose, and is not told by joblib that work was lost."""
+    try:
+        for result in results:  # noqa: UP028 a generator that is left is closed here, not by joblib
+            yield result
+    finally:
+        if isinstance(results, Generator):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                results.close()
 
 
 @contextmanager
@@ -157,16 +170,16 @@ def _starting_workers() -> Iterator[None]:
 
 def _start_housekeepers() -> None:
     """Processes that remove what a stopped process leaves; where one starts, it makes the caller hear Ctrl-C again."""
-    warnings = os.environ.get("PYTHONWARNINGS")
-    os.environ["PYTHONWARNINGS"] = QUIET if warnings is None else f"{warnings},{QUIET}"
+    before = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = QUIET if before is None else f"{before},{QUIET}"
     try:
         joblibs.ensure_running()
         pythons.ensure_running()
     finally:
-        if warnings is None:
+        if before is None:
             del os.environ["PYTHONWARNINGS"]
         else:
-            os.environ["PYTHONWARNINGS"] = warnings
+            os.environ["PYTHONWARNINGS"] = before
 
 
 def _end_workers() -> None:

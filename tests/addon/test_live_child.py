@@ -22,6 +22,7 @@ from addon.live.readings import Readings
 from addon.live.session import SILENT, Session
 from addon.live.switch import Live
 from addon.live.watch import fingerprint
+from solver.errors import MissingDependency
 from solver.rigs import hoap3
 from solver.scene.frame import SceneFoot, SceneFrame, SceneMargin
 from solver.scene.timeline import SceneTimeline
@@ -121,7 +122,7 @@ def test_no_interpreter_is_one_error_and_no_check(body: bpy.types.Object) -> Non
     """A program that is not there starts nothing and leaves nothing."""
     before = set(Path(tempfile.gettempdir()).glob("exciting-dance-live-*"))
     nowhere = replace(chosen(bpy.context), executable="/nowhere/python")
-    with pytest.raises(OSError, match="nowhere"):
+    with pytest.raises(MissingDependency, match="nowhere"):
         Live.start(bpy.context, body, nowhere)
     assert Live.session is None
     assert set(Path(tempfile.gettempdir()).glob("exciting-dance-live-*")) <= before

@@ -81,12 +81,18 @@ def main():
 """
 
 
+def hear() -> None:
+    """In a child before it runs: the signals of these tests are not ignored, as in a shell's background or by nohup."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @contextmanager
 def running(*words: str, **options: object) -> Iterator[subprocess.Popen[str]]:
     """A program that has come to where it says so, in a session of its own."""
     with subprocess.Popen(
         [sys.executable, *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **options,  # type: ignore[call-overload]
+        start_new_session=True, preexec_fn=hear, **options,  # type: ignore[call-overload]
     ) as process:  # fmt: skip
         try:
             assert process.stdout is not None
@@ -121,7 +127,9 @@ def sharing(tmp_path: Path) -> str:
 
 def test_ctrl_c_amid_a_native_import_is_no_crash() -> None:
     """A stop while Pinocchio registers itself waits for the end of that, then leaves; no exception goes through it."""
-    done = subprocess.run([sys.executable, "-c", IMPORT_AMID], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORT_AMID], cwd=ROOT, capture_output=True, text=True, check=False, preexec_fn=hear
+    )
     assert (done.returncode, done.stderr) == (stopping.CODE, f"{stopping.NOTHING}\n")
 
 
@@ -188,6 +196,15 @@ def test_work_may_keep_what_is_done(sharing: str, tmp_path: Path) -> None:
         said, complaints = process.communicate(timeout=LONG)
         assert emptied(process.pid), in_session(process.pid)
     assert (process.returncode, said, complaints) == (stopping.CODE, "kept [0]\n", "")
+
+
+def test_who_asks_for_no_more_results_is_not_warned(recwarn: pytest.WarningsRecorder) -> None:
+    """Work that is left when its first result is enough ends without a word, in this process or in others."""
+    for workers in (1, 2):
+        results = shared(time.sleep, [(0.0,), (5.0,), (5.0,)], workers)
+        assert next(results) is None
+        results.close()  # type: ignore[attr-defined]
+    assert [str(told.message) for told in recwarn] == []
 
 
 def test_a_worker_that_dies_is_one_error() -> None:

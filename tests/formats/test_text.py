@@ -41,7 +41,7 @@ def test_a_pipe_is_refused_before_it_is_opened(read: Callable, tmp_path: Path) -
         ("none", "does not exist"),
         ("file/inside", "does not exist"),
         (".", "is a folder"),
-        ("a\0b", "cannot be read: embedded null"),
+        ("a\0b", "cannot be read: .*embedded null"),
         ("a\ud800b", "cannot be read: .*surrogates"),
         ("a" * 300, "cannot be read: File name too long"),
     ],
