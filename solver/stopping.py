@@ -13,6 +13,7 @@ the environment (`LIFELINE`): when the input ends, the parent is gone.
 from __future__ import annotations
 
 import _thread
+import atexit
 import os
 import signal
 import sys
@@ -60,6 +61,7 @@ def own_process() -> None:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _told)
+    atexit.register(_deaf)  # the first to be registered is the last to be called
     end_with_parent(_overdue)
 
 
@@ -143,6 +145,13 @@ def wrote(path: str | Path) -> None:
     """An output is complete: a stop that comes later says so."""
     if _stop.owned:
         _stop.written.append(str(path))
+
+
+def _deaf() -> None:
+    """All is done, and nothing is left to stop: while Python takes itself apart, a signal would end it as a failure."""
+    for name in POLITE:
+        if (number := getattr(signal, name, None)) is not None:
+            signal.signal(number, signal.SIG_IGN)
 
 
 def _told(number: int, frame: FrameType | None) -> None:

@@ -104,7 +104,11 @@ class Laboratory:
         crashed = process.returncode in (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)
         wrong = in_time and name != "SIGKILL" and process.returncode not in (CODE, 0)
         self._count("segmentation faults", crashed, f"{work.name} {name}: code {process.returncode}")
-        self._count("tracebacks", "Traceback" in complaints or (wrong and not crashed), complaints[-400:])
+        self._count(
+            "tracebacks",
+            "Traceback" in complaints or (wrong and not crashed),
+            f"code {process.returncode}: {complaints[-400:]}",
+        )
         self._count("partial outputs", self._is_partial(name), f"{work.name} {name} at {after:.2f} s")
         self._count("processes alive after 5 s", bool(alive), ", ".join(alive))
 

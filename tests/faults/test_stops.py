@@ -154,6 +154,18 @@ def test_a_step_that_must_be_whole_is(tmp_path: Path) -> None:
     assert complaints == f"stopped; written before: {out}\n"
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_after_the_work_is_no_failure(number: signal.Signals) -> None:
+    """While Python takes itself apart there is nothing left to stop: the exit code is that of the work."""
+    code = "import os; from solver.stopping import own_process; own_process()\n"
+    code += "class Late:\n    def __del__(self, end=os.kill, me=os.getpid()):\n        end(me, %d)\n"
+    code += "import sys; sys.late = Late(); print('done', flush=True); sys.exit(3)"
+    done = subprocess.run(
+        [sys.executable, "-c", code % number], cwd=ROOT, capture_output=True, text=True, check=False, preexec_fn=hear
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (3, "done\n", "")
+
+
 def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
     """What nohup or a shell's background work started goes on."""
     code = "import signal; from solver.stopping import own_process; own_process()\n"
