@@ -47,7 +47,9 @@ def raw_channels(content: C3dData, k: int, wanted: int | None = None) -> tuple[n
         InvalidValue: the file does not name or hold them.
     """
     value = content.parameters[GROUP].get("CHANNEL")
-    table = value.reshape(len(value), -1, order="F") if isinstance(value, np.ndarray) else np.zeros((0, 0))
+    table = np.zeros((0, 0))
+    if isinstance(value, np.ndarray) and value.size:
+        table = value.reshape(len(value), -1, order="F")
     numbers = table[:wanted, k].astype(int) if table.shape[1] > k else np.zeros(0, int)
     numbers = numbers[numbers != 0] if wanted is None else numbers
     if len(numbers) < (wanted or 1):

@@ -280,6 +280,8 @@ class Content:
             shape = (len(links), columns)
             object.__setattr__(self, name, frozen(name, getattr(self, name), shape, finite=False))
         object.__setattr__(self, "singular_values", frozen("singular values", self.singular_values, (None,)))
+        if not 0 <= self.rank <= len(self.singular_values):
+            raise InvalidValue(f"{len(self.singular_values)} singular values have a rank from 0 to their number")
 
 
 CONTENT = FileKind(

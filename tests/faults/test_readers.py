@@ -34,6 +34,13 @@ def test_damaged_files_are_read_or_refused() -> None:
     assert outcome.read > 0
 
 
+def test_what_once_fell_is_refused() -> None:
+    """The damaged files that a long run found: plates that name no channel, a rank beyond all numbers."""
+    outcome = run([("c3d", 14587), ("report", 12650)])
+    assert outcome.troubles == []
+    assert outcome.inputs == 2
+
+
 def test_an_archive_with_a_flipped_bit_is_read_or_refused(tmp_path: Path) -> None:
     """Check sums catch most; what they do not cover does not matter or is refused."""
     outcome = Outcome()
