@@ -192,6 +192,13 @@ def to_quaternion(matrices: np.ndarray) -> np.ndarray:
     return rows.reshape(*matrices.shape[:-2], 4)
 
 
+def nearest(matrices: np.ndarray) -> np.ndarray:
+    """Rotations (..., 3, 3) nearest to matrices (..., 3, 3), by the sum of squares of their entries; never mirrored."""
+    left, _, right = np.linalg.svd(_shaped(matrices, "matrices", (3, 3)))
+    left[..., 2] *= np.sign(np.linalg.det(left @ right))[..., None]
+    return np.asarray(left @ right)
+
+
 def product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Products (..., 4) of quaternions xyzw: the right rotation first, then the left. Batches broadcast."""
     x, y, z, w = _components(left, "quaternions", 4)

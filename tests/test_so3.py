@@ -126,6 +126,20 @@ def test_inverse_right_jacobian(angle: float) -> None:
         np.testing.assert_allclose(inverse, [pin.Jlog3(m) for m in so3.exp(r)], atol=1e-9)
 
 
+def test_the_nearest_rotation_has_no_nearer_neighbour() -> None:
+    """A rotation is its own; of any matrix, mirrored too, turns of the nearest in any direction lie further off."""
+    generator = np.random.default_rng(4)
+    turns = Rotation.random(5, random_state=4).as_matrix()
+    np.testing.assert_allclose(so3.nearest(2.5 * turns), turns, atol=1e-14)
+    matrices = generator.standard_normal((40, 3, 3))
+    found = so3.nearest(matrices)
+    np.testing.assert_allclose(np.linalg.det(found), 1.0, atol=1e-12)
+    apart = np.linalg.norm(matrices - found, axis=(1, 2))
+    for step in so3.exp(0.01 * generator.standard_normal((20, 3))):
+        assert (np.linalg.norm(matrices - found @ step, axis=(1, 2)) > apart).all()
+    assert (np.linalg.det(matrices) < 0.0).any()
+
+
 def test_quaternions_are_a_group() -> None:
     """Products, inverses and turned vectors are those of the matrices; batches broadcast against one rotation."""
     generator = np.random.default_rng(7)

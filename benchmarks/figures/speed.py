@@ -17,11 +17,13 @@ from solver.scene.bodies import RESULT
 from solver.scene.study_folder import RESULT_FILE
 from solver.threads import one_blas_thread
 
-from .figure import Figure, at_least, at_most
+from .figure import Bound, Figure, at_least, at_most
 from .subject import SEX, SUBJECT
 
 HRP2 = "simulated, HRP-2 stand-in"
 WHOLE = "squats1"
+ALL_TRIALS = "*"
+"""Every trial of the subject."""
 SECONDS = " [s]"
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -105,13 +107,19 @@ def _children() -> float:
     return times.children_user + times.children_system
 
 
-def whole_figure(data: Path, runs: int) -> Figure:
-    """Median wall time of `python -m solver identify` on one trial, start of Python and report included."""
-    what = f"whole identify on {WHOLE}, files to report, median of {runs}"
-    must, aim = at_most(20.0), at_most(5.0)
-    files = [data / SUBJECT / "markers" / f"{WHOLE}.trc", data / SUBJECT / "forces" / f"{WHOLE}.mot"]
-    if not all(file.is_file() for file in files):
-        return Figure(what, f"real, {SUBJECT} {WHOLE}", None, "s", must, aim, "no data")
+def whole_figures(data: Path, quick: bool, runs: int) -> list[Figure]:
+    """Median wall time of `python -m solver identify` on one trial and on all, start of Python and report included."""
+    one = _whole(data, WHOLE, 1 if quick else runs, (at_most(20.0), at_most(5.0)))
+    return [one] if quick else [one, _whole(data, ALL_TRIALS, runs, (at_most(40.0), at_most(20.0)))]
+
+
+def _whole(data: Path, trials: str, runs: int, bounds: tuple[Bound, Bound]) -> Figure:
+    must, aim = bounds
+    shown = "all trials" if trials == ALL_TRIALS else trials
+    what, source = f"whole identify on {shown}, files to report, median of {runs}", f"real, {SUBJECT} {shown}"
+    files = [*(data / SUBJECT / "markers").glob(f"{trials}.trc"), *(data / SUBJECT / "forces").glob(f"{trials}.mot")]
+    if not files:
+        return Figure(what, source, None, "s", must, aim, "no data")
     seconds, processor, note = [], [], ""
     for _ in range(runs):
         with tempfile.TemporaryDirectory() as folder:
@@ -127,8 +135,8 @@ def whole_figure(data: Path, runs: int) -> Figure:
             if run.returncode or not (output / "report.html").is_file():
                 last = (run.stderr.strip().splitlines() or ["no message"])[-1]
                 note = f"FAILED with exit code {run.returncode}: {last}"
-                return Figure(what, f"real, {SUBJECT} {WHOLE}", float("nan"), "s", must, aim, note)
+                return Figure(what, source, float("nan"), "s", must, aim, note)
             stages = RESULT.read(output / RESULT_FILE).details["seconds"]
             listed = ", ".join(f"{stage} {spent:.1f}" for stage, spent in stages.items())
             note = f"default options; processor time {statistics.median(processor):.1f} s; wall of the last: {listed}"
-    return Figure(what, f"real, {SUBJECT} {WHOLE}", statistics.median(seconds), "s", must, aim, note)
+    return Figure(what, source, statistics.median(seconds), "s", must, aim, note)

@@ -20,7 +20,7 @@ from ..inertials import PER_LINK, InertialParameters
 from ..motion import Motion
 from ..rig import Rig
 from ..signals import low_pass, low_pass_pieces, rate_of_grid, stretches
-from ..so3 import cross
+from ..so3 import cross, nearest
 from ..trial import Trial
 from .blocks import AXES, FORCE_AXES
 
@@ -183,8 +183,8 @@ def _about_base(rows: np.ndarray, links: int, frames: np.ndarray, used: np.ndarr
     moment[:, :STATIC] -= cross(origin[:, None, None], force)
     rotation = None
     if len(turn):
-        left, _, right = np.linalg.svd(turn.T.reshape(count, 3, 3))  # a mean of rotations is none: the nearest one
-        rotation = np.ascontiguousarray((left @ right).transpose(1, 2, 0))
+        # a mean of rotations is none: the nearest one
+        rotation = np.ascontiguousarray(nearest(turn.T.reshape(count, 3, 3)).transpose(1, 2, 0))
         inverse = rotation.swapaxes(0, 1)[:, :, None]
         force, moment = product(inverse, force), product(inverse, moment)
     piece = RegressorPiece(slice(0, count), force, moment, origin, rotation)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..so3 import skew, to_matrix, to_quaternion
+from ..so3 import nearest, skew, to_matrix, to_quaternion
 
 
 class BaumgarteRoot:
@@ -25,8 +25,7 @@ class BaumgarteRoot:
         """
         pull = 0.5 * self.gain * (np.linalg.inv(self.matrix.T @ self.matrix) - np.eye(3))
         self.matrix = self.matrix + self.matrix @ (skew(turn) + pull)
-        left, _, right = np.linalg.svd(self.matrix)
-        return to_quaternion(left @ right)
+        return to_quaternion(nearest(self.matrix))
 
     @property
     def drift(self) -> float:

@@ -10,7 +10,7 @@ from scipy.linalg import cho_factor, cho_solve
 from ..coordinates import joint_places
 from ..dynamics import integrate
 from ..rig import Rig
-from ..so3 import exp, to_quaternion, vee
+from ..so3 import exp, nearest, to_quaternion, vee
 from .dynamical import InverseKinematics
 from .options import TrackingOptions
 from .posture import JointLimits
@@ -169,9 +169,7 @@ def rigid_fit(local: np.ndarray, world: np.ndarray, weights: np.ndarray) -> tupl
 
 def rotation_fit(local: np.ndarray, world: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Rotation that best turns vectors (P, 3) into vectors (P, 3) (Kabsch)."""
-    left, _, right = np.linalg.svd((weights[:, None] * world).T @ local)
-    flip = np.diag([1.0, 1.0, np.sign(np.linalg.det(left @ right))])
-    return np.asarray(left @ flip @ right)
+    return nearest((weights[:, None] * world).T @ local)
 
 
 def _turn_about(rotation: np.ndarray, axis: np.ndarray) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import bpy
@@ -34,12 +34,11 @@ from solver.rigs import hoap3
 from solver.scene.bodies import SceneResult
 from solver.scene.frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
 from solver.scene.timeline import SceneStrip, SceneTimeline
+from tests.addon.live_session import PATIENCE, until
 from tests.addon.scenes import build
 from tests.random_motion import planar_pair
 
 FRAMES = 24
-PATIENCE = 90.0
-"""[s] a child may take on a busy machine."""
 OPTIONS = {"shrink": 0.3, "friction": 0.4, "allowed_slip": 0.003}
 
 
@@ -71,15 +70,6 @@ def key(body: bpy.types.Object, link: str, frame: int, angle: float) -> None:
     axis = next(k for k in range(3) if not bone.lock_rotation[k])
     bone.rotation_euler[axis] = angle
     bone.keyframe_insert("rotation_euler", index=axis, frame=frame)
-
-
-def until(session: Session, reached: Callable[[], bool]) -> None:
-    """Look again and again, as the window's timer does."""
-    stop = time.monotonic() + PATIENCE
-    while not reached():
-        assert time.monotonic() < stop, session.trouble or "the child takes too long"
-        session.tick()
-        time.sleep(0.02)
 
 
 def change(session: Session) -> None:

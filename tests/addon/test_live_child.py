@@ -7,7 +7,7 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,10 +26,10 @@ from solver.errors import MissingDependency
 from solver.rigs import hoap3
 from solver.scene.frame import SceneFoot, SceneFrame, SceneMargin
 from solver.scene.timeline import SceneTimeline
+from tests.addon.live_session import PATIENCE, until
 from tests.addon.scenes import build
 from tests.random_motion import planar_pair
 
-PATIENCE = 90.0
 MARGIN = SceneMargin("zmp", "support polygon", -0.02, "m", -2.0, True, "outside")
 FRAME = SceneFrame(
     1, 0.5, (MARGIN,), ("foot",), (), ("chest",), False, (0.1, 0.0, 0.3), (0.2, 0.0),
@@ -64,15 +64,6 @@ def started(body: bpy.types.Object, script: str) -> Session:
     """The live check with a child that does something else."""
     own = replace(chosen(bpy.context), executable=sys.executable, words=("-c", script))
     return Live.start(bpy.context, body, own)
-
-
-def until(session: Session, reached: Callable[[], bool]) -> None:
-    """Look again and again, as the window's timer does."""
-    stop = time.monotonic() + PATIENCE
-    while not reached():
-        assert time.monotonic() < stop, session.trouble or "the child takes too long"
-        session.tick()
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize(
