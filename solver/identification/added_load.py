@@ -15,6 +15,7 @@ the verdict takes as few links as explain the data: links are added one by one, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -227,7 +228,7 @@ class _Change:
         self.P = 0.5 * (P + P.T) + RIDGE * np.diag(np.repeat(strengths, PER_LINK))
         self.q = C @ inverse[:, -1] - weight * (R2.T @ c2)
         independent = weight * bare.settings["noise variance"] * (first.rows + second.rows)
-        self.threshold = 0.5 * PER_LINK * float(np.log(max(independent, np.e)))
+        self.threshold = 0.5 * PER_LINK * float(np.log(max(independent, math.e)))
 
     def fitted(self, carriers: tuple[int, ...]) -> _Fit:
         """The likeliest loads on these links."""
