@@ -43,7 +43,7 @@ GOOD = (
 )
 WRONG: tuple[object, ...] = (None, True, -1, 1e999, float("nan"), 10**400, "text", [], [[1]], {}, {"a": 1})
 HANGS = "import time; time.sleep(1000)"
-GARBAGE = "import sys, time; print('[' * 100000); sys.stdout.flush(); time.sleep(1000)"
+GARBAGE = "import sys, time; sys.stdin.readline(); print('[' * 100000); sys.stdout.flush(); time.sleep(1000)"
 HALF = "import sys; sys.stdout.write('{\"kind\": \"fra'); sys.stdout.flush(); sys.exit('out of paper')"
 BABBLES = "while True: print('x' * 100)"
 
