@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dposv
+from scipy.linalg.lapack import dposv, dpotrf, dtrtrs
 
 from ..dynamics import integrate
 from ..rig import ROOT_NV, Rig
-from ..so3 import skew
 from ..tracking.kinematics import Kinematics, row_sums
 from ..tracking.options import TrackingOptions
 from ..tracking.posture import Posture
+from .frames import Frames, Unknowns
 
 POSTURE = 0.25
 """[1/rad^2] Pull of the joints towards neutral in every frame: a standard deviation of 2 rad."""
@@ -25,8 +25,12 @@ CONVERGED = 1e-5
 """Relative decrease of the cost at which the fit ends."""
 EXACT_FROM = 0.2
 """Relative decrease of the cost below which the exact Hessian takes over from Gauss-Newton's."""
+DOUBTS = 2
+"""Steps for which the exact Hessian is left alone after one that failed with it."""
 SMALLEST_DAMPING, FIRST_DAMPING, LARGEST_DAMPING = 1e-9, 1e-4, 1e8
 MAX_ITERATIONS = 40
+FRAMES = 16
+"""Frames treated at once: their arrays stay in the processor's cache."""
 
 
 @dataclass
@@ -90,11 +94,9 @@ class SubjectFit:
         self.kinematics = Kinematics(rig, movable=True)
         self.posture = Posture(rig, TrackingOptions().free_twist)
         self.hinges = HingeRanges(rig)
-        self.parents = np.array(rig.parents)[1:]
+        self._unknowns = Unknowns.of(self.kinematics, links)
         self._selector = np.zeros((len(rig.links), len(links)))
         self._selector[links, np.arange(len(links))] = 1.0
-        self.moved = self.kinematics.below[1:][:, links]
-        """(J, M): True where a joint centre moves a marker."""
 
     def theta(self, offsets: np.ndarray) -> np.ndarray:
         """Stacked unknowns of the model as it is and marker places (M, 3)."""
@@ -114,9 +116,9 @@ class SubjectFit:
     def solve(self, theta: np.ndarray, samples: list[Sample]) -> tuple[np.ndarray, float]:
         """Improved unknowns and their cost; the samples' poses are improved in place."""
         cost = self.cost(theta, samples)
-        damping, exact = SMALLEST_DAMPING, False
+        damping, exact, doubts = SMALLEST_DAMPING, False, 0
         for _ in range(MAX_ITERATIONS):
-            poses = [sample.q for sample in samples]
+            poses, rejected = [sample.q for sample in samples], False
             while True:
                 found = self._step(theta, samples, damping, exact=exact)
                 trial = np.inf
@@ -127,7 +129,9 @@ class SubjectFit:
                     trial = self.cost(theta + step, samples)
                 if trial <= cost or damping > LARGEST_DAMPING:
                     break
+                doubts = DOUBTS if exact else doubts
                 exact, damping = False, damping if exact else max(10.0 * damping, FIRST_DAMPING)
+                rejected = True
                 for sample, q in zip(samples, poses):
                     sample.q = q
             if not trial <= cost:
@@ -136,7 +140,10 @@ class SubjectFit:
                 break
             decrease = cost - trial
             theta, cost = theta + step, trial
-            damping, exact = max(0.1 * damping, SMALLEST_DAMPING), decrease < EXACT_FROM * cost
+            if not rejected:
+                damping = max(0.1 * damping, SMALLEST_DAMPING)
+            exact = decrease < EXACT_FROM * cost and doubts == 0
+            doubts = max(doubts - 1, 0)
             if decrease < CONVERGED * cost:
                 break
         self.place(theta)
@@ -160,89 +167,58 @@ class SubjectFit:
     ) -> tuple[np.ndarray, list[np.ndarray]] | None:
         """Steps of the unknowns and of every pose; None where the (exact) Hessian is not positive definite."""
         offsets = self.place(theta)
+        size = len(theta)
         reduced = self.information.copy()
         right = self.vector - self.information @ theta
-        eliminated = []
-        for sample in samples:
-            hessian, cross, own, gradient, pull = self._frame(sample, offsets, exact=exact)
-            hessian[np.diag_indices_from(hessian)] *= 1.0 + damping
-            _, solved, failed = dposv(hessian, np.column_stack([cross, gradient]))
-            if failed:
-                return None
-            reduced += own - cross.T @ solved[:, :-1]
-            right += pull - cross.T @ solved[:, -1]
+        roots, eliminated = [], []
+        for first in range(0, len(samples), FRAMES):
+            frames = self._frames(samples[first : first + FRAMES], offsets, exact=exact)
+            blocks = frames.blocks(self._unknowns, exact=exact)
+            reduced += blocks.own
+            right += blocks.pull
+            solved = np.empty_like(blocks.cross)
+            for hessian, cross, target in zip(blocks.hessian, blocks.cross, solved):
+                hessian[np.diag_indices_from(hessian)] *= 1.0 + damping
+                root, failed = dpotrf(hessian, lower=1)
+                if failed:
+                    return None
+                target[:] = dtrtrs(root, cross, lower=1)[0]
+                roots.append(root)
+            flat = solved.reshape(-1, size + 1)
+            squares = flat.T @ flat
+            reduced -= squares[:size, :size]
+            right -= squares[:size, size]
             eliminated.append(solved)
         reduced[np.diag_indices_from(reduced)] *= 1.0 + damping
         _, step, failed = dposv(reduced, right)
         if failed:
             return None
-        return step, [solved[:, -1] - solved[:, :-1] @ step for solved in eliminated]
+        rests = [rest for solved in eliminated for rest in solved[:, :, size] - solved[:, :, :size] @ step]
+        return step, [dtrtrs(root, rest, lower=1, trans=1)[0] for root, rest in zip(roots, rests)]
 
-    def _frame(
-        self, sample: Sample, offsets: np.ndarray, *, exact: bool
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Blocks of one frame's normal equations: pose-pose, pose-theta, theta-theta and both right-hand sides."""
-        kinematics, links = self.kinematics, self.links
-        kinematics.update(sample.q)
-        points = kinematics.points(links, offsets)
-        residuals = sample.positions - points
-        seen = np.isfinite(residuals[:, 0])
-        residuals = np.where(seen[:, None], residuals, 0.0)
-        sizes = np.linalg.norm(residuals, axis=1) / sample.spread
-        weights = np.where(seen, np.minimum(1.0, HUBER / np.maximum(sizes, 1e-12)), 0.0) / sample.spread**2
-        pose = kinematics.point_jacobians(links, points)
-        weighted = weights[:, None, None] * pose
-        flat = pose.reshape(3 * len(links), -1)
-        hessian = flat.T @ weighted.reshape(flat.shape)
-        pulls = weights[:, None] * residuals
-        gradient = flat.T @ pulls.reshape(-1)
-        own, pull = self._shared(weights, pulls)
-        cross = np.empty((len(gradient), len(pull)))
-        count = 3 * self.joints
-        moved = (self.moved.astype(float) @ weighted.reshape(len(links), -1)).reshape(self.joints, 3, -1)
-        centres = moved.transpose(0, 2, 1) @ kinematics.rotations[self.parents]
-        cross[:, :count] = centres.transpose(1, 0, 2).reshape(len(gradient), count)
-        places = weighted.transpose(0, 2, 1) @ kinematics.rotations[links]
-        cross[:, count:] = places.transpose(1, 0, 2).reshape(len(gradient), -1)
-        if exact:
-            self._curve(points, weights, residuals, hessian, cross)
-        self.posture.add(sample.q, POSTURE, hessian, gradient)
-        self.hinges.add(sample.q, RANGE, hessian, gradient)
-        hessian[np.diag_indices_from(hessian)] += 1e-6
-        return hessian, cross, own, gradient, pull
-
-    def _curve(
-        self, points: np.ndarray, weights: np.ndarray, residuals: np.ndarray, hessian: np.ndarray, cross: np.ndarray
-    ) -> None:
-        """Add the second-order terms of the exact Hessian to the pose-pose and pose-theta blocks in place."""
-        kinematics, links, count = self.kinematics, self.links, 3 * self.joints
-        pulls = weights[:, None] * residuals
-        sums = row_sums(self._selector, points, weights, residuals)
-        outer = (weights[:, None] * points)[:, :, None] * residuals[:, None, :]
-        moments = (self._selector @ outer.reshape(len(points), 9)).reshape(-1, 3, 3)
-        hessian += kinematics.curvature(moments, sums)
-        angular = kinematics.jacobian[3:].T
-        turned = skew(pulls) @ kinematics.rotations[links]
-        places = kinematics.moved_by[links][:, :, None] * (angular @ turned)
-        cross[:, count:] += places.transpose(1, 0, 2).reshape(len(hessian), -1)
-        turned = skew(self.moved.astype(float) @ pulls) @ kinematics.rotations[self.parents]
-        centres = kinematics.moved_by[self.parents][:, :, None] * (angular @ turned)
-        cross[:, :count] += centres.transpose(1, 0, 2).reshape(len(hessian), -1)
-
-    def _shared(self, weights: np.ndarray, pulls: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Theta-theta block (T, T) and right-hand side (T,): d p / d centre = R_parent, d p / d place = R_link."""
-        markers, count = len(self.links), 3 * self.joints
-        bases, own = self.kinematics.rotations[self.parents], self.kinematics.rotations[self.links]
-        moved = self.moved.astype(float)
-        matrix = np.zeros((count + 3 * markers, count + 3 * markers))
-        both = (moved * weights) @ moved.T
-        centres = both[:, :, None, None] * (bases.transpose(0, 2, 1)[:, None] @ bases[None])
-        matrix[:count, :count] = centres.transpose(0, 2, 1, 3).reshape(count, count)
-        mixed = (moved * weights)[:, :, None, None] * (bases.transpose(0, 2, 1)[:, None] @ own[None])
-        matrix[:count, count:] = mixed.transpose(0, 2, 1, 3).reshape(count, -1)
-        matrix[count:, :count] = matrix[:count, count:].T
-        places = count + np.arange(3 * markers)
-        matrix[places, places] = np.repeat(weights, 3)
-        right_centres = (bases.transpose(0, 2, 1) @ (moved @ pulls)[:, :, None])[:, :, 0]
-        right_places = (own.transpose(0, 2, 1) @ pulls[:, :, None])[:, :, 0]
-        return matrix, np.concatenate([right_centres.reshape(-1), right_places.reshape(-1)])
+    def _frames(self, samples: list[Sample], offsets: np.ndarray, *, exact: bool) -> Frames:
+        """The samples as they lie at their poses, with what depends on the pose alone."""
+        kinematics, links, count = self.kinematics, self.links, len(samples)
+        rotations = np.empty((count, *kinematics.rotations.shape))
+        jacobian = np.empty((count, *kinematics.jacobian.shape))
+        points, residuals = np.empty((2, count, len(links), 3))
+        weights = np.empty((count, len(links)))
+        hessian = np.zeros((count, jacobian.shape[2], jacobian.shape[2]))
+        gradient = np.zeros((count, jacobian.shape[2]))
+        for k, sample in enumerate(samples):
+            kinematics.update(sample.q)
+            rotations[k], jacobian[k] = kinematics.rotations, kinematics.jacobian
+            points[k] = kinematics.points(links, offsets)
+            rest = sample.positions - points[k]
+            seen = np.isfinite(rest[:, 0])
+            residuals[k] = np.where(seen[:, None], rest, 0.0)
+            sizes = np.linalg.norm(residuals[k], axis=1) / sample.spread
+            weights[k] = np.where(seen, np.minimum(1.0, HUBER / np.maximum(sizes, 1e-12)), 0.0) / sample.spread**2
+            if exact:
+                sums = row_sums(self._selector, points[k], weights[k], residuals[k])
+                outer = (weights[k][:, None] * points[k])[:, :, None] * residuals[k][:, None, :]
+                moments = (self._selector @ outer.reshape(len(links), 9)).reshape(-1, 3, 3)
+                hessian[k] = kinematics.curvature(moments, sums)
+            self.posture.add(sample.q, POSTURE, hessian[k], gradient[k])
+            self.hinges.add(sample.q, RANGE, hessian[k], gradient[k])
+        return Frames(rotations, jacobian, points, residuals, weights, hessian, gradient)

@@ -1,0 +1,137 @@
+"""Normal equations of joint centres, marker places and poses over several frames at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..tracking.kinematics import Kinematics
+
+LEAST_STIFFNESS = 1e-6
+"""[1/m^2, 1/rad^2] Added to the diagonal of a pose's Hessian: a coordinate that nothing sees stays where it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknowns:
+    """Which joint centre and which coordinate of the pose moves which marker.
+
+    Attributes:
+        links: (M,) link of each marker.
+        parents: (J,) link that each joint centre is a point of.
+        moved: (J, M) 1 where a joint centre moves a marker.
+        turned: (nv, M) 1 where a coordinate of the pose does.
+        turned_centres: (nv, J) 1 where it moves a joint centre.
+    """
+
+    links: np.ndarray
+    parents: np.ndarray
+    moved: np.ndarray
+    turned: np.ndarray
+    turned_centres: np.ndarray
+
+    @staticmethod
+    def of(kinematics: Kinematics, links: np.ndarray) -> Unknowns:
+        """Of a rig's joints and markers on these links."""
+        parents, by = kinematics.parents[1:], kinematics.moved_by.astype(float).T
+        return Unknowns(links, parents, kinematics.below[1:][:, links].astype(float), by[:, links], by[:, parents])
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Parts of the normal equations, theta = (joint centres, marker places), T numbers.
+
+    Attributes:
+        hessian: (F, nv, nv) pose-pose, frame by frame.
+        cross: (F, nv, T + 1) pose-theta; the last column is the pose's right-hand side.
+        own: (T, T) theta-theta, over all frames.
+        pull: (T,) its right-hand side.
+    """
+
+    hessian: np.ndarray
+    cross: np.ndarray
+    own: np.ndarray
+    pull: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """F frames at their poses, M markers on L links.
+
+    Attributes:
+        rotations: (F, L, 3, 3) link axes to world axes.
+        jacobian: (F, 6, nv) as `Workspace.jacobian`.
+        points: (F, M, 3) [m] where the markers are by the model, world.
+        residuals: (F, M, 3) [m] measured minus that; 0 where not seen.
+        weights: (F, M) [1/m^2]; 0 where not seen.
+        hessian, gradient: (F, nv, nv), (F, nv) what the pose has besides its markers.
+    """
+
+    rotations: np.ndarray
+    jacobian: np.ndarray
+    points: np.ndarray
+    residuals: np.ndarray
+    weights: np.ndarray
+    hessian: np.ndarray
+    gradient: np.ndarray
+
+    def blocks(self, unknowns: Unknowns, *, exact: bool) -> Blocks:
+        """The normal equations; with the second-order terms of the exact Hessian if asked for."""
+        frames, markers, joints = *self.weights.shape, len(unknowns.parents)
+        freedoms, centres = self.jacobian.shape[2], 3 * joints
+        pulls = self.weights[:, :, None] * self.residuals
+        own, bases = self.rotations[:, unknowns.links], self.rotations[:, unknowns.parents]
+        cross = np.empty((frames, freedoms, centres + 3 * markers + 1))
+        hessian, gradient = self.hessian.copy(), self.gradient.copy()
+        weighted = []
+        for axis, pose in enumerate(self._poses(unknowns)):
+            weighted.append(self.weights[:, None, :] * pose)
+            hessian += weighted[axis] @ pose.swapaxes(1, 2)
+            gradient += (pose @ pulls[:, :, axis, None])[:, :, 0]
+        at_centres = [part @ unknowns.moved.T for part in weighted]
+        angular = self.jacobian[:, 3:].swapaxes(1, 2)
+        for axis in range(3):
+            places = sum(part * own[:, None, :, row, axis] for row, part in enumerate(weighted))
+            moved = sum(part * bases[:, None, :, row, axis] for row, part in enumerate(at_centres))
+            if exact:
+                lever = np.cross(pulls, own[:, :, :, axis])
+                places = places + unknowns.turned * (angular @ lever.swapaxes(1, 2))
+                lever = np.cross(unknowns.moved @ pulls, bases[:, :, :, axis])
+                moved = moved + unknowns.turned_centres * (angular @ lever.swapaxes(1, 2))
+            cross[:, :, axis:centres:3] = moved
+            cross[:, :, centres + axis : -1 : 3] = places
+        cross[:, :, -1] = gradient
+        diagonal = np.arange(freedoms)
+        hessian[:, diagonal, diagonal] += LEAST_STIFFNESS
+        return Blocks(hessian, cross, *self._shared(unknowns, pulls))
+
+    def _poses(self, unknowns: Unknowns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """How the markers move with the pose, x, y and z: (F, nv, M) each."""
+        (lx, ly, lz), (wx, wy, wz) = self.jacobian.transpose(1, 0, 2).reshape(2, 3, len(self.weights), -1, 1)
+        x, y, z = self.points.transpose(2, 0, 1)[:, :, None]
+        mask = unknowns.turned
+        return (lx + wy * z - wz * y) * mask, (ly + wz * x - wx * z) * mask, (lz + wx * y - wy * x) * mask
+
+    def _shared(self, unknowns: Unknowns, pulls: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Theta-theta block (T, T) and right-hand side (T,): d p / d centre = R_parent, d p / d place = R_link."""
+        markers, joints, moved = len(unknowns.links), len(unknowns.parents), unknowns.moved
+        count = 3 * joints
+        inverse = self.rotations[:, unknowns.parents].swapaxes(2, 3)
+        matrix = np.zeros((count + 3 * markers, count + 3 * markers))
+        # frames f, joint centres j and k, markers m, axes x and y
+        both = (moved[None] * self.weights[:, None, :]) @ moved.T
+        between = (inverse[:, :, None] @ self.rotations[:, None]).transpose(1, 2, 3, 4, 0)  # (J, L, 3, 3, F)
+        centres = (between[:, unknowns.parents] * both.transpose(1, 2, 0)[:, :, None, None]).sum(axis=4)
+        matrix[:count, :count] = centres.transpose(0, 2, 1, 3).reshape(count, count)
+        for link in np.unique(unknowns.links):
+            own = np.flatnonzero(unknowns.links == link)
+            sums = between[:, link].reshape(9 * joints, -1) @ self.weights[:, own]
+            mixed = sums.reshape(joints, 3, 3, len(own)) * moved[:, None, None, own]
+            columns = (count + 3 * own + np.arange(3)[:, None]).reshape(-1)
+            matrix[:count, columns] = mixed.reshape(count, -1)
+        matrix[count:, :count] = matrix[:count, count:].T
+        places = count + np.arange(3 * markers)
+        matrix[places, places] = np.repeat(self.weights.sum(axis=0), 3)
+        right_centres = (inverse @ (moved @ pulls)[:, :, :, None])[..., 0].sum(axis=0)
+        right_places = (self.rotations[:, unknowns.links].swapaxes(2, 3) @ pulls[..., None])[..., 0].sum(axis=0)
+        return matrix, np.concatenate([right_centres.reshape(-1), right_places.reshape(-1)])
