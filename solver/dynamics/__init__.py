@@ -11,6 +11,7 @@ from .wrench import (
     com_trajectory,
     external_wrench,
     predicted_wrench,
+    predicted_wrenches,
 )
 
 __all__ = [
@@ -31,5 +32,6 @@ __all__ = [
     "link_motions",
     "link_poses",
     "predicted_wrench",
+    "predicted_wrenches",
     "regressor_pieces",
 ]

@@ -7,6 +7,7 @@ chooses where and in which axes the same wrench is written.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,12 +78,20 @@ def predicted_wrench(
         >>> f"{wrench[0, 2]:.0f} N carry {rig.prior.total_mass:.2f} kg"
         '86 N carry 8.80 kg'
     """
-    phi = _phi_by_parameter(rig, parameters)
-    result = np.empty((len(motion), 6))
+    return predicted_wrenches(rig, motion, [parameters], base, axes)[:, 0]
+
+
+def predicted_wrenches(
+    rig: Rig, motion: Motion, bodies: Sequence[InertialParameters], base: int | str = 0, axes: Axes = "link"
+) -> np.ndarray:
+    """`predicted_wrench` (N, K, 6) of K bodies that move alike, for little more than the price of one."""
+    phi = np.array([_phi_by_parameter(rig, parameters) for parameters in bodies])
+    result = np.empty((len(motion), len(bodies), 6))
     for piece in regressor_pieces(rig, motion, base, axes):
         count = len(piece.origin.T)
-        result[piece.frames, :3] = (phi[: STATIC * len(rig.links)] @ piece.force.reshape(3, -1, count)).T
-        result[piece.frames, 3:] = (phi @ piece.moment.reshape(3, -1, count)).T
+        force = phi[:, : STATIC * len(rig.links)] @ piece.force.reshape(3, -1, count)
+        result[piece.frames, :, :3] = force.transpose(2, 1, 0)
+        result[piece.frames, :, 3:] = (phi @ piece.moment.reshape(3, -1, count)).transpose(2, 1, 0)
     return result
 
 

@@ -14,7 +14,7 @@ from ..inertials import InertialParameters
 from ..rig import Rig
 from ..trial import Trial
 from .belief import EVERYTHING
-from .equations import believed_part, measured_wrench, reconstructed_wrench
+from .equations import believed_part, measured_wrench, reconstructed_wrenches
 
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 """World axes; moments about the base link's origin."""
@@ -92,7 +92,7 @@ def compare(
         trial: to explain.
         identified, prior: the parameter sets.
         base: base link, about whose origin the moments are taken.
-        believed: (6,) [Hz] up to which the motion is believed, see `believed_cutoffs`; all by default.
+        believed: (6,) [Hz] up to which the motion is believed, see `belief`; all by default.
 
     Raises:
         InvalidValue: the trial has no counted frame.
@@ -102,10 +102,8 @@ def compare(
         raise InvalidValue(f"trial {trial.name!r} has no frame in which every contact is measured")
     measured = measured_wrench(rig, trial, base)[counted]
     cutoffs = EVERYTHING if believed is None else believed
-    fits = [
-        fit(measured, believed_part(trial, reconstructed_wrench(rig, trial, parameters, base), cutoffs)[counted])
-        for parameters in (identified, prior)
-    ]
+    whole = reconstructed_wrenches(rig, trial, (identified, prior), base)
+    fits = [fit(measured, believed_part(trial, whole[:, body], cutoffs)[counted]) for body in range(2)]
     return Comparison(trial.name, False, int(counted.sum()), *fits)
 
 
@@ -141,8 +139,9 @@ def check_flight(
     """
     measured = measured_wrench(rig, trial)
     accelerations, rates = [], []
-    for parameters in (identified, prior):
-        missing = (reconstructed_wrench(rig, trial, parameters) - measured)[flight]
+    whole = reconstructed_wrenches(rig, trial, (identified, prior))
+    for body, parameters in enumerate((identified, prior)):
+        missing = (whole[:, body] - measured)[flight]
         rate = missing[:, MOMENTS] - np.cross(_com_from_base(rig, trial, flight, parameters), missing[:, FORCES])
         accelerations.append(_rms(missing[:, FORCES]) / parameters.total_mass)
         rates.append(_rms(rate))

@@ -9,12 +9,12 @@ to the base link.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..dynamics import STATIC, Axes, RegressorPiece, base_index, link_motions, predicted_wrench, regressor_pieces
+from ..dynamics import STATIC, Axes, RegressorPiece, base_index, link_motions, predicted_wrenches, regressor_pieces
 from ..dynamics.kinematics import product
 from ..inertials import PER_LINK, InertialParameters
 from ..motion import Motion
@@ -115,29 +115,42 @@ def measured_wrench(rig: Rig, trial: Trial, base: int | str = 0) -> np.ndarray:
 
     NaN where an axis was not measured or a sensor delivered nothing.
     """
-    wrench = _moved_here(rig, trial, trial.wrenches.total, base)
+    wrench = _moved_here(rig, trial, trial.wrenches.total[:, None], base)[:, 0]
     wrench[~np.asarray(trial.wrenches.measured)] = np.nan
     return wrench
 
 
 def reconstructed_wrench(rig: Rig, trial: Trial, parameters: InertialParameters, base: int | str = 0) -> np.ndarray:
     """Wrench (N, 6) that the trial's motion needs, Y phi, written and filtered as `measured_wrench`."""
-    wrench = predicted_wrench(rig, trial.motion, parameters, axes="world")
-    wrench[:, FORCE_AXES:] += np.cross(_origins(rig, trial, 0), wrench[:, :FORCE_AXES])
-    if trial.preset is not None:
-        wrench[~_known(trial)] = np.nan  # both sides are filtered in the same stretches
-    return _moved_here(rig, trial, wrench, base)
+    return reconstructed_wrenches(rig, trial, [parameters], base)[:, 0]
+
+
+def reconstructed_wrenches(
+    rig: Rig, trial: Trial, bodies: Sequence[InertialParameters], base: int | str = 0
+) -> np.ndarray:
+    """`reconstructed_wrench` (N, K, 6) of K bodies that move alike, for little more than the price of one."""
+    wrenches = predicted_wrenches(rig, trial.motion, bodies, axes="world")
+    wrenches[..., FORCE_AXES:] += np.cross(_origins(rig, trial, 0)[:, None], wrenches[..., :FORCE_AXES])
+    return _moved_here(rig, trial, wrenches, base)
 
 
 def believed_part(trial: Trial, wrench: np.ndarray, cutoffs: np.ndarray) -> np.ndarray:
     """A reconstructed wrench (N, 6) without what lies above the cut-offs (6,) [Hz]; infinite ones leave an axis."""
     if trial.preset is None:
         return wrench
-    result, rate = wrench.copy(), rate_of_grid(trial.motion.times)
-    for cutoff in np.unique(cutoffs[cutoffs < 0.5 * rate]):
+    result = wrench.copy()
+    for cutoff in np.unique(cutoffs):
         axes = np.flatnonzero(cutoffs == cutoff)
-        result[:, axes] = low_pass(wrench[:, axes], rate, replace(trial.preset, cutoff=float(cutoff)), longest_gap=0.0)
+        result[:, axes] = up_to(trial, wrench[:, axes], float(cutoff))
     return result
+
+
+def up_to(trial: Trial, values: np.ndarray, cutoff: float) -> np.ndarray:
+    """A trial's values (N, ...) without what lies above a cut-off [Hz]; all of them where it is out of reach."""
+    rate = rate_of_grid(trial.motion.times)
+    if trial.preset is None or not cutoff < 0.5 * rate:
+        return values
+    return low_pass(values, rate, replace(trial.preset, cutoff=cutoff), longest_gap=0.0)
 
 
 def _known(trial: Trial) -> np.ndarray:
@@ -153,14 +166,14 @@ def _origins(rig: Rig, trial: Trial, base: int | str) -> np.ndarray:
 
 
 def _moved_here(rig: Rig, trial: Trial, world: np.ndarray, base: int | str) -> np.ndarray:
-    """Wrenches (N, 6) about the world origin through the trial's low-pass and about the base link's origin."""
-    values = np.concatenate([world, _origins(rig, trial, base)], axis=1)
+    """Wrenches (N, K, 6) about the world origin through the trial's low-pass and about the base link's origin."""
+    values = np.concatenate([world.reshape(len(world), -1), _origins(rig, trial, base)], axis=1)
     if trial.preset is not None:
-        values[~_known(trial)] = np.nan
+        values[~_known(trial)] = np.nan  # both sides are filtered in the same stretches
         values = low_pass(values, rate_of_grid(trial.motion.times), trial.preset, longest_gap=0.0)
-    wrench, origin = values[:, :AXES], values[:, AXES:]
-    wrench[:, FORCE_AXES:] -= np.cross(origin, wrench[:, :FORCE_AXES])
-    return wrench
+    wrenches, origin = values[:, :-FORCE_AXES].reshape(world.shape), values[:, None, -FORCE_AXES:]
+    wrenches[..., FORCE_AXES:] -= np.cross(origin, wrenches[..., :FORCE_AXES])
+    return wrenches
 
 
 def _about_world(piece: RegressorPiece, total: np.ndarray) -> np.ndarray:

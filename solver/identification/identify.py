@@ -14,7 +14,7 @@ from ..trial import Trial
 from .accumulate import accumulate
 from .base_estimation import BaseEstimate, estimate_base
 from .base_parameters import base_parameters
-from .belief import believed_cutoffs
+from .belief import Doubts
 from .bootstrap import LEAST_BLOCKS, bootstrap
 from .comparison import AXES, Comparison, FlightCheck, check_flight, compare
 from .consistent import ConsistentOptions, consistent, diagonal_spread
@@ -136,13 +136,9 @@ def identify(
     progress(0.3, f"{options.method} identification")
     whole, estimate = weighted(_joined(list(parts.values())), method, rig)
     notes: list[str] = []
-    believed = believed_cutoffs(rig, list(trials), estimate.parameters, options.base)
-    comparisons = [
-        replace(_compare(rig, trial, estimate, options, believed), used=True) for trial in trials if trial.name in parts
-    ]
-    if options.cross_validate:
-        progress(0.4, "comparison on trials not used")
-        comparisons += _unused(rig, trials, parts, method, options, notes)
+    progress(0.4, "comparison on trials not used")
+    folds = _folds(rig, trials, parts, method, options, notes) if options.cross_validate else []
+    believed, comparisons = _comparisons(rig, [t for t in trials if t.name in parts], estimate, folds, options)
     spread = _uncertainty(rig, whole, estimate, options, notes, Part(progress, 0.5, 1.0))
     _tell_noise(whole, options, notes)
     _tell_belief(believed, notes)
@@ -226,20 +222,24 @@ def _joined(parts: Sequence[Regression]) -> Regression:
     return result
 
 
-def _compare(rig: Rig, trial: Trial, estimate: Estimate, options: IdentifyOptions, believed: np.ndarray) -> Comparison:
-    found, prior = estimate.parameters, estimate.prior
-    return compare(rig, trial, found, prior, base=options.base, believed=believed)
+@dataclass(frozen=True, slots=True)
+class _Fold:
+    """One trial, and what was found in the others."""
+
+    trial: Trial
+    others: tuple[Trial, ...]
+    estimate: Estimate
 
 
-def _unused(
+def _folds(
     rig: Rig,
     trials: Sequence[Trial],
     parts: Mapping[str, Regression],
     method: Method,
     options: IdentifyOptions,
     notes: list[str],
-) -> list[Comparison]:
-    """Each trial explained by parameters fitted to the others; a single trial's halves by one another."""
+) -> list[_Fold]:
+    """Each trial with parameters fitted to the others; a single trial's halves with those of one another."""
     counted = {trial.name: trial for trial in trials if trial.name in parts}
     if len(counted) == 1:
         trial = next(iter(counted.values()))
@@ -255,9 +255,29 @@ def _unused(
         except SolverError as error:
             notes.append(f"{name} could not be tested unseen: {error}")
             continue
-        believed = believed_cutoffs(rig, [counted[other] for other in others], estimate.parameters, options.base)
-        found.append(_compare(rig, trial, estimate, options, believed))
+        found.append(_Fold(trial, tuple(counted[other] for other in others), estimate))
     return found
+
+
+def _comparisons(
+    rig: Rig, trials: Sequence[Trial], estimate: Estimate, folds: Sequence[_Fold], options: IdentifyOptions
+) -> tuple[np.ndarray, list[Comparison]]:
+    """Cut-offs (6,) [Hz] up to which the motion is believed, and every trial explained: used, then unused."""
+    learning = {trial.name: trial for trial in (*trials, *(other for fold in folds for other in fold.others))}
+    places = {name: place for place, name in enumerate(learning)}
+    bodies = [each.parameters for each in (estimate, *(fold.estimate for fold in folds))]
+    doubts = Doubts.of(rig, list(learning.values()), bodies, options.base)
+    believed = doubts.cutoffs(0, [places[trial.name] for trial in trials])
+    found = [replace(_compare(rig, trial, estimate, options, believed), used=True) for trial in trials]
+    for body, fold in enumerate(folds, start=1):
+        cutoffs = doubts.cutoffs(body, [places[other.name] for other in fold.others])
+        found.append(_compare(rig, fold.trial, fold.estimate, options, cutoffs))
+    return believed, found
+
+
+def _compare(rig: Rig, trial: Trial, estimate: Estimate, options: IdentifyOptions, believed: np.ndarray) -> Comparison:
+    found, prior = estimate.parameters, estimate.prior
+    return compare(rig, trial, found, prior, base=options.base, believed=believed)
 
 
 def _halves(trial: Trial) -> tuple[Trial, Trial]:

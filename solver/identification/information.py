@@ -96,17 +96,14 @@ def data_inflation(regression: Regression, parameters: InertialParameters) -> fl
     Raises:
         InvalidValue: fewer than `LEAST_BLOCKS` blocks.
     """
-    blocks = [(count, block) for count, block in zip(regression.counts, regression.weighed_blocks) if count]
-    total = sum(count for count, _ in blocks)
+    taken = regression.counts > 0
+    counts = regression.counts[taken]
+    total = float(counts.sum())
     if total < LEAST_BLOCKS:
-        raise InvalidValue(f"{len(blocks)} blocks of frames are too few to judge how correlated the residuals are")
-    structure = regression.structure
-    size = len(structure)
-    phi = structure.of(parameters)
-    gradients = np.array([b[:, :size].T @ (b[:, :size] @ phi - b[:, size]) for _, b in blocks])
-    counts = np.array([count for count, _ in blocks])
+        raise InvalidValue(f"{len(counts)} blocks of frames are too few to judge how correlated the residuals are")
+    gradients = regression.block_gradients(parameters)[taken]
     gradients = (gradients - counts @ gradients / total) * np.sqrt(counts)[:, None]
-    base = regression.base_triangle[:, :size]
+    base = regression.base_triangle[:, : len(regression.structure)]
     _, s, Vt = svd(base, full_matrices=False, check_finite=False)
     rank = int(np.sum(s > RANK_TOLERANCE * s[0]))
     whitened = (gradients @ Vt[:rank].T) / s[:rank]

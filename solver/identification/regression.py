@@ -163,6 +163,16 @@ class Regression:
             raise InvalidValue("an axis has no residual at all; residual weights need measured wrenches")
         return np.nan_to_num(1.0 / spread, nan=0.0)
 
+    def block_gradients(self, parameters: InertialParameters) -> np.ndarray:
+        """Gradient (B, n) by the base parameters of half the weighted squared residual of each block taken once."""
+        phi = self.structure.of(parameters)
+        result = np.zeros((len(self.blocks), len(phi)))
+        for place, block in enumerate(self.blocks):
+            for weight, factor, places in zip(self.weights, block.factors, self._places):
+                rest = factor[:, :-1] @ phi[places[:-1]] - factor[:, -1]
+                result[place, places[:-1]] += weight**2 * (rest @ factor[:, :-1])
+        return result
+
     def with_weights(self, weights: np.ndarray) -> Regression:
         """The same equations weighted otherwise, (6,) per axis."""
         other = replace(self, weights=weights)

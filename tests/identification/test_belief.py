@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.dynamics import integrate
-from solver.identification.belief import believed_cutoffs, is_still
+from solver.identification.belief import Doubts, is_still
 from solver.identification.comparison import compare
 from solver.identification.equations import believed_part, reconstructed_wrench
 from solver.motion import Motion
@@ -40,14 +40,14 @@ def test_a_true_motion_is_believed_wholly() -> None:
     rig = small_rig()
     truth = other_body(rig)
     trials = [replace(swinging_trial(rig, truth, seed), preset=WIDE) for seed in range(2)]
-    assert believed_cutoffs(rig, trials, truth).tolist() == [np.inf] * 6
+    assert Doubts.of(rig, trials, [truth]).cutoffs().tolist() == [np.inf] * 6
 
 
 def test_false_shaking_is_not_believed() -> None:
     """Where the motion shakes and the plates do not, the cut-off lies below the shaking and above the true motion."""
     rig = small_rig()
     trials = [shaking_trial(6.0, 9.0, seed=seed) for seed in range(2)]
-    found = believed_cutoffs(rig, trials, other_body(rig))
+    found = Doubts.of(rig, trials, [other_body(rig)]).cutoffs()
     assert 2.0 <= found[0] <= 6.0
     believed = compare(rig, trials[0], other_body(rig), rig.prior, believed=found)
     all_of_it = compare(rig, trials[0], other_body(rig), rig.prior)
@@ -79,8 +79,8 @@ def test_still_trials_have_no_say() -> None:
     moving = replace(swinging_trial(rig, rig.prior), preset=WIDE)
     assert is_still(still)
     assert not is_still(moving)
-    assert believed_cutoffs(rig, [moving, still], rig.prior).tolist() == [np.inf] * 6
-    assert believed_cutoffs(rig, [still], rig.prior).tolist() == [np.inf] * 6
+    assert Doubts.of(rig, [moving, still], [rig.prior]).cutoffs().tolist() == [np.inf] * 6
+    assert Doubts.of(rig, [still], [rig.prior]).cutoffs().tolist() == [np.inf] * 6
 
 
 def test_axes_that_were_not_measured_are_left() -> None:
@@ -89,7 +89,9 @@ def test_axes_that_were_not_measured_are_left() -> None:
     trial = shaking_trial(6.0, 9.0)
     known = np.ones((FRAMES, 6), bool)
     known[:, 3:] = False
-    found = believed_cutoffs(rig, [replace(trial, wrenches=replace(trial.wrenches, measured=known))], other_body(rig))
+    found = Doubts.of(
+        rig, [replace(trial, wrenches=replace(trial.wrenches, measured=known))], [other_body(rig)]
+    ).cutoffs()
     assert np.isfinite(found[0])
     assert found[3:].tolist() == [np.inf] * 3
 
@@ -104,3 +106,15 @@ def test_each_axis_has_its_own_cut_off() -> None:
     assert np.abs(cut - wrench)[:, [1, 4]].max(axis=0) == pytest.approx(np.abs(cut - wrench).max(axis=0)[[1, 4]])
     assert np.all(np.abs(cut - wrench)[:, [1, 4]].max(axis=0) > 0.1)
     np.testing.assert_array_equal(believed_part(trial, wrench, np.full(6, np.inf)), wrench)
+
+
+def test_bodies_and_trials_are_judged_each_by_itself() -> None:
+    """Judged together or alone, a body and a choice of trials have the same cut-offs."""
+    rig = small_rig()
+    trials, bodies = [shaking_trial(low, 9.0, seed=k) for k, low in enumerate((3.0, 6.0))], [other_body(rig), rig.prior]
+    together = Doubts.of(rig, trials, bodies)
+    for body, parameters in enumerate(bodies):
+        for chosen in ([0], [1], [0, 1]):
+            alone = Doubts.of(rig, [trials[k] for k in chosen], [parameters])
+            np.testing.assert_array_equal(together.cutoffs(body, chosen), alone.cutoffs())
+    assert together.cutoffs(0, [0])[0] < together.cutoffs(0, [1])[0]
