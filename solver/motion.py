@@ -17,6 +17,40 @@ UNIT_QUATERNION = 1e-3
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class Shifts:
+    """How far each link lies beside where a rig's rigid joints hold it, over time; world axes.
+
+    Joints of a living body give way by millimetres, which a regressor feels and an animation does not show.
+
+    Attributes:
+        values: (N, L, 3) [m].
+        rates: (N, L, 3) [m/s] their first derivatives.
+        accelerations: (N, L, 3) [m/s^2] their second ones.
+    """
+
+    values: np.ndarray
+    rates: np.ndarray
+    accelerations: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", frozen("shifts of links", self.values, (None, None, 3)))
+        for name in ("rates", "accelerations"):
+            object.__setattr__(self, name, frozen(f"{name} of shifts", getattr(self, name), self.values.shape))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def links(self) -> int:
+        """Number of links."""
+        return self.values.shape[1]
+
+    def frames(self, chosen: slice | Sequence[int] | np.ndarray) -> Shifts:
+        """The chosen frames."""
+        return Shifts(self.values[chosen], self.rates[chosen], self.accelerations[chosen])
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Motion:
     """A trajectory on a rig's configuration manifold.
 
@@ -25,12 +59,14 @@ class Motion:
         q: (N, nq) configurations, Pinocchio's layout: root position [m] in the world, root quaternion xyzw, joints.
         v: (N, nv) velocities in the tangent space (root: linear and angular in root axes) [m/s, rad/s].
         a: (N, nv) accelerations in the tangent space [m/s^2, rad/s^2].
+        shifts: how far the links lie beside where rigid joints hold them; None where they do not.
     """
 
     times: np.ndarray
     q: np.ndarray
     v: np.ndarray
     a: np.ndarray
+    shifts: Shifts | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", frozen_times(self.times))
@@ -38,6 +74,8 @@ class Motion:
         object.__setattr__(self, "q", frozen("q", self.q, (frames, None)))
         object.__setattr__(self, "v", frozen("v", self.v, (frames, None)))
         object.__setattr__(self, "a", frozen("a", self.a, (frames, self.v.shape[1])))
+        if self.shifts is not None and len(self.shifts) != frames:
+            raise InvalidValue(f"the links are shifted in {len(self.shifts)} frames, the motion has {frames}")
 
     def __len__(self) -> int:
         return len(self.times)
@@ -52,8 +90,12 @@ class Motion:
 
     def part(self, start: int, stop: int) -> Motion:
         """Frames start..stop-1."""
-        cut = slice(start, stop)
-        return Motion(self.times[cut], self.q[cut], self.v[cut], self.a[cut])
+        return self.frames(slice(start, stop))
+
+    def frames(self, chosen: slice | Sequence[int] | np.ndarray) -> Motion:
+        """The chosen frames."""
+        shifts = None if self.shifts is None else self.shifts.frames(chosen)
+        return Motion(self.times[chosen], self.q[chosen], self.v[chosen], self.a[chosen], shifts)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

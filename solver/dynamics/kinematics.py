@@ -60,7 +60,7 @@ def link_motions(rig: Rig, motion: Motion) -> LinkMotions:
         InvalidValue: the motion has another number of coordinates than the rig.
     """
     check_motion(rig, motion)
-    return _piece(rig, *_workspace(rig), motion.q, motion.v, motion.a)
+    return _piece(rig, *_workspace(rig), motion)
 
 
 def motion_pieces(rig: Rig, motion: Motion, chunk: int) -> Iterator[tuple[int, LinkMotions]]:
@@ -68,11 +68,11 @@ def motion_pieces(rig: Rig, motion: Motion, chunk: int) -> Iterator[tuple[int, L
     check_motion(rig, motion)
     data, views = _workspace(rig)
     for start in range(0, len(motion), chunk):
-        cut = slice(start, start + chunk)
-        yield start, _piece(rig, data, views, motion.q[cut], motion.v[cut], motion.a[cut])
+        yield start, _piece(rig, data, views, motion.part(start, start + chunk))
 
 
-def _piece(rig: Rig, data: pin.Data, views: _Views, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> LinkMotions:
+def _piece(rig: Rig, data: pin.Data, views: _Views, motion: Motion) -> LinkMotions:
+    q, v, a = motion.q, motion.v, motion.a
     frames, links = len(q), len(rig.links)
     poses = np.empty((frames, links, POSE))
     twists = np.empty((frames, links, TWIST))
@@ -90,7 +90,13 @@ def _piece(rig: Rig, data: pin.Data, views: _Views, q: np.ndarray, v: np.ndarray
     velocity, omega = twist[:3], twist[3:]
     acceleration = rate[:3]
     acceleration += cross(omega, velocity)  # spatial to classical acceleration of the origin
-    return LinkMotions(columns.swapaxes(0, 1), pose[9:], velocity, omega, acceleration, rate[3:])
+    rotation, position = columns.swapaxes(0, 1), pose[9:]
+    if motion.shifts is not None:
+        inverse, shifts = rotation.swapaxes(0, 1), motion.shifts
+        position += shifts.values.transpose(2, 1, 0)
+        velocity += product(inverse, shifts.rates.transpose(2, 1, 0)[:, None])[:, 0]
+        acceleration += product(inverse, shifts.accelerations.transpose(2, 1, 0)[:, None])[:, 0]
+    return LinkMotions(rotation, position, velocity, omega, acceleration, rate[3:])
 
 
 def _workspace(rig: Rig) -> tuple[pin.Data, _Views]:
@@ -103,6 +109,8 @@ def check_motion(rig: Rig, motion: Motion) -> None:
     got, want = (motion.q.shape[1], motion.v.shape[1]), (rig.model.nq, rig.model.nv)
     if got != want:
         raise InvalidValue(f"the motion has (nq, nv) = {got} coordinates, rig {rig.name!r} has {want}")
+    if motion.shifts is not None and motion.shifts.links != len(rig.links):
+        raise InvalidValue(f"the motion shifts {motion.shifts.links} links, rig {rig.name!r} has {len(rig.links)}")
 
 
 class _Views(Protocol):

@@ -14,7 +14,7 @@ from ..inertials import InertialParameters
 from ..rig import Rig
 from ..trial import Trial
 from .belief import EVERYTHING
-from .equations import believed_part, measured_wrench, reconstructed_wrenches
+from .equations import believed_part, measured_wrench, origins, reconstructed_wrenches
 
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 """World axes; moments about the base link's origin."""
@@ -150,7 +150,7 @@ def check_flight(
 
 def _com_from_base(rig: Rig, trial: Trial, frames: np.ndarray, parameters: InertialParameters) -> np.ndarray:
     """CoM minus base link's origin (n, 3) [m], world axes, at the chosen frames."""
-    return com_trajectory(rig, trial.motion, parameters)[frames] - trial.motion.q[frames, :3]
+    return com_trajectory(rig, trial.motion, parameters)[frames] - origins(rig, trial)[frames]
 
 
 def _rms(vectors: np.ndarray) -> float:

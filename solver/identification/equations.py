@@ -76,7 +76,7 @@ def equations(
     if trial.preset is None:
         frames = np.flatnonzero(kept)
         if len(frames) < len(motion):
-            motion = Motion(motion.times[frames], motion.q[frames], motion.v[frames], motion.a[frames])
+            motion = motion.frames(frames)
         for piece in regressor_pieces(rig, motion, base, axes):
             here = frames[piece.frames]
             yield Equations(here, piece.force, piece.moment, piece.moved_here(total[here]), used[here].T)
@@ -130,7 +130,7 @@ def reconstructed_wrenches(
 ) -> np.ndarray:
     """`reconstructed_wrench` (N, K, 6) of K bodies that move alike, for little more than the price of one."""
     wrenches = predicted_wrenches(rig, trial.motion, bodies, axes="world")
-    wrenches[..., FORCE_AXES:] += np.cross(_origins(rig, trial, 0)[:, None], wrenches[..., :FORCE_AXES])
+    wrenches[..., FORCE_AXES:] += np.cross(origins(rig, trial, 0)[:, None], wrenches[..., :FORCE_AXES])
     return _moved_here(rig, trial, wrenches, base)
 
 
@@ -158,16 +158,16 @@ def _known(trial: Trial) -> np.ndarray:
     return np.isfinite(trial.wrenches.total).all(axis=1)
 
 
-def _origins(rig: Rig, trial: Trial, base: int | str) -> np.ndarray:
-    """Origins (N, 3) [m] of the base link, world; the root's own are coordinates."""
-    if base_index(rig, base) == 0:
+def origins(rig: Rig, trial: Trial, base: int | str = 0) -> np.ndarray:
+    """Origins (N, 3) [m] of the base link, world; those of a root that is not shifted are coordinates."""
+    if base_index(rig, base) == 0 and trial.motion.shifts is None:
         return trial.motion.q[:, :FORCE_AXES]
     return link_motions(rig, trial.motion).position[:, base_index(rig, base)].T
 
 
 def _moved_here(rig: Rig, trial: Trial, world: np.ndarray, base: int | str) -> np.ndarray:
     """Wrenches (N, K, 6) about the world origin through the trial's low-pass and about the base link's origin."""
-    values = np.concatenate([world.reshape(len(world), -1), _origins(rig, trial, base)], axis=1)
+    values = np.concatenate([world.reshape(len(world), -1), origins(rig, trial, base)], axis=1)
     if trial.preset is not None:
         values[~_known(trial)] = np.nan  # both sides are filtered in the same stretches
         values = low_pass(values, rate_of_grid(trial.motion.times), trial.preset, longest_gap=0.0)

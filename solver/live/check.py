@@ -159,7 +159,7 @@ class LiveCheck(Generic[T]):
             return []
         motion = self._motion
         assert motion is not None
-        part = Motion(motion.times[frames], motion.q[frames], motion.v[frames], motion.a[frames])
+        part = motion.frames(frames)
         try:
             checks = self._checkers[self._options].check_frames(part)
         except SolverError as error:  # the frames of other phases can still be told
