@@ -10,7 +10,6 @@ from solver.dynamics import predicted_wrench
 from solver.identification.comparison import fit
 from solver.identification.identify import IdentifyOptions, identify
 from solver.inertials import InertialParameters
-from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.signals import PRESETS, low_pass, noise_floor, shaken, smooth_motion
@@ -94,16 +93,13 @@ def sensed(rig: Rig, performance: Performance, sensors: Sensors, seed: int) -> T
     plates = performance.plates.values + spread * generator.standard_normal(performance.plates.values.shape)
     plates = low_pass(plates.reshape(len(motion), -1), motion.rate, preset).reshape(plates.shape)
     every = max(1, round(motion.rate / TRIAL_RATE))
-    thin = _thinned(smooth, every)
+    thinned = slice(None, None, every)
+    thin = smooth.frames(thinned)
     wrenches = Wrenches(thin.times, performance.plates.frames, plates[::every])
     floor = noise_floor(rig, motion.times, q, preset)
     copies = () if floor is None else shaken(rig, motion.times, q, preset, floor, name="dance")
-    shaken_too = tuple(_thinned(copy, every) for copy in copies)
+    shaken_too = tuple(copy.frames(thinned) for copy in copies)
     return Trial("dance", thin, wrenches, np.ones(len(thin), bool), shaken=shaken_too)
-
-
-def _thinned(motion: Motion, every: int) -> Motion:
-    return Motion(*(values[::every] for values in (motion.times, motion.q, motion.v, motion.a)))
 
 
 def close_loop(rig: Rig, performance: Performance, truth: InertialParameters, sensors: Sensors, seed: int = 0) -> Found:

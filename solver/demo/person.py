@@ -111,7 +111,7 @@ def record_person(person: Person, folder: Path, seed: int) -> None:
     every = FORCE_RATE // MARKER_RATE
     for name, motion in person.motions.items():
         feet = soles_on_ground(person.rig, motion)
-        seen = Motion(*(values[::every] for values in (motion.times, motion.q, motion.v, motion.a)))
+        seen = motion.frames(slice(None, None, every))
         write_trc(folder / f"{name}.trc", record_markers(person.rig, seen, person.placements, generator))
         plates = record_plates(
             person.rig, motion, person.truth, feet, airborne(person.rig, motion), PlateNoise(generator)
