@@ -36,7 +36,7 @@ _HOME = {
     "rigs": ("build", "from_urdf", "hoap3", "hrp2", "human"),
     "formats.recording": ("find_recordings", "read_recording"),
     "calibration": ("Calibration", "calibrate"),
-    "tracking": ("Attachment", "Tracked", "TrackingOptions", "track"),
+    "tracking": ("Attachment", "Relabelled", "Swap", "Tracked", "TrackingOptions", "relabelled", "track"),
     "dynamics": ("base_regressor", "centroidal_momentum", "com_trajectory", "external_wrench", "predicted_wrench"),
     "identification.accumulate": ("accumulate",),
     "identification.base_parameters": ("BaseParameters", "base_parameters"),

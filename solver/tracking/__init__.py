@@ -1,5 +1,6 @@
 """Tracking: dynamical inverse kinematics from markers and orientations to motion, of recordings or sample by sample."""
 
+from .labels import Relabelled, Swap, relabelled
 from .options import TrackingOptions
 from .targets import Attachment, OrientationTargets, PositionTargets, Targets
 from .tasks import OrientationTask, PositionTask, TargetSample, Tasks
@@ -12,6 +13,8 @@ __all__ = [
     "OrientationTask",
     "PositionTargets",
     "PositionTask",
+    "Relabelled",
+    "Swap",
     "TargetSample",
     "Targets",
     "Tasks",
@@ -20,5 +23,6 @@ __all__ = [
     "TrackerStep",
     "TrackingOptions",
     "follow",
+    "relabelled",
     "track",
 ]

@@ -1,4 +1,4 @@
-"""What a tracked recording says about its markers: swaps, flicker, and a body of another size than the rig's."""
+"""What a tracked recording says about its markers: jumps, flicker, and a body of another size than the rig's."""
 
 from __future__ import annotations
 
@@ -9,10 +9,6 @@ import numpy as np
 from .kinematics import Kinematics
 from .posture import Posture
 
-SWAP_ERROR = 0.03
-"""[m] Both markers of a swapped pair are at least this far off."""
-SWAP_GAIN = 0.5
-"""Exchanging the two must cut the sum of their squared errors to this share."""
 SKIN_SPEED = 3.0
 """[m/s] A marker does not move faster than this against its place on the link, landings included."""
 SMALLEST_JUMP = 0.02
@@ -27,12 +23,10 @@ class MarkerFaults:
     """Suspicious markers of a recording.
 
     Attributes:
-        swaps: (first marker, second marker, frames) of pairs that fit better exchanged.
         jumps: (marker, frames) of single-frame jumps against the link.
         flicker: (marker, gaps) of markers that come and go.
     """
 
-    swaps: tuple[tuple[str, str, int], ...] = ()
     jumps: tuple[tuple[str, int], ...] = ()
     flicker: tuple[tuple[str, int], ...] = ()
 
@@ -40,9 +34,6 @@ class MarkerFaults:
     def warnings(self) -> tuple[str, ...]:
         """One sentence for each kind of fault."""
         result = []
-        if self.swaps:
-            listed = ", ".join(f"{a} with {b} ({n} frames)" for a, b, n in self.swaps[:SHOWN])
-            result.append(f"markers that look swapped: {listed}")
         if self.jumps:
             listed = ", ".join(f"{name} ({n})" for name, n in self.jumps[:SHOWN])
             result.append(f"markers that jump against their link: {listed}")
@@ -63,26 +54,7 @@ def marker_faults(
         measured: (N, M, 3) [m] world; NaN where not seen.
         modelled: (N, M, 3) [m] world.
     """
-    return MarkerFaults(
-        _swaps(names, measured, modelled), _jumps(times, names, measured - modelled), _flicker(times, names, measured)
-    )
-
-
-def _swaps(names: tuple[str, ...], measured: np.ndarray, modelled: np.ndarray) -> tuple[tuple[str, str, int], ...]:
-    squares = ((measured - modelled) ** 2).sum(axis=2)
-    far = squares > SWAP_ERROR**2
-    counts: dict[tuple[int, int], int] = {}
-    for frame in np.flatnonzero(far.sum(axis=1) > 1):
-        off = np.flatnonzero(far[frame])
-        seen, expected = measured[frame][off], modelled[frame][off]
-        across = ((seen[:, None] - expected[None]) ** 2).sum(axis=2)
-        own = np.diag(across)
-        better = across + across.T < SWAP_GAIN * (own[:, None] + own[None])
-        for first, second in np.argwhere(np.triu(better, 1)):
-            pair = (int(off[first]), int(off[second]))
-            counts[pair] = counts.get(pair, 0) + 1
-    listed = sorted(counts.items(), key=lambda item: -item[1])
-    return tuple((names[a], names[b], n) for (a, b), n in listed if n > 1)
+    return MarkerFaults(_jumps(times, names, measured - modelled), _flicker(times, names, measured))
 
 
 def _jumps(times: np.ndarray, names: tuple[str, ...], residuals: np.ndarray) -> tuple[tuple[str, int], ...]:

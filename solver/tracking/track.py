@@ -14,6 +14,7 @@ from ..motion import Markers
 from ..progress import Progress, silent
 from ..rig import Rig
 from .kinematics import Kinematics
+from .labels import Swap, relabelled
 from .options import TrackingOptions
 from .report import marker_faults, size_factor
 from .targets import Attachment, Targets, faded
@@ -41,6 +42,7 @@ class Tracked:
         drift: largest ``|R'R - 1|`` of the root with Baumgarte integration, a number; 0 with the manifold's.
         size: ratio of the recorded body to the rig (1: the same), from all lengths together.
         warnings: what the user should know.
+        swaps: exchanged labels that were put right or left out; errors are those of the markers as put right.
     """
 
     times: np.ndarray
@@ -53,6 +55,7 @@ class Tracked:
     drift: float = 0.0
     size: float = 1.0
     warnings: tuple[str, ...] = ()
+    swaps: tuple[Swap, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", frozen_times(self.times))
@@ -94,7 +97,8 @@ def track(
     Args:
         rig: any rig.
         attachments: which marker sits where; recorded markers without attachment are left out, with a warning.
-        markers: the recording; missing samples carry no weight.
+        markers: the recording; missing samples carry no weight. Labels that were exchanged for a while are put right
+            where that is certain, and left out where it is not (`labels`).
         options: see `TrackingOptions`.
         progress: told about the progress; may cancel.
 
@@ -114,16 +118,17 @@ def track(
         (True, True)
     """
     options = options or TrackingOptions()
-    targets = Targets.of_markers(rig, attachments, markers)
-    result = follow(rig, targets, options, progress)
     attached = {a.marker for a in attachments}
+    read = relabelled(markers.select([name for name in markers.names if name in attached]))
+    targets = Targets.of_markers(rig, attachments, read.markers)
+    result = follow(rig, targets, options, progress)
     loose = [name for name in markers.names if name not in attached]
-    warnings = list(result.warnings)
+    warnings = [*read.warnings, *result.warnings]
     if loose:
         warnings.insert(0, f"{len(loose)} recorded markers are not attached and were left out: {', '.join(loose)}")
     return Tracked(
         result.times, result.q, result.v, result.names, result.errors, result.tracked,
-        result.bound_steps, result.drift, result.size, tuple(warnings),
+        result.bound_steps, result.drift, result.size, tuple(warnings), read.swaps,
     )  # fmt: skip
 
 

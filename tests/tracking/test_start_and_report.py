@@ -66,20 +66,6 @@ def test_any_rig_is_tracked() -> None:
     assert tracked.rmse < 1e-5
 
 
-def test_swapped_markers_are_named(rig: Rig) -> None:
-    """Two markers that change names in mid-recording are reported as a swapped pair."""
-    q, attachments = swinging(rig, 60), cloud(rig, per_link=5)
-    markers = seen_from(rig, attachments, q)
-    positions = markers.positions.copy()
-    positions[20:40, [0, 1]] = positions[20:40, [1, 0]]
-    tracked = track(rig, attachments, Markers(markers.times, markers.names, positions), TrackingOptions(limits=False))
-    swapped = [w for w in tracked.warnings if "swapped" in w]
-    assert len(swapped) == 1
-    assert f"{markers.names[0]} with {markers.names[1]}" in swapped[0]
-    clean = track(rig, attachments, markers, TrackingOptions(limits=False))
-    assert clean.warnings == ()
-
-
 def test_flickering_and_jumping_markers_are_named(rig: Rig) -> None:
     """A marker that comes and goes is told from one that jumps."""
     q, attachments = swinging(rig, 100), cloud(rig, per_link=5)

@@ -1,0 +1,299 @@
+"""Labels of a recording that were exchanged for a while: found, put right where that is certain, and told.
+
+Two labels whose trajectories are exchanged show it twice: at the ends of the exchange both jump, each to where the
+other one was; and in between each lies where its neighbours expect the other. A marker's neighbours (`neighbours`) tell
+where it should be, so what is compared does not move with the body, and nothing of a rig or marker set is needed. Each
+pair that jumps like that is a hidden Markov model of two states, own and exchanged, whose most probable path (Viterbi)
+says when it was exchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..motion import Markers
+from .neighbours import FEWEST, shapes_of
+
+JUMP = 0.012
+"""[m] Against where it flew to, from which a marker may have become another."""
+TAKEN_OVER = 0.35
+"""One that takes over another's place lies at most this share of the jump from there."""
+FLIGHT = 0.04
+"""[s] For so long a marker is taken to fly on as it flew."""
+STEP_NOISE, PLACE_NOISE = 0.004, 0.008
+"""[m] Least spread of a marker against its neighbours' prediction, from frame to frame and altogether."""
+STEP_SPREAD, PLACE_SPREAD = 2.5, 1.3
+"""Spreads in medians, which half of the frames may spoil: steps are long now and then."""
+STEP_MOST, PLACE_MOST = 14.0, 6.0
+"""Least likely values still count as so many nats, for noise has longer tails than a normal distribution's."""
+MEMORY = 0.1
+"""[s] Places of frames nearer to each other say the same."""
+CHANGE = 6.0
+"""[nat] An exchange that begins or ends must be so much more probable than none."""
+SUSPECTED, CERTAIN = 4.0, 12.0
+"""[nat] Of gain over both labels being right, beyond which an exchange is told, and put right."""
+CLEAREST = 0.6
+"""Share of the largest gain: exchanges that are less clear are judged anew when the clearer ones are undone."""
+MOST_ROUNDS = 60
+SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Two labels exchanged in frames start..stop-1.
+
+    Attributes:
+        first, second: marker names.
+        start: first frame, a number.
+        stop: the frame after the last one, a number.
+        gain: [nat] how much more probable than that both were right.
+    """
+
+    first: str
+    second: str
+    start: int
+    stop: int
+    gain: float
+
+    @property
+    def certain(self) -> bool:
+        """Whether it was put right; otherwise the two are left out while it lasts."""
+        return self.gain >= CERTAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Relabelled:
+    """A recording with its labels put right.
+
+    Attributes:
+        markers: certain exchanges undone, markers of uncertain ones missing while they last.
+        swaps: in order of their first frame.
+    """
+
+    markers: Markers
+    swaps: tuple[Swap, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One sentence for each kind."""
+        times, told = self.markers.times, []
+        for certain, words in ((True, "were exchanged and put right"), (False, "may be exchanged and were left out")):
+            own = [swap for swap in self.swaps if swap.certain is certain]
+            listed = [f"{s.first} with {s.second} ({times[s.start]:.2f} to {times[s.stop - 1]:.2f} s)" for s in own]
+            if own:
+                more = f" and {len(own) - SHOWN} more" if len(own) > SHOWN else ""
+                told.append(f"markers whose labels {words}: {', '.join(listed[:SHOWN])}{more}")
+        return tuple(told)
+
+
+def relabelled(markers: Markers) -> Relabelled:
+    """A recording whose exchanged labels are put right; as it is where none were exchanged.
+
+    Example:
+        >>> import numpy as np, solver
+        >>> markers = solver.simulated_person().recordings[1].markers
+        >>> positions = markers.positions.copy()
+        >>> pair = [markers.index("LASI"), markers.index("LPSI")]
+        >>> positions[20:60, pair] = positions[20:60, pair[::-1]]
+        >>> found = solver.relabelled(solver.Markers(markers.times, markers.names, positions))
+        >>> [(swap.first, swap.second, swap.start, swap.stop) for swap in found.swaps]
+        [('LASI', 'LPSI', 20, 60)]
+        >>> np.array_equal(found.markers.positions, markers.positions, equal_nan=True)
+        True
+    """
+    if len(markers) < 3 or len(markers.names) <= FEWEST + 1:
+        return Relabelled(markers)
+    positions = np.array(markers.positions)
+    swaps: list[Swap] = []
+    doubtful: list[Swap] = []
+    for _ in range(MOST_ROUNDS):
+        found = _found(markers, positions)
+        most = max((swap.gain for swap in found), default=0.0)
+        certain = _disjoint([swap for swap in found if swap.certain and swap.gain > CLEAREST * most])
+        if not certain:
+            taken = {name for swap in swaps for name in (swap.first, swap.second)}
+            doubtful = [s for s in _disjoint(found) if not {s.first, s.second} & taken]
+            break
+        for swap in certain:
+            pair, frames = _pair(markers, swap), slice(swap.start, swap.stop)
+            positions[frames, pair] = positions[frames, pair[::-1]]
+        swaps += certain
+    swaps = _joined(swaps, len(markers))
+    for swap in doubtful:
+        positions[swap.start : swap.stop, _pair(markers, swap)] = np.nan
+    if not swaps and not doubtful:
+        return Relabelled(markers)
+    ordered = sorted([*swaps, *doubtful], key=lambda swap: swap.start)
+    return Relabelled(Markers(markers.times, markers.names, positions), tuple(ordered))
+
+
+def _pair(markers: Markers, swap: Swap) -> list[int]:
+    return [markers.index(swap.first), markers.index(swap.second)]
+
+
+def _disjoint(swaps: Sequence[Swap]) -> list[Swap]:
+    """The most probable ones, of each marker one pair."""
+    chosen: list[Swap] = []
+    partner: dict[str, str] = {}
+    for swap in sorted(swaps, key=lambda swap: -swap.gain):
+        if partner.get(swap.first, swap.second) == swap.second and partner.get(swap.second, swap.first) == swap.first:
+            partner |= {swap.first: swap.second, swap.second: swap.first}
+            chosen.append(swap)
+    return chosen
+
+
+def _joined(swaps: Sequence[Swap], frames: int) -> list[Swap]:
+    """One exchange of a pair where several follow each other, none where a later one took it back."""
+    joined = []
+    for first, second in dict.fromkeys((swap.first, swap.second) for swap in swaps):
+        own = [swap for swap in swaps if (swap.first, swap.second) == (first, second)]
+        gain, odd = np.zeros(frames), np.zeros(frames, bool)
+        for swap in own:
+            odd[swap.start : swap.stop] ^= True
+            gain[swap.start] += swap.gain
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], odd, [False]]).astype(int)))
+        for start, stop in zip(edges[::2], edges[1::2]):
+            joined.append(Swap(first, second, int(start), int(stop), max(float(gain[start:stop].sum()), CERTAIN)))
+    return joined
+
+
+def _found(markers: Markers, positions: np.ndarray) -> list[Swap]:
+    """Every pair's exchanges, of pairs that jump as one that is exchanged does."""
+    pairs, jumps = _suspects(markers.times, positions)
+    if not pairs:
+        return []
+    both = np.array(pairs)
+    columns, partners = both.reshape(-1), both[:, ::-1].reshape(-1)
+    memory = max(MEMORY * markers.rate, 1.0)
+    frames = _looked_at(len(positions), jumps, max(int(memory / 2.0), 1))
+    seen = positions[frames]
+    expected = shapes_of(positions, columns, partners).predicted(seen)
+    noise = _noise(seen[:, columns] - expected, np.diff(frames))
+    swaps = []
+    for row, pair in enumerate(pairs):
+        own = slice(2 * row, 2 * row + 2)
+        one, other = (markers.names[column] for column in pair)
+        known = np.isfinite(seen[:, pair, 0]).all(axis=1) & np.isfinite(expected[:, own, 0]).all(axis=1)
+        if known.sum() > 1:
+            evidence = _Evidence.of(frames[known], seen[known][:, pair], expected[known, own], noise[:, own], memory)
+            swaps += [Swap(one, other, start, stop, gain) for start, stop, gain in evidence.exchanged()]
+    return [swap for swap in swaps if swap.gain > SUSPECTED]
+
+
+def _looked_at(count: int, jumps: np.ndarray, stride: int) -> np.ndarray:
+    """Frames around jumps, and some between: nothing happens in the others."""
+    chosen = np.zeros(count, bool)
+    chosen[::stride] = True
+    for shift in (-2, -1, 0, 1):
+        chosen[np.clip(jumps + shift, 0, count - 1)] = True
+    return np.flatnonzero(chosen)
+
+
+def _suspects(times: np.ndarray, positions: np.ndarray) -> tuple[list[tuple[int, int]], np.ndarray]:
+    """Pairs of which one jumped to where the other was about to be, and the frames in which that happened."""
+    flown = _flown(times, positions)
+    off = np.linalg.norm(positions - flown, axis=2)
+    jumped = np.nan_to_num(off) > JUMP
+    found: set[tuple[int, int]] = set()
+    frames = []
+    for frame in np.flatnonzero(jumped.any(axis=1)):
+        here = np.flatnonzero(jumped[frame])
+        across = np.linalg.norm(positions[frame][None, :] - flown[frame, here][:, None], axis=2)
+        taken = np.nan_to_num(across, nan=np.inf) < TAKEN_OVER * off[frame, here][:, None]
+        taken[np.arange(len(here)), here] = False
+        for row, other in np.argwhere(taken):
+            found.add((min(int(here[row]), int(other)), max(int(here[row]), int(other))))
+        if taken.any():
+            frames.append(frame)
+    return sorted(found), np.array(frames, int)
+
+
+def _flown(times: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """Where each marker should be (N, M, 3) by how it flew when it was seen last; NaN before it was."""
+    frames = np.arange(len(times))[:, None]
+    seen = np.isfinite(positions[..., 0])
+    last = np.maximum.accumulate(np.where(seen, frames, -1), axis=0)
+    last = np.vstack([np.full((1, positions.shape[1]), -1), last[:-1]])
+    columns = np.arange(positions.shape[1])
+    speed = np.full(positions.shape, np.nan)
+    speed[1:] = np.diff(positions, axis=0) / np.diff(times)[:, None, None]
+    start, pace = positions[last, columns], np.nan_to_num(speed[last, columns])
+    flown = start + pace * np.minimum(times[:, None] - times[last], FLIGHT)[..., None]
+    return np.where((last >= 0)[..., None], flown, np.nan)
+
+
+def _noise(left: np.ndarray, gaps: np.ndarray) -> np.ndarray:
+    """Spreads (2, C) [m] of what is left (N, C, 3) beside the prediction: from frame to frame, and altogether."""
+    steps, size = np.linalg.norm(np.diff(left, axis=0), axis=2) / gaps[:, None], np.linalg.norm(left, axis=2)
+    result = np.array([[STEP_NOISE], [PLACE_NOISE]]) * np.ones(left.shape[1])
+    for row, values, factor in ((0, steps, STEP_SPREAD), (1, size, PLACE_SPREAD)):
+        known = np.isfinite(values).any(axis=0)
+        result[row, known] = np.maximum(result[row, known], factor * np.nanmedian(values[:, known], axis=0))
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What speaks against either state (0 own, 1 exchanged) of a pair of labels.
+
+    Attributes:
+        frames: (K,) looked at, both labels seen.
+        places: (K, 2) [nat] against each state in each frame, by where the labels lie.
+        steps: (2, 2, K - 1) [nat] against coming from a state into a state, by how far they moved.
+    """
+
+    frames: np.ndarray
+    places: np.ndarray
+    steps: np.ndarray
+
+    @staticmethod
+    def of(frames: np.ndarray, seen: np.ndarray, expected: np.ndarray, noise: np.ndarray, memory: float) -> _Evidence:
+        """From places (K, 2, 3) of two labels, where each is expected (K, 2, 3), and its spreads (2, 2)."""
+        left = np.stack([seen - expected, seen[:, ::-1] - expected])  # state, frame, marker, axis
+        gaps = np.diff(frames).astype(float)
+        stands_for = np.minimum(np.gradient(frames.astype(float)) / memory, 1.0)
+        places = _nats(left, noise[1], PLACE_MOST).sum(axis=2) * stands_for
+        spread = np.minimum(noise[0] * gaps[:, None], np.maximum(noise[1], noise[0]))
+        moved = [[_nats(left[to, 1:] - left[of, :-1], spread, STEP_MOST).sum(axis=1) for to in (0, 1)] for of in (0, 1)]
+        steps = np.array(moved)
+        steps[[0, 1], [1, 0]] += CHANGE
+        return _Evidence(frames, places.T, steps)
+
+    def exchanged(self) -> list[tuple[int, int, float]]:
+        """Start, stop and gain [nat] of each exchange on the most probable path."""
+        states = self._path()
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], states, [0]])))
+        return [
+            (int(self.frames[start]), int(self.frames[stop - 1]) + 1, self._gain(start, stop))
+            for start, stop in zip(edges[::2], edges[1::2])
+        ]
+
+    def _path(self) -> np.ndarray:
+        """States (K,) by Viterbi."""
+        best = self.places[0] + [0.0, CHANGE]
+        came = np.zeros((len(self.frames), 2), int)
+        for k in range(1, len(self.frames)):
+            ways = best[:, None] + self.steps[:, :, k - 1]
+            came[k] = ways.argmin(axis=0)
+            best = ways.min(axis=0) + self.places[k]
+        states = np.zeros(len(self.frames), int)
+        states[-1] = int(best.argmin())
+        for k in range(len(self.frames) - 1, 0, -1):
+            states[k - 1] = came[k, states[k]]
+        return states
+
+    def _gain(self, start: int, stop: int) -> float:
+        """[nat] by which an exchange in looked-at frames start..stop-1 is more probable than none."""
+        gain = float((self.places[start:stop, 0] - self.places[start:stop, 1]).sum())
+        gain += float((self.steps[0, 0, start : stop - 1] - self.steps[1, 1, start : stop - 1]).sum())
+        gain += -CHANGE if start == 0 else float(self.steps[0, 0, start - 1] - self.steps[0, 1, start - 1])
+        gain += 0.0 if stop == len(self.frames) else float(self.steps[0, 0, stop - 1] - self.steps[1, 0, stop - 1])
+        return gain
+
+
+def _nats(left: np.ndarray, spread: np.ndarray, most: float) -> np.ndarray:
+    """How improbable vectors (..., 3) of a spread are, up to a most."""
+    return np.minimum((left**2).sum(axis=-1) / (2.0 * spread**2), most)
