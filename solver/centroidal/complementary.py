@@ -1,0 +1,166 @@
+"""The recursive complementary filter of bailly2019, Figs. 3 and 4, over a whole recording.
+
+Every iteration renews what depends on the estimates, the central axis's point (6b) and the wrench's momentum rate (8),
+and filters again. In the form of differences from the kinematic value the filters start from it: what is filtered then
+begins at rest, and no transient is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..signals.filters import extended
+from .filters import Bank, Section, bank
+from .settings import ComplementarySettings
+from .sources import Kinetics
+from .values import CentroidalData, CentroidalEstimate
+
+PAPER = ComplementarySettings()
+SETTLED_PERIODS = 3.0
+"""Padding in periods of a cut-off; a critically damped filter has forgotten its start by then to 1e-8."""
+
+Smoother = Callable[[np.ndarray], np.ndarray]
+
+
+def complementary(data: CentroidalData, settings: ComplementarySettings = PAPER) -> CentroidalEstimate:
+    """Zero-phase form, for recordings.
+
+    Args:
+        data: signals; where the wrench is not known the estimate is the kinematic one.
+        settings: cut-offs and tolerance.
+
+    Raises:
+        InvalidValue: a cut-off is not below half the sample rate.
+    """
+    filters = bank(settings, data.rate)
+    pads = {
+        cutoff: int(np.ceil(SETTLED_PERIODS * data.rate / cutoff))
+        for cutoff in (settings.low, settings.high, settings.momentum)
+    }
+    com, acceleration = data.com.T, data.acceleration.T
+    pushed = np.ascontiguousarray(data.force_acceleration.T)
+    kept = _both_ways(filters.rest, com, pads[settings.high], odd=True)
+    steady = kept + _twice_integrated(filters, pushed, pads[settings.high])
+    fast = pushed - _both_ways(filters.rest, pushed - acceleration, pads[settings.high], odd=True)
+
+    def low(values: np.ndarray) -> np.ndarray:
+        return _both_ways(filters.low, values, pads[settings.low], odd=False)
+
+    def momentum(values: np.ndarray) -> np.ndarray:
+        return _both_ways(filters.momentum, values, pads[settings.momentum], odd=False)
+
+    kinetics = Kinetics.of(data, causal=False)
+    return _recursion(data, settings, kinetics, (steady, fast), (low, momentum), "complementary")
+
+
+def causal(data: CentroidalData, settings: ComplementarySettings = PAPER) -> CentroidalEstimate:
+    """The form that knows the past only, for a whole recording at once; `CausalFilter` gives the same live.
+
+    Raises:
+        InvalidValue: a cut-off is not below half the sample rate.
+    """
+    filters = bank(settings, data.rate)
+    com, acceleration = data.com.T, data.acceleration.T
+    pushed = np.ascontiguousarray(data.force_acceleration.T)
+    start = com[:, :1]
+    gliding = com - start - (com[:, 1:2] - start) * np.arange(len(data))  # the high pass takes nothing else off it
+    steady = com - filters.high(gliding) + filters.high_twice(pushed)
+    fast = acceleration + filters.high(pushed - acceleration)
+
+    def momentum(values: np.ndarray) -> np.ndarray:
+        # lead on from the kinematic value: a difference that was there before the first sample
+        return filters.momentum(values - values[:, :1]) + values[:, :1]
+
+    kinetics = Kinetics.of(data, causal=True)
+    return _recursion(data, settings, kinetics, (steady, fast), (filters.low, momentum), "causal")
+
+
+def _recursion(
+    data: CentroidalData,
+    settings: ComplementarySettings,
+    kinetics: Kinetics,
+    kept: tuple[np.ndarray, np.ndarray],
+    filters: tuple[Smoother, Smoother],
+    method: str,
+) -> CentroidalEstimate:
+    """Fig. 4. It ends when both changes are within the tolerance; the figure's "and" would end it at the first.
+
+    Args:
+        data: signals.
+        settings: tolerance and number of iterations.
+        kinetics: of the data.
+        kept: (3, N) centre of mass [m] and its acceleration [m/s^2] without what comes from the central axis.
+        filters: low passes of the centre of mass and of the momentum rate.
+        method: its name.
+    """
+    (steady, fast), (low, momentum) = kept, filters
+    measured = np.ascontiguousarray(data.com.T)
+    kinematic = np.ascontiguousarray(data.momentum_rate.T)
+    com, rate = measured, kinematic
+    axis = force_rate = np.zeros_like(com)
+    drawn, trace, settled = axis, [], False
+    for _ in range(settings.iterations):
+        axis = kinetics.axis_trust * (kinetics.axis_point(com, rate) - measured)
+        force_rate = kinetics.trust * (kinetics.momentum_rate(com) - kinematic)
+        drawn = low(axis)
+        before = com, rate
+        com, rate = steady + drawn, kinematic + force_rate - momentum(force_rate)
+        trace.append((float(np.abs(com - before[0]).max()), float(np.abs(rate - before[1]).max())))
+        if max(trace[-1]) <= settings.tolerance:
+            settled = True
+            break
+    bent = np.zeros_like(drawn)
+    bent[:, 1:-1] = np.diff(drawn, 2, axis=1) * data.rate**2
+    notes = [] if data.has_moment else ["the wrench has no moment: the central axis and its momentum rate are left out"]
+    if not settled:
+        notes.append(
+            f"the recursion still changed by {1e3 * trace[-1][0]:.2g} mm and {trace[-1][1]:.2g} N m in its last of "
+            f"{settings.iterations} iterations"
+        )
+    seen = np.where(kinetics.axis_trust > 0.0, 1.0, np.nan)
+    sources = {
+        "kinematic": data.com,
+        "axis": ((measured + axis) * seen).T,
+        "kinematic momentum rate": data.momentum_rate,
+        "force momentum rate": ((kinematic + force_rate) * np.where(kinetics.trust > 0.0, 1.0, np.nan)).T,
+    }
+    return CentroidalEstimate(
+        method, data.times, data.mass, com.T, (fast + bent).T, rate.T, tuple(trace), settled, sources, tuple(notes)
+    )
+
+
+def _both_ways(section: Section, values: np.ndarray, pad: int, *, odd: bool) -> np.ndarray:
+    """A low pass (3, N) forwards and backwards, over a reflection at the ends.
+
+    An ``odd`` reflection goes on as the signal does; an even one keeps the mean of a difference that fluctuates, where
+    the odd one would believe its last sample.
+    """
+    if odd:
+        longer, start = extended(values.T, pad, pad)
+        longer = np.ascontiguousarray(longer.T)
+    else:
+        longer, start = np.pad(values, ((0, 0), (pad, pad)), mode="symmetric"), pad
+    filtered = _from_rest(section, _from_rest(section, longer)[:, ::-1])[:, ::-1]
+    return filtered[:, start : start + values.shape[1]]
+
+
+def _from_rest(section: Section, values: np.ndarray) -> np.ndarray:
+    first = values[:, :1]
+    return section(values - first) + first
+
+
+def _twice_integrated(filters: Bank, pushed: np.ndarray, pad: int) -> np.ndarray:
+    """Zero-phase high pass (3, N) [m] of the double integral of an acceleration: G + G* - H G*, see `filters`.
+
+    Beyond the ends stands the acceleration of a place that is reflected oddly there, as the kinematic one is.
+    """
+    pad = min(pad, pushed.shape[1] - 1)
+    still = np.zeros((len(pushed), 1))
+    longer = np.concatenate(
+        [-pushed[:, pad:0:-1], still, pushed[:, 1:-1], still, -pushed[:, -2 : -pad - 2 : -1]], axis=1
+    )
+    forwards = filters.high_twice(longer)
+    backwards = filters.high_twice(longer[:, ::-1])[:, ::-1]
+    return (forwards + backwards - filters.high(backwards))[:, pad : pad + pushed.shape[1]]

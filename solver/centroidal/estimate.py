@@ -1,0 +1,42 @@
+"""Every estimator by its name, behind one interface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from ..errors import UnknownPreset
+from .complementary import causal, complementary
+from .peers import extended_kalman, force_only, kinematic, linear_fusion
+from .smoother import smoothed
+from .values import CentroidalData, CentroidalEstimate
+
+BEST = "smoother"
+METHODS: Mapping[str, Callable[[CentroidalData], CentroidalEstimate]] = MappingProxyType(
+    {
+        "smoother": smoothed,
+        "complementary": complementary,
+        "causal": causal,
+        "ekf": extended_kalman,
+        "fusion": linear_fusion,
+        "force": force_only,
+        "kinematic": kinematic,
+    }
+)
+"""Each with its default settings."""
+
+
+def estimate(data: CentroidalData, method: str = BEST) -> CentroidalEstimate:
+    """Centre of mass and momentum rate of a recording.
+
+    Args:
+        data: signals.
+        method: one of `METHODS`.
+
+    Raises:
+        UnknownPreset: no such method.
+        InvalidValue: the samples are too few a second for the method's filters.
+    """
+    if method not in METHODS:
+        raise UnknownPreset(method, METHODS)
+    return METHODS[method](data)

@@ -1,0 +1,72 @@
+"""From the values of the main job to `CentroidalData`: a trial's motion and wrenches, a rig and any inertials of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..dynamics import centroidal_momentum, com_trajectory
+from ..errors import InvalidValue
+from ..inertials import InertialParameters
+from ..rig import Rig
+from ..signals import GRAVITY
+from ..trial import Trial
+from .modes import inertial_modes
+from .values import AXES, CentroidalData
+
+LOADED = 0.2
+"""Share of the body weight from which a trial's force says where it acts."""
+REACH = 0.6
+"""[m] horizontal distance between centre of mass and centre of pressure that no standing body has for long."""
+
+
+def centroidal_data(
+    rig: Rig, trial: Trial, parameters: InertialParameters, root: np.ndarray | None = None
+) -> CentroidalData:
+    """Signals of one trial.
+
+    Args:
+        rig: that moved.
+        trial: motion and wrenches, about the world origin, on one clock.
+        parameters: of its links, prior or identified; their sum is the total mass.
+        root: (M, L, 10) square root of the parameters' covariance (`identification.posterior.covariance_root`); None
+            believes them.
+
+    Raises:
+        InvalidValue: another rig's parameters, no positive mass, or wrenches about another point than the world origin.
+    """
+    momentum = centroidal_momentum(rig, trial.motion, parameters)
+    measured = np.asarray(trial.wrenches.measured)
+    known = trial.counted & measured[:, :AXES].all(axis=1)
+    data = CentroidalData(
+        trial.motion.times,
+        parameters.total_mass,
+        com_trajectory(rig, trial.motion, parameters),
+        momentum.momentum[:, AXES:],
+        momentum.rate[:, AXES:],
+        momentum.rate[:, :AXES] / parameters.total_mass,
+        trial.wrenches.total,
+        known,
+        bool(measured[known, AXES:].all()),
+        None if root is None else inertial_modes(rig, trial.motion, parameters, root),
+    )
+    require_world_origin(data, trial.name)
+    return data
+
+
+def require_world_origin(data: CentroidalData, name: str) -> None:
+    """Refuse moments about another point than the world origin: they put the centre of pressure beside the body.
+
+    Raises:
+        InvalidValue: half of the loaded samples have their centre of pressure farther than `REACH` from below the CoM.
+    """
+    loaded = data.known & (data.force[:, 2] > LOADED * data.mass * GRAVITY)
+    if not data.has_moment or not loaded.any():
+        return
+    force, moment = data.force[loaded], data.moment[loaded]
+    pressure = np.stack([-moment[:, 1], moment[:, 0]], axis=1) / force[:, 2:]
+    away = np.median(pressure - data.com[loaded, :2], axis=0)
+    if np.linalg.norm(away) > REACH:
+        raise InvalidValue(
+            f"trial {name!r}: the centre of pressure lies {away[0]:.2f}, {away[1]:.2f} m (x, y) from below the body: "
+            "the moments are about another point than the world origin, or forces and motion do not share their axes"
+        )

@@ -1,0 +1,84 @@
+"""Named settings of the complementary filters, the paper's as defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from ..errors import InvalidValue, UnknownPreset
+
+FLIGHT = 0.05
+"""Share of the body weight below which the force has no central axis worth the name; half believed there."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComplementarySettings:
+    """Cut-offs of Table I and when the recursion of Fig. 4 stops.
+
+    Attributes:
+        name: of the settings.
+        low: [Hz] below it the centre of mass is read from the central axis.
+        high: [Hz] above it from the force.
+        momentum: [Hz] below it the momentum rate is read from the kinematics, above from the wrench.
+        damping: zeta of all filters, a ratio; 1 is critical.
+        tolerance: [m] and [N m] change of centre of mass and momentum rate that ends the recursion.
+        iterations: most of them.
+        note: where the figures come from.
+    """
+
+    name: str = "bailly2019"
+    low: float = 1.0
+    high: float = 25.0
+    momentum: float = 2.0
+    damping: float = 1.0
+    tolerance: float = 1e-3
+    iterations: int = 50
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high", "momentum", "damping", "tolerance"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value > 0.0):
+                raise InvalidValue(f"{name} of the filters {self.name!r} must be positive, got {value!r}")
+        if not self.low < self.high:
+            raise InvalidValue(
+                f"filters {self.name!r}: the low cut-off {self.low:g} Hz must lie below the high one {self.high:g} Hz"
+            )
+        if self.iterations < 1:
+            raise InvalidValue(f"filters {self.name!r}: at least one iteration, got {self.iterations}")
+
+    def require_rate(self, rate: float) -> None:
+        """Refuse samples that are too few for the filters.
+
+        Raises:
+            InvalidValue: the highest cut-off is not below half the sample rate [1/s].
+        """
+        highest = max(self.high, self.momentum)
+        if not highest < 0.5 * rate:
+            raise InvalidValue(
+                f"filters {self.name!r} cut off at {highest:g} Hz, which is not below half the sample rate "
+                f"({0.5 * rate:g} Hz); choose a lower cut-off or data at a higher rate"
+            )
+
+
+SETTINGS: Mapping[str, ComplementarySettings] = MappingProxyType(
+    {
+        settings.name: settings
+        for settings in (ComplementarySettings(note="bailly2019 III.A: HRP-2 at 200 Hz, walking at 0.5 m/s"),)
+    }
+)
+
+
+def settings_of(name: str) -> ComplementarySettings:
+    """The settings of that name.
+
+    Raises:
+        UnknownPreset: none has it.
+    """
+    try:
+        return SETTINGS[name]
+    except KeyError:
+        raise UnknownPreset(name, SETTINGS) from None

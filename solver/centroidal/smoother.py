@@ -1,0 +1,159 @@
+"""The estimator of this project: everything that is known of centre of mass and momentum, weighed once.
+
+Unknown are the true centre of mass c and angular momentum L, the errors of the kinematic ones, a gain of the plates
+and, where the inertials are doubted, the modes of their covariance. Seen are, in each sample,
+
+* c + error + modes = kinematic c, and the same of L: what skin, skeleton and inertials leave wrong is no white noise
+  but a motion of its own, fast and small (skin) and slow and large (skeleton, inertials);
+* c'' = (1 + gain) f / m + g, bailly2019 (2), where every contact is measured;
+* L' = (1 + gain) (tau + f x c), bailly2019 (1), where moments are measured too.
+
+All are linear as f is measured, so the most likely course of all unknowns is one banded system (`chain`): no cut-off
+divides the frequencies, the noise does, and where the wrench is not known the estimate leans on what its neighbours
+tell of position, velocity and of the errors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..errors import InvalidValue
+from ..signals import GRAVITY
+from ..so3 import skew
+from .chain import Process, Rows, matern, most_likely, wandering
+from .values import AXES, CentroidalData, CentroidalEstimate
+
+PIECE, OVERLAP = 1500, 250
+"""Samples that are solved at once, and those beside them that are solved with them and thrown away."""
+EXACT = 1e-5
+"""Relative noise of an equation that holds but for rounding, of the error that it is written with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """How a signal moves, and how its kinematic value errs; mass taken off, so that bodies of any size compare.
+
+    Attributes:
+        std: (3,) by axis, of the signal's highest derivative: [m/s^2] of c'', [m^2/s^2] of L' / m.
+        cutoff: [Hz] of the same.
+        error: (3,) [m] or [m^2/s] fast error of the kinematic value, of skin that swings.
+        error_cutoff: [Hz] above it the fast error falls off.
+        drift: (3,) [m] or [m^2/s] slow error, of skeleton and inertials.
+        drift_cutoff: [Hz] the same of the slow error.
+    """
+
+    std: tuple[float, float, float]
+    cutoff: float
+    error: tuple[float, float, float]
+    error_cutoff: float
+    drift: tuple[float, float, float]
+    drift_cutoff: float
+
+
+@dataclass(frozen=True, slots=True)
+class SmootherSettings:
+    """Noise of the sources, learnt on recordings.
+
+    Attributes:
+        com: of the centre of mass.
+        momentum: of the angular momentum about it over the mass.
+        force: [m/s^2] white noise of f / m.
+        moment: [m^2/s^2] of tau / m.
+        gain: relative error of the plates' size.
+    """
+
+    com: Signal = field(
+        default_factory=lambda: Signal((3.0, 3.0, 3.0), 4.0, (5e-4, 5e-4, 5e-4), 4.0, (5e-3, 5e-3, 5e-3), 0.2)
+    )
+    momentum: Signal = field(
+        default_factory=lambda: Signal((0.5, 0.5, 0.2), 4.0, (5e-3, 5e-3, 2e-3), 6.0, (5e-3, 5e-3, 2e-3), 0.2)
+    )
+    force: float = 0.05
+    moment: float = 0.02
+    gain: float = 0.03
+
+    def __post_init__(self) -> None:
+        for name in ("force", "moment"):
+            if not getattr(self, name) > 0.0:
+                raise InvalidValue(f"the noise of the {name} must be positive, got {getattr(self, name)!r}")
+
+
+USUAL = SmootherSettings()
+
+
+def smoothed(data: CentroidalData, settings: SmootherSettings = USUAL) -> CentroidalEstimate:
+    """Zero-phase estimate of a recording.
+
+    Args:
+        data: signals; the wrench may be unknown for any stretch.
+        settings: noise of the sources.
+    """
+    count = len(data)
+    parts, gains = [], []
+    for start in range(0, count, PIECE):
+        stop = min(start + PIECE, count)
+        low, high = max(0, start - OVERLAP), min(count, stop + OVERLAP)
+        values, common = _solved(data.part(low, high), settings)
+        parts.append(values[:, :, start - low : stop - low])
+        gains.append(common[0])
+    com, acceleration, rate = np.concatenate(parts, axis=2)
+    notes = [] if data.has_moment else ["the wrench has no moment: the momentum rate is the kinematic one, smoothed"]
+    if data.known.any():
+        listed = ", ".join(f"{100.0 * gain:+.1f}" for gain in gains)
+        notes.append(f"the plates' size was corrected by {listed} %")
+    return CentroidalEstimate(
+        "smoother", data.times, data.mass, com.T, acceleration.T, rate.T, sources={"kinematic": data.com},
+        notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _solved(data: CentroidalData, settings: SmootherSettings) -> tuple[np.ndarray, np.ndarray]:
+    """(3, 3, N) centre of mass, acceleration, momentum rate; and the common unknowns, the gain first."""
+    step, count, mass = 1.0 / data.rate, len(data), data.mass
+    processes: list[Process] = []
+    places: dict[str, list[int]] = {"com": [], "momentum": []}
+    size = 0
+    for name, signal, integrals in (("com", settings.com, 2), ("momentum", settings.momentum, 1)):
+        for axis in range(AXES):
+            own = (
+                matern(signal.std[axis], signal.cutoff, step, integrals),
+                matern(signal.error[axis], signal.error_cutoff, step),
+                wandering(signal.drift[axis], signal.drift_cutoff, step),
+            )
+            places[name].append(size)
+            processes += own
+            size += integrals + 2 + 2 + 1
+    modes = data.modes
+    states = np.zeros((count, 4 * AXES, size))
+    common = np.zeros((count, 4 * AXES, 1 + (0 if modes is None else len(modes))))
+    values, weights = np.zeros((2, count, 4 * AXES))
+    force, moment = data.force / mass, data.moment / mass
+    known = data.known.astype(float)
+    origin = data.com[:1]  # a lever of metres would drown the millimetres
+    turned = skew(force)
+    for axis in range(AXES):
+        at, spin = places["com"][axis], places["momentum"][axis]
+        states[:, axis, [at, at + 4, at + 6]] = 1.0
+        states[:, 3 + axis, [spin, spin + 3, spin + 5]] = 1.0
+        states[:, 6 + axis, at + 2] = step**-2.0
+        states[:, 9 + axis, spin + 1] = step**-1.0
+        states[:, 9 + axis, places["com"]] = -turned[:, axis]
+    values[:, 0:3], weights[:, 0:3] = data.com - origin, (EXACT * 100 * np.array(settings.com.error)) ** -2.0
+    values[:, 3:6], weights[:, 3:6] = data.momentum / mass, (EXACT * 100 * np.array(settings.momentum.error)) ** -2.0
+    values[:, 6:9] = force - np.array([0.0, 0.0, GRAVITY])
+    weights[:, 6:9] = known[:, None] * settings.force**-2.0
+    values[:, 9:12] = moment + np.cross(force, np.broadcast_to(origin, force.shape))
+    weights[:, 9:12] = known[:, None] * data.has_moment * settings.moment**-2.0
+    common[:, 6:9, 0] = -force
+    common[:, 9:12, 0] = -(moment + np.cross(force, data.com))
+    if modes is not None:
+        common[:, 0:3, 1:], common[:, 3:6, 1:] = modes.com, modes.momentum / mass
+    stds = np.ones(common.shape[2])
+    stds[0] = settings.gain
+    found, theta = most_likely(processes, Rows(states, common, values, weights), stds)
+    com = found[:, places["com"]] + origin
+    acceleration = found[:, [at + 2 for at in places["com"]]] * step**-2.0
+    rate = mass * found[:, [at + 1 for at in places["momentum"]]] * step**-1.0
+    return np.stack([com.T, acceleration.T, rate.T]), theta

@@ -1,0 +1,205 @@
+"""What is measured of a body as a whole, and what an estimator makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+import numpy as np
+
+from ..arrays import frozen, frozen_mask, frozen_times
+from ..errors import InvalidValue
+from ..motion import rate_of, span_of
+from ..signals import GRAVITY
+
+AXES = 3
+EVEN = 0.01
+"""Largest deviation of a step from the mean one that counts as rounding of the time stamps."""
+
+
+@dataclass(frozen=True, slots=True)
+class InertialModes:
+    """How the kinematic signals would change if the inertials were others: one mode is one standard deviation.
+
+    The columns of a square root of the inertials' covariance, seen through the motion. With K = 0 the inertials are
+    believed as they are.
+
+    Attributes:
+        com: (N, 3, K) [m] change of the centre of mass.
+        momentum: (N, 3, K) [kg m^2/s] change of the angular momentum about it.
+    """
+
+    com: np.ndarray
+    momentum: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "com", frozen("modes of the centre of mass", self.com, (None, AXES, None)))
+        object.__setattr__(self, "momentum", frozen("modes of the momentum", self.momentum, self.com.shape))
+
+    def __len__(self) -> int:
+        return self.com.shape[2]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CentroidalData:
+    """Kinematic and kinetic signals of one body on one even clock, world axes.
+
+    Attributes:
+        times: (N,) [s], even.
+        mass: [kg] of the whole body.
+        com: (N, 3) [m] centre of mass by the kinematics.
+        momentum: (N, 3) [kg m^2/s] angular momentum about the centre of mass by the kinematics.
+        momentum_rate: (N, 3) [N m] its rate by the kinematics.
+        acceleration: (N, 3) [m/s^2] of the kinematic centre of mass.
+        wrench: (N, 6) [N, N m] all that pushes the body but gravity: force, then moment about the world origin; NaN
+            where nothing was measured.
+        measured: (N,) True where every contact is measured; by default wherever the force is finite.
+        has_moment: False for plates that deliver forces alone: then no source uses the central axis.
+        modes: what is not known of the inertials; None where they are believed.
+    """
+
+    times: np.ndarray
+    mass: float
+    com: np.ndarray
+    momentum: np.ndarray
+    momentum_rate: np.ndarray
+    acceleration: np.ndarray
+    wrench: np.ndarray
+    measured: np.ndarray | None = None
+    has_moment: bool = True
+    modes: InertialModes | None = None
+
+    def __post_init__(self) -> None:
+        times = frozen_times(self.times)
+        object.__setattr__(self, "times", times)
+        count = len(times)
+        if count < 2:
+            raise InvalidValue("an estimate over time needs at least two samples")
+        steps = np.diff(times)
+        if np.abs(steps - steps.mean()).max() > EVEN * steps.mean():
+            place = int(np.argmax(np.abs(steps - steps.mean())))
+            raise InvalidValue(
+                f"the samples are not even: {steps[place]:.4g} s after {times[place]:.4g} s, {steps.mean():.4g} s on "
+                "average; put motion and forces on one clock first (signals.resample)"
+            )
+        if not (np.isfinite(self.mass) and self.mass > 0.0):
+            raise InvalidValue(f"the total mass must be known and positive, got {self.mass!r} kg")
+        for name in ("com", "momentum", "momentum_rate", "acceleration"):
+            object.__setattr__(self, name, frozen(name, getattr(self, name), (count, AXES)))
+        object.__setattr__(self, "wrench", frozen("wrench", self.wrench, (count, 2 * AXES), finite=False))
+        used = self.wrench if self.has_moment else self.wrench[:, :AXES]
+        finite = np.isfinite(used).all(axis=1)
+        measured = finite if self.measured is None else frozen_mask("measured", self.measured, (count,)) & finite
+        object.__setattr__(self, "measured", frozen_mask("measured", measured, (count,)))
+        if self.modes is not None and len(self.modes.com) != count:
+            raise InvalidValue(f"the modes of the inertials have {len(self.modes.com)} frames, the signals {count}")
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __repr__(self) -> str:
+        share = 100.0 * float(np.mean(self.known))
+        moment = "" if self.has_moment else ", no moment"
+        return f"CentroidalData of {self.mass:.1f} kg: {span_of(self.times)}, {share:.0f} % with forces{moment}"
+
+    @property
+    def rate(self) -> float:
+        """Samples per second."""
+        return rate_of(self.times)
+
+    @property
+    def known(self) -> np.ndarray:
+        """(N,) True where every contact is measured."""
+        assert self.measured is not None
+        return self.measured
+
+    @property
+    def force(self) -> np.ndarray:
+        """(N, 3) [N]; zero where not measured."""
+        return np.where(self.known[:, None], self.wrench[:, :AXES], 0.0)
+
+    @property
+    def moment(self) -> np.ndarray:
+        """(N, 3) [N m] about the world origin; zero where not measured."""
+        return np.where(self.known[:, None] & self.has_moment, self.wrench[:, AXES:], 0.0)
+
+    @property
+    def force_acceleration(self) -> np.ndarray:
+        """(N, 3) [m/s^2] f / m + g of (2); where not measured, the kinematic acceleration."""
+        pushed = self.force / self.mass
+        pushed[:, 2] -= GRAVITY
+        return np.where(self.known[:, None], pushed, self.acceleration)
+
+    def hidden(self, frames: np.ndarray) -> CentroidalData:
+        """A copy that does not know the wrench in these frames (N,)."""
+        wrench = np.where(np.asarray(frames, bool)[:, None], np.nan, self.wrench)
+        return replace(self, wrench=wrench, measured=self.known & ~frames)
+
+    def part(self, start: int, stop: int) -> CentroidalData:
+        """Samples start..stop-1."""
+        cut = slice(start, stop)
+        modes = self.modes and InertialModes(self.modes.com[cut], self.modes.momentum[cut])
+        return replace(
+            self,
+            times=self.times[cut],
+            com=self.com[cut],
+            momentum=self.momentum[cut],
+            momentum_rate=self.momentum_rate[cut],
+            acceleration=self.acceleration[cut],
+            wrench=self.wrench[cut],
+            measured=self.known[cut],
+            modes=modes,
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CentroidalEstimate:
+    """What an estimator makes of `CentroidalData`, world axes.
+
+    Attributes:
+        method: its name.
+        times: (N,) [s].
+        mass: [kg].
+        com: (N, 3) [m].
+        acceleration: (N, 3) [m/s^2] of the centre of mass.
+        momentum_rate: (N, 3) [N m] rate of the angular momentum about it.
+        trace: largest change of the centre of mass [m] and of the momentum rate [N m] in each iteration; () for a
+            method that does not iterate.
+        settled: False where an iteration was ended before the changes were below its tolerance.
+        sources: (N, 3) signals by name that the estimate was made of, for drawing beside it.
+        notes: what a careful reader must know.
+    """
+
+    method: str
+    times: np.ndarray
+    mass: float
+    com: np.ndarray
+    acceleration: np.ndarray
+    momentum_rate: np.ndarray
+    trace: tuple[tuple[float, float], ...] = ()
+    settled: bool = True
+    sources: Mapping[str, np.ndarray] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times", frozen_times(self.times))
+        for name in ("com", "acceleration", "momentum_rate"):
+            object.__setattr__(self, name, frozen(name, getattr(self, name), (len(self.times), AXES)))
+        shape = (len(self.times), AXES)
+        held = {name: frozen(name, values, shape, finite=False) for name, values in self.sources.items()}
+        object.__setattr__(self, "sources", MappingProxyType(held))
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __repr__(self) -> str:
+        told = f", {len(self.trace)} iterations" if self.trace else ""
+        return f"CentroidalEstimate by {self.method}{told}: {span_of(self.times)}"
+
+    @property
+    def wrench(self) -> np.ndarray:
+        """(N, 6) [N, N m] the contact wrench that the estimate needs, about the world origin: (2) and (1) solved."""
+        force = self.mass * self.acceleration
+        force[:, 2] += self.mass * GRAVITY
+        return np.concatenate([force, self.momentum_rate + np.cross(self.com, force)], axis=1)

@@ -1,0 +1,127 @@
+"""The recursion of bailly2019, Fig. 4, over a recording and live."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.centroidal.complementary import causal, complementary
+from solver.centroidal.live import CausalFilter, LiveSample
+from solver.centroidal.settings import ComplementarySettings
+from solver.centroidal.values import CentroidalData
+from solver.errors import InvalidValue
+from tests.centroidal.bodies import Truth, swaying
+
+EXACT = ComplementarySettings(tolerance=1e-11, iterations=400)
+BIAS = np.array([0.01, -0.02, 0.015])
+
+
+def biased(truth: Truth) -> CentroidalData:
+    """The kinematic centre of mass beside the true one by a constant."""
+    return replace(truth.data, com=truth.com + BIAS)
+
+
+@pytest.mark.parametrize("form", [complementary, causal])
+def test_right_kinematics_and_right_forces_pass(form: object) -> None:
+    """Where all sources agree the filters, whose sum is one, return them: nothing is lost, delayed or left over."""
+    truth = swaying()
+    found = form(truth.data)  # type: ignore[operator]
+    assert found.settled
+    np.testing.assert_allclose(found.com, truth.com, atol=2e-5)
+    np.testing.assert_allclose(found.momentum_rate, truth.momentum_rate, atol=0.02)
+
+
+def test_a_bias_across_the_force_is_found() -> None:
+    """A wrong kinematic centre of mass is put right where the central axis sees it: across the force."""
+    truth = swaying()
+    found = complementary(biased(truth))
+    error = np.abs(found.com - truth.com)[200:-200].mean(axis=0)
+    assert error[0] < 0.1 * abs(BIAS[0])
+    assert error[1] < 0.1 * abs(BIAS[1])
+
+
+def test_changes_shrink_until_the_tolerance() -> None:
+    """The trace tells the changes of each iteration; it ends when both are small, or says that it did not."""
+    data = biased(swaying())
+    found = causal(data)
+    assert found.settled
+    assert max(found.trace[-1]) <= 1e-3 < max(found.trace[-2])
+    assert len(found.trace) < 50
+    short = complementary(data, ComplementarySettings(iterations=2))
+    assert not short.settled
+    assert "still changed" in short.notes[0]
+
+
+def test_live_is_the_causal_form() -> None:
+    """Sample by sample, in closed form, comes what the iteration over the whole recording converges to."""
+    data = biased(swaying(2.0))
+    known = np.ones(len(data), bool)
+    known[:7] = known[150:200] = False
+    data = data.hidden(~known)
+    whole = causal(data, EXACT)
+    assert whole.settled
+    live = CausalFilter(data.mass, data.rate, EXACT)
+    for k in range(len(data)):
+        wrench = data.wrench[k] if known[k] else None
+        com, rate = live.step(LiveSample(data.com[k], data.momentum_rate[k], wrench, data.acceleration[k]))
+        np.testing.assert_allclose(com, whole.com[k], atol=1e-9)
+        np.testing.assert_allclose(rate, whole.momentum_rate[k], atol=1e-6)
+
+
+def test_the_start_is_the_kinematic_value() -> None:
+    """The causal form starts where the kinematics are, and the first steps are no jump."""
+    found = causal(biased(swaying()))
+    data = biased(swaying())
+    np.testing.assert_allclose(found.com[0], data.com[0], atol=1e-5)
+    np.testing.assert_allclose(found.momentum_rate[0], data.momentum_rate[0], atol=1e-6)
+    assert np.abs(np.diff(found.com - data.com, axis=0)).max() < 5e-4
+
+
+def test_contacts_come_and_go_without_a_jump() -> None:
+    """Where the wrench becomes unknown and known again the estimate stays near the truth and does not jump."""
+    truth = swaying()
+    hidden = np.zeros(len(truth.data), bool)
+    hidden[400:480] = hidden[800:801] = True
+    found = complementary(truth.data.hidden(hidden))
+    np.testing.assert_allclose(found.com, truth.com, atol=1e-4)
+    np.testing.assert_allclose(found.momentum_rate, truth.momentum_rate, atol=0.1)
+
+
+def test_flight_has_no_central_axis() -> None:
+    """With no force there is no axis and no momentum rate: the estimate stays finite and kinematic."""
+    truth = swaying(2.0)
+    wrench = np.zeros((len(truth.data), 6))
+    found = complementary(replace(truth.data, wrench=wrench))
+    assert np.isfinite(found.com).all()
+    assert np.isnan(found.sources["axis"]).all() or np.abs(found.com - truth.com).max() < 0.2
+
+
+def test_forces_without_moments_leave_out_the_axis() -> None:
+    """Plates that deliver no moments: the axis term is left out and the result says so."""
+    truth = swaying()
+    wrench = truth.data.wrench.copy()
+    wrench[:, 3:] = np.nan
+    found = complementary(replace(truth.data, wrench=wrench, measured=None, has_moment=False))
+    assert "no moment" in found.notes[0]
+    np.testing.assert_allclose(found.com, truth.com, atol=2e-5)
+
+
+def test_a_live_sample_needs_something() -> None:
+    """A sample with neither wrench nor acceleration, and a body without mass, are refused."""
+    with pytest.raises(InvalidValue, match="needs the acceleration"):
+        CausalFilter(60.0, 200.0).step(LiveSample((0.0, 0.0, 0.9), (0.0, 0.0, 0.0)))
+    with pytest.raises(InvalidValue, match="mass"):
+        CausalFilter(float("nan"), 200.0)
+
+
+def test_uneven_samples_and_unknown_mass_are_refused() -> None:
+    """The filters need an even clock and a mass; both are told with what to do."""
+    data = swaying(1.0).data
+    times = np.array(data.times)
+    times[100:] += 0.1
+    with pytest.raises(InvalidValue, match="one clock"):
+        replace(data, times=times)
+    with pytest.raises(InvalidValue, match="total mass"):
+        replace(data, mass=float("nan"))

@@ -1,0 +1,101 @@
+"""The estimator that weighs all sources at once, and what it stands on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.centroidal.chain import Process, Rows, matern, most_likely, wandering
+from solver.centroidal.estimate import METHODS, estimate
+from solver.centroidal.smoother import SmootherSettings, smoothed
+from solver.centroidal.values import InertialModes
+from solver.errors import UnknownPreset
+from solver.signals import GRAVITY
+from tests.centroidal.bodies import jumping, swaying
+
+
+def covariance(process: Process, count: int) -> np.ndarray:
+    """(N, N) covariance of the first state of a stationary process."""
+    states = np.linalg.inv(process.start)
+    rows = []
+    moved = states
+    for _ in range(count):
+        rows.append(moved[0, 0])
+        moved = process.transition @ moved
+    lag = np.abs(np.subtract.outer(np.arange(count), np.arange(count)))
+    return np.array(rows)[lag]
+
+
+@pytest.mark.parametrize("process", [matern(2.0, 3.0, 0.01), wandering(2.0, 3.0, 0.01)])
+def test_the_chain_gives_the_conditional_mean(process: Process) -> None:
+    """What Cholesky's band gives is the mean of the joint Gaussian given what was seen, gaps and common unknown too."""
+    generator = np.random.default_rng(1)
+    count, noise, spread = 40, 0.3, 5.0
+    prior = covariance(process, count)
+    assert abs(prior[0, 0] - 4.0) < 1e-9
+    seen = np.delete(np.arange(count), np.arange(10, 20))
+    values = generator.standard_normal(count)
+    states = np.zeros((count, 1, len(process.transition)))
+    states[:, 0, 0] = 1.0
+    weights = np.zeros((count, 1))
+    weights[seen] = noise**-2.0
+    rows = Rows(states, np.ones((count, 1, 1)), values[:, None], weights)
+    found, common = most_likely([process], rows, np.array([spread]))
+    joint = prior[np.ix_(seen, seen)] + noise**2 * np.eye(len(seen)) + spread**2
+    right = np.linalg.solve(joint, values[seen])
+    np.testing.assert_allclose(found[:, 0], prior[:, seen] @ right, atol=1e-7)
+    np.testing.assert_allclose(common, [spread**2 * right.sum()], atol=1e-7)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_returns_what_all_sources_agree_on(method: str) -> None:
+    """Without noise and bias no estimator has anything to change."""
+    truth = swaying(3.0)
+    found = estimate(truth.data, method)
+    np.testing.assert_allclose(found.com, truth.com, atol=4e-3)
+    np.testing.assert_allclose(found.momentum_rate, truth.momentum_rate, atol=2.0)
+    with pytest.raises(UnknownPreset):
+        estimate(truth.data, "kinematics")
+
+
+def test_in_flight_the_body_falls() -> None:
+    """With the forces given, a flight's acceleration is gravity and its momentum rate nothing, whatever the kinematics
+    say."""
+    truth = jumping()
+    generator = np.random.default_rng(0)
+    skin = 1e-4 * generator.standard_normal((len(truth.data), 3)).cumsum(axis=0)
+    found = smoothed(replace(truth.data, com=truth.com + skin))
+    inside = np.abs(truth.data.times - 1.45) < 0.2
+    assert np.abs(truth.data.wrench[inside]).max() == 0.0
+    assert np.abs(found.acceleration[inside] + np.array([0.0, 0.0, GRAVITY])).max() < 0.05
+    assert np.abs(found.momentum_rate[inside]).max() < 2.0
+
+
+def test_modes_of_the_inertials_are_told_from_the_motion() -> None:
+    """A centre of mass that is wrong the way a mode says is put right along the force too, where no axis sees it."""
+    truth = swaying(4.0)
+    count = len(truth.data)
+    shape = np.sin(2.0 * np.pi * np.arange(count) / 300.0)[:, None] * np.array([0.3, 0.2, 1.0])
+    modes = InertialModes(0.02 * shape[:, :, None], np.zeros((count, 3, 1)))
+    wrong = replace(truth.data, com=truth.com + 0.01 * shape)
+    believed, doubted = smoothed(wrong), smoothed(replace(wrong, modes=modes))
+    error = [np.abs(found.com - truth.com)[:, 2].mean() for found in (believed, doubted)]
+    assert error[1] < 0.2 * error[0]
+
+
+def test_a_wrong_gain_of_the_plates_is_found() -> None:
+    """Forces three per cent too small bend a recording that moves up and down; the gain takes it."""
+    truth = swaying(6.0)
+    found = smoothed(replace(truth.data, wrench=truth.data.wrench / 1.03), SmootherSettings(gain=0.05))
+    assert "+3.0" in found.notes[-1] or "+2.9" in found.notes[-1]
+
+
+def test_long_recordings_are_solved_in_pieces_without_a_seam() -> None:
+    """Pieces overlap so far that their seams cannot be seen."""
+    truth = swaying(12.0)
+    found = smoothed(truth.data)
+    assert len(truth.data) > 1500
+    np.testing.assert_allclose(found.com, truth.com, atol=1e-3)
+    assert np.abs(np.diff(found.com - truth.com, axis=0)).max() < 1e-4
