@@ -107,7 +107,10 @@ def beliefs_of(
     joints = {link: np.array(rig.model.jointPlacements[k + 1].translation) for k, link in enumerate(rig.links) if k}
     stature = float(rig.provenance["height"])  # type: ignore[arg-type]
     result = Beliefs(tuple(joints), tuple(names))
+    regressed = {"asis_width", "pelvis_depth"} <= dimensions.keys()
     for link, centre in joints.items():
+        if regressed and _segment(link) == "thigh":
+            continue  # its pelvis tells more than stature, by which hips lie 20 to 30 mm higher and 8 mm further in
         spread = np.array(JOINT_SPREADS[_segment(link)])
         result.believe({result.joint(link): 1.0}, centre, np.where(spread > TIGHT, loosened * spread, spread))
     for index, place in enumerate(places):

@@ -17,11 +17,11 @@ STILL_WINDOW = 0.25
 STATIC_SPREAD = 0.004
 """[m] Standard deviation of a marker about its place while standing, for all static frames together."""
 STATIC_FRAMES = 3
-MOVING_SPREAD = 0.012
-"""[m] Standard deviation of a marker about its place while moving: skin over bone."""
+MOVING_SPREAD = 0.007
+"""[m] Standard deviation of a marker about its place in each frame of one moving recording: skin over bone. It
+follows the joints and repeats what it did before, so many moving recordings together tell no more than two."""
 MOVING_FRAMES = 24
-"""Frames taken of each moving recording; together they count as half as many, because skin movement repeats."""
-REDUNDANCY = 2.0
+"""Frames taken of each moving recording."""
 MOST = 0.6
 """A frame that takes part shows at least this share of the most markers seen at once."""
 
@@ -56,12 +56,12 @@ def still_frames(table: np.ndarray, recordings: int) -> tuple[list[np.ndarray], 
     return frames, STATIC_SPREAD * float(np.sqrt(STATIC_FRAMES * recordings))
 
 
-def moving_frames(table: np.ndarray) -> tuple[list[np.ndarray], float]:
-    """Well-seen frames spread evenly over a recording (N, M, 3), and each one's spread [m]."""
+def moving_frames(table: np.ndarray, recordings: int) -> tuple[list[np.ndarray], float]:
+    """Well-seen frames spread evenly over a recording (N, M, 3), and the spread [m] of each among so many."""
     seen = np.isfinite(table[:, :, 0]).sum(axis=1)
     usable = np.flatnonzero(seen >= MOST * seen.max())
     chosen = usable[np.linspace(0, len(usable) - 1, min(MOVING_FRAMES, len(usable))).astype(int)]
-    return [table[k] for k in chosen], MOVING_SPREAD * REDUNDANCY**0.5
+    return [table[k] for k in chosen], MOVING_SPREAD * float(np.sqrt(max(recordings, 2)))
 
 
 def _median(part: np.ndarray) -> np.ndarray:

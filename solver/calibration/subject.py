@@ -100,7 +100,7 @@ class SubjectState:
         samples = [s for r in still for s in self._samples(r, len(still))]
         for count, recording in enumerate(moving):
             self.progress(0.3 + 0.4 * count / len(moving), f"choosing frames of {recording.name}")
-            samples += self._samples(recording, 1)
+            samples += self._samples(recording, len(moving))
         self.progress(0.7, f"calibrating on {len(samples)} frames")
         self._solve(samples)
         if suspect(self.evidence()):
@@ -175,7 +175,7 @@ class SubjectState:
         assert recording.markers is not None
         table = table_of(recording.markers, self.names)
         still = is_still(recording.markers)
-        frames, spread = still_frames(table, recordings) if still else moving_frames(table)
+        frames, spread = still_frames(table, recordings) if still else moving_frames(table, recordings)
         self.frames[recording.name] = len(frames)
         return self._posed(frames, spread, recording.name)
 
