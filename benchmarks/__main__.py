@@ -7,6 +7,7 @@ from importlib import import_module
 
 VERBS = {
     "identification": "benchmarks.identification",
+    "tracking": "benchmarks.tracking",
     "dance": "benchmarks.dance",
     "house": "benchmarks.house",
     "faults": "benchmarks.faults",

@@ -141,6 +141,7 @@ PINOCCHIO_ROOMS = {
     "solver/dynamics/configurations.py",
     "solver/dynamics/kinematics.py",
     "solver/dynamics/mechanics.py",
+    "solver/dynamics/weighted.py",
     "solver/dynamics/workspace.py",
     "solver/feasibility/collisions.py",
     "solver/feasibility/shapes.py",

@@ -91,7 +91,7 @@ class SubjectFit:
         self.links = links
         self.information, self.vector, self.constant = information, vector, constant
         self.joints = len(rig.links) - 1
-        self.kinematics = Kinematics(rig, movable=True)
+        self.kinematics = Kinematics(rig)
         self.posture = Posture(rig, TrackingOptions().free_twist)
         self.hinges = HingeRanges(rig)
         self._unknowns = Unknowns.of(self.kinematics, links)

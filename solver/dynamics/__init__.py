@@ -3,6 +3,7 @@
 from .configurations import difference, integrate
 from .kinematics import LinkMotions, link_motions
 from .regressor import STATIC, Axes, RegressorPiece, base_index, regressor_pieces
+from .weighted import WeightedTree
 from .workspace import Workspace, contact_corners, link_poses
 from .wrench import (
     Momentum,
@@ -20,6 +21,7 @@ __all__ = [
     "LinkMotions",
     "Momentum",
     "RegressorPiece",
+    "WeightedTree",
     "Workspace",
     "base_index",
     "base_regressor",

@@ -31,6 +31,12 @@ from .urdf_tree import MovingBodies, moving_bodies
 
 NO_LIMIT = 10.0
 """A rotation limit of this many radians or more limits nothing."""
+NO_SPEED = 100.0
+"""[rad/s, m/s] A speed limit of this much or more limits nothing: people's joints turn at 40 rad/s at most."""
+PLACEHOLDERS = {1.0, 10.0}
+"""[rad/s] Speed limits that, stated for every joint alike, nobody measured."""
+FEW = 3
+"""Joints from which on one value for all of them is no coincidence."""
 INCONSISTENT = -1e-6
 """A second moment below this share of their sum is negative, not rounded."""
 HUGE, HEAVY = 100.0, 10_000.0
@@ -159,12 +165,24 @@ def _limits(document: UrdfDocument, joints: Sequence[Joint]) -> tuple[Limits, li
         ("lower and upper limits of joints that have none left out", endless),
     )
     notes = [f"{what}: {_listed(names)}" for what, names in told if names]
-    if len(joints) > 2 and len(set(parts["speed"])) == len(set(parts["torque"])) == 1 and parts["speed"][0] < np.inf:
-        notes.append(
-            f"every joint has speed limit {parts['speed'][0]:g} and effort limit {parts['torque'][0]:g}: "
-            "these look like placeholders"
-        )
+    parts["speed"], speed_notes = _plausible_speeds(parts["speed"])
+    notes += speed_notes
+    if len(joints) > FEW and len(set(parts["torque"])) == 1 and parts["torque"][0] < np.inf:
+        notes.append(f"every joint has effort limit {parts['torque'][0]:g}: these look like placeholders")
     return Limits(*(np.array(parts[name]) for name in ("lower", "upper", "speed", "torque"))), notes
+
+
+def _plausible_speeds(speeds: list[float]) -> tuple[list[float], list[str]]:
+    """Speed limits without placeholders, which would hold a body back where its file says nothing about it."""
+    stated = {speed for speed in speeds if np.isfinite(speed)}
+    if len(speeds) >= FEW and len(stated) == 1 and stated <= PLACEHOLDERS:
+        told = f"every joint has speed limit {min(stated):g}: a placeholder, taken as none"
+        return [np.inf] * len(speeds), [told]
+    fast = [speed for speed in stated if speed >= NO_SPEED]
+    if not fast:
+        return speeds, []
+    told = f"speed limits of {NO_SPEED:g} rad/s (m/s) and more taken as none, {min(fast):g} for one"
+    return [np.inf if speed in fast else speed for speed in speeds], [told]
 
 
 def _inconsistent(document: UrdfDocument) -> list[str]:

@@ -2,21 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.linalg.lapack import dposv
 
 from ..dynamics import integrate
 from ..errors import BackendError
-from ..rig import ROOT_NV, Rig
+from ..qp.pivoting import FEASIBLE, between_bounds
+from ..rig import Rig
 from ..so3 import vee
-from .bounded import bounded_step
-from .kinematics import COLUMNS, Kinematics, add_orientation_rows, row_sums
+from .kinematics import Kinematics, row_sums
 from .options import TrackingOptions
 from .posture import JointLimits, Posture
+from .residuals import LinkRows
 from .tasks import TargetSample, Tasks
 
 TURN_LIMIT = 0.6
-"""[rad] Longest step taken at once while refining: a Gauss-Newton step beyond it is not trusted."""
+"""[rad] Longest step taken at once: one beyond it is not trusted."""
+DAMPED = (1e-3, 1e-2, 1e-1, 1.0)
+"""Shares of the largest weight that price a step, tried in turn where a step comes out too long: near a singularity."""
+SLACK = 1e-6
+"""[rad] By which a bound may be passed before a step counts as infeasible."""
+FEWEST_CURVED = 4
+"""Points whose second-order term is worth its price."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stride:
+    """One step on its way.
+
+    Attributes:
+        start: (nq,) where it sets out.
+        there: (nq,) where the equations are linearised.
+        going: (nv,) the change from start to there.
+        step: [s] that it lasts.
+    """
+
+    start: np.ndarray
+    there: np.ndarray
+    going: np.ndarray
+    step: float
 
 
 class InverseKinematics:
@@ -29,17 +55,21 @@ class InverseKinematics:
         self.rig = rig
         self.kinematics = Kinematics(rig)
         self.posture = Posture(rig, options.free_twist)
-        self.limits = JointLimits(rig, options.limit_speed)
+        self.limits = JointLimits(rig, options.limit_speed, options.coupled)
         self.options = options
         self.tasks = tasks
         self.points = tasks.positions
         self.turns = tasks.orientations
-        if self.points is not None:
-            self._selector = np.zeros((len(rig.links), len(self.points.names)))
-            self._selector[self.points.links, np.arange(len(self.points.names))] = 1.0
-        self._diagonal = np.diag_indices(rig.model.nv)
+        self.rows = LinkRows(self.kinematics, tasks, options.huber)
+        self._prices = options.posture * self.posture.prices + options.damping
+        self.kinematics.price(self._prices)
+        self._still = np.zeros(rig.model.nv)
+        self._curved = self.points is not None and len(self.points.names) >= FEWEST_CURVED
+        self._held: np.ndarray | None = None
         self.bound_steps = 0
         """Steps in which a joint limit was active."""
+        self.slack = 0.0
+        """[rad] By which the last step passes its bounds."""
 
     def position_residuals(self, sample: TargetSample) -> np.ndarray:
         """Measured minus modelled positions (P, 3) [m] at the current pose; NaN where not measured."""
@@ -52,29 +82,23 @@ class InverseKinematics:
         assert sample.rotations is not None
         return rotation_error(self.kinematics.rotations[self.turns.links], sample.rotations)
 
-    def correction(self, q: np.ndarray, previous: TargetSample, sample: TargetSample, step: float) -> np.ndarray:
-        """One step (nv,) from ``q`` at the previous sample, ``step`` [s] before this one: (9), (10).
+    def correction(
+        self, q: np.ndarray, going: np.ndarray, previous: TargetSample, sample: TargetSample, step: float
+    ) -> np.ndarray:
+        """The configuration (nq,) after one step from ``q`` at the previous sample, ``step`` [s] before: (9), (10).
 
-        v* = v + K r, with r taken at the previous sample's targets where v sets out: the same target motion enters
-        once. (Printed (9) takes r at the new targets, which leads by one step of target motion.) Where the previous
-        sample is missing, the new one gives the residual and v is zero.
+        (9) asks for v* = v + K r. Taken over the step, the share K dt of the innovation is taken off, which is what
+        the new sample says beyond the old pose moved on with the measured velocities, averaged over the step; where
+        none are measured the targets' own displacement stands for them and the same share of the old error is taken
+        off. (Printed (9) adds velocity and residual at the new targets, which counts one step of motion twice.) The
+        equations are linearised where the body will be if it goes on by ``going`` (nv,), not where it was: the error
+        of the step is then of second order in the acceleration, not in the velocity.
         """
-        self.kinematics.update(q)
-        points = turns = None
-        if self.points is not None:
-            residual, now = self.position_residuals(previous), self.position_residuals(sample)
-            moved = now - residual if sample.velocities is None else sample.velocities * step
-            points = np.where(np.isfinite(residual + moved), moved + self.options.gain * residual, now)
-        if self.turns is not None:
-            residual, now = self.rotation_residuals(previous), self.rotation_residuals(sample)
-            if sample.angular_velocities is not None:
-                moved = sample.angular_velocities * step
-            else:
-                assert previous.rotations is not None
-                assert sample.rotations is not None
-                moved = rotation_error(previous.rotations, sample.rotations)
-            turns = np.where(np.isfinite(residual + moved), moved + self.options.gain * residual, now)
-        return self._inverted(q, sample, points, turns, step)
+        there = integrate(self.rig, q, going)
+        kept = self.rows.kept(q, previous, sample, step, self.options.share(step))
+        self.kinematics.locate(there)
+        self.rows.take(sample, kept=kept)
+        return integrate(self.rig, there, self._inverted(Stride(q, there, going, step)))
 
     def refinement(self, q: np.ndarray, sample: TargetSample, step: float) -> np.ndarray:
         """One more step (nv,) towards a sample that stands still: v* = K r.
@@ -82,107 +106,135 @@ class InverseKinematics:
         Beyond the paper: the points' second-order term joins J'WJ while that stays positive definite (Newton's method
         instead of Gauss-Newton's), or limbs whose markers lie near their axis would need dozens of steps to settle.
         """
-        self.kinematics.update(q)
-        points, turns = self.residuals(sample)
-        points = None if points is None else self.options.gain * points
-        turns = None if turns is None else self.options.gain * turns
-        result = self._inverted(q, sample, points, turns, step, exact=True)
+        gain = self.options.share(step)
+        self.kinematics.locate(q)
+        self.rows.take(sample, gain)
+        curvature = self._curvature(q, sample, gain) if self._curved else None
+        result = self._inverted(Stride(q, q, self._still, step), curvature)
         longest = np.abs(result[3:]).max()
         return result if longest <= TURN_LIMIT else result * (TURN_LIMIT / longest)
+
+    def velocity(self, q: np.ndarray, sample: TargetSample, step: float) -> np.ndarray:
+        """Velocity (nv,) [m/s, rad/s] at a pose by the measured velocities alone: a second solve of (10), K = 0."""
+        self.kinematics.locate(q)
+        self.rows.take_velocities(sample, step)
+        return self._bounded(Stride(q, q, self._still, step), self._still) / step
 
     def residuals(self, sample: TargetSample) -> tuple[np.ndarray | None, np.ndarray | None]:
         """`position_residuals` and `rotation_residuals`, each None without such a task."""
         points = None if self.points is None else self.position_residuals(sample)
         return points, None if self.turns is None else self.rotation_residuals(sample)
 
-    def normal_equations(
-        self, q: np.ndarray, sample: TargetSample, points: np.ndarray | None, turns: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """J'WJ (nv, nv) and J'W u (nv,) with posture and damping, for wanted displacements of points and links."""
-        hessian, gradient, _ = self._equations(q, sample, points, turns, exact=False)
-        return hessian, gradient
+    def normal_equations(self, q: np.ndarray, sample: TargetSample) -> tuple[np.ndarray, np.ndarray]:
+        """J'WJ (nv, nv) with posture and damping, and J'W r (nv,) with the pull towards neutral."""
+        self.kinematics.locate(q)
+        self.rows.take(sample)
+        torques = self.options.posture * self.posture.pull(q)
+        return self.kinematics.hessian(q), self.kinematics.gradient(q, torques)
 
-    def _equations(
-        self, q: np.ndarray, sample: TargetSample, points: np.ndarray | None, turns: np.ndarray | None, *, exact: bool
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """`normal_equations`, and the second-order term of the points if ``exact``."""
-        options = self.options
-        sums = np.zeros((len(self.rig.links), COLUMNS))
-        curvature = None
-        if points is not None and self.points is not None:
-            seen = np.isfinite(points[:, 0])
-            shares = self.points.weights if sample.shares is None else self.points.weights * sample.shares
-            weights = np.where(seen, shares, 0.0)
-            points = np.where(seen[:, None], points, 0.0)
-            if options.huber > 0.0:
-                weights = weights * np.minimum(1.0, options.huber / np.maximum(np.linalg.norm(points, axis=1), 1e-12))
-            places = self.kinematics.points(self.points.links, self.points.offsets)
-            sums += row_sums(self._selector, places, weights, points)
-            if exact:
-                outer = (weights[:, None] * places)[:, :, None] * points[:, None, :]
-                moments = (self._selector @ outer.reshape(len(points), 9)).reshape(-1, 3, 3)
-                curvature = self.kinematics.curvature(moments, sums)
-        if turns is not None and self.turns is not None:
-            seen = np.isfinite(turns[:, 0])
-            add_orientation_rows(
-                sums, self.turns.links, np.where(seen, self.turns.weights, 0.0), np.where(seen[:, None], turns, 0.0)
-            )
-        hessian, gradient = self.kinematics.normal_equations(sums)
-        self.posture.add(q, options.posture, hessian, gradient)
-        hessian[self._diagonal] += options.damping
-        return hessian, gradient, curvature
+    def _inverted(self, stride: Stride, curvature: np.ndarray | None = None) -> np.ndarray:
+        """Inverse differential kinematics (10) times the step: the change (nv,) from where it is linearised.
 
-    def _inverted(
-        self,
-        q: np.ndarray,
-        sample: TargetSample,
-        points: np.ndarray | None,
-        turns: np.ndarray | None,
-        step: float,
-        *,
-        exact: bool = False,
-    ) -> np.ndarray:
-        """Inverse differential kinematics (10) times the step; the quadratic program only where a limit binds."""
-        hessian, gradient, curvature = self._equations(q, sample, points, turns, exact=exact)
-        failed = 1
+        A coordinate that nothing shows stays where it was, not where it would go: the price is of the whole step.
+        """
+        pull = self.options.posture * self.posture.pull(stride.there)
+        return self._bounded(stride, pull - self.options.damping * stride.going, curvature)
+
+    def _bounded(self, stride: Stride, torques: np.ndarray, curvature: np.ndarray | None = None) -> np.ndarray:
+        """Solution of the equations that stand in the tree, by the quadratic program where limits bind."""
+        there, limited = stride.there, self.options.limits and self.limits.any
+        self.slack = 0.0
+        matrix: np.ndarray | None = None
+        free: np.ndarray | None = None
+        if not limited or self._held is None:
+            free, matrix = self._free(there, torques, curvature)
+            if not limited or self.limits.clear(stride.start, stride.going + free, stride.step):
+                return free
+        box, turning = self.limits.box(stride.start, stride.step, there)
+        if free is not None and box.slack(free if turning is None else self.limits.unspun(turning, free)) <= FEASIBLE:
+            return free
+        if matrix is None:
+            matrix = self.kinematics.hessian(there)
+            if curvature is not None and dposv(matrix + curvature, torques, lower=1)[2] == 0:
+                matrix += curvature
+        gradient = self.kinematics.gradient(there, torques)
+        if turning is not None:
+            gradient = self.limits.unturned(turning, gradient)
+            matrix = self.limits.unturned(turning, self.limits.unturned(turning, matrix).T)
+        found = between_bounds(matrix, gradient, box, self._held)
+        self.slack = found.slack if found.settled else np.inf
+        self._held = found.held if found.held.any() else None
+        self.bound_steps += self._held is not None
+        return found.x if turning is None else self.limits.turned(turning, found.x)
+
+    def _free(
+        self, q: np.ndarray, torques: np.ndarray, curvature: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Solution without limits, damped where it would leap, and the matrix if it was built."""
+        tree = self.kinematics
         if curvature is not None:
-            _, result, failed = dposv(hessian + curvature, gradient)
-        if failed:
-            _, result, failed = dposv(hessian, gradient)
-        elif curvature is not None:
-            hessian = hessian + curvature
-        if failed:
+            matrix = tree.hessian(q)
+            exact = matrix + curvature
+            _, result, failed = dposv(exact, tree.gradient(q, torques), lower=1)
+            if not failed:
+                return result, exact
+        result = tree.solution(q, torques)
+        if not np.isfinite(result).all():
             raise BackendError("tracking: the normal equations are not positive definite; check weights and damping")
-        if self.options.limits and self.limits.any:
-            rows, low, high = self.limits.rows(q, step)
-            change = rows @ result[ROOT_NV:]
-            if np.any(change < low) or np.any(change > high):
-                self.bound_steps += 1
-                rows = np.hstack([np.zeros((len(low), ROOT_NV)), rows])
-                result = bounded_step(hessian, gradient, rows, low, high, self.options.backend)
-        return result
+        for share in DAMPED:
+            if np.abs(result[3:]).max() <= TURN_LIMIT:
+                break
+            tree.price(self._prices + share * self.rows.heaviest)
+            result = tree.solution(q, torques)
+            tree.price(self._prices)
+        return result, None
+
+    def _curvature(self, q: np.ndarray, sample: TargetSample, gain: float) -> np.ndarray:
+        """Second-order term (nv, nv) of the points."""
+        assert self.points is not None
+        tree = self.kinematics
+        tree.update(q)
+        places = tree.points(self.points.links, self.points.offsets)
+        weights = self.rows.point_weights
+        pulls = gain * np.where(weights[:, None] > 0.0, sample.positions - places, 0.0)
+        selector = self.rows.point_selector
+        outer = (weights[:, None] * places)[:, :, None] * pulls[:, None, :]
+        moments = (selector @ outer.reshape(len(places), 9)).reshape(-1, 3, 3)
+        return tree.curvature(moments, row_sums(selector, places, weights, pulls))
 
     def settled(self, q: np.ndarray, sample: TargetSample, step: float) -> np.ndarray:
-        """Configuration after `refinement` steps until converged or out of iterations."""
+        """Configuration after `refinement` steps until converged or out of iterations.
+
+        What is left to go is judged by how fast the steps shrink, as a geometric series at worst.
+        """
         return self.refined(q, sample, step)[0]
 
     def refined(self, q: np.ndarray, sample: TargetSample, step: float) -> tuple[np.ndarray, bool]:
         """`settled`, and whether it converged: True when the options ask for no refinement."""
+        before = 0.0
         for _ in range(self.options.iterations):
             change = self.refinement(q, sample, step)
             q = integrate(self.rig, q, change)
-            if np.abs(change).max() < self.options.tolerance:
+            size = float(np.abs(change).max())
+            left = size * size / (before - size) if size < 0.5 * before else size
+            if left < self.options.tolerance:
                 return q, True
+            before = size
         return q, self.options.iterations == 0
 
     def error(self, q: np.ndarray, sample: TargetSample) -> float:
         """Root mean square distance [m] of the weighing points that were measured; NaN for none, 0 without points."""
         if self.points is None:
             return 0.0
-        self.kinematics.update(q)
-        errors = np.linalg.norm(self.position_residuals(sample), axis=1)[self.points.weights > 0.0]
-        seen = np.isfinite(errors)
-        return float(np.sqrt(np.mean(errors[seen] ** 2))) if seen.any() else float("nan")
+        self.kinematics.locate(q)
+        return self.rows.distance(sample)
+
+    def turn_error(self, q: np.ndarray, sample: TargetSample) -> float:
+        """Root mean square angle [rad] of the measured orientations, 2 sin(angle / 2) each; 0 without any."""
+        if self.turns is None:
+            return 0.0
+        self.kinematics.locate(q)
+        return self.rows.turn(sample)
 
 
 def rotation_error(modelled: np.ndarray, measured: np.ndarray) -> np.ndarray:

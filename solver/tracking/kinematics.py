@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dynamics import Workspace
+from ..dynamics import WeightedTree
 from ..rig import Rig
 
 
-class Kinematics(Workspace):
+class Kinematics(WeightedTree):
     """Link poses, point positions and normal equations of one rig at one configuration at a time."""
 
-    def __init__(self, rig: Rig, *, movable: bool = False) -> None:
-        super().__init__(rig, movable=movable)
+    def __init__(self, rig: Rig) -> None:
+        super().__init__(rig)
         links = len(rig.links)
         self.parents = np.array(rig.parents)
         self.column_link = np.concatenate([np.full(rig.model.joints[k + 1].nv, k) for k in range(links)])

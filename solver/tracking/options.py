@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ..errors import InvalidValue
+from .coupled import CoupledLimits
 
+DEAD_BEAT = 1.0
+"""K dt at which a step takes off the whole error; more of a rate K than that would only overshoot."""
 INTEGRATORS = ("manifold", "baumgarte")
 
 
@@ -15,7 +19,9 @@ class TrackingOptions:
 
     Attributes:
         gain: K dt of rapetti2020 (9), dimensionless: the share of the error taken off per step; stable below 2,
-            1 is dead-beat.
+            1 is dead-beat. It holds for every step where neither ``rate`` nor ``time_constant`` is given.
+        rate: [1/s] K itself, for samples at any intervals; a step takes K dt, at most `DEAD_BEAT` of the error.
+        time_constant: [s] in which the error falls to 1/e; a step takes 1 - exp(-dt / time constant).
         iterations: further velocity corrections per frame after the first, until ``tolerance`` is met.
         tolerance: [rad] largest coordinate change at which a frame counts as converged.
         posture: [m^2] price of joint coordinates one radian away from neutral beside squared marker errors. It decides
@@ -24,6 +30,7 @@ class TrackingOptions:
             its hands do. Names the rig lacks are ignored.
         damping: [m^2] price of a step, so that a coordinate nobody sees stays where it is.
         limits: keep joint limits by rapetti2020 (12)-(13).
+        coupled: limits that several joints share, (11); kept with the others.
         limit_speed: [rad/s] bound on joint speed where the rig states none.
         integrator: ``"manifold"`` (Pinocchio's, exact) or ``"baumgarte"`` (rapetti2020 (14)-(15), root rotation only).
         baumgarte_gain: rho dt of (14), dimensionless.
@@ -31,33 +38,44 @@ class TrackingOptions:
         fade: [s] time over which a marker's weight falls towards a gap and grows after it, so that a marker that comes
             or goes does not bend the motion in one frame; 0 to count it fully up to the gap.
         restart_error: [m] frame RMSE beyond which the frame is tried again from a robust start.
-        backend: of the quadratic program, used only in frames where a limit binds.
     """
 
     gain: float = 1.0
+    rate: float | None = None
+    time_constant: float | None = None
     iterations: int = 15
     tolerance: float = 1e-6
     posture: float = 2.5e-5
     free_twist: tuple[str, ...] = ("right_hand", "left_hand")
     damping: float = 1e-7
     limits: bool = True
+    coupled: CoupledLimits | None = None
     limit_speed: float = 40.0
     integrator: str = "manifold"
     baumgarte_gain: float = 1.0
     huber: float = 0.0
     fade: float = 0.1
     restart_error: float = 0.12
-    backend: str = "osqp"
 
     def __post_init__(self) -> None:
         if not 0.0 < self.gain < 2.0:
             raise InvalidValue(f"gain K dt = {self.gain:g} is unstable; rapetti2020 (9) needs 0 < K dt < 2")
+        if self.rate is not None and self.time_constant is not None:
+            raise InvalidValue("rate and time_constant are two ways to say one thing; give one of them")
+        if any(value is not None and not value > 0.0 for value in (self.rate, self.time_constant)):
+            raise InvalidValue("rate and time_constant must be positive")
         if self.integrator not in INTEGRATORS:
             raise InvalidValue(f"integrator {self.integrator!r} is none of {', '.join(INTEGRATORS)}")
         if self.iterations < 0 or not self.tolerance > 0.0:
             raise InvalidValue("iterations must not be negative and tolerance must be positive")
         if min(self.posture, self.damping, self.huber, self.fade, self.baumgarte_gain) < 0.0:
             raise InvalidValue("posture, damping, huber, fade and baumgarte_gain must not be negative")
+
+    def share(self, step: float) -> float:
+        """K dt for a step [s]: the share of the error that it takes off, always below the discrete-time bound 2."""
+        if self.time_constant is not None:
+            return 1.0 - math.exp(-step / self.time_constant)
+        return self.gain if self.rate is None else min(self.rate * step, DEAD_BEAT)
 
     @staticmethod
     def one_pass(gain: float = 1.0) -> TrackingOptions:

@@ -7,8 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..dynamics import difference
+from ..qp.pivoting import Box
 from ..rig import ROOT_NV, Rig
-from ..so3 import inverse_right_jacobian, to_matrix, vee
+from ..so3 import right_jacobian, to_matrix, vee
+from .coupled import CoupledLimits
+
+FAR, SHORT = 2.0, 0.1
+"""A step whose every coordinate is `FAR` times its length from the limits, and below `SHORT` of what speed allows,
+keeps (12): rotation vectors change by at most pi / 2 of the angular step, and tanh x >= 0.9 x that far."""
+HALF_TURN = 9.0
+"""[rad^2] Square of a turn beyond which the other rotation vector of an orientation may be the nearer one."""
 
 
 class Posture:
@@ -25,12 +33,13 @@ class Posture:
         single = [j for j in moving if joints[j].nq == 1]
         self._quaternions = np.array([[joints[j].idx_q + k for k in range(4)] for j in spherical], int).reshape(-1, 4)
         turns = np.array([[joints[j].idx_v + k for k in range(3)] for j in spherical], int).reshape(-1, 3)
-        self._turns, self._rows, self._columns = turns, turns[:, :, None], turns[:, None, :]
+        self._turns = turns
         self._angles = np.array([joints[j].idx_q for j in single], int)
         self._rates = np.array([joints[j].idx_v for j in single], int)
         free = np.array([rig.links[j - 1] in free_twist for j in spherical], bool)
         self._shares = np.where(free[:, None], [0.0, 0.0, 1.0], [0.5, 0.5, 0.5]).reshape(-1, 3)
         """(S, 3): price of each axis."""
+        self._size = rig.model.nv
         self._stiffness = self._shares.sum(axis=1)[:, None, None] * np.eye(3) - self._shares[:, :, None] * np.eye(3)
 
     def cost(self, q: np.ndarray) -> float:
@@ -38,53 +47,123 @@ class Posture:
         diagonals = np.diagonal(to_matrix(q[self._quaternions]), axis1=1, axis2=2)
         return float(2.0 * (self._shares * (1.0 - diagonals)).sum() + (q[self._angles] ** 2).sum())
 
+    @property
+    def prices(self) -> np.ndarray:
+        """(nv,) what a step costs by the pull's Gauss-Newton terms, which are diagonal."""
+        result = np.zeros(self._size)
+        result[self._rates] = 1.0
+        result[self._turns] = np.diagonal(self._stiffness, axis1=1, axis2=2)
+        return result
+
+    def pull(self, q: np.ndarray) -> np.ndarray:
+        """(nv,) towards neutral: minus half the slope of the cost."""
+        result = np.zeros(self._size)
+        result[self._rates] = -q[self._angles]
+        if len(self._turns):
+            spread = self._shares[:, :, None] * to_matrix(q[self._quaternions])
+            result[self._turns] = -2.0 * vee(spread)
+        return result
+
     def add(self, q: np.ndarray, weight: float, hessian: np.ndarray, gradient: np.ndarray) -> None:
         """Add the pull's Gauss-Newton terms to J'WJ (nv, nv) and J'Wu (nv,) in place."""
-        hessian[self._rates, self._rates] += weight
-        gradient[self._rates] -= weight * q[self._angles]
-        if len(self._turns):
-            hessian[self._rows, self._columns] += weight * self._stiffness
-            spread = self._shares[:, :, None] * to_matrix(q[self._quaternions])
-            gradient[self._turns] -= 2.0 * weight * vee(spread)
+        hessian.flat[:: self._size + 1] += weight * self.prices
+        gradient += weight * self.pull(q)
 
 
 class JointLimits:
-    """Joint limits as bounds on a step, by rapetti2020 (12)-(13)."""
+    """Joint limits as bounds on a step, by rapetti2020 (12)-(13).
 
-    def __init__(self, rig: Rig, limit_speed: float) -> None:
+    The slope k of (12) is 1 / (speed bound x step), the steepest with which a step never passes the limit; a
+    configuration beyond a limit is led back as fast as it would be stopped on the other side, so that there always is
+    a step that keeps the bounds of a range.
+    """
+
+    def __init__(self, rig: Rig, limit_speed: float, coupled: CoupledLimits | None = None) -> None:
         self._rig, self._neutral = rig, rig.neutral
         self.lower, self.upper = rig.limits.lower, rig.limits.upper
         self._speed = np.where(np.isfinite(rig.limits.speed), rig.limits.speed, limit_speed)
         moving = list(rig.model.joints)[2:]
         first = [joint.idx_v - ROOT_NV for joint in moving if joint.nq == 4 and joint.nv == 3]
         self._spherical = np.add.outer(np.array(first, int), np.arange(3))
-        self.any = bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
+        self._plain = all(joint.nq == 1 for joint in moving)
+        """Every coordinate is a number in q itself."""
+        self._first = rig.model.joints[1].nq
+        free = len(self.lower)
+        self._rows = np.zeros((0, free)) if coupled is None else coupled.matrix(rig)
+        self._most = np.zeros(0) if coupled is None else coupled.most
+        self._reach = np.abs(self._rows) @ self._speed
+        self._padded = np.hstack([np.zeros((len(self._rows), ROOT_NV)), self._rows])
+        self.any = bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any() or len(self._most))
 
-    def rows(self, q: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """G (nv - 6, nv - 6), lowest and highest change of the joint coordinates in one step of ``step`` seconds.
+    def box(self, q: np.ndarray, step: float, at: np.ndarray) -> tuple[Box, np.ndarray | None]:
+        """Bounds on the change of the joint coordinates from ``at`` (nq,) on, ``step`` [s] after ``q`` (nq,).
 
-        The slope k of (12) is 1 / (speed bound x step), the steepest with which a step never passes the limit; a
-        configuration beyond a limit is led back as fast as it would be stopped on the other side. Rotation vectors of
-        spherical joints change by the inverse of SO(3)'s right Jacobian times the angular step: the rows of G. Of the
-        two rotation vectors of one orientation (t and t - 2 pi along the same axis) the one nearer to the limits
-        counts, so that a joint allowed to turn by nearly half a turn does not jump out of its limits beyond it.
+        Returns:
+            The box of (nv,), free for the root, and how the angular steps of spherical joints follow from the changes
+            of their rotation vectors: (S, 3, 3) SO(3)'s right Jacobians, None without spherical joints. Of the two
+            rotation vectors of one orientation (t and t - 2 pi along the same axis) the one nearer to the limits
+            counts, so that a joint allowed to turn by nearly half a turn does not jump out of its limits beyond it.
         """
-        coordinates = self._coordinates(q)
-        matrix = np.eye(len(coordinates))
-        places = self._spherical
-        if len(places):
-            matrix[places[:, :, None], places[:, None, :]] = inverse_right_jacobian(coordinates[places])
+        here = self._coordinates(q)
+        there = here if at is q else self._coordinates(at)
         reach = self._speed * step
-        low = -np.tanh((coordinates - self.lower) / reach) * reach
-        high = np.tanh((self.upper - coordinates) / reach) * reach
-        return matrix, low, high
+        low, high = np.full((2, ROOT_NV + len(here)), np.inf)
+        gone = there - here
+        low[ROOT_NV:] = np.tanh((here - self.lower) / reach) * reach + gone
+        high[ROOT_NV:] = np.tanh((self.upper - here) / reach) * reach - gone
+        most = self._most
+        if len(most):
+            reach = self._reach * step
+            most = np.tanh((most - self._rows @ here) / reach) * reach - self._rows @ gone
+        turning = right_jacobian(there[self._spherical]) if len(self._spherical) else None
+        return Box(-low, high, self._padded, most), turning
+
+    def clear(self, q: np.ndarray, change: np.ndarray, step: float) -> bool:
+        """Whether a step (nv,) from ``q`` (nq,) surely keeps its bounds: short, and far from every limit."""
+        size = np.abs(change[ROOT_NV:])
+        if self._plain:
+            here = q[self._first :]
+        else:
+            here = difference(self._rig, self._neutral, q)[ROOT_NV:]
+            if len(self._spherical):
+                if (here[self._spherical] ** 2).sum(axis=1).max() > HALF_TURN:
+                    return False
+                size = np.full(len(here), size.max())
+        margin = FAR * size
+        inside = (size <= SHORT * step * self._speed) & (here - margin >= self.lower) & (here + margin <= self.upper)
+        if not inside.all():
+            return False
+        return not len(self._most) or bool((self._rows @ here + np.abs(self._rows) @ margin <= self._most).all())
+
+    def unspun(self, turning: np.ndarray, change: np.ndarray) -> np.ndarray:
+        """Changes of the coordinates (nv,) by angular steps (nv,): the reverse of `turned`."""
+        return self.turned(np.linalg.inv(turning), change)
+
+    def turned(self, turning: np.ndarray, vector: np.ndarray) -> np.ndarray:
+        """Angular steps (nv,) of changes of the coordinates (nv,); of a matrix (nv, n) column by column."""
+        result = np.array(vector)
+        places = ROOT_NV + self._spherical
+        result[places] = (
+            turning @ vector[places] if vector.ndim == 2 else (turning @ vector[places][:, :, None])[:, :, 0]
+        )
+        return result
+
+    def unturned(self, turning: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+        """Transpose of `turned`: slopes by angular steps (nv,) or (nv, n) as slopes by changes of the coordinates."""
+        return self.turned(turning.swapaxes(1, 2), matrix)
 
     def excess(self, q: np.ndarray) -> np.ndarray:
         """(nv - 6,) [rad, m] by which joint coordinates of a configuration (nq,) leave their ranges, 0 inside."""
         coordinates = self._coordinates(q)
         return np.maximum(0.0, np.maximum(self.lower - coordinates, coordinates - self.upper))
 
+    def coupled_excess(self, q: np.ndarray) -> np.ndarray:
+        """(m,) by which the coupled limits are passed, 0 inside."""
+        return np.maximum(0.0, self._rows @ self._coordinates(q) - self._most)
+
     def _coordinates(self, q: np.ndarray) -> np.ndarray:
+        if self._plain:
+            return q[self._first :]
         coordinates = difference(self._rig, self._neutral, q)[ROOT_NV:]
         places = self._spherical
         if len(places):

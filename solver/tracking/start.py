@@ -55,7 +55,7 @@ def refined(engine: InverseKinematics, q: np.ndarray, sample: TargetSample) -> t
     cost = robust_cost(engine, q, sample)
     damping = 1e-3
     for _ in range(ITERATIONS):
-        hessian, gradient = engine.normal_equations(q, sample, *engine.residuals(sample))
+        hessian, gradient = engine.normal_equations(q, sample)
         trial_cost, trial, change = np.inf, q, np.zeros_like(gradient)
         while damping < 1e6:
             damped = hessian + np.diag(damping * np.diag(hessian))

@@ -6,7 +6,7 @@ The posture task, which no measurement feeds, and the joint limits are choices o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,12 +23,14 @@ class PositionTask:
         links: (P,) link indices.
         offsets: (P, 3) [m] link frames.
         weights: (P,) each point's weight; 0 leaves it out of the fit but still reports its error.
+        gains: (P,) share of the tracker's gain with which each is followed; all of it by default.
     """
 
     names: tuple[str, ...]
     links: np.ndarray
     offsets: np.ndarray
     weights: np.ndarray
+    gains: np.ndarray = field(default_factory=lambda: np.ones(0))
 
     def __post_init__(self) -> None:
         count = len(self.names)
@@ -36,6 +38,7 @@ class PositionTask:
         object.__setattr__(self, "links", _indices(self.links, count))
         object.__setattr__(self, "offsets", frozen("target offsets", self.offsets, (count, 3)))
         object.__setattr__(self, "weights", frozen("target weights", self.weights, (count,)))
+        object.__setattr__(self, "gains", _gains(self.gains, count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +49,20 @@ class OrientationTask:
         names: O names.
         links: (O,) link indices.
         weights: (O,) [m^2]: a radian of error counts as this squared many metres of a point's error.
+        gains: (O,) share of the tracker's gain with which each is followed; all of it by default.
     """
 
     names: tuple[str, ...]
     links: np.ndarray
     weights: np.ndarray
+    gains: np.ndarray = field(default_factory=lambda: np.ones(0))
 
     def __post_init__(self) -> None:
         count = len(self.names)
         object.__setattr__(self, "names", tuple(self.names))
         object.__setattr__(self, "links", _indices(self.links, count))
         object.__setattr__(self, "weights", frozen("orientation weights", self.weights, (count,)))
+        object.__setattr__(self, "gains", _gains(self.gains, count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +108,13 @@ class TargetSample:
     velocities: np.ndarray | None = None
     angular_velocities: np.ndarray | None = None
     shares: np.ndarray | None = None
+
+
+def _gains(values: np.ndarray, count: int) -> np.ndarray:
+    result = frozen("target gains", values if len(values) else np.ones(count), (count,))
+    if np.any(result <= 0.0) or np.any(result > 1.0):
+        raise InvalidValue("target gains are shares of the tracker's gain: above 0, at most 1")
+    return result
 
 
 def _indices(values: object, count: int) -> np.ndarray:

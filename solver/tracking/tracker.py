@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..dynamics import integrate
+from ..dynamics import difference
 from ..errors import InvalidValue
 from ..rig import Rig
 from .baumgarte import BaumgarteRoot
-from .dynamical import InverseKinematics
+from .dynamical import SLACK, InverseKinematics
 from .options import TrackingOptions
 from .start import robust_start
 from .tasks import TargetSample, Tasks
@@ -34,6 +34,10 @@ class TrackerStep:
         bounded: a joint limit was active.
         restarted: the fit had been lost and a new start was taken.
         error: [m] root mean square distance of the measured points; NaN where the pose was held.
+        turn: [rad] root mean square angle of the measured orientations, 2 sin(angle / 2) each; NaN likewise.
+        v: (nv,) velocity: of the step that led here, or by the measured velocities at the new pose.
+        slack: by how much the step passes the limits on it: above 0 they contradict each other, infinite where the
+            quadratic program did not end.
     """
 
     q: np.ndarray
@@ -42,6 +46,14 @@ class TrackerStep:
     bounded: bool = False
     restarted: bool = False
     error: float = float("nan")
+    turn: float = float("nan")
+    v: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    slack: float = 0.0
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the step keeps every limit on it."""
+        return self.slack <= SLACK
 
 
 class Tracker:
@@ -65,6 +77,8 @@ class Tracker:
         self.solver = InverseKinematics(rig, tasks, self.options)
         self.q: np.ndarray | None = None
         """(nq,) where the rig is; None before the first sample that shows enough."""
+        self.v = np.zeros(rig.model.nv)
+        """(nv,) [m/s, rad/s] its velocity, with which it is expected to go on."""
         self.drift = 0.0
         """Largest |R'R - 1| of the root with Baumgarte integration, 0 with the manifold's."""
         self._previous: TargetSample | None = None
@@ -96,9 +110,7 @@ class Tracker:
         self.q, converged = self.solver.refined(np.asarray(q, float), sample, step)
         if self.options.integrator == "baumgarte":
             self._root = BaumgarteRoot(self.q[ROTATION], self.options.baumgarte_gain)
-        self._previous = sample
-        bounded = self.solver.bound_steps > before
-        return TrackerStep(self.q, True, converged, bounded, error=self.solver.error(self.q, sample))
+        return self._arrived(self.q, sample, step, before, converged=converged)
 
     def step(self, sample: TargetSample, dt: float) -> TrackerStep:
         """Follow one sample that comes ``dt`` [s] after the one before; the first one that shows enough starts.
@@ -111,33 +123,59 @@ class Tracker:
             raise InvalidValue(f"a sample must come after the one before; dt is {dt:g} s")
         if not self.usable(sample):
             self._previous = sample
-            return TrackerStep(self.rig.neutral if self.q is None else self.q, False)
+            self.v = np.zeros(self.rig.model.nv)
+            return TrackerStep(self.rig.neutral if self.q is None else self.q, False, v=self.v)
         if self.q is None or self._previous is None:
             return self.start(sample, dt)
         before = self.solver.bound_steps
-        q, converged = self._advanced(self.q, self._previous, sample, dt)
-        error = self.solver.error(q, sample)
-        restarted = False
-        if self.options.iterations and error > self.options.restart_error:
-            again = robust_start(self.rig, self.tasks, sample, self.options)
-            again, settled = self.solver.refined(again, sample, dt)
-            found = self.solver.error(again, sample)
-            if found < RESTART_GAIN * error:
-                q, converged, error, restarted = again, settled, found, True
-                if self._root is not None:
-                    self._root.restart(q[ROTATION])
-        self.q, self._previous = q, sample
-        return TrackerStep(q, True, converged, self.solver.bound_steps > before, restarted, error)
+        following, converged = self._advanced(self.q, self._previous, sample, dt)
+        return self._arrived(following, sample, dt, before, converged=converged)
 
     def _advanced(
         self, q: np.ndarray, previous: TargetSample, sample: TargetSample, dt: float
     ) -> tuple[np.ndarray, bool]:
-        change = self.solver.correction(q, previous, sample, dt)
-        following = integrate(self.rig, q, change)
+        solver = self.solver
+        following = solver.correction(q, self.v * dt, previous, sample, dt)
         if self._root is not None:
-            following[ROTATION] = self._root.advance(change[3:6])
+            following[ROTATION] = self._root.advance(difference(self.rig, q, following)[3:6])
             self.drift = max(self.drift, self._root.drift)
-        following, converged = self.solver.refined(following, sample, dt)
+        following, converged = solver.refined(following, sample, dt)
         if self._root is not None and self.options.iterations:
             self._root.restart(following[ROTATION])
         return following, converged
+
+    def _arrived(
+        self, q: np.ndarray, sample: TargetSample, dt: float, bound_steps: int, *, converged: bool
+    ) -> TrackerStep:
+        """Take a new pose, or a better one where the fit was lost, and tell of it."""
+        solver, slack = self.solver, self.solver.slack
+        error, turn = solver.error(q, sample), solver.turn_error(q, sample)
+        found = self._again(sample, dt, error, turn) if self.q is not q else None
+        restarted = found is not None
+        if found is not None:
+            q, converged, error, turn = found
+            if self._root is not None:
+                self._root.restart(q[ROTATION])
+        if sample.velocities is not None or sample.angular_velocities is not None:
+            self.v = solver.velocity(q, sample, dt)
+        elif restarted or self.q is q or self.q is None:
+            self.v = np.zeros(self.rig.model.nv)
+        else:
+            self.v = difference(self.rig, self.q, q) / dt
+        self.q, self._previous = q, sample
+        bounded = solver.bound_steps > bound_steps
+        return TrackerStep(q, True, converged, bounded, restarted, error, turn, self.v, slack)
+
+    def _again(
+        self, sample: TargetSample, dt: float, error: float, turn: float
+    ) -> tuple[np.ndarray, bool, float, float] | None:
+        """A new start's pose, convergence and errors where the fit was lost and the new one is clearly better."""
+        lost = error > self.options.restart_error and self.options.iterations > 0
+        if not lost:
+            return None
+        again = robust_start(self.rig, self.tasks, sample, self.options)
+        again, settled = self.solver.refined(again, sample, dt)
+        found = self.solver.error(again, sample)
+        if not found < RESTART_GAIN * error:
+            return None
+        return again, settled, found, self.solver.turn_error(again, sample)

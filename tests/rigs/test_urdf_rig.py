@@ -198,6 +198,29 @@ def test_what_is_set_aside_is_told(write: Write) -> None:
         assert said in notes
 
 
+@pytest.mark.parametrize(
+    ("speeds", "taken"),
+    [
+        ((1.0, 1.0, 1.0), (np.inf,) * 3),
+        ((1.0, 1.0, 2.0), (1.0, 1.0, 2.0)),
+        ((100.0, 5.0, 6.0), (np.inf, 5.0, 6.0)),
+        ((7.64,) * 3, (7.64,) * 3),
+    ],
+)
+def test_speed_limits_that_nobody_measured_are_told_and_not_taken(
+    write: Write, speeds: tuple[float, ...], taken: tuple[float, ...]
+) -> None:
+    """One and the same 1 rad/s for all joints, or 100 rad/s for any, says nothing about a robot."""
+    names = "abcd"
+    joints = "".join(
+        joint(f"j{k}", names[k], names[k + 1], inside=f'<limit lower="-1" upper="1" effort="{k + 1}" velocity="{v}"/>')
+        for k, v in enumerate(speeds)
+    )
+    rig = from_urdf(write("".join(link(name) for name in names) + joints))
+    assert tuple(rig.limits.speed) == taken
+    assert any("speed limit" in note and "taken as none" in note for note in rig.notes) == (taken != speeds)
+
+
 def test_floating_joint_to_a_world_is_the_free_flyer(write: Write) -> None:
     """A massless world link with a floating joint is not a second free flyer."""
     world = '<link name="world"/>' + joint("float", "world", "trunk", kind="floating", inside=" ")

@@ -114,7 +114,8 @@ def test_limits_do_not_jump_beyond_half_a_turn(rig: Rig) -> None:
     farther = high if high > -low else low
     turn = np.zeros(rig.model.nv)
     turn[joint.idx_v + 2] = np.sign(farther) * (np.pi + 0.05)
-    _, lowest, highest = limits.rows(pin.integrate(rig.model, rig.neutral, turn), 0.01)
-    back = -lowest[joint.idx_v - 4] if farther < 0.0 else highest[joint.idx_v - 4]
+    q = pin.integrate(rig.model, rig.neutral, turn)
+    box, _ = limits.box(q, 0.01, q)
+    back = -box.low[joint.idx_v + 2] if farther < 0.0 else box.high[joint.idx_v + 2]
     beyond = np.pi + 0.05 - abs(farther)
     assert -1.01 * beyond < back <= 0.0

@@ -1,0 +1,105 @@
+"""The three bodies of rapetti2020: 66 and 48 degrees of freedom and iCub, and what each is to follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from solver.rig import Rig
+from solver.rigs import from_urdf
+from solver.so3 import exp
+
+MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
+HUMANS = {66: MODELS / "human66_subject01.urdf", 48: MODELS / "human48_subject01.urdf"}
+ICUB = "iCubGazeboV2_7"
+QUARTER = np.pi / 2.0
+
+SPINE = {"Pelvis": 0.0, "L5": 0.25, "L3": 0.5, "T12": 0.75, "T8": 1.0}
+"""Share of the trunk's turn against the pelvis that each segment of the spine takes."""
+SIDED = {
+    "Shoulder": "torso", "UpperArm": "upper_arm", "ForeArm": "forearm", "Hand": "hand",
+    "UpperLeg": "thigh", "LowerLeg": "shank", "Foot": "foot", "Toe": "foot",
+}  # fmt: skip
+ARMS = ("UpperArm", "ForeArm", "Hand")
+ICUB_LINKS = {
+    "root_link": "Pelvis", "chest": "T8", "head": "Head",
+    "upper_leg": "UpperLeg", "lower_leg": "LowerLeg", "foot": "Foot",
+    "upper_arm": "UpperArm", "forearm": "ForeArm", "hand": "Hand",
+}  # fmt: skip
+"""iCub's 15 bodies that follow, and the human segment of each."""
+SHOULDER = np.array([[-1.71, 1.71, 0.0], [-1.71, 1.71, 1.71], [0.0, -1.0, -1.0], [1.71, -1.71, -1.71], [0.0, 1.0, 1.0]])
+"""A of A s <= b for pitch, roll and yaw: the length of the tendons in iCub's shoulder, as its makers publish it."""
+SHOULDER_BOUND = np.radians([347.0, 366.57, 66.6, 112.42, 213.3])
+"""b [rad]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A body and the 23 or 15 links that follow.
+
+    Attributes:
+        name: as tables call it.
+        rig: read from its file as it is.
+        links: (O,) indices of the links.
+        segments: O names of the human segments that they follow.
+        turns: (O, 3, 3) link axes where the segment's axes are parallel to the world's, the arms stretched sideways.
+    """
+
+    name: str
+    rig: Rig
+    links: np.ndarray
+    segments: tuple[str, ...]
+    turns: np.ndarray
+
+
+@cache
+def human(freedoms: int) -> Body:
+    """The human with 66 or 48 degrees of freedom."""
+    rig = from_urdf(HUMANS[freedoms], meshes="none")
+    names = tuple(name for name in rig.links if "_f" not in name)
+    links = np.array([rig.index(name) for name in names])
+    return Body(f"human {freedoms}", rig, links, names, np.broadcast_to(np.eye(3), (len(names), 3, 3)))
+
+
+@cache
+def icub() -> Body | None:
+    """iCub, or None where icub-models is not installed."""
+    if find_spec("icub_models") is None:
+        return None
+    import icub_models
+
+    rig = from_urdf(icub_models.get_model_file(ICUB), meshes="none")
+    carriers = {body: link for link, bodies in _bodies(rig).items() for body in bodies}
+    ahead = exp(np.array([0.0, 0.0, np.pi]))  # its root looks backwards
+    links, segments, turns = [], [], []
+    for body, segment in ICUB_LINKS.items():
+        sides = (("", ""),) if segment in ("Pelvis", "T8", "Head") else (("l_", "Left"), ("r_", "Right"))
+        for prefix, side in sides:
+            link = rig.index(carriers[prefix + body])
+            links.append(link)
+            segments.append(side + segment)
+            turns.append(hanging(side + segment).T @ ahead @ rig.rest[0][link])
+    return Body("iCub", rig, np.array(links), tuple(segments), np.array(turns))
+
+
+def bodies() -> list[Body]:
+    """Those that are there."""
+    humans = [human(freedoms) for freedoms, path in HUMANS.items() if path.exists()]
+    robot = icub()
+    return humans if robot is None else [*humans, robot]
+
+
+def hanging(segment: str) -> np.ndarray:
+    """(3, 3) turn of a segment from arms stretched sideways to arms hanging."""
+    if not segment.endswith(ARMS):
+        return np.eye(3)
+    return exp(np.array([QUARTER if segment.startswith("Right") else -QUARTER, 0.0, 0.0]))
+
+
+def _bodies(rig: Rig) -> Mapping[str, tuple[str, ...]]:
+    return rig.provenance["bodies"]  # type: ignore[return-value]

@@ -1,0 +1,128 @@
+"""Small dense quadratic programs between bounds, exactly: block principal pivoting from a guess of what is held.
+
+Made for sequences, as the steps of a tracker: what was held in one program is mostly held in the next. Variables at a
+bound are taken out, so that no bound costs accuracy. All wrong ones are exchanged at once while their number falls;
+where it does not, one at a time by the last index, which always ends (Murty 1974; Judice and Pires 1994).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg.lapack import dposv
+
+from ..errors import BackendError
+
+FEASIBLE = 1e-9
+"""Slack within which a bound counts as kept."""
+GIVE = 1e-10
+"""Give of a row, as a share of what it would take alone: rows that depend on each other share their force, rows that
+contradict each other or the bounds part ways instead of breaking the method."""
+TINY = 1e-30
+PATIENCE = 8
+"""Block exchanges that may fail to lower the number of wrong choices before single ones begin."""
+EXCHANGES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """What x is held to: low <= x <= high, and G x <= most.
+
+    Attributes:
+        low, high: (n,), infinite where free.
+        rows: (m, n) G, few.
+        most: (m,).
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    rows: np.ndarray
+    most: np.ndarray
+
+    def slack(self, x: np.ndarray) -> float:
+        """Largest amount by which a bound is not kept."""
+        worst = max(float(np.max(x - self.high, initial=0.0)), float(np.max(self.low - x, initial=0.0)))
+        return max(worst, float(np.max(self.rows @ x - self.most, initial=0.0))) if len(self.most) else worst
+
+
+@dataclass(frozen=True, slots=True)
+class Pivoted:
+    """A minimum between bounds.
+
+    Attributes:
+        x: (n,).
+        held: (n + m,) +1 where a variable or row is held at its upper bound, -1 at its lower one, 0 where it is free.
+        slack: largest amount by which a bound is not kept; beyond 1e-6 or so no x keeps all of them.
+        settled: False when the exchanges did not end.
+    """
+
+    x: np.ndarray
+    held: np.ndarray
+    slack: float
+    settled: bool
+
+
+def between_bounds(hessian: np.ndarray, gradient: np.ndarray, box: Box, guess: np.ndarray | None = None) -> Pivoted:
+    """Minimise 1/2 x'Hx - g'x within a box.
+
+    Args:
+        hessian: (n, n) positive definite.
+        gradient: (n,) g.
+        box: what x is held to.
+        guess: (n + m,) what may be held, as `Pivoted.held`; None: nothing.
+
+    Raises:
+        BackendError: H is not positive definite.
+    """
+    low, high = np.concatenate([box.low, np.full(len(box.most), -np.inf)]), np.concatenate([box.high, box.most])
+    held = np.zeros(len(low), int) if guess is None else np.array(guess, int)
+    held[~np.isfinite(np.where(held > 0, high, low))] = 0
+    fewest, patience = len(held) + 1, PATIENCE
+    for _ in range(EXCHANGES):
+        x, forces = _at(hessian, gradient, box, held)
+        values = np.concatenate([x, box.rows @ x]) if len(box.most) else x
+        wrong = forces * held < 0.0
+        loose = held == 0
+        above, below = loose & (values > high + FEASIBLE), loose & (values < low - FEASIBLE)
+        found = np.flatnonzero(wrong | above | below)
+        if len(found) == 0:
+            return Pivoted(x, held, box.slack(x), True)
+        if len(found) < fewest:
+            fewest, patience = len(found), PATIENCE
+        else:
+            patience -= 1
+        if patience < 0:
+            found = found[-1:]
+        held[found] = above[found].astype(int) - below[found]
+    return Pivoted(np.clip(x, box.low, box.high), held, box.slack(x), False)
+
+
+def _at(hessian: np.ndarray, gradient: np.ndarray, box: Box, held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Minimum (n,) with some variables and rows held at their bounds, and the forces (n + m,) that hold them."""
+    count = len(gradient)
+    fixed, rows = np.flatnonzero(held[:count]), np.flatnonzero(held[count:])
+    free = np.flatnonzero(held[:count] == 0)
+    x = np.zeros(count)
+    x[fixed] = np.where(held[fixed] > 0, box.high[fixed], box.low[fixed])
+    wanted = gradient[free] - hessian[np.ix_(free, fixed)] @ x[fixed] if len(fixed) else gradient
+    right = np.column_stack([wanted, box.rows[np.ix_(rows, free)].T]) if len(rows) else wanted
+    _, found, failed = dposv(hessian[np.ix_(free, free)] if len(fixed) else hessian, right, lower=1)
+    if failed:
+        raise BackendError("the quadratic program's matrix is not positive definite")
+    forces = np.zeros(len(held))
+    if len(rows):
+        share, apart = found[:, 1:], box.rows[rows]
+        meeting = apart[:, free] @ share
+        alone = np.maximum((apart * apart) @ (1.0 / np.diag(hessian)), TINY)
+        meeting[np.diag_indices(len(rows))] += GIVE * alone
+        pull = np.linalg.solve(meeting, apart[:, free] @ found[:, 0] + apart[:, fixed] @ x[fixed] - box.most[rows])
+        x[free] = found[:, 0] - share @ pull
+        forces[count + rows] = pull
+    else:
+        x[free] = found
+    if len(fixed):
+        forces[fixed] = gradient[fixed] - hessian[fixed] @ x
+        if len(rows):
+            forces[fixed] -= box.rows[np.ix_(rows, fixed)].T @ forces[count + rows]
+    return x, forces

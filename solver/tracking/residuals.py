@@ -1,0 +1,178 @@
+"""What the targets ask of the links: residuals, weights and gains of all tasks as rows, summed link by link."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..dynamics import WeightedTree
+from ..dynamics.weighted import DIAGONAL, FORCE, SUMS
+from ..so3 import skew
+from .tasks import TargetSample, Tasks
+
+UP, DOWN = [7, 2, 3], [5, 6, 1]
+"""Entries of a flat 3 x 3 matrix whose difference is twice vee of its skew part."""
+
+
+class LinkRows:
+    """The rows of all tasks at the pose where the tree stands, written into it as weights and forces.
+
+    Points come first, then orientations: T rows of three numbers, in the axes of their links, where places on links
+    and weights never change.
+    """
+
+    def __init__(self, tree: WeightedTree, tasks: Tasks, huber: float) -> None:
+        self._tree, self._huber = tree, huber
+        points, turns = tasks.positions, tasks.orientations
+        self._points = 0 if points is None else len(points.names)
+        self._turns = 0 if turns is None else len(turns.names)
+        none = np.zeros(0)
+        self._links = np.concatenate([none if t is None else t.links for t in (points, turns)]).astype(int)
+        self._base = np.concatenate([none if t is None else t.weights for t in (points, turns)])
+        self._gains = np.concatenate([none if t is None else t.gains for t in (points, turns)])
+        self._alike = bool((self._gains == 1.0).all())
+        self._offsets = np.zeros((0, 3)) if points is None else points.offsets
+        self._arms = skew(self._offsets) if self._offsets.any() else None
+        self._selector = np.zeros((len(tree.rotations), len(self._links)))
+        self._selector[self._links, np.arange(len(self._links))] = 1.0
+        self._basis = np.zeros((len(self._links), SUMS))
+        x, y, z = self._offsets.T
+        ones = np.ones(self._points)
+        squares = [y * y + z * z, -x * y, x * x + z * z, -x * z, -y * z, x * x + y * y]
+        self._basis[: self._points] = np.array([ones, x, y, z, *squares]).T
+        self._basis[self._points :, DIAGONAL] = 1.0
+        self._forces = np.zeros((len(self._links), FORCE))
+        self._weights = np.zeros(0)
+        self._weigh(self._base)
+
+    @property
+    def heaviest(self) -> float:
+        """Largest weight of a row now."""
+        return float(self._weights.max())
+
+    @property
+    def point_weights(self) -> np.ndarray:
+        """(P,) of the points, as last taken."""
+        return self._weights[: self._points]
+
+    @property
+    def point_selector(self) -> np.ndarray:
+        """(L, P) 1 where a link carries a point."""
+        return self._selector[:, : self._points]
+
+    def take(self, sample: TargetSample, gain: float = 1.0, kept: np.ndarray | None = None) -> None:
+        """Ask for the share ``gain`` of the residuals (5), less what is ``kept`` of them (T, 3), world axes."""
+        wanted, axes = self._residuals(sample)
+        if kept is not None:
+            wanted -= (axes @ kept[:, :, None])[:, :, 0]
+        if gain != 1.0 or (kept is None and not self._alike):
+            wanted *= gain * self._gains[:, None]
+        self._write(wanted, sample)
+
+    def take_velocities(self, sample: TargetSample, step: float) -> None:
+        """Ask for the measured velocities over a step [s]; rows without any carry no weight."""
+        axes, _ = self._tree.local_poses(self._links)
+        self._write((axes @ (step * self._velocities(sample))[:, :, None])[:, :, 0], sample)
+
+    def kept(
+        self,
+        q: np.ndarray,
+        previous: TargetSample,
+        sample: TargetSample,
+        step: float,
+        share: float,
+    ) -> np.ndarray | None:
+        """What a step leaves of the innovation (T, 3), world axes; None where nothing is left, at K dt = 1.
+
+        The innovation is the error at ``q`` before the step, and by how much the new sample differs from the old one
+        moved on with the measured velocities.
+        """
+        if share == 1.0 and self._alike:
+            return None
+        self._tree.locate(q)
+        error, axes = self._residuals(previous)
+        result = (axes.swapaxes(1, 2) @ error[:, :, None])[:, :, 0]
+        if sample.velocities is not None or sample.angular_velocities is not None:
+            speeds = self._velocities(sample)
+            before = self._velocities(previous)
+            mean = np.where(np.isfinite(before), 0.5 * (before + speeds), speeds)
+            surprise = self._displacements(previous, sample) - step * mean
+            result += np.where(np.isfinite(surprise), surprise, 0.0)
+        result *= 1.0 - share * self._gains[:, None]
+        return np.where(np.isfinite(result), result, 0.0)
+
+    def distance(self, sample: TargetSample) -> float:
+        """Root mean square distance [m] of the weighing points that were measured; NaN without any."""
+        wanted, _ = self._residuals(sample)
+        squares = (wanted[: self._points] ** 2).sum(axis=1)[self._base[: self._points] > 0.0]
+        return _root_mean(squares)
+
+    def turn(self, sample: TargetSample) -> float:
+        """Root mean square of 2 sin(angle / 2) [rad] of the weighing orientations; NaN without any."""
+        axes, _ = self._tree.local_poses(self._links[self._points :])
+        assert sample.rotations is not None
+        traces = (axes * sample.rotations.swapaxes(1, 2)).sum(axis=(1, 2))
+        return _root_mean((3.0 - traces)[self._base[self._points :] > 0.0])
+
+    def _residuals(self, sample: TargetSample) -> tuple[np.ndarray, np.ndarray]:
+        """(T, 3) in link axes, NaN where not measured, and the turns (T, 3, 3) from world to link axes."""
+        axes, origins = self._tree.local_poses(self._links)
+        result = np.empty((len(axes), 3))
+        count = self._points
+        if count:
+            apart = sample.positions - origins[:count]
+            result[:count] = (axes[:count] @ apart[:, :, None])[:, :, 0] - self._offsets
+        if self._turns:
+            relative = (axes[count:] @ sample.rotations).reshape(-1, 9)
+            result[count:] = 0.5 * (relative[:, UP] - relative[:, DOWN])
+        return result, axes
+
+    def _velocities(self, sample: TargetSample) -> np.ndarray:
+        """(T, 3) measured, world axes; NaN where none."""
+        result = np.full((len(self._links), 3), np.nan)
+        if sample.velocities is not None:
+            result[: self._points] = sample.velocities
+        if sample.angular_velocities is not None:
+            result[self._points :] = sample.angular_velocities
+        return result
+
+    def _displacements(self, previous: TargetSample, sample: TargetSample) -> np.ndarray:
+        """(T, 3) of the targets from one sample to the next, world axes."""
+        result = np.empty((len(self._links), 3))
+        if sample.positions is not None and previous.positions is not None:
+            result[: self._points] = sample.positions - previous.positions
+        if sample.rotations is not None and previous.rotations is not None:
+            relative = (sample.rotations @ previous.rotations.swapaxes(1, 2)).reshape(-1, 9)
+            result[self._points :] = 0.5 * (relative[:, UP] - relative[:, DOWN])
+        return result
+
+    def _write(self, wanted: np.ndarray, sample: TargetSample) -> None:
+        weights = self._base
+        if sample.shares is not None or self._huber > 0.0 or not math.isfinite(wanted.sum()):
+            seen = np.isfinite(wanted).all(axis=1)
+            weights = np.where(seen, weights, 0.0)
+            wanted = np.where(seen[:, None], wanted, 0.0)
+            if sample.shares is not None:
+                weights[: self._points] *= sample.shares
+            if self._huber > 0.0:
+                lengths = np.linalg.norm(wanted[: self._points], axis=1)
+                weights[: self._points] *= np.minimum(1.0, self._huber / np.maximum(lengths, 1e-12))
+        if weights is not self._weights and not np.array_equal(weights, self._weights):
+            self._weigh(weights)
+        pull = weights[:, None] * wanted
+        count = self._points
+        self._forces[:count, :3] = pull[:count]
+        self._forces[count:, 3:] = pull[count:]
+        if self._arms is not None:
+            self._forces[:count, 3:] = (self._arms @ pull[:count, :, None])[:, :, 0]
+        np.matmul(self._selector, self._forces, out=self._tree.forces)
+
+    def _weigh(self, weights: np.ndarray) -> None:
+        self._weights = weights
+        self._tree.weigh(self._selector @ (weights[:, None] * self._basis))
+
+
+def _root_mean(squares: np.ndarray) -> float:
+    seen = np.isfinite(squares)
+    return float(np.sqrt(max(squares[seen].mean(), 0.0))) if seen.any() else float("nan")

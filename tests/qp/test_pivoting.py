@@ -1,0 +1,64 @@
+"""Laws of quadratic programs between bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.errors import BackendError
+from solver.qp.pivoting import Box, between_bounds
+
+
+def program(seed: int, size: float) -> tuple[np.ndarray, np.ndarray, Box]:
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(12, 8))
+    hessian = root @ root.T + 1e-2 * np.eye(12)
+    low, high = -rng.uniform(0.0, 0.2, 12), rng.uniform(0.0, 0.2, 12)
+    low[:3], high[:3], high[5] = -np.inf, np.inf, np.inf
+    rows = rng.normal(size=(3, 12)) * (rng.random((3, 12)) < 0.4)
+    return hessian, hessian @ rng.normal(size=12) * size, Box(low, high, rows, rng.uniform(0.0, 0.1, 3))
+
+
+@pytest.mark.parametrize("size", [0.05, 1.0, 20.0])
+@pytest.mark.parametrize("seed", range(12))
+def test_a_minimum_keeps_its_bounds_and_pushes_only_against_held_ones(seed: int, size: float) -> None:
+    """Every bound is kept; what is left of the slope is made of held bounds that push back inside."""
+    hessian, gradient, box = program(seed, size)
+    found = between_bounds(hessian, gradient, box)
+    assert found.settled
+    assert found.slack <= 1e-7
+    left = gradient - hessian @ found.x
+    held = found.held
+    rows = np.flatnonzero(held[12:])
+    pushes = np.vstack([np.diag(held[:12])[held[:12] != 0], box.rows[rows]])
+    if len(pushes) == 0:
+        np.testing.assert_allclose(left, 0.0, atol=1e-8)
+        return
+    forces, *_ = np.linalg.lstsq(pushes.T, left, rcond=None)
+    np.testing.assert_allclose(pushes.T @ forces, left, atol=1e-6 * (1.0 + np.abs(left).max()))
+    assert (forces >= -1e-6 * (1.0 + np.abs(left).max())).all()
+
+
+def test_any_guess_leads_to_the_same_minimum() -> None:
+    """What is said to be held before changes the way, not the end."""
+    hessian, gradient, box = program(3, 1.0)
+    found = between_bounds(hessian, gradient, box).x
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        guess = np.concatenate([rng.integers(-1, 2, 12), rng.integers(0, 2, 3)])
+        np.testing.assert_allclose(between_bounds(hessian, gradient, box, guess).x, found, atol=1e-7)
+
+
+def test_bounds_that_contradict_each_other_are_told_and_shared() -> None:
+    """Between x <= 0.3 and x >= 0.5 the point stands in the middle and says that it passes both by 0.1."""
+    box = Box(np.zeros(3), np.ones(3), np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]), np.array([0.3, -0.5]))
+    found = between_bounds(np.eye(3), np.ones(3), box)
+    np.testing.assert_allclose(found.x, [0.4, 1.0, 1.0], atol=1e-6)
+    assert found.slack == pytest.approx(0.1, abs=1e-6)
+
+
+def test_a_matrix_without_minimum_is_refused() -> None:
+    """A direction that costs nothing has no minimum."""
+    box = Box(np.full(2, -np.inf), np.full(2, np.inf), np.zeros((0, 2)), np.zeros(0))
+    with pytest.raises(BackendError, match="positive definite"):
+        between_bounds(np.diag([1.0, -1.0]), np.ones(2), box)
