@@ -84,7 +84,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         base=result.base_link,
         jobs=options.jobs,
         standing=standing,
-        believed=tuple(math.inf if cutoff is None else cutoff for cutoff in found_then.believed),
+        believed=_cutoffs(found_then.believed),
         plates=replace(plate_options(options), known=found_then.plates),
     )
     recordings = pipeline.load(options.files, read_options(options))
@@ -107,10 +107,17 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class FoundThen:
-    """Up to where the identification believed motion and plates, [Hz] by axis, None without end; and its plates."""
+    """Up to where the identification believed each link's motion, [Hz] by axis, None without end; and its plates."""
 
-    believed: tuple[float | None, ...]
+    believed: tuple[tuple[float | None, ...], ...] | None
     plates: KnownPlates
+
+
+def _cutoffs(written: tuple[tuple[float | None, ...], ...] | None) -> tuple[tuple[float, ...], ...] | None:
+    """Cut-offs [Hz] as numbers, infinite where a file holds none."""
+    if written is None:
+        return None
+    return tuple(tuple(math.inf if cutoff is None else cutoff for cutoff in link) for link in written)
 
 
 def _told(path: Path, place: str, tree: Mapping[str, Any], wanted: type[T]) -> T:

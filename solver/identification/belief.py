@@ -2,9 +2,9 @@
 
 The noise of a tracked motion is not white: skin that swings and a skeleton that does not quite fit put strong false
 accelerations between 3 and 10 Hz into it, where the body itself hardly moves. The motion alone cannot tell them from
-the truth; the plates, whose noise is smaller by far, can. The cut-offs are learnt axis by axis on the trials that the
-parameters were fitted to and then hold for any other: what is measured keeps its band, so that nothing is gained by
-hiding it.
+the truth; the plates, whose noise is smaller by far, can. The markers of a trunk swing otherwise than those of a shank,
+sideways otherwise than up: the cut-offs are learnt by region of the body and by axis, on the trials that the parameters
+were fitted to, and then hold for any other. What is measured keeps its band, so that nothing is gained by hiding it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from ..inertials import InertialParameters
 from ..rig import Rig
 from ..trial import Trial
 from .blocks import AXES, FORCE_AXES
-from .equations import measured_wrench, reconstructed_wrenches, up_to
+from .equations import measured_wrench, shares_of_links, up_to
+from .regions import regions
 
 SHARES = (0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0)
 """Cut-offs that are tried, of the trial's own; besides, none at all."""
@@ -26,20 +27,31 @@ STILL = 0.02
 """A trial whose force varies by less than this share of its mean shows a standing body, whose motion is noise alone."""
 EXACT = 1e-6
 """Share of what was measured below which an error of the reconstruction is rounding."""
-EVERYTHING = np.full(AXES, np.inf)
+WORTH = 0.002
+"""Share of what a wholly believed motion leaves unexplained that a cut-off must explain to be taken."""
+ROUNDS = 10
+"""How often the regions are gone through; three or four settle them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Doubts:
-    """What several bodies leave unexplained of several trials with each of the cut-offs that are tried.
+    """What several bodies leave unexplained of several trials, whatever cut-off each region of the body gets.
+
+    The error is the wrench measured less one share of each region, each through a filter of its own: a square of
+    what is filtered, so that a Gram matrix tells it for every choice.
 
     Attributes:
+        links: L, the number of links.
+        regions: places of the links of each, R of them.
         tried: of each trial (C,) [Hz] cut-offs, the last infinite; none of a trial that tells nothing.
-        errors: of each trial (K, C, 6) mean squares that K bodies leave, over those of the last cut-off.
+        grams: of each trial (K, 6, R C + 1, R C + 1) mean products, of K bodies, of what the regions need through each
+            cut-off (the cut-off varying fastest) and of what was measured, over the error of the last cut-offs.
     """
 
+    links: int
+    regions: tuple[np.ndarray, ...]
     tried: tuple[np.ndarray, ...]
-    errors: tuple[np.ndarray, ...]
+    grams: tuple[np.ndarray, ...]
 
     @staticmethod
     def of(rig: Rig, trials: Sequence[Trial], bodies: Sequence[InertialParameters], base: int | str = 0) -> Doubts:
@@ -51,11 +63,12 @@ class Doubts:
             bodies: parameters of the rig's links.
             base: base link, about whose origin the moments are taken.
         """
-        found = [_left(rig, trial, bodies, base) for trial in trials]
-        return Doubts(tuple(tried for tried, _ in found), tuple(errors for _, errors in found))
+        parts = tuple(regions(rig).values())
+        found = [_left(rig, trial, bodies, parts, base) for trial in trials]
+        return Doubts(len(rig.links), parts, tuple(tried for tried, _ in found), tuple(grams for _, grams in found))
 
     def cutoffs(self, body: int = 0, trials: Sequence[int] | None = None) -> np.ndarray:
-        """Cut-offs (6,) [Hz], of low-passes of the wrench that the motion needs, with which it explains best.
+        """Cut-offs (L, 6) [Hz] by link and axis, of low-passes of what its motion needs, that explain best.
 
         Every trial weighs alike, still ones nothing; infinite where the whole band of the trials' own filter is
         believed.
@@ -64,27 +77,79 @@ class Doubts:
             body: which of the bodies.
             trials: places of the trials to learn from, those that the body was fitted to; all by default.
         """
+        result = np.full((self.links, AXES), np.inf)
         chosen = [k for k in (range(len(self.tried)) if trials is None else trials) if len(self.tried[k])]
         if not chosen or any(not np.array_equal(self.tried[k], self.tried[chosen[0]]) for k in chosen):
-            return EVERYTHING.copy()  # trials of different bands have no cut-off in common
-        # the widest band first: of equals it is taken
-        together = np.sum([self.errors[k][body] for k in chosen], axis=0)[::-1]
-        best = self.tried[chosen[0]][::-1][np.argmin(np.nan_to_num(together, nan=np.inf), axis=0)]
-        return np.where(np.isfinite(together).all(axis=0), best, np.inf)
+            return result  # trials of different bands have no cut-off in common
+        grams = np.sum([self.grams[k][body] for k in chosen], axis=0)
+        for axis in np.flatnonzero(np.isfinite(grams).all(axis=(1, 2))):
+            best = _best(grams[axis], len(self.regions), WORTH * len(chosen))
+            for links, place in zip(self.regions, best):
+                result[links, axis] = self.tried[chosen[0]][place]
+        return result
+
+
+def told(rig: Rig, believed: np.ndarray) -> str:
+    """Cut-offs (L, 6) [Hz] in words, region by region; empty where all is believed."""
+    names = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
+    said = []
+    for name, links in regions(rig).items():
+        doubted = [f"{axis} {cutoff:.2g} Hz" for axis, cutoff in zip(names, believed[links[0]]) if np.isfinite(cutoff)]
+        said += [f"{name} {', '.join(doubted)}"] if doubted else []
+    return "; ".join(said)
+
+
+def _best(gram: np.ndarray, count: int, worth: float) -> np.ndarray:
+    """Places (R,) of the cut-offs with the least error: the best that all regions share, then region by region.
+
+    Args:
+        gram: (R C + 1, R C + 1) of one axis.
+        count: R regions.
+        worth: by how much another choice must be better to be taken.
+    """
+    cutoffs = (len(gram) - 1) // count
+    signs = np.append(np.full(count, -1.0), 1.0)
+
+    def error(chosen: np.ndarray) -> float:
+        rows = np.append(np.arange(count) * cutoffs + chosen, len(gram) - 1)
+        return float(signs @ gram[np.ix_(rows, rows)] @ signs)
+
+    def better(best: np.ndarray, others: Sequence[np.ndarray]) -> np.ndarray:
+        errors = [error(other) for other in others]
+        return others[int(np.argmin(errors))] if min(errors) < error(best) - worth else best
+
+    widest = np.full(count, cutoffs - 1)
+    best = better(widest, [np.full(count, place) for place in reversed(range(cutoffs))])
+    for _ in range(ROUNDS):
+        before = best
+        for region in range(count):
+            others = np.repeat(best[None], cutoffs, axis=0)
+            others[:, region] = np.arange(cutoffs)[::-1]  # the widest band first: of equals it is taken
+            best = better(best, list(others))
+        if best is before:
+            break
+    return best
 
 
 def _left(
-    rig: Rig, trial: Trial, bodies: Sequence[InertialParameters], base: int | str
+    rig: Rig, trial: Trial, bodies: Sequence[InertialParameters], parts: Sequence[np.ndarray], base: int | str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Cut-offs that are tried on a trial, and what they leave; see `Doubts`."""
+    """Cut-offs that are tried on a trial, and their Gram matrices; see `Doubts`."""
     if trial.preset is None or not trial.counted.any() or is_still(trial):
-        return np.zeros(0), np.zeros((len(bodies), 0, AXES))
+        return np.zeros(0), np.zeros((len(bodies), AXES, 0, 0))
     tried = np.append(np.array(SHARES) * trial.preset.cutoff, np.inf)
-    measured, whole = measured_wrench(rig, trial, base), reconstructed_wrenches(rig, trial, bodies, base)
-    squares = [(measured[:, None] - up_to(trial, whole, cutoff))[trial.counted] ** 2 for cutoff in tried]
-    errors = np.array([square.mean(axis=0) for square in squares]).swapaxes(0, 1)
-    rounding = EXACT**2 * np.mean(measured[trial.counted] ** 2, axis=0) + np.finfo(float).tiny
-    return tried, np.maximum(errors, rounding) / np.maximum(errors[:, -1:], rounding)
+    measured, whole = measured_wrench(rig, trial, base)[trial.counted], shares_of_links(rig, trial, bodies, parts, base)
+    size = len(parts) * len(tried) + 1
+    grams = np.empty((len(bodies), AXES, size, size))
+    rows = np.empty((size, len(measured)))
+    for body, axis in np.ndindex(len(bodies), AXES):
+        for place, cutoff in enumerate(tried):
+            rows[place : -1 : len(tried)] = up_to(trial, whole[:, body, :, axis], cutoff)[trial.counted].T
+        rows[-1] = measured[:, axis]
+        error = np.mean((rows[-1] - rows[len(tried) - 1 : -1 : len(tried)].sum(axis=0)) ** 2)
+        rounding = EXACT**2 * np.mean(rows[-1] ** 2) + np.finfo(float).tiny
+        grams[body, axis] = rows @ rows.T / len(measured) / max(error, rounding)
+    return tried, grams
 
 
 def is_still(trial: Trial) -> bool:

@@ -13,8 +13,7 @@ from ..errors import InvalidValue
 from ..inertials import InertialParameters
 from ..rig import Rig
 from ..trial import Trial
-from .belief import EVERYTHING
-from .equations import believed_part, measured_wrench, origins, reconstructed_wrenches
+from .equations import measured_wrench, origins, reconstructed_wrenches
 
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 """World axes; moments about the base link's origin."""
@@ -92,7 +91,7 @@ def compare(
         trial: to explain.
         identified, prior: the parameter sets.
         base: base link, about whose origin the moments are taken.
-        believed: (6,) [Hz] up to which the motion is believed, see `belief`; all by default.
+        believed: (L, 6) [Hz] up to which the links' motion is believed, see `belief`; all by default.
 
     Raises:
         InvalidValue: the trial has no counted frame.
@@ -101,9 +100,8 @@ def compare(
     if not counted.any():
         raise InvalidValue(f"trial {trial.name!r} has no frame in which every contact is measured")
     measured = measured_wrench(rig, trial, base)[counted]
-    cutoffs = EVERYTHING if believed is None else believed
-    whole = reconstructed_wrenches(rig, trial, (identified, prior), base)
-    fits = [fit(measured, believed_part(trial, whole[:, body], cutoffs)[counted]) for body in range(2)]
+    needed = reconstructed_wrenches(rig, trial, (identified, prior), base, believed)[counted]
+    fits = [fit(measured, needed[:, body]) for body in range(2)]
     return Comparison(trial.name, False, int(counted.sum()), *fits)
 
 

@@ -120,29 +120,55 @@ def measured_wrench(rig: Rig, trial: Trial, base: int | str = 0) -> np.ndarray:
     return wrench
 
 
-def reconstructed_wrench(rig: Rig, trial: Trial, parameters: InertialParameters, base: int | str = 0) -> np.ndarray:
-    """Wrench (N, 6) that the trial's motion needs, Y phi, written and filtered as `measured_wrench`."""
-    return reconstructed_wrenches(rig, trial, [parameters], base)[:, 0]
+def reconstructed_wrench(
+    rig: Rig,
+    trial: Trial,
+    parameters: InertialParameters,
+    base: int | str = 0,
+    believed: np.ndarray | None = None,
+) -> np.ndarray:
+    """Wrench (N, 6) that the trial's motion needs, Y phi, written and filtered as `measured_wrench`.
+
+    Args:
+        rig: that moved.
+        trial: whose motion it is.
+        parameters: of the rig's links.
+        base: base link, about whose origin the moments are taken.
+        believed: (L, 6) [Hz] up to which each link's motion is believed on each axis; all of it by default.
+    """
+    return reconstructed_wrenches(rig, trial, [parameters], base, believed)[:, 0]
 
 
 def reconstructed_wrenches(
-    rig: Rig, trial: Trial, bodies: Sequence[InertialParameters], base: int | str = 0
+    rig: Rig,
+    trial: Trial,
+    bodies: Sequence[InertialParameters],
+    base: int | str = 0,
+    believed: np.ndarray | None = None,
 ) -> np.ndarray:
     """`reconstructed_wrench` (N, K, 6) of K bodies that move alike, for little more than the price of one."""
-    wrenches = predicted_wrenches(rig, trial.motion, bodies, axes="world")
+    if believed is None:
+        return shares_of_links(rig, trial, bodies, [np.arange(len(rig.links))], base)[:, :, 0]
+    cutoffs, member = np.unique(believed, axis=0, return_inverse=True)
+    groups = [np.flatnonzero(member.reshape(-1) == row) for row in range(len(cutoffs))]
+    shares = shares_of_links(rig, trial, bodies, groups, base)
+    for row, axis in np.ndindex(*cutoffs.shape):
+        shares[:, :, row, axis] = up_to(trial, shares[:, :, row, axis], float(cutoffs[row, axis]))
+    return np.asarray(shares.sum(axis=2))
+
+
+def shares_of_links(
+    rig: Rig, trial: Trial, bodies: Sequence[InertialParameters], groups: Sequence[np.ndarray], base: int | str = 0
+) -> np.ndarray:
+    """What each group of links has of the `reconstructed_wrenches`: (N, K, G, 6) of K bodies."""
+    parts = [
+        InertialParameters(rig.links, np.where(np.isin(np.arange(len(rig.links)), group)[:, None], body.values, 0.0))
+        for body in bodies
+        for group in groups
+    ]
+    wrenches = predicted_wrenches(rig, trial.motion, parts, axes="world")
     wrenches[..., FORCE_AXES:] += np.cross(origins(rig, trial, 0)[:, None], wrenches[..., :FORCE_AXES])
-    return _moved_here(rig, trial, wrenches, base)
-
-
-def believed_part(trial: Trial, wrench: np.ndarray, cutoffs: np.ndarray) -> np.ndarray:
-    """A reconstructed wrench (N, 6) without what lies above the cut-offs (6,) [Hz]; infinite ones leave an axis."""
-    if trial.preset is None:
-        return wrench
-    result = wrench.copy()
-    for cutoff in np.unique(cutoffs):
-        axes = np.flatnonzero(cutoffs == cutoff)
-        result[:, axes] = up_to(trial, wrench[:, axes], float(cutoff))
-    return result
+    return _moved_here(rig, trial, wrenches, base).reshape(len(wrenches), len(bodies), len(groups), AXES)
 
 
 def up_to(trial: Trial, values: np.ndarray, cutoff: float) -> np.ndarray:

@@ -14,9 +14,9 @@ from ..trial import Trial
 from .accumulate import accumulate
 from .base_estimation import BaseEstimate, estimate_base
 from .base_parameters import base_parameters
-from .belief import Doubts
+from .belief import Doubts, told
 from .bootstrap import LEAST_BLOCKS, bootstrap
-from .comparison import AXES, Comparison, FlightCheck, check_flight, compare
+from .comparison import Comparison, FlightCheck, check_flight, compare
 from .consistent import ConsistentOptions, consistent, diagonal_spread
 from .constrained import ConstrainedOptions, constrained
 from .constraints import ConstraintOptions
@@ -141,7 +141,7 @@ def identify(
     believed, comparisons = _comparisons(rig, [t for t in trials if t.name in parts], estimate, folds, options)
     spread = _uncertainty(rig, whole, estimate, options, notes, Part(progress, 0.5, 1.0))
     _tell_noise(whole, options, notes)
-    _tell_belief(believed, notes)
+    _tell_belief(rig, believed, notes)
     noise = float(np.sqrt(noise_variance(whole, estimate.parameters) * estimate.settings.get("data inflation", 1.0)))
     known = information(whole, diagonal_spread(rig.prior, rig.boxes, ConsistentOptions()), noise=noise)
     return Identification(
@@ -262,7 +262,7 @@ def _folds(
 def _comparisons(
     rig: Rig, trials: Sequence[Trial], estimate: Estimate, folds: Sequence[_Fold], options: IdentifyOptions
 ) -> tuple[np.ndarray, list[Comparison]]:
-    """Cut-offs (6,) [Hz] up to which the motion is believed, and every trial explained: used, then unused."""
+    """Cut-offs (L, 6) [Hz] up to which the motion is believed, and every trial explained: used, then unused."""
     learning = {trial.name: trial for trial in (*trials, *(other for fold in folds for other in fold.others))}
     places = {name: place for place, name in enumerate(learning)}
     bodies = [each.parameters for each in (estimate, *(fold.estimate for fold in folds))]
@@ -321,12 +321,12 @@ def _tell_noise(regression: Regression, options: IdentifyOptions, notes: list[st
     )
 
 
-def _tell_belief(believed: np.ndarray, notes: list[str]) -> None:
-    doubted = [f"{axis} {cutoff:.2g} Hz" for axis, cutoff in zip(AXES, believed) if np.isfinite(cutoff)]
+def _tell_belief(rig: Rig, believed: np.ndarray, notes: list[str]) -> None:
+    doubted = told(rig, believed)
     if doubted:
         notes.append(
-            f"judged by the plates, the motion is mostly noise above {', '.join(doubted)}: when they are compared, "
-            "identified parameters and prior are asked for no forces there; what was measured keeps its band"
+            f"judged by the plates, the motion is mostly noise above these frequencies: {doubted}; when they are "
+            "compared, identified parameters and prior are asked for no forces there; what was measured keeps its band"
         )
 
 

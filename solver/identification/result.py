@@ -106,7 +106,8 @@ class Identification:
         comparisons: measured against reconstructed, used trials and unused ones.
         flights: checks in flight.
         notes: what a reader must know.
-        believed: (6,) [Hz] up to which the motion is believed on each axis, infinite without bound (`belief`).
+        believed: (L, 6) [Hz] up to which each link's motion is believed on each axis, infinite without bound
+            (`belief`); None: all of it.
     """
 
     estimate: Estimate
@@ -122,10 +123,12 @@ class Identification:
     comparisons: tuple[Comparison, ...] = ()
     flights: tuple[FlightCheck, ...] = ()
     notes: tuple[str, ...] = field(default=())
-    believed: np.ndarray = field(default_factory=lambda: np.full(6, np.inf))
+    believed: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "believed", frozen("believed", self.believed, (6,), finite=False))
+        if self.believed is not None:
+            links = len(self.estimate.parameters.links)
+            object.__setattr__(self, "believed", frozen("believed", self.believed, (links, 6), finite=False))
         object.__setattr__(self, "determined", frozen("determined", self.determined, (None, 10)))
         object.__setattr__(self, "singular_values", frozen("singular values", self.singular_values, (None,)))
         object.__setattr__(self, "weights", frozen("weights", self.weights, (6,)))

@@ -7,8 +7,9 @@ import numpy as np
 from ..errors import InvalidValue
 from ..filter_presets import preset_of
 from ..identification.added_load import AddedLoad
-from ..identification.comparison import AXES, Comparison
-from ..identification.equations import believed_part, measured_wrench, reconstructed_wrench
+from ..identification.belief import told
+from ..identification.comparison import Comparison
+from ..identification.equations import measured_wrench, reconstructed_wrench
 from ..identification.estimate import CONSISTENT, ROTATIONAL
 from ..identification.result import Identification
 from ..inertials import InertialParameters
@@ -101,7 +102,7 @@ def _signals(study: Study, result: Identification, record: TrialRecord) -> Signa
     assert trial is not None
     rig, base = study.rig, result.base_link
     identified, prior = (
-        believed_part(trial, reconstructed_wrench(rig, trial, parameters, base), result.believed)
+        reconstructed_wrench(rig, trial, parameters, base, result.believed)
         for parameters in (result.parameters, result.prior)
     )
     states = np.where(trial.counted, Reason.MEASURED, Reason.OTHER_SUPPORT)
@@ -194,9 +195,9 @@ def _methods(study: Study, result: Identification) -> tuple[tuple[str, str], ...
         ("Filter", f"{_filter(preset.order, preset.cutoff)} ({preset.name}), both sides of the equations alike")
     )
     rows.append(("Derivatives", f"on the configuration manifold, from a motion filtered at {LIGHT:g} times as high"))
-    believed = [f"{axis} {cutoff:.2g} Hz" for axis, cutoff in zip(AXES, result.believed) if np.isfinite(cutoff)]
-    if believed:
-        rows.append(("Believed", f"reconstructed wrenches up to {', '.join(believed)}, judged by the plates"))
+    doubted = "" if result.believed is None else told(study.rig, result.believed)
+    if doubted:
+        rows.append(("Believed", f"motion up to {doubted}; the rest wholly; judged by the plates"))
     rows.append(("Equation", f"external wrench at the origin of link {result.base_link}; six rows a frame"))
     sigma = ", ".join(f"{1.0 / w:.2g}" if w > 0.0 else "not used" for w in result.weights)
     rows.append(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics import com_trajectory
-from ..identification.equations import believed_part, measured_wrench, reconstructed_wrench
+from ..identification.equations import measured_wrench, reconstructed_wrench
 from ..identification.result import Identification
 from ..inertials import InertialParameters
 from ..rig import Rig
@@ -99,7 +99,7 @@ def _of(rig: Rig, trial: Trial, found: Identification) -> FieldResidual:
     height = com_trajectory(rig, trial.motion, found.parameters)[trial.counted, 2]
 
     def left(parameters: InertialParameters) -> Residual:
-        wrench = believed_part(trial, reconstructed_wrench(rig, trial, parameters, found.base_link), found.believed)
+        wrench = reconstructed_wrench(rig, trial, parameters, found.base_link, found.believed)
         residual = (measured - wrench)[trial.counted]
         sizes = [np.linalg.norm(part, axis=1) for part in (residual[:, :3], residual[:, 3:])]
         return Residual(*(number for size in sizes for number in _rms_and_peak(size)))

@@ -45,8 +45,8 @@ class Settings:
         standing: contact patch or its link that stands still on the floor in trials of joint coordinates without a pose
             of the root.
         plates: what is to be done about plates that are suspected.
-        believed: six cut-offs [Hz] up to which an earlier identification believes its subject's motion, for comparing;
-            None believes it all.
+        believed: six cut-offs [Hz] for each link up to which an earlier identification believes its motion, for
+            comparing; None believes it all.
     """
 
     method: str = "consistent"
@@ -60,7 +60,7 @@ class Settings:
     jobs: int | None = None
     standing: str | None = None
     plates: PlateOptions = field(default_factory=PlateOptions)
-    believed: tuple[float, ...] | None = None
+    believed: tuple[tuple[float, ...], ...] | None = None
 
     def __post_init__(self) -> None:
         preset_of(self.preset)

@@ -144,7 +144,8 @@ def test_the_verb_compares_as_the_function(
     assert main(words) == 0
     assert study.identification is not None
     found = study.identification
-    settings = replace(study.settings, believed=tuple(map(float, found.believed)))
+    assert found.believed is not None
+    settings = replace(study.settings, believed=tuple(map(tuple, found.believed.tolist())))
     wanted, _ = compare_study(ROBOT.recordings, ROBOT.rig, found.parameters, found.prior, settings)
     with table.open(newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
