@@ -35,7 +35,7 @@ _HOME = {
     "scene.rig": ("read_rig", "write_rig"),
     "rigs": ("build", "from_urdf", "hoap3", "hrp2", "human"),
     "formats.recording": ("find_recordings", "read_recording"),
-    "calibration": ("Calibration", "calibrate"),
+    "calibration": ("Calibration", "Recognition", "calibrate", "recognise"),
     "tracking": ("Attachment", "Relabelled", "Swap", "Tracked", "TrackingOptions", "relabelled", "track"),
     "dynamics": ("base_regressor", "centroidal_momentum", "com_trajectory", "external_wrench", "predicted_wrench"),
     "identification.accumulate": ("accumulate",),

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..arrays import shortened
-from ..errors import InvalidValue
+from ..errors import InputError, InvalidValue
 from ..progress import Progress, silent
 from ..rig import Rig
 from ..rigs.human import human
@@ -90,7 +90,8 @@ def calibrate(
         mass: [kg].
         sex: ``"male"`` or ``"female"``.
         height: stature [m]; None: estimated from the segment lengths.
-        marker_set: a `MarkerSet`, a built-in name or a JSON file; None: recognised from the marker names.
+        marker_set: a `MarkerSet`, a built-in name or a JSON file; None: the built-in one that fits the marker names, or
+            one put together from names and motion (`recognise`), as `Calibration.assumed` tells.
         progress: told about the progress; may cancel.
 
     Raises:
@@ -111,8 +112,8 @@ def calibrate(
     names = tuple(dict.fromkeys(name for r in marked for name in r.markers.names))  # type: ignore[union-attr]
     assumed: list[str] = []
     if marker_set is None:
-        marker_set = detect_marker_set(names, marked[0].name)
-        assumed.append(f"marker set {marker_set.name}: recognised by the markers' names")
+        marker_set, sentence = _found_out(marked, names, height)
+        assumed.append(sentence)
     elif not isinstance(marker_set, MarkerSet):
         marker_set = load_marker_set(marker_set)
     used = [name for name in names if marker_set.place_of(name) or marker_set.centre_of(name)]
@@ -127,6 +128,21 @@ def calibrate(
     if height is None:
         assumed.append(f"height {subject.height:.3f} m: estimated from the markers, none was stated")
     return _result(subject, marked, tuple(assumed))
+
+
+def _found_out(marked: Sequence[Recording], names: Sequence[str], height: float | None) -> tuple[MarkerSet, str]:
+    """The marker set of recordings for which none was stated, and how it was found."""
+    try:
+        found = detect_marker_set(names, marked[0].name)
+    except InputError as unfit:
+        from .recognise import recognise  # it calibrates, with what the names tell
+
+        try:
+            recognition = recognise(marked, height=height)
+        except InputError:
+            raise unfit from None
+        return recognition.marker_set, recognition.sentence
+    return found, f"marker set {found.name}: recognised by the markers' names"
 
 
 def _result(subject: SubjectState, recordings: Sequence[Recording], assumed: tuple[str, ...]) -> Calibration:

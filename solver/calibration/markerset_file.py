@@ -107,8 +107,23 @@ def _read(path: Path) -> MarkerSet:
 def _parsed(path: Path, content: bytes, known: bytes) -> MarkerSet:
     """A set from the content of its file: an edited file is another set, the same one is not read twice."""
     landmarks = json_object(MARKER_SETS / f"{LANDMARKS}.json", known, "Install the program again")["landmarks"]
+    return _made(path, json_object(path, content, HOW_TO_WRITE), landmarks)
+
+
+def marker_set_of(tree: Mapping[str, Any]) -> MarkerSet:
+    """The set that a tree as in a file describes.
+
+    Raises:
+        InputError: it is not a marker set.
+    """
+    path = MARKER_SETS / f"{LANDMARKS}.json"
+    landmarks = json_object(path, read_bytes(path), "Install the program again")["landmarks"]
+    return _made(Path(str(tree.get("name", "marker set"))), tree, landmarks)
+
+
+def _made(path: Path, tree: Mapping[str, Any], landmarks: Mapping[str, Any]) -> MarkerSet:
     try:
-        written = from_tree(Written, json_object(path, content, HOW_TO_WRITE))
+        written = from_tree(Written, tree)
         places, centres, marked, virtual = {}, {}, {}, {}
         for marker, tree in written.markers.items():
             place = f"marker {marker!r}"

@@ -30,6 +30,7 @@ from . import (
     find_load,
     identify,
     live,
+    markers,
     perform,
     repair,
     report,
@@ -45,6 +46,7 @@ GONE = (errno.EPIPE, errno.EINVAL)
 VERBS: tuple[ModuleType, ...] = (
     demo,
     rig,
+    markers,
     calibrate,
     track,
     identify,

@@ -1,0 +1,170 @@
+"""What a marker's name says: its side, and the landmark or link it sits on, in whichever convention it was given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from ..assets import ASSETS
+from ..files import read_bytes
+from ..formats.json_tree import json_object
+from ..person import LINKS
+
+NAMES = ASSETS / "marker_names.json"
+LANDMARK, LINK, CENTRE, VIRTUAL, OBJECT = "landmark", "link", "joint centre", "virtual", "object"
+FEWEST_LETTERS = 2
+SURE, COUNTED, PREFIXED, BEGINS, LETTER = 0.95, 0.85, 0.7, 0.6, 0.45
+"""Confidence of a word that is known as it stands, without its number, before the colon, by how it begins, and of a
+single letter."""
+NO_SIDE = 0.5
+"""Share of it that stays where a link that a body has twice is named without its side."""
+FILLERS = frozenset({"marker", "markers", "mkr", "mrk", "study", "augmented", "p", "j"})
+"""Words that say nothing."""
+MEDIAL = frozenset({"sacrum", "c7", "t7", "t10", "sternal_notch", "xiphoid", "forehead", "head_top"})
+"""Landmarks that a body has once."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameGuess:
+    """What one name says.
+
+    Attributes:
+        kind: `LANDMARK`, `LINK`, `CENTRE` (a computed joint centre), `VIRTUAL` (computed) or `OBJECT`, not of the body.
+        what: the landmark or link, without side; empty for what is not of the body.
+        side: ``"left"``, ``"right"`` or empty.
+        confidence: share of certainty in it, 0 to 1.
+    """
+
+    kind: str
+    what: str
+    side: str
+    confidence: float
+
+    @property
+    def landmark(self) -> str:
+        """As a marker set has it: ``"left asis"``; empty for others than landmarks."""
+        return f"{self.side} {self.what}".strip() if self.kind == LANDMARK else ""
+
+    @property
+    def link(self) -> str:
+        """The sided link of a `LINK` or `CENTRE`; empty for others, and where a side is missing."""
+        named = f"{self.side}_{self.what}" if f"{self.side}_{self.what}" in LINKS else self.what
+        return named if self.kind in (LINK, CENTRE) and named in LINKS else ""
+
+
+def guess(name: str) -> NameGuess | None:
+    """The best reading of a name, None where it says nothing.
+
+    Whatever stands before the last colon is a subject's name, unless the rest says nothing: then it may name the body
+    part (``ArmL:Marker1``).
+    """
+    prefix, _, own = name.rpartition(":")
+    best = _best(own)
+    if best is None and prefix:
+        best = _best(prefix.rpartition(":")[2])
+        if best is not None:
+            best = NameGuess(best.kind, best.what, best.side, min(best.confidence, PREFIXED))
+    return best
+
+
+def guesses(names: Sequence[str]) -> dict[str, NameGuess]:
+    """Readings of names that say something; of several that name one landmark the surest, if one is."""
+    found = {name: reading for name in names if (reading := guess(name)) is not None}
+    alike: dict[str, list[str]] = {}
+    for name, reading in found.items():
+        if reading.kind == LANDMARK:
+            alike.setdefault(reading.landmark, []).append(name)
+    for several in alike.values():
+        best = max(found[name].confidence for name in several)
+        surest = [name for name in several if found[name].confidence == best]
+        for name in several:
+            if len(surest) > 1 or name not in surest:
+                del found[name]
+    return found
+
+
+def _best(word: str) -> NameGuess | None:
+    readings = list(_readings(word))
+    return max(readings, key=lambda reading: reading.confidence, default=None)
+
+
+def _readings(name: str) -> Iterator[NameGuess]:
+    """All that a name may say."""
+    vocabulary = _vocabulary()
+    for side, words in _sides(name):
+        forms = {"".join(words), "".join(reversed(words))}
+        for form in forms:
+            for stem, share in (
+                (form, SURE),
+                (re.sub(r"\d+$", "", form), COUNTED),
+                (form.rstrip("0123456789_"), COUNTED),
+            ):
+                if len(stem) < FEWEST_LETTERS:
+                    share = LETTER if len(name) == FEWEST_LETTERS else 0.0
+                for kind, what in vocabulary.get(stem, ()) if share else ():
+                    if (reading := _sided(kind, what, side, share)) is not None:
+                        yield reading
+        for stem, link in _beginnings():
+            if "".join(words).startswith(stem) and (reading := _sided(LINK, link, side, BEGINS)) is not None:
+                yield reading
+
+
+def _sided(kind: str, what: str, side: str, confidence: float) -> NameGuess | None:
+    """A reading, None where a side is named that the thing does not have."""
+    twice = (kind == LANDMARK and what not in MEDIAL) or (kind in (LINK, CENTRE) and what not in LINKS)
+    if twice and not side:
+        return NameGuess(kind, what, side, NO_SIDE * confidence)
+    if side and kind == LANDMARK and not twice:
+        return None
+    return NameGuess(kind, what, side if twice else "", confidence)
+
+
+def _sides(name: str) -> Iterator[tuple[str, list[str]]]:
+    """Ways to part a name into its side and the words of the rest, in small letters."""
+    pieces = [piece for piece in re.split(r"[^A-Za-z0-9]+", name) if piece]
+    words = [word for piece in pieces for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+[a-z]*", piece)]
+    for parts in (pieces, words):
+        small = [part.lower() for part in parts if part.lower() not in FILLERS]
+        yield "", small
+        for place, part in enumerate(small):
+            for side in ("left", "right"):
+                if part in (side, side[0]):
+                    yield side, small[:place] + small[place + 1 :]
+                elif part.startswith(side):
+                    yield side, [*small[:place], part.removeprefix(side), *small[place + 1 :]]
+    joined = "".join(pieces)
+    for letter, side in (("l", "left"), ("r", "right")):
+        if joined[:1].lower() == letter:
+            yield side, [joined[1:].lower()]
+        bare = joined.rstrip("0123456789")
+        if bare[-1:].lower() == letter:
+            yield side, [(bare[:-1] + joined[len(bare) :]).lower()]
+
+
+def _tree() -> Mapping[str, Any]:
+    return json_object(NAMES, read_bytes(NAMES), "Install the program again")
+
+
+@lru_cache(maxsize=1)
+def _beginnings() -> tuple[tuple[str, str], ...]:
+    """Beginnings of words, and the link that each tells; the longest first."""
+    pairs = [(word, link) for link, words in _tree()["parts"].items() for word in words]
+    return tuple(sorted(pairs, key=lambda pair: -len(pair[0])))
+
+
+@lru_cache(maxsize=1)
+def _vocabulary() -> Mapping[str, tuple[tuple[str, str], ...]]:
+    """What each word may mean: kind and landmark or link."""
+    tree = _tree()
+    found: dict[str, list[tuple[str, str]]] = {}
+    for kind, group in ((LANDMARK, "landmarks"), (LINK, "links"), (CENTRE, "joint_centres")):
+        for what, words in tree[group].items():
+            for word in words:
+                found.setdefault(word, []).append((kind, what))
+    for kind, group in ((VIRTUAL, "virtual"), (OBJECT, "objects")):
+        for word in tree[group]:
+            found.setdefault(word, []).append((kind, ""))
+    return {word: tuple(meanings) for word, meanings in found.items()}

@@ -1,0 +1,337 @@
+"""A marker set that nobody wrote: what names tell, and which link each of the other markers moves with.
+
+Names come first (`names`). A person that wears the markers so named is calibrated and posed in some frames; in each
+link's frame every marker then has a place, and on the link that carries it this place is the same in all of them.
+A marker is given to the link l of the largest posterior probability: the prior is what its name says; the likelihood
+falls with the variance of its place in the link's frame, and with its distance from the link. That probability is its
+confidence. What lies far from the body, or is told to be no part of it, is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, InvalidValue, SolverError
+from ..formats.atomic import write_atomically
+from ..formats.codec import json_text
+from ..motion import Markers
+from ..person import LINKS
+from ..rig import Rig
+from ..rigs.skeleton import LATERAL
+from ..tracking.kinematics import Kinematics
+from ..tracking.track import Tracked, track
+from ..trial import Recording
+from .calibrate import Calibration, calibrate
+from .markerset import MarkerSet
+from .markerset_file import marker_set_of
+from .names import CENTRE, LANDMARK, LINK, MEDIAL, OBJECT, VIRTUAL, NameGuess, guesses
+
+FEWEST_NAMED = 6
+"""Markers whose names must tell their place before a body can be posed."""
+FRAMES = 60
+"""Frames of each recording in which markers are looked at."""
+NOISE = 0.004
+"""[m] A marker's place is never known better."""
+INDEPENDENT = 6.0
+"""Frames that say something new, at most; a static trial says nothing."""
+REACH = 0.06
+"""[m] Standard deviation of a marker's distance from the bone of its link."""
+FARTHEST = 0.30
+"""[m] From every bone: beyond, a marker is no part of the body."""
+LOOSE = 0.06
+"""[m] Standard deviation of the place on the best link beyond which a marker belongs to none."""
+PLACED_SPREAD = 0.03
+"""[m] Standard deviation of the place of a marker that was attached by its motion."""
+FREE = {
+    "pelvis": [0.0, 0.0, 0.02],
+    "torso": [-0.05, 0.0, 0.2],
+    "head": [0.0, 0.0, 0.09],
+    "thigh": [0.0, 0.04, 0.0],
+    "shank": [0.0, 0.03, 0.0],
+    "foot": [0.04, 0.0, -0.02],
+    "upper_arm": [0.0, 0.03, 0.0],
+    "forearm": [0.0, 0.02, 0.0],
+    "hand": [0.0, 0.0, -0.04],
+}
+"""Where on a link a marker is first looked for, in shares of stature: forwards, outwards, up."""
+MASS, SEX = 70.0, "male"
+"""[kg] and table of the body that the markers are first looked at on; lengths come from the markers."""
+LOWEST = 0.5
+"""Confidence below which a place is to be looked at before it is believed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Where one recorded marker is taken to be.
+
+    Attributes:
+        marker: as recorded.
+        place: landmark (``"left asis"``) or link (``"left_thigh"``); empty where it is not used.
+        confidence: share of certainty, 0 to 1.
+        because: ``"name"``, ``"name and motion"``, ``"motion"``, or why it is not used.
+    """
+
+    marker: str
+    place: str
+    confidence: float
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recognition:
+    """A marker set found out, for approval.
+
+    Attributes:
+        tree: the set as a file has it.
+        proposals: one for each recorded marker, in their order.
+        calibration: the person on whom the markers were looked at.
+    """
+
+    tree: Mapping[str, Any]
+    proposals: tuple[Proposal, ...]
+    calibration: Calibration = field(repr=False)
+
+    @property
+    def marker_set(self) -> MarkerSet:
+        """The set."""
+        return marker_set_of(self.tree)
+
+    @property
+    def placed(self) -> tuple[Proposal, ...]:
+        """Those that are used."""
+        return tuple(proposal for proposal in self.proposals if proposal.place)
+
+    @property
+    def confidence(self) -> float:
+        """Mean over the markers that are used, 0 to 1."""
+        return float(np.mean([proposal.confidence for proposal in self.placed])) if self.placed else 0.0
+
+    @property
+    def sentence(self) -> str:
+        """What was found, for a user."""
+        doubtful = [proposal.marker for proposal in self.placed if proposal.confidence < LOWEST]
+        left = [proposal.marker for proposal in self.proposals if not proposal.place]
+        text = f"marker set put together from names and motion: {len(self.placed)} of {len(self.proposals)} markers, "
+        text += f"mean confidence {100.0 * self.confidence:.0f} %"
+        text += f"; least sure {', '.join(doubtful)}" if doubtful else ""
+        return text + (f"; not used {', '.join(left)}" if left else "")
+
+    def write(self, path: str | Path) -> Path:
+        """The set as a JSON file, for ``marker_set``; whole or not at all.
+
+        Raises:
+            InputError: another suffix, or the file cannot be written.
+        """
+        path = Path(path)
+        if path.suffix.lower() != ".json":
+            raise InputError(path, "is no name for a marker set", remedy="End it on .json")
+        with write_atomically(path) as stream:
+            stream.write(json_text(dict(self.tree)))
+        return path
+
+
+def recognise(recordings: Sequence[Recording], *, height: float | None = None) -> Recognition:
+    """A marker set for recordings whose markers no set knows.
+
+    Args:
+        recordings: of one person and one set of markers; a static trial and one that moves serve best.
+        height: stature [m]; None: estimated.
+
+    Raises:
+        InputError: the names of too few markers tell where they sit.
+
+    Example:
+        >>> import solver
+        >>> found = solver.recognise(solver.simulated_person().recordings[1:2])
+        >>> [(p.marker, p.place, p.because) for p in found.proposals][:1]
+        [('LFHD', 'left head_front', 'name')]
+        >>> found.confidence > 0.8
+        True
+    """
+    marked = [recording for recording in recordings if recording.markers is not None]
+    names = tuple(dict.fromkeys(name for r in marked for name in r.markers.names))  # type: ignore[union-attr]
+    read = guesses(names)
+    body = [name for name, reading in read.items() if reading.kind in (LANDMARK, LINK)]
+    if len(body) < FEWEST_NAMED:
+        listed = ", ".join(name for name in names if name not in body)
+        problem = (
+            f"only {len(body)} of {len(names)} markers tell by their names where on a person they sit, not {listed}"
+        )
+        raise InputError(marked[0].name if marked else "recording", problem, remedy="Name them, or write a marker set")
+    tries = [_Looked.at(marked, names, read, side, height) for side in _sides_to_try(read)]
+    return min(tries, key=lambda looked: looked.calibration.rmse).recognition()
+
+
+def _sides_to_try(read: Mapping[str, NameGuess]) -> tuple[str, ...]:
+    """Which side is meant where none is named: that of all the others, otherwise either."""
+    if not any(_lacks_side(reading) for reading in read.values()):
+        return ("",)
+    named = {reading.side for reading in read.values() if reading.side}
+    return tuple(named) if len(named) == 1 else ("right", "left")
+
+
+def _lacks_side(reading: NameGuess) -> bool:
+    """Whether a landmark or link is named that a body has twice, and no side."""
+    twice = (reading.kind == LANDMARK and reading.what not in MEDIAL) or (
+        reading.kind == LINK and reading.what not in LINKS
+    )
+    return twice and not reading.side
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """Markers seen in the links' frames of a posed body.
+
+    Attributes:
+        names: M.
+        read: what names say, sides filled in.
+        calibration: the body.
+        places: (M, L, 3) [m] mean place in each link's frame; NaN where never seen.
+        spreads: (M, L) [m] standard deviation of it.
+    """
+
+    names: tuple[str, ...]
+    read: Mapping[str, NameGuess]
+    calibration: Calibration
+    places: np.ndarray
+    spreads: np.ndarray
+
+    @staticmethod
+    def at(
+        recordings: Sequence[Recording],
+        names: tuple[str, ...],
+        read: Mapping[str, NameGuess],
+        side: str,
+        height: float | None,
+    ) -> _Looked:
+        """A body posed by the markers whose names tell their places; ``side`` where they do not name one."""
+        sided = {
+            name: NameGuess(r.kind, r.what, side, r.confidence) if _lacks_side(r) else r for name, r in read.items()
+        }
+        tree = _tree({name: _by_name(reading) for name, reading in sided.items()})
+        found = calibrate(recordings, mass=MASS, sex=SEX, height=height, marker_set=marker_set_of(tree))
+        local = np.concatenate([_local(found, recording.markers, names) for recording in recordings])  # type: ignore[arg-type]
+        seen = np.isfinite(local[..., 0]).any(axis=0).any(axis=1)
+        places = np.full(local.shape[1:], np.nan)
+        spreads = np.full(local.shape[1:3], np.nan)
+        places[seen] = np.nanmedian(local[:, seen], axis=0)
+        spreads[seen] = np.sqrt(np.nanmedian(((local[:, seen] - places[seen]) ** 2).sum(axis=3), axis=0))
+        return _Looked(names, sided, found, places, spreads)
+
+    def recognition(self) -> Recognition:
+        """Each marker on its most probable link."""
+        rig = self.calibration.rig
+        likelihood = -INDEPENDENT * np.log(self.spreads**2 + NOISE**2) / 2.0
+        distances = _distances(rig, self.places)
+        likelihood -= distances**2 / (2.0 * REACH**2)
+        proposals, entries = [], {}
+        for row, name in enumerate(self.names):
+            reading = self.read.get(name)
+            proposal, entry = self._decided(row, name, reading, likelihood[row], distances[row])
+            proposals.append(proposal)
+            if entry is not None:
+                entries[name] = entry
+        return Recognition(_tree(entries), tuple(proposals), self.calibration)
+
+    def _decided(
+        self, row: int, name: str, reading: NameGuess | None, likelihood: np.ndarray, distances: np.ndarray
+    ) -> tuple[Proposal, dict[str, Any] | None]:
+        rig = self.calibration.rig
+        if reading is not None and reading.kind in (OBJECT, VIRTUAL, CENTRE):
+            why = "not of the body" if reading.kind == OBJECT else "computed, not recorded"
+            return Proposal(name, "", reading.confidence, why), _by_name(reading)
+        if not np.isfinite(likelihood).any():
+            return Proposal(name, "", 1.0, "never seen with enough others"), None
+        prior = np.full(len(rig.links), 1.0 / len(rig.links))
+        if reading is not None:
+            own = rig.index(_link_of(reading))
+            prior[:] = (1.0 - reading.confidence) / (len(rig.links) - 1)
+            prior[own] = reading.confidence
+        posterior = np.log(prior) + likelihood
+        posterior = np.exp(posterior - posterior.max())
+        posterior /= posterior.sum()
+        best = int(posterior.argmax())
+        if distances[best] > FARTHEST or self.spreads[row, best] > LOOSE:
+            return Proposal(name, "", 0.5, "moves with no link"), {"virtual": "moves with no link"}
+        if reading is not None and best == own:
+            words = reading.landmark or _link_of(reading)
+            because = "name" if posterior[best] <= reading.confidence else "name and motion"
+            entry = _by_name(reading) if reading.kind == LANDMARK else self._measured(row, best)
+            return Proposal(name, words, float(posterior[best]), because), entry
+        return Proposal(name, rig.links[best], float(posterior[best]), "motion"), self._measured(row, best)
+
+    def _measured(self, row: int, link: int) -> dict[str, Any]:
+        """A free marker where it was seen."""
+        name = self.calibration.rig.links[link]
+        side = LATERAL.get(name.split("_")[0], 1.0)
+        offset = self.places[row, link] / self.calibration.height * [1.0, side, 1.0]
+        return {"link": name, "offset": [round(float(value), 4) for value in offset], "spread": PLACED_SPREAD}
+
+
+def _tree(entries: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:
+    """A marker set as a file has it."""
+    markers = {name: dict(entry) for name, entry in entries.items() if entry is not None}
+    return {"name": "recognised", "about": "Put together from names and motion.", "markers": markers}
+
+
+def _by_name(reading: NameGuess) -> dict[str, Any]:
+    """A set's entry for what a name says."""
+    if reading.kind == LANDMARK:
+        return {"landmark": reading.landmark}
+    if reading.kind == CENTRE and reading.link:
+        return {"joint_centre": reading.link}
+    if reading.kind == LINK:
+        fraction = {"fraction": 0.5} if reading.what in ("thigh", "shank", "upper_arm", "forearm") else {}
+        return {"link": _link_of(reading), "offset": FREE[reading.what], **fraction}
+    return {"virtual": "not of the body" if reading.kind == OBJECT else "computed by the recording software"}
+
+
+def _link_of(reading: NameGuess) -> str:
+    """The link that a landmark or link lies on."""
+    if reading.kind == LINK:
+        return reading.link
+    place = marker_set_of(_tree({"marker": {"landmark": reading.landmark}})).place_of("marker")
+    if place is None:
+        raise InvalidValue(f"{reading.landmark!r} is no landmark")
+    return place.link
+
+
+def _local(calibration: Calibration, markers: Markers, names: Sequence[str]) -> np.ndarray:
+    """Places (F, M, L, 3) [m] of markers in every link's frame, in some frames of a recording."""
+    rig = calibration.rig
+    chosen = np.unique(np.linspace(0, len(markers) - 1, min(FRAMES, len(markers))).astype(int))
+    some = Markers(markers.times[chosen], markers.names, markers.positions[chosen])
+    table = np.full((len(chosen), len(names), 3), np.nan)
+    for column, name in enumerate(names):
+        if name in some.names:
+            table[:, column] = some.of(name)
+    try:
+        tracked: Tracked = track(rig, calibration.attachments, some)
+    except SolverError:
+        return np.full((0, len(names), len(rig.links), 3), np.nan)
+    kinematics = Kinematics(rig)
+    result = np.full((len(chosen), len(names), len(rig.links), 3), np.nan)
+    for frame in np.flatnonzero(tracked.tracked):
+        kinematics.update(tracked.q[frame])
+        away = table[frame][:, None] - kinematics.positions[None]
+        result[frame] = np.einsum("lji,mlj->mli", kinematics.rotations, away)
+    return result
+
+
+def _distances(rig: Rig, places: np.ndarray) -> np.ndarray:
+    """Distance (M, L) [m] of places in the links' frames from the links' bones, from joint centre to the next ones."""
+    result = np.linalg.norm(places, axis=2)
+    ends: list[list[np.ndarray]] = [[] for _ in rig.links]
+    for joint in rig.joints[1:]:
+        ends[joint.parent].append(joint.position)
+    for link, tip in enumerate(rig.tips):
+        for end in [*ends[link], tip]:
+            length = float(end @ end)
+            share = np.clip(places[:, link] @ end / length, 0.0, 1.0) if length > 0.0 else np.zeros(len(places))
+            result[:, link] = np.fmin(result[:, link], np.linalg.norm(places[:, link] - share[:, None] * end, axis=1))
+    return result

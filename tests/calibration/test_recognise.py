@@ -1,0 +1,120 @@
+"""Marker sets that nobody wrote: names of every convention, and markers that are attached by how they move."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.calibration import detect_marker_set, load_marker_set, recognise
+from solver.calibration.names import guess, guesses
+from solver.errors import InputError
+from solver.formats.recording import read_recording
+from solver.motion import Markers
+from solver.rigs import human
+from solver.tracking import Attachment
+from solver.trial import Recording
+from tests.tracking.bodies import seen_from, swinging
+
+CONVENTIONS = {
+    "left asis": ("LASI", "L_IAS", "L.ASIS", "Subject 1:LASI", "l asis", "ASISl", "LeftASIS", "WaistLFront"),
+    "right lateral_femoral_epicondyle": ("RKNE", "R_FLE", "R.Knee.Lat", "r_knee_study", "RLFC", "RKneeOut", "r knee"),
+    "left medial_malleolus": ("LMMAL", "L_TAM", "L_mankle", "L.Ankle.Med", "L_mankle_study"),
+    "right radial_styloid": ("RWRA", "R_RSP", "R_wrist_radius", "RFAradius"),
+    "left fifth_metatarsal_head": ("LMT5", "L_FM5", "L_5meta", "LDMT5", "LP5MT", "L_5meta_study"),
+    "c7": ("C7", "CV7", "Body:C7", "C7_study"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("landmark", CONVENTIONS)
+def test_conventions_name_the_same_place(landmark: str) -> None:
+    """Plug-in Gait, CAST, Rizzoli, OpenCap, Qualisys, plain English: one landmark, whatever prefix, side and case."""
+    for name in CONVENTIONS[landmark]:
+        found = guess(name)
+        assert found is not None, name
+        assert found.landmark == landmark, name
+
+
+def test_names_that_say_nothing_are_not_guessed() -> None:
+    """Numbers and initials name no place; what several markers are called alike marks no single landmark."""
+    assert [guess(name) for name in ("P01", "Marker7", "*52", "XYZ", "U12")] == [None] * 5
+    assert guesses([f"PT0{k}" for k in range(8)]) == {}
+    assert guess("Probe1").kind == "object"  # type: ignore[union-attr]
+    assert guess("LHJC").link == "left_thigh"  # type: ignore[union-attr]
+
+
+def test_built_in_sets_are_read_by_names_alone() -> None:
+    """Of the sets written by hand, nine of ten landmarks are what the name says by itself; no link is wrong."""
+    right = wrong = total = 0
+    for name in ("plug_in_gait", "bony_landmarks", "limb_clusters", "leg_clusters", "thigh_and_shank_clusters"):
+        known = load_marker_set(name)
+        read = guesses(list(known.places))
+        for marker, landmark in known.landmarks.items():
+            total += 1
+            right += marker in read and read[marker].landmark == landmark
+        for marker, place in known.places.items():
+            if marker in read and read[marker].link:
+                wrong += read[marker].link != place.link
+    assert wrong == 0
+    assert right > 0.9 * total
+
+
+@pytest.fixture(scope="module")
+def person() -> Recording:
+    """A person who swings all joints, with the markers of Plug-in Gait."""
+    rig, known = human(1.75, 70.0, "male"), load_marker_set("plug_in_gait")
+    joints = {link: joint.position for link, joint in zip(rig.links[1:], rig.joints[1:])}
+    marks = [Attachment(name, place.link, place.position(joints, 1.75)) for name, place in known.places.items()]
+    return Recording("moving", seen_from(rig, marks, swinging(rig, 60, amplitude=0.5)))
+
+
+def renamed(recording: Recording, names: dict[str, str]) -> Recording:
+    """The same markers under other names."""
+    markers = recording.markers
+    assert markers is not None
+    return Recording(
+        recording.name, Markers(markers.times, tuple(names.get(n, n) for n in markers.names), markers.positions)
+    )
+
+
+def test_unknown_markers_go_to_the_link_they_move_with(person: Recording, tmp_path: Path) -> None:
+    """Markers whose names are hidden are found on their links; one beside the body on none; the set can be saved."""
+    hidden = {"LTHI": "U1", "RTIB": "U2", "RFHD": "U4", "LELB": "U5", "RPSI": "U6", "T10": "U7"}
+    other = renamed(person, hidden).markers
+    assert other is not None
+    beside = np.tile([3.0, 2.0, 0.5], (len(other), 2, 1))
+    more = Markers(other.times, (*other.names, "Q9", "Wheelchair"), np.concatenate([other.positions, beside], 1))
+    found = recognise([Recording("more", more)])
+    known = load_marker_set("plug_in_gait")
+    places = {p.marker: p for p in found.proposals}
+    assert {name: places[u].place for name, u in hidden.items()} == {name: known.places[name].link for name in hidden}
+    assert all(places[u].because == "motion" for u in hidden.values())
+    assert places["Q9"].place == places["Wheelchair"].place == ""
+    assert places["Wheelchair"].because == "not of the body"
+    assert "not used Q9, Wheelchair" in found.sentence
+    again = load_marker_set(found.write(tmp_path / "mine.json"))
+    assert again.places["U1"].link == "left_thigh"
+    assert again.matches(more.names) == len(found.placed)
+
+
+def test_a_recording_without_names_is_refused(person: Recording) -> None:
+    """Where names tell nothing, nothing is guessed: the names are listed."""
+    assert person.markers is not None
+    with pytest.raises(InputError, match="P07"):
+        recognise([renamed(person, {name: f"P{k:02d}" for k, name in enumerate(person.markers.names)})])
+
+
+def test_a_real_set_that_no_file_describes_is_recognised(shared_data: Path) -> None:
+    """The CAST markers of a real C3D file: no built-in set knows them; names and motion place them all."""
+    markers = read_recording(shared_data / "c3d" / "more" / "Qualisys.c3d").markers
+    assert markers is not None
+    with pytest.raises(InputError, match="no marker set fits"):
+        detect_marker_set(markers.names)
+    some = Recording("cast", Markers(markers.times[::20], markers.names, markers.positions[::20]))
+    found = recognise([some])
+    assert len(found.placed) == 55
+    assert found.calibration.rmse < 0.008
+    wands = {p.marker: p.place for p in found.proposals if p.because == "motion"}
+    assert wands["L_WAND1"] == "left_thigh"
+    assert wands["R_WAND2"] == "right_shank"
