@@ -2,6 +2,7 @@
 
 from .configurations import difference, integrate
 from .kinematics import LinkMotions, link_motions
+from .mechanics import centre_of_mass_slopes
 from .regressor import STATIC, Axes, RegressorPiece, base_index, regressor_pieces
 from .weighted import WeightedTree
 from .workspace import Workspace, contact_corners, link_poses
@@ -25,6 +26,7 @@ __all__ = [
     "Workspace",
     "base_index",
     "base_regressor",
+    "centre_of_mass_slopes",
     "centroidal_momentum",
     "com_trajectory",
     "contact_corners",

@@ -98,6 +98,16 @@ class Mechanics:
         return (first + np.einsum("l,nli->ni", self.rig.prior.masses, position)) / self._mass
 
 
+def centre_of_mass_slopes(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Centre of mass (N, 3) [m] by the rig's prior, world, of configurations (N, nq), and its Jacobian (N, 3, nv)."""
+    model, data = rig.model, data_of(rig.model)
+    places, slopes = np.empty((len(q), 3)), np.empty((len(q), 3, model.nv))
+    for frame in range(len(q)):
+        slopes[frame] = pin.jacobianCenterOfMass(model, data, q[frame])
+        places[frame] = data.com[0]
+    return places, slopes
+
+
 def chain(rig: Rig, link: str) -> np.ndarray:
     """(nv,) True for the tangent coordinates that move a link: those of the joints between it and the world."""
     moves = np.zeros(rig.model.nv, bool)

@@ -1,0 +1,72 @@
+"""What is smooth in a motion: the curves that its coordinates draw, in spaces without folds.
+
+A rotation is a unit quaternion in R^4, as for the filters (`signals.manifold`): rotating the world or a link's axes is
+orthogonal there, so the roughness of the curve depends on neither.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...coordinates import joint_places
+from ...dynamics import centre_of_mass_slopes
+from ...rig import Rig
+from ...so3 import continuous, product, to_matrix
+
+HALVES = 0.5 * np.eye(4)[:3]
+"""Change of the unit quaternion per radian about each axis of the link."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One curve at N frames.
+
+    Attributes:
+        values: (N, c).
+        slopes: (N, c, m) change with the tangent coordinates ``moves``.
+        moves: which m of the nv tangent coordinates move it.
+    """
+
+    values: np.ndarray
+    slopes: np.ndarray
+    moves: slice
+
+
+def joint_curves(rig: Rig, q: np.ndarray) -> list[Curve]:
+    """The root's position and rotation, and every joint's coordinate, of configurations (N, nq)."""
+    result = []
+    for joint, into, moves in joint_places(rig):
+        values = q[:, into]
+        if joint.kind == "free":
+            place, turn = slice(moves.start, moves.start + 3), slice(moves.start + 3, moves.stop)
+            result.append(Curve(values[:, :3], to_matrix(values[:, 3:]), place))
+            result.append(_rotation(values[:, 3:], turn))
+        elif joint.kind == "spherical":
+            result.append(_rotation(values, moves))
+        elif joint.kind == "continuous":
+            result.append(Curve(values, np.stack([-values[:, 1], values[:, 0]], axis=1)[:, :, None], moves))
+        else:
+            result.append(Curve(values, np.broadcast_to(np.eye(joint.nv), (len(q), joint.nq, joint.nv)), moves))
+    return result
+
+
+def com_curve(rig: Rig, q: np.ndarray) -> Curve:
+    """The centre of mass by the rig's prior, world, of configurations (N, nq)."""
+    return Curve(*centre_of_mass_slopes(rig, q), slice(0, rig.nv))
+
+
+def unfolded(rig: Rig, q: np.ndarray) -> np.ndarray:
+    """The same configurations (N, nq), every quaternion with the sign that is nearest to its predecessor's."""
+    q = np.array(q, float)
+    for joint, into, _ in joint_places(rig):
+        if joint.kind in ("free", "spherical"):
+            own = slice(into.stop - 4, into.stop)
+            q[:, own] = continuous(q[:, own])
+    return q
+
+
+def _rotation(quaternions: np.ndarray, moves: slice) -> Curve:
+    slopes = product(quaternions[:, None], HALVES[None]).swapaxes(1, 2)
+    return Curve(quaternions, slopes, moves)

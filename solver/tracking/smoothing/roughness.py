@@ -1,0 +1,106 @@
+"""How rough a motion really is, told by itself: the variance of its derivative beside the noise of its measurement.
+
+A curve y = x + n is measured, n white of known variance at every frame, the k-th differences of x white of a variance
+that changes slowly. Expectation and maximisation take turns: the smoothest x for the variances, then the variances
+that x and its own uncertainty have. What this finds is where signal and noise are equally strong, and it finds it at
+every moment: a landing keeps its edge while the flight before it is quiet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import comb
+
+import numpy as np
+from scipy.linalg.lapack import dpbsv
+from scipy.ndimage import gaussian_filter1d
+
+from ...errors import BackendError
+
+ROUNDS = 12
+"""Of expectation and maximisation. They are not run to their end: where noise hides a coordinate, as the turn of a hand
+with two markers, the variance would vanish and the coordinate stand still; so it keeps some of where it set out."""
+START = 8.0
+"""[Hz] Where signal and noise are first taken to be equally strong: about where the motion of bodies ends."""
+TABLE = np.exp(np.linspace(-50.0, 15.0, 400))
+"""Variances over the noise's for which the uncertainty of a difference is tabulated."""
+HIGHEST = 0.4
+"""Of that, in shares of the frame rate."""
+LEAST = 1e-12
+"""Variance of a difference over the noise's: no motion is smoother."""
+
+
+def difference_weights(order: int) -> np.ndarray:
+    """(order + 1,) Weights of successive values in their difference of this order."""
+    return np.array([(-1.0) ** (order - k) * comb(order, k) for k in range(order + 1)])
+
+
+def stiffness(variances: np.ndarray, order: int) -> np.ndarray:
+    """Diagonals (order + 1, ..., N) of D' diag(1 / variances) D from the variances (..., N - order) of differences."""
+    weights = difference_weights(order)
+    inverse = 1.0 / variances
+    count = variances.shape[-1]
+    result = np.zeros((order + 1, *variances.shape[:-1], count + order))
+    for first in range(order + 1):
+        for second in range(first, order + 1):
+            result[second - first, ..., first : first + count] += weights[first] * weights[second] * inverse
+    return result
+
+
+def roughness(
+    curves: Sequence[np.ndarray], noises: Sequence[np.ndarray], order: int, rate: float, window: float
+) -> np.ndarray:
+    """Variances (G, N - order) of the differences of this order of G curves, of one component each.
+
+    Args:
+        curves: (N, c) each, as measured.
+        noises: (N,) each, variance of one component's noise.
+        order: of the differences.
+        rate: frames per second.
+        window: [s] standard deviation of the Gaussian over which a variance is averaged.
+    """
+    group = np.repeat(np.arange(len(curves)), [curve.shape[1] for curve in curves])
+    measured = np.concatenate([curve.T for curve in curves])
+    noise = np.array(noises)
+    length = noise.shape[1] - order
+    near = np.mean([noise[:, k : k + length] for k in range(order + 1)], axis=0)
+    start = min(START / rate, HIGHEST)
+    usual = np.median(near, axis=1, keepdims=True)  # a gap tells nothing of the motion that it hides
+    variances = np.broadcast_to(usual * (2.0 * np.sin(np.pi * start)) ** (2 * order), near.shape)
+    counts = np.bincount(group)[:, None]
+    for _ in range(ROUNDS):
+        x = smoothest(measured, noise[group], variances[group], order)
+        squares = np.diff(x, order, axis=1) ** 2
+        own = np.zeros_like(near)
+        np.add.at(own, group, squares)
+        total = own / counts + near * _uncertainty(order, variances / near)
+        variances = np.maximum(gaussian_filter1d(total, window * rate, axis=1, mode="nearest"), LEAST * usual)
+    return variances
+
+
+def smoothest(measured: np.ndarray, noise: np.ndarray, variances: np.ndarray, order: int) -> np.ndarray:
+    """Curves (C, N) most likely behind measured ones (C, N) with noise variances (C, N), differences' (C, N - order).
+
+    Raises:
+        BackendError: variances that no number holds.
+    """
+    band = stiffness(variances, order)
+    band[0] += 1.0 / noise
+    flat = np.asfortranarray(band.reshape(order + 1, -1))
+    _, x, failed = dpbsv(flat, (measured / noise).reshape(-1), lower=1, overwrite_ab=1)
+    if failed:
+        raise BackendError("smoothing: the variances of a curve are beyond what numbers hold")
+    return np.asarray(x).reshape(measured.shape)
+
+
+def _uncertainty(order: int, ratio: np.ndarray) -> np.ndarray:
+    """Variance of the differences of a smoothed curve over the noise's, for variances over the noise's ``ratio``."""
+    return np.exp(np.interp(np.log(ratio), np.log(TABLE), _table(order)))
+
+
+@lru_cache(maxsize=8)
+def _table(order: int) -> np.ndarray:
+    """Of a steady curve at all frequencies: the mean of d s / (s + d), d the differences' gain, s the ratio."""
+    gain = (2.0 * np.sin(0.5 * np.pi * (np.arange(2000) + 0.5) / 2000)) ** (2 * order)
+    return np.log(np.mean(gain * TABLE[:, None] / (TABLE[:, None] + gain), axis=1))

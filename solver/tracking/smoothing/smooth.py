@@ -1,0 +1,209 @@
+"""The motion of a whole recording at once: least squares over all frames, the tracked motion as its start."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...dynamics import integrate
+from ...errors import InvalidValue
+from ...progress import Progress, silent
+from ...rig import Rig
+from ...signals import rate_of_grid, uniform_times
+from ..dynamical import InverseKinematics
+from ..targets import Targets, faded
+from ..tasks import TargetSample
+from ..track import Tracked, manifold_velocities
+from .band import BlockBand
+from .curves import Curve, com_curve, joint_curves, unfolded
+from .limits import Stops
+from .noise import measurement_noise
+from .options import SmoothingOptions
+from .roughness import roughness, stiffness
+
+FEWEST_FRAMES = 12
+"""Of a motion whose roughness can be judged."""
+DAMPING = 1e-9
+"""[m^2] Instead of the tracker's: here the frames beside hold what no marker shows, and nothing slows their grip."""
+HELD = 1e4
+"""Factor on the variance of frames in which the tracker held the pose: it is a place to start from, no measurement."""
+PIECE, MARGIN = 800, 100
+"""Frames solved at once, and frames beside them: what lies so far away is not felt, and memory stays what it is."""
+
+
+def smooth(
+    rig: Rig,
+    targets: Targets,
+    tracked: Tracked,
+    options: SmoothingOptions | None = None,
+    progress: Progress = silent,
+) -> Tracked:
+    """The most likely motion behind a recording: what `track` found, with less marker noise and skin in it.
+
+    Minimised over all frames together: marker errors over their noise, and the differences of the joints' motion (and
+    of the centre of mass's) over how rough each of them is. Noise and roughness are read off the recording itself,
+    moment by moment; missing markers carry no weight; joints stay within their limits.
+
+    Args:
+        rig: that was tracked.
+        targets: what it followed.
+        tracked: the motion that `track` or `follow` made of them.
+        options: see `SmoothingOptions`.
+        progress: told about the progress; may cancel.
+
+    Returns:
+        The same recording with q, v and errors of the smoothed motion; one that is too short or whose frames are not
+        evenly spaced comes back as it was, with a warning.
+
+    Raises:
+        InvalidValue: the motion has another number of frames than the targets.
+        BackendError: the normal equations cannot be solved.
+
+    Example:
+        >>> import numpy as np, solver
+        >>> rig, draw = solver.hoap3(), np.random.default_rng(0)
+        >>> corners = 0.1 * np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])  # [m] of markers on the base link
+        >>> attachments = [solver.Attachment(f"M{k}", rig.links[0], corner) for k, corner in enumerate(corners)]
+        >>> path = np.linspace([0.0, 0.0, 0.0], [0.1, 0.0, 0.0], 50)  # [m] the body glides forwards
+        >>> seen = path[:, None] + corners + 0.001 * draw.standard_normal((50, 4, 3))
+        >>> markers = solver.Markers(np.arange(50) / 100.0, ("M0", "M1", "M2", "M3"), seen)
+        >>> tracked = solver.track(rig, attachments, markers)
+        >>> smoothed = solver.smooth(rig, solver.Targets.of_markers(rig, attachments, markers), tracked)
+        >>> bool(np.abs(smoothed.q[:, :3] - path).mean() < 0.5 * np.abs(tracked.q[:, :3] - path).mean())
+        True
+    """
+    options = options or SmoothingOptions()
+    if len(targets) != len(tracked):
+        raise InvalidValue(f"the targets have {len(targets)} frames, the tracked motion {len(tracked)}")
+    grid, even = uniform_times(targets.times)
+    if len(grid) < FEWEST_FRAMES or not even:
+        why = "its frames are not evenly spaced" if not even else f"it has fewer than {FEWEST_FRAMES} frames"
+        return replace(tracked, warnings=(*tracked.warnings, f"not smoothed: {why}"))
+    problem = _Problem(rig, targets, tracked.tracked, rate_of_grid(grid), options)
+    q = unfolded(rig, tracked.q)
+    result = q.copy()
+    for start in range(0, len(q), PIECE):
+        progress(start / len(q), f"smoothing from frame {start} of {len(q)}")
+        stop = min(start + PIECE, len(q))
+        first, last = max(start - MARGIN, 0), min(stop + MARGIN, len(q))
+        if last == len(q) or stop == len(q):
+            stop = last = len(q)
+        result[start:stop] = problem.solved(q[first:last], first)[start - first : stop - first]
+        if stop == len(q):
+            break
+    progress(1.0, f"smoothed {len(q)} frames")
+    errors = problem.errors(result)
+    errors[~tracked.tracked] = np.nan
+    velocities = manifold_velocities(rig, targets.times, result)
+    return replace(tracked, q=result, v=velocities, errors=errors, bound_steps=problem.touching)
+
+
+class _Problem:
+    """Measurements and prior of a recording."""
+
+    def __init__(self, rig: Rig, targets: Targets, usable: np.ndarray, rate: float, options: SmoothingOptions) -> None:
+        self.rig, self.options, self.rate = rig, options, rate
+        self.held = np.where(usable, 1.0, HELD)
+        self.engine = InverseKinematics(rig, targets.tasks, replace(options.tracking, damping=DAMPING))
+        self.stops = Stops(rig)
+        shares = None
+        if targets.positions is not None:
+            shares = faded(targets.times, targets.positions.positions, options.tracking.fade)
+        self.samples = [targets.sample(k, None if shares is None else shares[k]) for k in range(len(targets))]
+        self.weighs = rig.prior.total_mass > 0.0
+        self.touching = 0
+        """Frames in which a joint limit was touched."""
+
+    def solved(self, q: np.ndarray, first: int) -> np.ndarray:
+        """Smoothed configurations of the frames (N, nq) from frame ``first`` on."""
+        options, samples = self.options, self.samples[first : first + len(q)]
+        hessian, gradient, residuals = self._measured(q, samples)
+        noise = measurement_noise(residuals, self.rig.nv, self.rate, options.band, options.noise_window)
+        spread = noise**2 * self.held[first : first + len(q)]
+        prior = self._prior(q, np.linalg.inv(hessian) * spread[:, None, None])
+        touching = 0
+        for step in range(options.iterations):
+            if step:
+                hessian, gradient, _ = self._measured(q, samples)
+            hessian /= noise[:, None, None] ** 2
+            gradient /= noise[:, None] ** 2
+            touching = self.stops.add(q, hessian, gradient) if self.stops.any else 0
+            change = self._step(q, hessian, gradient, prior)
+            q = unfolded(self.rig, integrate(self.rig, q, change))
+            if np.abs(change).max() < options.tolerance:
+                break
+        self.touching += touching
+        return self.stops.kept(q) if self.stops.any else q
+
+    def errors(self, q: np.ndarray) -> np.ndarray:
+        """Distances (N, P) [m] of measured from modelled points; NaN where not measured."""
+        if self.engine.points is None:
+            return np.zeros((len(q), 0))
+        result = np.empty((len(q), len(self.engine.points.names)))
+        for k, sample in enumerate(self.samples):
+            self.engine.kinematics.place(q[k])
+            result[k] = np.linalg.norm(self.engine.position_residuals(sample), axis=1)
+        return result
+
+    def _measured(self, q: np.ndarray, samples: list[TargetSample]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """J'WJ (N, nv, nv), J'Wr (N, nv), and residuals (N, R) [m], an orientation's by its weight."""
+        engine, nv = self.engine, self.rig.nv
+        hessian, gradient, rows = np.empty((len(q), nv, nv)), np.empty((len(q), nv)), []
+        for k, sample in enumerate(samples):
+            engine.kinematics.update(q[k])
+            points, turns = engine.residuals(sample)
+            hessian[k], gradient[k] = engine.normal_equations(q[k], sample, points, turns)
+            row = []
+            if points is not None and engine.points is not None:
+                row.append(points[engine.points.weights > 0.0].reshape(-1))
+            if turns is not None and engine.turns is not None:
+                row.append((np.sqrt(engine.turns.weights)[:, None] * turns).reshape(-1))
+            rows.append(np.concatenate(row))
+        return hessian, gradient, np.array(rows)
+
+    def _prior(self, q: np.ndarray, covariance: np.ndarray) -> list[tuple[int, np.ndarray]]:
+        """Order and stiffness (order + 1, N) of every curve, from the covariance (N, nv, nv) of single frames."""
+        options = self.options
+        curves = self._curves(q)
+        noises = [_noise(curve, covariance) for curve in curves]
+        joints = len(curves) - self.weighs
+        variances = roughness(
+            [c.values for c in curves[:joints]], noises[:joints], options.order, self.rate, options.window
+        )
+        prior = [(options.order, stiffness(own, options.order)) for own in variances]
+        if self.weighs:
+            own = roughness([curves[-1].values], noises[-1:], options.com_order, self.rate, options.window)
+            prior.append((options.com_order, stiffness(own[0], options.com_order)))
+        return prior
+
+    def _curves(self, q: np.ndarray) -> list[Curve]:
+        """Curves that are smooth: the joints', and the centre of mass's as the last."""
+        return joint_curves(self.rig, q) + ([com_curve(self.rig, q)] if self.weighs else [])
+
+    def _step(
+        self, q: np.ndarray, hessian: np.ndarray, gradient: np.ndarray, prior: list[tuple[int, np.ndarray]]
+    ) -> np.ndarray:
+        """Gauss-Newton step (N, nv) of measurements and prior together."""
+        band = BlockBand(len(q), self.rig.nv, max(order for order, _ in prior))
+        band.add(0, hessian)
+        right = gradient.copy()
+        for curve, (order, own) in zip(self._curves(q), prior):
+            force = own[0][:, None] * curve.values
+            for lag in range(order + 1):
+                stiff, count = own[lag], len(q) - lag
+                if lag:
+                    force[:count] += stiff[:count, None] * curve.values[lag:]
+                    force[lag:] += stiff[:count, None] * curve.values[:count]
+                below = (stiff[:count, None, None] * curve.slopes[lag:]).swapaxes(1, 2) @ curve.slopes[:count]
+                band.add(lag, below, curve.moves)
+            right[:, curve.moves] -= (curve.slopes.swapaxes(1, 2) @ force[:, :, None])[:, :, 0]
+        return band.solved(right)
+
+
+def _noise(curve: Curve, covariance: np.ndarray) -> np.ndarray:
+    """Variance (N,) of one component of a curve as each frame alone shows it."""
+    own = covariance[:, curve.moves, curve.moves]
+    # frames n, components c, tangent coordinates i and j
+    total = np.einsum("nci,nij,ncj->n", curve.slopes, own, curve.slopes, optimize=True)
+    return np.asarray(total) / curve.values.shape[1]

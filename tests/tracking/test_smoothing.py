@@ -1,0 +1,236 @@
+"""Laws of the smoother: what it makes of noise, gaps, limits and landings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from solver.dynamics import difference, integrate
+from solver.errors import BackendError, InvalidValue
+from solver.motion import Markers
+from solver.rig import Rig
+from solver.rigs.human import human
+from solver.so3 import exp, product, to_quaternion
+from solver.tracking import Targets, Tracked, TrackingOptions, follow
+from solver.tracking.smoothing import SmoothingOptions, smooth
+from solver.tracking.smoothing.band import BlockBand
+from solver.tracking.smoothing.curves import com_curve, joint_curves, unfolded
+from solver.tracking.smoothing.limits import Stops
+from solver.tracking.smoothing.noise import measurement_noise
+from solver.tracking.smoothing.roughness import difference_weights, roughness, smoothest, stiffness
+from tests.random_motion import mixed_rig
+from tests.tracking.bodies import cloud, seen_from, swinging
+
+FRAMES = 120
+NOISE = 0.002
+
+
+@pytest.fixture(scope="module")
+def rig() -> Rig:
+    return human(1.75, 70.0, "male")
+
+
+@pytest.fixture(scope="module")
+def truth(rig: Rig) -> np.ndarray:
+    return swinging(rig, FRAMES)
+
+
+@pytest.fixture(scope="module")
+def noisy(rig: Rig, truth: np.ndarray) -> Markers:
+    seen = seen_from(rig, cloud(rig), truth)
+    draw = np.random.default_rng(3)
+    return Markers(seen.times, seen.names, seen.positions + NOISE * draw.standard_normal(seen.positions.shape))
+
+
+@pytest.fixture(scope="module")
+def tracked(rig: Rig, noisy: Markers) -> Tracked:
+    return follow(rig, Targets.of_markers(rig, cloud(rig), noisy), TrackingOptions())
+
+
+def spread(rig: Rig, found: np.ndarray, truth: np.ndarray) -> float:
+    """Root mean square difference of two motions [rad, m]."""
+    return float(np.sqrt(np.mean(difference(rig, found, truth) ** 2)))
+
+
+def test_a_block_band_solves_as_the_dense_matrix_does() -> None:
+    """Blocks added lag by lag, whole or in a place, make the symmetric matrix that they say."""
+    draw, count, size, reach = np.random.default_rng(0), 6, 4, 2
+    band, dense = BlockBand(count, size, reach), np.zeros((count, size, count, size))
+    for lag in range(reach + 1):
+        for place in (slice(0, size), slice(1, 3)):
+            inner = place.stop - place.start
+            blocks = draw.standard_normal((count - lag, inner, inner))
+            if lag == 0:
+                blocks = blocks @ blocks.swapaxes(1, 2) + 20.0 * np.eye(inner)
+            band.add(lag, blocks, place)
+            for k, block in enumerate(blocks):
+                dense[k + lag, place, k, place] += block
+                if lag:
+                    dense[k, place, k + lag, place] += block.T
+    right = draw.standard_normal((count, size))
+    matrix = dense.reshape(count * size, count * size)
+    np.testing.assert_allclose(band.solved(right).reshape(-1), np.linalg.solve(matrix, right.reshape(-1)), rtol=1e-10)
+
+
+def test_a_block_band_that_is_not_positive_definite_names_the_frame() -> None:
+    """Where the factorisation ends, the frame is told instead of numbers that mean nothing."""
+    band = BlockBand(5, 2, 1)
+    band.add(0, np.array([np.eye(2) * (1.0 if k != 3 else -1.0) for k in range(5)]))
+    with pytest.raises(BackendError, match="frame 3"):
+        band.solved(np.ones((5, 2)))
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_stiffness_is_the_sum_of_squared_differences(order: int) -> None:
+    """x' K x is the sum of the squared differences over their variances."""
+    draw = np.random.default_rng(order)
+    x, variances = draw.standard_normal(30), draw.uniform(0.5, 2.0, 30 - order)
+    bands = stiffness(variances, order)
+    total = sum(
+        (1.0 if lag == 0 else 2.0) * np.sum(bands[lag][: 30 - lag] * x[lag:] * x[: 30 - lag])
+        for lag in range(order + 1)
+    )
+    assert total == pytest.approx(np.sum(np.diff(x, order) ** 2 / variances))
+    np.testing.assert_allclose(np.diff(x, order), np.convolve(x, difference_weights(order)[::-1], "valid"))
+
+
+def test_roughness_finds_the_variance_that_made_the_motion() -> None:
+    """Integrated white noise seen with known noise: the variances found rise with the true ones, and near to them."""
+    draw, order = np.random.default_rng(5), 3
+    found = []
+    for variance in (1e-3, 1e-2, 1e-1):
+        path = np.sqrt(variance) * draw.standard_normal((1500, 4))
+        for _ in range(order):
+            path = np.cumsum(path, axis=0)
+        seen = path + draw.standard_normal(path.shape)
+        found.append(float(np.median(roughness([seen], [np.ones(len(seen))], order, 100.0, 2.0))))
+        assert 0.4 * variance < found[-1] < 4.0 * variance
+    assert 4.0 * found[0] < 2.0 * found[1] < found[2]
+
+
+def test_roughness_is_high_where_the_motion_is_rough() -> None:
+    """A motion that is calm, then wild: the variance follows, and the smoothest curve keeps the wild part."""
+    draw, times = np.random.default_rng(6), np.arange(800) / 100.0
+    path = np.where(times < 4.0, 0.0, np.sin(2.0 * np.pi * 6.0 * times))
+    noise = np.full(800, 0.05**2)
+    seen = path + 0.05 * draw.standard_normal(800)
+    found = roughness([seen[:, None]], [noise], 3, 100.0, 0.06)
+    assert found[0, 450:750].mean() > 100.0 * found[0, 50:350].mean()
+    x = smoothest(seen[None], noise[None], found, 3)[0]
+    assert np.std(x[50:350]) < 0.5 * 0.05
+    assert np.std((x - path)[450:750]) < 0.05
+
+
+@pytest.mark.parametrize("make", [lambda: human(1.75, 70.0, "male"), mixed_rig])
+def test_slopes_are_how_the_curves_move(make: object) -> None:
+    """Slopes of every curve agree with finite differences along the tangent coordinates."""
+    rig = make()  # type: ignore[operator]
+    q = unfolded(rig, swinging(rig, 3))
+    step = 1e-6
+    for number, curve in enumerate([*joint_curves(rig, q), com_curve(rig, q)]):
+        for column in range(curve.moves.start, curve.moves.stop):
+            turn = np.zeros(rig.nv)
+            turn[column] = step
+            moved = unfolded(rig, integrate(rig, q, turn))
+            after = [*joint_curves(rig, moved), com_curve(rig, moved)][number]
+            slope = curve.slopes[:, :, column - curve.moves.start]
+            np.testing.assert_allclose((after.values - curve.values) / step, slope, atol=1e-5)
+
+
+def test_noise_of_the_measurements_is_found() -> None:
+    """White residuals of a known size are told their size, the share that a model took off given back."""
+    draw = np.random.default_rng(1)
+    residuals = 0.0015 * draw.standard_normal((600, 90))
+    residuals[100:140, :30] = np.nan
+    found = measurement_noise(residuals * np.sqrt(1.0 - 30.0 / 90.0), 30, 100.0, (4.0, 15.0), 0.1)
+    assert found.shape == (600,)
+    assert np.median(found) == pytest.approx(0.0015, rel=0.1)
+
+
+def test_the_smoothed_motion_is_nearer_to_the_truth(
+    rig: Rig, noisy: Markers, tracked: Tracked, truth: np.ndarray
+) -> None:
+    """White noise of the markers is mostly taken off the motion, and off its velocity even more."""
+    found = smooth(rig, Targets.of_markers(rig, cloud(rig), noisy), tracked)
+    assert spread(rig, found.q, truth) < 0.6 * spread(rig, tracked.q, truth)
+    rough, calm = (np.abs(np.diff(motion.v, axis=0)).mean() for motion in (tracked, found))
+    assert calm < 0.2 * rough
+    assert found.rmse < np.sqrt(3.0) * NOISE
+
+
+def test_turning_the_laboratory_turns_the_smoothed_motion(rig: Rig, noisy: Markers, tracked: Tracked) -> None:
+    """The smoothed motion does not depend on where the world's axes point."""
+    turn = exp(np.array([0.3, -0.8, 1.1]))
+    turned = Markers(noisy.times, noisy.names, noisy.positions @ turn.T)
+    q = np.array(tracked.q)
+    q[:, :3] = q[:, :3] @ turn.T
+    q[:, 3:7] = product(to_quaternion(turn)[None], q[:, 3:7])
+    first = smooth(rig, Targets.of_markers(rig, cloud(rig), noisy), tracked)
+    second = smooth(rig, Targets.of_markers(rig, cloud(rig), turned), replace(tracked, q=q))
+    np.testing.assert_allclose(second.q[:, :3], first.q[:, :3] @ turn.T, atol=1e-6)
+    np.testing.assert_allclose(second.errors, first.errors, atol=1e-6)
+
+
+def test_missing_frames_are_bridged(rig: Rig, noisy: Markers, truth: np.ndarray) -> None:
+    """Where nothing was seen for a while the motion goes on as it was, instead of standing still."""
+    positions = np.array(noisy.positions)
+    positions[50:62] = np.nan
+    targets = Targets.of_markers(rig, cloud(rig), Markers(noisy.times, noisy.names, positions))
+    held = follow(rig, targets, TrackingOptions())
+    found = smooth(rig, targets, held)
+    gap = slice(50, 62)
+    assert spread(rig, found.q[gap], truth[gap]) < 0.3 * spread(rig, held.q[gap], truth[gap])
+    assert not found.tracked[gap].any()
+    assert np.isnan(found.errors[gap]).all()
+
+
+def test_limits_are_never_left(rig: Rig, noisy: Markers) -> None:
+    """Joints whose markers go beyond a limit stop at it, at every frame and exactly."""
+    tight = np.full(rig.nv - 6, 0.1)
+    upper = np.where(rig.limits.upper > 1.0, 0.9, tight)
+    narrow = replace(rig, limits=replace(rig.limits, lower=-tight, upper=upper))
+    targets = Targets.of_markers(narrow, cloud(rig), noisy)
+    found = smooth(narrow, targets, follow(narrow, targets, TrackingOptions()))
+    places = Stops(narrow).coordinates(found.q)
+    assert (places >= narrow.limits.lower - 1e-12).all()
+    assert (places <= narrow.limits.upper + 1e-12).all()
+    assert found.bound_steps > FRAMES // 2
+    assert np.isfinite(found.errors).all()
+
+
+def test_pieces_make_the_whole(rig: Rig, noisy: Markers, tracked: Tracked, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A recording solved in pieces is the one solved at once: what lies beyond the margin is not felt."""
+    module = import_module("solver.tracking.smoothing.smooth")
+    targets = Targets.of_markers(rig, cloud(rig), noisy)
+    whole = smooth(rig, targets, tracked)
+    monkeypatch.setattr(module, "PIECE", 40)
+    monkeypatch.setattr(module, "MARGIN", 50)
+    parts = smooth(rig, targets, tracked)
+    assert spread(rig, parts.q, whole.q) < 0.02 * spread(rig, tracked.q, whole.q)
+
+
+def test_what_cannot_be_smoothed_comes_back_with_a_warning(rig: Rig, noisy: Markers, tracked: Tracked) -> None:
+    """A recording of a few frames, or with uneven ones, is returned as it was tracked, and says why."""
+    few = slice(0, 8)
+    targets = Targets.of_markers(rig, cloud(rig), Markers(noisy.times[few], noisy.names, noisy.positions[few]))
+    short = follow(rig, targets, TrackingOptions())
+    assert "fewer than" in smooth(rig, targets, short).warnings[-1]
+    times = np.array(noisy.times)
+    times[60:] += 0.5
+    uneven = Targets.of_markers(rig, cloud(rig), Markers(times, noisy.names, noisy.positions))
+    result = smooth(rig, uneven, replace(tracked, times=times))
+    assert "evenly" in result.warnings[-1]
+    np.testing.assert_array_equal(result.q, tracked.q)
+
+
+def test_wrong_input_is_refused(rig: Rig, noisy: Markers, tracked: Tracked) -> None:
+    """A motion of other targets, or options that mean nothing, are errors."""
+    part = Targets.of_markers(rig, cloud(rig), Markers(noisy.times[:50], noisy.names, noisy.positions[:50]))
+    with pytest.raises(InvalidValue, match="50 frames"):
+        smooth(rig, part, tracked)
+    for wrong in ({"order": 5}, {"band": (4.0, 3.0)}, {"window": 0.0}, {"iterations": 0}):
+        with pytest.raises(InvalidValue):
+            SmoothingOptions(**wrong)  # type: ignore[arg-type]
