@@ -151,9 +151,8 @@ class _Problem:
         engine, nv = self.engine, self.rig.nv
         hessian, gradient, rows = np.empty((len(q), nv, nv)), np.empty((len(q), nv)), []
         for k, sample in enumerate(samples):
-            engine.kinematics.update(q[k])
+            hessian[k], gradient[k] = engine.normal_equations(q[k], sample)
             points, turns = engine.residuals(sample)
-            hessian[k], gradient[k] = engine.normal_equations(q[k], sample, points, turns)
             row = []
             if points is not None and engine.points is not None:
                 row.append(points[engine.points.weights > 0.0].reshape(-1))
