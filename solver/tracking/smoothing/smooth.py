@@ -118,14 +118,16 @@ class _Problem:
     def solved(self, q: np.ndarray, first: int) -> np.ndarray:
         """Smoothed configurations of the frames (N, nq) from frame ``first`` on."""
         options, samples = self.options, self.samples[first : first + len(q)]
-        hessian, gradient, residuals = self._measured(q, samples)
-        noise = measurement_noise(residuals, self.rig.nv, self.rate, options.band, options.noise_window)
+        hessian, gradient = self._measured(q, samples)
+        noise = measurement_noise(
+            self._residuals(q, samples), self.rig.nv, self.rate, options.band, options.noise_window
+        )
         spread = noise**2 * self.held[first : first + len(q)]
         prior = self._prior(q, np.linalg.inv(hessian) * spread[:, None, None])
         touching = 0
         for step in range(options.iterations):
             if step:
-                hessian, gradient, _ = self._measured(q, samples)
+                hessian, gradient = self._measured(q, samples)
             hessian /= noise[:, None, None] ** 2
             gradient /= noise[:, None] ** 2
             touching = self.stops.add(q, hessian, gradient) if self.stops.any else 0
@@ -146,12 +148,18 @@ class _Problem:
             result[k] = np.linalg.norm(self.engine.position_residuals(sample), axis=1)
         return result
 
-    def _measured(self, q: np.ndarray, samples: list[TargetSample]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """J'WJ (N, nv, nv), J'Wr (N, nv), and residuals (N, R) [m], an orientation's by its weight."""
-        engine, nv = self.engine, self.rig.nv
-        hessian, gradient, rows = np.empty((len(q), nv, nv)), np.empty((len(q), nv)), []
+    def _measured(self, q: np.ndarray, samples: list[TargetSample]) -> tuple[np.ndarray, np.ndarray]:
+        """J'WJ (N, nv, nv) and J'Wr (N, nv) of every frame by itself."""
+        hessian, gradient = np.empty((len(q), self.rig.nv, self.rig.nv)), np.empty((len(q), self.rig.nv))
         for k, sample in enumerate(samples):
-            hessian[k], gradient[k] = engine.normal_equations(q[k], sample)
+            hessian[k], gradient[k] = self.engine.normal_equations(q[k], sample)
+        return hessian, gradient
+
+    def _residuals(self, q: np.ndarray, samples: list[TargetSample]) -> np.ndarray:
+        """Measured minus modelled (N, R) [m], an orientation's by its weight; NaN where not measured."""
+        engine, rows = self.engine, []
+        for k, sample in enumerate(samples):
+            engine.kinematics.place(q[k])
             points, turns = engine.residuals(sample)
             row = []
             if points is not None and engine.points is not None:
@@ -159,7 +167,7 @@ class _Problem:
             if turns is not None and engine.turns is not None:
                 row.append((np.sqrt(engine.turns.weights)[:, None] * turns).reshape(-1))
             rows.append(np.concatenate(row))
-        return hessian, gradient, np.array(rows)
+        return np.array(rows)
 
     def _prior(self, q: np.ndarray, covariance: np.ndarray) -> list[tuple[int, np.ndarray]]:
         """Order and stiffness (order + 1, N) of every curve, from the covariance (N, nv, nv) of single frames."""
