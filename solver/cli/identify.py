@@ -31,6 +31,7 @@ Examples:
   python -m solver identify static.trc squats.trc squats.mot --mass 70 --sex male --method hierarchical --output results
   python -m solver identify walk.c3d --height 1.8 --mass 82 --sex male --bootstrap 0 --output quick
   python -m solver identify robot_angles.csv robot_wrenches.csv --rig hoap3 --output results
+  python -m solver identify jumps.trc --mass 64 --sex female --flight-only --output from_flight
   python -m solver identify dance.mot dance_wrenches.csv --rig robot.urdf --filter human_8hz --output results
 """
 
@@ -44,6 +45,12 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_plates(parser)
     group = parser.add_argument_group("identification")
     add_method(group)
+    group.add_argument(
+        "--flight-only",
+        action="store_true",
+        help="identify from flights alone, found from the motion: no forces are needed, plates only weigh the body "
+        "(without any, state its --mass)",
+    )
     group.add_argument("--title", help="of the report")
     add_jobs(group)
     add_output(parser)
@@ -61,7 +68,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..study import pipeline
     from .words import identified, warn
 
-    settings = replace(settings_of(options), standing=options.standing)
+    settings = replace(settings_of(options), standing=options.standing, flight_only=options.flight_only)
     part = Part(progress, 0.0, 0.97)
     person = None if rig is not None else subject(options)
     recordings = pipeline.load(options.files, read_options(options))

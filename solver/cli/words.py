@@ -38,7 +38,8 @@ def identified(study: Study) -> str:
     lines.append(f"method {result.estimate.method}, satisfies: {result.estimate.satisfies}")
     if result.comparisons:
         lines += ["", compared(result.comparisons)]
-    lines += ["", thresholds(field_residuals(study.rig, study.trials, result))]
+    if residuals := field_residuals(study.rig, study.trials, result):
+        lines += ["", thresholds(residuals)]
     return "\n".join(lines)
 
 

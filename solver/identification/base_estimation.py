@@ -73,8 +73,10 @@ def estimate_base(regression: Regression, tolerance: float = DATA_TOLERANCE) -> 
     directions). With few blocks for many parameters this still promises too much; the bootstrap is the judge.
 
     Raises:
-        InvalidValue: fewer equations than unknowns.
+        InvalidValue: fewer equations than unknowns, or equations of flights, whose right-hand sides are zero.
     """
+    if regression.rest == 0.0 and not regression.target.any():
+        raise InvalidValue("flights without forces tell base parameters only up to a factor: see `flight.null_space`")
     base = data_base(regression, tolerance)
     count = len(base)
     freedom = regression.rows - count

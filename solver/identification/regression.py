@@ -125,16 +125,19 @@ class Regression:
         return self._in_parameters[2]
 
     @cached_property
+    def noise_triangle(self) -> np.ndarray:
+        """Factor (k, B + 1) of what the motion's noise is expected to make of W [Y_b f]; no rows where unknown."""
+        if not self.noise:
+            return np.zeros((0, len(self.structure) + 1))
+        taken = sum(c * block.frames for c, block in zip(self.counts, self.blocks))
+        return self._weighed(self.noise) * np.sqrt(taken / sum(block.frames for block in self.blocks))
+
+    @cached_property
     def calibrated(self) -> Calibrated:
         """The equations as they should be believed, the motion they are made of being noisy."""
-        size = len(self.structure)
-        noise = np.zeros((0, size + 1))
-        if self.noise:
-            taken = sum(c * block.frames for c, block in zip(self.counts, self.blocks))
-            noise = self._weighed(self.noise) * np.sqrt(taken / sum(block.frames for block in self.blocks))
-        if not noise.any():
+        if not self.noise_triangle.any():
             return Calibrated(self.factor, self.target, np.zeros(0))
-        factor, target, shares = calibrate(self.base_triangle, noise)
+        factor, target, shares = calibrate(self.base_triangle, self.noise_triangle)
         return Calibrated(factor @ self.structure.regrouping, target, shares)
 
     def cost(self, parameters: InertialParameters) -> float:

@@ -183,6 +183,23 @@ class Flight:
 
 
 @dataclass(frozen=True, slots=True)
+class FromFlight:
+    """What flights told without forces.
+
+    Attributes:
+        spans: (trial, first, last [s], whether it was long enough to be used) of every flight.
+        dimension: of the null space of their equations.
+        gap: between the singular values that part it from the rest.
+        told: in a sentence what flight alone determined.
+    """
+
+    spans: tuple[tuple[str, float, float, bool], ...]
+    dimension: int
+    gap: float
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
 class BaseParameter:
     """One combination of parameters that the motion determines: value and relative standard deviation."""
 
@@ -234,6 +251,7 @@ class Content:
         truth: the known parameters of a simulation, or None.
         errors: per trial, used and unused.
         left, signals, tracking, weighings, suspected, flights, base: sections; empty when there is nothing to show.
+        from_flight: what an identification from flight alone stands on; None for one with forces.
         loads: what was added between two sets of recordings; one without a link where nothing was found; empty where
             that was not asked.
         methods: (what, how) rows of the method section.
@@ -263,6 +281,7 @@ class Content:
     suspected: tuple[Suspected, ...] = ()
     left: tuple[Left, ...] = ()
     flights: tuple[Flight, ...] = ()
+    from_flight: FromFlight | None = None
     base: tuple[BaseParameter, ...] = ()
     loads: tuple[Load, ...] = ()
     methods: tuple[tuple[str, str], ...] = ()

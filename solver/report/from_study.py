@@ -18,8 +18,20 @@ from ..signals.filters import LIGHT
 from ..signals.window_rules import Reason
 from ..study.plates.finding import Finding
 from ..study.residuals import FieldResidual, field_residuals
-from ..study.values import Study, TrialRecord
-from .content import BaseParameter, Content, Errors, Flight, Left, Load, Signals, Suspected, TrackingErrors, Weighing
+from ..study.values import Flights, Study, TrialRecord
+from .content import (
+    BaseParameter,
+    Content,
+    Errors,
+    Flight,
+    FromFlight,
+    Left,
+    Load,
+    Signals,
+    Suspected,
+    TrackingErrors,
+    Weighing,
+)
 
 SATISFIES = {
     CONSISTENT: "physically consistent: every link's pseudo-inertia is positive semi-definite",
@@ -76,12 +88,21 @@ def content_of(
         flights=tuple(
             Flight(f.trial, f.frames, *f.acceleration, *f.momentum_rate) for f in result.flights if f.frames > 0
         ),
+        from_flight=_from_flight(study.flights),
         base=_base(result),
         loads=_loads(study.load),
         methods=_methods(study, result),
         warnings=study.warnings,
         notes=tuple(dict.fromkeys((*result.notes, *result.estimate.notes, *study.rig.notes))),
     )
+
+
+def _from_flight(flights: Flights | None) -> FromFlight | None:
+    if flights is None:
+        return None
+    spans = sorted([*((*span, True) for span in flights.used), *((*span, False) for span in flights.short)])
+    space = flights.null_space
+    return FromFlight(tuple(spans), space.dimension, space.gap, space.told)
 
 
 def _errors(comparison: Comparison) -> Errors:

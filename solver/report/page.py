@@ -271,6 +271,19 @@ def _flight(content: Content, numbering: Numbering) -> str:
     return numbering.show("Table", tables.flight_table(content), caption)
 
 
+def _from_flight(content: Content, numbering: Numbering) -> str:
+    found = content.from_flight
+    if found is None:
+        return ""
+    caption = (
+        "Flights found from the motion, by a centre of mass that falls freely; no force entered. The equations of what "
+        f"nothing touches have a null space, here of dimension {found.dimension}"
+        + (f" (gap {found.gap:.3g})" if found.gap < float("inf") else "")
+        + ", and the body's parameters lie in it: the total mass tells how long they are."
+    )
+    return f"<p>{escape(found.told)}.</p>" + numbering.show("Table", tables.spans_table(found), caption)
+
+
 def _rank(content: Content, numbering: Numbering) -> str:
     parts = []
     if len(content.singular_values):
@@ -296,6 +309,7 @@ SECTIONS: tuple[tuple[str, Callable[[Content, Numbering], str]], ...] = (
     ("Explained forces and moments", _fit),
     ("Forces and moments over time", _signals),
     ("Frames", _windows),
+    ("From flight alone", _from_flight),
     ("Flight", _flight),
     ("Plates under suspicion", _plates),
     ("Body mass", _mass),

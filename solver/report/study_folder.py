@@ -24,7 +24,7 @@ from ..scene.motion_record import MOTION, motion_record
 from ..scene.rig import write_rig
 from ..study.provenance import PROVENANCE, Provenance
 from ..study.residuals import FieldResidual, field_residuals
-from ..study.values import Study
+from ..study.values import Flights, Study
 from ..tracking.marker_errors import write_marker_errors
 from . import content_of, write_report
 
@@ -150,6 +150,7 @@ def _details(study: Study, found: Identification) -> dict[str, Any]:
             {"trial": f.trial, "frames": f.frames, "acceleration": f.acceleration, "momentum_rate": f.momentum_rate}
             for f in found.flights
         ],
+        "from_flight": None if study.flights is None else _flights_tree(study.flights),
         "method_settings": dict(found.estimate.settings),
         "findings": study.findings,
         "added_load": None if study.load is None else _load_tree(study.load),
@@ -157,6 +158,21 @@ def _details(study: Study, found: Identification) -> dict[str, Any]:
         "warnings": study.warnings,
         "assumed": study.assumed,
         "notes": found.notes,
+    }
+
+
+def _flights_tree(flights: Flights) -> dict[str, Any]:
+    """What flights told without forces: null space of their equations, base parameters by it."""
+    space = flights.null_space
+    return {
+        "used": flights.used,
+        "short": flights.short,
+        "metric": space.metric,
+        "singular_values": space.singular_values,
+        "dimension": space.dimension,
+        "gap": space.gap if space.gap < float("inf") else None,
+        "base_parameters": dict(zip(space.base.names, space.values.tolist(), strict=True)),
+        "unknown": dict(space.unknown),
     }
 
 

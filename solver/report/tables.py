@@ -9,7 +9,7 @@ import numpy as np
 
 from ..inertials import INERTIA, MASS, InertialParameters
 from ..scene.words import spoken
-from .content import Content, Errors
+from .content import Content, Errors, FromFlight
 from .svg import DASH, MINUS
 
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
@@ -273,6 +273,15 @@ def flight_table(content: Content) -> str:
     head = ["trial", "frames", "identified", "prior", "ratio", "identified", "prior", "ratio"]
     above = [("", 2), ("CoM acceleration without gravity [m/s²]", 3), ("rate of angular momentum [N m]", 3)]
     return table(head, rows, above=above)
+
+
+def spans_table(found: FromFlight) -> str:
+    """Flights of an identification without forces."""
+    rows = [
+        [escape(trial), number(first, 2), number(last, 2), "used" if used else "too short"]
+        for trial, first, last, used in found.spans
+    ]
+    return table(["trial", "from [s]", "to [s]", ""], rows)
 
 
 def truth_table(content: Content) -> str:

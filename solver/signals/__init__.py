@@ -6,6 +6,7 @@ Both sides of Y phi = f must pass the same filter, or their difference is the fi
 from ..filter_presets import PRESETS, FilterPreset, preset_of
 from .cutoff import lowered, noisy_above
 from .filters import lighter, low_pass, require_rate, settling_time
+from .flights import FlightRules, find_flights, narrowed
 from .gaps import bridge, left_out, stretches
 from .lag import Lag, combined_lag, estimate_lag, shift
 from .manifold import smooth_motion
@@ -20,6 +21,7 @@ __all__ = [
     "PRESETS",
     "ContactEvidence",
     "FilterPreset",
+    "FlightRules",
     "Lag",
     "Proof",
     "Reason",
@@ -29,12 +31,14 @@ __all__ = [
     "combined_lag",
     "estimate_lag",
     "filter_wrenches",
+    "find_flights",
     "find_windows",
     "left_out",
     "lighter",
     "low_pass",
     "low_pass_pieces",
     "lowered",
+    "narrowed",
     "noise_floor",
     "noisy_above",
     "preset_of",

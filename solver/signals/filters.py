@@ -37,14 +37,15 @@ LIGHTEST = 0.4
 """Share of the frame rate above which no motion is left to differentiate."""
 
 
-def lighter(preset: FilterPreset, rate: float) -> FilterPreset:
+def lighter(preset: FilterPreset, rate: float, multiple: float = LIGHT) -> FilterPreset:
     """The filter of coordinates whose equations then pass ``preset``, and of the wrenches beside them.
 
     Args:
         preset: of the equations.
         rate: frames per second.
+        multiple: of the preset's cut-off.
     """
-    cutoff = max(min(LIGHT * preset.cutoff, LIGHTEST * rate), preset.cutoff)
+    cutoff = max(min(multiple * preset.cutoff, LIGHTEST * rate), preset.cutoff)
     return replace(preset, name=f"{preset.name}, coordinates", cutoff=cutoff)
 
 

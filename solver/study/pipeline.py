@@ -27,6 +27,7 @@ from ..threads import one_blas_thread
 from ..tracking import TrackingOptions, track
 from ..trial import Recording
 from ..workers import shared
+from .airborne import identify_flights
 from .joint_motion import pose_all
 from .plates.finding import told
 from .preparation import Prepared, first_mass, prepare
@@ -393,8 +394,13 @@ def study_motions(
             plates=settings.plates,
         )
     warnings = [*told(prepared.findings), *prepared.warnings]
-    result = None
-    if any(record.trial is not None for record in prepared.records):
+    result, flights = None, None
+    if settings.flight_only:
+        with clock.measured("identification"):
+            options = replace(_options(prepared, settings), total_mass=_scale(prepared, stated_mass))
+            result, flights = identify_flights(prepared, options, settings.preset, Part(progress, 0.2, 1.0))
+        warnings += flights.warnings
+    elif any(record.trial is not None for record in prepared.records):
         with clock.measured("identification"):
             result = _identified(prepared, settings, Part(progress, 0.2, 1.0))
         unused = [r.name for r in prepared.records if r.trial is not None and r.name not in result.trials]
@@ -411,6 +417,7 @@ def study_motions(
         seconds=clock.seconds,
         assumed=_assumed(prepared, settings) if result is not None else (),
         findings=prepared.findings,
+        flights=flights,
     )
 
 
@@ -448,8 +455,8 @@ def _base(rig: Rig, settings: Settings) -> str:
     return settings.base or str(rig.provenance.get("base_link", rig.links[0]))
 
 
-def _identified(prepared: Prepared, settings: Settings, progress: Progress) -> Identification:
-    options = IdentifyOptions(
+def _options(prepared: Prepared, settings: Settings) -> IdentifyOptions:
+    return IdentifyOptions(
         method=settings.method,
         base=_base(prepared.rig, settings),
         total_mass=prepared.mass.mass if prepared.mass is not None else None,
@@ -459,9 +466,25 @@ def _identified(prepared: Prepared, settings: Settings, progress: Progress) -> I
         seed=settings.seed,
         jobs=settings.jobs,
     )
+
+
+def _identified(prepared: Prepared, settings: Settings, progress: Progress) -> Identification:
     trials = [record.trial for record in prepared.records if record.trial is not None]
     flights = {r.name: r.windows.flight & r.trial.counted for r in prepared.records if r.windows and r.trial}
-    return identify(prepared.rig, trials, options, flights=flights, progress=progress)
+    return identify(prepared.rig, trials, _options(prepared, settings), flights=flights, progress=progress)
+
+
+def _scale(prepared: Prepared, stated: float | None) -> float:
+    """Total mass [kg] of a body that is identified from flight alone.
+
+    Raises:
+        InvalidValue: nothing tells it.
+    """
+    if prepared.mass is not None:
+        return prepared.mass.mass
+    if stated is None:
+        raise InvalidValue("flight alone tells masses only up to a common factor: state the body's mass")
+    return stated
 
 
 def _track(calibration: Calibration, recording: Recording) -> TrialRecord:

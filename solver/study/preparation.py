@@ -182,7 +182,8 @@ def prepare(
         findings += offset_findings(mass)
         findings += disagreements
         rig = rig.with_prior(rig.prior.scaled(mass.mass))
-    lags, lag = _lags(rig, items, preset, warnings) if synchronise else ({}, None)
+    measured = synchronise and any(item.wrenches is not None for item in items)
+    lags, lag = _lags(rig, items, preset, warnings) if measured else ({}, None)
     if lag is not None:
         findings.append(lag_finding(lag, tuple(lags), plates.overrules(LAG)))
     seconds = 0.0 if lag is None or plates.overrules(LAG) else lag.seconds

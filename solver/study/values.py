@@ -14,6 +14,7 @@ from ..calibration.mass import MassEstimate
 from ..errors import UnknownName, UnknownPreset
 from ..filter_presets import preset_of
 from ..identification.added_load import AddedLoad
+from ..identification.flight import NullSpace
 from ..identification.identify import METHODS, require_draws
 from ..identification.result import Identification
 from ..motion import Motion
@@ -47,6 +48,7 @@ class Settings:
         plates: what is to be done about plates that are suspected.
         believed: six cut-offs [Hz] for each link up to which an earlier identification believes its motion, for
             comparing; None believes it all.
+        flight_only: identify from flights alone, the plates withheld: they only weigh the body, where there are any.
     """
 
     method: str = "consistent"
@@ -61,6 +63,7 @@ class Settings:
     standing: str | None = None
     plates: PlateOptions = field(default_factory=PlateOptions)
     believed: tuple[tuple[float, ...], ...] | None = None
+    flight_only: bool = False
 
     def __post_init__(self) -> None:
         preset_of(self.preset)
@@ -128,6 +131,30 @@ class TrialRecord:
         return Poses(self.tracked.times, self.tracked.q, self.tracked.tracked)
 
 
+@dataclass(frozen=True, slots=True)
+class Flights:
+    """What an identification from flight alone stands on.
+
+    Attributes:
+        used: (trial, first, last) [s] of every flight used, its ends included.
+        short: the same of flights too short to be used.
+        null_space: what the equations of the flights determine by themselves, without prior or bounds.
+    """
+
+    used: tuple[tuple[str, float, float], ...]
+    short: tuple[tuple[str, float, float], ...]
+    null_space: NullSpace
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """For the report."""
+        told = [f"{self.null_space.told}; the prior supplied the rest"] if self.null_space.dimension > 1 else []
+        if self.short:
+            listed = ", ".join(f"{name} {first:.2f} to {last:.2f} s" for name, first, last in self.short)
+            told.append(f"flights too short to use, the filter's reach taken off both ends: {listed}")
+        return tuple(told)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Study:
     """Result of the main job.
@@ -145,6 +172,7 @@ class Study:
         assumed: what was found out or guessed where nothing was stated, in plain sentences.
         load: what was added between two sets of recordings; None where that was not asked.
         findings: what the plates were suspected of before anything was fitted, and what was done.
+        flights: what the identification from flights alone stands on; None for one with forces.
     """
 
     rig: Rig
@@ -159,6 +187,7 @@ class Study:
     assumed: tuple[str, ...] = ()
     load: AddedLoad | None = None
     findings: tuple[Finding, ...] = ()
+    flights: Flights | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seconds", MappingProxyType(dict(self.seconds)))

@@ -1,0 +1,86 @@
+"""Identification from flight: thrown and jumping bodies, simulated, then people's flights, real."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from solver.dynamics import link_motions
+from solver.dynamics.wrench import com_acceleration
+from solver.signals import find_flights, preset_of, stretches
+from solver.study.pipeline import calibrate_subject, load, study_motions, track_all
+from solver.study.preparation import Prepared, prepare
+from solver.study.values import Settings, TrialRecord
+
+from ..papers import ayusawa, jumper
+from .figure import Figure, at_most
+from .subject import PRESET, STATIC
+
+FLYING = {"subject_a": "female", "subject_e": "male", "subject_b": "male"}
+"""Recordings with flights; the sex only chooses the prior's table."""
+LEAST = 0.04
+"""[s] of a flight by the plates: shorter ones are a few samples' chance."""
+MOMENTS, FORCES = (0.68, 0.58), (1.03, 0.97)
+
+
+def flight_figures(data: Path, quick: bool = False) -> Iterator[Figure]:
+    """All rows; the quick ones without the jumper's second case and the runners."""
+    yield from ayusawa.rows(quick)
+    yield from jumper.rows(quick)
+    for subject in list(FLYING)[: 1 if quick else None]:
+        if not (data / subject).is_dir():
+            yield Figure(f"{subject}: flights found from motion alone", "real", None, note="no data")
+            continue
+        recordings = load([data / subject])
+        calibration = calibrate_subject(recordings, sex=FLYING[subject])
+        records = [r for r in track_all(calibration, recordings) if r.poses is not None]
+        prepared = prepare(calibration.rig, records, preset_of(PRESET))
+        yield from _found(subject, prepared)
+        if subject == next(iter(FLYING)):
+            yield from _alone(prepared, records)
+
+
+def _found(subject: str, prepared: Prepared) -> Iterator[Figure]:
+    """Flights by the motion beside those by the plates."""
+    missed, edges, extra, count = 0, [0.0], 0, 0
+    for record in prepared.records:
+        if record.motion is None or record.windows is None:
+            continue
+        times = record.motion.times
+        vertical = com_acceleration(link_motions(prepared.rig, record.motion), prepared.rig.prior)[:, 2]
+        seen = [(times[a], times[b - 1]) for a, b in stretches(find_flights(times, vertical))]
+        true = [(times[a], times[b - 1]) for a, b in stretches(record.windows.flight)]
+        true = [(first, last) for first, last in true if last - first >= LEAST]
+        for first, last in true:
+            same = [span for span in seen if span[0] <= last and first <= span[1]]
+            count, missed = count + 1, missed + (not same)
+            edges += [max(abs(span[0] - first), abs(span[1] - last)) for span in same[:1]]
+        counted = record.windows.counted & ~record.windows.flight
+        extra += sum(bool(counted[(times >= a) & (times <= b)].all()) for a, b in seen)
+    data = f"real, {count} flights by the plates"
+    note = f"{extra} found where the plates carry the body throughout"
+    yield Figure(f"{subject}: flights missed by the motion alone", data, float(missed), "", at_most(0.0), note=note)
+    what = f"{subject}: edges of flights by the motion alone, largest error"
+    yield Figure(what, data, max(edges), "s", at_most(0.1), at_most(0.05))
+
+
+def _alone(prepared: Prepared, records: list[TrialRecord]) -> Iterator[Figure]:
+    """Flights alone, the plates withheld, on what the plates saw."""
+    assert prepared.mass is not None
+    settings = Settings(flight_only=True, bootstrap=0, cross_validate=False, preset=PRESET)
+    study = study_motions(prepared.rig, records, stated_mass=prepared.mass.mass, settings=settings)
+    assert study.identification is not None
+    assert study.flights is not None
+    used = set(study.identification.trials)
+    ratios = [
+        c.ratio for c in study.identification.comparisons if c.trial not in used and not c.trial.startswith(STATIC)
+    ]
+    forces, moments = np.mean(ratios, axis=0)[:3].mean(), np.mean(ratios, axis=0)[3:].mean()
+    data = f"real, subject_a, {len(study.flights.used)} flights of {', '.join(sorted(used))}, plates withheld"
+    what = "flight alone, on the frames that the plates carry: RMSE identified / prior"
+    space = study.flights.null_space
+    yield Figure(f"{what}, moments", data, float(moments), "", at_most(MOMENTS[0]), at_most(MOMENTS[1]))
+    yield Figure(f"{what}, forces", data, float(forces), "", at_most(FORCES[0]), at_most(FORCES[1]))
+    yield Figure("flight alone: dimension of the null space", data, float(space.dimension), note=space.told)

@@ -1,0 +1,217 @@
+"""The second experiment of ayusawa on a simulated jumper of 34 degrees of freedom, whose inertials are known.
+
+He jumps, flies and moves; what flight told is judged by the ground forces of other motion, as in the paper's Fig. 5,
+beside the prior and beside as much motion with plates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from solver.demo.truth import perturbed
+from solver.dynamics import base_regressor, integrate, predicted_wrench
+from solver.identification.accumulate import accumulate
+from solver.identification.base_parameters import base_parameters
+from solver.identification.flight import PLAIN, SCALED, NullSpace, null_space
+from solver.identification.identify import IdentifyOptions, identify
+from solver.inertials import InertialParameters
+from solver.motion import Motion
+from solver.rig import ROOT_NV, Rig
+from solver.rigs import human
+from solver.signals import GRAVITY, lighter, noise_floor, preset_of, resample, shaken, smooth_motion
+from solver.study.airborne import airborne
+from solver.study.values import TrialRecord
+from solver.tracking import TrackingOptions, track
+from solver.trial import Recording, Trial
+from solver.wrenches import Wrenches
+
+from ..figures.figure import Figure, at_least, at_most, within
+from .thrown import recorded, thrown
+
+RATE, SECONDS, PRESET = 100.0, 0.5, "human_8hz"
+MASS, HEIGHT, SEX = 70.0, 1.75, "male"
+SWING, TEMPO = 0.5, (0.8, 1.8)
+"""[rad], [Hz] of every joint coordinate in flight."""
+RANGE_USED = 0.8
+"""Share of a joint's range that a swing takes at most."""
+SPIN = 1.0
+"""[rad/s] standard deviation of the angular velocity at take-off."""
+ROOT_SWING = 0.3
+"""[m] per rad of the joints' swing, of the root on the ground."""
+SEEDS = 3
+SPREAD = 0.08
+"""[m] of four markers about the middle of every link."""
+FORCE_NOISE, MOMENT_NOISE = 2.0, 1.0
+"""[N], [N m] of the plates that the rival has."""
+TEST_SECONDS = 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class Jumps:
+    """What is recorded of the jumper.
+
+    Attributes:
+        count: flights.
+        noise: [m] standard deviation of a coordinate of a marker.
+        seed: of body and motion.
+    """
+
+    count: int
+    noise: float
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Mean over the axes of the error of reconstructed ground forces over the prior's.
+
+    Attributes:
+        flight: of parameters from flight alone.
+        contact: of parameters from as much motion on plates.
+        plain: of the paper's null space, plain.
+    """
+
+    flight: float
+    contact: float
+    plain: float
+
+
+def jumper(seed: int) -> tuple[Rig, InertialParameters]:
+    """The rig with its prior, and another body's inertials of the same mass."""
+    rig = human(HEIGHT, MASS, SEX)
+    return rig, perturbed(rig, seed)
+
+
+def nulls(count: int) -> NullSpace:
+    """Null space of flights known without any noise."""
+    rig, truth = jumper(0)
+    trials = [_exact(rig, _flight(rig, truth, np.random.default_rng(number)), number) for number in range(count)]
+    return null_space(accumulate(rig, trials, axes="world"), rig, MASS, SCALED)
+
+
+def judged(jumps: Jumps, relative_std: float | None = None) -> Verdict:
+    """Flights of a noisy recording, the same length of motion on plates, and both on motion that neither has seen."""
+    rig, truth = jumper(jumps.seed)
+    generator = np.random.default_rng(1000 + jumps.seed)
+    flights, grounded = [], []
+    for number in range(jumps.count):
+        flight = _flight(rig, truth, generator)
+        record = _tracked(rig, flight, jumps.noise, generator, f"jump {number}")
+        found = airborne(rig, record, preset_of(PRESET), MASS).trial
+        if found is not None:
+            flights.append(found)
+        stance = _swinging(rig, SECONDS, generator)
+        grounded.append(_on_plates(rig, truth, stance, jumps.noise, generator, f"stance {number}"))
+    options = IdentifyOptions(total_mass=MASS, bootstrap=0, cross_validate=False, relative_std=relative_std)
+    test = _swinging(rig, TEST_SECONDS, generator)
+    structure = base_parameters(rig)
+    plain = null_space(accumulate(rig, flights, axes="world", structure=structure), rig, MASS, PLAIN)
+    parameters = [identify(rig, trials, options).parameters for trials in (flights, grounded)]
+    prior, true = structure.of(rig.prior), structure.of(truth)
+    regressor = base_regressor(rig, test, axes="world")[:, :, structure.independent]
+    errors = [
+        np.sqrt(np.mean((regressor @ (values - true)) ** 2, axis=0))
+        for values in (prior, *(structure.of(found) for found in parameters), plain.values)
+    ]
+    return Verdict(*(float(np.mean(error / errors[0])) for error in errors[1:]))
+
+
+def rows(quick: bool = False) -> Iterator[Figure]:
+    """The jumper's figures."""
+    data = "simulated, 34 degrees of freedom, flights of 0.5 s"
+    for count in (1, 5):
+        space = nulls(count)
+        what = f"jumper without noise, {count} flights: dimension of the null space"
+        low = within(1.0, 0.0) if count > 1 else at_least(2.0)
+        yield Figure(what, data, float(space.dimension), "", must=low, note=space.told)
+    cases = ((Jumps(10, 1e-3), 0.15, 0.11), (Jumps(5, 3e-3), 0.5, 0.35))
+    for jumps, must, aim in cases[: 1 if quick else None]:
+        found = [judged(replace(jumps, seed=seed)) for seed in range(1 if quick else SEEDS)]
+        flight, contact, plain = np.median([(v.flight, v.flight / v.contact, v.plain) for v in found], axis=0)
+        what = f"jumper, {jumps.count} flights, {1e3 * jumps.noise:g} mm: ground forces of other motion, error"
+        note = (
+            f"median of {len(found)} bodies, worst {max(v.flight for v in found):.2f}; the paper's plain: {plain:.2f}"
+        )
+        yield Figure(
+            f"{what} over the prior's", data, float(flight), "", must=at_most(must), aim=at_most(aim), note=note
+        )
+        if jumps.count == cases[0][0].count:
+            yield Figure(f"{what} over that of as much contact", data, float(contact), "", at_most(1.2), at_most(0.9))
+
+
+def _flight(rig: Rig, truth: InertialParameters, generator: np.random.Generator) -> Motion:
+    waves = _Waves.drawn(rig, generator)
+    q = integrate(rig, rig.neutral, np.concatenate([np.zeros(ROOT_NV), waves.at(0.0, 0)[ROOT_NV:]]))
+    v = np.concatenate([np.zeros(ROOT_NV), waves.at(0.0, 1)[ROOT_NV:]])
+    v[:3] = 0.5, 0.0, 0.5 * GRAVITY * SECONDS
+    v[3:6] = SPIN * generator.standard_normal(3)
+    times = np.arange(round(SECONDS * RATE) + 1) / RATE
+    return thrown(rig, truth, (q, v), times, lambda time: waves.at(time, 2)[ROOT_NV:])
+
+
+def _swinging(rig: Rig, seconds: float, generator: np.random.Generator) -> Motion:
+    """Every coordinate swings, the root's as well, by whatever forces that needs."""
+    waves = _Waves.drawn(rig, generator)
+    times = np.arange(round(seconds * RATE) + 1) / RATE
+    steps = np.array([waves.at(time, 0) for time in times])
+    steps[:, :3] *= ROOT_SWING
+    return smooth_motion(rig, times, integrate(rig, rig.neutral, steps), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Waves:
+    """Sinusoids of every coordinate, the joints' in the middle of their ranges."""
+
+    centre: np.ndarray
+    swing: np.ndarray
+    tempo: np.ndarray  # [rad/s]
+    phase: np.ndarray
+
+    @staticmethod
+    def drawn(rig: Rig, generator: np.random.Generator) -> _Waves:
+        half = np.minimum(0.5 * (rig.limits.upper - rig.limits.lower), np.pi)
+        reach = np.concatenate([np.full(ROOT_NV, SWING), np.minimum(SWING, RANGE_USED * half)])
+        lower, upper = rig.limits.lower + reach[ROOT_NV:], rig.limits.upper - reach[ROOT_NV:]
+        centre = np.concatenate([np.zeros(ROOT_NV), np.clip(0.0, lower, upper)])
+        tempo = 2.0 * np.pi * generator.uniform(*TEMPO, rig.nv)
+        return _Waves(centre, reach, tempo, generator.uniform(0.0, 2.0 * np.pi, rig.nv))
+
+    def at(self, time: float, order: int) -> np.ndarray:
+        """The order-th derivative at a time [s]."""
+        wave = self.swing * self.tempo**order * np.sin(self.tempo * time + self.phase + 0.5 * np.pi * order)
+        return wave + (self.centre if order == 0 else 0.0)
+
+
+def _exact(rig: Rig, motion: Motion, number: int) -> Trial:
+    zero = Wrenches(motion.times, ("nothing",), np.zeros((len(motion), 1, 6)))
+    return Trial(f"flight {number}", motion, zero, np.ones(len(motion), bool))
+
+
+def _tracked(rig: Rig, motion: Motion, noise: float, generator: np.random.Generator, name: str) -> TrialRecord:
+    attached, markers = recorded(rig, motion, SPREAD, noise, generator)
+    return TrialRecord(Recording(name, markers), track(rig, attached, markers, TrackingOptions()))
+
+
+def _on_plates(
+    rig: Rig,
+    truth: InertialParameters,
+    motion: Motion,
+    noise: float,
+    generator: np.random.Generator,
+    name: str,
+) -> Trial:
+    """As much motion with plates, prepared as flights are."""
+    poses, preset = _tracked(rig, motion, noise, generator, name).poses, preset_of(PRESET)
+    assert poses is not None
+    light = lighter(preset, RATE)
+    floor = noise_floor(rig, poses.times, poses.q, preset, poses.known)
+    copies = () if floor is None else shaken(rig, poses.times, poses.q, light, floor, name=name)
+    wrench = predicted_wrench(rig, motion, truth, axes="world")
+    wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
+    wrench += generator.standard_normal(wrench.shape) * np.repeat([FORCE_NOISE, MOMENT_NOISE], 3)
+    forces = resample(Wrenches(motion.times, ("plate",), wrench[:, None]), motion.times, light)
+    counted = np.ones(len(motion), bool)
+    return Trial(name, smooth_motion(rig, poses.times, poses.q, light), forces, counted, (), copies, preset)

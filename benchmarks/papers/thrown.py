@@ -1,0 +1,99 @@
+"""Bodies thrown into the air, simulated: their joints free, or moved as they like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pinocchio as pin
+
+from solver.dynamics import integrate, link_motions
+from solver.inertials import InertialParameters
+from solver.motion import Markers, Motion
+from solver.rig import ROOT_NV, Rig
+from solver.tracking import Attachment
+
+FINER = 2
+"""Steps of the simulation a frame."""
+Drive = Callable[[float], np.ndarray]
+"""Accelerations (nv - 6,) of the joints at a time [s]."""
+
+
+def thrown(
+    rig: Rig, truth: InertialParameters, start: tuple[np.ndarray, np.ndarray], times: np.ndarray, drive: Drive | None
+) -> Motion:
+    """Motion of a body that nothing touches.
+
+    Args:
+        rig: that is thrown.
+        truth: its true inertial parameters.
+        start: q (nq,) and v (nv,) at the first time.
+        times: (N,) [s], evenly spaced.
+        drive: of its joints; None lets them swing freely.
+    """
+    model = rig.with_prior(truth).model
+    data = model.createData()
+
+    def acceleration(time: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        mass = pin.crba(model, data, q)
+        mass = np.triu(mass) + np.triu(mass, 1).T
+        bias = pin.nonLinearEffects(model, data, q, v)
+        if drive is None:
+            return np.linalg.solve(mass, -bias)
+        own = drive(time)
+        base = np.linalg.solve(mass[:ROOT_NV, :ROOT_NV], -bias[:ROOT_NV] - mass[:ROOT_NV, ROOT_NV:] @ own)
+        return np.concatenate([base, own])
+
+    q, v = (np.array(part, float) for part in start)
+    step = float(times[1] - times[0]) / FINER
+    rows = []
+    for frame, time in enumerate(times):
+        rows.append((q, v, acceleration(float(time), q, v)))
+        for part in range(FINER if frame + 1 < len(times) else 0):
+            q, v = _step(rig, acceleration, float(time) + part * step, step, q, v)
+    q_all, v_all, a_all = (np.array(part) for part in zip(*rows, strict=True))
+    return Motion(times, q_all, v_all, a_all)
+
+
+def recorded(
+    rig: Rig, motion: Motion, spread: float, noise: float, generator: np.random.Generator
+) -> tuple[tuple[Attachment, ...], Markers]:
+    """Four markers on every link, at the corners of a tetrahedron about the middle of its box, and their recording.
+
+    Args:
+        rig: that moved.
+        motion: how.
+        spread: [m] of the markers about the middle.
+        noise: [m] standard deviation of a coordinate of a marker.
+        generator: of the noise.
+    """
+    corners = spread * np.array([[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]]) / np.sqrt(3)
+    attached = tuple(
+        Attachment(f"{link} {corner}", link, rig.boxes[row].mean(axis=0) + place)
+        for row, link in enumerate(rig.links)
+        for corner, place in enumerate(corners)
+    )
+    poses = link_motions(rig, motion)
+    on = [rig.index(each.link) for each in attached]
+    places = np.array([each.position for each in attached])
+    # axes r of the world, axes c of the link, markers m, frames n
+    turned = np.einsum("rcmn,mc->nmr", poses.rotation[:, :, on], places)
+    positions = turned + poses.position[:, on].transpose(2, 1, 0)
+    positions += noise * generator.standard_normal(positions.shape)
+    return attached, Markers(motion.times, tuple(a.marker for a in attached), positions)
+
+
+def _step(
+    rig: Rig, acceleration: Callable[..., np.ndarray], time: float, step: float, q: np.ndarray, v: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """One step of Runge and Kutta on the manifold; commutators, of the order of the step's cube, are left out."""
+    half = 0.5 * step
+    a1 = acceleration(time, q, v)
+    v2 = v + half * a1
+    a2 = acceleration(time + half, integrate(rig, q, half * v), v2)
+    v3 = v + half * a2
+    a3 = acceleration(time + half, integrate(rig, q, half * v2), v3)
+    v4 = v + step * a3
+    a4 = acceleration(time + step, integrate(rig, q, step * v3), v4)
+    mean = (v + 2.0 * v2 + 2.0 * v3 + v4) / 6.0
+    return integrate(rig, q, step * mean), v + step * (a1 + 2.0 * a2 + 2.0 * a3 + a4) / 6.0

@@ -1,0 +1,181 @@
+"""Inertial parameters from flight alone, ayusawa: the null space of the contact-free regressor, scaled by the mass.
+
+While nothing touches the body, Y_b phi_b = 0 (7): its base parameters are orthogonal to every row of the regressor, so
+motion alone tells them up to one factor, and one known parameter, the total mass, tells the factor. The smallest
+singular vector (14), (15) answers that by total least squares, which is not invariant to scale: entries of kilograms
+and of kg m^2 are compared as they stand, and a unit that makes inertias small numbers makes their errors cheap. Divided
+by typical sizes they count alike; with the noise of the motion known, each direction is judged against what noise alone
+would have shown of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from scipy.linalg import svd
+
+from ..arrays import frozen
+from ..errors import InvalidValue
+from ..inertials import PER_LINK
+from ..rig import Rig
+from .base_parameters import BaseParameters
+from .regression import Regression
+from .scaling import parameter_scale
+
+PLAIN, SCALED, NOISE = "plain", "scaled", "noise"
+METRICS = (PLAIN, SCALED, NOISE)
+ROUNDING = 1e-8
+"""Singular value, as a share of the largest, that is rounding."""
+INDISTINCT = 2.0**0.5
+"""Times the noise expected in a direction, up to which what is seen there is more noise than anything else."""
+SHOWN = 0.1
+"""Share of an unknown direction that a link must carry to be named."""
+MOST_RATIO = 1e8
+"""Times the noise beyond which a direction counts as free of it."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NullSpace:
+    """What flights determined of the base parameters, and what not.
+
+    Attributes:
+        base: whose parameters they are.
+        metric: ``"plain"`` singular values of the regressor as it stands (the paper), ``"scaled"`` of its columns times
+            typical sizes, or ``"noise"``: relative to what the noise of the motion alone would show.
+        singular_values: (B,) descending; of ``"noise"`` one means noise alone.
+        dimension: of the null space; 1 is what the total mass can scale.
+        values: (B,) base parameters, by the direction that flights show least of; of several that they show nothing of,
+            the shortest vector with that mass.
+        total_mass: [kg] that scaled them.
+        unknown: by link its share in [0, 1] of the directions that flight leaves open beyond the scale, largest first.
+    """
+
+    base: BaseParameters
+    metric: str
+    singular_values: np.ndarray
+    dimension: int
+    values: np.ndarray
+    total_mass: float
+    unknown: Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "singular_values", frozen("singular values", self.singular_values, (len(self.base),)))
+        object.__setattr__(self, "values", frozen("base parameters", self.values, (len(self.base),)))
+        object.__setattr__(self, "unknown", MappingProxyType(dict(self.unknown)))
+
+    @property
+    def gap(self) -> float:
+        """Smallest singular value outside the null space over the largest inside: how sharply the two part."""
+        count = len(self.base) - self.dimension
+        inside = self.singular_values[count] if count < len(self.base) else 0.0
+        return float(self.singular_values[count - 1] / inside) if count and inside > 0.0 else np.inf
+
+    def __repr__(self) -> str:
+        return self.told
+
+    @property
+    def told(self) -> str:
+        """In a sentence what flight alone determined."""
+        everything = len(self.base)
+        if self.dimension == 1:
+            return f"flight alone determined all {everything} base parameters, scaled by {self.total_mass:.2f} kg"
+        links = ", ".join(f"{link} {100.0 * share:.0f} %" for link, share in self.unknown.items() if share >= SHOWN)
+        return (
+            f"flight alone determined {everything - self.dimension} of {everything} directions of the base parameters; "
+            f"beyond the scale {self.dimension - 1} stay open, which the total mass cannot close"
+            + (f" (mostly {links}: unmoving, unseen, or no different from noise)" if links else "")
+        )
+
+
+def null_space(regression: Regression, rig: Rig, total_mass: float, metric: str = SCALED) -> NullSpace:
+    """Base parameters from the null space of flights' equations, ayusawa (12) to (15).
+
+    Args:
+        regression: of frames in which nothing touches the body: `accumulate` of flights.
+        rig: whose prior gives the typical sizes.
+        total_mass: [kg] gives the scale.
+        metric: see `NullSpace`; ``"noise"`` needs trials with shaken motions.
+
+    Raises:
+        InvalidValue: no such metric, a mass that is not positive, equations with forces, or noise that is not known.
+    """
+    if metric not in METRICS:
+        raise InvalidValue(f"metric {metric!r} is none of {', '.join(METRICS)}")
+    if not total_mass > 0.0:
+        raise InvalidValue(f"the total mass must be positive, not {total_mass:g} kg")
+    base, size = regression.structure, len(regression.structure)
+    triangle = regression.base_triangle
+    if np.any(triangle[:, size] != 0.0):
+        raise InvalidValue("equations with forces on their right have no null space: only flights have one")
+    factor = np.zeros((size, size))
+    factor[: min(len(triangle), size)] = triangle[:size, :size]
+    scale = typical_sizes(rig, base) if metric != PLAIN else np.ones(size)
+    values, directions = _spectrum(factor * scale, _noise_of(regression, metric, scale))
+    masses = _masses(base) * scale
+    carried = np.abs(masses @ directions) > ROUNDING
+    exact = values <= ROUNDING * values[0]
+    # with noise no value is zero, and the smallest of those that know of the mass is the body's own
+    own = exact if np.any(exact & carried) else np.arange(size) == np.flatnonzero(carried)[-1]
+    found = np.linalg.qr(directions[:, own])[0]
+    shares = masses @ found
+    chosen = found @ (shares / (shares @ shares)) * total_mass
+    unseen = own | exact | (values <= (INDISTINCT if metric == NOISE else 0.0))
+    unknown = _unknown(base, directions[:, unseen], chosen)
+    return NullSpace(base, metric, values, int(unseen.sum()), chosen * scale, total_mass, unknown)
+
+
+def typical_sizes(rig: Rig, base: BaseParameters) -> np.ndarray:
+    """Typical size (B,) of each base parameter: the root of the squares of the sizes that it sums."""
+    sizes = parameter_scale(rig, rig.prior).ravel()
+    return np.sqrt((base.regrouping**2) @ sizes**2)
+
+
+def _masses(base: BaseParameters) -> np.ndarray:
+    """(B,) row that sums the total mass from base parameters: the root's, which has all others regrouped into it."""
+    row = np.zeros(len(base))
+    masses = np.flatnonzero(base.independent % PER_LINK == 0)
+    row[masses[0]] = 1.0
+    if not np.allclose(row @ base.regrouping[:, ::PER_LINK], 1.0):
+        raise InvalidValue("the body's total mass is none of its base parameters: its root does not fly freely")
+    return row
+
+
+def _noise_of(regression: Regression, metric: str, scale: np.ndarray) -> np.ndarray | None:
+    """(k, B) factor of the motion's noise in the columns times typical sizes."""
+    if metric != NOISE:
+        return None
+    noise = regression.noise_triangle
+    if not noise.any():
+        raise InvalidValue("the noise of the motion is not known: flights are too short or too slow to tell it")
+    return np.asarray(noise[:, : len(scale)] * scale)
+
+
+def _spectrum(factor: np.ndarray, noise: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Singular values (B,) descending, zero for rounding, and directions as unit columns (B, B)."""
+    _, values, rows = svd(factor, check_finite=False)
+    seen = values > ROUNDING * float(np.max(values, initial=np.finfo(float).tiny))
+    values = np.where(seen, values, 0.0)
+    if noise is None:
+        return values, rows.T
+    whitened = rows[seen].T / values[seen]  # coordinates in which the equations' squares are one
+    _, shares, turned = svd(noise @ whitened, full_matrices=True, check_finite=False)
+    ratios = np.full(whitened.shape[1], MOST_RATIO)
+    ratios[: len(shares)] = np.minimum(1.0 / np.maximum(shares, 1.0 / MOST_RATIO), MOST_RATIO)
+    order = np.argsort(-ratios, kind="stable")
+    directions = (whitened @ turned.T)[:, order]
+    directions /= np.linalg.norm(directions, axis=0)
+    return np.append(ratios[order], np.zeros(int(np.sum(~seen)))), np.column_stack([directions, rows[~seen].T])
+
+
+def _unknown(base: BaseParameters, null: np.ndarray, chosen: np.ndarray) -> dict[str, float]:
+    """Shares of links in the part of the null space (B, d) that is not the body itself."""
+    if null.shape[1] < 2:
+        return {}
+    own = np.linalg.qr(np.column_stack([chosen, null]))[0][:, 1 : null.shape[1]]
+    link = base.independent // PER_LINK
+    weight = np.sum(own**2, axis=1)
+    shares = {name: float(weight[link == row].sum() / weight.sum()) for row, name in enumerate(base.links)}
+    return dict(sorted(shares.items(), key=lambda item: -item[1]))

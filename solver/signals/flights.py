@@ -1,0 +1,78 @@
+"""Flights found from the motion alone: while nothing touches a body, its centre of mass falls freely."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InvalidValue
+from .gaps import stretches
+from .resample import rate_of_grid
+from .window_rules import GRAVITY
+
+
+@dataclass(frozen=True, slots=True)
+class FlightRules:
+    """When a body is taken to fly.
+
+    A filtered acceleration crosses half of gravity about where a touch ends or begins, whatever the filter. Unweighting
+    before a jump or sitting down fast gets there too, and stays on something: it does not come near free fall.
+
+    Attributes:
+        falling: share of gravity that the centre of mass accelerates downwards by throughout a flight.
+        free: share of gravity that it reaches within one.
+        shortest: [s] less is no flight but a wave in the noise.
+    """
+
+    falling: float = 0.5
+    free: float = 0.8
+    shortest: float = 0.06
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.falling <= self.free <= 1.0:
+            raise InvalidValue(f"shares of free fall must rise within (0, 1]: {self.falling:g}, {self.free:g}")
+        if self.shortest < 0.0:
+            raise InvalidValue(f"the shortest flight lasts no negative time: {self.shortest:g} s")
+
+
+USUAL_RULES = FlightRules()
+
+
+def find_flights(times: np.ndarray, vertical: np.ndarray, rules: FlightRules = USUAL_RULES) -> np.ndarray:
+    """Frames (N,) in which the centre of mass falls as only an untouched body does.
+
+    Args:
+        times: (N,) [s], evenly spaced.
+        vertical: (N,) [m/s^2] upward acceleration of the centre of mass from the filtered motion and any reasonable
+            inertial parameters; NaN where unknown.
+        rules: see there.
+
+    Raises:
+        InvalidValue: one acceleration a frame is needed.
+
+    Example:
+        >>> import numpy as np
+        >>> times = np.arange(10) / 50.0
+        >>> find_flights(times, np.where((times > 0.05) & (times < 0.15), -9.7, 1.0)).sum()
+        5
+    """
+    downwards = -np.asarray(vertical, float) / GRAVITY
+    if downwards.shape != np.shape(times):
+        raise InvalidValue(f"{downwards.size} accelerations for {np.size(times)} frames")
+    result = np.zeros(len(downwards), bool)
+    if len(downwards) < 2:
+        return result
+    rate = rate_of_grid(np.asarray(times, float))
+    for start, stop in stretches(np.nan_to_num(downwards) > rules.falling):
+        if np.nanmax(downwards[start:stop]) >= rules.free and (stop - start) / rate >= rules.shortest:
+            result[start:stop] = True
+    return result
+
+
+def narrowed(mask: np.ndarray, frames: int) -> np.ndarray:
+    """A mask (N,) whose runs have lost so many frames at either end."""
+    result = np.zeros(len(mask), bool)
+    for start, stop in stretches(mask):
+        result[start + frames : max(stop - frames, start + frames)] = True
+    return result

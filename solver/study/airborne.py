@@ -1,0 +1,204 @@
+"""Flights as trials of their own, ayusawa (7): while nothing touches the body, Y phi = 0 needs no force plate.
+
+What a landing does to the filtered motion before it would be taken for the body's own doing. So each flight is
+filtered by itself, as if there were nothing before and after it, and what the filter makes up at its ends is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.polynomial import polynomial
+
+from ..dynamics import difference, integrate, link_motions
+from ..dynamics.wrench import com_acceleration
+from ..errors import InvalidValue
+from ..identification.accumulate import accumulate
+from ..identification.comparison import compare
+from ..identification.flight import NOISE, SCALED, null_space
+from ..identification.identify import IdentifyOptions, identify
+from ..identification.result import Identification
+from ..motion import Motion
+from ..progress import Progress
+from ..rig import Rig
+from ..signals import (
+    GRAVITY,
+    FilterPreset,
+    WindowRules,
+    find_flights,
+    lighter,
+    narrowed,
+    noise_floor,
+    preset_of,
+    resample,
+    settling_time,
+    shaken,
+    smooth_motion,
+    stretches,
+)
+from ..trial import Trial
+from ..wrenches import Wrenches
+from .preparation import Prepared
+from .values import Flights, TrialRecord
+
+LIGHT = 1.5
+"""Multiple of the preset's cut-off for coordinates in flight. A short flight is mostly ends, at which noise weighs more
+than what a lower cut-off takes of the motion (simulated jumpers: 2.5 doubles their error at 3 mm)."""
+LEAST = 5
+"""Frames of a flight, its ends left out: fewer say nothing."""
+NOTHING, TOUCHED, ENDS = "nothing touches", "touched", "within the filter's reach of a touch"
+CONTINUED, CURVED = 0.12, 2
+"""[s] at either end of a flight, and degree of the polynomials in time that carry it on."""
+WHOLLY = 0.99
+"""A frame between two others is of a kind when both were."""
+
+
+@dataclass(frozen=True, slots=True)
+class Airborne:
+    """The flights of one trial.
+
+    Attributes:
+        trial: whose wrenches are zero while the body flies and unknown else; None without a flight that can be used.
+        flights: (first, last) [s] of those used, their ends included.
+        short: the same of those too short to be used.
+    """
+
+    trial: Trial | None
+    flights: tuple[tuple[float, float], ...]
+    short: tuple[tuple[float, float], ...]
+
+
+def airborne(rig: Rig, record: TrialRecord, preset: FilterPreset, mass: float) -> Airborne:
+    """The flights of a recording whose motion is known, as a trial that needs no forces.
+
+    Args:
+        rig: that moved, with any reasonable prior.
+        record: with poses and the motion filtered from them. Forces only take out frames in which they show a touch.
+        preset: filter of the equations.
+        mass: [kg] of the body, to know a touch by.
+
+    Raises:
+        InvalidValue: a recording without motion.
+    """
+    poses = record.poses
+    if poses is None:
+        raise InvalidValue(f"trial {record.name!r} has no motion: its flights cannot be found")
+    motion = record.motion or smooth_motion(rig, poses.times, poses.q, preset)
+    flying = find_flights(motion.times, com_acceleration(link_motions(rig, motion), rig.prior)[:, 2])
+    if record.recording.wrenches is not None:
+        least = WindowRules().unloaded * GRAVITY * mass
+        load = np.abs(resample(record.recording.wrenches, motion.times).total[:, 2])
+        flying &= np.nan_to_num(load) < least
+    known = np.interp(motion.times, poses.times, poses.known.astype(float)) > WHOLLY
+    flying &= known
+    inner = narrowed(flying, int(settling_time(lighter(preset, motion.rate, LIGHT)) * motion.rate))
+    runs = stretches(flying)
+    used = [(start, stop) for start, stop in runs if inner[start:stop].sum() >= LEAST]
+    short = [run for run in runs if run not in used]
+    spans = [tuple((float(motion.times[a]), float(motion.times[b - 1])) for a, b in kind) for kind in (used, short)]
+    for start, stop in short:
+        inner[start:stop] = flying[start:stop] = False
+    if not used:
+        return Airborne(None, *spans)
+    return Airborne(_trial(rig, record, preset, motion, (flying, inner)), *spans)
+
+
+def _trial(
+    rig: Rig, record: TrialRecord, preset: FilterPreset, motion: Motion, frames: tuple[np.ndarray, np.ndarray]
+) -> Trial:
+    """Of flights' frames (N,), and those of them out of the filter's reach of their ends."""
+    flying, inner = frames
+    poses, rate = record.poses, motion.rate
+    assert poses is not None
+    light = lighter(preset, rate, LIGHT)
+    reach = round(settling_time(light) * rate)
+    even = len(poses.times) == len(motion) and np.allclose(poses.times, motion.times, atol=0.5 * WHOLLY / rate)
+    q = _continued(rig, poses.q if even else motion.q, flying, rate, reach)
+    times = motion.times[0] + np.arange(-reach, len(motion) + reach) / rate
+    floor = noise_floor(rig, poses.times, poses.q, preset, poses.known)
+    copies = () if floor is None else shaken(rig, times, q, light, floor, name=record.name)
+    own = smooth_motion(rig, times, q, light)
+    kept = [replace(each.part(reach, reach + len(motion)), times=motion.times) for each in (own, *copies)]
+    zero = Wrenches(motion.times, (NOTHING,), np.where(inner[:, None, None], np.zeros((1, 1, 6)), np.nan))
+    left = ((TOUCHED, int(np.sum(~flying))), (ENDS, int(np.sum(flying & ~inner))))
+    return Trial(record.name, kept[0], zero, inner, left, tuple(kept[1:]), preset)
+
+
+def _continued(rig: Rig, q: np.ndarray, alone: np.ndarray, rate: float, reach: int) -> np.ndarray:
+    """Configurations of flights, carried on beyond either end as they flew there; NaN elsewhere.
+
+    A reflection, which filters use for want of better, would have the acceleration vanish at the ends.
+
+    Args:
+        rig: that flew.
+        q: (N, nq).
+        alone: (N,) True in flight.
+        rate: frames per second.
+        reach: frames by which flights are carried on.
+
+    Returns:
+        (reach + N + reach, nq): a flight may begin or end with the recording.
+    """
+    known = round(CONTINUED * rate)
+    result = np.full((len(q) + 2 * reach, q.shape[1]), np.nan)
+    result[reach : reach + len(q)][alone] = q[alone]
+    for start, stop in stretches(alone):
+        for edge, inwards in ((start, 1), (stop - 1, -1)):
+            inside = np.arange(min(known, stop - start))
+            steps = difference(rig, q[edge], q[edge + inwards * inside])
+            fitted = polynomial.polyfit(inside / known, steps, min(CURVED, len(inside) - 1))
+            beyond = np.arange(1, reach + 1)
+            at = reach + edge - inwards * beyond
+            free = np.isnan(result[at, 0])
+            carried = polynomial.polyval(-beyond[free] / known, fitted).T
+            result[at[free]] = integrate(rig, q[edge], carried)
+    return result
+
+
+def identify_flights(
+    prepared: Prepared, options: IdentifyOptions, preset: str, progress: Progress
+) -> tuple[Identification, Flights]:
+    """Identification from flights alone; where there are plates, their trials are compared with and fitted never.
+
+    Args:
+        prepared: trials with motion, with or without forces.
+        options: of the identification; the total mass gives the scale.
+        preset: filter of the equations, a name of `signals.PRESETS`.
+        progress: receives progress.
+
+    Raises:
+        InvalidValue: no flight that can be used.
+    """
+    rig, mass = prepared.rig, options.total_mass
+    assert mass is not None
+    moving = [record for record in prepared.records if record.poses is not None]
+    found = {record.name: airborne(rig, record, preset_of(preset), mass) for record in moving}
+    trials = [each.trial for each in found.values() if each.trial is not None]
+    used = tuple((name, *span) for name, each in found.items() for span in each.flights)
+    short = tuple((name, *span) for name, each in found.items() for span in each.short)
+    if not trials:
+        longest = max((last - first for _, first, last in short), default=0.0)
+        seen = (
+            f"the longest of {len(short)} lasts {longest:.2f} s" if short else "the centre of mass never falls freely"
+        )
+        raise InvalidValue(f"no flight is long enough to identify from: {seen}; record jumps of 0.3 s or more")
+    result = identify(rig, trials, options, progress=progress)
+    contact = [_grounded(record) for record in prepared.records]
+    comparisons = [
+        compare(rig, trial, result.parameters, result.prior, base=options.base)
+        for trial in contact
+        if trial is not None and trial.counted.any()
+    ]
+    regression = accumulate(rig, trials, options.base, "world").with_weights(result.weights)
+    metric = NOISE if regression.noise else SCALED
+    flights = Flights(used, short, null_space(regression, rig, mass, metric))
+    return replace(result, comparisons=(*result.comparisons, *comparisons)), flights
+
+
+def _grounded(record: TrialRecord) -> Trial | None:
+    """A trial's frames on the plates, none of which the identification from flight has seen."""
+    if record.trial is None or record.windows is None:
+        return None
+    counted = record.trial.counted & ~record.windows.flight
+    return replace(record.trial, name=f"{record.name}, on the plates", counted=counted)

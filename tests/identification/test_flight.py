@@ -1,0 +1,89 @@
+"""Inertial parameters from flight alone (ayusawa)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.papers.ayusawa import MASS, chain
+from benchmarks.papers.thrown import thrown
+from solver.errors import InvalidValue
+from solver.identification.accumulate import accumulate
+from solver.identification.base_estimation import estimate_base
+from solver.identification.flight import METRICS, NOISE, PLAIN, SCALED, null_space
+from solver.identification.regression import Regression
+from solver.rig import Rig
+from solver.trial import Trial
+from solver.wrenches import Wrenches
+
+TIMES = np.arange(60) / 100.0
+
+
+def flown(rig: Rig, spins: np.ndarray, fall: float = 0.0) -> Regression:
+    """Equations of throws known exactly, each with its first velocities (T, nv)."""
+    trials = []
+    for number, spin in enumerate(spins):
+        motion = thrown(rig, rig.prior, (rig.neutral, spin), TIMES, None)
+        force = np.zeros((len(TIMES), 1, 6))
+        force[:, 0, 2] = fall
+        trials.append(Trial(f"throw {number}", motion, Wrenches(TIMES, ("air",), force), np.ones(len(TIMES), bool)))
+    return accumulate(rig, trials, axes="world")
+
+
+@pytest.fixture(scope="module")
+def rig() -> Rig:
+    return chain()
+
+
+@pytest.fixture(scope="module")
+def spins(rig: Rig) -> np.ndarray:
+    return 6.0 * np.random.default_rng(2).standard_normal((4, rig.nv))
+
+
+@pytest.mark.parametrize("metric", [PLAIN, SCALED])
+def test_exact_flights_tell_every_base_parameter_up_to_the_mass(rig: Rig, spins: np.ndarray, metric: str) -> None:
+    """The null space has one dimension, and the mass scales it to the body."""
+    regression = flown(rig, spins)
+    found = null_space(regression, rig, MASS, metric)
+    assert found.dimension == 1
+    assert found.gap > 1e4
+    np.testing.assert_allclose(found.values, regression.structure.of(rig.prior), atol=1e-7)
+    twice = null_space(regression, rig, 2.0 * MASS, metric)
+    np.testing.assert_allclose(twice.values, 2.0 * found.values, rtol=1e-9)
+
+
+def test_a_joint_that_never_moves_leaves_its_link_open(rig: Rig) -> None:
+    """Links that fly as one body have more than one null direction, and the sentence says how many and whose."""
+    still = np.zeros((4, rig.nv))
+    still[:, 3:6] = 6.0 * np.random.default_rng(3).standard_normal((4, 3))
+    trials = []
+    for number, spin in enumerate(still):
+        motion = thrown(rig, rig.prior, (rig.neutral, spin), TIMES, lambda _: np.zeros(1))
+        air = Wrenches(TIMES, ("air",), np.zeros((len(TIMES), 1, 6)))
+        trials.append(Trial(f"throw {number}", motion, air, np.ones(len(TIMES), bool)))
+    found = null_space(accumulate(rig, trials, axes="world"), rig, MASS)
+    # one body: mass and inertia each have a scale of their own; and the second link's seven are the first's
+    assert found.dimension == 9
+    assert "stay open" in found.told
+    assert found.unknown["L1"] > 0.3
+    assert found.values[0] == pytest.approx(MASS)
+
+
+def test_what_is_no_flight_is_refused(rig: Rig, spins: np.ndarray) -> None:
+    """Forces, no mass, an unknown metric, and noise that nobody measured."""
+    with pytest.raises(InvalidValue, match="forces on their right"):
+        null_space(flown(rig, spins, fall=1.0), rig, MASS)
+    regression = flown(rig, spins)
+    with pytest.raises(InvalidValue, match="must be positive"):
+        null_space(regression, rig, 0.0)
+    with pytest.raises(InvalidValue, match="none of"):
+        null_space(regression, rig, MASS, "guess")
+    with pytest.raises(InvalidValue, match="noise of the motion is not known"):
+        null_space(regression, rig, MASS, NOISE)
+    assert set(METRICS) == {PLAIN, SCALED, NOISE}
+
+
+def test_base_parameters_of_flights_are_no_least_squares(rig: Rig, spins: np.ndarray) -> None:
+    """Without forces least squares says that a body has no mass: refused."""
+    with pytest.raises(InvalidValue, match="up to a factor"):
+        estimate_base(flown(rig, spins))

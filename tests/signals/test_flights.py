@@ -1,0 +1,44 @@
+"""Flights found from the motion alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.errors import InvalidValue
+from solver.signals import GRAVITY, FlightRules, find_flights, narrowed
+
+TIMES = np.arange(200) / 100.0
+
+
+def test_free_fall_is_found_and_a_fast_crouch_is_not() -> None:
+    """Only what comes near gravity flies, from where it passes half of it."""
+    vertical = np.zeros(200)
+    vertical[20:60] = -GRAVITY
+    vertical[100:140] = -0.7 * GRAVITY
+    found = find_flights(TIMES, vertical)
+    assert found[20:60].all()
+    assert found.sum() == 40
+
+
+def test_a_wave_of_noise_is_no_flight() -> None:
+    """Shorter than the shortest flight; unknown accelerations fly nowhere."""
+    vertical = np.full(200, np.nan)
+    vertical[50:53] = -GRAVITY
+    assert not find_flights(TIMES, vertical).any()
+    assert find_flights(TIMES, vertical, FlightRules(shortest=0.02)).sum() == 3
+
+
+def test_rules_and_lengths_are_checked() -> None:
+    """Shares of gravity rise, and every frame has an acceleration."""
+    with pytest.raises(InvalidValue, match="must rise"):
+        FlightRules(falling=0.9, free=0.5)
+    with pytest.raises(InvalidValue, match="199 accelerations for 200 frames"):
+        find_flights(TIMES, np.zeros(199))
+
+
+def test_runs_lose_their_ends() -> None:
+    """And those shorter than both ends vanish."""
+    mask = np.zeros(20, bool)
+    mask[2:10] = mask[13:16] = True
+    assert np.flatnonzero(narrowed(mask, 2)).tolist() == [4, 5, 6, 7]
