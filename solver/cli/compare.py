@@ -81,6 +81,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     standing = options.standing or told.standing
     settings = Settings(
         preset=told.preset,
+        smooth=told.smooth,
         base=result.base_link,
         jobs=options.jobs,
         standing=standing,
@@ -99,10 +100,13 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a result tells of how its trials were read: the filter, and the patch that stood still, if any."""
+    """What a result tells of how its trials were read: the filter, whether the motion was smoothed as a whole, and the
+    patch that stood still, if any.
+    """
 
     preset: str
     standing: str | None = None
+    smooth: bool = False
 
 
 @dataclass(frozen=True, slots=True)

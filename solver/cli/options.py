@@ -187,6 +187,7 @@ def add_method(group: argparse._ActionsContainer) -> None:
         "--asymmetric", action="store_true", help="left and right may differ freely (consistent method, people)"
     )
     group.add_argument("--no-synchronisation", action="store_true", help="do not take off the lag of the plates")
+    add_smooth(group)
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
@@ -199,6 +200,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
         base=options.base,
         symmetric=False if options.asymmetric else None,
         synchronise=not options.no_synchronisation,
+        smooth=options.smooth,
         bootstrap=options.bootstrap,
         cross_validate=not options.no_cross_validation,
         seed=options.seed,
@@ -262,6 +264,12 @@ def add_filter(parser: argparse._ActionsContainer) -> None:
     """By which filter motion and forces pass."""
     words = f"a named filter: {', '.join(PRESETS)} (default: {FILTER})"
     parser.add_argument("--filter", choices=tuple(PRESETS), default=FILTER, metavar="PRESET", help=words)
+
+
+def add_smooth(parser: argparse._ActionsContainer) -> None:
+    """Whether a recording is taken as a whole."""
+    words = "take each recording of markers as a whole, not every frame by itself: quieter accelerations, gaps bridged"
+    parser.add_argument("--smooth", action="store_true", help=words)
 
 
 def add_jobs(parser: argparse._ActionsContainer) -> None:

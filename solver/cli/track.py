@@ -14,6 +14,7 @@ from .options import (
     add_output,
     add_recordings,
     add_rig,
+    add_smooth,
     add_subject,
     add_verb,
     read_options,
@@ -31,6 +32,7 @@ the error of every marker. Joint coordinates of a rig that is named with --rig a
 Examples:
   python -m solver track walk.trc --calibration subject/calibration.json --output tracked
   python -m solver track static.trc walk.trc --height 1.75 --mass 70 --sex male --output tracked
+  python -m solver track jump.trc --calibration subject/calibration.json --smooth --output smoothed
   python -m solver track robot_angles.csv --rig hoap3 --output motions
 """
 
@@ -43,6 +45,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_calibration(parser)
     add_rig(parser)
     add_filter(parser)
+    add_smooth(parser)
     add_jobs(parser)
     add_output(parser)
 
@@ -58,7 +61,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..study.values import Settings
     from .words import warn
 
-    settings = Settings(preset=options.filter, jobs=options.jobs, standing=options.standing)
+    settings = Settings(preset=options.filter, smooth=options.smooth, jobs=options.jobs, standing=options.standing)
     if body is None and options.calibration is not None:
         body = CALIBRATION.read(options.calibration)
     person = subject(options) if body is None else None

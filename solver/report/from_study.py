@@ -212,6 +212,8 @@ def _methods(study: Study, result: Identification) -> tuple[tuple[str, str], ...
         height = f"height {study.calibration.height:.3f} m"
         markers = f"{len(study.calibration.attachments)} markers of the set {study.calibration.marker_set}"
         rows.append(("Subject", f"{study.rig.name}; {height}, {markers}"))
+        how = "each recording smoothed as a whole" if settings.smooth else "each frame followed by itself"
+        rows.append(("Motion", f"dynamical inverse kinematics, {how}"))
     rows.append(
         ("Filter", f"{_filter(preset.order, preset.cutoff)} ({preset.name}), both sides of the equations alike")
     )

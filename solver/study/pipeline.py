@@ -24,7 +24,8 @@ from ..progress import Part, Progress, silent
 from ..rig import Rig
 from ..signals import preset_of, require_rate, smooth_motion
 from ..threads import one_blas_thread
-from ..tracking import TrackingOptions, track
+from ..tracking import TrackingOptions, attached_targets, track
+from ..tracking.smoothing import smooth
 from ..trial import Recording
 from ..workers import shared
 from .airborne import identify_flights
@@ -112,12 +113,24 @@ def calibrate_subject(  # noqa: PLR0913 what a user types of a person, word by w
 
 
 def track_all(
-    calibration: Calibration, recordings: Sequence[Recording], *, jobs: int | None = None, progress: Progress = silent
+    calibration: Calibration,
+    recordings: Sequence[Recording],
+    *,
+    smooth: bool = False,
+    jobs: int | None = None,
+    progress: Progress = silent,
 ) -> tuple[TrialRecord, ...]:
     """Joint motion of every recording with markers; the others are passed on without.
 
     A recording that shows too few of the calibration's markers (another subject, another marker set) is passed on
     without motion too, and says so in its warnings.
+
+    Args:
+        calibration: of the person.
+        recordings: see `load`.
+        smooth: then each recording as a whole, see `tracking.smoothing.smooth`; not every frame by itself alone.
+        jobs: processes at once; None leaves it to joblib.
+        progress: receives progress.
 
     Raises:
         InvalidValue: no recording with markers could be tracked.
@@ -131,7 +144,7 @@ def track_all(
         True
     """
     progress(0.0, f"tracking {len(recordings)} trials")
-    found = list(shared(_track, [(calibration, item) for item in recordings], _workers(jobs, recordings)))
+    found = list(shared(_track, [(calibration, item, smooth) for item in recordings], _workers(jobs, recordings)))
     progress(1.0, "tracked")
     if all(record.tracked is None for record in found):
         told = "; ".join(warning for record in found for warning in record.recording.warnings)
@@ -226,7 +239,7 @@ def posed(
         InvalidValue: no recording has any.
     """
     if isinstance(body, Calibration):
-        return body.rig, track_all(body, recordings, jobs=settings.jobs, progress=progress)
+        return body.rig, track_all(body, recordings, smooth=settings.smooth, jobs=settings.jobs, progress=progress)
     records = pose_all(body, recordings, settings.standing)
     if all(record.poses is None for record in records):
         raise InvalidValue(f"no trial has joint coordinates of {body.name}; markers need a person's calibration")
@@ -487,11 +500,14 @@ def _scale(prepared: Prepared, stated: float | None) -> float:
     return stated
 
 
-def _track(calibration: Calibration, recording: Recording) -> TrialRecord:
+def _track(calibration: Calibration, recording: Recording, whole: bool) -> TrialRecord:
     if recording.markers is None:
         return TrialRecord(recording)
     try:
-        tracked = track(calibration.rig, calibration.attachments, recording.markers, TrackingOptions())
+        rig, attachments, markers = calibration.rig, calibration.attachments, recording.markers
+        tracked = track(rig, attachments, markers, TrackingOptions())
+        if whole:
+            tracked = smooth(rig, attached_targets(rig, attachments, markers)[0], tracked)
         return TrialRecord(recording, tracked)
     except InvalidValue as error:
         reason = f"{recording.name}: left out, it cannot be tracked ({error})"

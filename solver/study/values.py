@@ -39,6 +39,7 @@ class Settings:
         base: base link at whose origin the wrench equation is written; None takes the rig's own choice.
         symmetric: left and right agree within 10 %, consistent method only; None: for people, not for robots.
         synchronise: estimate and remove the lag between plates and motion.
+        smooth: take the most likely motion of each recording as a whole, not of each frame by itself; markers only.
         bootstrap: number of bootstrap samples; 0 for none.
         cross_validate: also fit on all trials but one (or, with one trial, on half of it) and test on the rest.
         seed: of the bootstrap.
@@ -56,6 +57,7 @@ class Settings:
     base: str | None = None
     symmetric: bool | None = None
     synchronise: bool = True
+    smooth: bool = False
     bootstrap: int = 40
     cross_validate: bool = True
     seed: int = 0

@@ -4,7 +4,7 @@ from .labels import Relabelled, Swap, relabelled
 from .options import TrackingOptions
 from .targets import Attachment, OrientationTargets, PositionTargets, Targets
 from .tasks import OrientationTask, PositionTask, TargetSample, Tasks
-from .track import Tracked, follow, track
+from .track import Tracked, attached_targets, follow, track
 from .tracker import Tracker, TrackerStep
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Tracker",
     "TrackerStep",
     "TrackingOptions",
+    "attached_targets",
     "follow",
     "relabelled",
     "track",

@@ -14,7 +14,7 @@ from ..motion import Markers
 from ..progress import Progress, silent
 from ..rig import Rig
 from .kinematics import Kinematics
-from .labels import Swap, relabelled
+from .labels import Relabelled, Swap, relabelled
 from .options import TrackingOptions
 from .report import marker_faults, size_factor
 from .targets import Attachment, Targets, faded
@@ -118,10 +118,9 @@ def track(
         (True, True)
     """
     options = options or TrackingOptions()
-    attached = {a.marker for a in attachments}
-    read = relabelled(markers.select([name for name in markers.names if name in attached]))
-    targets = Targets.of_markers(rig, attachments, read.markers)
+    targets, read = attached_targets(rig, attachments, markers)
     result = follow(rig, targets, options, progress)
+    attached = {a.marker for a in attachments}
     loose = [name for name in markers.names if name not in attached]
     warnings = [*read.warnings, *result.warnings]
     if loose:
@@ -130,6 +129,17 @@ def track(
         result.times, result.q, result.v, result.names, result.errors, result.tracked,
         result.bound_steps, result.drift, result.size, tuple(warnings), read.swaps,
     )  # fmt: skip
+
+
+def attached_targets(rig: Rig, attachments: Sequence[Attachment], markers: Markers) -> tuple[Targets, Relabelled]:
+    """What `track` follows: the attached markers with their labels put right, and what was found of those.
+
+    Raises:
+        InvalidValue, UnknownLink: see `Targets.of_markers`.
+    """
+    attached = {a.marker for a in attachments}
+    read = relabelled(markers.select([name for name in markers.names if name in attached]))
+    return Targets.of_markers(rig, attachments, read.markers), read
 
 
 def follow(rig: Rig, targets: Targets, options: TrackingOptions, progress: Progress = silent) -> Tracked:

@@ -1,0 +1,71 @@
+"""A study whose motions are smoothed as wholes, from files to tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.calibration import Calibration
+from solver.calibration.calibration_file import CALIBRATION
+from solver.cli import main
+from solver.demo.examples import simulated_person
+from solver.demo.laboratory import write_trc
+from solver.dynamics import centroidal_momentum
+from solver.study.pipeline import calibrate_subject, track_all, track_study
+from solver.study.values import Settings
+from solver.tracking import attached_targets, track
+from solver.tracking.smoothing import smooth
+from solver.trial import Recording
+
+
+@pytest.fixture(scope="module")
+def recording() -> Recording:
+    whole = next(r for r in simulated_person().recordings if r.name == "dance")
+    assert whole.markers is not None
+    return Recording("dance", whole.markers.part(0, 150))
+
+
+@pytest.fixture(scope="module")
+def calibration() -> Calibration:
+    return calibrate_subject(simulated_person().recordings, sex="male", mass=71.0, static=("static",))
+
+
+def test_a_study_smooths_what_it_tracked(calibration: Calibration, recording: Recording) -> None:
+    """With ``smooth`` a trial's configurations are those of the smoother on the tracked motion, bit for bit."""
+    assert recording.markers is not None
+    given = calibration.rig, calibration.attachments, recording.markers
+    wanted = smooth(given[0], attached_targets(*given)[0], track(*given))
+    found = track_all(calibration, [recording], smooth=True)[0].tracked
+    assert found is not None
+    np.testing.assert_array_equal(found.q, wanted.q)
+    np.testing.assert_array_equal(found.errors, wanted.errors)
+
+
+def test_a_smoothed_study_is_quieter(calibration: Calibration, recording: Recording) -> None:
+    """The rate of momentum that a filtered motion asks for is smoother where the motion was smoothed as a whole."""
+    rough = [
+        np.abs(np.diff(centroidal_momentum(study.rig, motion, study.rig.prior).rate, 2, axis=0)).mean()
+        for whole in (False, True)
+        for study in [track_study([recording], calibration, Settings(smooth=whole, preset="human_8hz"))]
+        if (motion := study.records[0].motion) is not None
+    ]
+    assert rough[1] < 0.9 * rough[0]
+
+
+def test_the_command_line_smooths(
+    calibration: Calibration, recording: Recording, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``track --smooth`` writes another motion than ``track`` does, and says how far its markers are."""
+    assert recording.markers is not None
+    CALIBRATION.write(tmp_path / "calibration.json", calibration)
+    write_trc(tmp_path / "dance.trc", recording.markers.part(0, 60))
+    written = []
+    for extra in ([], ["--smooth"]):
+        folder = tmp_path / f"out{len(extra)}"
+        asked = ["track", tmp_path / "dance.trc", "--calibration", tmp_path / "calibration.json", "--output", folder]
+        assert main([*map(str, asked), *extra]) == 0
+        assert "dance" in capsys.readouterr().out
+        written.append((folder / "dance.mot").read_text())
+    assert written[0] != written[1]
