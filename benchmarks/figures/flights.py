@@ -51,13 +51,16 @@ def _found(subject: str, prepared: Prepared) -> Iterator[Figure]:
         times = record.motion.times
         vertical = com_acceleration(link_motions(prepared.rig, record.motion), prepared.rig.prior)[:, 2]
         seen = [(times[a], times[b - 1]) for a, b in stretches(find_flights(times, vertical))]
-        true = [(times[a], times[b - 1]) for a, b in stretches(record.windows.flight)]
-        true = [(first, last) for first, last in true if last - first >= LEAST]
-        for first, last in true:
+        counted = record.windows.counted & ~record.windows.flight
+        for start, stop in stretches(record.windows.flight):
+            first, last = times[start], times[stop - 1]
+            if last - first < LEAST:
+                continue
             same = [span for span in seen if span[0] <= last and first <= span[1]]
             count, missed = count + 1, missed + (not same)
-            edges += [max(abs(span[0] - first), abs(span[1] - last)) for span in same[:1]]
-        counted = record.windows.counted & ~record.windows.flight
+            # where frames beside are left out the plates do not show the edge
+            edges += [abs(span[0] - first) for span in same[:1] if counted[start - 1]]
+            edges += [abs(span[1] - last) for span in same[:1] if stop < len(times) and counted[stop]]
         extra += sum(bool(counted[(times >= a) & (times <= b)].all()) for a, b in seen)
     data = f"real, {count} flights by the plates"
     note = f"{extra} found where the plates carry the body throughout"

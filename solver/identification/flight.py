@@ -90,7 +90,7 @@ class NullSpace:
         )
 
 
-def null_space(regression: Regression, rig: Rig, total_mass: float, metric: str = SCALED) -> NullSpace:
+def null_space(regression: Regression, rig: Rig, total_mass: float, metric: str = PLAIN) -> NullSpace:
     """Base parameters from the null space of flights' equations, ayusawa (12) to (15).
 
     Args:

@@ -16,7 +16,7 @@ from ..dynamics.wrench import com_acceleration
 from ..errors import InvalidValue
 from ..identification.accumulate import accumulate
 from ..identification.comparison import compare
-from ..identification.flight import NOISE, SCALED, null_space
+from ..identification.flight import NOISE, PLAIN, null_space
 from ..identification.identify import IdentifyOptions, identify
 from ..identification.result import Identification
 from ..motion import Motion
@@ -191,7 +191,7 @@ def identify_flights(
         if trial is not None and trial.counted.any()
     ]
     regression = accumulate(rig, trials, options.base, "world").with_weights(result.weights)
-    metric = NOISE if regression.noise else SCALED
+    metric = NOISE if regression.noise else PLAIN
     flights = Flights(used, short, null_space(regression, rig, mass, metric))
     return replace(result, comparisons=(*result.comparisons, *comparisons)), flights
 
