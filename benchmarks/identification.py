@@ -19,7 +19,7 @@ from solver.rigs import hrp2
 from solver.threads import one_blas_thread
 
 from . import solvers
-from .figures import belt, eigenvalues, plates, runs, simulated, speed, subject, volunteers
+from .figures import belt, coverage, eigenvalues, plates, runs, simulated, speed, subject, volunteers
 from .figures.figure import Bound, Figure, at_least, at_most, heading, missing, passed, row, summary, within
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
@@ -57,6 +57,7 @@ def main(arguments: Sequence[str]) -> int:
         simulated.noise_free_figures,
         simulated.noisy_motion_figures,
         lambda: volunteers.volunteer_figures(options.quick),
+        lambda: coverage.coverage_figures(options.quick),
         lambda: belt.belt_figures(options.quick),
         lambda: constrained_results(datasets, options.quick),
         lambda: speed.solver_figures(options.quick),

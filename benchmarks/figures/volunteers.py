@@ -81,11 +81,13 @@ class Volunteer:
         rig: true skeleton.
         placements: true marker places.
         recordings: static, legs, arms.
+        motions: true motions by recording; positions only.
     """
 
     rig: Rig
     placements: tuple[Placement, ...]
     recordings: tuple[Recording, ...]
+    motions: Mapping[str, Motion]
 
     @property
     def hips(self) -> np.ndarray:
@@ -131,6 +133,7 @@ def volunteer(seed: int) -> Volunteer:
             Recording(name, Markers(markers.times, markers.names, markers.positions + skin[name]))
             for name, markers in shown.items()
         ),
+        motions,
     )
 
 

@@ -81,9 +81,9 @@ class BodyCoordinates:
 
     def columns(self, matrix: np.ndarray) -> np.ndarray:
         """matrix (m, 10 L) in phi, in the coordinates instead."""
-        parts = matrix.reshape(len(matrix), -1, PER_LINK)
+        parts = matrix.reshape(len(matrix), len(self.blocks), PER_LINK)
         # rows m, links l, parameters i and coordinates j of a link
-        return np.einsum("mli,lij->mlj", parts, self.blocks).reshape(len(matrix), -1)
+        return np.einsum("mli,lij->mlj", parts, self.blocks).reshape(matrix.shape)
 
 
 SOLID = 1e-9

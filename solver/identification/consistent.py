@@ -61,6 +61,9 @@ class ConsistentOptions:
             form; both are the same in every link frame) or ``"diagonal"`` (independent standard deviations).
         relative_std: of a link's mass under the prior, by which the entropic and metric priors are scaled as a whole.
         relative_stds: other values by link, for a link known to be modified.
+        held_masses: entropic and metric priors only: a link's mass scatters by its relative spread also when its size
+            does not change with it, which the distance alone lets scatter by twice that. For people: a robot's link
+            may carry something.
         com_std: share of the box's side, diagonal prior only.
         inertia_std: share of the prior's mean principal inertia, diagonal prior only.
         data_inflation: c above; None estimates it from the blocks of the regression (1 when it has too few).
@@ -75,6 +78,7 @@ class ConsistentOptions:
     prior: str = ENTROPIC
     relative_std: float = RELATIVE_STD
     relative_stds: dict[str, float] = field(default_factory=dict)
+    held_masses: bool = False
     com_std: float = COM_STD
     inertia_std: float = INERTIA_STD
     data_inflation: float | None = None
@@ -206,6 +210,9 @@ class _Task:
         wanted = self.believed.target - self.believed.factor @ reference.vector
         hessian, gradient = weight * (columns.T @ columns), -weight * (columns.T @ wanted)
         strengths = prior_strengths(reference.links, self.options)
+        if self.options.prior != DIAGONAL:
+            known = mass_rows_of_prior(bodies, self.options)
+            hessian = hessian + known.T @ known
         if self.options.prior == ENTROPIC:
             first = _start(bodies, self.rows) if start is None else start
             result = minimise(hessian, gradient, strengths, self.rows, first)
@@ -246,11 +253,23 @@ def _cones(links: int, margin: float = MARGIN) -> tuple[Cone, ...]:
 
 def prior_strengths(links: tuple[str, ...], options: ConsistentOptions) -> np.ndarray:
     """Factor of each link's distance (L,): 1 / (4 s^2), so that P = (1 + s) P_ref costs 1/2 to second order."""
+    return 1.0 / (4.0 * _relative_stds(links, options) ** 2)
+
+
+def _relative_stds(links: tuple[str, ...], options: ConsistentOptions) -> np.ndarray:
     for name in options.relative_stds:
         if name not in links:
             raise UnknownLink(name, links)
-    spread = np.array([options.relative_stds.get(link, options.relative_std) for link in links])
-    return 1.0 / (4.0 * spread**2)
+    return np.array([options.relative_stds.get(link, options.relative_std) for link in links])
+
+
+def mass_rows_of_prior(bodies: BodyCoordinates, options: ConsistentOptions) -> np.ndarray:
+    """Rows (M, 10 L) of the coordinates whose squares are twice what the masses cost; none where they are not held."""
+    links, masses = bodies.reference.links, bodies.reference.masses
+    rows = np.zeros((len(links) if options.held_masses else 0, PER_LINK * len(links)))
+    places = np.arange(len(rows))
+    rows[places, PER_LINK * places + MASS] = 1.0 / (_relative_stds(links, options) * masses)[: len(rows)]
+    return bodies.columns(rows)
 
 
 def diagonal_spread(reference: InertialParameters, boxes: np.ndarray, options: ConsistentOptions) -> np.ndarray:

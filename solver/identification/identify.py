@@ -192,8 +192,9 @@ def method_of(rig: Rig, options: IdentifyOptions, judged: Estimate | None = None
 
 def _consistent_options(rig: Rig, options: IdentifyOptions) -> ConsistentOptions:
     limits = replace(options.constraints, total_mass=options.total_mass, beta=None)
-    symmetric = rig.provenance.get("kind") == "human" if options.symmetric is None else options.symmetric
-    chosen = ConsistentOptions(constraints=limits, plausible=symmetric)
+    person = rig.provenance.get("kind") == "human"
+    symmetric = person if options.symmetric is None else options.symmetric
+    chosen = ConsistentOptions(constraints=limits, plausible=symmetric, held_masses=person)
     return chosen if options.relative_std is None else replace(chosen, relative_std=options.relative_std)
 
 

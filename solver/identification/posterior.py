@@ -15,7 +15,7 @@ from scipy.linalg import block_diag, cho_factor, cho_solve, solve_triangular
 from ..inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, six_of, steiner
 from ..rig import Rig
 from .bodies import SHAPES, BodyCoordinates
-from .consistent import ENTROPIC, ConsistentOptions, diagonal_spread, prior_strengths
+from .consistent import ENTROPIC, ConsistentOptions, diagonal_spread, mass_rows_of_prior, prior_strengths
 from .constraints import mass_rows
 from .estimate import Estimate
 from .regression import Regression
@@ -69,6 +69,7 @@ def covariance_root(regression: Regression, estimate: Estimate, rig: Rig, option
         turned = np.einsum("lij,cjk->lcik", np.linalg.inv(bodies.matrices(x)), SHAPES)
         blocks = prior_strengths(rig.links, options)[:, None, None] * np.einsum("lcik,ldki->lcd", turned, turned)
         precise = block_diag(*np.linalg.cholesky(blocks).swapaxes(1, 2))
+        precise = np.concatenate([precise, mass_rows_of_prior(bodies, options)])
     else:
         precise = bodies.columns(np.diag(1.0 / diagonal_spread(estimate.prior, rig.boxes, options)))
     # the curvature itself is never formed: nearly exact data would drown the prior in rounding

@@ -10,7 +10,7 @@ import pytest
 
 from solver.errors import InvalidValue, UnknownLink
 from solver.identification.bodies import BodyCoordinates, divergence
-from solver.identification.consistent import ENTROPIC, METRIC, PRIORS, ConsistentOptions, consistent
+from solver.identification.consistent import ENTROPIC, METRIC, PRIORS, ConsistentOptions, consistent, mass_rows_of_prior
 from solver.identification.constraints import ConstraintOptions
 from solver.identification.errors_in_variables import Calibrated
 from solver.identification.estimate import Estimate
@@ -206,3 +206,33 @@ def test_bad_choices_are_refused() -> None:
         ConsistentOptions(prior="bregman")
     with pytest.raises(UnknownLink, match="hedd"):
         consistent(regression, rig, ConsistentOptions(relative_stds={"hedd": 0.1}))
+
+
+def test_held_masses_scatter_by_their_spread() -> None:
+    """A mass that moves without its size costs by its relative spread: half for one, and nothing where it is not held.
+
+    The distance alone lets it go twice as far for that.
+    """
+    rig = small_rig()
+    bodies = BodyCoordinates.around(rig.prior)
+    options = ConsistentOptions(relative_std=0.2, relative_stds={rig.links[1]: 0.5}, held_masses=True)
+    rows = mass_rows_of_prior(bodies, options)
+    for link, spread in ((0, 0.2), (1, 0.5)):
+        values = rig.prior.values.copy()
+        values[link, 0] *= 1.0 + spread
+        x = bodies.coordinates(InertialParameters(rig.links, values))
+        assert 0.5 * np.sum((rows @ x) ** 2) == pytest.approx(0.5)
+    assert not len(mass_rows_of_prior(bodies, replace(options, held_masses=False)))
+
+
+@pytest.mark.parametrize("prior", [ENTROPIC, METRIC])
+def test_held_masses_stay_nearer_to_the_tables(prior: str) -> None:
+    """The noisier the data, the more a mass that they hardly show is the table's; held, it is so more than not held."""
+    rig = small_rig()
+    regression = regression_of(rig, other_body(rig, spread=0.3), noise=20.0)
+    changes = []
+    for held in (False, True):
+        options = ConsistentOptions(prior=prior, constraints=MASS, held_masses=held)
+        masses = consistent(regression, rig, options).parameters.masses
+        changes.append(float(np.sum((masses / rig.prior.masses - 1.0) ** 2)))
+    assert 0.0 < changes[1] < changes[0]
