@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -61,7 +61,7 @@ class Trial:
         wrenches: N samples at the motion's times.
         counted: (N,) True where every contact with the world is measured (flight counts: nothing touches).
         excluded: why frames do not count: (reason, number of frames), for the report.
-        shaken: the motion with its own noise once more, each a new draw (`signals.shaken`); () where that is unknown.
+        shaken: the motion with its own noise once more, each a new draw (`signals.Shaken`); () where that is unknown.
         preset: low-pass that both sides of the equations are to pass; None where they hold frame by frame as they are.
     """
 
@@ -70,15 +70,13 @@ class Trial:
     wrenches: Wrenches
     counted: np.ndarray
     excluded: tuple[tuple[str, int], ...] = field(default=())
-    shaken: tuple[Motion, ...] = field(default=())
+    shaken: Collection[Motion] = field(default=())
     preset: FilterPreset | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "counted", frozen_mask("counted", self.counted, (len(self.motion),)))
         if len(self.wrenches) != len(self.motion) or not np.allclose(self.wrenches.times, self.motion.times, atol=1e-9):
             raise InvalidValue(f"trial {self.name!r}: motion and wrenches must share their times")
-        if any(len(motion) != len(self.motion) for motion in self.shaken):
-            raise InvalidValue(f"trial {self.name!r}: a shaken motion has another number of frames than the motion")
 
     def __repr__(self) -> str:
         reasons = ", ".join(f"{reason} {count}" for reason, count in self.excluded)

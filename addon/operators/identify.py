@@ -56,7 +56,11 @@ class StudyOperator(JobOperator):
         study = read_study(folder)
         self.is_about(show_study(context, study, onto=self.rig_if_there()))
         trials = f"{len(study.motions)} recording{'s' if len(study.motions) != 1 else ''}"
-        return Said(f"{self.done} {trials}: results in {folder}")
+        message = f"{self.done} {trials}: results in {folder}"
+        if study.result is None:
+            return Said(message)
+        warnings = study.result.warnings
+        return Said(message, failures=warnings, notes=tuple(f for f in study.result.findings if f not in warnings))
 
 
 class EXCITING_DANCE_OT_track(StudyOperator, bpy.types.Operator):

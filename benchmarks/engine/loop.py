@@ -12,7 +12,7 @@ from solver.identification.identify import IdentifyOptions, identify
 from solver.inertials import InertialParameters
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
-from solver.signals import PRESETS, low_pass, noise_floor, shaken, smooth_motion
+from solver.signals import PRESETS, Shaken, low_pass, noise_floor, smooth_motion
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 
@@ -97,7 +97,7 @@ def sensed(rig: Rig, performance: Performance, sensors: Sensors, seed: int) -> T
     thin = smooth.frames(thinned)
     wrenches = Wrenches(thin.times, performance.plates.frames, plates[::every])
     floor = noise_floor(rig, motion.times, q, preset)
-    copies = () if floor is None else shaken(rig, motion.times, q, preset, floor, name="dance")
+    copies = () if floor is None else Shaken(rig, motion.times, q, preset, floor, "dance")
     shaken_too = tuple(copy.frames(thinned) for copy in copies)
     return Trial("dance", thin, wrenches, np.ones(len(thin), bool), shaken=shaken_too)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache
 
@@ -132,7 +133,7 @@ def _tracked(body: Person, trial: Trial, seed: int) -> TrialRecord:
     return TrialRecord(Recording(trial.name, wrenches=trial.wrenches), tracked)
 
 
-def _noisy_trial(body: Person, record: TrialRecord, preset: FilterPreset, copies: tuple[Motion, ...]) -> Trial:
+def _noisy_trial(body: Person, record: TrialRecord, preset: FilterPreset, copies: Collection[Motion]) -> Trial:
     tracked, wrenches = record.tracked, record.recording.wrenches
     assert tracked is not None
     assert wrenches is not None

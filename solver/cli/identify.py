@@ -62,22 +62,26 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
     from dataclasses import replace
 
+    from ..formats.recording import files_read
     from ..progress import Part
     from ..report import REPORT_FILE
     from ..report.study_folder import write_study
     from ..study import pipeline
+    from ..study.provenance import choices, common_folder, provenance_of
     from .words import identified, warn
 
     settings = replace(settings_of(options), standing=options.standing, flight_only=options.flight_only)
     part = Part(progress, 0.0, 0.97)
-    person = None if rig is not None else subject(options)
-    recordings = pipeline.load(options.files, read_options(options))
+    person, reading = None if rig is not None else subject(options), read_options(options)
+    stated = {"rig": options.rig, "mass": options.mass} if person is None else person
+    made_of = provenance_of(common_folder(options.files), files_read(options.files), choices(reading, settings, stated))
+    recordings = pipeline.load(options.files, reading)
     if person is None:
         study = pipeline.identify_study(recordings, rig=rig, mass=options.mass, settings=settings, progress=part)
     else:
         study = pipeline.identify_study(recordings, **person, settings=settings, progress=part)
     progress(0.97, "writing")
-    write_study(study, options.output, title=options.title)
+    write_study(study, options.output, title=options.title, provenance=made_of)
     progress(1.0, "done")
     warn(study.warnings)
     print(identified(study))

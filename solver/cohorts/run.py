@@ -19,7 +19,7 @@ from ..report.cohort_folder import COHORT_FILE, COHORT_PAGE, COHORT_TABLE, write
 from ..report.study_folder import write_study
 from ..scene.study_folder import CONTENT_FILE, PROVENANCE_FILE, REPORT_FILE, files_of
 from ..study.pipeline import identify_study, load
-from ..study.provenance import PROVENANCE, Provenance, program_now, provenance_of
+from ..study.provenance import PROVENANCE, Provenance, choices, program_now, provenance_of
 from ..study.values import Settings
 from ..trial import Recording
 from ..workers import LOKY, scheduled, shared, undivided
@@ -35,9 +35,7 @@ class How:
 
     def told(self, known: Known) -> dict[str, object]:
         """Every choice for one subject on which its result depends."""
-        choices = plain(self.settings)
-        choices.pop("jobs")  # how many work at once changes no result
-        return {"reading": plain(self.read), "settings": choices, "subject": plain(known)}
+        return choices(self.read, self.settings, known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +98,7 @@ def cohort(
         for name, place in places.items():
             try:
                 known = known_of(place, row_of(name, rows))
-                made_of = provenance_of(place, files_read(place), how.told(known))
+                made_of = provenance_of(place, files_read([place]), how.told(known))
                 if (kept := _kept(output / name, name, made_of)) is not None:
                     members[name] = kept
                 else:

@@ -177,13 +177,13 @@ def pair_files(paths: Sequence[str | Path]) -> list[tuple[str, tuple[Path, ...]]
     return sorted(zip(names, groups))
 
 
-def files_read(folder: Path) -> tuple[Path, ...]:
-    """Every file that `find_recordings` would read for a folder, descriptions beside and above it too.
+def files_read(paths: Sequence[str | Path]) -> tuple[Path, ...]:
+    """Every file that `find_recordings` would read, descriptions beside and above them too.
 
     Raises:
         InputError: see `pair_files`.
     """
-    files = [file for _, group in pair_files([folder]) for file in group]
+    files = [file for _, group in pair_files(paths) for file in group]
     return (*files, *(described for file in files if is_motion(file) for described in described_by(file)))
 
 

@@ -57,12 +57,12 @@ def accumulate(
     index = base_index(rig, base)
     collector, noise = _Collector(structure, blocks), _Noise(structure)
     for trial in trials:
-        times, copies = trial.motion.times, trial.shaken
-        others = [equations(rig, trial, index, axes, copy) for copy in copies]
-        for here, *shaken in zip(equations(rig, trial, index, axes), *others):
+        times = trial.motion.times
+        for here in equations(rig, trial, index, axes):
             collector.add(trial.name, times[here.frames], here)
-            for other in shaken:
-                noise.add(here, other, len(copies))
+        for copy in trial.shaken:  # one after the other: together they would take several times the trial's memory
+            for here, other in zip(equations(rig, trial, index, axes), equations(rig, trial, index, axes, copy)):
+                noise.add(here, other, len(trial.shaken))
     found = collector.finished()
     if not found:
         raise InvalidValue("no frame counts in any of the trials: every one has contacts that were not measured")

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..dynamics import STATIC, Axes, RegressorPiece, base_index, link_motions, predicted_wrenches, regressor_pieces
 from ..dynamics.kinematics import product
+from ..errors import InvalidValue
 from ..inertials import PER_LINK, InertialParameters
 from ..motion import Motion
 from ..rig import Rig
@@ -71,6 +72,8 @@ def equations(
         motion: another motion than the trial's to make Y of, such as a shaken one.
     """
     motion = trial.motion if motion is None else motion
+    if len(motion) != len(trial.motion):
+        raise InvalidValue(f"trial {trial.name!r}: a shaken motion has another number of frames than the motion")
     total, used = trial.wrenches.total, usable(trial, axes)
     kept = used.any(axis=1)
     if trial.preset is None:

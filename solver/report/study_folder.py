@@ -153,6 +153,7 @@ def _details(study: Study, found: Identification) -> dict[str, Any]:
         "from_flight": None if study.flights is None else _flights_tree(study.flights),
         "method_settings": dict(found.estimate.settings),
         "findings": study.findings,
+        "suspected": [finding.sentence for finding in study.findings],
         "added_load": None if study.load is None else _load_tree(study.load),
         "seconds": dict(study.seconds),
         "warnings": study.warnings,

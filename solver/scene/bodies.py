@@ -75,6 +75,16 @@ class SceneResult:
         return self.parameters.links
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a careful reader must know, a sentence each."""
+        return _texts(self.details.get("warnings"))
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What the plates were suspected of, a sentence each: the trials, the evidence, and what was done."""
+        return _texts(self.details.get("suspected"))
+
+    @property
     def mass_change(self) -> np.ndarray:
         """Mass against the prior's (L,), as a share of the prior's."""
         return self.parameters.masses / self.prior.masses - 1.0
@@ -85,6 +95,11 @@ class SceneResult:
         if self.determined is None:
             return np.full(len(self.links), np.nan)
         return self.determined.mean(axis=1)
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """The texts in what a file holds; it may have been edited."""
+    return tuple(text for text in value if isinstance(text, str)) if isinstance(value, list | tuple) else ()
 
 
 def densities(parameters: InertialParameters, volumes: np.ndarray) -> np.ndarray:

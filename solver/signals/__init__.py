@@ -11,7 +11,7 @@ from .gaps import bridge, left_out, stretches
 from .lag import Lag, combined_lag, estimate_lag, shift
 from .manifold import smooth_motion
 from .resample import filter_wrenches, rate_of_grid, resample, uniform_times
-from .shaking import noise_floor, shaken
+from .shaking import Shaken, noise_floor
 from .streaming import low_pass_pieces
 from .window_rules import GRAVITY, Proof, Reason, WindowRules
 from .windows import ContactEvidence, Windows, find_windows
@@ -25,6 +25,7 @@ __all__ = [
     "Lag",
     "Proof",
     "Reason",
+    "Shaken",
     "WindowRules",
     "Windows",
     "bridge",
@@ -46,7 +47,6 @@ __all__ = [
     "require_rate",
     "resample",
     "settling_time",
-    "shaken",
     "shift",
     "smooth_motion",
     "stretches",

@@ -8,6 +8,8 @@ from the motion (SIMEX; Cook and Stefanski, 1994), without a formula for how it 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -27,6 +29,8 @@ BELOW = 0.9
 """Share of half the frame rate up to which it is: other filters, of cameras' software, end there."""
 BANDS = 4
 """Parts of that range, of which the quietest counts: what a filter or a vibration left in one is no white noise."""
+PIECE = 4096
+"""Frames shaken at once."""
 SEGMENT = 64
 """Frames judged at once, of which the quieter half counts: a heel strike is no noise of a camera."""
 
@@ -73,28 +77,40 @@ def noise_floor(
     return floor
 
 
-def shaken(
-    rig: Rig,
-    times: np.ndarray,
-    q: np.ndarray,
-    preset: FilterPreset,
-    floor: np.ndarray,
-    *,
-    name: str = "",
-) -> tuple[Motion, ...]:
-    """Filtered motions from configurations that got their own noise once more, each a new draw.
+@dataclass(frozen=True, slots=True)
+class Shaken:
+    """Filtered motions from configurations that got their own noise once more, each a new draw, the same every time.
 
-    Args:
+    They are made one at a time when they are asked for: kept, they would take more memory than all else of a long
+    recording.
+
+    Attributes:
         rig, times, q, preset: see `noise_floor`.
         floor: (nv, nv) covariance of a frame's noise.
         name: of the trial, from which the draws follow.
     """
-    values, vectors = np.linalg.eigh(floor)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    generator = np.random.default_rng(zlib.crc32(name.encode()))
-    result = []
-    for _ in range(REPLICAS):
-        steps = generator.standard_normal((len(q), len(floor))) @ root.T
-        moved = integrate(rig, q, steps)
-        result.append(smooth_motion(rig, times, moved, preset))
-    return tuple(result)
+
+    rig: Rig
+    times: np.ndarray
+    q: np.ndarray
+    preset: FilterPreset
+    floor: np.ndarray
+    name: str = ""
+
+    def __len__(self) -> int:
+        return REPLICAS
+
+    def __contains__(self, motion: object) -> bool:
+        return False  # no motion is one of draws that nobody kept
+
+    def __iter__(self) -> Iterator[Motion]:
+        values, vectors = np.linalg.eigh(self.floor)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        generator = np.random.default_rng(zlib.crc32(self.name.encode()))
+        for _ in range(REPLICAS):
+            moved = np.empty_like(self.q)
+            for start in range(0, len(moved), PIECE):
+                part = self.q[start : start + PIECE]
+                steps = generator.standard_normal((len(part), len(root))) @ root.T
+                moved[start : start + PIECE] = integrate(self.rig, part, steps)
+            yield smooth_motion(self.rig, self.times, moved, self.preset)

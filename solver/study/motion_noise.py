@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,8 @@ import numpy as np
 from ..identification.belief import hardly_varies
 from ..motion import Motion, rate_of
 from ..rig import Rig
-from ..signals import FilterPreset, lighter, lowered, noise_floor, noisy_above, shaken
+from ..signals import FilterPreset, lighter, lowered, noise_floor, noisy_above
+from ..signals.shaking import Shaken
 from .values import TrialRecord
 
 HARMLESS = 2.0
@@ -60,10 +61,10 @@ def fitting(preset: FilterPreset, records: Sequence[TrialRecord], noises: Mappin
 
 def shaken_copies(
     rig: Rig, record: TrialRecord, preset: FilterPreset, noises: Mapping[str, MotionNoise]
-) -> tuple[Motion, ...]:
+) -> Collection[Motion]:
     """The trial's motion shaken by its own noise; none where that is unknown or harmless."""
     noise, poses = noises.get(record.name), record.poses
     if noise is None or poses is None or noise.above >= HARMLESS * preset.cutoff:
         return ()
     light = lighter(preset, rate_of(poses.times))
-    return shaken(rig, poses.times, poses.q, light, noise.floor, name=record.name)
+    return Shaken(rig, poses.times, poses.q, light, noise.floor, record.name)

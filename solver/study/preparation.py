@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -78,7 +78,7 @@ class _Item:
     usable: np.ndarray
     wrenches: Wrenches | None = None
     windows: Windows | None = None
-    shaken: tuple[Motion, ...] = ()
+    shaken: Collection[Motion] = ()
     native: Wrenches | None = None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from ..formats.codec import FileKind
 from ..formats.manifest import content
 from ..formats.plain import plain
 from ..version import VERSION
+from .values import Settings
 
 PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -60,6 +62,28 @@ class Provenance:
 PROVENANCE = FileKind(Provenance, "exciting dance provenance", remedy="Identify the subject again")
 
 
+def common_folder(paths: Iterable[Path]) -> Path:
+    """The folder that holds all files and folders of recordings, from which their paths are told."""
+    folders = [path if path.is_dir() else path.parent for path in map(Path, paths)]
+    try:
+        return Path(os.path.commonpath([folder.absolute() for folder in folders]))
+    except ValueError:  # on several drives
+        return Path()
+
+
+def choices(read: object, settings: Settings, subject: object) -> dict[str, object]:
+    """Every choice on which a study's result depends, as plain data.
+
+    Args:
+        read: how the files were read.
+        settings: of the study; how many processes work at once changes no result and is left out.
+        subject: what was stated of the person, or of the rig.
+    """
+    chosen = plain(settings)
+    chosen.pop("jobs")
+    return {"reading": plain(read), "settings": chosen, "subject": plain(subject)}
+
+
 def provenance_of(folder: Path, files: Iterable[Path], options: Mapping[str, object]) -> Provenance:
     """The provenance of what will be made of files.
 
@@ -71,8 +95,8 @@ def provenance_of(folder: Path, files: Iterable[Path], options: Mapping[str, obj
     Raises:
         InputError: a file cannot be read.
     """
-    inputs = {}
-    for file in sorted(set(files)):
+    inputs, folder = {}, folder.absolute()
+    for file in sorted({file.absolute() for file in files}):
         name = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else file.as_posix()
         try:
             inputs[name] = content(file)

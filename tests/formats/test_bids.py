@@ -49,7 +49,7 @@ def test_positions_become_markers(tmp_path: Path) -> None:
     assert recording.markers.names == POINTS
     np.testing.assert_allclose(recording.markers.positions[0], PLACES, atol=1e-6)
     np.testing.assert_allclose(np.diff(recording.markers.times), 0.02)
-    names = {file.name for file in files_read(tmp_path / "sub-01")}
+    names = {file.name for file in files_read([tmp_path / "sub-01"])}
     assert names == {path.name, f"{NAME}_channels.tsv", "task-walk_motion.json", "task-walk_channels.json"}
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solver.pinocchio_loader import pin
-from solver.signals import PRESETS, lowered, noise_floor, noisy_above, shaken, smooth_motion
+from solver.signals import PRESETS, Shaken, lowered, noise_floor, noisy_above, smooth_motion
 from tests.identification.bodies import small_rig
 
 RATE, NOISE = 100.0, 0.002
@@ -65,12 +65,12 @@ def test_shaken_copies_carry_as_much_noise_again() -> None:
     seen = smooth_motion(rig, times, q, PRESET)
     floor = noise_floor(rig, times, q, PRESET)
     assert floor is not None
-    copies = shaken(rig, times, q, PRESET, floor, name="a")
+    copies = tuple(Shaken(rig, times, q, PRESET, floor, "a"))
     inner = slice(50, -50)
     own = (seen.a - exact.a)[inner, 6:].std()
     again = np.mean([(copy.a - seen.a)[inner, 6:].std() for copy in copies])
     assert again == pytest.approx(own, rel=0.2)
-    same = shaken(rig, times, q, PRESET, floor, name="a")
+    same = tuple(Shaken(rig, times, q, PRESET, floor, "a"))
     assert np.array_equal(copies[0].q, same[0].q)
     assert not np.array_equal(copies[0].q, copies[1].q)
 
