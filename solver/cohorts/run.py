@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..calibration.sampling import is_still
 from ..errors import BackendError, Cancelled, InputError, InvalidValue, SolverError
-from ..formats.folder import claimed, read_whole, settle
+from ..formats.folder import claimed, read_whole
 from ..formats.manifest import is_as_written, ours_in
 from ..formats.plain import plain
 from ..formats.recording import ReadOptions, files_read, pair_files
@@ -197,13 +197,13 @@ def _kept(folder: Path, name: str, made_of: Provenance) -> Member | None:
     if not (folder / PROVENANCE_FILE).exists():
         return None
     try:
-        settle(folder)
-        if not PROVENANCE.read(folder / PROVENANCE_FILE).same_as(made_of):
-            return None
-        written = ours_in(folder)
-        if REPORT_FILE not in written or not all(is_as_written(folder, *item) for item in written.items()):
-            return None
-        return _member(folder, name, again=False)
+        with claimed(folder):  # also sweeps what a run left that was killed when the folder was hardly in place
+            if not PROVENANCE.read(folder / PROVENANCE_FILE).same_as(made_of):
+                return None
+            written = ours_in(folder)
+            if REPORT_FILE not in written or not all(is_as_written(folder, *item) for item in written.items()):
+                return None
+            return _member(folder, name, again=False)
     except SolverError:
         return None  # unreadable: made anew
 

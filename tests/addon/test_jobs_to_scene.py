@@ -15,6 +15,7 @@ from addon import command, registration, study
 from addon.colours import COLOUR_KEY
 from addon.inertials import read_inertials
 from addon.study import folder_of, show_study
+from addon.told import told
 from addon.values import RESULT, study_folder
 from addon.whole import all_or_nothing
 from solver.demo.examples import simulated_robot
@@ -22,6 +23,7 @@ from solver.demo.person import HEIGHT, SEX, record_person, simulate_person
 from solver.formats.urdf_writer import write_urdf
 from solver.rig import Rig
 from solver.scene.rig import write_rig
+from solver.study.provenance import PROVENANCE
 from tests.addon.scenes import build, fingerprint
 
 SEED, FRAMES = 4, 400
@@ -117,12 +119,25 @@ def test_a_robot_identifies_from_its_own_data(registered: None, own_folders: Pat
 def test_identify_writes_what_the_solver_found(
     registered: None, own_folders: Path, recorded: Path, tmp_path: Path
 ) -> None:
-    """The button puts result.json's numbers on the bones with their spread; the saved file still has them."""
+    """The button puts result.json's numbers on the bones with their spread; the saved file still has them.
+
+    The panel tells every warning, and in its notes everything that was looked at in the plates and what was done; the
+    folder tells which files and options it was made of.
+    """
     subject([recorded], HEIGHT, SEX)
     assert bpy.ops.exciting_dance.identify() == {"FINISHED"}
     folder = folder_of(bpy.context.view_layer.objects.active)
     assert [folder] == list(own_folders.iterdir())
     found = RESULT.read(folder / study_folder.RESULT_FILE)
+    said = told(bpy.context.scene, bpy.context.view_layer.objects.active, "study")
+    assert said is not None
+    assert tuple(said.failures.splitlines()) == found.warnings
+    assert "the motion by" in said.notes
+    assert "95 %) (taken off)" in said.notes
+    assert set(found.findings) == {*said.notes.splitlines(), *(set(found.findings) & set(found.warnings))}
+    made_of = PROVENANCE.read(folder / study_folder.PROVENANCE_FILE)
+    assert "dance.trc" in made_of.inputs
+    assert made_of.options["subject"]["sex"] == SEX
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
     body = bpy.context.view_layer.objects.active

@@ -102,11 +102,16 @@ def test_the_static_trial_is_found_and_told(finished: tuple[Path, Cohort]) -> No
 
 
 def test_what_did_not_change_is_taken_over(study: Path) -> None:
-    """A second run identifies nobody again; how many work at once is no change."""
+    """A second run identifies nobody again; how many work at once is no change. What a run left beside a folder that
+    was killed when that was hardly in place is swept."""
     shutil.rmtree(study / "ben")
+    left = study / "results" / ".anna.exciting_dance.part"
+    left.mkdir()
+    (left / "half").write_text("written")
     before = (study / "results" / "anna" / "report.html").stat().st_mtime_ns
     found = cohort(study, study / "results", settings=replace(QUICK, jobs=2))
     assert not found.member("anna").again
+    assert not left.exists()
     assert (study / "results" / "anna" / "report.html").stat().st_mtime_ns == before
 
 
