@@ -51,7 +51,7 @@ GROUPS = (("mass", slice(MASS, MASS + 1), "kg", 1.0), ("first moment", FIRST_MOM
 def adult(rig: Rig, generator: np.random.Generator) -> InertialParameters:
     """Inertials of somebody of this skeleton: the table's, scaled, stretched and shifted as adults differ."""
     prior, links = rig.prior, rig.links
-    draws = {}
+    draws: dict[str, np.ndarray] = {}
     for link in links:
         segment = link.removeprefix("left_").removeprefix("right_")
         draws.setdefault(segment, generator.standard_normal(7))

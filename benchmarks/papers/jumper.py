@@ -21,7 +21,7 @@ from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import human
-from solver.signals import GRAVITY, lighter, noise_floor, preset_of, resample, shaken, smooth_motion
+from solver.signals import GRAVITY, Shaken, lighter, noise_floor, preset_of, resample, smooth_motion
 from solver.study.airborne import airborne
 from solver.study.values import TrialRecord
 from solver.tracking import TrackingOptions, track
@@ -208,7 +208,7 @@ def _on_plates(
     assert poses is not None
     light = lighter(preset, RATE)
     floor = noise_floor(rig, poses.times, poses.q, preset, poses.known)
-    copies = () if floor is None else shaken(rig, poses.times, poses.q, light, floor, name=name)
+    copies = () if floor is None else Shaken(rig, poses.times, poses.q, light, floor, name)
     wrench = predicted_wrench(rig, motion, truth, axes="world")
     wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
     wrench += generator.standard_normal(wrench.shape) * np.repeat([FORCE_NOISE, MOMENT_NOISE], 3)

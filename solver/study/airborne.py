@@ -25,6 +25,7 @@ from ..rig import Rig
 from ..signals import (
     GRAVITY,
     FilterPreset,
+    Shaken,
     WindowRules,
     find_flights,
     lighter,
@@ -33,7 +34,6 @@ from ..signals import (
     preset_of,
     resample,
     settling_time,
-    shaken,
     smooth_motion,
     stretches,
 )
@@ -117,7 +117,7 @@ def _trial(
     q = _continued(rig, poses.q if even else motion.q, flying, rate, reach)
     times = motion.times[0] + np.arange(-reach, len(motion) + reach) / rate
     floor = noise_floor(rig, poses.times, poses.q, preset, poses.known)
-    copies = () if floor is None else shaken(rig, times, q, light, floor, name=record.name)
+    copies = () if floor is None else Shaken(rig, times, q, light, floor, record.name)
     own = smooth_motion(rig, times, q, light)
     kept = [replace(each.part(reach, reach + len(motion)), times=motion.times) for each in (own, *copies)]
     zero = Wrenches(motion.times, (NOTHING,), np.where(inner[:, None, None], np.zeros((1, 1, 6)), np.nan))
