@@ -75,6 +75,10 @@ class Settings(bpy.types.PropertyGroup):
         description="Weigh the body by the force plates; otherwise the rig's mass",
         default=True,
     )
+    flight_only: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Flight alone",
+        description="Identify from flights that the motion shows; plates, where there are any, only weigh the body",
+    )
     bootstrap: bpy.props.IntProperty(  # type: ignore[valid-type]
         name="Bootstrap", description="Samples for the standard deviations; 0 for none", default=40, min=0, max=1000
     )

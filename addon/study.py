@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import bpy
+import numpy as np
 
 from . import action, armature, custom, inertials, recording, typed
 from .colours import colour_body
@@ -30,6 +31,8 @@ STUDY_KEY, TRIAL_KEY, OF_KEY = "exciting_dance_study", "exciting_dance_trial", "
 that it is; of an action, the armature object that it moves."""
 BESIDE = "//"
 """Blender's word for the folder of the .blend file."""
+FLIGHT_MARKERS = ("take-off", "landing")
+"""Names of the markers at either end of a flight."""
 FASTEST = 250.0
 """[1/s] A scene plays at the recording's rate up to here."""
 
@@ -177,10 +180,20 @@ def _play(context: bpy.types.Context, body: bpy.types.Object, study: Study) -> l
         made = action.motion_action(scene, body, motion, name)
         made.use_fake_user = True
         made[TRIAL_KEY], made[OF_KEY] = name, body
+        _mark_flights(scene, made, name, study.result)
     first = next(iter(study.motions), next(iter(study.recordings), None))
     if first is not None:
         show_trial(context, body, first)
     return earlier
+
+
+def _mark_flights(scene: bpy.types.Scene, made: bpy.types.Action, trial: str, result: SceneResult | None) -> None:
+    """Markers on an action where an identification from flight alone saw the body leave the ground and come back."""
+    told = None if result is None else result.details.get("from_flight")
+    for name, *span in [] if not told else [*told["used"], *told["short"]]:
+        if name == trial:
+            for label, frame in zip(FLIGHT_MARKERS, action.frames_at(scene, np.array(span)), strict=True):
+                made.pose_markers.new(label).frame = round(frame)
 
 
 def trials_of(body: bpy.types.Object) -> list[str]:

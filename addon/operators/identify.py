@@ -81,7 +81,8 @@ class EXCITING_DANCE_OT_identify(StudyOperator, bpy.types.Operator):
     title, verb, done = "Identifying", "identify", "Identified from"
 
     def extra(self, settings: Settings) -> list[str]:
-        return ["--method", settings.method, "--bootstrap", str(settings.bootstrap)]
+        alone = ["--flight-only"] if settings.flight_only else []
+        return ["--method", settings.method, "--bootstrap", str(settings.bootstrap), *alone]
 
 
 class EXCITING_DANCE_OT_cancel(bpy.types.Operator):

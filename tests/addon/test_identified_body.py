@@ -14,13 +14,16 @@ import pytest
 from addon import armature, inertials, registration
 from addon.authoring import author, timeline
 from addon.operators import dances
+from addon.study import FLIGHT_MARKERS, Study, show_study
 from addon.told import told
 from solver.dance.workflows.reading import load_dance
 from solver.errors import InvalidValue
 from solver.inertials import InertialParameters
+from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.scene.bodies import SceneResult
+from solver.scene.motion import scene_motion
 from solver.scene.rig import read_rig
 from solver.scene.timeline import TIMELINE
 from tests.addon.scenes import build
@@ -124,3 +127,16 @@ def test_a_mass_set_by_hand_counts(registered: None) -> None:
     body.data.bones["chest"]["mass"] = -1.0
     with pytest.raises(InvalidValue, match="chest"):
         inertials.body_of(body)
+
+
+def test_flights_that_were_identified_from_are_marked_on_the_action(registered: None, tmp_path: Path) -> None:
+    """Take-off and landing of the trial's own flights, in the scene's frames; other trials' are not."""
+    rig = hoap3()
+    times = np.arange(101) / 100.0
+    still = Motion(times, np.repeat(rig.neutral[None], 101, 0), np.zeros((101, rig.nv)), np.zeros((101, rig.nv)))
+    seen = {"used": [["jump", 0.3, 0.7]], "short": [["other", 0.1, 0.2]]}
+    result = SceneResult(rig.prior, rig.prior, method="a test", details={"from_flight": seen})
+    study = Study(tmp_path, rig, result, {"jump": scene_motion(rig, still)})
+    body = show_study(bpy.context, study)
+    marks = {marker.name: marker.frame for marker in body.animation_data.action.pose_markers}
+    assert marks == dict(zip(FLIGHT_MARKERS, (31, 71), strict=True))
