@@ -9,7 +9,7 @@ from scipy.linalg.lapack import dposv, dpotrf, dtrtrs
 
 from ..dynamics import integrate
 from ..rig import ROOT_NV, Rig
-from ..tracking.kinematics import Kinematics, row_sums
+from ..tracking.kinematics import Kinematics
 from ..tracking.options import TrackingOptions
 from ..tracking.posture import Posture
 from .frames import Frames, Unknowns
@@ -215,10 +215,10 @@ class SubjectFit:
             sizes = np.linalg.norm(residuals[k], axis=1) / sample.spread
             weights[k] = np.where(seen, np.minimum(1.0, HUBER / np.maximum(sizes, 1e-12)), 0.0) / sample.spread**2
             if exact:
-                sums = row_sums(self._selector, points[k], weights[k], residuals[k])
-                outer = (weights[k][:, None] * points[k])[:, :, None] * residuals[k][:, None, :]
+                pulls = weights[k][:, None] * residuals[k]
+                outer = points[k][:, :, None] * pulls[:, None, :]
                 moments = (self._selector @ outer.reshape(len(links), 9)).reshape(-1, 3, 3)
-                hessian[k] = kinematics.curvature(moments, sums)
+                hessian[k] = kinematics.curvature(moments, self._selector @ pulls)
             self.posture.add(sample.q, POSTURE, hessian[k], gradient[k])
             self.hinges.add(sample.q, RANGE, hessian[k], gradient[k])
         return Frames(rotations, jacobian, points, residuals, weights, hessian, gradient)

@@ -98,6 +98,11 @@ class WeightedTree(Workspace):
         if not self._views.live:
             self._views.refresh()
 
+    def derive(self, q: np.ndarray) -> None:
+        """Find `jacobian` at a configuration (nq,)."""
+        pin.computeJointJacobians(self._model, self._data, q)
+        self.jacobian = self._data.J
+
     def _flush(self) -> None:
         if self._copies:
             for joint, force in enumerate(self.forces, start=1):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dposv
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..dynamics import integrate
 from ..errors import BackendError
 from ..qp.pivoting import FEASIBLE, between_bounds
 from ..rig import Rig
 from ..so3 import vee
-from .kinematics import Kinematics, row_sums
+from .kinematics import Kinematics
 from .options import TrackingOptions
 from .posture import JointLimits, Posture
 from .residuals import LinkRows
@@ -26,6 +26,14 @@ SLACK = 1e-6
 """[rad] By which a bound may be passed before a step counts as infeasible."""
 FEWEST_CURVED = 4
 """Points whose second-order term is worth its price."""
+EXACT_TURN = 0.1
+"""[rad] Angle between an orientation and its target beyond which its second-order term is."""
+STIFFENED = 6
+"""Coordinates that may be stiffened before a Hessian counts as indefinite."""
+BENDS = 5.0
+"""[1/rad] Most that a Newton step leaves of the square of its length: the body's third derivatives over its second."""
+SHRINKS = 0.1
+"""Share of the step before it beyond which a step asks for a new Hessian."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +51,15 @@ class Stride:
     there: np.ndarray
     going: np.ndarray
     step: float
+
+
+@dataclass(frozen=True, slots=True)
+class Newton:
+    """A Hessian (nv, nv) and its lower Cholesky factor; exact where no coordinate was stiffened."""
+
+    matrix: np.ndarray
+    factor: np.ndarray
+    exact: bool
 
 
 class InverseKinematics:
@@ -66,6 +83,7 @@ class InverseKinematics:
         self._still = np.zeros(rig.model.nv)
         self._curved = self.points is not None and len(self.points.names) >= FEWEST_CURVED
         self._held: np.ndarray | None = None
+        self._newton: Newton | None = None
         self.bound_steps = 0
         """Steps in which a joint limit was active."""
         self.slack = 0.0
@@ -103,19 +121,22 @@ class InverseKinematics:
     def refinement(self, q: np.ndarray, sample: TargetSample, step: float) -> np.ndarray:
         """One more step (nv,) towards a sample that stands still: v* = K r.
 
-        Beyond the paper: the points' second-order term joins J'WJ while that stays positive definite (Newton's method
-        instead of Gauss-Newton's), or limbs whose markers lie near their axis would need dozens of steps to settle.
+        Beyond the paper: where the residuals are large their second-order term joins J'WJ while that stays positive
+        definite (Newton's method instead of Gauss-Newton's), or limbs whose markers lie near their axis and targets
+        out of reach would need dozens of steps to settle. Its factor serves on, also in the following frames, until the
+        steps stop shrinking.
         """
-        gain = self.options.share(step)
         self.kinematics.locate(q)
-        self.rows.take(sample, gain)
-        curvature = self._curvature(q, sample, gain) if self._curved else None
-        result = self._inverted(Stride(q, q, self._still, step), curvature)
+        self.rows.take(sample, self.options.share(step))
+        if self._newton is None:
+            self._newton = self._exact(q)
+        result = self._inverted(Stride(q, q, self._still, step))
         longest = np.abs(result[3:]).max()
         return result if longest <= TURN_LIMIT else result * (TURN_LIMIT / longest)
 
     def velocity(self, q: np.ndarray, sample: TargetSample, step: float) -> np.ndarray:
         """Velocity (nv,) [m/s, rad/s] at a pose by the measured velocities alone: a second solve of (10), K = 0."""
+        self._newton = None
         self.kinematics.locate(q)
         self.rows.take_velocities(sample, step)
         return self._bounded(Stride(q, q, self._still, step), self._still) / step
@@ -132,31 +153,27 @@ class InverseKinematics:
         torques = self.options.posture * self.posture.pull(q)
         return self.kinematics.hessian(q), self.kinematics.gradient(q, torques)
 
-    def _inverted(self, stride: Stride, curvature: np.ndarray | None = None) -> np.ndarray:
+    def _inverted(self, stride: Stride) -> np.ndarray:
         """Inverse differential kinematics (10) times the step: the change (nv,) from where it is linearised.
 
         A coordinate that nothing shows stays where it was, not where it would go: the price is of the whole step.
         """
         pull = self.options.posture * self.posture.pull(stride.there)
-        return self._bounded(stride, pull - self.options.damping * stride.going, curvature)
+        return self._bounded(stride, pull - self.options.damping * stride.going)
 
-    def _bounded(self, stride: Stride, torques: np.ndarray, curvature: np.ndarray | None = None) -> np.ndarray:
+    def _bounded(self, stride: Stride, torques: np.ndarray) -> np.ndarray:
         """Solution of the equations that stand in the tree, by the quadratic program where limits bind."""
         there, limited = stride.there, self.options.limits and self.limits.any
         self.slack = 0.0
-        matrix: np.ndarray | None = None
         free: np.ndarray | None = None
         if not limited or self._held is None:
-            free, matrix = self._free(there, torques, curvature)
+            free = self._free(there, torques)
             if not limited or self.limits.clear(stride.start, stride.going + free, stride.step):
                 return free
         box, turning = self.limits.box(stride.start, stride.step, there)
         if free is not None and box.slack(free if turning is None else self.limits.unspun(turning, free)) <= FEASIBLE:
             return free
-        if matrix is None:
-            matrix = self.kinematics.hessian(there)
-            if curvature is not None and dposv(matrix + curvature, torques, lower=1)[2] == 0:
-                matrix += curvature
+        matrix = self.kinematics.hessian(there) if self._newton is None else self._newton.matrix
         gradient = self.kinematics.gradient(there, torques)
         if turning is not None:
             gradient = self.limits.unturned(turning, gradient)
@@ -167,17 +184,11 @@ class InverseKinematics:
         self.bound_steps += self._held is not None
         return found.x if turning is None else self.limits.turned(turning, found.x)
 
-    def _free(
-        self, q: np.ndarray, torques: np.ndarray, curvature: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Solution without limits, damped where it would leap, and the matrix if it was built."""
+    def _free(self, q: np.ndarray, torques: np.ndarray) -> np.ndarray:
+        """Solution without limits, damped where it would leap."""
         tree = self.kinematics
-        if curvature is not None:
-            matrix = tree.hessian(q)
-            exact = matrix + curvature
-            _, result, failed = dposv(exact, tree.gradient(q, torques), lower=1)
-            if not failed:
-                return result, exact
+        if self._newton is not None:
+            return dpotrs(self._newton.factor, tree.gradient(q, torques), lower=1)[0]
         result = tree.solution(q, torques)
         if not np.isfinite(result).all():
             raise BackendError("tracking: the normal equations are not positive definite; check weights and damping")
@@ -187,25 +198,34 @@ class InverseKinematics:
             tree.price(self._prices + share * self.rows.heaviest)
             result = tree.solution(q, torques)
             tree.price(self._prices)
-        return result, None
+        return result
 
-    def _curvature(self, q: np.ndarray, sample: TargetSample, gain: float) -> np.ndarray:
-        """Second-order term (nv, nv) of the points."""
-        assert self.points is not None
+    def _exact(self, q: np.ndarray) -> Newton | None:
+        """The exact Hessian at ``q`` for the rows as taken there; None where it is not worth it or indefinite."""
+        if not self._curved and self.rows.misfit < EXACT_TURN:
+            return None
         tree = self.kinematics
-        tree.update(q)
-        places = tree.points(self.points.links, self.points.offsets)
-        weights = self.rows.point_weights
-        pulls = gain * np.where(weights[:, None] > 0.0, sample.positions - places, 0.0)
-        selector = self.rows.point_selector
-        outer = (weights[:, None] * places)[:, :, None] * pulls[:, None, :]
-        moments = (selector @ outer.reshape(len(places), 9)).reshape(-1, 3, 3)
-        return tree.curvature(moments, row_sums(selector, places, weights, pulls))
+        sums, bends = self.rows.second_order()
+        tree.weigh(sums)
+        matrix = tree.hessian(q)
+        self.rows.weigh()
+        tree.derive(q)
+        matrix += tree.curvature(*bends)
+        factor, failed = dpotrf(matrix, lower=1, clean=0)
+        exact = not failed
+        for _ in range(STIFFENED):
+            if failed <= 0:
+                break
+            # against a limit, or far from its target, a coordinate's cost may bend down: it is held there more stiffly
+            matrix[failed - 1, failed - 1] += self.rows.heaviest
+            factor, failed = dpotrf(matrix, lower=1, clean=0)
+        return None if failed else Newton(matrix, factor, exact)
 
     def settled(self, q: np.ndarray, sample: TargetSample, step: float) -> np.ndarray:
         """Configuration after `refinement` steps until converged or out of iterations.
 
-        What is left to go is judged by how fast the steps shrink, as a geometric series at worst.
+        What is left to go after a step is its square times `BENDS` if it was Newton's own, its share of the residual
+        if it was Gauss and Newton's, and as much again if it was made with an older Hessian.
         """
         return self.refined(q, sample, step)[0]
 
@@ -213,12 +233,21 @@ class InverseKinematics:
         """`settled`, and whether it converged: True when the options ask for no refinement."""
         before = 0.0
         for _ in range(self.options.iterations):
+            fresh = before == 0.0 or self._newton is None
+            if fresh:
+                self._newton = None
             change = self.refinement(q, sample, step)
             q = integrate(self.rig, q, change)
             size = float(np.abs(change).max())
-            left = size * size / (before - size) if size < 0.5 * before else size
+            left = size
+            if fresh and self._newton is None and not self._curved:
+                left *= size + self.rows.misfit
+            elif fresh and self._newton is not None and self._newton.exact:
+                left *= BENDS * size
             if left < self.options.tolerance:
                 return q, True
+            if size > SHRINKS * before > 0.0:
+                self._newton = None
             before = size
         return q, self.options.iterations == 0
 

@@ -9,12 +9,12 @@ import numpy as np
 from ..dynamics import difference
 from ..qp.pivoting import Box
 from ..rig import ROOT_NV, Rig
-from ..so3 import right_jacobian, to_matrix, vee
+from ..so3 import right_jacobian, to_matrix
 from .coupled import CoupledLimits
 
-FAR, SHORT = 2.0, 0.1
-"""A step whose every coordinate is `FAR` times its length from the limits, and below `SHORT` of what speed allows,
-keeps (12): rotation vectors change by at most pi / 2 of the angular step, and tanh x >= 0.9 x that far."""
+STRETCH = 1.6
+"""Most by which a rotation vector of up to `HALF_TURN` changes over the angular step: pi / 2, rounded up."""
+TINY = 1e-12
 HALF_TURN = 9.0
 """[rad^2] Square of a turn beyond which the other rotation vector of an orientation may be the nearer one."""
 
@@ -40,6 +40,9 @@ class Posture:
         self._shares = np.where(free[:, None], [0.0, 0.0, 1.0], [0.5, 0.5, 0.5]).reshape(-1, 3)
         """(S, 3): price of each axis."""
         self._size = rig.model.nv
+        ahead, behind = self._shares[:, [1, 2, 0]], self._shares[:, [2, 0, 1]]
+        self._skewed, self._doubled = 2.0 * (ahead - behind), 2.0 * (ahead + behind)
+        """(S, 3): vee of the turn's matrix with weighted rows, written in its quaternion."""
         self._stiffness = self._shares.sum(axis=1)[:, None, None] * np.eye(3) - self._shares[:, :, None] * np.eye(3)
 
     def cost(self, q: np.ndarray) -> float:
@@ -60,8 +63,9 @@ class Posture:
         result = np.zeros(self._size)
         result[self._rates] = -q[self._angles]
         if len(self._turns):
-            spread = self._shares[:, :, None] * to_matrix(q[self._quaternions])
-            result[self._turns] = -2.0 * vee(spread)
+            turned = q[self._quaternions]
+            ahead, behind = turned[:, [1, 2, 0]], turned[:, [2, 0, 1]]
+            result[self._turns] = self._skewed * ahead * behind - self._doubled * turned[:, :3] * turned[:, 3:]
         return result
 
     def add(self, q: np.ndarray, weight: float, hessian: np.ndarray, gradient: np.ndarray) -> None:
@@ -119,18 +123,16 @@ class JointLimits:
         return Box(-low, high, self._padded, most), turning
 
     def clear(self, q: np.ndarray, change: np.ndarray, step: float) -> bool:
-        """Whether a step (nv,) from ``q`` (nq,) surely keeps its bounds: short, and far from every limit."""
+        """Whether a step (nv,) from ``q`` (nq,) surely keeps its bounds, judged by tanh x >= x / (1 + x) in (12)."""
         size = np.abs(change[ROOT_NV:])
-        if self._plain:
-            here = q[self._first :]
-        else:
-            here = difference(self._rig, self._neutral, q)[ROOT_NV:]
-            if len(self._spherical):
-                if (here[self._spherical] ** 2).sum(axis=1).max() > HALF_TURN:
-                    return False
-                size = np.full(len(here), size.max())
-        margin = FAR * size
-        inside = (size <= SHORT * step * self._speed) & (here - margin >= self.lower) & (here + margin <= self.upper)
+        here = q[self._first :] if self._plain else difference(self._rig, self._neutral, q)[ROOT_NV:]
+        if len(self._spherical):
+            if (here[self._spherical] ** 2).sum(axis=1).max() > HALF_TURN:
+                return False
+            size[self._spherical] = STRETCH * np.sqrt((size[self._spherical] ** 2).sum(axis=1))[:, None]
+        reach = self._speed * step
+        margin = size * reach / np.maximum(reach - size, TINY)
+        inside = (size < reach) & (here - margin >= self.lower) & (here + margin <= self.upper)
         if not inside.all():
             return False
         return not len(self._most) or bool((self._rows @ here + np.abs(self._rows) @ margin <= self._most).all())

@@ -13,6 +13,8 @@ from .tasks import TargetSample, Tasks
 
 UP, DOWN = [7, 2, 3], [5, 6, 1]
 """Entries of a flat 3 x 3 matrix whose difference is twice vee of its skew part."""
+HALF = [0, 1, 4, 2, 5, 8]
+"""Entries xx xy yy xz yz zz of a flat symmetric one."""
 
 
 class LinkRows:
@@ -43,6 +45,8 @@ class LinkRows:
         self._basis[: self._points] = np.array([ones, x, y, z, *squares]).T
         self._basis[self._points :, DIAGONAL] = 1.0
         self._forces = np.zeros((len(self._links), FORCE))
+        self._relative = np.tile(np.eye(3).ravel(), (self._turns, 1))
+        self._pull = np.zeros((len(self._links), 3))
         self._weights = np.zeros(0)
         self._weigh(self._base)
 
@@ -50,16 +54,6 @@ class LinkRows:
     def heaviest(self) -> float:
         """Largest weight of a row now."""
         return float(self._weights.max())
-
-    @property
-    def point_weights(self) -> np.ndarray:
-        """(P,) of the points, as last taken."""
-        return self._weights[: self._points]
-
-    @property
-    def point_selector(self) -> np.ndarray:
-        """(L, P) 1 where a link carries a point."""
-        return self._selector[:, : self._points]
 
     def take(self, sample: TargetSample, gain: float = 1.0, kept: np.ndarray | None = None) -> None:
         """Ask for the share ``gain`` of the residuals (5), less what is ``kept`` of them (T, 3), world axes."""
@@ -69,6 +63,33 @@ class LinkRows:
         if gain != 1.0 or (kept is None and not self._alike):
             wanted *= gain * self._gains[:, None]
         self._write(wanted, sample)
+
+    def second_order(self) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """What turns J'WJ into the exact Hessian for the rows as last taken, at gain 1.
+
+        An orientation's cost 2 w (1 - cos angle), whose slope is (5), bends by w (tr(E) 1 - sym E) / 2, E = h'R, where
+        Gauss and Newton have w 1.
+
+        Returns:
+            Weights (L, SUMS) with those matrices, and what `Kinematics.curvature` asks for.
+        """
+        count, links = self._points, len(self._selector)
+        axes, origins = self._tree.local_poses(np.arange(links))
+        turns = axes.swapaxes(1, 2)
+        sums = self._selector @ (self._weights[:, None] * self._basis)
+        relative = np.where(np.isfinite(self._relative), self._relative, 0.0).reshape(-1, 3, 3)
+        weights = self._weights[count:]
+        trace = np.trace(relative, axis1=1, axis2=2)
+        bent = 0.5 * (trace[:, None, None] * np.eye(3) - relative) - np.eye(3)
+        bent = (0.5 * weights)[:, None, None] * (bent + bent.swapaxes(1, 2))
+        sums[:, 4:] += self._selector[:, count:] @ bent.reshape(-1, 9)[:, HALF]
+        pulls, arms = self._pull[:count], self._offsets
+        forces = (turns @ (self._selector[:, :count] @ pulls)[:, :, None])[:, :, 0]
+        outer = arms[:, :, None] * pulls[:, None, :]
+        moments = turns @ (self._selector[:, :count] @ outer.reshape(count, 9)).reshape(-1, 3, 3) @ axes
+        moments += origins[:, :, None] * forces[:, None, :]
+        spun = (turns @ (self._selector[:, count:] @ self._pull[count:])[:, :, None])[:, :, 0]
+        return sums, (moments, forces, spun)
 
     def take_velocities(self, sample: TargetSample, step: float) -> None:
         """Ask for the measured velocities over a step [s]; rows without any carry no weight."""
@@ -102,6 +123,14 @@ class LinkRows:
         result *= 1.0 - share * self._gains[:, None]
         return np.where(np.isfinite(result), result, 0.0)
 
+    @property
+    def misfit(self) -> float:
+        """[rad] Largest angle, 2 sin(angle / 2), of the weighing orientations as last taken; 0 without any."""
+        if not self._turns:
+            return 0.0
+        traces = self._relative[:, [0, 4, 8]].sum(axis=1)[self._weights[self._points :] > 0.0]
+        return math.sqrt(max(3.0 - float(traces.min(initial=3.0)), 0.0))
+
     def distance(self, sample: TargetSample) -> float:
         """Root mean square distance [m] of the weighing points that were measured; NaN without any."""
         wanted, _ = self._residuals(sample)
@@ -126,6 +155,7 @@ class LinkRows:
         if self._turns:
             relative = (axes[count:] @ sample.rotations).reshape(-1, 9)
             result[count:] = 0.5 * (relative[:, UP] - relative[:, DOWN])
+            self._relative = relative
         return result, axes
 
     def _velocities(self, sample: TargetSample) -> np.ndarray:
@@ -160,7 +190,7 @@ class LinkRows:
                 weights[: self._points] *= np.minimum(1.0, self._huber / np.maximum(lengths, 1e-12))
         if weights is not self._weights and not np.array_equal(weights, self._weights):
             self._weigh(weights)
-        pull = weights[:, None] * wanted
+        pull = self._pull = weights[:, None] * wanted
         count = self._points
         self._forces[:count, :3] = pull[:count]
         self._forces[count:, 3:] = pull[count:]
@@ -168,9 +198,13 @@ class LinkRows:
             self._forces[:count, 3:] = (self._arms @ pull[:count, :, None])[:, :, 0]
         np.matmul(self._selector, self._forces, out=self._tree.forces)
 
+    def weigh(self, sums: np.ndarray | None = None) -> None:
+        """Put other weights (L, SUMS) into the tree, or its own again."""
+        self._tree.weigh(self._selector @ (self._weights[:, None] * self._basis) if sums is None else sums)
+
     def _weigh(self, weights: np.ndarray) -> None:
         self._weights = weights
-        self._tree.weigh(self._selector @ (weights[:, None] * self._basis))
+        self.weigh()
 
 
 def _root_mean(squares: np.ndarray) -> float:

@@ -8,7 +8,7 @@ import pytest
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs.human import human
-from solver.tracking.kinematics import Kinematics, row_sums
+from solver.tracking.kinematics import Kinematics
 from solver.tracking.posture import JointLimits, Posture
 from tests.tracking.bodies import cloud, swinging
 
@@ -24,20 +24,6 @@ def points_of(rig: Rig) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     selector = np.zeros((len(rig.links), len(links)))
     selector[links, np.arange(len(links))] = 1.0
     return links, np.array([a.position for a in attachments]), selector
-
-
-def test_normal_equations_equal_the_stacked_jacobians(rig: Rig) -> None:
-    """Summing rows per link and over subtrees gives the same J'WJ and J'Wu as stacking every row."""
-    links, offsets, selector = points_of(rig)
-    rng = np.random.default_rng(1)
-    kinematics = Kinematics(rig)
-    kinematics.update(swinging(rig, 30)[-1])
-    points = kinematics.points(links, offsets)
-    jacobian = kinematics.point_jacobians(links, points)
-    weights, wanted = rng.uniform(size=len(links)), rng.normal(size=points.shape)
-    hessian, gradient = kinematics.normal_equations(row_sums(selector, points, weights, wanted))
-    np.testing.assert_allclose(hessian, np.einsum("pai,p,paj->ij", jacobian, weights, jacobian), atol=1e-12)
-    np.testing.assert_allclose(gradient, np.einsum("pai,p,pa->i", jacobian, weights, wanted), atol=1e-12)
 
 
 def test_point_jacobians_are_the_points_derivatives(rig: Rig) -> None:
@@ -61,16 +47,18 @@ def test_curvature_completes_the_exact_hessian(rig: Rig) -> None:
     kinematics.update(q)
     targets = kinematics.points(links, offsets) + 0.05 * rng.normal(size=offsets.shape)
 
-    def equations(at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def equations(at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         kinematics.update(at)
         points = kinematics.points(links, offsets)
-        sums = row_sums(selector, points, weights, targets - points)
-        hessian, gradient = kinematics.normal_equations(sums)
-        return hessian, gradient, points, sums
+        jacobian = kinematics.point_jacobians(links, points)
+        hessian = np.einsum("pai,p,paj->ij", jacobian, weights, jacobian)
+        gradient = np.einsum("pai,pa->i", jacobian, weights[:, None] * (targets - points))
+        return hessian, gradient, points
 
-    hessian, _, points, sums = equations(q)
-    outer = (weights[:, None] * points)[:, :, None] * (targets - points)[:, None, :]
-    curvature = kinematics.curvature((selector @ outer.reshape(-1, 9)).reshape(-1, 3, 3), sums)
+    hessian, _, points = equations(q)
+    pulls = weights[:, None] * (targets - points)
+    outer = points[:, :, None] * pulls[:, None, :]
+    curvature = kinematics.curvature((selector @ outer.reshape(-1, 9)).reshape(-1, 3, 3), selector @ pulls)
     size = 1e-5
     for column in range(rig.model.nv):
         step = np.zeros(rig.model.nv)
