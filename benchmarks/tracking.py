@@ -17,10 +17,20 @@ from pathlib import Path
 from solver.threads import one_blas_thread
 
 from .figures.figure import Figure, heading, passed, row, summary
+from .tracking_figures.accuracy import accuracy_figures
+from .tracking_figures.labels import swap_figures
+from .tracking_figures.limits import limit_figures
+from .tracking_figures.markers import marker_figures
 from .tracking_figures.passes import pass_figures
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
-PARTS: tuple[Callable[[Path, bool], list[Figure]], ...] = (pass_figures,)
+PARTS: tuple[Callable[[Path, bool], list[Figure]], ...] = (
+    pass_figures,
+    marker_figures,
+    accuracy_figures,
+    limit_figures,
+    swap_figures,
+)
 """Each measures its figures from the folder of the recordings, and less of them or on less where it is to be quick."""
 
 

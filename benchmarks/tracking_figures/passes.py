@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from solver.tracking import Targets, Tracker, TrackingOptions
+from solver.tracking import Tracker, TrackingOptions
 
 from ..figures.figure import Bound, Figure, at_most, missing
 from . import peers
@@ -19,6 +20,7 @@ from .motions import SegmentMotion, motion, targets
 BLOCK, ROUNDS, QUICK_ROUNDS = 40, 10, 4
 DAMPING = 1e-6
 CLOCK = time.perf_counter if time.get_clock_info("thread_time").resolution > 1e-6 else time.thread_time
+Step = Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,13 @@ class Times:
         return float(np.median(self.ours) / np.median(self.peer))
 
     @property
+    def told(self) -> str:
+        """Both medians, and the quartiles of ours."""
+        ours, peer = (1e6 * np.median(times) for times in (self.ours, self.peer))
+        quartiles = ", ".join(f"{1e6 * q:.0f}" for q in np.percentile(self.ours, [25, 75]))
+        return f"median {ours:.0f} us, mink {peer:.0f} us; quartiles of ours {quartiles}"
+
+    @property
     def tail(self) -> float:
         """Our 99th percentile over the peer's median."""
         return float(np.percentile(self.ours, 99) / np.median(self.peer))
@@ -41,7 +50,7 @@ class Times:
 
 def pass_figures(data: Path, quick: bool) -> list[Figure]:
     """One pass and a converged frame on the run, for 66 and 48 degrees of freedom."""
-    rows = _rows(None, None)
+    rows = _rows(None)
     seen = motion(data, "run")
     if seen is None or not peers.available() or not all(path.exists() for path in HUMANS.values()):
         return missing(rows, "needs the recordings, the human models, mink and DAQP")
@@ -50,44 +59,44 @@ def pass_figures(data: Path, quick: bool) -> list[Figure]:
         for converged in (False, True):
             options = TrackingOptions() if converged else TrackingOptions.one_pass()
             measured[freedoms, converged] = interleaved(human(freedoms), seen, options, quick)
-    return _rows(measured, seen)
+    return _rows(measured)
 
 
 def interleaved(body: Body, seen: SegmentMotion, options: TrackingOptions, quick: bool) -> Times:
-    """Frames of a motion by our tracker and by mink, in blocks that take turns."""
+    """Frames of a motion by our tracker and by mink."""
     wanted = targets(body, seen)
-    start = Tracker(body.rig, wanted.tasks).start(wanted.sample(0), 0.01).q
-    steps = (_ours(body, wanted, options, start), _peer(body, wanted, start))
-    times: tuple[list[float], list[float]] = ([], [])
-    frame = 1
-    for _ in range(QUICK_ROUNDS if quick else ROUNDS):
-        frames = range(frame, min(frame + BLOCK, len(wanted)))
-        for step, into in zip(steps, times):
-            for k in frames:
-                began = CLOCK()
-                step(k)
-                into.append(CLOCK() - began)
-        frame = frames.stop if frames.stop < len(wanted) else 1
-    return Times(np.array(times[0]), np.array(times[1]))
-
-
-def _ours(body: Body, wanted: Targets, options: TrackingOptions, start: np.ndarray) -> Callable[[int], object]:
     tracker = Tracker(body.rig, wanted.tasks, options)
-    samples = [wanted.sample(k) for k in range(len(wanted))]
-    tracker.start(samples[0], 0.01, start)
-    return lambda frame: tracker.step(samples[frame], 0.01)
+    samples = [wanted.sample(frame) for frame in range(len(wanted))]
+    tracker.start(samples[0], 0.01)
+    return taking_turns([partial(tracker.step, sample, 0.01) for sample in samples[1:]], peer_steps(body, seen), quick)
 
 
-def _peer(body: Body, wanted: Targets, start: np.ndarray) -> Callable[[int], object]:
+def peer_steps(body: Body, seen: SegmentMotion) -> list[Step]:
+    """Mink's step for every frame of a motion."""
+    wanted = targets(body, seen)
     peer = peers.Mink(body, DAMPING, limits=bool(np.isfinite(body.rig.limits.lower).any()))
-    peer.start(start)
+    peer.start(Tracker(body.rig, wanted.tasks).start(wanted.sample(0), 0.01).q)
     assert wanted.positions is not None
     assert wanted.orientations is not None
     roots, rotations = wanted.positions.positions[:, 0], wanted.orientations.rotations
-    return lambda frame: peer.step(roots[frame], rotations[frame], 0.01)
+    return [partial(peer.step, root, turns, 0.01) for root, turns in zip(roots[1:], rotations[1:])]
 
 
-def _rows(measured: dict[tuple[int, bool], Times] | None, seen: SegmentMotion | None) -> list[Figure]:
+def taking_turns(ours: Sequence[Step], theirs: Sequence[Step], quick: bool) -> Times:
+    """Blocks of both one after the other, so that a busy machine slows both down."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for block in range(QUICK_ROUNDS if quick else ROUNDS):
+        for steps, into in zip((ours, theirs), times):
+            count = len(steps) // BLOCK
+            first = BLOCK * (block % count)
+            for step in steps[first : first + BLOCK]:
+                began = CLOCK()
+                step()
+                into.append(CLOCK() - began)
+    return Times(np.array(times[0]), np.array(times[1]))
+
+
+def _rows(measured: dict[tuple[int, bool], Times] | None) -> list[Figure]:
     def value(freedoms: int, converged: bool, tail: bool = False) -> float | None:
         if measured is None:
             return None
@@ -95,13 +104,7 @@ def _rows(measured: dict[tuple[int, bool], Times] | None, seen: SegmentMotion | 
         return found.tail if tail else found.median
 
     def told(freedoms: int, converged: bool) -> str:
-        if measured is None:
-            return ""
-        found = measured[freedoms, converged]
-        ours, peer = (1e6 * np.median(times) for times in (found.ours, found.peer))
-        return f"median {ours:.0f} us, mink {peer:.0f} us; quartiles of ours " + ", ".join(
-            f"{1e6 * q:.0f}" for q in np.percentile(found.ours, [25, 75])
-        )
+        return "" if measured is None else measured[freedoms, converged].told
 
     data = "simulated, on a real run"
     rows: list[tuple[str, int, bool, bool, Bound, Bound | None]] = [

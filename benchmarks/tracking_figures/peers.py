@@ -17,7 +17,7 @@ from solver.tracking import Targets
 from .bodies import Body
 
 SOLVER = "daqp"
-DAMPINGS = (1e-8, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1)
+DAMPINGS = (1e-8, 1e-6, 1e-4, 1e-2, 1e-1)
 
 
 def available() -> bool:

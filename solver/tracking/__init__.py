@@ -1,5 +1,6 @@
 """Tracking: dynamical inverse kinematics from markers and orientations to motion, of recordings or sample by sample."""
 
+from .coupled import CoupledLimits
 from .labels import Relabelled, Swap, relabelled
 from .options import TrackingOptions
 from .targets import Attachment, OrientationTargets, PositionTargets, Targets
@@ -9,6 +10,7 @@ from .tracker import Tracker, TrackerStep
 
 __all__ = [
     "Attachment",
+    "CoupledLimits",
     "OrientationTargets",
     "OrientationTask",
     "PositionTargets",

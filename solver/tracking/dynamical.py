@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from ..dynamics import integrate
+from ..dynamics import difference, integrate
 from ..errors import BackendError
 from ..qp.pivoting import FEASIBLE, between_bounds
-from ..rig import Rig
+from ..rig import ROOT_NV, Rig
 from ..so3 import vee
 from .kinematics import Kinematics
 from .options import TrackingOptions
@@ -24,6 +24,9 @@ DAMPED = (1e-3, 1e-2, 1e-1, 1.0)
 """Shares of the largest weight that price a step, tried in turn where a step comes out too long: near a singularity."""
 SLACK = 1e-6
 """[rad] By which a bound may be passed before a step counts as infeasible."""
+DOUBTED, TINY = 0.02, 1e-30
+"""[rad^2] Squared angles out of reach at which a joint is expected to go on with half of its velocity: steps towards
+what is out of reach fall short or overshoot, and an expectation made of them would ring."""
 FEWEST_CURVED = 4
 """Points whose second-order term is worth its price."""
 EXACT_TURN = 0.1
@@ -82,6 +85,8 @@ class InverseKinematics:
         self.kinematics.price(self._prices)
         self._still = np.zeros(rig.model.nv)
         self._curved = self.points is not None and len(self.points.names) >= FEWEST_CURVED
+        self._unreached = np.zeros(rig.model.nv)
+        self._trust = np.ones(rig.model.nv)
         self._held: np.ndarray | None = None
         self._newton: Newton | None = None
         self.bound_steps = 0
@@ -110,16 +115,24 @@ class InverseKinematics:
         none are measured the targets' own displacement stands for them and the same share of the old error is taken
         off. (Printed (9) adds velocity and residual at the new targets, which counts one step of motion twice.) The
         equations are linearised where the body will be if it goes on by ``going`` (nv,), not where it was: the error
-        of the step is then of second order in the acceleration, not in the velocity.
+        of the step is then of second order in the acceleration, not in the velocity. Joints that move targets out of
+        reach are expected to slow down.
         """
+        going = self._trust * going
         there = integrate(self.rig, q, going)
         kept = self.rows.kept(q, previous, sample, step, self.options.share(step))
         self.kinematics.locate(there)
         self.rows.take(sample, kept=kept)
+        self._adapt()
         return integrate(self.rig, there, self._inverted(Stride(q, there, going, step)))
 
-    def refinement(self, q: np.ndarray, sample: TargetSample, step: float) -> np.ndarray:
+    def refinement(
+        self, q: np.ndarray, sample: TargetSample, step: float, start: np.ndarray | None = None
+    ) -> np.ndarray:
         """One more step (nv,) towards a sample that stands still: v* = K r.
+
+        Limits of speed, and the price of a step, are of the way from ``start`` (nq,), where the frame set out; without
+        it of this step alone.
 
         Beyond the paper: where the residuals are large their second-order term joins J'WJ while that stays positive
         definite (Newton's method instead of Gauss-Newton's), or limbs whose markers lie near their axis and targets
@@ -130,7 +143,11 @@ class InverseKinematics:
         self.rows.take(sample, self.options.share(step))
         if self._newton is None:
             self._newton = self._exact(q)
-        result = self._inverted(Stride(q, q, self._still, step))
+        if start is None:
+            stride = Stride(q, q, self._still, step)
+        else:
+            stride = Stride(start, q, difference(self.rig, start, q), step)
+        result = self._inverted(stride)
         longest = np.abs(result[3:]).max()
         return result if longest <= TURN_LIMIT else result * (TURN_LIMIT / longest)
 
@@ -159,7 +176,19 @@ class InverseKinematics:
         A coordinate that nothing shows stays where it was, not where it would go: the price is of the whole step.
         """
         pull = self.options.posture * self.posture.pull(stride.there)
-        return self._bounded(stride, pull - self.options.damping * stride.going)
+        return self._bounded(stride, pull - (self.options.damping + self._unreached) * stride.going)
+
+    def _adapt(self) -> None:
+        """Price the step of each joint by how far the orientations it moves are out of reach (after Sugihara 2011).
+
+        There what little is won is not worth a leap, nor near a singularity; within reach a step stays free.
+        """
+        missed = self.rows.unreached(self.kinematics.subtrees)
+        if missed is not None:
+            self._unreached = self.options.adaptive * missed[self.kinematics.column_link]
+            self._unreached[:ROOT_NV] = 0.0
+            self.kinematics.price(self._prices + self._unreached)
+            self._trust = 1.0 / (1.0 + self._unreached / (self.options.adaptive * DOUBTED + TINY))
 
     def _bounded(self, stride: Stride, torques: np.ndarray) -> np.ndarray:
         """Solution of the equations that stand in the tree, by the quadratic program where limits bind."""
@@ -195,9 +224,9 @@ class InverseKinematics:
         for share in DAMPED:
             if np.abs(result[3:]).max() <= TURN_LIMIT:
                 break
-            tree.price(self._prices + share * self.rows.heaviest)
+            tree.price(self._prices + self._unreached + share * self.rows.heaviest)
             result = tree.solution(q, torques)
-            tree.price(self._prices)
+            tree.price(self._prices + self._unreached)
         return result
 
     def _exact(self, q: np.ndarray) -> Newton | None:
@@ -229,14 +258,16 @@ class InverseKinematics:
         """
         return self.refined(q, sample, step)[0]
 
-    def refined(self, q: np.ndarray, sample: TargetSample, step: float) -> tuple[np.ndarray, bool]:
+    def refined(
+        self, q: np.ndarray, sample: TargetSample, step: float, start: np.ndarray | None = None
+    ) -> tuple[np.ndarray, bool]:
         """`settled`, and whether it converged: True when the options ask for no refinement."""
         before = 0.0
         for _ in range(self.options.iterations):
             fresh = before == 0.0 or self._newton is None
             if fresh:
                 self._newton = None
-            change = self.refinement(q, sample, step)
+            change = self.refinement(q, sample, step, start)
             q = integrate(self.rig, q, change)
             size = float(np.abs(change).max())
             left = size

@@ -34,7 +34,7 @@ class Kinematics(WeightedTree):
         upper = self.below[np.ix_(self.column_link, self.column_link)] & ~same
         self._shares = upper + 0.5 * same
         """(nv, nv): what counts of a product that is valid where the row's joint is above the column's."""
-        self._below = self.below.astype(float)
+        self.subtrees = self.below.astype(float)
 
     def points(self, links: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """World positions (P, 3) [m] of points at ``offsets`` (P, 3) [m] on ``links`` (P,)."""
@@ -64,7 +64,7 @@ class Kinematics(WeightedTree):
         blocks[:, :, 3:] = moments - trace[:, None, None] * np.eye(3)
         if turns is not None:
             blocks[:, :, 3:] -= 0.5 * skew(turns)
-        below = (self._below @ blocks.reshape(-1, 18)).reshape(-1, 3, 6)[self.column_link]
+        below = (self.subtrees @ blocks.reshape(-1, 18)).reshape(-1, 3, 6)[self.column_link]
         turned = (below @ self.jacobian.T[:, :, None])[:, :, 0]
         product = (self.jacobian[3:].T @ turned.T) * self._shares
         return -(product + product.T)

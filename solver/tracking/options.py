@@ -29,6 +29,8 @@ class TrackingOptions:
         free_twist: links whose turn about their own z axis costs nothing: the human rig's forearms do not pronate, so
             its hands do. Names the rig lacks are ignored.
         damping: [m^2] price of a step, so that a coordinate nobody sees stays where it is.
+        adaptive: price of a step beside the orientations' mean squared angle to their targets, so that targets out of
+            reach move nothing else and singularities are passed slowly; 0 for none.
         limits: keep joint limits by rapetti2020 (12)-(13).
         coupled: limits that several joints share, (11); kept with the others.
         limit_speed: [rad/s] bound on joint speed where the rig states none.
@@ -38,6 +40,7 @@ class TrackingOptions:
         fade: [s] time over which a marker's weight falls towards a gap and grows after it, so that a marker that comes
             or goes does not bend the motion in one frame; 0 to count it fully up to the gap.
         restart_error: [m] frame RMSE beyond which the frame is tried again from a robust start.
+        restart_turn: [rad] the same for orientations; since they may be out of reach, only once in a while.
     """
 
     gain: float = 1.0
@@ -48,6 +51,7 @@ class TrackingOptions:
     posture: float = 2.5e-5
     free_twist: tuple[str, ...] = ("right_hand", "left_hand")
     damping: float = 1e-7
+    adaptive: float = 0.3
     limits: bool = True
     coupled: CoupledLimits | None = None
     limit_speed: float = 40.0
@@ -56,6 +60,7 @@ class TrackingOptions:
     huber: float = 0.0
     fade: float = 0.1
     restart_error: float = 0.12
+    restart_turn: float = 0.2
 
     def __post_init__(self) -> None:
         if not 0.0 < self.gain < 2.0:
@@ -68,8 +73,8 @@ class TrackingOptions:
             raise InvalidValue(f"integrator {self.integrator!r} is none of {', '.join(INTEGRATORS)}")
         if self.iterations < 0 or not self.tolerance > 0.0:
             raise InvalidValue("iterations must not be negative and tolerance must be positive")
-        if min(self.posture, self.damping, self.huber, self.fade, self.baumgarte_gain) < 0.0:
-            raise InvalidValue("posture, damping, huber, fade and baumgarte_gain must not be negative")
+        if min(self.posture, self.damping, self.huber, self.fade, self.baumgarte_gain, self.adaptive) < 0.0:
+            raise InvalidValue("posture, damping, adaptive, huber, fade and baumgarte_gain must not be negative")
 
     def share(self, step: float) -> float:
         """K dt for a step [s]: the share of the error that it takes off, always below the discrete-time bound 2."""

@@ -131,6 +131,19 @@ class LinkRows:
         traces = self._relative[:, [0, 4, 8]].sum(axis=1)[self._weights[self._points :] > 0.0]
         return math.sqrt(max(3.0 - float(traces.min(initial=3.0)), 0.0))
 
+    def unreached(self, below: np.ndarray) -> np.ndarray | None:
+        """(L,) sum of w 2 (1 - cos angle) over the orientations of each link and those below it, as last taken.
+
+        Args:
+            below: (L, L) as of `Kinematics`.
+        """
+        if not self._turns:
+            return None
+        weights = self._weights[self._points :]
+        traces = self._relative[:, [0, 4, 8]].sum(axis=1)
+        missed = weights * np.where(weights > 0.0, 3.0 - traces, 0.0)
+        return below @ (self._selector[:, self._points :] @ missed)
+
     def distance(self, sample: TargetSample) -> float:
         """Root mean square distance [m] of the weighing points that were measured; NaN without any."""
         wanted, _ = self._residuals(sample)

@@ -19,6 +19,11 @@ ROTATION = slice(3, 7)
 """Entries of q that hold the root's quaternion."""
 FEWEST_POINTS = 4
 """A sample with fewer seen points cannot be tracked; the pose of its predecessor is held and does not count."""
+TURN_GAIN = 0.97
+"""The same of the orientations' error, of which most may be out of reach however the fit is."""
+PATIENCE, PATIENCE_GROWS = 10, 4
+"""Frames whose orientations stay far from their targets before a new start is tried, and by how much longer each next
+try is waited for: targets may be out of reach for good."""
 RESTART_GAIN = 0.8
 """A new start is taken where it leaves less than this share of the error."""
 
@@ -79,6 +84,7 @@ class Tracker:
         """(nq,) where the rig is; None before the first sample that shows enough."""
         self.v = np.zeros(rig.model.nv)
         """(nv,) [m/s, rad/s] its velocity, with which it is expected to go on."""
+        self._missed, self._patience = 0, PATIENCE
         self.drift = 0.0
         """Largest |R'R - 1| of the root with Baumgarte integration, 0 with the manifold's."""
         self._previous: TargetSample | None = None
@@ -139,7 +145,7 @@ class Tracker:
         if self._root is not None:
             following[ROTATION] = self._root.advance(difference(self.rig, q, following)[3:6])
             self.drift = max(self.drift, self._root.drift)
-        following, converged = solver.refined(following, sample, dt)
+        following, converged = solver.refined(following, sample, dt, q)
         if self._root is not None and self.options.iterations:
             self._root.restart(following[ROTATION])
         return following, converged
@@ -171,11 +177,16 @@ class Tracker:
     ) -> tuple[np.ndarray, bool, float, float] | None:
         """A new start's pose, convergence and errors where the fit was lost and the new one is clearly better."""
         lost = error > self.options.restart_error and self.options.iterations > 0
+        if turn > self.options.restart_turn:
+            self._missed += 1
+            if self._missed == self._patience:
+                self._patience *= PATIENCE_GROWS
+                lost = True
         if not lost:
             return None
         again = robust_start(self.rig, self.tasks, sample, self.options)
         again, settled = self.solver.refined(again, sample, dt)
-        found = self.solver.error(again, sample)
-        if not found < RESTART_GAIN * error:
-            return None
-        return again, settled, found, self.solver.turn_error(again, sample)
+        found, turned = self.solver.error(again, sample), self.solver.turn_error(again, sample)
+        if found < RESTART_GAIN * error or (turned < TURN_GAIN * turn and not found > error):
+            return again, settled, found, turned
+        return None

@@ -1,0 +1,73 @@
+"""Recorded markers: what a frame costs beside mink's step on 66 degrees of freedom, and that the fit stays as good."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from solver.calibration import Calibration, calibrate
+from solver.formats.recording import ReadOptions, read_recording
+from solver.tracking import Targets, Tracker, TrackingOptions, track
+from solver.tracking.targets import faded
+
+from ..figures.figure import Bound, Figure, at_most, missing, within
+from ..marker_errors import SUBJECTS
+from . import peers
+from .bodies import HUMANS, human
+from .motions import motion
+from .passes import Step, Times, peer_steps, taking_turns
+
+SUBJECT = SUBJECTS[0]
+TRIAL = "squats1"
+RMSE, SAME = 7.66, 0.02
+"""[mm] Mean over the subject's trials that the tracker had before, and what counts as the same."""
+
+
+def marker_figures(data: Path, quick: bool) -> list[Figure]:
+    """Times of one pass and of a converged frame; the error over all of the subject's trials."""
+    paths = [data / file for file in SUBJECT.files]
+    seen = motion(data, "run")
+    ready = seen is not None and peers.available() and HUMANS[66].exists()
+    if not all(path.exists() for path in paths):
+        return missing(_rows(None, None, None), "no recordings")
+    recordings = [read_recording(path, ReadOptions(ragged=True)) for path in paths]
+    found = calibrate(recordings, mass=SUBJECT.mass, sex=SUBJECT.sex)
+    errors = []
+    for recording in recordings:
+        assert recording.markers is not None
+        if not quick:
+            errors.append(1e3 * track(found.rig, found.attachments, recording.markers).rmse)
+    times: list[Times | None] = [None, None]
+    markers = next(recording.markers for recording in recordings if recording.name == TRIAL)
+    if seen is not None and ready and markers is not None:
+        wanted = Targets.of_markers(found.rig, found.attachments, markers)
+        for place, options in enumerate((TrackingOptions.one_pass(), TrackingOptions())):
+            times[place] = taking_turns(_steps(found, wanted, options), peer_steps(human(66), seen), quick)
+    return _rows(times[0], times[1], float(np.mean(errors)) if errors else None)
+
+
+def _steps(found: Calibration, wanted: Targets, options: TrackingOptions) -> list[Step]:
+    assert wanted.positions is not None
+    tracker = Tracker(found.rig, wanted.tasks, options)
+    shares = faded(wanted.times, wanted.positions.positions, options.fade)
+    samples = [wanted.sample(k, shares[k] if options.fade else None) for k in range(len(wanted))]
+    tracker.start(samples[0], 0.01)
+    return [partial(tracker.step, sample, 0.01) for sample in samples[1:]]
+
+
+def _rows(one: Times | None, settled: Times | None, rmse: float | None) -> list[Figure]:
+    def timed(times: Times | None, what: str, must: Bound, aim: Bound) -> Figure:
+        value = None if times is None else times.median
+        told = "" if times is None else times.told
+        return Figure(
+            f"markers, 34 DoF, 47 markers, {what}, over mink's 66", f"real, {TRIAL}", value, "", must, aim, told
+        )
+
+    return [
+        timed(one, "one pass", at_most(0.27), at_most(0.16)),
+        timed(settled, "converged", at_most(1.35), at_most(0.7)),
+        Figure("marker error, calibrated on all trials, mean of 8", "real, subject_a", rmse, "mm", within(RMSE, SAME),
+               None, "" if rmse is not None else "left out by --quick"),
+    ]  # fmt: skip
