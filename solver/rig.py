@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 GRAVITY = 9.81
 """[m/s^2]."""
+UNSHOWN = "unshown"
+"""Entry of the provenance: links that the markers of a calibration do not show."""
 SAME_PLACE = 1e-6
 """[m] Joint centres nearer than this are the same."""
 WIDE = 110
@@ -129,6 +131,11 @@ class Rig(_Derived):
             f"  patches: {', '.join(self.patches) or 'none'}; {told}",
         )
         return "\n".join(line[:2] + shorten(line[2:], WIDE, placeholder=" ...") for line in lines)
+
+    @property
+    def unshown(self) -> tuple[str, ...]:
+        """Links of which the calibration's markers do not show how they turn; none where nothing was calibrated."""
+        return tuple(str(link) for link in self.provenance.get(UNSHOWN, ()))  # type: ignore[attr-defined]
 
     @property
     def headline(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import shortened
 from ..errors import InputError, InvalidValue
 from ..progress import Progress, silent
-from ..rig import Rig
+from ..rig import UNSHOWN, Rig
 from ..rigs.human import human
 from ..tracking.targets import Attachment
 from ..trial import Recording
@@ -19,6 +19,7 @@ from .judgement import judged
 from .markerset import MarkerSet
 from .markerset_file import detect_marker_set, load_marker_set
 from .sampling import is_still
+from .shown import unshown_links
 from .subject import SubjectData, SubjectState, lengths_of
 
 SIZE_DIFFERENCE = 0.04
@@ -157,6 +158,7 @@ def _result(subject: SubjectState, recordings: Sequence[Recording], assumed: tup
         attachments.append(Attachment(name, place.link, subject.offsets[column], place.weight, place.anatomical))
         seen = np.isfinite(residuals[:, column])
         errors[name] = float(np.sqrt(np.mean(residuals[seen, column] ** 2))) if seen.any() else float("nan")
+    rig = replace(rig, provenance={**rig.provenance, UNSHOWN: list(unshown_links(rig, attachments))})
     names = {name for r in recordings for name in r.markers.names}  # type: ignore[union-attr]
     unknown = subject.marker_set.unknown(sorted(names))
     if unknown:

@@ -186,6 +186,9 @@ def add_method(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--asymmetric", action="store_true", help="left and right may differ freely (consistent method, people)"
     )
+    group.add_argument(
+        "--hold-unshown", action="store_true", help="hold links at the prior of which no marker shows how they turn"
+    )
     group.add_argument("--no-synchronisation", action="store_true", help="do not take off the lag of the plates")
     add_smooth(group)
 
@@ -199,6 +202,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
         preset=options.filter,
         base=options.base,
         symmetric=False if options.asymmetric else None,
+        hold_unshown=options.hold_unshown,
         synchronise=not options.no_synchronisation,
         smooth=options.smooth,
         bootstrap=options.bootstrap,

@@ -18,7 +18,7 @@ from ..inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameter
 from ..qp import PSD, Cone, Problem, Rows, Solution, Status, solve, triangle_of
 from ..rig import Rig
 from .bodies import ORDER, BodyCoordinates
-from .constraints import ConstraintOptions, box_rows, mass_rows, plausible_rows
+from .constraints import ConstraintOptions, box_rows, held_rows, mass_rows, plausible_rows
 from .entropic import minimise
 from .errors_in_variables import Calibrated
 from .estimate import Estimate, Step, cost_of
@@ -291,7 +291,7 @@ def _rows(rig: Rig, reference: InertialParameters, bodies: BodyCoordinates, opti
     limits.check(rig.links)
     masses = mass_rows(rig, limits.total_mass)
     # The cones already keep the masses positive.
-    parts = [masses.select(masses.equality)]
+    parts = [masses.select(masses.equality), held_rows(rig, reference, limits)]
     parts += [box_rows(rig)] if limits.boxes else []
     parts += [plausible_rows(rig, reference, limits)] if options.plausible else []
     rows = Rows.stack(parts)

@@ -13,7 +13,7 @@ from ..inertials import InertialParameters
 from ..qp import Level, Rows, solve_hierarchy
 from ..rig import Rig
 from .base_estimation import WELL_KNOWN, BaseEstimate, estimate_base
-from .constraints import ConstraintOptions, direction_rows, physical_rows
+from .constraints import ConstraintOptions, direction_rows, held_rows, physical_rows
 from .estimate import Estimate, cost_of
 from .hierarchical import prior_rows
 from .regression import Regression
@@ -79,9 +79,8 @@ def constrained(
         base.values[known],
         tuple(f"base parameter {names[i]}" for i in np.flatnonzero(known)),
     )
-    levels = [
-        Level("physical", physical_rows(rig, options.constraints), direction_rows(rig, reference, options.constraints))
-    ]
+    rows = Rows.stack([physical_rows(rig, options.constraints), held_rows(rig, reference, options.constraints)])
+    levels = [Level("physical", rows, direction_rows(rig, reference, options.constraints))]
     levels += [Level("base parameters", equalities)] if len(equalities) else []
     levels.append(Level("fit and prior", _cost_rows(regression, reference, scale, options)))
     found = solve_hierarchy(levels, scale=scale, guess=reference.vector)

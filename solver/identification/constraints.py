@@ -42,6 +42,7 @@ class ConstraintOptions:
         beta: of the mass bounds (16); None drops them for all links.
         betas: other beta by link.
         reference_masses: other m_ref [kg] by link, as for a link known to carry more.
+        held: links all of whose parameters are those of the reference.
     """
 
     total_mass: float | None = None
@@ -54,6 +55,7 @@ class ConstraintOptions:
     beta: float | None = MASS_RANGE
     betas: Mapping[str, float] = field(default_factory=dict)
     reference_masses: Mapping[str, float] = field(default_factory=dict)
+    held: Collection[str] = ()
 
     def __post_init__(self) -> None:
         if self.total_mass is not None and not self.total_mass > 0.0:
@@ -70,7 +72,7 @@ class ConstraintOptions:
         Raises:
             UnknownLink: one does not.
         """
-        for name in [*self.asymmetric, *self.betas, *self.reference_masses]:
+        for name in [*self.asymmetric, *self.betas, *self.reference_masses, *self.held]:
             if name not in links:
                 raise UnknownLink(name, links)
 
@@ -151,6 +153,17 @@ def mass_bound_rows(rig: Rig, reference: InertialParameters, options: Constraint
         low, high = (1.0 - beta) * mass, (1.0 + beta) * mass
         built.add({PER_LINK * k + MASS: 1.0}, low, np.inf, f"{link}: mass at its lower bound")
         built.add({PER_LINK * k + MASS: 1.0}, -np.inf, high, f"{link}: mass at its upper bound")
+    return built.done()
+
+
+def held_rows(rig: Rig, reference: InertialParameters, options: ConstraintOptions) -> Rows:
+    """Every parameter of the held links equal to the reference's."""
+    built = _Builder(len(rig.links))
+    for link in rig.links:
+        if link in options.held:
+            first = PER_LINK * rig.index(link)
+            for column, (name, value) in enumerate(zip(PARAMETERS, reference.values[rig.index(link)]), start=first):
+                built.add({column: 1.0}, float(value), float(value), f"{link}: {name} held")
     return built.done()
 
 

@@ -12,7 +12,7 @@ from ..errors import InvalidValue
 from ..inertials import InertialParameters
 from ..qp import Level, Rows, solve_hierarchy
 from ..rig import Rig
-from .constraints import ConstraintOptions, direction_rows, physical_rows, plausible_rows
+from .constraints import ConstraintOptions, direction_rows, held_rows, physical_rows, plausible_rows
 from .estimate import Estimate, cost_of
 from .regression import Regression
 from .scaling import parameter_scale
@@ -52,8 +52,9 @@ def hierarchical(regression: Regression, rig: Rig, options: HierarchicalOptions 
     reference = rig.prior if options.reference is None else options.reference
     limits = options.constraints
     scale = parameter_scale(rig, reference).ravel()
+    rows = Rows.stack([physical_rows(rig, limits), held_rows(rig, reference, limits)])
     levels = [
-        Level("physical", physical_rows(rig, limits), direction_rows(rig, reference, limits)),
+        Level("physical", rows, direction_rows(rig, reference, limits)),
         Level("plausible", plausible_rows(rig, reference, limits)),
         Level("data", Rows.equalities(regression.factor, regression.target, "equation")),
         Level("prior", prior_rows(reference, scale if options.scaled else np.ones_like(scale))),

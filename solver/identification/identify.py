@@ -51,6 +51,7 @@ class IdentifyOptions:
         symmetric: whether left and right must agree within the constraints' alpha (jovic2016 (15)) in the consistent
             method, which leaves out the mass bounds; None says yes for people, whose link frames mirror each other, and
             no for robots. Drop it for an amputee, a stroke survivor or one-sided load.
+        held: links held at the prior. Not used by the minimum norm.
         relative_std: relative spread of a link's mass around the prior, consistent method only; None takes its default.
         bootstrap: number of samples; 0 for none.
         cross_validate: also fit on all trials but one, or with one trial on one half of it, and test on the rest.
@@ -63,6 +64,7 @@ class IdentifyOptions:
     total_mass: float | None = None
     constraints: ConstraintOptions = field(default_factory=ConstraintOptions)
     symmetric: bool | None = None
+    held: tuple[str, ...] = ()
     relative_std: float | None = None
     bootstrap: int = 40
     cross_validate: bool = True
@@ -142,11 +144,13 @@ def identify(
     spread = _uncertainty(rig, whole, estimate, options, notes, Part(progress, 0.5, 1.0))
     _tell_noise(whole, options, notes)
     _tell_belief(rig, believed, notes)
+    held = () if options.method == "minimum_norm" else options.held
+    _tell_unshown(rig, estimate, held, notes)
     noise = float(np.sqrt(noise_variance(whole, estimate.parameters) * estimate.settings.get("data inflation", 1.0)))
     known = information(whole, diagonal_spread(rig.prior, rig.boxes, ConsistentOptions()), noise=noise)
     return Identification(
         estimate=estimate,
-        determined=known.determined,
+        determined=np.where(np.isin(rig.links, held), 0.0, known.determined.T).T,
         singular_values=known.singular_values,
         rank=known.rank,
         weights=whole.weights,
@@ -174,7 +178,7 @@ def method_of(rig: Rig, options: IdentifyOptions, judged: Estimate | None = None
     Raises:
         UnknownPreset: no such method.
     """
-    limits = replace(options.constraints, total_mass=options.total_mass)
+    limits = replace(options.constraints, total_mass=options.total_mass, held=options.held)
     if options.method == "consistent":
         chosen = _consistent_options(rig, options)
         if judged is not None:
@@ -191,7 +195,7 @@ def method_of(rig: Rig, options: IdentifyOptions, judged: Estimate | None = None
 
 
 def _consistent_options(rig: Rig, options: IdentifyOptions) -> ConsistentOptions:
-    limits = replace(options.constraints, total_mass=options.total_mass, beta=None)
+    limits = replace(options.constraints, total_mass=options.total_mass, beta=None, held=options.held)
     person = rig.provenance.get("kind") == "human"
     symmetric = person if options.symmetric is None else options.symmetric
     chosen = ConsistentOptions(constraints=limits, plausible=symmetric, held_masses=person)
@@ -329,6 +333,26 @@ def _tell_belief(rig: Rig, believed: np.ndarray, notes: list[str]) -> None:
             f"judged by the plates, the motion is mostly noise above these frequencies: {doubted}; when they are "
             "compared, identified parameters and prior are asked for no forces there; what was measured keeps its band"
         )
+
+
+def _tell_unshown(rig: Rig, estimate: Estimate, held: Sequence[str], notes: list[str]) -> None:
+    """Links that are held, and those of which only the sum with their neighbour means anything."""
+    if held:
+        notes.append(f"{', '.join(_words(link) for link in held)}: held at the prior, scaled to the body's mass")
+    for link in rig.unshown:
+        if link in held:
+            continue
+        together = [rig.index(link), rig.parents[rig.index(link)]]
+        mass, usual = (float(each.masses[together].sum()) for each in (estimate.parameters, estimate.prior))
+        notes.append(
+            f"no marker shows how the {_words(link)} turns: read its numbers with those of the "
+            f"{_words(rig.links[together[1]])} as one body of {mass:.1f} kg (prior {usual:.1f}), or hold it at the "
+            "prior"
+        )
+
+
+def _words(link: str) -> str:
+    return link.replace("_", " ")
 
 
 def _base(regression: Regression, notes: list[str]) -> BaseEstimate | None:

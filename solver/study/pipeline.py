@@ -474,6 +474,7 @@ def _options(prepared: Prepared, settings: Settings) -> IdentifyOptions:
         base=_base(prepared.rig, settings),
         total_mass=prepared.mass.mass if prepared.mass is not None else None,
         symmetric=settings.symmetric,
+        held=prepared.rig.unshown if settings.hold_unshown else (),
         bootstrap=settings.bootstrap,
         cross_validate=settings.cross_validate,
         seed=settings.seed,

@@ -38,6 +38,7 @@ class Settings:
         preset: filter of motion and wrenches, a name of `signals.PRESETS`.
         base: base link at whose origin the wrench equation is written; None takes the rig's own choice.
         symmetric: left and right agree within 10 %, consistent method only; None: for people, not for robots.
+        hold_unshown: links of which no marker shows how they turn are held at the prior.
         synchronise: estimate and remove the lag between plates and motion.
         smooth: take the most likely motion of each recording as a whole, not of each frame by itself; markers only.
         bootstrap: number of bootstrap samples; 0 for none.
@@ -56,6 +57,7 @@ class Settings:
     preset: str = "human_8hz"
     base: str | None = None
     symmetric: bool | None = None
+    hold_unshown: bool = False
     synchronise: bool = True
     smooth: bool = False
     bootstrap: int = 40

@@ -14,7 +14,7 @@ from solver.identification.bootstrap import bootstrap
 from solver.identification.constraints import ConstraintOptions
 from solver.identification.identify import METHODS, IdentifyOptions, identify, method_of
 from solver.identification.result import Identification
-from solver.rig import Rig
+from solver.rig import UNSHOWN, Rig
 from solver.rigs import hoap3
 from solver.trial import Trial
 from tests.random_motion import random_trial
@@ -64,6 +64,23 @@ def test_total_mass_is_kept(truth: Rig, believed: Rig) -> None:
     options = replace(FAST, total_mass=9.0, cross_validate=False)
     result = identify(believed, trials(truth, noise=1.0), options)
     assert result.parameters.total_mass == pytest.approx(9.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "minimum_norm"])
+def test_what_nothing_shows_is_held_at_the_prior(truth: Rig, believed: Rig, method: str) -> None:
+    """A held link keeps its prior in every method that has one, is named and counts as not determined; where a link
+    that no marker shows is not held, the sum with its neighbour is told.
+    """
+    link = believed.links[-1]
+    blind = replace(believed, provenance={**believed.provenance, UNSHOWN: [link]})
+    options = replace(FAST, method=method, cross_validate=False)
+    held = identify(blind, trials(truth), replace(options, held=(link,)))
+    assert held.parameters.values[-1] == pytest.approx(believed.prior.values[-1], rel=1e-5, abs=1e-6)
+    assert held.determined[-1].max() == 0.0
+    assert any(link.replace("_", " ") in note and "held" in note for note in held.notes)
+    free = identify(blind, trials(truth), options)
+    assert any(link.replace("_", " ") in note and "as one body" in note for note in free.notes)
+    assert abs(free.parameters[link].mass / believed.prior[link].mass - 1.0) > 0.02
 
 
 def test_used_and_unused_always_both(truth: Rig, believed: Rig) -> None:
