@@ -226,6 +226,76 @@ class JointCoordinates:
         return rate_of(self.times)
 
 
+@dataclass(frozen=True, slots=True)
+class RestPose:
+    """How segments stand in the pose that their recording calls rest (a T-pose, often).
+
+    Attributes:
+        rotations: (B, 3, 3) segment axes in the world, z up.
+        heads: (B, 3) [m] where each begins.
+        tips: (B, 3) [m] where each ends: its next joints, or its end; NaN where nothing tells.
+    """
+
+    rotations: np.ndarray
+    heads: np.ndarray
+    tips: np.ndarray
+
+    def __post_init__(self) -> None:
+        rotations = frozen("rest rotations", self.rotations, (None, 3, 3))
+        object.__setattr__(self, "rotations", rotations)
+        object.__setattr__(self, "heads", frozen("rest places", self.heads, (len(rotations), 3)))
+        object.__setattr__(self, "tips", frozen("rest ends", self.tips, (len(rotations), 3), finite=False))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SegmentPoses:
+    """Segments of a body as inertial units, a skeleton animation or a body model tell them, before any rig is known.
+
+    Attributes:
+        times: (N,) [s].
+        names: B segments, unique.
+        rotations: (N, B, 3, 3) segment axes in the world, z up; NaN where missing.
+        positions: (N, B, 3) [m] where each begins; NaN where missing; None where nothing tells it.
+        rest: how they stand at rest; None where nothing tells it.
+    """
+
+    times: np.ndarray
+    names: tuple[str, ...]
+    rotations: np.ndarray
+    positions: np.ndarray | None = None
+    rest: RestPose | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times", frozen_times(self.times))
+        object.__setattr__(self, "names", tuple(self.names))
+        if twice := repeated(self.names):
+            raise InvalidValue(f"segments must have names of their own; twice: {', '.join(twice)}")
+        shape = (len(self.times), len(self.names))
+        rotations = frozen("segment rotations", self.rotations, (*shape, 3, 3), finite=False)
+        known = np.isfinite(rotations).all(axis=(2, 3))
+        if not known.any():
+            raise InvalidValue("no segment's orientation is known in any frame")
+        some = rotations[known]
+        if np.abs(some @ np.swapaxes(some, -1, -2) - np.eye(3)).max() > UNIT_QUATERNION:
+            raise InvalidValue("a segment's rotation is no rotation")
+        object.__setattr__(self, "rotations", rotations)
+        if self.positions is not None:
+            object.__setattr__(self, "positions", frozen("segments", self.positions, (*shape, 3), finite=False))
+        if self.rest is not None and len(self.rest.rotations) != len(self.names):
+            raise InvalidValue(f"the rest pose holds {len(self.rest.rotations)} segments, not {len(self.names)}")
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __repr__(self) -> str:
+        return f"{len(self.names)} segments: {span_of(self.times)}\n  {shortened(self.names)}"
+
+    @property
+    def rate(self) -> float:
+        """Frames per second, from the median step."""
+        return rate_of(self.times)
+
+
 def span_of(times: np.ndarray) -> str:
     """Duration, rate and number of samples in words, for a value's ``repr``."""
     if len(times) < 2:

@@ -4,6 +4,8 @@ command line are judged by it before anything is imported."""
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterator
 
 from .errors import InvalidValue
 
@@ -27,3 +29,29 @@ def require_person(height: float, mass: float) -> None:
     for name, value, (low, high), unit in (("height", height, STATURES, "m"), ("mass", mass, MASSES, "kg")):
         if not (math.isfinite(value) and low <= value <= high):
             raise InvalidValue(f"a person's {name} lies between {low:g} and {high:g} {unit}, got {value!r}")
+
+
+FILLERS = frozenset({"marker", "markers", "mkr", "mrk", "study", "augmented", "imu", "sensor", "p", "j"})
+"""Words of a name that say nothing."""
+
+
+def sides_and_words(name: str) -> Iterator[tuple[str, list[str]]]:
+    """Ways to part a name into its side and the words of the rest, in small letters."""
+    pieces = [piece for piece in re.split(r"[^A-Za-z0-9]+", name) if piece]
+    words = [word for piece in pieces for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+[a-z]*", piece)]
+    for parts in (pieces, words):
+        small = [part.lower() for part in parts if part.lower() not in FILLERS]
+        yield "", small
+        for place, part in enumerate(small):
+            for side in ("left", "right"):
+                if part in (side, side[0]):
+                    yield side, small[:place] + small[place + 1 :]
+                elif part.startswith(side):
+                    yield side, [*small[:place], part.removeprefix(side), *small[place + 1 :]]
+    joined = "".join(pieces)
+    for letter, side in (("l", "left"), ("r", "right")):
+        if joined[:1].lower() == letter:
+            yield side, [joined[1:].lower()]
+        bare = joined.rstrip("0123456789")
+        if bare[-1:].lower() == letter:
+            yield side, [(bare[:-1] + joined[len(bare) :]).lower()]

@@ -11,7 +11,7 @@ import numpy as np
 
 from .arrays import frozen_mask
 from .errors import InvalidValue
-from .motion import JointCoordinates, Markers, Motion, span_of
+from .motion import JointCoordinates, Markers, Motion, SegmentPoses, span_of
 from .wrenches import Wrenches
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class Recording:
         metadata: what the files say of the subject: ``mass`` [kg], ``height`` [m], ``sex``, ``subject``; absent where
             they do not.
         joints: joint coordinates, or None where the files hold none.
+        segments: orientations (and places) of segments, or None where the files hold none.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Recording:
     warnings: tuple[str, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
     joints: JointCoordinates | None = None
+    segments: SegmentPoses | None = None
 
     def __post_init__(self) -> None:
         if not self.name or not self.name.isprintable() or any(letter in self.name for letter in "/\\"):
@@ -47,7 +49,8 @@ class Recording:
         object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
 
     def __repr__(self) -> str:
-        parts = [repr(part).splitlines()[0] for part in (self.markers, self.joints, self.wrenches) if part is not None]
+        found = (self.markers, self.joints, self.segments, self.wrenches)
+        parts = [repr(part).splitlines()[0] for part in found if part is not None]
         return "\n  ".join([f"Recording {self.name!r}; {len(self.warnings)} warnings", *(parts or ["empty"])])
 
 

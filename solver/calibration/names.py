@@ -11,7 +11,7 @@ from typing import Any
 from ..assets import ASSETS
 from ..files import read_bytes
 from ..formats.json_tree import json_object
-from ..person import LINKS
+from ..person import LINKS, sides_and_words
 
 NAMES = ASSETS / "marker_names.json"
 LANDMARK, LINK, CENTRE, VIRTUAL, OBJECT = "landmark", "link", "joint centre", "virtual", "object"
@@ -21,8 +21,6 @@ SURE, COUNTED, PREFIXED, BEGINS, LETTER = 0.95, 0.85, 0.7, 0.6, 0.45
 single letter."""
 NO_SIDE = 0.5
 """Share of it that stays where a link that a body has twice is named without its side."""
-FILLERS = frozenset({"marker", "markers", "mkr", "mrk", "study", "augmented", "p", "j"})
-"""Words that say nothing."""
 MEDIAL = frozenset({"sacrum", "c7", "t7", "t10", "sternal_notch", "xiphoid", "forehead", "head_top"})
 """Landmarks that a body has once."""
 
@@ -94,7 +92,7 @@ def _best(word: str) -> NameGuess | None:
 def _readings(name: str) -> Iterator[NameGuess]:
     """All that a name may say."""
     vocabulary = _vocabulary()
-    for side, words in _sides(name):
+    for side, words in sides_and_words(name):
         forms = {"".join(words), "".join(reversed(words))}
         for form in forms:
             for stem, share in (
@@ -120,28 +118,6 @@ def _sided(kind: str, what: str, side: str, confidence: float) -> NameGuess | No
     if side and kind == LANDMARK and not twice:
         return None
     return NameGuess(kind, what, side if twice else "", confidence)
-
-
-def _sides(name: str) -> Iterator[tuple[str, list[str]]]:
-    """Ways to part a name into its side and the words of the rest, in small letters."""
-    pieces = [piece for piece in re.split(r"[^A-Za-z0-9]+", name) if piece]
-    words = [word for piece in pieces for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+[a-z]*", piece)]
-    for parts in (pieces, words):
-        small = [part.lower() for part in parts if part.lower() not in FILLERS]
-        yield "", small
-        for place, part in enumerate(small):
-            for side in ("left", "right"):
-                if part in (side, side[0]):
-                    yield side, small[:place] + small[place + 1 :]
-                elif part.startswith(side):
-                    yield side, [*small[:place], part.removeprefix(side), *small[place + 1 :]]
-    joined = "".join(pieces)
-    for letter, side in (("l", "left"), ("r", "right")):
-        if joined[:1].lower() == letter:
-            yield side, [joined[1:].lower()]
-        bare = joined.rstrip("0123456789")
-        if bare[-1:].lower() == letter:
-            yield side, [(bare[:-1] + joined[len(bare) :]).lower()]
 
 
 def _tree() -> Mapping[str, Any]:

@@ -24,7 +24,9 @@ from ..person import LINKS
 from ..rig import Rig
 from ..rigs.skeleton import LATERAL
 from ..tracking.kinematics import Kinematics
-from ..tracking.track import Tracked, track
+from ..tracking.options import TrackingOptions
+from ..tracking.targets import Targets
+from ..tracking.track import follow
 from ..trial import Recording
 from .calibrate import Calibration, calibrate
 from .markerset import MarkerSet
@@ -311,7 +313,7 @@ def _local(calibration: Calibration, markers: Markers, names: Sequence[str]) -> 
         if name in some.names:
             table[:, column] = some.of(name)
     try:
-        tracked: Tracked = track(rig, calibration.attachments, some)
+        tracked = follow(rig, Targets.of_markers(rig, calibration.attachments, some), TrackingOptions())
     except SolverError:
         return np.full((0, len(names), len(rig.links), 3), np.nan)
     kinematics = Kinematics(rig)

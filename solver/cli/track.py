@@ -5,9 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from ..errors import InvalidValue
+from ..person import STATURE_GUESS
 from ..progress import Progress
-from .foreseen import require_sense
+from .argument_types import path, path_ending
+from .foreseen import LIKELY_MASS, require_sense
 from .options import (
+    KEYS,
+    Subject,
     add_calibration,
     add_filter,
     add_jobs,
@@ -28,12 +33,16 @@ if TYPE_CHECKING:
 EXPLANATION = """
 Writes the motion of every trial (.mot, .csv, and .motion.npz for Blender and for `check`, `export` and `perform`) with
 the error of every marker. Joint coordinates of a rig that is named with --rig are filtered and pass through.
+Orientations of segments (.bvh, OpenSim's orientation .sto, tables of quaternions, AMASS and SMPL-X .npz) are followed
+by a person of the stature that is stated, or by --rig; which segment turns which link is told by names and the pose at
+rest, can be saved, corrected and named.
 
 Examples:
   python -m solver track walk.trc --calibration subject/calibration.json --output tracked
   python -m solver track static.trc walk.trc --height 1.75 --mass 70 --sex male --output tracked
   python -m solver track jump.trc --calibration subject/calibration.json --smooth --output smoothed
   python -m solver track robot_angles.csv --rig hoap3 --output motions
+  python -m solver track dance.bvh --height 1.75 --mass 70 --sex male --output tracked --save-mapping bones.json
 """
 
 
@@ -47,18 +56,22 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_filter(parser)
     add_smooth(parser)
     add_jobs(parser)
+    parser.add_argument("--mapping", type=path, metavar="FILE", help="which recorded segment turns which link, .json")
+    parser.add_argument("--save-mapping", type=path_ending(KEYS), metavar="FILE", help="write the one that was used")
     add_output(parser)
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Track, write, tell."""
     body: Calibration | Rig | None = require_sense(options, options.files)
+    from ..calibration.calibrate import Calibration
     from ..calibration.calibration_file import CALIBRATION
     from ..formats.text_table import table
     from ..progress import Part
     from ..report.study_folder import write_study
     from ..study import pipeline
     from ..study.values import Settings
+    from ..tracking.bone_mapping import MAPPING, guessed
     from .words import warn
 
     settings = Settings(preset=options.filter, smooth=options.smooth, jobs=options.jobs, standing=options.standing)
@@ -67,13 +80,33 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     person = subject(options) if body is None else None
     recordings = pipeline.load(options.files, read_options(options))
     pipeline.require_rates(recordings, settings)
-    if person is not None:
+    segments = next((recording.segments for recording in recordings if recording.segments is not None), None)
+    mapping = None if options.mapping is None else MAPPING.read(options.mapping)
+    if segments is not None:
+        body = body.rig if isinstance(body, Calibration) else body or _person(person)
+        mapping = mapping or guessed(segments, body)
+    elif options.mapping is not None or options.save_mapping is not None:
+        raise InvalidValue("no recording holds segments that a mapping could turn links by")
+    if body is None:
+        assert person is not None
         body = pipeline.calibrate_subject(recordings, **person, progress=Part(progress, 0.0, 0.4))
-    assert body is not None
-    study = pipeline.track_study(recordings, body, settings, Part(progress, 0.4, 1.0))
+    study = pipeline.track_study(recordings, body, settings, Part(progress, 0.4, 1.0), mapping)
     write_study(study, options.output)
+    if mapping is not None:
+        print(table(("link", "segment"), list(zip(mapping.links, mapping.segments))) + "\n")
+        if options.save_mapping is not None:
+            print(f"written: {MAPPING.write(options.save_mapping, mapping)}\n")
     warn(study.warnings)
     moved = [(r.name, r.tracked, r.motion) for r in study.records if r.motion is not None]
     rows = [(name, str(len(motion)), f"{1e3 * t.rmse:.1f}" if t else "") for name, t, motion in moved]
     print(table(("trial", "frames", "marker RMSE [mm]"), rows))
     print(f"\nwritten: {options.output}")
+
+
+def _person(stated: Subject | None) -> Rig:
+    """The rig of a person without markers: of the stature and mass that are stated, or those of most."""
+    from ..rigs.human import human
+
+    assert stated is not None
+    sex = stated["sex"]
+    return human(stated["height"] or STATURE_GUESS[sex], stated["mass"] or LIKELY_MASS, sex)

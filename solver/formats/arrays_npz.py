@@ -7,6 +7,7 @@ An archive holds some of:
   or ``wrenches`` (K, P, 6) force and moment about the world origin, ``frames`` (P,) strings;
 - ``joints`` (C,) strings, ``angles`` (K, C) [rad, m], ``joint_times`` (K,) [s] or ``joint_rate`` [1/s], and ``root``
   (K, 7) [m] position and quaternion xyzw in the world, or nothing, see `joint_files`;
+- ``poses`` and ``trans`` of a body model, see `body_model`;
 - ``mass`` [kg], ``height`` [m], ``sex``, for the metadata.
 """
 
@@ -25,6 +26,7 @@ from ..wrenches import Wrenches
 from .archive import read_archive, write_archive
 from .atomic import write_atomically
 from .axes import check_extent, check_up, settle_up, to_z_up, up_of_markers
+from .body_model import is_body_model, segments_of_body_model
 from .joint_files import JointArrays, joints_of_archive
 from .text import Warn, no_warning
 from .trial_names import readable
@@ -59,13 +61,16 @@ def read_npz(
             times = arrays.times("joint", len(values))
             root = arrays.numbers("root", 2) if "root" in arrays.found else None
             joints = joints_of_archive(path, JointArrays(times, arrays.texts("joints"), values, root), angles)
+        segments = segments_of_body_model(arrays) if is_body_model(arrays) else None
         wrenches = _wrenches(arrays, up, sign, missing, warn)
     except InvalidValue as error:
         raise InputError(path, str(error), remedy=REMEDY) from error
-    if markers is None and wrenches is None and joints is None:
+    if markers is None and wrenches is None and joints is None and segments is None:
         held = ", ".join(sorted(arrays.found)) or "nothing"
         raise InputError(path, f"holds neither positions nor joint angles nor forces, only {held}", remedy=REMEDY)
-    return Recording(readable(Path(path).stem), markers, wrenches, metadata=_metadata(arrays), joints=joints)
+    return Recording(
+        readable(Path(path).stem), markers, wrenches, metadata=_metadata(arrays), joints=joints, segments=segments
+    )
 
 
 def write_recording_npz(path: str | Path, recording: Recording) -> None:

@@ -13,15 +13,17 @@ import numpy as np
 
 from ..errors import InputError
 from ..files import check_file
-from ..motion import JointCoordinates, Markers
+from ..motion import JointCoordinates, Markers, SegmentPoses
 from ..trial import Recording
 from ..wrenches import Wrenches
 from .archive import read_archive
 from .arrays_npz import read_npz
 from .bids import MOTION, described_by, holds_positions, is_motion, load_bids_motion
+from .bvh import load_bvh
 from .c3d import read_c3d
 from .joint_files import read_joints_csv, read_joints_storage
-from .storage import holds_a_trial, holds_forces, load_forces
+from .orientations import load_orientations_csv, load_orientations_storage
+from .storage import holds_a_trial, holds_forces, holds_orientations, load_forces
 from .tables import kind_of_table, load_markers_csv, load_wrenches_csv
 from .trc import load_trc
 from .trial_names import distinct_names, readable, renamed
@@ -29,7 +31,7 @@ from .wrench_checks import ForceConvention, centres_of_pressure
 
 WHOLE = (".c3d", ".npz")
 """Files that may hold markers, joint coordinates and forces."""
-SUFFIXES = (".trc", ".mot", ".sto", ".csv", ".tsv", *WHOLE)
+SUFFIXES = (".trc", ".mot", ".sto", ".csv", ".tsv", ".bvh", *WHOLE)
 _ENDING = re.compile(
     r"[_\-. ](grfs?|forces?|kinetics|ground_reaction|wrench(es)?|plates?|markers?|angles?|joints?|encoders?|ik)$", re.I
 )
@@ -39,7 +41,7 @@ _TRACKSYS = re.compile(r"_tracksys-[^_]+|_motion$", re.I)
 REACH = 0.5
 """[m] a centre of pressure farther than this from the space the markers fill is not under that body."""
 LEAST_FRAMES = 2
-MARKERS, JOINTS, FORCES, BOTH = "markers", "joints", "forces", "both"
+MARKERS, JOINTS, SEGMENTS, FORCES, BOTH = "markers", "joints", "segments", "forces", "both"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,8 @@ DEFAULT = ReadOptions()
 def read_recording(
     paths: str | Path | Sequence[str | Path], options: ReadOptions = DEFAULT, *, name: str | None = None
 ) -> Recording:
-    """One trial from one file (C3D, npz, or only markers, joints or forces) or from one of motion and one of forces.
+    """One trial from one file (C3D, npz, or only markers, joints, segments or forces), or from one of motion and one of
+    forces.
 
     Raises:
         InputError: an unknown suffix, two files of the same kind, whatever the readers refuse, or motion and forces
@@ -94,28 +97,32 @@ def read_recording(
     warnings: list[str] = []
     markers: Markers | None = None
     joints: JointCoordinates | None = None
+    segments: SegmentPoses | None = None
     wrenches: Wrenches | None = None
     metadata: dict[str, object] = {}
     sources: dict[str, tuple[Path, str]] = {}
     # Motion first: it tells the vertical axis better than forces do.
-    for file in sorted(files, key=lambda f: (MARKERS, JOINTS, BOTH, FORCES).index(kind_of(f))):
-        part, axes = _read_one(file, options, warnings, sources.get(MARKERS) or sources.get(JOINTS))
+    for file in sorted(files, key=lambda f: (MARKERS, JOINTS, SEGMENTS, BOTH, FORCES).index(kind_of(f))):
+        part, axes = _read_one(
+            file, options, warnings, sources.get(MARKERS) or sources.get(JOINTS) or sources.get(SEGMENTS)
+        )
         for kind, axis in axes.items():
             if kind in sources:
                 problem = f"holds {kind}, and so does {sources[kind][0].name}"
                 raise InputError(file, problem, remedy=f"Name one file of {kind} a trial")
             sources[kind] = (file, axis)
         markers, joints, wrenches = part.markers or markers, part.joints or joints, part.wrenches or wrenches
+        segments = part.segments or segments
         metadata |= part.metadata
-    found = {MARKERS: markers, JOINTS: joints, FORCES: wrenches}
+    found = {MARKERS: markers, JOINTS: joints, SEGMENTS: segments, FORCES: wrenches}
     _check_length(found, sources)
-    for kind, motion in ((MARKERS, markers), (JOINTS, joints)):
+    for kind, motion in ((MARKERS, markers), (JOINTS, joints), (SEGMENTS, segments)):
         if motion is not None and wrenches is not None:
             _check_time(kind, motion.times, wrenches.times, sources, warnings)
     if markers is not None and wrenches is not None:
         _check_place(markers, wrenches, sources)
     return Recording(
-        name or readable(_stem(files[0])), markers, wrenches, tuple(dict.fromkeys(warnings)), metadata, joints
+        name or readable(_stem(files[0])), markers, wrenches, tuple(dict.fromkeys(warnings)), metadata, joints, segments
     )
 
 
@@ -208,7 +215,7 @@ def _kinds_of(path: Path) -> set[str]:
 
 
 def kind_of(path: Path) -> str:
-    """``"markers"``, ``"joints"``, ``"forces"`` or ``"both"``, by suffix and, for tables, by the titles of the columns.
+    """``"markers"``, ``"joints"``, ``"segments"``, ``"forces"`` or ``"both"``, by suffix and the titles of columns.
 
     Raises:
         InputError: no file, an unknown suffix, or a CSV file that holds none of these.
@@ -217,14 +224,17 @@ def kind_of(path: Path) -> str:
     suffix = path.suffix.lower()
     if suffix == ".trc":
         return MARKERS
+    if suffix == ".bvh":
+        return SEGMENTS
     if suffix in (".mot", ".sto"):
-        return FORCES if holds_forces(path) else JOINTS
+        return SEGMENTS if holds_orientations(path) else FORCES if holds_forces(path) else JOINTS
     if suffix in WHOLE:
         return BOTH
     if suffix == ".csv":
         kind = kind_of_table(path)
         if kind is None:
-            problem = "no column is titled NAME.x [m] (markers), NAME [rad] (joints) or NAME.fx [N] (forces)"
+            problem = "no column is titled NAME.x [m] (markers), NAME [rad] (joints), NAME.qw [1] (orientations) or "
+            problem += "NAME.fx [N] (forces)"
             raise InputError(path, problem, place="line 1", remedy="Give the table the documented header")
         return kind
     if is_motion(path):
@@ -261,7 +271,7 @@ def _pairs(kinds: dict[Path, str]) -> list[tuple[Path, ...]]:
     for file, kind in kinds.items():
         if kind == FORCES:
             continue
-        same = [f for f in forces if kind in (MARKERS, JOINTS) and _stem(f).lower() == _stem(file).lower()]
+        same = [f for f in forces if kind in (MARKERS, JOINTS, SEGMENTS) and _stem(f).lower() == _stem(file).lower()]
         nearest = max(same, key=partial(_shared_depth, file), default=None)
         if nearest is not None:
             forces.remove(nearest)
@@ -300,6 +310,14 @@ def _read_one(
         else:
             joints = read_joints_storage(path, options.angles, warn=warn)
         return Recording(readable(path.stem), joints=joints), {JOINTS: "z"}
+    if kind == SEGMENTS:
+        if suffix == ".bvh":
+            segments, axis = load_bvh(path, options.up, options.units, warn=warn)
+        elif suffix == ".csv":
+            segments, axis = load_orientations_csv(path, options.up, warn=warn)
+        else:
+            segments, axis = load_orientations_storage(path, options.up, warn=warn)
+        return Recording(readable(path.stem), segments=segments), {SEGMENTS: axis}
     otherwise = None if known is None else known[1]
     convention = ForceConvention(options.force_up or options.up, otherwise, options.force_units, sign)
     reader = load_wrenches_csv if suffix == ".csv" else load_forces
@@ -311,12 +329,18 @@ def _read_one(
 
 
 def _kinds_in(recording: Recording) -> Iterable[str]:
-    parts = ((MARKERS, recording.markers), (JOINTS, recording.joints), (FORCES, recording.wrenches))
+    parts = (
+        (MARKERS, recording.markers),
+        (JOINTS, recording.joints),
+        (SEGMENTS, recording.segments),
+        (FORCES, recording.wrenches),
+    )
     return [kind for kind, part in parts if part is not None]
 
 
 def _check_length(
-    found: Mapping[str, Markers | JointCoordinates | Wrenches | None], sources: dict[str, tuple[Path, str]]
+    found: Mapping[str, Markers | JointCoordinates | SegmentPoses | Wrenches | None],
+    sources: dict[str, tuple[Path, str]],
 ) -> None:
     """A trial is more than one instant."""
     for kind, value in found.items():

@@ -62,11 +62,7 @@ def read_storage(path: str | Path, *, warn: Warn = no_warning) -> Storage:
             number, times out of order, no rows.
     """
     lines = read_lines(path)
-    end = next((i for i, line in enumerate(lines) if line.strip().lower() == END_OF_HEADER), None)
-    if end is None:
-        problem = f"is not an OpenSim storage file: no line says {END_OF_HEADER!r}"
-        raise InputError(path, problem, remedy="Export it again as .mot or .sto")
-    header = _header(lines[:end])
+    header, end = header_of(path, lines)
     labels_at = next((i for i in range(end + 1, len(lines)) if lines[i].strip()), None)
     if labels_at is None:
         raise InputError(path, "ends after its header", place=f"line {end + 1}", remedy="Export it again")
@@ -87,6 +83,24 @@ def read_storage(path: str | Path, *, warn: Warn = no_warning) -> Storage:
     check_times(table[:, 0], places, path)
     in_degrees = header.get("indegrees", "no").lower() == "yes"
     return Storage(tuple(names[1:]), unrounded(table[:, 0], stamps), table[:, 1:], header, in_degrees, tuple(places))
+
+
+def header_of(path: str | Path, lines: Sequence[str]) -> tuple[dict[str, str], int]:
+    """What the lines before ``endheader`` state, keys in lower case, and the number of lines before it.
+
+    Raises:
+        InputError: no such line.
+    """
+    end = next((i for i, line in enumerate(lines) if line.strip().lower() == END_OF_HEADER), None)
+    if end is None:
+        problem = f"is not an OpenSim storage file: no line says {END_OF_HEADER!r}"
+        raise InputError(path, problem, remedy="Export it again as .mot or .sto")
+    return _header(lines[:end]), end
+
+
+def holds_orientations(path: str | Path) -> bool:
+    """Does a storage file hold quaternions."""
+    return _head(path)[0].get("datatype", "").lower() == "quaternion"
 
 
 def read_forces(
@@ -169,9 +183,9 @@ def holds_forces(path: str | Path) -> bool:
 
 
 def holds_a_trial(path: str | Path) -> bool:
-    """Whether a storage file names forces, or says of its angles whether they are in degrees."""
+    """Whether a storage file names forces, holds orientations, or says of its angles whether they are in degrees."""
     header, names = _head(path)
-    return _names_forces(names) or "indegrees" in header
+    return _names_forces(names) or "indegrees" in header or holds_orientations(path)
 
 
 def _head(path: str | Path) -> tuple[dict[str, str], list[str]]:

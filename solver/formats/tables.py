@@ -6,6 +6,7 @@ first column is the time; an empty cell is a missing sample; lines that begin wi
 - markers: ``NAME.x [m]`` with .x .y .z for every marker; m, cm or mm;
 - wrenches: ``NAME.fx [N]`` with .fx .fy .fz, and either moments about the world origin ``NAME.mx [N m]``, or centre of
   pressure ``NAME.px [m]`` with an optional free moment ``NAME.mx``; without moment and point only forces are measured;
+- orientations: ``NAME.qx [1]`` with .qx .qy .qz .qw, see `orientations`;
 - joint coordinates: ``NAME [deg]`` or ``NAME [rad]``, see `joint_files`.
 """
 
@@ -184,7 +185,7 @@ def load_wrenches_csv(
 
 
 def kind_of_table(path: str | Path) -> str | None:
-    """``"forces"``, ``"markers"``, ``"joints"`` or None, by the column titles of a CSV file.
+    """``"forces"``, ``"markers"``, ``"segments"``, ``"joints"`` or None, by the column titles of a CSV file.
 
     Raises:
         InputError: they would tell, were they parted by commas.
@@ -200,6 +201,8 @@ def _kind_of(header: Sequence[str]) -> str | None:
     """What the titles of columns tell."""
     titles = [match for match in map(_TITLE.match, (cell.strip() for cell in header)) if match]
     ends = {end for stem, _, end in (match["name"].rpartition(".") for match in titles) if stem}
+    if any({"q2", "q3", lone} <= ends for lone in ("q1", "q0", "q4")) or {"qx", "qw"} & ends:
+        return "segments"
     if ends & set(FORCE) or ends & set(AXES):
         return "forces" if ends & set(FORCE) else "markers"
     return "joints" if {"rad", "deg"} & {plain_unit(match["unit"]) for match in titles} else None

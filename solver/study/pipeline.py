@@ -25,6 +25,7 @@ from ..rig import Rig
 from ..signals import preset_of, require_rate, smooth_motion
 from ..threads import one_blas_thread
 from ..tracking import TrackingOptions, attached_targets, track
+from ..tracking.bone_mapping import BoneMapping
 from ..tracking.smoothing import smooth
 from ..trial import Recording
 from ..workers import shared
@@ -32,6 +33,7 @@ from .airborne import identify_flights
 from .joint_motion import pose_all
 from .plates.finding import told
 from .preparation import Prepared, first_mass, prepare
+from .segment_motion import followed_all
 from .values import Settings, Study, TrialRecord
 
 FALLBACK_MASS = 70.0
@@ -157,14 +159,16 @@ def track_study(
     body: Calibration | Rig,
     settings: Settings | None = None,
     progress: Progress = silent,
+    mapping: BoneMapping | None = None,
 ) -> Study:
     """Filtered motion of every recording, identifying nothing.
 
     Args:
-        recordings: see `load`; with markers of a calibrated person, or joint coordinates of a rig.
+        recordings: see `load`; with markers of a calibrated person, or joint coordinates or segments of a rig.
         body: the calibrated person, or the rig.
         settings: filter, standing patch, number of processes.
         progress: receives progress.
+        mapping: of recorded segments to links; None: guessed from their names and pose at rest, and told.
 
     Raises:
         InvalidValue: no recording has a motion.
@@ -178,7 +182,7 @@ def track_study(
     """
     settings = Settings() if settings is None else settings
     require_rates(recordings, settings)
-    preset, rig, records = preset_of(settings.preset), *posed(recordings, body, settings, progress)
+    preset, rig, records = preset_of(settings.preset), *posed(recordings, body, settings, progress, mapping)
     moved = [replace(r, motion=smooth_motion(rig, p.times, p.q, preset)) if (p := r.poses) else r for r in records]
     calibration = body if isinstance(body, Calibration) else None
     return Study(rig, settings, tuple(moved), calibration, warnings=warnings_of(records, calibration))
@@ -231,16 +235,22 @@ def compare_study(
 
 
 def posed(
-    recordings: Sequence[Recording], body: Calibration | Rig, settings: Settings, progress: Progress
+    recordings: Sequence[Recording],
+    body: Calibration | Rig,
+    settings: Settings,
+    progress: Progress,
+    mapping: BoneMapping | None = None,
 ) -> tuple[Rig, tuple[TrialRecord, ...]]:
-    """The rig, and every recording with its configurations: tracked, or the recording's own.
+    """The rig, and every recording with its configurations: tracked, following its segments, or the recording's own.
 
     Raises:
         InvalidValue: no recording has any.
     """
     if isinstance(body, Calibration):
         return body.rig, track_all(body, recordings, smooth=settings.smooth, jobs=settings.jobs, progress=progress)
-    records = pose_all(body, recordings, settings.standing)
+    given = pose_all(body, recordings, settings.standing)
+    following = followed_all(body, recordings, mapping, progress)
+    records = tuple(turned if turned.poses is not None else own for turned, own in zip(following, given))
     if all(record.poses is None for record in records):
         raise InvalidValue(f"no trial has joint coordinates of {body.name}; markers need a person's calibration")
     return body, records
@@ -341,7 +351,7 @@ def require_rates(recordings: Sequence[Recording], settings: Settings) -> None:
         InvalidValue: one of them.
     """
     for recording in recordings:
-        for part in (recording.markers, recording.joints, recording.wrenches):
+        for part in (recording.markers, recording.joints, recording.segments, recording.wrenches):
             try:
                 if part is not None and len(part) > 1:
                     require_rate(preset_of(settings.preset), part.rate)

@@ -1,0 +1,94 @@
+"""Motions of the SMPL family of body models (AMASS, SMPL-H, SMPL-X): the rotations and the root of an .npz archive.
+
+``poses`` (N, 3 J) holds rotation vectors [rad] of the joints, the body's 22 first, each against its parent; or they
+stand in ``root_orient`` (N, 3) and ``pose_body`` (N, 63). ``trans`` (N, 3) [m] is where the root is,
+``mocap_framerate`` or ``mocap_frame_rate`` [1/s] how often. The world's z is up. Shapes, hands and
+faces are not read: no body model is needed, and lengths are not known.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import InputError
+from ..motion import RestPose, SegmentPoses
+from ..so3 import exp
+
+if TYPE_CHECKING:
+    from .arrays_npz import Entries
+
+NAMES = ("pelvis", "left_hip", "right_hip", "spine1", "left_knee", "right_knee", "spine2", "left_ankle", "right_ankle",
+         "spine3", "left_foot", "right_foot", "neck", "left_collar", "right_collar", "head", "left_shoulder",
+         "right_shoulder", "left_elbow", "right_elbow", "left_wrist", "right_wrist")  # fmt: skip
+"""The joints of the body, as the models order them."""
+PARENTS = (-1, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 12, 13, 14, 16, 17, 18, 19)
+T_POSE = np.array([
+    [0.0, 0.0, 0.0], [0.06, -0.09, 0.0], [-0.06, -0.09, 0.0], [0.0, 0.11, -0.02], [0.04, -0.38, 0.0],
+    [-0.04, -0.38, 0.0], [0.0, 0.14, 0.02], [-0.01, -0.40, -0.04], [0.01, -0.40, -0.04], [0.0, 0.06, 0.02],
+    [0.03, -0.06, 0.12], [-0.03, -0.06, 0.12], [0.0, 0.21, -0.03], [0.08, 0.12, -0.02], [-0.08, 0.12, -0.02],
+    [0.0, 0.08, 0.05], [0.10, 0.04, 0.0], [-0.10, 0.04, 0.0], [0.26, 0.0, 0.0], [-0.26, 0.0, 0.0],
+    [0.25, 0.0, 0.0], [-0.25, 0.0, 0.0],
+])  # fmt: skip
+"""[m] About where each joint stands from its parent in a T-pose: x to the left, y up, z forwards; for directions."""
+HAND, HEAD, TOE = np.array([0.1, 0.0, 0.0]), np.array([0.0, 0.15, 0.0]), np.array([0.0, 0.0, 0.06])
+"""[m] From wrist, head and foot to their ends."""
+UPRIGHT = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+"""From the model's axes to x forwards, y to the left, z up."""
+RATES = ("mocap_framerate", "mocap_frame_rate", "frame_rate", "fps")
+ROOT, BODY = "root_orient", "pose_body"
+REMEDY = "Use the archive as it was published, with poses (or root_orient and pose_body), trans and the frame rate"
+FULL_TURNS = 4.0 * np.pi
+"""[rad] Longer rotation vectors are none."""
+
+
+def is_body_model(arrays: Entries) -> bool:
+    """Whether an archive holds such a motion."""
+    return "trans" in arrays.found and ("poses" in arrays.found or {ROOT, BODY} <= set(arrays.found))
+
+
+def segments_of_body_model(arrays: Entries) -> SegmentPoses:
+    """The segments of an archive's arrays.
+
+    Raises:
+        InputError: an array of another shape, no frame rate, or rotation vectors beyond full turns.
+    """
+    if "poses" in arrays.found:
+        vectors = arrays.numbers("poses", 2)
+    else:
+        vectors = np.concatenate([arrays.numbers(ROOT, 2), arrays.numbers(BODY, 2)], axis=1)
+    count = 3 * len(NAMES)
+    if vectors.shape[1] < count:
+        problem = f"holds rotations of {vectors.shape[1] / 3:g} joints, fewer than the body's {len(NAMES)}"
+        raise InputError(arrays.path, problem, place="array poses", remedy=REMEDY)
+    place = arrays.numbers("trans", 2)
+    if place.shape != (len(vectors), 3):
+        problem = f"holds an array of shape {place.shape}, not {(len(vectors), 3)}"
+        raise InputError(arrays.path, problem, place="array trans", remedy=REMEDY)
+    rate = next((arrays.number(name) for name in RATES if name in arrays.found), None)
+    if rate is None:
+        raise InputError(arrays.path, f"states no frame rate ({', '.join(RATES)})", remedy=REMEDY)
+    turns = vectors[:, :count].reshape(len(vectors), len(NAMES), 3)
+    if np.nanmax(np.abs(turns), initial=0.0) > FULL_TURNS:
+        problem = f"holds rotation vectors up to {np.nanmax(np.abs(turns)):.3g} rad"
+        raise InputError(arrays.path, problem, place="array poses", remedy=REMEDY)
+    local = exp(turns)
+    rotations = np.empty_like(local)
+    heads = np.zeros((len(NAMES), 3))
+    for k, parent in enumerate(PARENTS):
+        rotations[:, k] = local[:, k] if parent < 0 else rotations[:, parent] @ local[:, k]
+        heads[k] = (0.0 if parent < 0 else heads[parent]) + T_POSE[k]
+    positions = np.full((len(vectors), len(NAMES), 3), np.nan)
+    positions[:, 0] = place
+    return SegmentPoses(np.arange(len(vectors)) / rate, NAMES, rotations, positions, _rest(heads))
+
+
+def _rest(heads: np.ndarray) -> RestPose:
+    """The T-pose, x forwards and z up."""
+    ends = {"left_wrist": HAND, "right_wrist": -HAND, "head": HEAD, "left_foot": TOE, "right_foot": TOE}
+    tips = np.empty_like(heads)
+    for k, name in enumerate(NAMES):
+        children = [c for c, parent in enumerate(PARENTS) if parent == k]
+        tips[k] = heads[children].mean(axis=0) if children else heads[k] + ends[name]
+    return RestPose(np.tile(UPRIGHT, (len(NAMES), 1, 1)), heads @ UPRIGHT.T, tips @ UPRIGHT.T)

@@ -1,0 +1,145 @@
+"""Orientations of segments or inertial units as quaternions over time: CSV tables and OpenSim's .sto.
+
+CSV: ``time [s]`` and for every segment ``NAME.qx [1]``, ``NAME.qy``, ``NAME.qz``, ``NAME.qw``, or ``NAME.q0`` to
+``NAME.q3`` (or ``q1`` to ``q4``) where the order is not said. An empty cell is a missing sample. Storage: ``DataType=
+Quaternion`` in the header, and a cell ``w,x,y,z`` for each unit. Quaternions turn the segment's axes into the world's.
+
+Every permutation of a smooth quaternion is smooth and turns as fast, so that only where segments stand can tell an
+order that is not stated: upright bodies stand nearer to the world's axes than to the half turns that another says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError, InvalidValue
+from ..motion import SegmentPoses
+from ..so3 import to_matrix
+from .axes import settle_up, to_z_up
+from .storage import header_of
+from .tables import Table, read_table
+from .text import Warn, cells_of, check_times, no_warning, numbers, read_lines
+
+STATED = ("qx", "qy", "qz", "qw")
+UNSTATED = (("q0", "q1", "q2", "q3"), ("q1", "q2", "q3", "q4"))
+SUFFIXES = frozenset({*STATED, *UNSTATED[0], *UNSTATED[1]})
+SCALAR_FIRST, SCALAR_LAST = (1, 2, 3, 0), (0, 1, 2, 3)
+LENGTH_TOLD, LENGTH_OFF = 1e-3, 2e-2
+"""Errors of a quaternion's length that are told, and refused."""
+CLEAR = 0.15
+"""How much more of the segments' quaternions one end must hold than the other to be the scalar part."""
+JUMP = np.radians(60.0)
+"""[rad] No segment turns so far from one frame to the next."""
+UP = "auto"
+
+
+def load_orientations_csv(path: str | Path, up: str = UP, *, warn: Warn = no_warning) -> tuple[SegmentPoses, str]:
+    """Segments of a table as the module describes, and the vertical axis; z unless stated.
+
+    Raises:
+        InputError: malformed table, an incomplete quaternion, one that is not normalised, or an order that neither the
+            titles nor the numbers tell.
+    """
+    table = read_table(path)
+    stems = list(dict.fromkeys(n.rpartition(".")[0] for n in table.names if n.rpartition(".")[2] in SUFFIXES))
+    quaternions, stated = [], True
+    for stem in stems:
+        titles = next((t for t in (STATED, *UNSTATED) if all(f"{stem}.{q}" in table.names for q in t)), None)
+        if titles is None:
+            problem = f"segment {stem!r} lacks a part of its quaternion"
+            raise InputError(path, problem, place="line 1", remedy=f"Give {', '.join(f'{stem}.{q}' for q in STATED)}")
+        stated &= titles == STATED
+        quaternions.append(table.columns([f"{stem}.{q}" for q in titles]))
+    if not stems:
+        raise InputError(
+            path, "no column NAME.qw", place="line 1", remedy="Name the columns NAME.qx [1] ... NAME.qw [1]"
+        )
+    values = np.stack(quaternions, axis=1)
+    order = SCALAR_LAST if stated else _order(path, values, warn)
+    axis = settle_up(up, "z", path)
+    return _poses(path, table, tuple(stems), values[:, :, order], axis, warn), axis
+
+
+def load_orientations_storage(path: str | Path, up: str = UP, *, warn: Warn = no_warning) -> tuple[SegmentPoses, str]:
+    """Units of an OpenSim orientation file, and the vertical axis; y unless stated.
+
+    Raises:
+        InputError: no header, a cell that holds no quaternion, one that is not normalised, or times out of order.
+    """
+    lines = read_lines(path)
+    _, end = header_of(path, lines)
+    at = next((k for k in range(end + 1, len(lines)) if lines[k].strip()), None)
+    names = cells_of(lines[at]) if at is not None else []
+    if at is None or len(names) < 2 or names[0].lower() != "time":
+        raise InputError(path, "names no time and no units", place=f"line {end + 2}", remedy="Export it again")
+    rows, places = [], []
+    for k in range(at + 1, len(lines)):
+        if not lines[k].strip():
+            continue
+        cells = cells_of(lines[k])
+        if len(cells) != len(names):
+            problem = f"the row has {len(cells)} cells, the header {len(names)}"
+            raise InputError(path, problem, place=f"line {k + 1}", remedy="Export it again")
+        parts = [cells[0]]
+        for cell in cells[1:]:
+            four = cell.split(",")
+            if len(four) != 4 and cell.lower() not in ("", "nan"):
+                problem = f"{cell[:40]!r} is no quaternion w,x,y,z"
+                raise InputError(path, problem, place=f"line {k + 1}", remedy="Export it again")
+            parts += four if len(four) == 4 else [""] * 4
+        titles = [names[0], *(f"{name} {part}" for name in names[1:] for part in "wxyz")]
+        rows.append(numbers([part.strip() for part in parts], path, k + 1, titles))
+        places.append(k + 1)
+    if not rows:
+        raise InputError(path, "holds no rows", remedy="Export the trial again")
+    values = np.array(rows)
+    check_times(values[:, 0], places, path)
+    table = Table(tuple(names[1:]), (), values[:, 0], values[:, 1:], tuple(places))
+    axis = settle_up(up, "y", path)
+    quaternions = values[:, 1:].reshape(len(values), -1, 4)[:, :, SCALAR_FIRST]
+    return _poses(path, table, table.names, quaternions, axis, warn), axis
+
+
+def _poses(
+    path: str | Path, table: Table, names: Sequence[str], quaternions: np.ndarray, axis: str, warn: Warn
+) -> SegmentPoses:
+    """Segments from quaternions (N, B, 4) xyzw, checked."""
+    with np.errstate(over="ignore"):
+        length = np.linalg.norm(quaternions, axis=2)
+    off = np.abs(length - 1.0)
+    if (off > LENGTH_OFF).any():
+        frame, segment = map(int, np.unravel_index(int(np.nan_to_num(off, nan=-1.0).argmax()), off.shape))
+        problem = f"the quaternion of {names[segment]!r} has length {length[frame, segment]:.4g}, not 1"
+        raise InputError(path, problem, place=f"line {table.lines[frame]}", remedy="Export unit quaternions")
+    if (off > LENGTH_TOLD).any():
+        warn(f"{Path(path).name}: quaternions up to {np.nanmax(off):.1g} off their length 1 were normalised")
+    rotations = np.full((*quaternions.shape[:2], 3, 3), np.nan)
+    known = np.isfinite(length)
+    if known.any():
+        rotations[known] = to_matrix(quaternions[known] / length[known][:, None])
+    turned = np.einsum("nbij,nbij->nb", rotations[1:], rotations[:-1])
+    far = np.nan_to_num(turned, nan=3.0) < 1.0 + 2.0 * np.cos(JUMP)
+    if far.any():
+        frame, segment = map(int, np.unravel_index(int(np.argmax(far)), far.shape))
+        warn(f"{Path(path).name}: {names[segment]} turns by more than {np.degrees(JUMP):.0f} degrees within one frame "
+             f"({int(far.sum())} times, first at {table.times[frame + 1]:.3f} s)")  # fmt: skip
+    try:
+        return SegmentPoses(table.times, tuple(names), to_z_up(axis) @ rotations)
+    except InvalidValue as error:
+        raise InputError(path, str(error), remedy="Correct the file") from error
+
+
+def _order(path: str | Path, values: np.ndarray, warn: Warn) -> tuple[int, ...]:
+    """Which of four unnamed columns are x, y, z and w."""
+    first, last = (
+        float(np.nanmedian(np.abs(values[:, :, k]))) if np.isfinite(values[:, :, k]).any() else 0.0 for k in (0, 3)
+    )
+    if abs(first - last) < CLEAR:
+        problem = "nothing tells the order of its quaternions: neither end looks like the scalar part"
+        raise InputError(path, problem, place="line 1", remedy="Name the columns NAME.qx, NAME.qy, NAME.qz, NAME.qw")
+    words, order = ("first", SCALAR_FIRST) if first > last else ("last", SCALAR_LAST)
+    warn(f"{Path(path).name}: the order of the quaternions is not stated; the scalar part is taken to stand {words}")
+    return order

@@ -1,0 +1,148 @@
+"""Skeletons as others' programs export them: written here, with the proportions of nobody in particular."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from solver.formats.axes import to_z_up
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """Joints of a T-pose that faces x, z up [m].
+
+    Attributes:
+        parents: by joint, the root first.
+        offsets: (3,) [m] from the parent.
+        ends: (3,) [m] from the last joints to their ends.
+        links: which link of a person each joint turns.
+        order: of the rotation channels.
+        scale: numbers in the file for a metre.
+    """
+
+    parents: Mapping[str, str | None]
+    offsets: Mapping[str, Sequence[float]]
+    ends: Mapping[str, Sequence[float]]
+    links: Mapping[str, str]
+    order: str = "ZYX"
+    scale: float = 100.0
+    unit: str = field(default="cm")
+
+
+def _person(names: Mapping[str, str], spine: Sequence[str], order: str, collar: str) -> Skeleton:
+    """A T-pose with the joints named as a program does: hips, a spine, a neck, collars and limbs."""
+    parents: dict[str, str | None] = {names["pelvis"]: None}
+    offsets: dict[str, Sequence[float]] = {names["pelvis"]: (0.0, 0.0, 0.95)}
+    ends: dict[str, Sequence[float]] = {}
+    links = {names["pelvis"]: "pelvis", spine[-1]: "torso", names["head"]: "head"}
+
+    def add(name: str, parent: str, offset: Sequence[float]) -> None:
+        parents[name], offsets[name] = parent, offset
+
+    above = names["pelvis"]
+    for bone in spine:
+        add(bone, above, (0.0, 0.0, 0.12))
+        above = bone
+    add("Neck", above, (0.0, 0.0, 0.22))
+    add(names["head"], "Neck", (0.0, 0.0, 0.10))
+    ends[names["head"]] = (0.0, 0.0, 0.16)
+    for side, sign in (("Left", 1.0), ("Right", -1.0)):
+        thigh, shank, foot = (side + names[part] for part in ("thigh", "shank", "foot"))
+        add(thigh, names["pelvis"], (0.0, 0.09 * sign, -0.05))
+        add(shank, thigh, (0.0, 0.0, -0.42))
+        add(foot, shank, (0.0, 0.0, -0.40))
+        add(f"{side}Toe", foot, (0.13, 0.0, -0.06))
+        ends[f"{side}Toe"] = (0.06, 0.0, 0.0)
+        shoulder, elbow, wrist = (side + names[part] for part in ("upper_arm", "forearm", "hand"))
+        add(side + collar, spine[-1], (0.0, 0.04 * sign, 0.18))
+        add(shoulder, side + collar, (0.0, 0.13 * sign, 0.0))
+        add(elbow, shoulder, (0.0, 0.28 * sign, 0.0))
+        add(wrist, elbow, (0.0, 0.25 * sign, 0.0))
+        ends[wrist] = (0.0, 0.15 * sign, 0.0)
+        own = side.lower()
+        links |= {thigh: f"{own}_thigh", shank: f"{own}_shank", foot: f"{own}_foot"}
+        links |= {shoulder: f"{own}_upper_arm", elbow: f"{own}_forearm", wrist: f"{own}_hand"}
+    return Skeleton(parents, offsets, ends, links, order)
+
+
+LAFAN1 = _person(
+    {"pelvis": "Hips", "head": "Head", "thigh": "UpLeg", "shank": "Leg", "foot": "Foot", "upper_arm": "Arm",
+     "forearm": "ForeArm", "hand": "Hand"}, ("Spine", "Spine1", "Spine2"), "ZYX", "Shoulder",
+)  # fmt: skip
+XSENS = _person(
+    {"pelvis": "Hips", "head": "Head", "thigh": "Hip", "shank": "Knee", "foot": "Ankle", "upper_arm": "Shoulder",
+     "forearm": "Elbow", "hand": "Wrist"}, ("Chest", "Chest2", "Chest3", "Chest4"), "YXZ", "Collar",
+)  # fmt: skip
+YAW = Rotation.from_euler("z", 0.7).as_matrix()
+"""Where the skeleton faces in its file."""
+
+
+def into_file(up: str = "y") -> np.ndarray:
+    """(3, 3) from x forwards and z up to a file's axes."""
+    return np.asarray(to_z_up(up).T @ YAW)
+
+
+def bvh_text(
+    skeleton: Skeleton, rotations: Mapping[str, np.ndarray], root: np.ndarray, rate: float = 50.0, up: str = "y"
+) -> str:
+    """A BVH file whose joints have turned from the T-pose by rotations (N, 3, 3) in the world that faces x, z up.
+
+    Joints without rotations turn as their parents do; the root goes along (N, 3) [m].
+    """
+    turn = into_file(up)
+    frames = len(root)
+    children: dict[str | None, list[str]] = {}
+    for name, parent in skeleton.parents.items():
+        children.setdefault(parent, []).append(name)
+    lines: list[str] = ["HIERARCHY"]
+    columns: list[np.ndarray] = []
+
+    def numbers(vector: Sequence[float]) -> str:
+        return " ".join(f"{x:.9g}" for x in skeleton.scale * (turn @ np.asarray(vector)))
+
+    def write(name: str, depth: int, above: np.ndarray) -> None:
+        pad, inner = "\t" * depth, "\t" * (depth + 1)
+        own = turn @ rotations[name] @ turn.T if name in rotations else above
+        channels = [f"{axis}rotation" for axis in skeleton.order]
+        if not depth:
+            channels = ["Xposition", "Yposition", "Zposition", *channels]
+            columns.append(skeleton.scale * root @ turn.T)
+        local = np.swapaxes(above, 1, 2) @ own
+        columns.append(Rotation.from_matrix(local).as_euler(skeleton.order, degrees=True))
+        lines.extend([f"{pad}{'JOINT' if depth else 'ROOT'} {name}", f"{pad}{{"])
+        lines.append(f"{inner}OFFSET {numbers(skeleton.offsets[name])}")
+        lines.append(f"{inner}CHANNELS {len(channels)} {' '.join(channels)}")
+        for child in children.get(name, ()):
+            write(child, depth + 1, own)
+        if name in skeleton.ends:
+            lines.extend(
+                [f"{inner}End Site", f"{inner}{{", f"{inner}\tOFFSET {numbers(skeleton.ends[name])}", f"{inner}}}"]
+            )
+        lines.append(f"{pad}}}")
+
+    write(next(iter(skeleton.parents)), 0, np.tile(np.eye(3), (frames, 1, 1)))
+    lines += ["MOTION", f"Frames: {frames}", f"Frame Time: {1.0 / rate:.9g}"]
+    values = np.column_stack(columns)
+    return "\n".join([*lines, *(" ".join(f"{x:.9g}" for x in row) for row in values)]) + "\n"
+
+
+def quaternion_rows(
+    times: np.ndarray, names: Sequence[str], quaternions: np.ndarray, titles: Sequence[str] = ("qx", "qy", "qz", "qw")
+) -> str:
+    """A table of quaternions (N, B, 4) in the order of the titles."""
+    head = ",".join(["time [s]", *(f"{name}.{title} [1]" for name in names for title in titles)])
+    rows = [",".join([f"{t:.6f}", *(f"{x:.9f}" for x in row.reshape(-1))]) for t, row in zip(times, quaternions)]
+    return "\n".join([head, *rows]) + "\n"
+
+
+def storage_text(times: np.ndarray, names: Sequence[str], quaternions: np.ndarray) -> str:
+    """OpenSim's orientation file of quaternions xyzw (N, B, 4)."""
+    head = ["DataRate=100.000000", "DataType=Quaternion", "version=3", "OpenSimVersion=4.5", "endheader"]
+    head.append("\t".join(["time", *names]))
+    rows = ["\t".join([f"{t:.6f}", *(",".join(f"{x:.9f}" for x in q[[3, 0, 1, 2]]) for q in row)])
+            for t, row in zip(times, quaternions)]  # fmt: skip
+    return "\n".join([*head, *rows]) + "\n"

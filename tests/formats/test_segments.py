@@ -1,0 +1,240 @@
+"""Readers of orientations: skeleton animations, tables of quaternions, OpenSim's units, body models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from solver.errors import InputError
+from solver.formats.body_model import NAMES, UPRIGHT
+from solver.formats.recording import find_recordings, kind_of, read_recording
+from solver.motion import SegmentPoses
+from solver.so3 import exp
+from tests.formats.skeletons import LAFAN1, XSENS, YAW, Skeleton, bvh_text, quaternion_rows, storage_text
+
+FRAMES = 12
+TIMES = np.arange(FRAMES) / 50.0
+
+
+def turns(seed: int, size: float = 0.4) -> np.ndarray:
+    """A smooth rotation (N, 3, 3)."""
+    rng = np.random.default_rng(seed)
+    return exp(size * np.sin(TIMES[:, None] * 5.0 + rng.uniform(0.0, 6.0, 3)))
+
+
+def moved(skeleton: Skeleton) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Rotations of the joints that are links, and a path of the root."""
+    rotations = {name: turns(k) for k, name in enumerate(skeleton.links)}
+    return rotations, np.array([0.0, 0.0, 0.95]) + TIMES[:, None] * [0.5, 0.1, 0.0]
+
+
+def read(path: Path, text: str) -> SegmentPoses:
+    """The segments of a file with this text."""
+    path.write_text(text, encoding="utf-8")
+    segments = read_recording(path).segments
+    assert segments is not None
+    return segments
+
+
+@pytest.mark.parametrize("up", ["y", "z"])
+@pytest.mark.parametrize("skeleton", [LAFAN1, XSENS], ids=["lafan1", "xsens"])
+def test_a_skeleton_moves_as_it_was_written(skeleton: Skeleton, up: str, tmp_path: Path) -> None:
+    """Rotations, the root's path in metres, and the pose at rest come back, whatever axis is up."""
+    rotations, root = moved(skeleton)
+    found = read(tmp_path / "dance.bvh", bvh_text(skeleton, rotations, root, up=up))
+    assert set(skeleton.links) <= set(found.names)
+    assert found.rest is not None
+    assert found.positions is not None
+    for name, wanted in rotations.items():
+        k = found.names.index(name)
+        turned = found.rotations[:, k] @ found.rest.rotations[k].T
+        np.testing.assert_allclose(turned, YAW @ wanted @ YAW.T, atol=1e-6)
+    np.testing.assert_allclose(found.positions[:, 0], root @ YAW.T, atol=1e-6)
+    heads = dict(zip(found.names, found.rest.heads))
+    down = heads[next(n for n, link in skeleton.links.items() if link == "left_shank")]
+    np.testing.assert_allclose(down, YAW @ [0.0, 0.09, 0.48], atol=1e-6)
+    np.testing.assert_allclose(found.times, TIMES, atol=1e-9)
+
+
+def test_a_joint_that_does_not_turn_stands_where_its_parents_put_it(tmp_path: Path) -> None:
+    """Places follow the chain: the head lies above the hips by the sum of the offsets at rest."""
+    still = {name: np.tile(np.eye(3), (FRAMES, 1, 1)) for name in LAFAN1.links}
+    found = read(tmp_path / "still.bvh", bvh_text(LAFAN1, still, np.tile([1.0, 0.0, 0.95], (FRAMES, 1))))
+    assert found.positions is not None
+    head = found.positions[:, found.names.index("Head")] - found.positions[:, 0]
+    np.testing.assert_allclose(head, np.tile([0.0, 0.0, 0.68], (FRAMES, 1)), atol=1e-6)
+
+
+def broken(old: str, new: str, count: int = 1) -> str:
+    """A skeleton's file with something replaced."""
+    rotations, root = moved(LAFAN1)
+    text = bvh_text(LAFAN1, rotations, root)
+    assert old in text
+    return text.replace(old, new, count)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("CHANNELS 3 Zrotation Yrotation Xrotation", "CHANNELS 2 Zrotation Yrotation", r"line \d+: .*lacks Xrotation"),
+        ("CHANNELS 3 Zrotation", "CHANNELS 4 Zrotation", r"line \d+: .*states 4 channels and names 3"),
+        ("Xposition Yposition", "Xposition Xposition", r"line \d+: .*lacks Yposition"),
+        ("Zrotation", "Wrotation", r"line \d+: .*unknown channel 'Wrotation'"),
+        ("Frame Time:", "Frame Rate:", r"line \d+"),
+        (f"Frames: {FRAMES}", f"Frames: {FRAMES + 3}", r"line \d+: 15 frames are stated, 12 rows"),
+        ("MOTION", "MOTIONS", "has no line MOTION"),
+        ("JOINT Spine1", "JOINT Spine", r"line \d+: joint 'Spine' occurs twice"),
+    ],
+)
+def test_what_is_wrong_in_a_skeleton_is_told_with_its_line(old: str, new: str, told: str, tmp_path: Path) -> None:
+    """Missing and unknown channels, counts that differ, and names twice."""
+    path = tmp_path / "broken.bvh"
+    path.write_text(broken(old, new), encoding="utf-8")
+    with pytest.raises(InputError, match=told):
+        read_recording(path)
+
+
+def test_a_bone_without_length_is_told_with_its_line(tmp_path: Path) -> None:
+    """A bone that ends where it begins points nowhere."""
+    rotations, root = moved(LAFAN1)
+    lines = bvh_text(LAFAN1, rotations, root).splitlines()
+    at = next(k for k, line in enumerate(lines) if "JOINT LeftLeg" in line)
+    lines[at + 2] = "OFFSET 0 0 0"
+    path = tmp_path / "short.bvh"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(InputError, match=rf"line {at + 1}: the bone of joint 'LeftUpLeg' has no length"):
+        read_recording(path)
+
+
+def units(seed: int = 3) -> tuple[tuple[str, ...], np.ndarray]:
+    """Names and quaternions xyzw (N, B, 4) of a person who moves a little."""
+    names = ("pelvis", "torso", "thigh_l", "shank_l", "thigh_r", "shank_r")
+    matrices = np.stack([turns(seed + k) for k in range(len(names))], axis=1)
+    return names, Rotation.from_matrix(matrices.reshape(-1, 3, 3)).as_quat().reshape(FRAMES, -1, 4)
+
+
+def test_quaternions_are_read_in_the_order_that_titles_state(tmp_path: Path) -> None:
+    """xyzw by name, with a missing sample and with quaternions of either sign."""
+    names, quaternions = units()
+    flipped = quaternions.copy()
+    flipped[::3] *= -1.0
+    text = quaternion_rows(TIMES, names, flipped).replace(f"{flipped[4, 0, 0]:.9f}", "", 1)
+    found = read(tmp_path / "units.csv", text)
+    wanted = Rotation.from_quat(quaternions.reshape(-1, 4)).as_matrix().reshape(FRAMES, -1, 3, 3)
+    assert np.isnan(found.rotations[4, 0]).all()
+    np.testing.assert_allclose(found.rotations[5:], wanted[5:], atol=1e-7)
+
+
+@pytest.mark.parametrize(("order", "word"), [([3, 0, 1, 2], "first"), ([0, 1, 2, 3], "last")])
+def test_an_order_that_is_not_stated_is_found_and_told(order: list[int], word: str, tmp_path: Path) -> None:
+    """Columns q0 to q3: where the segments stand tells which is the scalar part."""
+    names, quaternions = units()
+    path = tmp_path / "units.csv"
+    path.write_text(quaternion_rows(TIMES, names, quaternions[:, :, order], ("q0", "q1", "q2", "q3")), encoding="utf-8")
+    recording = read_recording(path)
+    assert recording.segments is not None
+    wanted = Rotation.from_quat(quaternions.reshape(-1, 4)).as_matrix().reshape(FRAMES, -1, 3, 3)
+    np.testing.assert_allclose(recording.segments.rotations, wanted, atol=1e-7)
+    assert any(f"scalar part is taken to stand {word}" in warning for warning in recording.warnings)
+
+
+def test_an_order_that_nothing_tells_is_refused(tmp_path: Path) -> None:
+    """Half turns either way look alike."""
+    half = np.tile(np.sqrt(0.5) * np.array([1.0, 0.0, 0.0, 1.0]), (FRAMES, 2, 1))
+    path = tmp_path / "units.csv"
+    path.write_text(quaternion_rows(TIMES, ("a", "b"), half, ("q0", "q1", "q2", "q3")), encoding="utf-8")
+    with pytest.raises(InputError, match="nothing tells the order"):
+        read_recording(path)
+
+
+def test_quaternions_that_are_none_are_refused(tmp_path: Path) -> None:
+    """A length that is not one is told with segment and line; a little rounding is told and taken."""
+    names, quaternions = units()
+    quaternions[7, 2] *= 1.2
+    path = tmp_path / "units.csv"
+    path.write_text(quaternion_rows(TIMES, names, quaternions), encoding="utf-8")
+    with pytest.raises(InputError, match=r"line 9: the quaternion of 'thigh_l' has length 1.2, not 1"):
+        read_recording(path)
+    quaternions[7, 2] *= 1.005 / 1.2
+    path.write_text(quaternion_rows(TIMES, names, quaternions), encoding="utf-8")
+    assert any("normalised" in warning for warning in read_recording(path).warnings)
+
+
+def test_time_that_runs_backwards_is_refused(tmp_path: Path) -> None:
+    """Rows out of order, in both kinds of tables."""
+    names, quaternions = units()
+    times = TIMES.copy()
+    times[[3, 4]] = times[[4, 3]]
+    for name, text in (
+        ("a.csv", quaternion_rows(times, names, quaternions)),
+        ("a.sto", storage_text(times, names, quaternions)),
+    ):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match="does not come after"):
+            read_recording(tmp_path / name)
+
+
+def test_units_of_opensim_are_read(tmp_path: Path) -> None:
+    """Cells w,x,y,z in a world whose y is up; they are no joint angles and no forces."""
+    names, quaternions = units()
+    path = tmp_path / "walk_orientations.sto"
+    path.write_text(storage_text(TIMES, names, quaternions), encoding="utf-8")
+    assert kind_of(path) == "segments"
+    found = read_recording(path).segments
+    assert found is not None
+    wanted = Rotation.from_quat(quaternions.reshape(-1, 4)).as_matrix().reshape(FRAMES, -1, 3, 3)
+    upright = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+    np.testing.assert_allclose(found.rotations, upright @ wanted, atol=1e-7)
+    assert [r.segments is not None for r in find_recordings([tmp_path])] == [True]
+
+
+def body(**changes: object) -> dict[str, object]:
+    """Arrays of a body model's motion."""
+    poses = np.zeros((FRAMES, 156))
+    poses[:, :3] = [1.2092, 1.2092, 1.2092]  # upright, facing x: y becomes z, z becomes x
+    poses[:, 12:15] = np.linspace(0.0, [0.9, 0.0, 0.0], FRAMES)
+    arrays: dict[str, object] = {
+        "poses": poses,
+        "trans": np.tile([0.0, 0.0, 0.9], (FRAMES, 1)),
+        "mocap_framerate": 60.0,
+        "betas": np.zeros(16),
+        "gender": np.array("female"),
+    }
+    return {name: value for name, value in {**arrays, **changes}.items() if value is not None}
+
+
+def test_a_body_model_is_read_without_its_body(tmp_path: Path) -> None:
+    """AMASS: rotations add along the tree, the root's place is kept, other places are not known."""
+    path = tmp_path / "amass.npz"
+    np.savez(path, **body())  # type: ignore[arg-type]
+    found = read_recording(path).segments
+    assert found is not None
+    assert found.names == NAMES
+    assert found.positions is not None
+    assert found.rest is not None
+    knee = NAMES.index("left_knee")
+    np.testing.assert_allclose(found.rotations[0, knee], UPRIGHT, atol=1e-3)
+    turned = found.rotations[-1, NAMES.index("left_ankle")]
+    np.testing.assert_allclose(turned, found.rotations[0, 0] @ exp(np.array([0.9, 0.0, 0.0])), atol=1e-9)
+    assert np.isnan(found.positions[:, 1:]).all()
+    assert found.rate == pytest.approx(60.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"mocap_framerate": None}, "states no frame rate"),
+        ({"trans": np.zeros((3, 3))}, "array trans"),
+        ({"poses": np.zeros((FRAMES, 30))}, "10 joints"),
+        ({"poses": np.full((FRAMES, 156), 90.0)}, "rotation vectors up to 90"),
+    ],
+)
+def test_a_body_model_that_lacks_something_is_refused(changes: dict[str, object], told: str, tmp_path: Path) -> None:
+    """No rate, another number of frames, too few joints, degrees."""
+    path = tmp_path / "amass.npz"
+    np.savez(path, **body(**changes))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=told):
+        read_recording(path)

@@ -1,0 +1,166 @@
+"""Segments of others' skeletons turn the links of a rig: by name and by the pose at rest, or as a file says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.errors import InvalidValue, UnknownLink, UnknownName
+from solver.formats.body_model import NAMES
+from solver.formats.recording import read_recording
+from solver.motion import SegmentPoses
+from solver.rig import Rig
+from solver.rigs import human
+from solver.so3 import between, exp, log
+from solver.study.segment_motion import followed
+from solver.tracking.bone_mapping import MAPPING, BoneMapping, by_name, guessed, targets_of
+from solver.tracking.kinematics import Kinematics
+from tests.formats.skeletons import LAFAN1, XSENS, YAW, Skeleton, bvh_text
+from tests.tracking.bodies import swinging
+
+FRAMES = 15
+T_POSE = {"upper_arm": 1.0, "forearm": 1.0, "hand": 1.0}
+"""Links that point sideways at rest, and down in the rig's neutral posture."""
+
+
+@pytest.fixture(scope="module")
+def rig() -> Rig:
+    """A person."""
+    return human(1.75, 70.0, "male")
+
+
+def posed(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Link axes (N, L, 3, 3) and origins (N, L, 3) in the world."""
+    kinematics = Kinematics(rig)
+    rotations, origins = [], []
+    for configuration in q:
+        kinematics.update(configuration)
+        rotations.append(kinematics.rotations.copy())
+        origins.append(kinematics.positions.copy())
+    return np.array(rotations), np.array(origins)
+
+
+def turned_from_rest(rig: Rig, skeleton: Skeleton, rotations: np.ndarray) -> dict[str, np.ndarray]:
+    """How each joint of a T-pose has turned (N, 3, 3) when the rig's links have these axes (N, L, 3, 3)."""
+    found = {}
+    for name, link in skeleton.links.items():
+        part, side = link.split("_", 1)[-1], 1.0 if link.startswith("left") else -1.0
+        rest = between(np.array([0.0, 0.0, -1.0]), np.array([0.0, side, 0.0])) if part in T_POSE else np.eye(3)
+        if part == "foot":
+            rest = between(rig.tips[rig.index(link)], np.array([0.13, 0.0, -0.06]))
+        found[name] = rotations[:, rig.index(link)] @ rest.T
+    return found
+
+
+def farthest_turn(one: np.ndarray, other: np.ndarray) -> float:
+    """Largest angle [rad] between rotations (..., 3, 3)."""
+    return float(np.linalg.norm(log(np.swapaxes(one, -1, -2) @ other), axis=-1).max())
+
+
+@pytest.mark.parametrize("skeleton", [LAFAN1, XSENS], ids=["lafan1", "xsens"])
+def test_a_skeleton_animation_is_followed(rig: Rig, skeleton: Skeleton, tmp_path: Path) -> None:
+    """A rig's own motion, written as somebody's skeleton that faces elsewhere, comes back link by link."""
+    q = swinging(rig, FRAMES, amplitude=0.15, rate=50.0)
+    rotations, origins = posed(rig, q)
+    path = tmp_path / "dance.bvh"
+    text = bvh_text(skeleton, turned_from_rest(rig, skeleton, rotations), origins[:, 0] + [0.0, 0.0, 0.9])
+    path.write_text(text, encoding="utf-8")
+    segments = read_recording(path).segments
+    assert segments is not None
+    mapping = guessed(segments, rig)
+    assert dict(zip(mapping.segments, mapping.links)) == skeleton.links
+    assert mapping.told == ()
+    targets = targets_of(segments, rig, mapping).orientations
+    assert targets is not None
+    wanted = YAW @ rotations[:, [rig.index(link) for link in mapping.links]]
+    assert farthest_turn(targets.rotations, wanted) < 1e-4
+    poses, told = followed(rig, segments, mapping)
+    assert told == ()
+    assert poses.known.all()
+    found, places = posed(rig, poses.q)
+    assert farthest_turn(found, YAW @ rotations) < 0.02
+    np.testing.assert_allclose(places[:, 0], mapping.scale * (origins[:, 0] + [0.0, 0.0, 0.9]) @ YAW.T, atol=0.01)
+
+
+def sensors(rig: Rig) -> tuple[SegmentPoses, np.ndarray]:
+    """Inertial units glued anywhere on links of a person who stands first, and the links' axes."""
+    names = ("pelvis", "torso", "right_thigh", "right_shank", "left_thigh", "left_shank")
+    labels = ("pelvis_imu", "torso_imu", "femur_r_imu", "tibia_r_imu", "femur_l_imu", "tibia_l_imu")
+    q = swinging(rig, FRAMES, amplitude=0.15)
+    moving, _ = posed(rig, q)
+    standing, _ = posed(rig, np.tile(rig.neutral, (60, 1)))
+    links = [rig.index(name) for name in names]
+    axes = np.concatenate([standing, moving])[:, links]
+    glued = exp(np.random.default_rng(2).normal(size=(len(names), 3)))
+    return SegmentPoses(np.arange(len(axes)) / 100.0, labels, axes @ glued), axes
+
+
+def test_inertial_units_are_aligned_by_standing(rig: Rig) -> None:
+    """However a unit is glued to its link, the first moments of standing tell; free links are told."""
+    segments, axes = sensors(rig)
+    mapping = guessed(segments, rig)
+    assert mapping.root is None
+    assert "standing upright" in mapping.told[0]
+    assert "no segment turns head" in mapping.told[1]
+    targets = targets_of(segments, rig, mapping).orientations
+    assert targets is not None
+    order = [mapping.segments.index(name) for name in segments.names]
+    assert farthest_turn(targets.rotations[:, order], axes) < 1e-6
+
+
+def test_a_unit_that_drops_out_does_not_stop_the_others(rig: Rig) -> None:
+    """Missing samples carry no weight: the other links are where they are."""
+    segments, axes = sensors(rig)
+    rotations = segments.rotations.copy()
+    rotations[62:70, 3] = np.nan
+    dropped = SegmentPoses(segments.times, segments.names, rotations)
+    poses, _ = followed(rig, dropped)
+    found, _ = posed(rig, poses.q)
+    assert np.isfinite(poses.q).all()
+    seen = [rig.index(link) for link in ("pelvis", "torso", "right_thigh")]
+    assert farthest_turn(found[60:, seen], axes[60:, :3]) < 0.03
+
+
+def test_a_mapping_is_kept_as_a_file(rig: Rig, tmp_path: Path) -> None:
+    """What was guessed is written, corrected and read again."""
+    mapping = guessed(sensors(rig)[0], rig)
+    again = MAPPING.read(MAPPING.write(tmp_path / "bones.json", mapping))
+    assert again.links == mapping.links
+    assert again.segments == mapping.segments
+    np.testing.assert_allclose(again.turns, mapping.turns, atol=1e-12)
+
+
+def test_names_of_many_programs_are_known(rig: Rig) -> None:
+    """SMPL, Mixamo and Rigify name the same fifteen links."""
+    assert set(by_name(NAMES, rig.links)) == set(rig.links)
+    mixamo = [f"mixamorig:{name}" for name in LAFAN1.parents]
+    assert set(by_name(mixamo, rig.links)) == set(rig.links)
+    assert by_name(mixamo, rig.links)["left_upper_arm"] == "mixamorig:LeftArm"
+    rigify = [
+        "DEF-spine.003",
+        "DEF-thigh.L",
+        "DEF-shin.L",
+        "DEF-foot.L",
+        "DEF-upper_arm.R",
+        "DEF-forearm.R",
+        "DEF-hand.R",
+    ]
+    assert by_name(rigify, rig.links)["right_upper_arm"] == "DEF-upper_arm.R"
+
+
+def test_a_mapping_of_what_is_not_there_is_refused(rig: Rig) -> None:
+    """Links, segments and names that say nothing are told with what is known."""
+    segments, _ = sensors(rig)
+    one = np.eye(3)[None]
+    with pytest.raises(UnknownLink, match="left_thigh"):
+        targets_of(segments, rig, BoneMapping(("left_thihg",), ("pelvis_imu",), one))
+    with pytest.raises(UnknownName, match="pelvis_imu"):
+        targets_of(segments, rig, BoneMapping(("pelvis",), ("pelvis",), one))
+    with pytest.raises(InvalidValue, match="turns no link"):
+        targets_of(segments, rig, BoneMapping((), (), np.zeros((0, 3, 3))))
+    with pytest.raises(InvalidValue, match="mapping file"):
+        guessed(SegmentPoses(segments.times, tuple("uvwxyz"), segments.rotations), rig)
+    with pytest.raises(InvalidValue, match="no rotations"):
+        BoneMapping(("pelvis",), ("pelvis_imu",), 2.0 * one)
