@@ -44,6 +44,7 @@ from solver.tracking.targets import Attachment
 from solver.trajectory.segment import DanceSegment
 from solver.wrenches import Wrenches
 from tests.formats.recording_files import FRAMES, MARKERS, RATE, STANDING, c3d_bytes, standing_mot, standing_trc, times
+from tests.formats.skeletons import LAFAN1, XSENS, bvh_text, quaternion_rows, storage_text
 
 URDF = """<?xml version="1.0"?>
 <robot name="biped">
@@ -144,6 +145,23 @@ def _recordings(folder: Path) -> Iterator[Sample]:
                 "measured": np.ones((FRAMES, 6), bool)}  # fmt: skip
     yield Sample("npz markers and force", "walk.npz", "archive", _npz(plain), _recording)
     yield Sample("npz joints and wrenches", "robot.npz", "archive", _npz({**joints, **measured}), _recording)
+    yield from _segments()
+
+
+def _segments() -> Iterator[Sample]:
+    """Orientations, as skeleton animations, inertial units and body models have them."""
+    still = np.tile(np.eye(3), (FRAMES, 1, 1))
+    root = np.tile([0.0, 0.0, 0.95], (FRAMES, 1))
+    for name, skeleton in (("lafan1", LAFAN1), ("xsens", XSENS)):
+        text = bvh_text(skeleton, dict.fromkeys(skeleton.links, still), root)
+        yield Sample(f"bvh {name}", "walk.bvh", "table", text.encode(), _recording)
+    names, upright = ("pelvis", "torso", "thigh_l"), np.tile([0.0, 0.0, 0.0, 1.0], (FRAMES, 3, 1))
+    for order, titles in (("stated", ("qx", "qy", "qz", "qw")), ("unstated", ("q0", "q1", "q2", "q3"))):
+        text = quaternion_rows(times(), names, upright, titles)
+        yield Sample(f"csv quaternions, {order}", "units.csv", "table", text.encode(), _recording)
+    yield Sample("sto orientations", "units.sto", "table", storage_text(times(), names, upright).encode(), _recording)
+    body = {"poses": np.full((FRAMES, 156), 0.01), "trans": root, "mocap_framerate": np.array(60.0)}
+    yield Sample("npz body model", "amass.npz", "archive", _npz(body), _recording)
 
 
 def _bodies(folder: Path) -> Iterator[Sample]:
