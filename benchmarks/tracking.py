@@ -20,6 +20,7 @@ from .figures.figure import Figure, heading, passed, row, summary
 from .tracking_figures.accuracy import accuracy_figures
 from .tracking_figures.labels import swap_figures
 from .tracking_figures.limits import limit_figures
+from .tracking_figures.marker_sets import marker_set_figures
 from .tracking_figures.markers import marker_figures
 from .tracking_figures.passes import pass_figures
 
@@ -30,6 +31,7 @@ PARTS: tuple[Callable[[Path, bool], list[Figure]], ...] = (
     accuracy_figures,
     limit_figures,
     swap_figures,
+    marker_set_figures,
 )
 """Each measures its figures from the folder of the recordings, and less of them or on less where it is to be quick."""
 
