@@ -8,6 +8,7 @@ from importlib import import_module
 VERBS = {
     "identification": "benchmarks.identification",
     "tracking": "benchmarks.tracking",
+    "centroidal": "benchmarks.centroidal",
     "dance": "benchmarks.dance",
     "house": "benchmarks.house",
     "faults": "benchmarks.faults",

@@ -92,12 +92,14 @@ class Rows:
         common: (N, r, k) M.
         values: (N, r) y.
         weights: (N, r) inverse variances, zero where nothing was seen.
+        unrest: (N, n) factor on the standard deviation of what drives each state from the sample before; () for one.
     """
 
     states: np.ndarray
     common: np.ndarray
     values: np.ndarray
     weights: np.ndarray
+    unrest: np.ndarray | None = None
 
 
 def most_likely(processes: list[Process], rows: Rows, common: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -112,15 +114,16 @@ def most_likely(processes: list[Process], rows: Rows, common: np.ndarray) -> tup
     information = block_diag(*(p.information for p in processes))
     start = block_diag(*(p.start for p in processes))
     count, _, size = rows.states.shape
-    ahead = information @ transition
     # samples n, rows r, states i and j, common unknowns k
     weighted = rows.states * rows.weights[:, :, None]
     blocks = np.empty((count, 2 * size, size))
     blocks[:, :size] = weighted.swapaxes(1, 2) @ rows.states
-    blocks[1:, :size] += information
-    blocks[:-1, :size] += transition.T @ ahead
+    calm = np.ones((count - 1, size)) if rows.unrest is None else 1.0 / rows.unrest[1:]
+    driven = calm[:, :, None] * information * calm[:, None]
     blocks[0, :size] += start
-    blocks[:, size:] = -ahead
+    blocks[1:, :size] += driven
+    blocks[:-1, size:] = -driven @ transition
+    blocks[:-1, :size] -= transition.T @ blocks[:-1, size:]
     blocks[-1, size:] = 0.0
     below, column = np.arange(2 * size)[:, None], np.arange(size)[None]
     inside = below + column < 2 * size

@@ -48,7 +48,7 @@ def force_only(data: CentroidalData) -> CentroidalEstimate:
 
 @dataclass(frozen=True, slots=True)
 class FilterNoise:
-    """Of the extended Kalman filter; white, as it assumes.
+    """Of the extended Kalman filter; white, as it assumes, so that low-frequency noise counts many times its size.
 
     Attributes:
         force, moment: [N], [N m] of the measured wrench.
@@ -56,11 +56,11 @@ class FilterNoise:
         linear, angular: [kg m/s], [kg m^2/s] of the kinematic momenta.
     """
 
-    force: float = 1.0
-    moment: float = 1.0
+    force: float = 20.0
+    moment: float = 20.0
     com: float = 0.01
     linear: float = 1.0
-    angular: float = 0.3
+    angular: float = 1.0
 
 
 def extended_kalman(data: CentroidalData, noise: FilterNoise | None = None) -> CentroidalEstimate:

@@ -10,7 +10,8 @@ and, where the inertials are doubted, the modes of their covariance. Seen are, i
 
 All are linear as f is measured, so the most likely course of all unknowns is one banded system (`chain`): no cut-off
 divides the frequencies, the noise does, and where the wrench is not known the estimate leans on what its neighbours
-tell of position, velocity and of the errors.
+tell of position, velocity and of the errors. A landing is no calm motion: where the kinematics say that the
+acceleration changes faster than usual, the signal may.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.ndimage import uniform_filter1d
 
 from ..errors import InvalidValue
 from ..signals import GRAVITY
@@ -27,8 +29,11 @@ from .values import AXES, CentroidalData, CentroidalEstimate
 
 PIECE, OVERLAP = 1500, 250
 """Samples that are solved at once, and those beside them that are solved with them and thrown away."""
-EXACT = 1e-5
-"""Relative noise of an equation that holds but for rounding, of the error that it is written with."""
+EXACT = 0.03
+"""White noise of a kinematic value over its fast error: small beside it, and not so small that rounding drowns the
+rest."""
+JOLT, MOST_UNREST = 0.09, 5.0
+"""[s] within which a landing shows in the kinematics; factor on a signal's unrest beyond which none is believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,15 @@ class SmootherSettings:
 
 
 USUAL = SmootherSettings()
+ROBOT = SmootherSettings(
+    com=Signal((2.0, 2.0, 2.0), 4.0, (2e-5, 2e-5, 2e-5), 4.0, (1e-4, 1e-4, 1e-4), 0.2),
+    momentum=Signal((0.5, 0.5, 0.5), 4.0, (1e-4, 1e-4, 1e-4), 4.0, (1e-4, 1e-4, 1e-4), 0.2),
+    force=0.17,
+    moment=0.17,
+    gain=1e-3,
+)
+"""Joint angles of encoders and force sensors in the feet, whose noise of 1 N and 1 N m lies in a few low bands; what
+the inertials get wrong is for `CentroidalData.modes`."""
 
 
 def smoothed(data: CentroidalData, settings: SmootherSettings = USUAL) -> CentroidalEstimate:
@@ -100,7 +114,9 @@ def smoothed(data: CentroidalData, settings: SmootherSettings = USUAL) -> Centro
         gains.append(common[0])
     com, acceleration, rate = np.concatenate(parts, axis=2)
     notes = [] if data.has_moment else ["the wrench has no moment: the momentum rate is the kinematic one, smoothed"]
-    if data.known.any():
+    if not data.known.any():
+        notes.append("no wrench is known in the whole recording: the estimate is the kinematic one, smoothed")
+    else:
         listed = ", ".join(f"{100.0 * gain:+.1f}" for gain in gains)
         notes.append(f"the plates' size was corrected by {listed} %")
     return CentroidalEstimate(
@@ -140,8 +156,8 @@ def _solved(data: CentroidalData, settings: SmootherSettings) -> tuple[np.ndarra
         states[:, 6 + axis, at + 2] = step**-2.0
         states[:, 9 + axis, spin + 1] = step**-1.0
         states[:, 9 + axis, places["com"]] = -turned[:, axis]
-    values[:, 0:3], weights[:, 0:3] = data.com - origin, (EXACT * 100 * np.array(settings.com.error)) ** -2.0
-    values[:, 3:6], weights[:, 3:6] = data.momentum / mass, (EXACT * 100 * np.array(settings.momentum.error)) ** -2.0
+    values[:, 0:3], weights[:, 0:3] = data.com - origin, (EXACT * np.array(settings.com.error)) ** -2.0
+    values[:, 3:6], weights[:, 3:6] = data.momentum / mass, (EXACT * np.array(settings.momentum.error)) ** -2.0
     values[:, 6:9] = force - np.array([0.0, 0.0, GRAVITY])
     weights[:, 6:9] = known[:, None] * settings.force**-2.0
     values[:, 9:12] = moment + np.cross(force, np.broadcast_to(origin, force.shape))
@@ -152,8 +168,21 @@ def _solved(data: CentroidalData, settings: SmootherSettings) -> tuple[np.ndarra
         common[:, 0:3, 1:], common[:, 3:6, 1:] = modes.com, modes.momentum / mass
     stds = np.ones(common.shape[2])
     stds[0] = settings.gain
-    found, theta = most_likely(processes, Rows(states, common, values, weights), stds)
+    unrest = np.ones((count, size))
+    for name, moved, driven in (("com", data.acceleration, 4), ("momentum", data.momentum_rate, 3)):
+        jolts = _unrest(moved, data.rate)
+        for axis, at in enumerate(places[name]):
+            unrest[:, at : at + driven] = jolts[:, axis, None]
+    found, theta = most_likely(processes, Rows(states, common, values, weights, unrest), stds)
     com = found[:, places["com"]] + origin
     acceleration = found[:, [at + 2 for at in places["com"]]] * step**-2.0
     rate = mass * found[:, [at + 1 for at in places["momentum"]]] * step**-1.0
     return np.stack([com.T, acceleration.T, rate.T]), theta
+
+
+def _unrest(values: np.ndarray, rate: float) -> np.ndarray:
+    """(N, 3) how fast values (N, 3) change around each sample over how fast they do in the whole; at least one."""
+    square = np.gradient(values, axis=0) ** 2
+    mean = square.mean(axis=0)
+    near = uniform_filter1d(square, max(1, round(JOLT * rate)), axis=0)
+    return np.clip(np.sqrt(near / np.where(mean > 0.0, mean, 1.0)), 1.0, MOST_UNREST)

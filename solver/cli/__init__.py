@@ -20,6 +20,7 @@ from ..streams import lasting, lost
 from ..version import VERSION
 from . import (
     calibrate,
+    centroidal,
     check,
     cohort,
     compare,
@@ -52,6 +53,7 @@ VERBS: tuple[ModuleType, ...] = (
     identify,
     cohort,
     compare,
+    centroidal,
     find_load,
     report,
     dance,

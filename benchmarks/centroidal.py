@@ -1,0 +1,90 @@
+"""Figures of centre of mass and angular momentum: ``python -m benchmarks centroidal [--quick] [--data DIR]``.
+
+Prints every figure: what was measured, on which data (real or simulated), its must and its aim. Exits 1 when a measured
+figure misses its must; a figure that could not be measured (no data) is listed as such and does not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from solver.threads import one_blas_thread
+
+from .figures import runs, subject
+from .figures.centroidal_forces import force_figures
+from .figures.centroidal_real import Recorded, flight_figures, hidden_figures, recorded, slow_figures
+from .figures.centroidal_walk import speed_figures, walk_figures
+from .figures.figure import Figure, at_most, heading, missing, passed, row, summary
+from .identification import DATA
+
+QUICK_LEAVES_OUT = "17 of the 20 seeds of the simulated walk, subject_a, subject_b, the walk without moments"
+EVERYBODY, RUNNER = "real, subject_a, b, e", "real, subject_e"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure and print; 1 when a must is missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks centroidal", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="under one minute; says what it leaves out")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
+    options = parser.parse_args(list(arguments))
+    began = time.perf_counter()
+    if options.quick:
+        print(f"--quick leaves out: {QUICK_LEAVES_OUT}")
+    print(f"\n{heading()}")
+    figures: list[Figure] = []
+    parts: list[Callable[[], list[Figure]]] = [
+        speed_figures,
+        lambda: walk_figures(options.quick),
+        lambda: real_figures(options.data, options.quick),
+        *(() if options.quick else (lambda: force_figures(options.data),)),
+    ]
+    with one_blas_thread():
+        for part in parts:
+            start = time.process_time()
+            found = part()
+            figures += found
+            print("\n".join(map(row, found)))
+            print(f"      (processor {time.process_time() - start:.1f} s without child processes)", flush=True)
+    print(f"\n{summary(figures)}\n{time.perf_counter() - began:.0f} s")
+    return 0 if passed(figures) else 1
+
+
+def real_figures(data: Path, quick: bool) -> list[Figure]:
+    """Every estimator judged by forces that it was not given."""
+    trials = recordings(data, quick)
+    if not trials:
+        return missing(unmeasured(), f"no data in {data}")
+    where = RUNNER if quick else EVERYBODY
+    return [*flight_figures(trials, where), *slow_figures(trials, where), *hidden_figures(trials, where)]
+
+
+def recordings(data: Path, quick: bool) -> list[Recorded]:
+    """The signals of all moving trials there are."""
+    trials: list[Recorded] = []
+    for name, files in runs.RUNS.items():
+        paths = [data / file for file in files]
+        if all(path.exists() for path in paths) and (not quick or "subject_e" in name):
+            trials += recorded(runs.prepared_of(paths))
+    found = () if quick else subject.recordings_of(data)
+    if found:
+        prepared, _ = subject.records_of(found, ())
+        assert prepared is not None
+        trials += recorded(prepared)
+    return trials
+
+
+def unmeasured() -> list[Figure]:
+    """The rows that need the real recordings."""
+    rows = (
+        ("flights of jumps, forces withheld: CoM acceleration error over kinematics'", 0.80),
+        ("flights of runs, forces withheld: CoM acceleration error over kinematics'", 0.70),
+        ("flights, forces given: CoM acceleration off gravity", 0.1),
+        ("flights of jumps, forces withheld: velocity change over time", 0.85),
+        ("stance hidden for 100 ms: force error over kinematics'", 0.70),
+        ("stance hidden for 200 ms: force error over kinematics'", 0.85),
+        ("horizontal CoM against the wrench below 1 Hz, squats", 2.0),
+    )
+    return [Figure(what, EVERYBODY, None, "", at_most(must)) for what, must in rows]

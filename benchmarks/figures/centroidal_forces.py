@@ -1,0 +1,73 @@
+"""Centroidal figures of a walk whose plates deliver forces alone: the published fusion's own ground."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from solver.centroidal.inputs import centroidal_data
+from solver.centroidal.learning import HIDDEN, hidden_patterns, wrench_error
+from solver.centroidal.peers import FusionNoise, kinematic, linear_fusion
+from solver.centroidal.smoother import smoothed
+from solver.centroidal.values import CentroidalData, CentroidalEstimate
+from solver.signals import preset_of
+from solver.study.pipeline import calibrate_subject, load, track_all
+from solver.study.preparation import prepare
+
+from .figure import Figure, at_most
+from .subject import PRESET
+
+Estimator = Callable[[CentroidalData], CentroidalEstimate]
+FILE, SEX = "walk_d/walk_d.npz", "male"
+WHERE = "real, walk_d"
+MUST, AIM = 1.03, 0.95
+TRIED = ((1e-4, 3e-4, 1e-3, 3e-3), (0.02,), (10.0, 30.0, 100.0, 300.0))
+"""[m], [m/s^2], [m/s^3 / sqrt(Hz)] of the peer's noise: the best on this very walk is taken, in its favour."""
+
+
+def walk_signals(data: Path) -> CentroidalData:
+    """The walk's signals, inertials from tables."""
+    recordings = load([data / FILE])
+    calibration = calibrate_subject(recordings, sex=SEX)
+    prepared = prepare(calibration.rig, track_all(calibration, recordings), preset_of(PRESET))
+    trial = prepared.records[0].trial
+    assert trial is not None
+    return centroidal_data(prepared.rig, trial, prepared.rig.prior)
+
+
+def force_figures(data: Path) -> list[Figure]:
+    """Hidden stretches of the walk: the smoother with the noise learnt on other people, the peer with its best."""
+    if not (data / FILE).exists():
+        what = "forces without moments, hidden stretches: error over kinematics'"
+        return [Figure(what, WHERE, None, "", at_most(MUST), at_most(AIM), "no data")]
+    signals = walk_signals(data)
+    figures = []
+    for seconds in HIDDEN:
+        bare = _error(signals, seconds, kinematic)
+        ours = _error(signals, seconds, smoothed)
+        peers = {
+            noise: _error(signals, seconds, partial(linear_fusion, noise=FusionNoise(*noise)))
+            for noise in product(*TRIED)
+        }
+        best = min(peers, key=lambda noise: peers[noise])
+        label = f"forces without moments, {1e3 * seconds:.0f} ms hidden"
+        note = f"RMS: kinematic {bare:.2f}, fusion {peers[best]:.2f} (its noise {best}), smoother {ours:.2f} N"
+        figures.append(
+            Figure(f"{label}: error over kinematics'", WHERE, ours / bare, "", at_most(MUST), at_most(AIM), note)
+        )
+        figures.append(Figure("  the same over the fusion's", WHERE, ours / peers[best], "", at_most(1.0)))
+    return figures
+
+
+def _error(signals: CentroidalData, seconds: float, estimator: Estimator) -> float:
+    """RMS error of the force [N] that an estimator needs in hidden stretches."""
+    found = []
+    for frames in hidden_patterns(signals, seconds):
+        estimate = estimator(signals.hidden(frames)).wrench
+        wrench = estimate if estimator is kinematic else np.where(frames[:, None], estimate, signals.wrench)
+        found.append(wrench_error(signals, wrench, frames)[:, :3])
+    return float(np.sqrt(np.mean(np.sum(np.concatenate(found) ** 2, axis=1))))

@@ -1,0 +1,232 @@
+"""Centroidal figures of real recordings: every estimator judged by forces that it was not given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from solver.centroidal.complementary import complementary
+from solver.centroidal.inputs import centroidal_data
+from solver.centroidal.learning import hidden_patterns, kinematic_wrench, wrench_error
+from solver.centroidal.smoother import SmootherSettings, smoothed
+from solver.centroidal.values import CentroidalData
+from solver.filter_presets import FilterPreset
+from solver.identification.belief import is_still
+from solver.identification.identify import IdentifyOptions, identify
+from solver.signals import GRAVITY, low_pass, stretches
+from solver.study.preparation import Prepared
+
+from .centroidal_learnt import FIRST, FIRST_HALF, SECOND_HALF
+from .figure import Figure, at_most
+
+JUMPS = ("DJ1", "DJ2", "DJAsym1")
+INNER = 0.25
+"""Share of a hidden stretch at each end that the inner part leaves out."""
+SHORTEST = 0.05
+"""[s] of a flight."""
+EDGE = 0.03
+"""[s] at each end of a flight that the sanity check leaves out: there the plates still feel the filter."""
+BELOW = FilterPreset("below 1 Hz", 3, 1.0)
+SLOW = "squats1"
+FALL = np.array([0.0, 0.0, -GRAVITY])
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A trial's signals by inertials that were identified on the subject's other trials, and by the prior.
+
+    Attributes:
+        name: of the trial.
+        data, prior: signals.
+        settings: learnt on the half that the trial is not in.
+    """
+
+    name: str
+    data: CentroidalData
+    prior: CentroidalData
+    settings: SmootherSettings
+
+
+def recorded(prepared: Prepared) -> list[Recorded]:
+    """Every moving trial with forces; a subject's only trial is explained by inertials fitted to itself."""
+    usable = [record for record in prepared.records if record.trial is not None and record.trial.counted.any()]
+    rig = prepared.rig
+    options = IdentifyOptions(
+        base=str(rig.provenance.get("base_link", rig.links[0])),
+        total_mass=None if prepared.mass is None else prepared.mass.mass,
+        bootstrap=0,
+        cross_validate=False,
+    )
+    found = []
+    for record in usable:
+        assert record.trial is not None
+        if is_still(record.trial):
+            continue
+        others = [other.trial for other in usable if other.trial is not None and other is not record]
+        parameters = identify(rig, others or [record.trial], options).parameters
+        settings = SECOND_HALF if record.name in FIRST else FIRST_HALF
+        data, prior = (centroidal_data(rig, record.trial, chosen) for chosen in (parameters, rig.prior))
+        found.append(Recorded(record.name, data, prior, settings))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """Squared errors in stretches of one kind that were hidden: force [N^2] and moment [N^2 m^2], summed.
+
+    Attributes:
+        trial: its name.
+        kinematic, spliced, ours: (2,) of the kinematics, of the kinematics put into the measured wrench, and of the
+            estimate put there; what each leaves passes the 8 Hz filter.
+    """
+
+    trial: str
+    kinematic: np.ndarray
+    spliced: np.ndarray
+    ours: np.ndarray
+
+    def ratio(self, null: np.ndarray) -> np.ndarray:
+        """(2,) root mean square error of force and moment over a null's."""
+        return np.asarray(np.sqrt(self.ours / null))
+
+
+def hidden(trial: Recorded, seconds: float, inner: float = 0.0) -> Hidden | None:
+    """Stance stretches of a length, or flights (0), hidden from the estimator; None where the trial has none."""
+    data, bare = trial.data, kinematic_wrench(trial.data)
+    sums = np.zeros((3, 2))
+    for frames in hidden_patterns(data, seconds):
+        estimate = smoothed(data.hidden(frames), trial.settings).wrench
+        judged = _inner(frames, inner)
+        tried = bare, *(np.where(frames[:, None], wrench, data.wrench) for wrench in (bare, estimate))
+        for row, wrench in enumerate(tried):
+            error = wrench_error(data, wrench, judged) ** 2
+            sums[row] += error[:, :3].sum(), error[:, 3:].sum()
+    return Hidden(trial.name, *sums) if sums.any() else None
+
+
+def _inner(frames: np.ndarray, share: float) -> np.ndarray:
+    judged = np.zeros_like(frames)
+    for start, stop in stretches(frames):
+        cut = round(share * (stop - start))
+        judged[start + cut : stop - cut] = True
+    return judged
+
+
+def hidden_figures(trials: Sequence[Recorded], where: str) -> list[Figure]:
+    """Flights and stance, hidden."""
+    figures = []
+    jumps, runs = [t for t in trials if t.name in JUMPS], [t for t in trials if t.name.startswith("run")]
+    for label, chosen, must, aim in (("jumps", jumps, 0.80, 0.60), ("runs", runs, 0.70, 0.50)):
+        found = [h for t in chosen if (h := hidden(t, 0.0))]
+        if not found:
+            continue
+        mean = np.mean([h.ratio(h.kinematic) for h in found], axis=0)
+        note = ", ".join(
+            f"{h.trial} {h.ratio(h.kinematic)[0]:.2f} / {h.ratio(h.kinematic)[1]:.2f}"
+            f" (splice {np.sqrt(h.spliced / h.kinematic)[0]:.2f} / {np.sqrt(h.spliced / h.kinematic)[1]:.2f})"
+            for h in found
+        )
+        what = f"flights of {label}, forces withheld: CoM acceleration error over kinematics'"
+        figures.append(Figure(what, where, float(mean[0]), "", at_most(must), at_most(aim), note))
+        figures.append(Figure("  the same, momentum rate", where, float(mean[1]), "", at_most(1.0), at_most(0.72)))
+    for seconds, inner, must, aim in ((0.1, 0.0, 0.70, 0.55), (0.2, 0.0, 0.85, 0.70), (0.2, INNER, 0.85, 0.70)):
+        found = [h for t in trials if (h := hidden(t, seconds, inner))]
+        if not found:
+            continue
+        mean = np.mean([h.ratio(h.kinematic) for h in found], axis=0)
+        splice = np.mean([h.ratio(h.spliced) for h in found], axis=0)
+        label = f"stance hidden for {1e3 * seconds:.0f} ms" + (", its inner half" if inner else "")
+        note = ", ".join(f"{h.trial} {h.ratio(h.kinematic)[0]:.2f} / {h.ratio(h.kinematic)[1]:.2f}" for h in found)
+        what = f"{label}: force error over kinematics'"
+        figures.append(Figure(what, where, float(mean[0]), "", at_most(must), at_most(aim), note))
+        figures.append(Figure("  the same over the splice's", where, float(splice[0])))
+        figures.append(
+            Figure("  moment error over kinematics'", where, float(mean[1]), "", at_most(0.95), at_most(0.85))
+        )
+        figures.append(Figure("  the same over the splice's", where, float(splice[1]), "", None, at_most(0.95)))
+    return figures
+
+
+def flight_figures(trials: Sequence[Recorded], where: str) -> list[Figure]:
+    """Flights with forces given, and averages over flights of jumps whose forces are withheld."""
+    given, turned, papers, speeds, spins = [], [], [], [], []
+    for trial in trials:
+        data = trial.data
+        for frames in hidden_patterns(data, 0.0):
+            whole, paper = smoothed(data, trial.settings), complementary(data)
+            inside = _trimmed(frames, data.rate)
+            if inside.any():
+                given.append(whole.acceleration[inside] - FALL)
+                turned.append(whole.momentum_rate[inside])
+                papers.append(paper.acceleration[inside] - FALL)
+            if trial.name in JUMPS:
+                withheld = smoothed(data.hidden(frames), trial.settings)
+                for start, stop in stretches(frames):
+                    off = (withheld.acceleration[start:stop] - FALL).mean(axis=0)
+                    speeds.append(100.0 / GRAVITY * float(np.linalg.norm(off)))
+                    spin = withheld.momentum_rate[start:stop].sum(axis=0) / data.rate
+                    spins.append(float(np.linalg.norm(spin)))
+    figures = []
+    if given:
+        share = 100.0 / GRAVITY
+        printed = share * _rms(np.concatenate(papers))
+        note = f"the paper's cut-offs: {printed:.2g} %; {EDGE * 1e3:.0f} ms at both ends of each flight left out"
+        off = share * _rms(np.concatenate(given))
+        what = "flights, forces given: CoM acceleration off gravity"
+        figures.append(Figure(what, where, off, "% of g", at_most(0.1), None, note))
+        figures.append(Figure("  the same, momentum rate", where, _rms(np.concatenate(turned)), "N m", at_most(0.1)))
+    if speeds:
+        listed = ", ".join(f"{speed:.2f} / {spin:.2f}" for speed, spin in zip(speeds, spins))
+        figures.append(
+            Figure(
+                "flights of jumps, forces withheld: velocity change over time", where, float(np.mean(speeds)), "% of g",
+                at_most(0.85), at_most(0.65), f"each flight, % of g / N m s: {listed}",
+            )
+        )  # fmt: skip
+        figures.append(
+            Figure("  change of angular momentum", where, float(np.mean(spins)), "N m s", at_most(1.1), at_most(0.85))
+        )
+    return figures
+
+
+def slow_figures(trials: Sequence[Recorded], where: str) -> list[Figure]:
+    """The horizontal centre of mass against the wrench below 1 Hz, in squats."""
+    figures = []
+    for trial in trials:
+        if trial.name != SLOW:
+            continue
+        rate = trial.data.momentum_rate
+        ours = _beside_axis(trial.data, smoothed(trial.data, trial.settings).com, rate)
+        identified = _beside_axis(trial.data, trial.data.com, rate)
+        prior = _beside_axis(trial.prior, trial.prior.com, trial.prior.momentum_rate)
+        for axis, name in enumerate("xy"):
+            figures.append(
+                Figure(
+                    f"horizontal CoM against the wrench below 1 Hz, squats, {name}", where, ours[axis], "mm",
+                    at_most(2.0), at_most(1.2),
+                    f"kinematics alone: prior {prior[axis]:.1f}, identified on other trials {identified[axis]:.1f} mm",
+                )
+            )  # fmt: skip
+    return figures
+
+
+def _beside_axis(data: CentroidalData, com: np.ndarray, rate: np.ndarray) -> np.ndarray:
+    """(2,) [mm] RMS of how far a centre of mass lies from where wrench and kinematic momentum rate want it."""
+    rest = data.moment + np.cross(data.force, com) - rate
+    square = np.sum(data.force**2, axis=1, keepdims=True)
+    off = np.where(data.known[:, None], np.cross(rest, data.force) / np.maximum(square, 1.0), np.nan)
+    slow = low_pass(off, data.rate, BELOW, longest_gap=0.0)
+    return 1e3 * np.asarray(np.sqrt(np.nanmean(slow[:, :2] ** 2, axis=0)))
+
+
+def _trimmed(frames: np.ndarray, rate: float) -> np.ndarray:
+    inside, cut = np.zeros_like(frames), round(EDGE * rate)
+    for start, stop in stretches(frames):
+        inside[start + cut : stop - cut] = True
+    return inside
+
+
+def _rms(vectors: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(np.sum(vectors**2, axis=1))))

@@ -1,0 +1,105 @@
+"""Centroidal figures of the simulated walk, and of the causal form's speed."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from benchmarks.papers.bailly2019 import AXES, BIASES, ITERATIONS, QUICK_SEEDS, SEEDS, SIMULATED, errors, spoiled
+from solver.centroidal.complementary import causal
+from solver.centroidal.live import CausalFilter, LiveSample
+from solver.centroidal.settings import ComplementarySettings
+from solver.centroidal.values import CentroidalData
+
+from .figure import Figure, at_most
+
+SHARE, UP, UP_AIM, SIDEWAYS_AIM = 0.25, 0.9, 0.6, 0.5
+RATE_MUST, RATE_AIM = {0.3: 1.1, 0.5: 0.9}, {0.3: 0.9, 0.5: 0.75}
+FORCE_SHARE = 0.55
+LONG = 120_000
+LIVE_ITERATIONS = 5
+LIVE_SAMPLES = 4000
+REPEATED = 5
+
+
+def walk_figures(quick: bool) -> list[Figure]:
+    """Errors over those of the kinematics, at each bias."""
+    figures = []
+    seeds = range(QUICK_SEEDS if quick else SEEDS)
+    for bias in BIASES:
+        found = errors(bias, seeds)
+        ours, kin, ekf, paper = (found[name] for name in ("smoother", "kinematic", "ekf", "complementary"))
+        data = f"{SIMULATED}, {len(seeds)} seeds"
+        label = f"inertials off by {bias:.0%}"
+        for axis, name in enumerate(AXES):
+            limit, aim = (UP, at_most(UP_AIM)) if name == "Z" else (SHARE, None)
+            others = ", ".join(f"{m} {found[m].com[axis]:.2f}" for m in found if "iterations" not in m)
+            figures.append(
+                Figure(
+                    f"CoM {name}, mean |error| over the kinematics', {label}", data,
+                    float(ours.com[axis] / kin.com[axis]), "", at_most(limit), aim,
+                    f"[mm] {others}",
+                )
+            )  # fmt: skip
+            if name != "Z":
+                figures.append(
+                    Figure("  the same over the EKF's", data, float(ours.com[axis] / ekf.com[axis]), "", at_most(1.0))
+                )
+            if name == "Y":
+                figures.append(
+                    Figure("  the same, absolute", data, float(ours.com[axis]), "mm", None, at_most(SIDEWAYS_AIM))
+                )
+        steps = ", ".join(f"{count}: {found[f'complementary, {count} iterations'].com[2]:.2f}" for count in ITERATIONS)
+        figures.append(
+            Figure(
+                f"paper's form, CoM Z, {label}", data, float(paper.com[2]), "mm",
+                note=f"kinematic {kin.com[2]:.2f}; after so many iterations: {steps}",
+            )
+        )  # fmt: skip
+        single = min(kin.rate, found["force"].rate)
+        figures.append(
+            Figure(
+                f"momentum rate, RMS error over the better single source's, {label}", data, ours.rate / single, "",
+                at_most(RATE_MUST[bias]), at_most(RATE_AIM[bias]),
+                "[N m] " + ", ".join(f"{name} {found[name].rate:.2f}" for name in found if "iterations" not in name),
+            )
+        )  # fmt: skip
+        over_force = ours.rate / found["force"].rate
+        figures.append(Figure("  the same over force alone", data, over_force, "", at_most(FORCE_SHARE)))
+    return figures
+
+
+def speed_figures() -> list[Figure]:
+    """Time of the causal form, live and over a long recording; processor time, best of a few."""
+    data = spoiled(BIASES[0], 0)
+    rows = [values.tolist() for values in (data.com, data.momentum_rate, data.wrench)]
+    samples = [LiveSample(*row) for row in zip(*rows)]
+    samples = (samples * (LIVE_SAMPLES // len(samples) + 1))[:LIVE_SAMPLES]
+    live, whole = [], []
+    repeats = -(-LONG // len(data))
+    signals = (data.com, data.momentum, data.momentum_rate, data.acceleration, data.wrench)
+    com, momentum, rate, acceleration, wrench = (np.tile(values, (repeats, 1))[:LONG] for values in signals)
+    times = np.arange(LONG) / data.rate
+    long = CentroidalData(times, data.mass, com, momentum, rate, acceleration, wrench)
+    settings = ComplementarySettings(iterations=LIVE_ITERATIONS)
+    for _ in range(REPEATED):
+        own = CausalFilter(data.mass, data.rate)
+        start = time.process_time()
+        for sample in samples:
+            own.step(sample)
+        live.append((time.process_time() - start) / len(samples))
+        start = time.process_time()
+        found = causal(long, settings)
+        whole.append(time.process_time() - start)
+    return [
+        Figure(
+            "causal form, live: a sample, solved in closed form", "simulated", 1e6 * min(live), "us", at_most(20.0),
+            at_most(5.0),
+        ),
+        Figure(
+            f"causal form, {LONG} samples at once", "simulated", min(whole), "s", at_most(0.2),
+            note=f"{len(found.trace)} iterations, the last of which changed {1e3 * found.trace[-1][0]:.2g} mm and "
+            f"{found.trace[-1][1]:.2g} N m",
+        ),
+    ]  # fmt: skip

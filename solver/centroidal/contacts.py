@@ -1,0 +1,95 @@
+"""Which feet stand, by their force sensors, and where that puts a robot that does not know where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from ..dynamics import link_motions
+from ..errors import InvalidValue
+from ..motion import POSE, Motion
+from ..rig import Rig
+from ..so3 import to_matrix, to_quaternion
+from ..wrenches import Wrenches
+
+TOUCH, RELEASE = 20.0, 10.0
+"""[N] vertical force from which a foot stands (bailly2019 III.B), and below which it does so no longer."""
+STANDING = 0
+
+
+def contacts(wrenches: Wrenches, touch: float = TOUCH, release: float = RELEASE) -> np.ndarray:
+    """(N, K) True where a sensor is in contact: a threshold with hysteresis, so that noise around it makes no steps.
+
+    Where a sensor delivers nothing its contact stays as it was.
+
+    Args:
+        wrenches: of K feet.
+        touch, release: [N].
+
+    Raises:
+        InvalidValue: the release is not below the touch.
+    """
+    if not release < touch:
+        raise InvalidValue(f"a contact is released below the force that makes it, not at {release:g} of {touch:g} N")
+    load = wrenches.values[:, :, 2]
+    decided = np.where(load >= touch, 1, np.where(load < release, -1, 0))
+    decided[0] = np.where(load[0] >= touch, 1, -1)
+    frames = np.arange(len(load))[:, None]
+    last = np.maximum.accumulate(np.where(decided != 0, frames, 0), axis=0)
+    return np.asarray(np.take_along_axis(decided, last, axis=0) > 0)
+
+
+def leg_odometry(
+    rig: Rig, times: np.ndarray, q: np.ndarray, wrenches: Wrenches, feet: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Configurations with the root where feet that do not slip put it, from joint angles and contacts alone.
+
+    The foot that carries most is taken to stand still; where another takes over it is anchored where it is then, so
+    that nothing jumps. In the air nothing tells where the root is: it is held, and such samples are not known.
+
+    Args:
+        rig: whose joints they are.
+        times: (N,) [s].
+        q: (N, nq) configurations; of the root only the first sample's pose is used: there it begins.
+        wrenches: at the times, of as many sensors as there are feet, in order.
+        feet: links that carry the sensors.
+
+    Returns:
+        (N, nq) configurations, and (N,) where a foot stands.
+
+    Raises:
+        InvalidValue: other numbers of samples or sensors.
+        UnknownLink: a foot that the rig does not have.
+    """
+    if len(wrenches) != len(times) or len(wrenches.frames) != len(feet):
+        raise InvalidValue(
+            f"leg odometry needs the {len(feet)} feet's forces at the {len(times)} samples, got "
+            f"{len(wrenches.frames)} sensors at {len(wrenches)}"
+        )
+    own = np.array(q, float)
+    own[:, :POSE] = rig.neutral[:POSE]
+    still = np.zeros((len(own), rig.nv))
+    links = link_motions(rig, Motion(times, own, still, still))
+    index = [rig.index(link) for link in feet]
+    turn = links.rotation[:, :, index].transpose(3, 2, 0, 1)  # samples, feet: foot axes to the root's
+    place = links.position[:, index].transpose(2, 1, 0)
+    load = np.where(contacts(wrenches), np.nan_to_num(wrenches.values[:, :, 2]), 0.0)
+    known = load.max(axis=1) > 0.0
+    chosen = np.where(known, load.argmax(axis=1), -1)
+    rotation, position = to_matrix(np.asarray(q[0, 3:POSE])), np.array(q[0, :3], float)
+    edges = [0, *(np.flatnonzero(np.diff(chosen)) + 1).tolist(), len(chosen)]
+    for start, stop in pairwise(edges):
+        foot, span = chosen[start], slice(start, stop)
+        if foot >= STANDING:
+            last = max(start - 1, 0)
+            anchor, at = rotation @ turn[last, foot], rotation @ place[last, foot] + position
+            rotations = anchor @ turn[span, foot].swapaxes(1, 2)
+            own[span, 3:POSE] = to_quaternion(rotations)
+            # samples n, axes i of the world and j of the root
+            own[span, :3] = at - np.einsum("nij,nj->ni", rotations, place[span, foot])
+        else:
+            own[span, :POSE] = np.append(position, to_quaternion(rotation))
+        rotation, position = to_matrix(own[stop - 1, 3:POSE]), own[stop - 1, :3].copy()
+    return own, known

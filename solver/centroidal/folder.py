@@ -1,0 +1,97 @@
+"""The estimates of a study's trials, from its folder to files for people, programs and Blender."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError, InvalidValue, UnknownName
+from ..formats.codec import FileKind
+from ..formats.folder import read_whole, write_folder
+from ..formats.tables import write_table
+from ..inertials import InertialParameters
+from ..progress import Progress, silent
+from ..scene.bodies import RESULT
+from ..scene.motion_record import MOTION, MotionRecord
+from ..scene.study_folder import MOTION_END, RESULT_FILE, trials_in
+from .estimate import BEST, estimate
+from .inputs import centroidal_data
+from .values import CentroidalEstimate
+
+ESTIMATE = FileKind(CentroidalEstimate, "exciting dance centroidal estimate", remedy="Estimate again")
+ESTIMATE_END, TABLE_END = ".centroidal.npz", ".centroidal.csv"
+"""After the name of a trial."""
+UNITS = {"com": "m", "acceleration": "m/s^2", "momentum_rate": "N m", "force": "N", "moment": "N m"}
+COLUMNS = tuple(f"{name}_{axis} [{unit}]" for name, unit in UNITS.items() for axis in "xyz")
+"""Of the table: the estimate, and the contact wrench about the world origin that it needs."""
+
+
+def estimate_folder(
+    folder: str | Path,
+    *,
+    method: str = BEST,
+    trials: Sequence[str] = (),
+    prior: bool = False,
+    progress: Progress = silent,
+) -> dict[str, CentroidalEstimate]:
+    """Centre of mass and momentum rate of a study's trials with forces.
+
+    Args:
+        folder: that `identify` wrote.
+        method: one of `estimate.METHODS`.
+        trials: names; all with forces by default.
+        prior: kinematics of the prior's inertials instead of the identified ones.
+        progress: receives progress.
+
+    Raises:
+        InputError: no such folder, or no trial with forces in it.
+        UnknownName: no such trial.
+        InvalidValue: a trial's signals cannot be estimated; it is named.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(folder, "is no folder of a study", remedy="Name the --output of `identify`")
+    records, parameters = read_whole(folder, lambda: _read(folder, trials, prior))
+    found = {}
+    for number, (name, record) in enumerate(records.items()):
+        progress(number / len(records), f"estimating {name}")
+        chosen = record.rig.prior if parameters is None else parameters
+        assert record.trial is not None
+        try:
+            found[name] = estimate(centroidal_data(record.rig, record.trial, chosen), method)
+        except InvalidValue as error:
+            raise InvalidValue(f"trial {name!r}: {error}") from None
+    progress(1.0, "estimated")
+    return found
+
+
+def write_estimates(folder: str | Path, estimates: dict[str, CentroidalEstimate]) -> tuple[str, ...]:
+    """``NAME.centroidal.npz`` and ``NAME.centroidal.csv`` of every trial, complete or not at all; the files' names.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    with write_folder(folder) as building:
+        for name, found in estimates.items():
+            ESTIMATE.write(building / f"{name}{ESTIMATE_END}", found)
+            values = np.concatenate([found.com, found.acceleration, found.momentum_rate, found.wrench], axis=1)
+            write_table(building / f"{name}{TABLE_END}", found.times, COLUMNS, values)
+        return tuple(sorted(file.name for file in building.iterdir()))
+
+
+def _read(
+    folder: Path, wanted: Sequence[str], prior: bool
+) -> tuple[dict[str, MotionRecord], InertialParameters | None]:
+    files = trials_in(folder)
+    for name in wanted:
+        if name not in files:
+            raise UnknownName(name, files)
+    read = {name: MOTION.read(path) for name, path in files.items() if not wanted or name in wanted}
+    records = {name: record for name, record in read.items() if record.trial is not None and record.trial.counted.any()}
+    if not records:
+        what = f"{', '.join(wanted)}: no forces" if wanted else f"holds no {MOTION_END} with forces"
+        raise InputError(folder, what, remedy="Identify with the trials' forces")
+    result = folder / RESULT_FILE
+    return records, None if prior or not result.exists() else RESULT.read(result).parameters

@@ -1,0 +1,56 @@
+"""``centroidal``: centre of mass and rate of angular momentum of recorded trials."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..progress import Progress
+from .argument_types import path
+from .options import add_output, add_verb
+from .words import warn
+
+NAMES = ("smoother", "complementary", "causal", "ekf", "fusion", "force", "kinematic")
+EXPLANATION = """
+Puts together what the markers and what the forces say of the whole body: better than either alone. STUDY is the folder
+that `identify` wrote; its identified inertials are used, or with --prior the tables'.
+
+Methods: `smoother` weighs all sources by their noise (the default); `complementary` is the recursive filter of
+bailly2019 with the paper's cut-offs, `causal` the same looking back only; `ekf`, `fusion`, `force` and `kinematic` are
+there to compare with.
+
+Written to DIR, for every trial with forces: NAME.centroidal.csv (centre of mass, its acceleration, rate of angular
+momentum, and the contact wrench that they need) and NAME.centroidal.npz (the same without loss, with its sources).
+
+Examples:
+  python -m solver centroidal results --output centroidal
+  python -m solver centroidal results --trial squats --method complementary --output paper
+"""
+
+
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the verb on the command line."""
+    parser = add_verb(verbs, "centroidal", "estimate centre of mass and momentum rate", EXPLANATION, run)
+    parser.add_argument("study", type=path, metavar="STUDY", help="the --output of `identify`")
+    parser.add_argument("--trial", metavar="NAME", nargs="+", default=(), help="only these trials")
+    parser.add_argument("--method", choices=NAMES, default=NAMES[0], help=f"(default: {NAMES[0]})")
+    parser.add_argument("--prior", action="store_true", help="kinematics of the prior's inertials")
+    add_output(parser)
+
+
+def run(options: argparse.Namespace, progress: Progress) -> None:
+    """Estimate, write, tell."""
+    from ..centroidal.folder import estimate_folder, write_estimates
+    from ..formats.text_table import table
+
+    found = estimate_folder(
+        options.study, method=options.method, trials=options.trial, prior=options.prior, progress=progress
+    )
+    write_estimates(options.output, found)
+    warn([f"{name}: {note}" for name, estimate in found.items() for note in estimate.notes])
+    rows = []
+    for name, estimate in found.items():
+        moved = estimate.com - estimate.sources.get("kinematic", estimate.com)
+        size = 1e3 * (moved**2).mean(axis=0) ** 0.5
+        rows.append((name, str(len(estimate)), *(f"{value:.1f}" for value in size)))
+    print(table(("trial", "frames", "CoM off the kinematic one, RMS x", "y", "z [mm]"), rows))
+    print(f"\nwritten: {options.output}")

@@ -1,0 +1,54 @@
+"""Contacts by threshold and hysteresis, and leg odometry."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.papers.walk import Gait, walk
+from solver.centroidal.contacts import contacts, leg_odometry
+from solver.errors import InvalidValue
+from solver.motion import POSE
+from solver.rigs import hrp2
+from solver.wrenches import Wrenches
+
+
+def vertical(loads: np.ndarray) -> Wrenches:
+    """Sensors (N, K) that feel vertical forces [N] only."""
+    values = np.zeros((*loads.shape, 6))
+    values[:, :, 2] = loads
+    return Wrenches(np.arange(len(loads)) / 100.0, tuple(f"foot {k}" for k in range(loads.shape[1])), values)
+
+
+def test_noise_around_the_threshold_makes_no_steps() -> None:
+    """A foot stands from 20 N on and until its force is below 10 N; a gap changes nothing."""
+    loads = np.array([0.0, 15.0, 21.0, 15.0, 19.0, np.nan, 11.0, 9.0, 15.0, 25.0])
+    found = contacts(vertical(loads[:, None]))[:, 0]
+    np.testing.assert_array_equal(found, [0, 0, 1, 1, 1, 1, 1, 0, 0, 1])
+    with pytest.raises(InvalidValue, match="is released below"):
+        contacts(vertical(loads[:, None]), touch=5.0)
+
+
+def test_feet_that_do_not_slip_tell_where_the_robot_is() -> None:
+    """Joint angles and contacts of a walk give its root's path back, and do not jump where feet change."""
+    rig = hrp2()
+    made = walk(rig, Gait(steps=4))
+    q = np.array(made.motion.q)
+    q[1:, :POSE] = rig.neutral[:POSE]
+    loads = made.load * made.wrench[:, 2:3]
+    found, known = leg_odometry(rig, made.motion.times, q, vertical(loads), ("right_foot", "left_foot"))
+    assert known.all()
+    np.testing.assert_allclose(found[:, :3], made.motion.q[:, :3], atol=2e-4)
+    assert np.abs(found[:, 3:POSE] - made.motion.q[:, 3:POSE]).max() < 1e-4
+
+
+def test_in_the_air_nothing_is_known() -> None:
+    """Samples without contact are told, and the root is held there."""
+    rig = hrp2()
+    q = np.stack([np.array(rig.provenance["half_sitting"])] * 5)
+    loads = np.array([[300.0, 300.0], [300.0, 300.0], [0.0, 0.0], [0.0, 0.0], [300.0, 300.0]])
+    found, known = leg_odometry(rig, np.arange(5) / 100.0, q, vertical(loads), ("right_foot", "left_foot"))
+    np.testing.assert_array_equal(known, [True, True, False, False, True])
+    np.testing.assert_allclose(found, q, atol=1e-9)
+    with pytest.raises(InvalidValue, match="3 feet"):
+        leg_odometry(rig, np.arange(5) / 100.0, q, vertical(loads), ("right_foot", "left_foot", "head"))

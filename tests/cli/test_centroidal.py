@@ -1,0 +1,60 @@
+"""``centroidal`` from a study's folder to files."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import solver
+from solver.centroidal.estimate import METHODS
+from solver.centroidal.folder import ESTIMATE
+from solver.cli import main
+from solver.cli.centroidal import NAMES
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a simulated robot's study."""
+    robot = solver.simulated_robot()
+    quick = solver.Settings(bootstrap=0, cross_validate=False)
+    found = solver.identify_study(robot.recordings, rig=robot.rig, settings=quick)
+    folder = tmp_path_factory.mktemp("study")
+    solver.write_study(found, folder, simulated=True)
+    return folder
+
+
+def run(*words: object) -> int:
+    """The command line."""
+    return main(["centroidal", *map(str, words), "--progress", "none"])
+
+
+def test_the_methods_on_offer_are_those_there_are() -> None:
+    """The names that the help shows without loading anything are the estimators'."""
+    assert set(NAMES) == set(METHODS)
+
+
+def test_table_and_archive_hold_the_estimate(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The table holds what the archive holds, and the needed wrench is that of the estimate."""
+    output = tmp_path / "out"
+    assert run(study, "--output", output) == 0
+    assert "CoM off the kinematic one" in capsys.readouterr().out
+    found = ESTIMATE.read(output / "dance.centroidal.npz")
+    assert found.method == "smoother"
+    with (output / "dance.centroidal.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == len(found)
+    last = rows[-1]
+    np.testing.assert_allclose([float(last[f"com_{axis} [m]"]) for axis in "xyz"], found.com[-1], rtol=1e-6)
+    np.testing.assert_allclose(float(last["moment_y [N m]"]), found.wrench[-1, 4], rtol=1e-5)
+
+
+def test_wrong_input_is_one_line(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder without a study and a trial that is not there end before anything is written, with what there is."""
+    assert run(tmp_path, "--output", tmp_path / "out") == 2
+    assert "with forces" in capsys.readouterr().err
+    assert run(study, "--trial", "walk", "--output", tmp_path / "out") == 2
+    assert "dance" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
