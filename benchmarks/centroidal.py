@@ -81,7 +81,7 @@ def unmeasured() -> list[Figure]:
     rows = (
         ("flights of jumps, forces withheld: CoM acceleration error over kinematics'", 0.80),
         ("flights of runs, forces withheld: CoM acceleration error over kinematics'", 0.70),
-        ("flights, forces given: CoM acceleration off gravity", 0.1),
+        ("flights, forces given: CoM acceleration off what the forces say", 0.1),
         ("flights of jumps, forces withheld: velocity change over time", 0.85),
         ("stance hidden for 100 ms: force error over kinematics'", 0.70),
         ("stance hidden for 200 ms: force error over kinematics'", 0.85),

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from solver.centroidal.inputs import centroidal_data
-from solver.centroidal.learning import HIDDEN, hidden_patterns, wrench_error
+from solver.centroidal.learning import HIDDEN, adapted, hidden_patterns, wrench_error
 from solver.centroidal.peers import FusionNoise, kinematic, linear_fusion
 from solver.centroidal.smoother import smoothed
 from solver.centroidal.values import CentroidalData, CentroidalEstimate
@@ -18,6 +18,7 @@ from solver.signals import preset_of
 from solver.study.pipeline import calibrate_subject, load, track_all
 from solver.study.preparation import prepare
 
+from .centroidal_learnt import SECOND_HALF
 from .figure import Figure, at_most
 from .subject import PRESET
 
@@ -44,13 +45,20 @@ def force_figures(data: Path) -> list[Figure]:
     if not (data / FILE).exists():
         what = "forces without moments, hidden stretches: error over kinematics'"
         return [Figure(what, WHERE, None, "", at_most(MUST), at_most(AIM), "no data")]
-    signals = walk_signals(data)
+    return figures_of(walk_signals(data))
+
+
+def figures_of(signals: CentroidalData) -> list[Figure]:
+    """Each half of the walk at the level of precision that the other half asks for; the peer at its best on both."""
+    middle = len(signals) // 2
+    halves = signals.part(0, middle), signals.part(middle, len(signals))
+    levels = [adapted(half, SECOND_HALF) for half in halves[::-1]]
     figures = []
     for seconds in HIDDEN:
-        bare = _error(signals, seconds, kinematic)
-        ours = _error(signals, seconds, smoothed)
+        bare = _mean([_error(half, seconds, kinematic) for half in halves])
+        ours = _mean([_error(h, seconds, partial(smoothed, settings=level)) for h, level in zip(halves, levels)])
         peers = {
-            noise: _error(signals, seconds, partial(linear_fusion, noise=FusionNoise(*noise)))
+            noise: _mean([_error(h, seconds, partial(linear_fusion, noise=FusionNoise(*noise))) for h in halves])
             for noise in product(*TRIED)
         }
         best = min(peers, key=lambda noise: peers[noise])
@@ -61,6 +69,10 @@ def force_figures(data: Path) -> list[Figure]:
         )
         figures.append(Figure("  the same over the fusion's", WHERE, ours / peers[best], "", at_most(1.0)))
     return figures
+
+
+def _mean(errors: list[float]) -> float:
+    return float(np.sqrt(np.mean(np.square(errors))))
 
 
 def _error(signals: CentroidalData, seconds: float, estimator: Estimator) -> float:

@@ -2,13 +2,14 @@
 
 Likelihood would believe the model; this believes the plates. Flights and stretches of 0.1 and 0.2 s of stance are
 hidden in turn, and force and moment that the estimate needs there are compared with the measured ones, over what the
-kinematics alone leave. A search goes along one logarithm at a time. The plates' gain is not sought: a few recordings do
-not show how wrong the plates of others are.
+kinematics alone leave. A search goes along one logarithm at a time. The plates' noise and gain are not sought: noise
+does not show where the plates are hidden, and a few recordings do not show how wrong the plates of others are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 
@@ -37,6 +38,9 @@ FIRST_STEP, SMALLEST = 0.9, 0.1
 """In natural logarithms of the numbers that are sought."""
 BAND = preset_of("human_8hz")
 """What both sides of a comparison pass, as the main job's do."""
+LEVELS = ((1.0, 1.0, 1.0, 1.0), (0.3, 0.1, 1.0, 1.0), (0.1, 0.01, 3.0, 3.0), (0.03, 0.001, 3.0, 3.0))
+"""Factors on fast errors, slow errors, the signals and their cut-offs: from skin and skeleton down to a walk whose
+markers leave hardly more than its plates do."""
 GRID = tuple(
     ComplementarySettings(f"{low:g}, {high:g}, {momentum:g} Hz", low, high, momentum)
     for low, high, momentum in product((0.25, 0.5, 1.0, 2.0), (5.0, 10.0, 25.0), (0.5, 1.0, 2.0, 4.0))
@@ -58,9 +62,9 @@ def learn(
         rounds: through all numbers.
         progress: receives progress.
     """
-    x, gain = np.log(_numbers(start)), start.gain
+    x = np.log(_numbers(start))
     steps = np.full(len(x), FIRST_STEP)
-    best = hidden_score(recordings, partial(smoothed, settings=_settings(np.exp(x), gain)))
+    best = hidden_score(recordings, partial(smoothed, settings=_settings(np.exp(x), start)))
     for turn in range(rounds):
         for place in range(len(x)):
             progress((turn + place / len(x)) / rounds, f"hidden wrench over the kinematics' error: {np.exp(best):.3f}")
@@ -69,7 +73,7 @@ def learn(
                 while steps[place] >= SMALLEST:
                     tried = x.copy()
                     tried[place] += sign * steps[place]
-                    score = hidden_score(recordings, partial(smoothed, settings=_settings(np.exp(tried), gain)))
+                    score = hidden_score(recordings, partial(smoothed, settings=_settings(np.exp(tried), start)))
                     if not score < best:
                         break
                     x, best, moved = tried, score, True
@@ -77,7 +81,7 @@ def learn(
                     break
             if not moved:
                 steps[place] *= 0.5
-    return _settings(np.exp(x), gain)
+    return _settings(np.exp(x), start)
 
 
 def hidden_patterns(data: CentroidalData, seconds: float) -> Iterator[np.ndarray]:
@@ -115,13 +119,51 @@ def wrench_error(data: CentroidalData, wrench: np.ndarray, frames: np.ndarray) -
     values = low_pass(values, data.rate, BAND, longest_gap=0.0)
     error, com = values[frames, :6], values[frames, 6:]
     error[:, AXES:] -= np.cross(com, error[:, :AXES])
-    return error
+    return error if data.has_moment else np.where(np.arange(2 * AXES) < AXES, error, 0.0)
 
 
 def kinematic_wrench(data: CentroidalData) -> np.ndarray:
     """(N, 6) contact wrench about the world origin that the kinematics need."""
     force = data.mass * (data.acceleration + np.array([0.0, 0.0, GRAVITY]))
     return np.concatenate([force, data.momentum_rate + np.cross(data.com, force)], axis=1)
+
+
+def adapted(data: CentroidalData, settings: SmootherSettings = USUAL) -> SmootherSettings:
+    """Settings at the level of precision that a recording's own hidden stretches ask for.
+
+    Cameras, markers and skin differ from laboratory to laboratory by more than an order of magnitude; how the errors
+    are spread over axes and frequencies differs less.
+
+    Args:
+        data: a recording, with or without moments.
+        settings: learnt on others.
+
+    Raises:
+        InvalidValue: nothing of the recording can be hidden.
+    """
+    tried = [_at_level(settings, level) for level in LEVELS]
+    return min(tried, key=lambda chosen: hidden_score([data], partial(smoothed, settings=chosen)))
+
+
+def _at_level(settings: SmootherSettings, level: tuple[float, float, float, float]) -> SmootherSettings:
+    error, drift, std, cutoff = level
+
+    def scaled(signal: Signal) -> Signal:
+        return Signal(
+            _times(signal.std, std),
+            signal.cutoff * cutoff,
+            _times(signal.error, error),
+            signal.error_cutoff,
+            _times(signal.drift, drift),
+            signal.drift_cutoff,
+        )
+
+    return replace(settings, com=scaled(settings.com), momentum=scaled(settings.momentum))
+
+
+def _times(numbers: tuple[float, float, float], factor: float) -> tuple[float, float, float]:
+    x, y, z = numbers
+    return x * factor, y * factor, z * factor
 
 
 def chosen_cutoffs(data: CentroidalData, grid: Sequence[ComplementarySettings] = GRID) -> ComplementarySettings:
@@ -154,8 +196,9 @@ def hidden_score(
                 for row, tried in enumerate((wrench, bare)):
                     error = wrench_error(data, tried, frames) ** 2
                     sums[row] += error[:, :AXES].sum(), error[:, AXES:].sum()
-            if (sums[1] > 0.0).all():
-                found.append(0.5 * np.log(sums[0] / sums[1]).mean())
+            told = sums[1] > 0.0
+            if told[0] and (told[1] or not data.has_moment):
+                found.append(0.5 * np.log(sums[0, told] / sums[1, told]).mean())
     if not found:
         raise InvalidValue(
             f"nothing can be learnt here: no stance of {HIDDEN[0]:g} s with forces and moments that the kinematics do "
@@ -171,17 +214,16 @@ def _numbers(settings: SmootherSettings) -> np.ndarray:
         found += [signal.std[0], signal.std[2], signal.cutoff]
         found += [signal.error[0], signal.error[2], signal.error_cutoff]
         found += [signal.drift[0], signal.drift[2], signal.drift_cutoff]
-    return np.array([*found, settings.force, settings.moment])
+    return np.array(found)
 
 
-def _settings(numbers: np.ndarray, gain: float) -> SmootherSettings:
+def _settings(numbers: np.ndarray, start: SmootherSettings) -> SmootherSettings:
     parts = []
-    for row in numbers[:18].reshape(2, 3, 3).tolist():
+    for row in numbers.reshape(2, 3, 3).tolist():
         (std, up, cutoff), (error, error_up, error_cutoff), (drift, drift_up, drift_cutoff) = row
         parts.append(
             Signal(
                 (std, std, up), cutoff, (error, error, error_up), error_cutoff, (drift, drift, drift_up), drift_cutoff
             )
         )
-    force, moment = numbers[18:].tolist()
-    return SmootherSettings(parts[0], parts[1], force, moment, gain)
+    return replace(start, com=parts[0], momentum=parts[1])

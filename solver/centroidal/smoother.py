@@ -16,7 +16,7 @@ acceleration changes faster than usual, the signal may.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.ndimage import uniform_filter1d
@@ -57,9 +57,14 @@ class Signal:
     drift_cutoff: float
 
 
+COM = Signal((2.4, 2.4, 1.2), 5.0, (8e-5, 8e-5, 2e-4), 4.0, (3.2e-3, 3.2e-3, 8.3e-4), 0.49)
+MOMENTUM = Signal((1.2, 1.2, 0.2), 4.0, (7.8e-3, 7.8e-3, 1.3e-4), 36.0, (0.03, 0.03, 0.019), 0.081)
+"""Of markers on people, learnt on one drop jump, one walk and one run (`learning.learn`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class SmootherSettings:
-    """Noise of the sources, learnt on recordings.
+    """Noise of the sources: of people with markers by default.
 
     Attributes:
         com: of the centre of mass.
@@ -69,14 +74,10 @@ class SmootherSettings:
         gain: relative error of the plates' size.
     """
 
-    com: Signal = field(
-        default_factory=lambda: Signal((3.0, 3.0, 3.0), 4.0, (5e-4, 5e-4, 5e-4), 4.0, (5e-3, 5e-3, 5e-3), 0.2)
-    )
-    momentum: Signal = field(
-        default_factory=lambda: Signal((0.5, 0.5, 0.2), 4.0, (5e-3, 5e-3, 2e-3), 6.0, (5e-3, 5e-3, 2e-3), 0.2)
-    )
-    force: float = 0.05
-    moment: float = 0.02
+    com: Signal = COM
+    momentum: Signal = MOMENTUM
+    force: float = 0.02
+    moment: float = 0.005
     gain: float = 0.03
 
     def __post_init__(self) -> None:
