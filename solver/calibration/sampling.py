@@ -51,15 +51,23 @@ def table_of(markers: Markers, names: Sequence[str]) -> np.ndarray:
 
 
 def still_frames(table: np.ndarray, recordings: int) -> tuple[list[np.ndarray], float]:
-    """Medians over parts of a static trial (N, M, 3), and each one's spread [m] among so many static recordings."""
+    """Medians over parts of a static trial (N, M, 3), and each one's spread [m] among so many static recordings.
+
+    None of a recording without any of the markers, as of another marker set.
+    """
     frames = [_median(part) for part in np.array_split(table, STATIC_FRAMES) if len(part)]
-    return frames, STATIC_SPREAD * float(np.sqrt(STATIC_FRAMES * recordings))
+    return [frame for frame in frames if np.isfinite(frame).any()], STATIC_SPREAD * float(
+        np.sqrt(STATIC_FRAMES * recordings)
+    )
 
 
 def moving_frames(table: np.ndarray, recordings: int) -> tuple[list[np.ndarray], float]:
-    """Well-seen frames spread evenly over a recording (N, M, 3), and the spread [m] of each among so many."""
+    """Well-seen frames spread evenly over a recording (N, M, 3), and the spread [m] of each among so many.
+
+    None of a recording without any of the markers.
+    """
     seen = np.isfinite(table[:, :, 0]).sum(axis=1)
-    usable = np.flatnonzero(seen >= MOST * seen.max())
+    usable = np.flatnonzero((seen > 0) & (seen >= MOST * seen.max(initial=0)))
     chosen = usable[np.linspace(0, len(usable) - 1, min(MOVING_FRAMES, len(usable))).astype(int)]
     return [table[k] for k in chosen], MOVING_SPREAD * float(np.sqrt(max(recordings, 2)))
 
