@@ -107,7 +107,9 @@ def _remove_settings() -> None:
 
 
 def _import_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
-    menu.layout.operator("exciting_dance.import_recording", text="Motion Recording (.trc, .c3d, .mot, .sto, .csv)")
+    menu.layout.operator(
+        "exciting_dance.import_recording", text="Motion Recording (.trc, .c3d, .mot, .sto, .csv, .bvh)"
+    )
     menu.layout.operator("exciting_dance.import_urdf", text="Robot (.urdf)")
 
 

@@ -28,7 +28,7 @@ from ..whole import all_or_nothing
 from .act import Act
 
 PLACE = "recording"
-PATTERN = "*.trc;*.c3d;*.mot;*.sto;*.csv;*.npz"
+PATTERN = "*.trc;*.c3d;*.mot;*.sto;*.csv;*.npz;*.bvh"
 
 
 def take_in(context: bpy.types.Context, paths: list[Path]) -> list[str]:
@@ -146,7 +146,7 @@ class EXCITING_DANCE_FH_recording(bpy.types.FileHandler):
     bl_idname = "EXCITING_DANCE_FH_recording"
     bl_label = "Motion recording"
     bl_import_operator = "exciting_dance.import_recording"
-    bl_file_extensions = ".trc;.c3d;.mot;.sto;.csv;.npz"
+    bl_file_extensions = ".trc;.c3d;.mot;.sto;.csv;.npz;.bvh"
 
     @classmethod
     def poll_drop(cls, context: bpy.types.Context | None) -> bool:
