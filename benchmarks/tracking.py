@@ -23,6 +23,7 @@ from .tracking_figures.limits import limit_figures
 from .tracking_figures.marker_sets import marker_set_figures
 from .tracking_figures.markers import marker_figures
 from .tracking_figures.passes import pass_figures
+from .tracking_figures.smoother import smoother_figures
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 PARTS: tuple[Callable[[Path, bool], list[Figure]], ...] = (
@@ -32,6 +33,7 @@ PARTS: tuple[Callable[[Path, bool], list[Figure]], ...] = (
     limit_figures,
     swap_figures,
     marker_set_figures,
+    smoother_figures,
 )
 """Each measures its figures from the folder of the recordings, and less of them or on less where it is to be quick."""
 

@@ -43,6 +43,8 @@ class Tracked:
         size: ratio of the recorded body to the rig (1: the same), from all lengths together.
         warnings: what the user should know.
         swaps: exchanged labels that were put right or left out; errors are those of the markers as put right.
+        shifts: (N, L, 3) [m] by which the links were found beside where their joints hold them, world, to which the
+            errors are measured; None where links are rigid.
     """
 
     times: np.ndarray
@@ -56,6 +58,7 @@ class Tracked:
     size: float = 1.0
     warnings: tuple[str, ...] = ()
     swaps: tuple[Swap, ...] = ()
+    shifts: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", frozen_times(self.times))
@@ -65,6 +68,8 @@ class Tracked:
         object.__setattr__(self, "names", tuple(self.names))
         errors = frozen("marker errors", self.errors, (count, len(self.names)), finite=False)
         object.__setattr__(self, "errors", errors)
+        if self.shifts is not None:
+            object.__setattr__(self, "shifts", frozen("shifts of links", self.shifts, (count, None, 3)))
 
     def __len__(self) -> int:
         return len(self.times)

@@ -21,6 +21,7 @@ from .limits import Stops
 from .noise import measurement_noise
 from .options import SmoothingOptions
 from .roughness import roughness, stiffness
+from .soft import SoftLinks
 
 FEWEST_FRAMES = 12
 """Of a motion whose roughness can be judged."""
@@ -53,8 +54,8 @@ def smooth(
         progress: told about the progress; may cancel.
 
     Returns:
-        The same recording with q, v and errors of the smoothed motion; one that is too short or whose frames are not
-        evenly spaced comes back as it was, with a warning.
+        The same recording with q, v and errors of the smoothed motion, and the links' shifts if they are soft; one that
+        is too short or whose frames are not evenly spaced comes back as it was, with a warning.
 
     Raises:
         InvalidValue: the motion has another number of frames than the targets.
@@ -93,10 +94,11 @@ def smooth(
         if stop == len(q):
             break
     progress(1.0, f"smoothed {len(q)} frames")
-    errors = problem.errors(result)
+    errors = np.linalg.norm(problem.point_residuals(result), axis=2)
     errors[~tracked.tracked] = np.nan
     velocities = manifold_velocities(rig, targets.times, result)
-    return replace(tracked, q=result, v=velocities, errors=errors, bound_steps=problem.touching)
+    shifts = problem.shifts(result)
+    return replace(tracked, q=result, v=velocities, errors=errors, bound_steps=problem.touching, shifts=shifts)
 
 
 class _Problem:
@@ -112,6 +114,9 @@ class _Problem:
             shares = faded(targets.times, targets.positions.positions, options.tracking.fade)
         self.samples = [targets.sample(k, None if shares is None else shares[k]) for k in range(len(targets))]
         self.weighs = rig.prior.total_mass > 0.0
+        self.soft = None
+        if targets.positions is not None and options.stiffness is not None:
+            self.soft = SoftLinks(rig, targets.positions.task, options.stiffness)
         self.touching = 0
         """Frames in which a joint limit was touched."""
 
@@ -119,9 +124,7 @@ class _Problem:
         """Smoothed configurations of the frames (N, nq) from frame ``first`` on."""
         options, samples = self.options, self.samples[first : first + len(q)]
         hessian, gradient = self._measured(q, samples)
-        noise = measurement_noise(
-            self._residuals(q, samples), self.rig.nv, self.rate, options.band, options.noise_window
-        )
+        noise = measurement_noise(self._residuals(q, first), self.rig.nv, self.rate, options.band, options.noise_window)
         spread = noise**2 * self.held[first : first + len(q)]
         prior = self._prior(q, np.linalg.inv(hessian) * spread[:, None, None])
         touching = 0
@@ -138,36 +141,48 @@ class _Problem:
         self.touching += touching
         return self.stops.kept(q) if self.stops.any else q
 
-    def errors(self, q: np.ndarray) -> np.ndarray:
-        """Distances (N, P) [m] of measured from modelled points; NaN where not measured."""
-        if self.engine.points is None:
-            return np.zeros((len(q), 0))
-        result = np.empty((len(q), len(self.engine.points.names)))
-        for k, sample in enumerate(self.samples):
-            self.engine.kinematics.place(q[k])
-            result[k] = np.linalg.norm(self.engine.position_residuals(sample), axis=1)
+    def point_residuals(self, q: np.ndarray, first: int = 0) -> np.ndarray:
+        """Measured minus modelled points (N, P, 3) [m], shifted with their links; NaN where not measured."""
+        engine = self.engine
+        if engine.points is None:
+            return np.zeros((len(q), 0, 3))
+        result = np.empty((len(q), len(engine.points.names), 3))
+        samples = self.samples[first : first + len(q)]
+        for k, sample in enumerate(samples):
+            engine.kinematics.place(q[k])
+            result[k] = engine.position_residuals(sample)
+        if self.soft is not None:
+            result -= self.soft.of_points(self.soft.shifts(self.soft.pulls(q, samples)))
         return result
+
+    def shifts(self, q: np.ndarray) -> np.ndarray | None:
+        """(N, L, 3) [m] by which the links lie beside their joints, world; None where they do not."""
+        if self.soft is None:
+            return None
+        return self.soft.of_links(self.soft.shifts(self.soft.pulls(q, self.samples)), len(self.rig.links))
 
     def _measured(self, q: np.ndarray, samples: list[TargetSample]) -> tuple[np.ndarray, np.ndarray]:
         """J'WJ (N, nv, nv) and J'Wr (N, nv) of every frame by itself."""
         hessian, gradient = np.empty((len(q), self.rig.nv, self.rig.nv)), np.empty((len(q), self.rig.nv))
         for k, sample in enumerate(samples):
             hessian[k], gradient[k] = self.engine.normal_equations(q[k], sample)
+        if self.soft is not None:
+            self.soft.released(hessian, gradient, self.soft.pulls(q, samples))
         return hessian, gradient
 
-    def _residuals(self, q: np.ndarray, samples: list[TargetSample]) -> np.ndarray:
+    def _residuals(self, q: np.ndarray, first: int) -> np.ndarray:
         """Measured minus modelled (N, R) [m], an orientation's by its weight; NaN where not measured."""
-        engine, rows = self.engine, []
-        for k, sample in enumerate(samples):
-            engine.kinematics.place(q[k])
-            points, turns = engine.residuals(sample)
-            row = []
-            if points is not None and engine.points is not None:
-                row.append(points[engine.points.weights > 0.0].reshape(-1))
-            if turns is not None and engine.turns is not None:
-                row.append((np.sqrt(engine.turns.weights)[:, None] * turns).reshape(-1))
-            rows.append(np.concatenate(row))
-        return np.array(rows)
+        engine, parts = self.engine, []
+        if engine.points is not None:
+            weighing = engine.points.weights > 0.0
+            parts.append(self.point_residuals(q, first)[:, weighing].reshape(len(q), -1))
+        if engine.turns is not None:
+            turns = np.empty((len(q), len(engine.turns.names), 3))
+            for k, sample in enumerate(self.samples[first : first + len(q)]):
+                engine.kinematics.place(q[k])
+                turns[k] = engine.rotation_residuals(sample)
+            parts.append((np.sqrt(engine.turns.weights)[:, None] * turns).reshape(len(q), -1))
+        return np.concatenate(parts, axis=1)
 
     def _prior(self, q: np.ndarray, covariance: np.ndarray) -> list[tuple[int, np.ndarray]]:
         """Order and stiffness (order + 1, N) of every curve, from the covariance (N, nv, nv) of single frames."""
