@@ -79,6 +79,10 @@ class Settings(bpy.types.PropertyGroup):
         name="Flight alone",
         description="Identify from flights that the motion shows; plates, where there are any, only weigh the body",
     )
+    refine: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Refine",
+        description="Take each recording of markers as a whole, not frame by frame: quieter motion, gaps bridged",
+    )
     bootstrap: bpy.props.IntProperty(  # type: ignore[valid-type]
         name="Bootstrap", description="Samples for the standard deviations; 0 for none", default=40, min=0, max=1000
     )

@@ -46,7 +46,9 @@ class StudyOperator(JobOperator):
             subject = ["--height", f"{settings.height:g}", "--sex", settings.sex]
         if not settings.weigh:
             subject += ["--mass", f"{settings.mass:g}"]
-        return [self.verb, *files, *subject, "--output", str(folder), "--progress", "json", *self.extra(settings)]
+        whole = ["--smooth"] if settings.refine else []
+        output = ["--output", str(folder), "--progress", "json"]
+        return [self.verb, *files, *subject, *whole, *output, *self.extra(settings)]
 
     def extra(self, settings: Settings) -> list[str]:
         """More options of the verb."""

@@ -98,6 +98,7 @@ class EXCITING_DANCE_PT_identify(Tab, bpy.types.Panel):  # type: ignore[misc]
         column.prop(settings, "weigh")
         if not settings.weigh:
             column.prop(settings, "mass")
+        layout.prop(settings, "refine")
         row = layout.row(align=True)
         row.scale_y = 1.3
         row.operator("exciting_dance.track", icon="CON_FOLLOWPATH")

@@ -170,6 +170,20 @@ def test_track_then_open_shows_the_same(registered: None, own_folders: Path, rec
     assert np.array_equal(posed(), first)
 
 
+def test_refine_takes_each_recording_as_a_whole(
+    registered: None, own_folders: Path, recorded: Path, tmp_path: Path
+) -> None:
+    """With the switch on, tracking writes another motion of the same frames, and the body moves by it."""
+    subject([recorded], HEIGHT, SEX)
+    settings, written = bpy.context.scene.exciting_dance, []
+    for refine in (False, True):
+        settings.refine, settings.output = refine, str(tmp_path / f"refined_{refine}")
+        assert bpy.ops.exciting_dance.track() == {"FINISHED"}
+        written.append((tmp_path / f"refined_{refine}" / "dance.mot").read_text().splitlines())
+    assert len(written[0]) == len(written[1])
+    assert written[0] != written[1]
+
+
 def posed() -> np.ndarray:
     """Every bone's matrix of the active armature at this frame."""
     body = bpy.context.view_layer.objects.active

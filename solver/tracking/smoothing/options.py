@@ -20,7 +20,7 @@ class SmoothingOptions:
         noise_window: [s] the same of the measurements' noise.
         band: [Hz] in which the measurements' disagreement with a rigid body is taken for their noise: above what makes
             most of the marker error, below what cameras add. There the smoother must tell skin from body.
-        stiffness: with which a link is held to its joints, in markers: so many markers' pull keeps it there against the
+        stiffness: [markers] with which a link is held to its joints: so many markers' pull keeps it there against the
             pull of its own; None: rigidly.
         iterations: Gauss-Newton steps at most.
         tolerance: [rad, m] largest change at which it has converged.
