@@ -29,7 +29,7 @@ SHORTEST = 0.05
 EDGE = 0.03
 """[s] at each end of a flight that the sanity check leaves out: there the plates still feel the filter."""
 STANCE = 0.1
-"""[s] of measured stance on both sides of a flight whose averages count."""
+"""[s] of measured stance from which a jump takes off."""
 BELOW = FilterPreset("below 1 Hz", 3, 1.0)
 SLOW = "squats1"
 FALL = np.array([0.0, 0.0, -GRAVITY])
@@ -153,7 +153,9 @@ def hidden_figures(trials: Sequence[Recorded], where: str) -> list[Figure]:
 
 def flight_figures(trials: Sequence[Recorded], where: str) -> list[Figure]:
     """Flights with forces given, and averages over flights of jumps whose forces are withheld."""
-    given, turned, plates, papers, speeds, spins = [], [], [], [], [], []
+    given, turned, plates, papers = [], [], [], []
+    jumps: list[tuple[float, float]] = []
+    drops: list[tuple[float, float]] = []
     for trial in trials:
         data = trial.data
         for frames in hidden_patterns(data, 0.0):
@@ -168,12 +170,10 @@ def flight_figures(trials: Sequence[Recorded], where: str) -> list[Figure]:
             if trial.name in JUMPS:
                 withheld = smoothed(data.hidden(frames), trial.settings)
                 for start, stop in stretches(frames):
-                    if not _bounded(data, start, stop):
-                        continue
                     off = (withheld.acceleration[start:stop] - FALL).mean(axis=0)
-                    speeds.append(100.0 / GRAVITY * float(np.linalg.norm(off)))
                     spin = withheld.momentum_rate[start:stop].sum(axis=0) / data.rate
-                    spins.append(float(np.linalg.norm(spin)))
+                    pair = 100.0 / GRAVITY * float(np.linalg.norm(off)), float(np.linalg.norm(spin))
+                    (jumps if _jumped(data, start) else drops).append(pair)
     figures = []
     if given:
         share = 100.0 / GRAVITY
@@ -187,17 +187,16 @@ def flight_figures(trials: Sequence[Recorded], where: str) -> list[Figure]:
         what = "flights, forces given: CoM acceleration off what the forces say"
         figures.append(Figure(what, where, off, "% of g", at_most(0.1), None, note))
         figures.append(Figure("  the same, momentum rate", where, _rms(np.concatenate(turned)), "N m", at_most(0.1)))
-    if speeds:
-        listed = ", ".join(f"{speed:.2f} / {spin:.2f}" for speed, spin in zip(speeds, spins))
+    if jumps:
+        speed, spin = np.mean(jumps, axis=0).tolist()
+        listed, dropped = (", ".join(f"{s:.2f} / {m:.2f}" for s, m in pairs) for pairs in (jumps, drops))
         figures.append(
             Figure(
-                "flights of jumps, forces withheld: velocity change over time", where, float(np.mean(speeds)), "% of g",
-                at_most(0.85), at_most(0.65), f"flights between measured stances; each, % of g / N m s: {listed}",
+                "flights of jumps, forces withheld: velocity change over time", where, speed, "% of g", at_most(0.85),
+                at_most(0.65), f"% of g / N m s: {listed}; drops off an unmeasured box, which do not count: {dropped}",
             )
         )  # fmt: skip
-        figures.append(
-            Figure("  change of angular momentum", where, float(np.mean(spins)), "N m s", at_most(1.1), at_most(0.85))
-        )
+        figures.append(Figure("  change of angular momentum", where, spin, "N m s", at_most(1.1), at_most(0.85)))
     return figures
 
 
@@ -231,10 +230,9 @@ def _beside_axis(data: CentroidalData, com: np.ndarray, rate: np.ndarray) -> np.
     return 1e3 * np.asarray(np.sqrt(np.nanmean(slow[:, :2] ** 2, axis=0)))
 
 
-def _bounded(data: CentroidalData, start: int, stop: int) -> bool:
-    """Whether the wrench is known before and after a flight; a drop from a box begins on something unmeasured."""
-    near = round(STANCE * data.rate)
-    return bool(data.known[max(start - near, 0) : stop + near].all())
+def _jumped(data: CentroidalData, start: int) -> bool:
+    """Whether a flight begins on plates; a drop from a box begins on something unmeasured."""
+    return bool(data.known[max(start - round(STANCE * data.rate), 0) : start].all())
 
 
 def _trimmed(frames: np.ndarray, rate: float) -> np.ndarray:

@@ -58,7 +58,7 @@ class Signal:
 
 
 COM = Signal((2.4, 2.4, 1.2), 5.0, (8e-5, 8e-5, 2e-4), 4.0, (3.2e-3, 3.2e-3, 8.3e-4), 0.49)
-MOMENTUM = Signal((1.2, 1.2, 0.2), 4.0, (7.8e-3, 7.8e-3, 1.3e-4), 36.0, (0.03, 0.03, 0.019), 0.081)
+MOMENTUM = Signal((0.61, 0.61, 0.1), 4.0, (7.8e-3, 7.8e-3, 1.3e-4), 73.0, (0.03, 0.03, 0.013), 0.081)
 """Of markers on people, learnt on one drop jump, one walk and one run (`learning.learn`)."""
 
 
