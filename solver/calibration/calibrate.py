@@ -71,12 +71,13 @@ class Calibration:
         return float(np.sqrt(np.nanmean(values**2)))
 
 
-def calibrate(
+def calibrate(  # noqa: PLR0913 what a user types of a person, word by word
     recordings: Sequence[Recording],
     *,
     mass: float,
     sex: str,
     height: float | None = None,
+    trunk: str = "one",
     marker_set: MarkerSet | str | Path | None = None,
     progress: Progress = silent,
 ) -> Calibration:
@@ -91,6 +92,7 @@ def calibrate(
         mass: [kg].
         sex: ``"male"`` or ``"female"``.
         height: stature [m]; None: estimated from the segment lengths.
+        trunk: ``"one"`` (pelvis and torso) or ``"three"`` (pelvis, abdomen and thorax).
         marker_set: a `MarkerSet`, a built-in name or a JSON file; None: the built-in one that fits the marker names, or
             one put together from names and motion (`recognise`), as `Calibration.assumed` tells.
         progress: told about the progress; may cancel.
@@ -106,7 +108,7 @@ def calibrate(
         >>> found.marker_set, found.rmse < 0.01  # m
         ('Plug-in Gait', True)
     """
-    known = SubjectData(mass, sex, height)
+    known = SubjectData(mass, sex, height, trunk)
     marked = [recording for recording in recordings if recording.markers is not None]
     if not marked:
         raise InvalidValue("calibration needs at least one recording with markers")
@@ -148,7 +150,9 @@ def _found_out(marked: Sequence[Recording], names: Sequence[str], height: float 
 
 def _result(subject: SubjectState, recordings: Sequence[Recording], assumed: tuple[str, ...]) -> Calibration:
     joints, mass, sex = subject.joints(), subject.known.mass, subject.known.sex
-    rig = human(subject.height, mass, sex, joints={k: v.tolist() for k, v in joints.items() if k != "torso"})
+    lumbar = subject.rig.links[1]  # starts where the pelvis does
+    measured = {link: centre.tolist() for link, centre in joints.items() if link != lumbar}
+    rig = human(subject.height, mass, sex, trunk=subject.known.trunk, joints=measured)
     attachments, errors = [], {}
     warnings: list[str] = []
     residuals = subject.residuals()
@@ -168,7 +172,7 @@ def _result(subject: SubjectState, recordings: Sequence[Recording], assumed: tup
         )
     sizes = subject.sizes()
     warnings += (*_two_subjects(sizes), *judged(subject.evidence()))
-    defaults = human(subject.height, mass, sex)
+    defaults = human(subject.height, mass, sex, trunk=subject.known.trunk)
     shifts = {
         link: float(np.linalg.norm(centre - defaults.model.jointPlacements[defaults.joint(link)].translation))
         for link, centre in joints.items()

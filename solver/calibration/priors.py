@@ -16,6 +16,7 @@ CENTRE_SPREAD = 0.008
 TIGHT = 1e-4
 """[m] Spread of a coordinate that only fixes a link's axes (the long axis runs between joint centres)."""
 JOINT_SPREADS: dict[str, tuple[float, float, float]] = {
+    "abdomen": (TIGHT, TIGHT, TIGHT),
     "torso": (TIGHT, TIGHT, TIGHT),
     "head": (TIGHT, TIGHT, 0.03),
     "upper_arm": (0.015, 0.015, 0.02),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InvalidValue
-from ..person import SEXES, STATURE_GUESS, require_person
+from ..person import SEXES, STATURE_GUESS, TRUNKS, require_person
 from ..progress import Progress
 from ..rig import Rig
 from ..rigs.human import human
@@ -49,15 +49,19 @@ class SubjectData:
         mass: [kg]
         sex: ``"male"`` or ``"female"``: which column of the segment tables.
         height: stature [m]; None where the markers shall tell it.
+        trunk: ``"one"`` or ``"three"``, see `human`.
     """
 
     mass: float
     sex: str
     height: float | None = None
+    trunk: str = "one"
 
     def __post_init__(self) -> None:
         if self.sex not in SEXES:
             raise InvalidValue(f"the sex is {' or '.join(map(repr, SEXES))}, not {self.sex!r}")
+        if self.trunk not in TRUNKS:
+            raise InvalidValue(f"the trunk is {' or '.join(map(repr, TRUNKS))}, not {self.trunk!r}")
         require_person(STATURE_GUESS[self.sex] if self.height is None else self.height, self.mass)
 
 
@@ -130,7 +134,7 @@ class SubjectState:
         return result
 
     def _prepare(self, height: float, loosened: float) -> None:
-        rig = human(height, self.known.mass, self.known.sex)
+        rig = human(height, self.known.mass, self.known.sex, trunk=self.known.trunk)
         self.places = [self._place(rig, name) for name in self.names]
         dimensions = self._dimensions()
         self.beliefs: Beliefs = beliefs_of(rig, self.marker_set, self.names, self.places, dimensions, loosened)
@@ -280,5 +284,6 @@ def lengths_of(rig: Rig, joints: dict[str, np.ndarray]) -> dict[str, float]:
         if link == "torso":
             children = ["head"]
         if link != "pelvis" and len(children) == 1:
-            result[link] = float(np.linalg.norm(joints[children[0]]))
+            below = joints[link] if link == "torso" else np.zeros(3)  # an abdomen counts as part of the torso
+            result[link] = float(np.linalg.norm(below + joints[children[0]]))
     return result

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn, TypedDict
 
 from ..errors import InvalidValue
 from ..filter_presets import PRESETS
-from ..person import SEXES
+from ..person import SEXES, TRUNKS
 from ..plate_options import FINDINGS, FREE_MOMENTS, PlateOptions
 from ..progress import JsonLines, Progress, silent
 from ..streams import heard
@@ -30,6 +30,7 @@ class Subject(TypedDict):
     sex: str
     height: float | None
     mass: float | None
+    trunk: str
     marker_set: str | None
     static: tuple[str, ...]
 
@@ -252,6 +253,9 @@ def add_subject(parser: argparse.ArgumentParser, *, required: bool = True) -> No
     group = parser.add_argument_group("subject")
     group.add_argument("--sex", choices=SEXES, required=required, help="chooses the table of segment inertias")
     group.add_argument("--height", type=stature, metavar="M", help="stature in metres (default: from the markers)")
+    group.add_argument(
+        "--trunk", choices=TRUNKS, default=TRUNKS[0], help="of one piece above the pelvis, or abdomen and thorax"
+    )
     group.add_argument("--mass", type=positive, metavar="KG", help="body mass in kg (default: from the plates)")
     group.add_argument(
         "--marker-set",
@@ -300,6 +304,7 @@ def subject(options: argparse.Namespace) -> Subject:
         "sex": options.sex,
         "height": options.height,
         "mass": options.mass,
+        "trunk": options.trunk,
         "marker_set": options.marker_set,
         "static": tuple(options.static),
     }

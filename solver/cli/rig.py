@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..rig import Rig
 
 SUFFIXES = (".urdf", ".json")
-BUILDING = ("height", "mass", "sex", "variant", "table", "payload", "torque", "packages")
+BUILDING = ("height", "mass", "sex", "variant", "table", "trunk", "payload", "torque", "packages")
 """Options that say how to build a body."""
 FILES: dict[str, tuple[str, ...]] = {".urdf": ("packages",), ".json": ()}
 """Those that a file takes, by suffix."""
@@ -48,6 +48,7 @@ def add_body(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     parser.add_argument("--sex", choices=SEXES, help="of a human: chooses the table of segment inertias")
     parser.add_argument("--variant", help="of a human: 34dof (15 segments) or 23dof (12 segments)")
     parser.add_argument("--table", help="of a human: dumas or deleva")
+    parser.add_argument("--trunk", help="of a human: one (pelvis, torso) or three (pelvis, abdomen, thorax)")
     parser.add_argument("--payload", help="of hoap3: what it carries")
     words = "of hoap3: limits by the motors' peak (default) or rated torques; rated, it cannot stand on one foot"
     parser.add_argument("--torque", help=words)

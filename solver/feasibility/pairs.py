@@ -18,7 +18,7 @@ FOOT = ("foot", "ankle")
 LOWER_LEG = ("shank",)
 UPPER_LEG = ("thigh",)
 LOWER_ARM = ("forearm", "wrist", "hand")
-TRUNK = ("pelvis", "waist", "torso", "chest", "trunk")
+TRUNK = ("pelvis", "waist", "abdomen", "torso", "chest", "trunk")
 
 
 def collision_pairs(rig: Rig, pairs: str | Iterable[LinkPair] = "all") -> tuple[LinkPair, ...]:

@@ -149,6 +149,37 @@ def _deleva_trunk(sex: str, segment: Segment, body: Mapping[str, float]) -> Segm
     return SegmentInertia(torso.mass, turn @ torso.com, turn @ torso.inertia @ turn.T)
 
 
+def split_trunk(whole: SegmentInertia, sex: str, trunk: np.ndarray, abdomen: np.ndarray) -> dict[str, SegmentInertia]:
+    """A torso from L5S1 to C7T1 as abdomen and thorax: middle and upper trunk of de Leva, which share its mass.
+
+    Both together have the mass and centre of mass of the whole, and its inertia but for what the two tables disagree.
+
+    Args:
+        whole: about L5S1.
+        sex: which column of de Leva's table.
+        trunk: (3,) [m] C7T1 from L5S1.
+        abdomen: (3,) [m] T12L1 from L5S1, where the thorax starts.
+    """
+    rows = read_asset("human_deleva")["segments"]
+    upper, middle = rows["upper_trunk"][sex], rows["middle_trunk"][sex]
+    share = middle["mass"] / (upper["mass"] + middle["mass"])
+    parts = {}
+    for name, row, mass, low, high in (
+        ("abdomen", middle, share, np.zeros(3), abdomen),
+        ("torso", upper, 1.0 - share, abdomen, trunk),
+    ):
+        turn = between(UP, high - low)
+        radii = np.linalg.norm(high - low) * np.array(row["radii"])
+        com = high - row["com"] * (high - low)
+        inertia = turn @ np.diag(radii**2) @ turn.T
+        parts[name] = SegmentInertia(mass * whole.mass, com, mass * whole.mass * inertia)
+    moved = whole.com - (share * parts["abdomen"].com + (1.0 - share) * parts["torso"].com)
+    return {
+        name: SegmentInertia(part.mass, part.com + moved - (abdomen if name == "torso" else 0.0), part.inertia)
+        for name, part in parts.items()
+    }
+
+
 def _alignment(segment: Segment) -> np.ndarray:
     """Turns the table's long axis onto the line between the segment's joint centres (identity at the defaults)."""
     if segment.name in ("torso", "head"):

@@ -20,14 +20,14 @@ import numpy as np
 
 from ..dynamics import link_poses
 from ..errors import InvalidValue
-from ..person import LINKS, SEXES, SIDES, require_person
+from ..person import SEXES, SIDES, TRUNKS, require_person
 from ..rig import Rig
 from ..shape import Shape
-from .anthropometry import TABLES, Segment, SegmentInertia, segment_inertia, stacked
+from .anthropometry import TABLES, Segment, SegmentInertia, segment_inertia, split_trunk, stacked
 from .assembly import Body, assemble
 from .assets import read_asset
 from .human_shape import girth, segment_box, segment_shapes, soles
-from .skeleton import LATERAL, Skeleton, build_skeleton
+from .skeleton import ABDOMEN, LATERAL, Skeleton, build_skeleton
 
 VARIANTS = ("34dof", "23dof")
 MERGED = {"34dof": (), "23dof": ("head", "right_hand", "left_hand")}
@@ -36,6 +36,10 @@ PITCH, ROLL = (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)
 SPHERICAL = (ROLL, PITCH, (0.0, 0.0, 1.0))
 ELBOW, KNEE = ((0.0, -1.0, 0.0),), (PITCH,)
 ANKLE = (PITCH, ROLL)
+ABDOMINAL = (PITCH, ROLL)
+"""An abdomen that twisted too could not be told from a thorax that does: no marker is on it."""
+FEWER_AXES = {"forearm": ELBOW, "shank": KNEE, ABDOMEN: ABDOMINAL}
+"""Joints that are no ball joints, by segment."""
 ARMS_OUT = np.radians(15.0)
 """Abduction of the shoulders in the standing posture: with the arms straight down, hands and hips overlap."""
 MIRRORED_AXES = np.array([True, False, True])
@@ -49,6 +53,7 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
     *,
     variant: str = "34dof",
     table: str = "dumas",
+    trunk: str = "one",
     lengths: Mapping[str, float] | None = None,
     joints: Mapping[str, Sequence[float]] | None = None,
 ) -> Rig:
@@ -65,6 +70,8 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
         sex: ``"male"`` or ``"female"``: which column of the tables.
         variant: ``"34dof"`` (15 links) or ``"23dof"`` (12 links).
         table: inertial prior, ``"dumas"`` or ``"deleva"``.
+        trunk: ``"one"`` (pelvis and torso) or ``"three"``: pelvis, abdomen from L5S1 to T12L1, and the thorax under the
+            torso's name; two more degrees of freedom.
         lengths: segment lengths [m] that replace those from stature: pelvis_width (hip to hip), pelvis_height (L5S1
             above the hips), torso (L5S1 to C7T1), shoulder_width, shoulder_drop (C7T1 above the shoulders), head
             (C7T1 to vertex), upper_arm, forearm, hand (wrist to finger tip), thigh, shank, foot (heel to toe),
@@ -87,14 +94,14 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
         >>> f"{len(person.links)} links, {person.prior.total_mass:.2f} kg"
         '15 links, 70.00 kg'
     """
-    _check(height, mass, sex, variant, table)
+    _check(height, mass, sex, variant, table, trunk)
     lengths, joints = dict(lengths or {}), dict(joints or {})
-    skeleton = build_skeleton(height, sex, lengths, joints)
+    skeleton = build_skeleton(height, sex, lengths, joints, trunk)
     merged = MERGED[variant]
-    links = tuple(link for link in LINKS if link not in merged)
+    links = tuple(link for link in skeleton.links if link not in merged)
     inertias = _inertias(skeleton, table)
     for link in merged:
-        parent = Skeleton.parent(link)
+        parent = skeleton.parent(link)
         assert parent is not None
         inertias[parent] = inertias[parent].plus(inertias[link], skeleton.joints[link])
     prior = stacked(links, [inertias[link] for link in links], mass)
@@ -104,7 +111,7 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
     boxes, shapes = _geometry(skeleton, merged, girth(height, mass))
     rig = Rig(
         # without the mass: a study weighs the body and scales the prior, and the name would then be wrong
-        name=f"human, {sex}, {height:.2f} m" + (", 23 DoF" if variant == "23dof" else ""),
+        name=f"human, {sex}, {height:.2f} m" + (", 23 DoF" if variant == "23dof" else "") + _trunk_words(trunk),
         links=links,
         joints=moving,
         prior=prior,
@@ -122,6 +129,7 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
             "sex": sex,
             "variant": variant,
             "table": table,
+            "trunk": trunk,
             "lengths": {name: float(value) for name, value in lengths.items()},
             "joints": {name: [float(x) for x in position] for name, position in joints.items()},
         },
@@ -129,9 +137,18 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
     return replace(rig, provenance={**rig.provenance, "standing": _standing(rig, skeleton)})
 
 
-def _check(height: float, mass: float, sex: str, variant: str, table: str) -> None:
+def _trunk_words(trunk: str) -> str:
+    return ", trunk of three" if trunk == "three" else ""
+
+
+def _check(height: float, mass: float, sex: str, variant: str, table: str, trunk: str) -> None:
     require_person(height, mass)
-    for name, choice, choices in (("sex", sex, SEXES), ("variant", variant, VARIANTS), ("table", table, TABLES)):
+    for name, choice, choices in (
+        ("sex", sex, SEXES),
+        ("variant", variant, VARIANTS),
+        ("table", table, TABLES),
+        ("trunk", trunk, TRUNKS),
+    ):
         if choice not in choices:
             raise InvalidValue(f"{name} {choice!r} is none of {', '.join(choices)}")
 
@@ -142,14 +159,20 @@ def _sided(links: Sequence[str]) -> list[str]:
 
 def _inertias(skeleton: Skeleton, table: str) -> dict[str, SegmentInertia]:
     result = {}
-    for link in LINKS:
+    for link in skeleton.links:
+        if link == ABDOMEN:
+            continue
         side = Skeleton.side(link)
         foot = f"{side or 'right'}_foot"
         body = {name: skeleton.lengths[name] for name in ("torso", "pelvis_height")}
         body |= {"foot": skeleton.lengths[foot], "heel": skeleton.heel(foot)}
         body["ankle_height"] = skeleton.lengths[f"{side or 'right'}_ankle_height"]
-        segment = Segment(Skeleton.segment(link), side, skeleton.ends[link])
+        end = skeleton.ends[link] + (skeleton.ends.get(ABDOMEN, 0.0) if link == "torso" else 0.0)
+        segment = Segment(Skeleton.segment(link), side, end)
         result[link] = segment_inertia(table, skeleton.sex, segment, body)
+    if ABDOMEN in skeleton.ends:
+        abdomen = skeleton.ends[ABDOMEN]
+        result |= split_trunk(result["torso"], skeleton.sex, abdomen + skeleton.ends["torso"], abdomen)
     return result
 
 
@@ -157,7 +180,9 @@ def _body(skeleton: Skeleton, link: str, variant: str, strength: float) -> Body:
     if link == "pelvis":
         return Body("pelvis", None)
     name = Skeleton.segment(link)
-    axes: tuple[tuple[float, float, float], ...] = {"forearm": ELBOW, "shank": KNEE}.get(name, SPHERICAL)
+    axes: tuple[tuple[float, float, float], ...] = {"forearm": ELBOW, "shank": KNEE, ABDOMEN: ABDOMINAL}.get(
+        name, SPHERICAL
+    )
     values: dict[str, Any] = {k: np.array(v, float) for k, v in read_asset("human_body")["joints"][name].items()}
     lower, upper = np.radians(values["lower"]), np.radians(values["upper"])
     if Skeleton.side(link) == "left" and len(lower) == 3:
@@ -168,7 +193,7 @@ def _body(skeleton: Skeleton, link: str, variant: str, strength: float) -> Body:
         lower, upper, speed, torque = lower[order], upper[order], speed[order], torque[order]
     return Body(
         link,
-        Skeleton.parent(link),
+        skeleton.parent(link),
         axes,
         skeleton.joints[link],
         lower=lower,
@@ -181,12 +206,12 @@ def _body(skeleton: Skeleton, link: str, variant: str, strength: float) -> Body:
 def _geometry(
     skeleton: Skeleton, merged: Sequence[str], unit: float
 ) -> tuple[dict[str, np.ndarray], tuple[Shape, ...]]:
-    boxes = {link: segment_box(skeleton, link, unit) for link in LINKS}
+    boxes = {link: segment_box(skeleton, link, unit) for link in skeleton.links}
     shapes: list[Shape] = []
-    for link in LINKS:
+    for link in skeleton.links:
         pieces = segment_shapes(skeleton, link, unit)
         if link in merged:
-            parent, offset = Skeleton.parent(link), skeleton.joints[link]
+            parent, offset = skeleton.parent(link), skeleton.joints[link]
             assert parent is not None
             moved = boxes[link] + offset
             boxes[parent] = np.array([np.minimum(boxes[parent][0], moved[0]), np.maximum(boxes[parent][1], moved[1])])
@@ -216,7 +241,7 @@ def _standing(rig: Rig, skeleton: Skeleton) -> np.ndarray:
 def _notes(table: str, sex: str, mass: float, inertias: Mapping[str, SegmentInertia]) -> tuple[str, ...]:
     source = read_asset(f"human_{table}")["source"]
     notes = [f"inertial prior: {source}, {sex}; mass fractions divided by their sum to total {mass:g} kg"]
-    changed = [link for link in LINKS if inertias[link].projected]
+    changed = [link for link, inertia in inertias.items() if inertia.projected]
     if changed:
         notes.append(
             f"{', '.join(changed)}: the table's inertia belongs to no body (negative pseudo-inertia); replaced by the "

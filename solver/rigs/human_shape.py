@@ -75,13 +75,21 @@ def segment_shapes(skeleton: Skeleton, link: str, unit: float) -> tuple[Shape, .
             ellipsoid(link, middle, unit * np.array([0.062, 0.080, 0.050])),
         )
     if name == "torso":
-        long, ahead = skeleton.lengths["torso"], np.array([0.005 * unit, 0.0, 0.0])
+        long, ahead = float(np.linalg.norm(end)), np.array([0.005 * unit, 0.0, 0.0])
         neck, out = 0.97 * end - [0.0, 0.0, 0.02 * unit], np.array([0.0, 0.045 * unit, 0.0])
+        if skeleton.parent(link) != "pelvis":
+            return (
+                ellipsoid(link, 0.42 * end + ahead, [0.066 * unit, 0.086 * unit, 0.58 * long]),
+                capsule(link, neck - out, neck + out, 0.024 * unit),
+            )
         return (
             ellipsoid(link, 0.64 * end + ahead, [0.066 * unit, 0.086 * unit, 0.36 * long]),
             ellipsoid(link, 0.20 * end + ahead, [0.058 * unit, 0.074 * unit, 0.26 * long]),
             capsule(link, neck - out, neck + out, 0.024 * unit),
         )
+    if name == "abdomen":
+        ahead = np.array([0.005 * unit, 0.0, 0.0])
+        return (ellipsoid(link, 0.45 * end + ahead, [0.058 * unit, 0.074 * unit, 0.58 * float(np.linalg.norm(end))]),)
     if name == "head":
         skull = float(np.linalg.norm(end))
         return (

@@ -14,6 +14,7 @@ from .assets import read_asset
 
 CENTRAL_LENGTHS = ("pelvis_width", "pelvis_height", "torso", "shoulder_width", "head")
 SIDED_LENGTHS = ("shoulder_drop", "upper_arm", "forearm", "hand", "thigh", "shank", "foot", "ankle_height")
+ABDOMEN = "abdomen"
 LATERAL = {"right": -1.0, "left": 1.0}
 
 
@@ -25,7 +26,7 @@ class UnknownLength(UnknownName):
 
 @dataclass(frozen=True, slots=True)
 class Skeleton:
-    """Joint centres of the fifteen links.
+    """Joint centres of the fifteen links, sixteen with an abdomen.
 
     Attributes:
         sex: ``"male"`` or ``"female"``.
@@ -49,8 +50,12 @@ class Skeleton:
         """``"left"`` of ``"left_thigh"``, empty for a central link."""
         return link.split("_")[0] if link.startswith(("right_", "left_")) else ""
 
-    @staticmethod
-    def parent(link: str) -> str | None:
+    @property
+    def links(self) -> tuple[str, ...]:
+        """Names of the links, depth first."""
+        return tuple(self.ends)
+
+    def parent(self, link: str) -> str | None:
         """Parent link, None for the pelvis."""
         if link == "pelvis":
             return None
@@ -59,7 +64,8 @@ class Skeleton:
             if name in chain:
                 place = chain.index(name)
                 return f"{side}_{chain[place - 1]}" if place else base
-        return {"torso": "pelvis", "head": "torso"}[link]
+        below = ABDOMEN if ABDOMEN in self.joints else "pelvis"
+        return {ABDOMEN: "pelvis", "torso": below, "head": "torso"}[link]
 
     def heel(self, link: str) -> float:
         """Horizontal distance [m] from the ankle back to the heel's end."""
@@ -83,7 +89,11 @@ def default_lengths(height: float, sex: str) -> dict[str, float]:
 
 
 def build_skeleton(
-    height: float, sex: str, lengths: Mapping[str, float], joints: Mapping[str, Sequence[float]]
+    height: float,
+    sex: str,
+    lengths: Mapping[str, float],
+    joints: Mapping[str, Sequence[float]],
+    trunk: str = "one",
 ) -> Skeleton:
     """Skeleton of a person; see `solver.rigs.human.human` for the arguments.
 
@@ -93,6 +103,8 @@ def build_skeleton(
     """
     resolved = _resolved_lengths(height, sex, lengths)
     centres = _default_joints(height, sex, resolved)
+    if trunk == "three":
+        centres = _with_abdomen(sex, resolved, centres)
     for link, position in joints.items():
         if link not in centres:
             raise UnknownLink(link, centres)
@@ -138,9 +150,21 @@ def _default_joints(height: float, sex: str, lengths: Mapping[str, float]) -> di
     return {link: joints[link] for link in LINKS if link != "pelvis"}
 
 
+def _with_abdomen(sex: str, lengths: Mapping[str, float], joints: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The same joint centres where the torso starts at T12L1, at the end of an abdomen that starts at L5S1."""
+    up = np.array([0.0, 0.0, read_asset("human_body")["abdomen_share_of_torso"][sex] * lengths["torso"]])
+    result = {ABDOMEN: np.zeros(3)}
+    for link, centre in joints.items():
+        on_torso = Skeleton.segment(link) in ("head", "upper_arm")
+        result[link] = up if link == "torso" else centre - up if on_torso else centre
+    return result
+
+
 def _ends(sex: str, lengths: Mapping[str, float], joints: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     hips = 0.5 * (joints["right_thigh"] + joints["left_thigh"])
-    ends = {"pelvis": np.array([hips[0], 0.0, hips[2]]), "torso": joints["head"]}
+    ends = {"pelvis": np.array([hips[0], 0.0, hips[2]])}
+    ends |= {ABDOMEN: joints["torso"]} if ABDOMEN in joints else {}
+    ends["torso"] = joints["head"]
     ends["head"] = np.array([0.0, 0.0, lengths["head"]])
     metatarsals = read_asset("human_body")["ankle_to_metatarsals_share_of_foot"][sex]
     for side in SIDES:
@@ -149,14 +173,14 @@ def _ends(sex: str, lengths: Mapping[str, float], joints: Mapping[str, np.ndarra
                 ends[f"{side}_{name}"] = joints[f"{side}_{following}"]
         ends[f"{side}_hand"] = np.array([0.0, 0.0, -lengths[f"{side}_hand"]])
         ends[f"{side}_foot"] = np.array([metatarsals * lengths[f"{side}_foot"], 0.0, 0.0])
-    return {link: ends[link] for link in LINKS}
+    return {link: ends[link] for link in ("pelvis", *joints)}
 
 
 def _measured(
     lengths: Mapping[str, float], joints: Mapping[str, np.ndarray], ends: Mapping[str, np.ndarray]
 ) -> dict[str, float]:
     result = dict(lengths)
-    result["torso"] = float(np.linalg.norm(ends["torso"]))
+    result["torso"] = float(np.linalg.norm(ends["torso"] + ends.get(ABDOMEN, 0.0)))
     result["pelvis_height"] = float(-ends["pelvis"][2])
     result["pelvis_width"] = float(np.linalg.norm(joints["left_thigh"] - joints["right_thigh"]))
     result["shoulder_width"] = float(np.linalg.norm(joints["left_upper_arm"] - joints["right_upper_arm"]))

@@ -70,6 +70,7 @@ def calibrate_subject(  # noqa: PLR0913 what a user types of a person, word by w
     sex: str,
     height: float | None = None,
     mass: float | None = None,
+    trunk: str = "one",
     marker_set: str | Path | None = None,
     static: Sequence[str] = (),
     progress: Progress = silent,
@@ -81,6 +82,7 @@ def calibrate_subject(  # noqa: PLR0913 what a user types of a person, word by w
         sex: ``"male"`` or ``"female"``: the segment tables that the prior is made of differ by it.
         height: [m]; None estimates it from the markers.
         mass: [kg]; None reads it roughly off the plates.
+        trunk: ``"one"`` (pelvis and torso) or ``"three"`` (pelvis, abdomen and thorax).
         marker_set: name or file; None finds out.
         static: names of the only trials to calibrate with; all by default.
         progress: receives progress.
@@ -96,7 +98,7 @@ def calibrate_subject(  # noqa: PLR0913 what a user types of a person, word by w
         >>> 1.70 < found.height < 1.82  # m; estimated, as `found.assumed` says: he is 1.76 m
         True
     """
-    SubjectData(FALLBACK_MASS if mass is None else mass, sex, height)
+    SubjectData(FALLBACK_MASS if mass is None else mass, sex, height, trunk)
     names = [recording.name for recording in recordings]
     for name in static:
         if name not in names:
@@ -106,7 +108,7 @@ def calibrate_subject(  # noqa: PLR0913 what a user types of a person, word by w
         raise InvalidValue("a subject cannot be calibrated without a trial that has markers")
     weighed = first_mass(recordings) if mass is None else mass
     guess = FALLBACK_MASS if weighed is None else weighed
-    found = calibrate(chosen, mass=guess, sex=sex, height=height, marker_set=marker_set, progress=progress)
+    found = calibrate(chosen, mass=guess, sex=sex, height=height, trunk=trunk, marker_set=marker_set, progress=progress)
     if mass is not None:
         return found
     source = "a guess, for want of plates" if weighed is None else "read off the plates"
@@ -263,6 +265,7 @@ def identify_study(  # noqa: PLR0913 what a user types: a person's words, or a r
     sex: str | None = None,
     height: float | None = None,
     mass: float | None = None,
+    trunk: str = "one",
     marker_set: str | Path | None = None,
     static: Sequence[str] = (),
     settings: Settings | None = None,
@@ -274,8 +277,8 @@ def identify_study(  # noqa: PLR0913 what a user types: a person's words, or a r
     Args:
         recordings: see `load`; markers of a person, or joint coordinates of a rig, with forces.
         rig: whose joint coordinates the recordings hold; None for a person with markers.
-        sex, height, mass, marker_set, static: see `calibrate_subject`, [m] and [kg]; a stated mass is compared with
-            the plates. A new subject needs its sex: nothing in a recording tells it.
+        sex, height, mass, trunk, marker_set, static: see `calibrate_subject`, [m] and [kg]; a stated mass is compared
+            with the plates. A new subject needs its sex: nothing in a recording tells it.
         settings: every choice of method.
         calibration: of an earlier run; then the subject's data are not needed.
         progress: receives progress.
@@ -308,6 +311,7 @@ def identify_study(  # noqa: PLR0913 what a user types: a person's words, or a r
                 sex=sex,
                 height=height,
                 mass=mass,
+                trunk=trunk,
                 marker_set=marker_set,
                 static=static,
                 progress=Part(progress, 0.0, 0.3),

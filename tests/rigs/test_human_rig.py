@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from solver.coordinates import joint_coordinates
+from solver.dynamics import link_poses
 from solver.errors import InvalidValue, UnknownLink, UnknownName
 from solver.inertials import steiner
 from solver.person import LINKS
 from solver.pinocchio_loader import pin
 from solver.rigs.anthropometry import Segment, consistent, segment_inertia
 from solver.rigs.human import human
-from solver.rigs.skeleton import Skeleton, default_lengths
+from solver.rigs.skeleton import build_skeleton, default_lengths
 
 MIRROR = np.diag([1.0, -1.0, 1.0])
 BODIES = [(1.77, 75.0, "male"), (1.61, 58.0, "female"), (1.95, 120.0, "male"), (1.10, 18.0, "female")]
@@ -271,7 +272,36 @@ def test_skeleton_parents_come_first() -> None:
         assert rig.model.parents[joint] < joint
         subtree = np.sort(np.array(list(rig.model.subtrees[joint])))
         np.testing.assert_array_equal(subtree, np.arange(joint, joint + len(subtree)))
-    assert Skeleton.parent("left_hand") == "left_forearm"
+    assert build_skeleton(1.75, "female", {}, {}).parent("left_hand") == "left_forearm"
+
+
+@pytest.mark.parametrize("table", ["dumas", "deleva"])
+@pytest.mark.parametrize("sex", ["male", "female"])
+def test_a_trunk_of_three_weighs_what_one_does(sex: str, table: str) -> None:
+    """At neutral an abdomen and a thorax have the torso's mass and centre of mass, each is a body that can exist, and
+    head, arms and legs are where they were.
+    """
+    one, three = (human(1.75, 65.0, sex, table=table, trunk=trunk) for trunk in ("one", "three"))
+    assert three.links == (one.links[0], "abdomen", *one.links[1:])
+    assert three.nv == one.nv + 2
+    places = [dict(zip(rig.links, link_poses(rig, rig.neutral)[1])) for rig in (one, three)]
+    for link in one.links[2:]:
+        np.testing.assert_allclose(places[1][link], places[0][link], atol=1e-12)
+    coms = [
+        sum(rig.prior[link].mass * (rig.prior[link].com + places[k][link]) for link in rig.links) / 65.0
+        for k, rig in enumerate((one, three))
+    ]
+    np.testing.assert_allclose(coms[1], coms[0], atol=1e-12)
+    assert three.prior.consistency_margin.min() > 0.0
+
+
+def test_a_trunk_of_three_is_built_again_from_its_joint_centres() -> None:
+    """Joint centres read off a rig give the same rig."""
+    rig = human(1.75, 65.0, "female", trunk="three", lengths={"thigh": 0.45})
+    joints = {link: list(joint.position) for link, joint in zip(rig.links[1:], rig.joints[1:])}
+    again = human(1.75, 65.0, "female", trunk="three", lengths={"thigh": 0.45}, joints=joints)
+    np.testing.assert_allclose(again.prior.values, rig.prior.values, atol=1e-12)
+    np.testing.assert_allclose(again.tips, rig.tips, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -283,6 +313,7 @@ def test_skeleton_parents_come_first() -> None:
         ({"sex": "other"}, InvalidValue, "male, female"),
         ({"variant": "48dof"}, InvalidValue, "34dof"),
         ({"table": "zatsiorsky"}, InvalidValue, "deleva"),
+        ({"trunk": "two"}, InvalidValue, "one, three"),
         ({"lengths": {"thy": 0.4}}, UnknownName, "thigh"),
         ({"lengths": {"thigh": -0.4}}, InvalidValue, "thigh"),
         ({"lengths": {"right_torso": 0.4}}, UnknownName, "torso"),
