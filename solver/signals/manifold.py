@@ -118,6 +118,8 @@ def _layout(rig: Rig) -> _Layout:
             circles.append((at, vat))
         elif joint.kind in ("revolute", "prismatic"):
             plain.append((at, vat))
+        elif joint.kind == "universal":  # its speeds are those of its two angles
+            plain += [(at, vat), (at + 1, vat + 1)]
         else:
             raise InvalidValue(
                 f"joint {joint.name!r} is {joint.kind}, for which there is no rule to filter or differentiate"

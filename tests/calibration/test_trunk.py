@@ -11,8 +11,8 @@ def test_a_bending_trunk_follows_its_markers() -> None:
     the larger body can hold still what the smaller does not have (simulated).
     """
     body = volunteer(1)
-    known = body.rig.provenance
-    found = calibrate(body.recordings, mass=known["mass"], sex=known["sex"], height=known["height"], trunk="three")
+    height, mass, sex = (body.rig.provenance[name] for name in ("height", "mass", "sex"))
+    found = calibrate(body.recordings, mass=float(mass), sex=str(sex), height=float(height), trunk="three")  # type: ignore[arg-type]
     assert "abdomen" in found.rig.links
     assert found.rmse < 0.006
     assert found.warnings == ()

@@ -8,6 +8,7 @@ import pytest
 from solver.errors import InvalidValue
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
+from solver.rigs import human
 from solver.signals import PRESETS, FilterPreset, smooth_motion
 from tests.random_motion import rig_of
 
@@ -199,3 +200,16 @@ def test_a_joint_without_rule_is_refused_by_name() -> None:
     q = np.tile(pin.neutral(model), (20, 1))
     with pytest.raises(InvalidValue, match="gimbal"):
         smooth_motion(rig_of(model), np.arange(20) / 100.0, q, None)
+
+
+def test_a_universal_joint_is_its_two_angles() -> None:
+    """The speeds and accelerations of a universal joint, as of a trunk's abdomen, are the rates of its angles."""
+    rig = human(1.75, 70.0, "female", trunk="three")
+    at = rig.model.joints[rig.joint("abdomen")]
+    times = np.arange(200) / 100.0
+    q = np.tile(rig.neutral, (len(times), 1))
+    q[:, at.idx_q], q[:, at.idx_q + 1] = 0.3 * np.sin(3.0 * times), 0.2 * np.cos(2.0 * times)
+    motion = smooth_motion(rig, times, q, None)
+    inner = slice(20, -20)
+    np.testing.assert_allclose(motion.v[inner, at.idx_v], 0.9 * np.cos(3.0 * times)[inner], atol=1e-5)
+    np.testing.assert_allclose(motion.a[inner, at.idx_v + 1], -0.8 * np.cos(2.0 * times)[inner], atol=1e-3)
