@@ -16,6 +16,7 @@ from ..plate_options import FINDINGS, FREE_MOMENTS, PlateOptions
 from ..progress import JsonLines, Progress, silent
 from ..streams import heard
 from ..terminal import watched
+from ..tracking_methods import DYNAMICAL, TRACKING_METHODS
 from .argument_types import jobs, marker_set, natural, path, path_ending, positive, seed, stature
 
 if TYPE_CHECKING:
@@ -278,6 +279,15 @@ def add_smooth(parser: argparse._ActionsContainer) -> None:
     """Whether a recording is taken as a whole."""
     words = "take each recording of markers as a whole, not every frame by itself: quieter accelerations, gaps bridged"
     parser.add_argument("--smooth", action="store_true", help=words)
+
+
+def add_tracking(parser: argparse._ActionsContainer) -> None:
+    """How markers are followed."""
+    words = (
+        f"how each frame is followed: {', '.join(TRACKING_METHODS)} (default: {DYNAMICAL}); the others are the usual "
+    )
+    words += "baselines, an optimisation of the frame as a whole, or of its pieces between two orientations"
+    parser.add_argument("--method", choices=TRACKING_METHODS, default=DYNAMICAL, metavar="METHOD", help=words)
 
 
 def add_jobs(parser: argparse._ActionsContainer) -> None:

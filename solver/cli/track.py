@@ -21,6 +21,7 @@ from .options import (
     add_rig,
     add_smooth,
     add_subject,
+    add_tracking,
     add_verb,
     read_options,
     subject,
@@ -54,6 +55,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_calibration(parser)
     add_rig(parser)
     add_filter(parser)
+    add_tracking(parser)
     add_smooth(parser)
     add_jobs(parser)
     parser.add_argument("--mapping", type=path, metavar="FILE", help="which recorded segment turns which link, .json")
@@ -74,7 +76,13 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..tracking.bone_mapping import MAPPING, guessed
     from .words import warn
 
-    settings = Settings(preset=options.filter, smooth=options.smooth, jobs=options.jobs, standing=options.standing)
+    settings = Settings(
+        preset=options.filter,
+        tracking=options.method,
+        smooth=options.smooth,
+        jobs=options.jobs,
+        standing=options.standing,
+    )
     if body is None and options.calibration is not None:
         body = CALIBRATION.read(options.calibration)
     person = subject(options) if body is None else None

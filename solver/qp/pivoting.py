@@ -107,7 +107,9 @@ def _at(hessian: np.ndarray, gradient: np.ndarray, box: Box, held: np.ndarray) -
     x[fixed] = np.where(held[fixed] > 0, box.high[fixed], box.low[fixed])
     wanted = gradient[free] - hessian[np.ix_(free, fixed)] @ x[fixed] if len(fixed) else gradient
     right = np.column_stack([wanted, box.rows[np.ix_(rows, free)].T]) if len(rows) else wanted
-    _, found, failed = dposv(hessian[np.ix_(free, free)] if len(fixed) else hessian, right, lower=1)
+    found, failed = right, 0
+    if len(free):
+        _, found, failed = dposv(hessian[np.ix_(free, free)] if len(fixed) else hessian, right, lower=1)
     if failed:
         raise BackendError("the quadratic program's matrix is not positive definite")
     forces = np.zeros(len(held))

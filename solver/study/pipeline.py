@@ -27,6 +27,7 @@ from ..threads import one_blas_thread
 from ..tracking import TrackingOptions, attached_targets, track
 from ..tracking.bone_mapping import BoneMapping
 from ..tracking.smoothing import smooth
+from ..tracking_methods import DYNAMICAL
 from ..trial import Recording
 from ..workers import shared
 from .airborne import identify_flights
@@ -120,6 +121,7 @@ def track_all(
     calibration: Calibration,
     recordings: Sequence[Recording],
     *,
+    method: str = DYNAMICAL,
     smooth: bool = False,
     jobs: int | None = None,
     progress: Progress = silent,
@@ -132,6 +134,7 @@ def track_all(
     Args:
         calibration: of the person.
         recordings: see `load`.
+        method: how every frame is followed, one of `tracking_methods.TRACKING_METHODS`.
         smooth: then each recording as a whole, see `tracking.smoothing.smooth`; not every frame by itself alone.
         jobs: processes at once; None leaves it to joblib.
         progress: receives progress.
@@ -148,7 +151,9 @@ def track_all(
         True
     """
     progress(0.0, f"tracking {len(recordings)} trials")
-    found = list(shared(_track, [(calibration, item, smooth) for item in recordings], _workers(jobs, recordings)))
+    found = list(
+        shared(_track, [(calibration, item, method, smooth) for item in recordings], _workers(jobs, recordings))
+    )
     progress(1.0, "tracked")
     if all(record.tracked is None for record in found):
         told = "; ".join(warning for record in found for warning in record.recording.warnings)
@@ -249,7 +254,8 @@ def posed(
         InvalidValue: no recording has any.
     """
     if isinstance(body, Calibration):
-        return body.rig, track_all(body, recordings, smooth=settings.smooth, jobs=settings.jobs, progress=progress)
+        method, whole, jobs = settings.tracking, settings.smooth, settings.jobs
+        return body.rig, track_all(body, recordings, method=method, smooth=whole, jobs=jobs, progress=progress)
     given = pose_all(body, recordings, settings.standing)
     following = followed_all(body, recordings, mapping, progress)
     records = tuple(turned if turned.poses is not None else own for turned, own in zip(following, given))
@@ -515,12 +521,12 @@ def _scale(prepared: Prepared, stated: float | None) -> float:
     return stated
 
 
-def _track(calibration: Calibration, recording: Recording, whole: bool) -> TrialRecord:
+def _track(calibration: Calibration, recording: Recording, method: str, whole: bool) -> TrialRecord:
     if recording.markers is None:
         return TrialRecord(recording)
     try:
         rig, attachments, markers = calibration.rig, calibration.attachments, recording.markers
-        tracked = track(rig, attachments, markers, TrackingOptions())
+        tracked = track(rig, attachments, markers, TrackingOptions(method=method))
         if whole:
             tracked = smooth(rig, attached_targets(rig, attachments, markers)[0], tracked)
         return TrialRecord(recording, tracked)

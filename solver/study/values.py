@@ -23,6 +23,7 @@ from ..rig import Rig
 from ..signals.lag import Lag
 from ..signals.windows import Windows
 from ..tracking.track import Tracked
+from ..tracking_methods import DYNAMICAL, TRACKING_METHODS
 from ..trial import Recording, Trial
 from .plates.correction import UNCHANGED, PlateCorrection
 from .plates.finding import Finding
@@ -40,6 +41,7 @@ class Settings:
         symmetric: left and right agree within 10 %, consistent method only; None: for people, not for robots.
         hold_unshown: links of which no marker shows how they turn are held at the prior.
         synchronise: estimate and remove the lag between plates and motion.
+        tracking: how markers are followed frame by frame, one of `tracking_methods.TRACKING_METHODS`.
         smooth: take the most likely motion of each recording as a whole, not of each frame by itself; markers only.
         bootstrap: number of bootstrap samples; 0 for none.
         cross_validate: also fit on all trials but one (or, with one trial, on half of it) and test on the rest.
@@ -59,6 +61,7 @@ class Settings:
     symmetric: bool | None = None
     hold_unshown: bool = False
     synchronise: bool = True
+    tracking: str = DYNAMICAL
     smooth: bool = False
     bootstrap: int = 40
     cross_validate: bool = True
@@ -73,6 +76,8 @@ class Settings:
         preset_of(self.preset)
         if self.method not in METHODS:
             raise UnknownPreset(self.method, METHODS)
+        if self.tracking not in TRACKING_METHODS:
+            raise UnknownPreset(self.tracking, TRACKING_METHODS)
         require_draws(self.bootstrap, self.seed, self.jobs)
 
 

@@ -12,6 +12,7 @@ from ..errors import BackendError
 from ..qp.pivoting import FEASIBLE, between_bounds
 from ..rig import ROOT_NV, Rig
 from ..so3 import vee
+from ..tracking_methods import DYNAMICAL
 from .kinematics import Kinematics
 from .options import TrackingOptions
 from .posture import JointLimits, Posture
@@ -75,7 +76,7 @@ class InverseKinematics:
         self.rig = rig
         self.kinematics = Kinematics(rig)
         self.posture = Posture(rig, options.free_twist)
-        self.limits = JointLimits(rig, options.limit_speed, options.coupled)
+        self.limits = JointLimits(rig, options.limit_speed, options.coupled, hurried=options.method != DYNAMICAL)
         self.options = options
         self.tasks = tasks
         self.points = tasks.positions

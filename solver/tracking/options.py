@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ..errors import InvalidValue
+from ..tracking_methods import DYNAMICAL, TRACKING_METHODS
 from .coupled import CoupledLimits
 
 DEAD_BEAT = 1.0
@@ -18,6 +19,8 @@ class TrackingOptions:
     """How to track; the defaults are for recordings, ``TrackingOptions.one_pass()`` for live data.
 
     Attributes:
+        method: ``"dynamical"``, ``"whole_body"`` (instantaneous optimisation of each frame from the one before, its
+            velocity not looked at) or ``"pairwise"`` (the same of pieces between two orientations each).
         gain: K dt of rapetti2020 (9), dimensionless: the share of the error taken off per step; stable below 2,
             1 is dead-beat. It holds for every step where neither ``rate`` nor ``time_constant`` is given.
         rate: [1/s] K itself, for samples at any intervals; a step takes K dt, at most `DEAD_BEAT` of the error.
@@ -44,6 +47,7 @@ class TrackingOptions:
         restart_turn: [rad] the same for orientations; since they may be out of reach, only once in a while.
     """
 
+    method: str = DYNAMICAL
     gain: float = 1.0
     rate: float | None = None
     time_constant: float | None = None
@@ -66,6 +70,10 @@ class TrackingOptions:
     def __post_init__(self) -> None:
         if not 0.0 < self.gain < 2.0:
             raise InvalidValue(f"gain K dt = {self.gain:g} is unstable; rapetti2020 (9) needs 0 < K dt < 2")
+        if self.method not in TRACKING_METHODS:
+            raise InvalidValue(f"method {self.method!r} is none of {', '.join(TRACKING_METHODS)}")
+        if self.method != DYNAMICAL and not self.iterations:
+            raise InvalidValue(f"method {self.method!r} optimises every frame and needs iterations")
         if self.rate is not None and self.time_constant is not None:
             raise InvalidValue("rate and time_constant are two ways to say one thing; give one of them")
         if any(value is not None and not value > 0.0 for value in (self.rate, self.time_constant)):

@@ -19,6 +19,10 @@ HALF_TURN = 9.0
 """[rad^2] Square of a turn beyond which the other rotation vector of an orientation may be the nearer one."""
 
 
+HURRY = 1e4
+"""[rad/s] A speed that bounds nothing."""
+
+
 class Posture:
     """Pull of the joints towards neutral, smooth everywhere (also where a rotation vector jumps).
 
@@ -82,10 +86,22 @@ class JointLimits:
     a step that keeps the bounds of a range.
     """
 
-    def __init__(self, rig: Rig, limit_speed: float, coupled: CoupledLimits | None = None) -> None:
+    def __init__(
+        self, rig: Rig, limit_speed: float, coupled: CoupledLimits | None = None, *, hurried: bool = False
+    ) -> None:
+        """Take a rig's limits.
+
+        Args:
+            rig: whose.
+            limit_speed: [rad/s] where the rig states none.
+            coupled: limits that several joints share.
+            hurried: in no time, as for poses that have nothing to do with each other: without limits of speed.
+        """
         self._rig, self._neutral = rig, rig.neutral
         self.lower, self.upper = rig.limits.lower, rig.limits.upper
         self._speed = np.where(np.isfinite(rig.limits.speed), rig.limits.speed, limit_speed)
+        if hurried:
+            self._speed = np.full(len(self.lower), HURRY)
         moving = list(rig.model.joints)[2:]
         first = [joint.idx_v - ROOT_NV for joint in moving if joint.nq == 4 and joint.nv == 3]
         self._spherical = np.add.outer(np.array(first, int), np.arange(3))

@@ -119,6 +119,11 @@ class Targets:
         points, turns = self.positions, self.orientations
         return Tasks(None if points is None else points.task, None if turns is None else turns.task)
 
+    @property
+    def measures_velocities(self) -> bool:
+        """Whether any velocities are measured."""
+        return any(part is not None and part.velocities is not None for part in (self.positions, self.orientations))
+
     def sample(self, frame: int, shares: np.ndarray | None = None) -> TargetSample:
         """The measurements of one frame; ``shares`` (P,) as in `TargetSample`."""
         points, turns = self.positions, self.orientations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..errors import InvalidValue
 from ..motion import Markers
 from ..progress import Progress, silent
 from ..rig import Rig
+from .dynamical import SLACK
 from .kinematics import Kinematics
 from .labels import Relabelled, Swap, relabelled
 from .options import TrackingOptions
@@ -34,7 +35,8 @@ class Tracked:
     Attributes:
         times: (N,) [s].
         q: (N, nq) configurations.
-        v: (N, nv) velocities, central differences on the manifold [m/s, rad/s].
+        v: (N, nv) velocities [m/s, rad/s]: central differences on the manifold, or by the measured velocities of the
+            targets where there are any.
         names: M tracked markers.
         errors: (N, M) [m] distance between measured and modelled marker; NaN where not seen.
         tracked: (N,) False where too few markers were seen and the pose was held.
@@ -42,6 +44,8 @@ class Tracked:
         drift: largest ``|R'R - 1|`` of the root with Baumgarte integration, a number; 0 with the manifold's.
         size: ratio of the recorded body to the rig (1: the same), from all lengths together.
         warnings: what the user should know.
+        converged: (N,) False where a frame was asked to converge and did not; all True where none was asked.
+        slack: (N,) [rad] by which a frame passes the limits on its step; above 0 they contradicted each other there.
         swaps: exchanged labels that were put right or left out; errors are those of the markers as put right.
         shifts: (N, L, 3) [m] by which the links were found beside where their joints hold them, world, to which the
             errors are measured; None where links are rigid.
@@ -59,6 +63,8 @@ class Tracked:
     warnings: tuple[str, ...] = ()
     swaps: tuple[Swap, ...] = ()
     shifts: np.ndarray | None = None
+    converged: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
+    slack: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", frozen_times(self.times))
@@ -70,6 +76,12 @@ class Tracked:
         object.__setattr__(self, "errors", errors)
         if self.shifts is not None:
             object.__setattr__(self, "shifts", frozen("shifts of links", self.shifts, (count, None, 3)))
+        for name, usual in (("converged", np.ones(count, bool)), ("slack", np.zeros(count))):
+            values = np.array(getattr(self, name) if len(getattr(self, name)) else usual)
+            if values.shape != (count,):
+                raise InvalidValue(f"{name} has shape {values.shape}, expected ({count},)")
+            values.setflags(write=False)
+            object.__setattr__(self, name, values)
 
     def __len__(self) -> int:
         return len(self.times)
@@ -130,10 +142,7 @@ def track(
     warnings = [*read.warnings, *result.warnings]
     if loose:
         warnings.insert(0, f"{len(loose)} recorded markers are not attached and were left out: {', '.join(loose)}")
-    return Tracked(
-        result.times, result.q, result.v, result.names, result.errors, result.tracked,
-        result.bound_steps, result.drift, result.size, tuple(warnings), read.swaps,
-    )  # fmt: skip
+    return replace(result, warnings=tuple(warnings), swaps=read.swaps)
 
 
 def attached_targets(rig: Rig, attachments: Sequence[Attachment], markers: Markers) -> tuple[Targets, Relabelled]:
@@ -159,18 +168,21 @@ def follow(rig: Rig, targets: Targets, options: TrackingOptions, progress: Progr
         raise InvalidValue(f"no frame shows {FEWEST_POINTS} or more tracked markers; nothing can be tracked")
     first = int(np.argmax(usable))
     configurations = np.empty((len(targets), rig.model.nq))
+    velocities = np.zeros((len(targets), rig.model.nv))
+    converged, slack = np.ones(len(targets), bool), np.zeros(len(targets))
     restarts: list[int] = []
     for frame in range(first, len(targets)):
         if frame % PROGRESS_EVERY == 0:
             progress(frame / len(targets), f"tracking frame {frame} of {len(targets)}")
         step = tracker.step(samples[frame], _step(targets.times, frame))
-        configurations[frame] = step.q
+        configurations[frame], velocities[frame] = step.q, step.v
+        converged[frame], slack[frame] = step.converged, step.slack
         if step.restarted:
             restarts.append(frame)
     configurations[:first] = configurations[first]
     kinematics = tracker.solver.kinematics
     errors = np.zeros((len(targets), 0))
-    warnings = _warnings(targets, usable, restarts)
+    warnings = _warnings(targets, usable, restarts) + _unsolved(targets.times, converged, slack)
     size = 1.0
     names: tuple[str, ...] = ()
     if targets.positions is not None:
@@ -184,10 +196,14 @@ def follow(rig: Rig, targets: Targets, options: TrackingOptions, progress: Progr
         size = size_factor(kinematics, posture, task.links, task.offsets, measured[frames], configurations[frames])
         names = task.names
         warnings += marker_faults(targets.times, names, measured, modelled).warnings + _size_warning(size)
-    velocities = manifold_velocities(rig, targets.times, configurations)
+    if not targets.measures_velocities:
+        velocities = manifold_velocities(rig, targets.times, configurations)
     progress(1.0, f"tracked {len(targets)} frames")
     bound, drift = tracker.solver.bound_steps, tracker.drift
-    return Tracked(targets.times, configurations, velocities, names, errors, usable, bound, drift, size, warnings)
+    return Tracked(
+        targets.times, configurations, velocities, names, errors, usable, bound, drift, size, warnings,
+        converged=converged, slack=slack,
+    )  # fmt: skip
 
 
 def manifold_velocities(rig: Rig, times: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -234,6 +250,22 @@ def _warnings(targets: Targets, usable: np.ndarray, restarts: Sequence[int]) -> 
     if restarts:
         warnings.append(
             f"the fit was lost and found again at {len(restarts)} frames (first at {targets.times[restarts[0]]:.3f} s)"
+        )
+    return tuple(warnings)
+
+
+def _unsolved(times: np.ndarray, converged: np.ndarray, slack: np.ndarray) -> tuple[str, ...]:
+    """What to say of frames that did not converge, and of those whose limits left no step."""
+    warnings = []
+    if not converged.all():
+        frames = np.flatnonzero(~converged)
+        warnings.append(f"{len(frames)} frames did not converge (first at {times[frames[0]]:.3f} s)")
+    if np.any(slack > SLACK):
+        frames = np.flatnonzero(slack > SLACK)
+        most = float(slack[frames].max())
+        warnings.append(
+            f"{len(frames)} frames could not keep their joint limits, which contradict each other "
+            f"(first at {times[frames[0]]:.3f} s, by up to {most:.3g} rad)"
         )
     return tuple(warnings)
 

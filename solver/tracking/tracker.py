@@ -9,9 +9,11 @@ import numpy as np
 from ..dynamics import difference
 from ..errors import InvalidValue
 from ..rig import Rig
+from ..tracking_methods import PAIRWISE, WHOLE_BODY
 from .baumgarte import BaumgarteRoot
 from .dynamical import SLACK, InverseKinematics
 from .options import TrackingOptions
+from .pairwise import Pairwise
 from .start import robust_start
 from .tasks import TargetSample, Tasks
 
@@ -89,6 +91,7 @@ class Tracker:
         """Largest |R'R - 1| of the root with Baumgarte integration, 0 with the manifold's."""
         self._previous: TargetSample | None = None
         self._root: BaumgarteRoot | None = None
+        self._pieces = Pairwise(rig, tasks, self.options) if self.options.method == PAIRWISE else None
 
     def usable(self, sample: TargetSample) -> bool:
         """Does the sample show enough to be tracked: `FEWEST_POINTS` weighing points, or one orientation."""
@@ -113,7 +116,8 @@ class Tracker:
                 f"a start has shape {np.shape(q)}; rig {self.rig.name!r} asks for ({self.rig.model.nq},)"
             )
         before = self.solver.bound_steps
-        self.q, converged = self.solver.refined(np.asarray(q, float), sample, step)
+        fitted = self.solver.refined if self._pieces is None else self._paired
+        self.q, converged = fitted(np.asarray(q, float), sample, step)
         if self.options.integrator == "baumgarte":
             self._root = BaumgarteRoot(self.q[ROTATION], self.options.baumgarte_gain)
         return self._arrived(self.q, sample, step, before, converged=converged)
@@ -141,6 +145,10 @@ class Tracker:
         self, q: np.ndarray, previous: TargetSample, sample: TargetSample, dt: float
     ) -> tuple[np.ndarray, bool]:
         solver = self.solver
+        if self._pieces is not None:
+            return self._paired(q, sample, dt)
+        if self.options.method == WHOLE_BODY:
+            return solver.refined(q, sample, dt)
         following = solver.correction(q, self.v * dt, previous, sample, dt)
         if self._root is not None:
             following[ROTATION] = self._root.advance(difference(self.rig, q, following)[3:6])
@@ -149,6 +157,10 @@ class Tracker:
         if self._root is not None and self.options.iterations:
             self._root.restart(following[ROTATION])
         return following, converged
+
+    def _paired(self, q: np.ndarray, sample: TargetSample, _: float) -> tuple[np.ndarray, bool]:
+        assert self._pieces is not None
+        return self._pieces.pose(q, sample)
 
     def _arrived(
         self, q: np.ndarray, sample: TargetSample, dt: float, bound_steps: int, *, converged: bool
@@ -176,6 +188,8 @@ class Tracker:
         self, sample: TargetSample, dt: float, error: float, turn: float
     ) -> tuple[np.ndarray, bool, float, float] | None:
         """A new start's pose, convergence and errors where the fit was lost and the new one is clearly better."""
+        if self._pieces is not None:
+            return None
         lost = error > self.options.restart_error and self.options.iterations > 0
         if turn > self.options.restart_turn:
             self._missed += 1

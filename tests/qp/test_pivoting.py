@@ -62,3 +62,11 @@ def test_a_matrix_without_minimum_is_refused() -> None:
     box = Box(np.full(2, -np.inf), np.full(2, np.inf), np.zeros((0, 2)), np.zeros(0))
     with pytest.raises(BackendError, match="positive definite"):
         between_bounds(np.diag([1.0, -1.0]), np.ones(2), box)
+
+
+def test_everything_may_be_held() -> None:
+    """A point whose every coordinate is at a bound is a corner of the box, rows or not."""
+    for rows in (0, 1):
+        box = Box(-np.ones(2), np.ones(2), np.ones((rows, 2)), np.full(rows, 5.0))
+        found = between_bounds(np.eye(2), np.array([3.0, -3.0]), box, np.ones(2 + rows))
+        np.testing.assert_allclose(found.x, [1.0, -1.0])

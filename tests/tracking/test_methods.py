@@ -1,0 +1,235 @@
+"""Laws of the methods, of limits that joints share, and of what is out of reach."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.errors import InvalidValue, UnknownName
+from solver.pinocchio_loader import pin
+from solver.rig import Rig
+from solver.rigs import hoap3
+from solver.rigs.human import human
+from solver.tracking import (
+    CoupledLimits,
+    OrientationTargets,
+    OrientationTask,
+    PositionTargets,
+    PositionTask,
+    Targets,
+    TargetSample,
+    Tasks,
+    Tracker,
+    TrackingOptions,
+)
+from solver.tracking.dynamical import InverseKinematics
+from solver.tracking.kinematics import Kinematics
+from tests.tracking.bodies import cloud, seen_from, swinging
+
+STEP = 0.01
+
+
+@pytest.fixture(scope="module")
+def robot() -> Rig:
+    return hoap3()
+
+
+def turning(rig: Rig, links: list[int], frames: int = 40) -> tuple[np.ndarray, Targets]:
+    """A smooth motion in the middle of the joints' ranges (frames, nq), and orientations of some links."""
+    low, high = rig.limits.lower, rig.limits.upper
+    phase = np.random.default_rng(0).uniform(0.0, 6.0, len(low))
+    times = STEP * np.arange(frames)
+    q = np.tile(rig.neutral, (frames, 1))
+    q[:, 7:] = 0.5 * (low + high) + 0.25 * (high - low) * np.sin(0.8 * times[:, None] + phase)
+    kinematics = Kinematics(rig)
+    rotations, rates, places = [], [], []
+    speeds = np.gradient(q[:, 7:], STEP, axis=0)
+    for frame, configuration in enumerate(q):
+        kinematics.update(configuration)
+        rotations.append(kinematics.rotations[links])
+        v = np.concatenate([np.zeros(6), speeds[frame]])
+        rates.append(((kinematics.jacobian[3:] * v) @ kinematics.moved_by[links].T).T)
+        places.append(kinematics.positions[:1].copy())
+    task = OrientationTask(tuple(rig.links[k] for k in links), np.array(links), np.ones(len(links)))
+    root = PositionTask((rig.links[0],), np.zeros(1, int), np.zeros((1, 3)), np.ones(1))
+    turns = OrientationTargets(task, np.array(rotations), np.array(rates))
+    return q, Targets(times, PositionTargets(root, np.array(places), np.zeros((frames, 1, 3))), turns)
+
+
+@pytest.mark.parametrize("method", ["dynamical", "whole_body", "pairwise"])
+def test_every_method_finds_what_can_be_reached(robot: Rig, method: str) -> None:
+    """Orientations of all links lead back to the joint angles that made them."""
+    q, targets = turning(robot, list(range(len(robot.links))))
+    tracker = Tracker(robot, targets.tasks, TrackingOptions(method=method, posture=1e-10, iterations=40))
+    tracker.start(targets.sample(0), STEP, q[0])
+    steps = [tracker.step(targets.sample(k), STEP) for k in range(1, len(targets))]
+    assert all(step.converged and step.tracked for step in steps)
+    assert np.abs([step.q - one for step, one in zip(steps, q[1:])]).max() < 1e-4
+
+
+def test_pieces_know_nothing_of_each_other(robot: Rig) -> None:
+    """An orientation out of reach of one piece is worse met pair by pair than by the whole body."""
+    links = [0, *robot.parents[-1:], len(robot.links) - 1]
+    _, targets = turning(robot, links)
+    sample = targets.sample(3)
+    assert sample.rotations is not None
+    bent = sample.rotations.copy()
+    bent[-1] = bent[-1] @ pin.exp3(np.array([0.9, 0.7, 0.8]))
+    wanted = replace(sample, rotations=bent, velocities=None, angular_velocities=None)
+    found = {}
+    for method in ("whole_body", "pairwise"):
+        tracker = Tracker(robot, targets.tasks, TrackingOptions(method=method, posture=1e-8, iterations=60))
+        found[method] = tracker.start(wanted, STEP, robot.neutral).turn
+    assert found["whole_body"] < found["pairwise"]
+
+
+def test_methods_that_do_not_fit_are_refused(robot: Rig) -> None:
+    """Markers have no pairs, an unknown method lists the known ones, and an optimisation needs iterations."""
+    person = human(1.7, 60.0, "female")
+    markers = Targets.of_markers(person, cloud(person), seen_from(person, cloud(person), swinging(person, 1)))
+    with pytest.raises(InvalidValue, match="pair-wise tracking needs orientations"):
+        Tracker(person, markers.tasks, TrackingOptions(method="pairwise"))
+    with pytest.raises(InvalidValue, match="dynamical, whole_body, pairwise"):
+        TrackingOptions(method="newton")
+    with pytest.raises(InvalidValue, match="iterations"):
+        TrackingOptions(method="whole_body", iterations=0)
+
+
+def test_limits_that_joints_share_are_kept(robot: Rig) -> None:
+    """Two hips that may not flex together beyond a bound stay within it, whatever is asked."""
+    links = list(range(len(robot.links)))
+    q, targets = turning(robot, links)
+    first, second = robot.joints[3].name, robot.joints[9].name
+    places = [6 + 3, 6 + 9]
+    way = q[:, places].sum(axis=1) - q[0, places].sum()
+    sign = 1.0 if way.max() > -way.min() else -1.0
+    most = sign * q[0, places].sum() + 0.3 * float((sign * way).max())
+    coupled = CoupledLimits((first, second), np.array([[sign, sign]]), np.array([most]))
+    tracker = Tracker(robot, targets.tasks, TrackingOptions(coupled=coupled))
+    tracker.start(targets.sample(0), STEP, q[0])
+    steps = [tracker.step(targets.sample(k), STEP) for k in range(1, len(targets))]
+    sums = np.array([sign * step.q[places].sum() for step in steps])
+    assert sums.max() == pytest.approx(most, abs=1e-3)
+    assert all(step.feasible for step in steps)
+    with pytest.raises(UnknownName, match="hip"):
+        Tracker(robot, targets.tasks, TrackingOptions(coupled=CoupledLimits(("hip",), np.ones((1, 1)), np.ones(1))))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_start_outside_the_limits_comes_back_inside(robot: Rig, seed: int) -> None:
+    """Joints up to 0.3 rad beyond their ranges are inside after a few frames, and no frame has no solution."""
+    _, targets = turning(robot, list(range(len(robot.links))))
+    rng = np.random.default_rng(seed)
+    start = robot.neutral
+    start[7:] = rng.uniform(robot.limits.lower - 0.3, robot.limits.upper + 0.3)
+    tracker = Tracker(robot, targets.tasks, TrackingOptions(limit_speed=40.0))
+    tracker.start(targets.sample(0), STEP, start)
+    steps = [tracker.step(targets.sample(k % 40), STEP) for k in range(1, 60)]
+    assert all(step.feasible for step in steps)
+    assert tracker.solver.limits.excess(steps[-1].q).max() < 1e-3
+
+
+def test_limits_that_contradict_each_other_are_told(robot: Rig) -> None:
+    """A shared limit that no pose in the ranges keeps makes the frame infeasible, and says by how much."""
+    _, targets = turning(robot, list(range(len(robot.links))))
+    name, upper = robot.joints[3].name, float(robot.limits.upper[2])
+    coupled = CoupledLimits((name,), np.array([[-1.0]]), np.array([-(upper + 0.2)]))
+    tracker = Tracker(robot, targets.tasks, TrackingOptions(coupled=coupled))
+    tracker.start(targets.sample(0), STEP, robot.neutral)
+    steps = [tracker.step(targets.sample(k), STEP) for k in range(1, 30)]
+    assert not steps[-1].feasible
+    assert steps[-1].slack > 1e-3
+
+
+def test_measured_velocities_are_reported_at_the_new_pose(robot: Rig) -> None:
+    """With gyroscopes the velocity is theirs at the pose reached, not the step's, which is half a step old."""
+    q, targets = turning(robot, list(range(len(robot.links))))
+    tracker = Tracker(robot, targets.tasks, TrackingOptions(posture=1e-10))
+    tracker.start(targets.sample(0), STEP, q[0])
+    steps = [tracker.step(targets.sample(k), STEP) for k in range(1, 39)]
+    true = np.gradient(q[:, 7:], STEP, axis=0)[1:39]
+    assert np.abs(np.array([step.v[6:] for step in steps]) - true).max() < 1e-3
+    late = np.diff(q[:39, 7:], axis=0) / STEP
+    assert np.abs(late - true).max() > 2e-3
+
+
+@pytest.mark.parametrize(
+    ("options", "left"),
+    [
+        (TrackingOptions(time_constant=0.05), np.exp(-0.2)),
+        (TrackingOptions(rate=20.0), 0.8),
+        (TrackingOptions(rate=1e4), 0.0),
+        (TrackingOptions(gain=0.5), 0.5),
+    ],
+)
+def test_gains_are_what_they_say(robot: Rig, options: TrackingOptions, left: float) -> None:
+    """A step leaves exp(-dt / time constant), 1 - K dt, or nothing of a small error where K dt would pass 1."""
+    q, targets = turning(robot, list(range(len(robot.links))), 2)
+    sample = targets.sample(0)
+    still = replace(sample, velocities=None, angular_velocities=None)
+    chosen = replace(options, iterations=0, posture=1e-12, damping=1e-12, adaptive=0.0, limits=False)
+    tracker = Tracker(robot, targets.tasks, chosen)
+    start = q[0].copy()
+    start[7:] += 1e-4
+    tracker.start(still, STEP, start)
+    tracker.v = np.zeros(robot.nv)
+    error = tracker.step(still, STEP).q[7:] - q[0][7:]
+    np.testing.assert_allclose(error, left * 1e-4, atol=2e-7)
+
+
+def test_a_target_with_less_gain_is_followed_more_slowly(robot: Rig) -> None:
+    """Half the gain leaves half of an error where the others leave none; a share above 1 is refused."""
+    _, targets = turning(robot, [0, len(robot.links) - 1], 2)
+    assert targets.orientations is not None
+    task, sample = targets.orientations.task, targets.sample(0)
+    still = TargetSample(sample.positions, sample.rotations)
+    slow = OrientationTask(task.names, task.links, task.weights, np.array([0.5, 1.0]))
+    options = TrackingOptions(iterations=0, posture=1e-9, damping=1e-12, adaptive=0.0, limits=False)
+    tracker = Tracker(robot, Tasks(targets.tasks.positions, slow), options)
+    start = TrackingOptions(iterations=40, posture=1e-9)
+    q = np.array(Tracker(robot, targets.tasks, start).start(still, STEP).q)
+    turned = pin.integrate(robot.model, q, np.concatenate([np.zeros(3), [1e-3, 0.0, 0.0], np.zeros(robot.nv - 6)]))
+    tracker.start(still, STEP, turned)
+    after = tracker.step(still, STEP).q
+    assert pin.difference(robot.model, q, after)[3] == pytest.approx(0.5e-3, abs=2e-5)
+    with pytest.raises(InvalidValue, match="gains"):
+        OrientationTask(task.names, task.links, task.weights, np.array([2.0, 1.0]))
+
+
+@pytest.mark.parametrize("kind", ["hinges and a point", "spherical"])
+def test_the_exact_hessian_of_orientations_is_the_slope_of_their_gradient(robot: Rig, kind: str) -> None:
+    """The second-order matrix that Newton's steps use is the derivative of the gradient of sum w (1 - cos angle)."""
+    rig = robot if kind != "spherical" else human(1.7, 60.0, "female")
+    links = np.arange(len(rig.links))
+    point = (
+        None if kind == "spherical" else PositionTask((rig.links[0],), np.zeros(1, int), np.zeros((1, 3)), np.ones(1))
+    )
+    tasks = Tasks(point, OrientationTask(rig.links, links, np.ones(len(links))))
+    engine = InverseKinematics(rig, tasks, TrackingOptions(posture=0.0, damping=1e-12, adaptive=0.0, limits=False))
+    rng = np.random.default_rng(1)
+    here = pin.integrate(rig.model, rig.neutral, 0.3 * rng.normal(size=rig.nv))
+    kinematics = Kinematics(rig)
+    kinematics.update(pin.integrate(rig.model, here, 0.4 * rng.normal(size=rig.nv)))
+    sample = TargetSample(None if point is None else kinematics.positions[:1].copy(), kinematics.rotations.copy())
+
+    def gradient(at: np.ndarray) -> np.ndarray:
+        engine.kinematics.locate(at)
+        engine.rows.take(sample)
+        return np.array(engine.kinematics.gradient(at, np.zeros(rig.nv)))
+
+    slope = np.empty((rig.nv, rig.nv))
+    for column in range(rig.nv):
+        step = np.zeros(rig.nv)
+        step[column] = 1e-5
+        forward, backward = (gradient(pin.integrate(rig.model, here, sign * step)) for sign in (1.0, -1.0))
+        slope[:, column] = -(forward - backward) / 2e-5
+    gradient(here)
+    sums, bends = engine.rows.second_order()
+    engine.kinematics.weigh(sums)
+    matrix = engine.kinematics.hessian(here)
+    engine.kinematics.derive(here)
+    matrix = matrix + engine.kinematics.curvature(*bends)
+    # the gradient turns with the axes it is expressed in: its symmetric part is the Hessian on the manifold
+    np.testing.assert_allclose(matrix, 0.5 * (slope + slope.T), atol=1e-6)
