@@ -15,7 +15,7 @@ from .motions import motion, targets
 
 OUTSIDE = 0.3
 """[rad]"""
-SEEDS, QUICK_SEEDS = 20, 5
+SEEDS, QUICK_SEEDS = 20, 2
 BACK, JUDGED = 50, 150
 """Frames after which a start must be back inside, and its fit as good as a good start's."""
 GOOD = 1.1

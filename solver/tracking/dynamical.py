@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from ..dynamics import difference, integrate
+from ..dynamics import integrate
 from ..errors import BackendError
 from ..qp.pivoting import FEASIBLE, between_bounds
 from ..rig import ROOT_NV, Rig
@@ -89,6 +89,7 @@ class InverseKinematics:
         self._unreached = np.zeros(rig.model.nv)
         self._trust = np.ones(rig.model.nv)
         self._held: np.ndarray | None = None
+        self._held_rates: np.ndarray | None = None
         self._newton: Newton | None = None
         self.bound_steps = 0
         """Steps in which a joint limit was active."""
@@ -127,13 +128,8 @@ class InverseKinematics:
         self._adapt()
         return integrate(self.rig, there, self._inverted(Stride(q, there, going, step)))
 
-    def refinement(
-        self, q: np.ndarray, sample: TargetSample, step: float, start: np.ndarray | None = None
-    ) -> np.ndarray:
+    def refinement(self, q: np.ndarray, sample: TargetSample, step: float) -> np.ndarray:
         """One more step (nv,) towards a sample that stands still: v* = K r.
-
-        Limits of speed, and the price of a step, are of the way from ``start`` (nq,), where the frame set out; without
-        it of this step alone.
 
         Beyond the paper: where the residuals are large their second-order term joins J'WJ while that stays positive
         definite (Newton's method instead of Gauss-Newton's), or limbs whose markers lie near their axis and targets
@@ -144,11 +140,7 @@ class InverseKinematics:
         self.rows.take(sample, self.options.share(step))
         if self._newton is None:
             self._newton = self._exact(q)
-        if start is None:
-            stride = Stride(q, q, self._still, step)
-        else:
-            stride = Stride(start, q, difference(self.rig, start, q), step)
-        result = self._inverted(stride)
+        result = self._inverted(Stride(q, q, self._still, step))
         longest = np.abs(result[3:]).max()
         return result if longest <= TURN_LIMIT else result * (TURN_LIMIT / longest)
 
@@ -157,7 +149,10 @@ class InverseKinematics:
         self._newton = None
         self.kinematics.locate(q)
         self.rows.take_velocities(sample, step)
-        return self._bounded(Stride(q, q, self._still, step), self._still) / step
+        self._held, self._held_rates = self._held_rates, self._held
+        result = self._bounded(Stride(q, q, self._still, step), self._still) / step
+        self._held, self._held_rates = self._held_rates, self._held
+        return result
 
     def residuals(self, sample: TargetSample) -> tuple[np.ndarray | None, np.ndarray | None]:
         """`position_residuals` and `rotation_residuals`, each None without such a task."""
@@ -259,16 +254,14 @@ class InverseKinematics:
         """
         return self.refined(q, sample, step)[0]
 
-    def refined(
-        self, q: np.ndarray, sample: TargetSample, step: float, start: np.ndarray | None = None
-    ) -> tuple[np.ndarray, bool]:
+    def refined(self, q: np.ndarray, sample: TargetSample, step: float) -> tuple[np.ndarray, bool]:
         """`settled`, and whether it converged: True when the options ask for no refinement."""
         before = 0.0
         for _ in range(self.options.iterations):
             fresh = before == 0.0 or self._newton is None
             if fresh:
                 self._newton = None
-            change = self.refinement(q, sample, step, start)
+            change = self.refinement(q, sample, step)
             q = integrate(self.rig, q, change)
             size = float(np.abs(change).max())
             left = size

@@ -153,7 +153,7 @@ class Tracker:
         if self._root is not None:
             following[ROTATION] = self._root.advance(difference(self.rig, q, following)[3:6])
             self.drift = max(self.drift, self._root.drift)
-        following, converged = solver.refined(following, sample, dt, q)
+        following, converged = solver.refined(following, sample, dt)
         if self._root is not None and self.options.iterations:
             self._root.restart(following[ROTATION])
         return following, converged
