@@ -1,0 +1,101 @@
+"""Memory and work of the whole job on long recordings: `python -m benchmarks.figures.long_recording MINUTES`.
+
+Simulated: a person who dances on two feet, 200 frames a second, spliced forwards and backwards to the length, with one
+trial of standing. Each length is identified in a process of its own, whose peak memory is what the system says.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from solver.demo.laboratory import PlateNoise, airborne, record_markers, record_plates, soles_on_ground
+from solver.demo.person import HEIGHT, SEX, simulate_person
+from solver.motion import Markers
+from solver.study.pipeline import identify_study
+from solver.study.values import Settings
+from solver.trial import Recording
+from solver.wrenches import Wrenches
+
+from .figure import Figure, at_most
+
+SEED, RATE, SECONDS = 9, 200.0, 12.0
+MARKERS = 55
+MINUTES, QUICK_MINUTES, LONGEST = (1, 6), (1,), 60
+"""The longest only where it is asked for: ``LONG_RECORDING=1``."""
+ROOT = Path(__file__).resolve().parents[2]
+MEGABYTE = 2**20
+KIBIBYTE = 1024 if sys.platform != "darwin" else 1
+"""Bytes of the unit in which systems tell the peak."""
+
+
+def recordings(minutes: float) -> tuple[Recording, Recording]:
+    """Standing, and so many minutes of dancing."""
+    person, generator = simulate_person(SEED, SECONDS), np.random.default_rng(SEED)
+    result = []
+    for name, count in (("static", 0), ("dance", round(60.0 * minutes * RATE))):
+        motion = person.motions[name]
+        markers = record_markers(person.rig, motion, person.placements, generator)
+        feet = soles_on_ground(person.rig, motion)
+        noise = PlateNoise(generator)
+        plates = record_plates(person.rig, motion, person.truth, feet, airborne(person.rig, motion), noise)
+        frames = _spliced(len(motion), count) if count else np.arange(len(motion))
+        times = np.arange(len(frames)) / RATE
+        shown = np.resize(np.arange(len(markers.names)), MARKERS)
+        names = [f"{markers.names[k]}{'' if place < len(markers.names) else '_2'}" for place, k in enumerate(shown)]
+        seen = Markers(times, tuple(names), markers.positions[frames][:, shown])
+        result.append(Recording(name, seen, Wrenches(times, plates.frames, plates.values[frames])))
+    return result[0], result[1]
+
+
+def _spliced(length: int, count: int) -> np.ndarray:
+    """Frames (count,) of a motion played forwards and backwards in turns."""
+    there_and_back = np.concatenate([np.arange(length), np.arange(length - 2, 0, -1)])
+    return np.resize(there_and_back, count)
+
+
+def measure(minutes: float) -> None:
+    """Identify once and print the processor time [s], the peak before the work and at its end [MB]."""
+    given = recordings(minutes)
+    before, began = _peak(), time.process_time()
+    study = identify_study(given, sex=SEX, height=HEIGHT, settings=Settings(jobs=1))
+    assert study.identification is not None
+    print(f"{time.process_time() - began:.1f} {before:.0f} {_peak():.0f}")
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIBIBYTE / MEGABYTE
+
+
+def long_figures(quick: bool) -> list[Figure]:
+    """Peak memory and processor time by length."""
+    lengths = QUICK_MINUTES if quick else MINUTES + ((LONGEST,) if os.environ.get("LONG_RECORDING") else ())
+    figures = []
+    for minutes in (*MINUTES, LONGEST):
+        what = f"memory, whole identify, {RATE:.0f} Hz, {MARKERS} markers, {minutes} min"
+        data = "simulated, spliced"
+        must = at_most(2000.0) if minutes == LONGEST else None
+        work = at_most(900.0) if minutes == LONGEST else None
+        if minutes not in lengths:
+            note = "left out by --quick" if minutes != LONGEST else "asked for by LONG_RECORDING=1"
+            figures.append(Figure(what, data, None, "MB", must, None, note))
+            continue
+        command = [sys.executable, "-m", "benchmarks.figures.long_recording", str(minutes)]
+        run = subprocess.run(command, cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE)
+        seconds, before, peak = (float(word) for word in run.stdout.split()[-3:])
+        note = f"{before:.0f} MB of them with the recordings alone"
+        figures += [
+            Figure(what, data, peak, "MB", must, None, note),
+            Figure("  the same, processor time", data, seconds, "s", work),
+        ]
+    return figures
+
+
+if __name__ == "__main__":
+    measure(float(sys.argv[1]))
