@@ -19,7 +19,7 @@ from solver.rigs import hrp2
 from solver.threads import one_blas_thread
 
 from . import solvers
-from .figures import belt, coverage, eigenvalues, plates, runs, simulated, speed, subject, volunteers
+from .figures import belt, coverage, eigenvalues, long_recording, plates, runs, simulated, speed, subject, volunteers
 from .figures.figure import Bound, Figure, at_least, at_most, heading, missing, passed, row, summary, within
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
@@ -30,7 +30,8 @@ QUICK_LEAVES_OUT = (
     "the prior of the other sex, "
     "the belts, eigenvalues on two of four data sets, "
     "eight of the ten simulated volunteers, the eps by link in the hierarchical QP, "
-    "an hour of motion (5 minutes instead), all trials through identify, repeated runs of the timings"
+    "an hour of motion (5 minutes instead), all trials through identify, repeated runs of the timings, "
+    "coverage of the intervals, memory of whole recordings"
 )
 
 
@@ -39,6 +40,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks identification", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="under one minute; says what it leaves out")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
+    parser.add_argument("--hour", action="store_true", help="also an hour at 200 Hz through identify, for its memory")
     options = parser.parse_args(list(arguments))
     began = time.perf_counter()
     cores, load = os.cpu_count() or 1, _load()
@@ -57,12 +59,13 @@ def main(arguments: Sequence[str]) -> int:
         simulated.noise_free_figures,
         simulated.noisy_motion_figures,
         lambda: volunteers.volunteer_figures(options.quick),
-        lambda: coverage.coverage_figures(options.quick),
+        *([] if options.quick else [coverage.coverage_figures]),
         lambda: belt.belt_figures(options.quick),
         lambda: constrained_results(datasets, options.quick),
         lambda: speed.solver_figures(options.quick),
         lambda: speed.regressor_figures(options.quick),
         lambda: speed.whole_figures(options.data, options.quick, RUNS),
+        *([] if options.quick else [lambda: long_recording.long_figures(longest=options.hour)]),
     ]
     for part in parts:
         start, processor = time.perf_counter(), time.process_time()

@@ -29,7 +29,7 @@ from solver.trial import Trial
 from solver.wrenches import Wrenches
 
 from .figure import Bound, Figure, at_least, at_most
-from .volunteers import QUICK_VOLUNTEERS, VOLUNTEERS, Volunteer, volunteer
+from .volunteers import VOLUNTEERS, Volunteer, volunteer
 
 MASS_SPREAD = 0.12
 """Relative standard deviation of a segment's mass about the table's; the total is the body's."""
@@ -171,17 +171,16 @@ def prior_width(given: Case) -> np.ndarray:
     return np.array([2.0 * TWO_SIDED * np.array(stds)[:, part].mean() for _, part, _, _ in GROUPS])
 
 
-def coverage_figures(quick: bool) -> list[Figure]:
+def coverage_figures() -> list[Figure]:
     """Coverage and width of the intervals, and the error of the masses against the tables'."""
-    count = QUICK_VOLUNTEERS if quick else VOLUNTEERS
     found, alone = [], []
     with one_blas_thread():
-        for seed in range(count):
+        for seed in range(VOLUNTEERS):
             given = case(seed)
             options = IdentifyOptions(total_mass=given.truth.total_mass, cross_validate=False, jobs=1)
             found.append(held(given, identify(given.rig, given.trials, options)))
             alone.append(prior_width(given))
-    data = f"simulated, {count} volunteers, skin motion"
+    data = f"simulated, {VOLUNTEERS} volunteers, skin motion"
     covered, width = (np.mean([getattr(one, name) for one in found], axis=0) for name in ("covered", "width"))
     error, prior = (np.array([getattr(one, name) for one in found]) for name in ("error", "prior"))
     figures, widest = [], np.mean(alone, axis=0)

@@ -6,7 +6,6 @@ trial of standing. Each length is identified in a process of its own, whose peak
 
 from __future__ import annotations
 
-import os
 import resource
 import subprocess
 import sys
@@ -27,8 +26,10 @@ from .figure import Figure, at_most
 
 SEED, RATE, SECONDS = 9, 200.0, 12.0
 MARKERS = 55
-MINUTES, QUICK_MINUTES, LONGEST = (1, 6), (1,), 60
-"""The longest only where it is asked for: ``LONG_RECORDING=1``."""
+MINUTES, LONGEST = (1, 6), 60
+MUST_MEGABYTES, MUST_SECONDS = 2000.0, 900.0
+"""Of the longest."""
+DATA = "simulated, spliced"
 ROOT = Path(__file__).resolve().parents[2]
 MEGABYTE = 2**20
 KIBIBYTE = 1024 if sys.platform != "darwin" else 1
@@ -73,26 +74,22 @@ def _peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIBIBYTE / MEGABYTE
 
 
-def long_figures(quick: bool) -> list[Figure]:
-    """Peak memory and processor time by length."""
-    lengths = QUICK_MINUTES if quick else MINUTES + ((LONGEST,) if os.environ.get("LONG_RECORDING") else ())
+def long_figures(*, longest: bool) -> list[Figure]:
+    """Peak memory and processor time by length; the longest only if asked for."""
     figures = []
     for minutes in (*MINUTES, LONGEST):
         what = f"memory, whole identify, {RATE:.0f} Hz, {MARKERS} markers, {minutes} min"
-        data = "simulated, spliced"
-        must = at_most(2000.0) if minutes == LONGEST else None
-        work = at_most(900.0) if minutes == LONGEST else None
-        if minutes not in lengths:
-            note = "left out by --quick" if minutes != LONGEST else "asked for by LONG_RECORDING=1"
-            figures.append(Figure(what, data, None, "MB", must, None, note))
+        bounds = (at_most(MUST_MEGABYTES), at_most(MUST_SECONDS)) if minutes == LONGEST else (None, None)
+        if minutes == LONGEST and not longest:
+            figures.append(Figure(what, DATA, None, "MB", bounds[0], None, "asked for by --hour"))
             continue
         command = [sys.executable, "-m", "benchmarks.figures.long_recording", str(minutes)]
         run = subprocess.run(command, cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE)
         seconds, before, peak = (float(word) for word in run.stdout.split()[-3:])
-        note = f"{before:.0f} MB of them with the recordings alone"
+        note = f"{before:.0f} MB with the recordings alone"
         figures += [
-            Figure(what, data, peak, "MB", must, None, note),
-            Figure("  the same, processor time", data, seconds, "s", work),
+            Figure(what, DATA, peak, "MB", bounds[0], None, note),
+            Figure("  the same, processor time", DATA, seconds, "s", bounds[1]),
         ]
     return figures
 
