@@ -26,6 +26,8 @@ TWIST = 6
 """Numbers of one spatial velocity or acceleration: linear (3), then angular (3)."""
 BYTES = 8
 """Of a double."""
+PIECE = 1024
+"""Frames treated at once where few numbers of each remain: all links of an hour would fill the memory."""
 
 
 @dataclass(frozen=True, slots=True)

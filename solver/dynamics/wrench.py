@@ -18,7 +18,7 @@ from ..motion import Motion
 from ..rig import Rig
 from ..so3 import cross
 from ..wrenches import Wrenches
-from .kinematics import LinkMotions, link_motions, product
+from .kinematics import PIECE, LinkMotions, link_motions, motion_pieces, product
 from .regressor import STATIC, Axes, base_index, regressor_pieces
 
 
@@ -139,7 +139,10 @@ def com_trajectory(rig: Rig, motion: Motion, parameters: InertialParameters) -> 
     if not parameters.total_mass > 0.0:
         raise InvalidValue(f"a body of {parameters.total_mass:g} kg has no centre of mass")
     _phi_by_parameter(rig, parameters)
-    return _com(link_motions(rig, motion), parameters).T
+    result = np.empty((len(motion), 3))
+    for start, motions in motion_pieces(rig, motion, PIECE):
+        result[start : start + PIECE] = _com(motions, parameters).T
+    return result
 
 
 def com_acceleration(motions: LinkMotions, parameters: InertialParameters) -> np.ndarray:
@@ -161,20 +164,29 @@ def centroidal_momentum(rig: Rig, motion: Motion, parameters: InertialParameters
         >>> f"{solver.centroidal_momentum(rig, glide, rig.prior).momentum[0, 0]:.1f} kg m/s"
         '29.0 kg m/s'
     """
-    com = com_trajectory(rig, motion, parameters)
-    motions = link_motions(rig, motion)
+    if not parameters.total_mass > 0.0:
+        raise InvalidValue(f"a body of {parameters.total_mass:g} kg has no centre of mass")
+    momentum, lever = np.empty((len(motion), 6)), np.empty((len(motion), 3))
+    for start, motions in motion_pieces(rig, motion, PIECE):
+        here, com = slice(start, start + PIECE), _com(motions, parameters)
+        momentum[here] = _momentum(motions, parameters, com)
+        lever[here] = (com - motions.position[:, 0]).T
+    wrench = predicted_wrench(rig, motion, parameters, axes="world")
+    wrench[:, 3:] -= np.cross(lever, wrench[:, :3])
+    wrench[:, :3] += parameters.total_mass * rig.model.gravity.linear
+    return Momentum(momentum, wrench)
+
+
+def _momentum(motions: LinkMotions, parameters: InertialParameters, com: np.ndarray) -> np.ndarray:
+    """Linear momentum and angular momentum about the centre of mass (3, n), together (n, 6), world axes."""
     mass = parameters.masses[:, None]
     first = parameters.values[:, FIRST_MOMENT].T[:, :, None]
     inertia = np.moveaxis(parameters.inertias, 0, -1)[..., None]
     linear = mass * motions.velocity + cross(motions.omega, np.broadcast_to(first, motions.omega.shape))
     about_origin = product(inertia, motions.omega[:, None])[:, 0] + cross(first, motions.velocity)
     linear, about_origin = motions.to_world(linear), motions.to_world(about_origin)
-    angular = (about_origin + cross(motions.position - com.T[:, None], linear)).sum(axis=1)
-
-    wrench = predicted_wrench(rig, motion, parameters, axes="world")
-    wrench[:, 3:] -= np.cross(com - motions.position[:, 0].T, wrench[:, :3])
-    wrench[:, :3] += parameters.total_mass * rig.model.gravity.linear
-    return Momentum(np.concatenate([linear.sum(axis=1).T, angular.T], axis=1), wrench)
+    angular = (about_origin + cross(motions.position - com[:, None], linear)).sum(axis=1)
+    return np.concatenate([linear.sum(axis=1), angular]).T
 
 
 def _com(motions: LinkMotions, parameters: InertialParameters) -> np.ndarray:

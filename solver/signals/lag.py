@@ -79,19 +79,28 @@ def estimate_lag(
     use = np.isfinite(predicted).all(axis=1) & (
         np.ones(len(times), bool) if counted is None else np.asarray(counted, bool)
     )
-    measured = np.full((len(lags), len(times), len(axes)), np.nan)
+    curves, of_curve = [], np.full(len(times), -1)
     for start, stop in stretches(np.isfinite(total).all(axis=1)):
         if stop - start < 6:
             continue
-        spline = make_interp_spline(filtered.times[start:stop], total[start:stop], k=5)
         inside = (times - SEARCH >= filtered.times[start]) & (times + SEARCH <= filtered.times[stop - 1])
-        measured[:, inside] = spline(times[inside][None, :] + lags[:, None])
-    use &= np.isfinite(measured[0]).all(axis=1)
+        of_curve[inside] = len(curves)
+        curves.append(make_interp_spline(filtered.times[start:stop], total[start:stop], k=5))
+    use &= of_curve >= 0
+
+    def measured(frames: np.ndarray) -> np.ndarray:
+        """Forces (lags, n, k) at frames (n,) with each of the lags."""
+        found = np.empty((len(lags), len(frames), len(axes)))
+        for curve in np.unique(of_curve[frames]):
+            here = of_curve[frames] == curve
+            found[:, here] = curves[curve](times[frames[here]] + lags[:, None])
+        return found
+
     if use.sum() < 4 * len(axes) + 4:
         raise InvalidValue(
             f"only {int(use.sum())} counted frames have forces within {SEARCH:g} s, too few for a time lag"
         )
-    sums = np.stack([_sums(predicted[frames], measured[:, frames]) for frames in blocks_of(times, use)])
+    sums = np.stack([_sums(predicted[frames], measured(frames)) for frames in blocks_of(times, use)])
     whole = sums.sum(axis=0)
     best, at_bound = _minimum(lags, _residuals(whole))
     others = np.array([_minimum(lags, _residuals(whole - block))[0] for block in sums])

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..arrays import frozen, frozen_mask, frozen_times
-from ..dynamics.kinematics import link_motions
+from ..dynamics.kinematics import PIECE, motion_pieces
 from ..dynamics.wrench import com_acceleration
 from ..errors import InvalidValue
 from ..filter_presets import FilterPreset
@@ -139,22 +139,17 @@ class ContactEvidence:
         """
         if len(wrenches) != len(motion):
             raise InvalidValue(f"{len(wrenches)} wrench samples for {len(motion)} frames; resample the wrenches first")
-        links = link_motions(rig, motion)
-        turns, origins = links.rotation.transpose(3, 2, 0, 1), links.position.transpose(2, 1, 0)  # frames, then links
-        feet = [
-            patch.vertices @ turns[:, link].swapaxes(1, 2) + origins[:, link, None]
-            for patch in rig.contacts
-            for link in [rig.index(patch.link)]
-        ]
-        return ContactEvidence(
-            motion.times,
-            com_acceleration(links, rig.prior),
-            wrenches.total[:, :3],
-            load,
-            np.concatenate(feet, axis=1) if feet else None,
-            origins[:, 0],
-            usable,
-        )
+        acceleration, origins = np.empty((2, len(motion), 3))
+        feet = [np.empty((len(motion), len(patch.vertices), 3)) for patch in rig.contacts]
+        for start, links in motion_pieces(rig, motion, PIECE):
+            here = slice(start, start + PIECE)
+            acceleration[here], origins[here] = com_acceleration(links, rig.prior), links.position[:, 0].T
+            for patch, corners in zip(rig.contacts, feet):
+                link = rig.index(patch.link)
+                turns, place = links.rotation[:, :, link].transpose(2, 1, 0), links.position[:, link].T
+                corners[here] = patch.vertices @ turns + place[:, None]
+        corners_of_all = np.concatenate(feet, axis=1) if feet else None
+        return ContactEvidence(motion.times, acceleration, wrenches.total[:, :3], load, corners_of_all, origins, usable)
 
 
 def find_windows(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...arrays import frozen, frozen_times
-from ...dynamics import link_motions
+from ...dynamics.kinematics import PIECE, motion_pieces
 from ...motion import Motion
 from ...plate_options import BELONGING
 from ...rig import Rig
@@ -70,14 +70,14 @@ class Pair:
 
 def pair(rig: Rig, motion: Motion, wrenches: Wrenches, predicted: np.ndarray, name: str) -> Pair:
     """A trial's forces beside its motion; see the attributes."""
-    links = link_motions(rig, motion)
     most = max((len(patch.vertices) for patch in rig.contacts), default=0)
     feet = np.zeros((len(motion), len(rig.contacts), most, 3))
-    for place, patch in enumerate(rig.contacts):
-        index = rig.index(patch.link)
-        corners = np.resize(patch.vertices, (most, 3))  # repeated corners change no box around them
-        turns, origin = links.rotation[:, :, index].transpose(2, 0, 1), links.position[:, index].T
-        feet[:, place] = corners @ turns.swapaxes(1, 2) + origin[:, None]
+    for start, links in motion_pieces(rig, motion, PIECE):
+        for place, patch in enumerate(rig.contacts):
+            index = rig.index(patch.link)
+            corners = np.resize(patch.vertices, (most, 3))  # repeated corners change no box around them
+            turns, origin = links.rotation[:, :, index].transpose(2, 1, 0), links.position[:, index].T
+            feet[start : start + PIECE, place] = corners @ turns + origin[:, None]
     return Pair(name, motion.times, predicted, motion.q[:, :3], feet, wrenches)
 
 
