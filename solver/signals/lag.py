@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
+from scipy.interpolate import BSpline, make_interp_spline
 
 from ..arrays import frozen
 from ..errors import InvalidValue
@@ -79,7 +79,8 @@ def estimate_lag(
     use = np.isfinite(predicted).all(axis=1) & (
         np.ones(len(times), bool) if counted is None else np.asarray(counted, bool)
     )
-    curves, of_curve = [], np.full(len(times), -1)
+    curves: list[BSpline] = []
+    of_curve = np.full(len(times), -1)
     for start, stop in stretches(np.isfinite(total).all(axis=1)):
         if stop - start < 6:
             continue
