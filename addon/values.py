@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dance.addon
     from ..solver import errors, so3, stopping
     from ..solver.check_options import DANCE_CHECKS, CheckOptions
+    from ..solver.formats.arrays_npz import write_recording_npz
     from ..solver.formats.atomic import write_atomically
     from ..solver.formats.folder import read_whole, write_folder
     from ..solver.formats.json_tree import read_json
@@ -16,6 +17,7 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
     from ..solver.inertials import InertialParameters, six_of, symmetric
     from ..solver.live.lines import bounded_lines
     from ..solver.live.protocol import json_line
+    from ..solver.motion import RestPose, SegmentPoses
     from ..solver.rig import Rig
     from ..solver.scene import dance_folder, study_folder
     from ..solver.scene.bodies import RESULT, SceneResult, densities, equivalent_ellipsoids
@@ -33,9 +35,11 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
     from ..solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
     from ..solver.scene.words import spoken
     from ..solver.shape import Shape
+    from ..solver.trial import Recording
 else:
     from solver import errors, so3, stopping
     from solver.check_options import DANCE_CHECKS, CheckOptions
+    from solver.formats.arrays_npz import write_recording_npz
     from solver.formats.atomic import write_atomically
     from solver.formats.folder import read_whole, write_folder
     from solver.formats.json_tree import read_json
@@ -45,6 +49,7 @@ else:
     from solver.inertials import InertialParameters, six_of, symmetric
     from solver.live.lines import bounded_lines
     from solver.live.protocol import json_line
+    from solver.motion import RestPose, SegmentPoses
     from solver.rig import Rig
     from solver.scene import dance_folder, study_folder
     from solver.scene.bodies import RESULT, SceneResult, densities, equivalent_ellipsoids
@@ -62,6 +67,7 @@ else:
     from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
     from solver.scene.words import spoken
     from solver.shape import Shape
+    from solver.trial import Recording
 
 __all__ = [
     "DANCE_CHECKS",
@@ -73,6 +79,8 @@ __all__ = [
     "CheckOptions",
     "InertialParameters",
     "Lock",
+    "Recording",
+    "RestPose",
     "Rig",
     "SceneFailure",
     "SceneFoot",
@@ -85,6 +93,7 @@ __all__ = [
     "SceneStrip",
     "SceneSummary",
     "SceneTimeline",
+    "SegmentPoses",
     "Shape",
     "bounded_lines",
     "dance_folder",
@@ -114,5 +123,6 @@ __all__ = [
     "to_tree",
     "write_atomically",
     "write_folder",
+    "write_recording_npz",
     "write_rig",
 ]

@@ -57,7 +57,7 @@ ADDON_LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"armature", "whole"}),
     frozenset({"action", "inertials", "jobs", "scores"}),
     frozenset({"colours"}),
-    frozenset({"drawing", "ellipsoids", "legend", "recording"}),
+    frozenset({"drawing", "ellipsoids", "legend", "recording", "segments"}),
     frozenset({"properties", "render"}),
     frozenset({"study"}),
     frozenset({"authoring", "overlays"}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import bpy
-from bpy_extras.io_utils import ImportHelper
+from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from ..action import set_frame_rate
 from ..armature import rig_in
@@ -20,10 +20,11 @@ from ..recording import (
     remove_recordings,
     show_only,
 )
+from ..segments import segments_of
 from ..study import FASTEST
 from ..told import Said, forget, tell
-from ..typed import Status, scene
-from ..values import SceneRecording, errors, files_of_trials, read_trials
+from ..typed import Status, scene, there
+from ..values import Recording, SceneRecording, errors, files_of_trials, read_trials, write_recording_npz
 from ..whole import all_or_nothing
 from .act import Act
 
@@ -140,6 +141,38 @@ class EXCITING_DANCE_OT_remove_file(Act, bpy.types.Operator):
         return {"FINISHED"}
 
 
+class EXCITING_DANCE_OT_take_armature(bpy.types.Operator, ExportHelper):  # type: ignore[misc]
+    """Write how the selected armature's bones move, whatever made it, as a recording that the rig can follow"""
+
+    bl_idname = "exciting_dance.take_armature"
+    bl_label = "Take Armature's Motion"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    filename_ext = ".npz"
+    filter_glob: bpy.props.StringProperty(default="*.npz", options={"HIDDEN"})  # type: ignore[valid-type]
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        found = context.active_object
+        if found is None or found.type != "ARMATURE" or not found.data.bones:
+            cls.poll_message_set("Select the armature whose motion is to be followed")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        path = Path(self.filepath)  # type: ignore[attr-defined]
+        try:
+            segments = segments_of(there(context.active_object, "armature"), scene(context))
+            write_recording_npz(path, Recording("armature", segments=segments))
+        except errors.SolverError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        if str(path) not in [item.path for item in settings_of(context).files]:
+            settings_of(context).files.add().path = str(path)
+        self.report({"INFO"}, f"Ready to track: {len(segments)} frames of {len(segments.names)} bones")
+        return {"FINISHED"}
+
+
 class EXCITING_DANCE_FH_recording(bpy.types.FileHandler):
     """Recordings dropped onto the 3D view."""
 
@@ -156,5 +189,6 @@ class EXCITING_DANCE_FH_recording(bpy.types.FileHandler):
 CLASSES = (
     EXCITING_DANCE_OT_import_recording,
     EXCITING_DANCE_OT_remove_file,
+    EXCITING_DANCE_OT_take_armature,
     EXCITING_DANCE_FH_recording,
 )

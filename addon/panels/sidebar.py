@@ -75,6 +75,7 @@ class EXCITING_DANCE_PT_recording(Tab, bpy.types.Panel):  # type: ignore[misc]
         column = row.column(align=True)
         column.operator("exciting_dance.import_recording", text="", icon="ADD")
         column.operator("exciting_dance.remove_file", text="", icon="REMOVE")
+        column.operator("exciting_dance.take_armature", text="", icon="OUTLINER_OB_ARMATURE")
         if not len(settings.files):
             write(context, layout.column(align=True), "Drop recordings onto the 3D view: markers and forces",
                   icon="IMPORT")  # fmt: skip

@@ -7,6 +7,9 @@ An archive holds some of:
   or ``wrenches`` (K, P, 6) force and moment about the world origin, ``frames`` (P,) strings;
 - ``joints`` (C,) strings, ``angles`` (K, C) [rad, m], ``joint_times`` (K,) [s] or ``joint_rate`` [1/s], and ``root``
   (K, 7) [m] position and quaternion xyzw in the world, or nothing, see `joint_files`;
+- ``segments`` (B,) strings, ``segment_quaternions`` (N, B, 4) xyzw from segment axes to a world whose z is up, NaN
+  where missing, ``segment_times`` (N,) or ``segment_rate``, ``segment_positions`` (N, B, 3) [m] or nothing, and, of a
+  pose at rest, ``rest_quaternions`` (B, 4), ``rest_heads`` and ``rest_tips`` (B, 3) [m] or nothing;
 - ``poses`` and ``trans`` of a body model, see `body_model`;
 - ``mass`` [kg], ``height`` [m], ``sex``, for the metadata.
 """
@@ -28,6 +31,7 @@ from .atomic import write_atomically
 from .axes import check_extent, check_up, settle_up, to_z_up, up_of_markers
 from .body_model import is_body_model, segments_of_body_model
 from .joint_files import JointArrays, joints_of_archive
+from .segments_npz import segment_arrays, segments_of_archive
 from .text import Warn, no_warning
 from .trial_names import readable
 from .wrench_checks import check_forces, settle_force_up
@@ -61,7 +65,9 @@ def read_npz(
             times = arrays.times("joint", len(values))
             root = arrays.numbers("root", 2) if "root" in arrays.found else None
             joints = joints_of_archive(path, JointArrays(times, arrays.texts("joints"), values, root), angles)
-        segments = segments_of_body_model(arrays) if is_body_model(arrays) else None
+        segments = segments_of_archive(arrays) if "segments" in arrays.found else None
+        if segments is None and is_body_model(arrays):
+            segments = segments_of_body_model(arrays)
         wrenches = _wrenches(arrays, up, sign, missing, warn)
     except InvalidValue as error:
         raise InputError(path, str(error), remedy=REMEDY) from error
@@ -83,6 +89,8 @@ def write_recording_npz(path: str | Path, recording: Recording) -> None:
                    "marker_times": recording.markers.times}  # fmt: skip
     if recording.joints is not None:
         arrays |= _joint_arrays(recording.joints)
+    if recording.segments is not None:
+        arrays |= segment_arrays(recording.segments)
     if recording.wrenches is not None:
         assert recording.wrenches.measured is not None
         arrays |= {"wrenches": recording.wrenches.values, "frames": np.array(recording.wrenches.frames),

@@ -27,8 +27,9 @@ from solver.errors import SolverError
 from solver.formats.codec import FileKind
 from solver.formats.joint_coordinates import write_coordinates
 from solver.formats.recording import pair_files, read_recording
+from solver.formats.segments_npz import segment_arrays
 from solver.formats.tables import write_markers_csv, write_wrenches_csv
-from solver.motion import Markers, Motion
+from solver.motion import Markers, Motion, SegmentPoses
 from solver.report import CONTENT, render
 from solver.report.content import BaseParameter, Content, Errors, Flight, Load, Signals, TrackingErrors, Weighing
 from solver.rig import Rig
@@ -161,6 +162,8 @@ def _segments() -> Iterator[Sample]:
         yield Sample(f"csv quaternions, {order}", "units.csv", "table", text.encode(), _recording)
     yield Sample("sto orientations", "units.sto", "table", storage_text(times(), names, upright).encode(), _recording)
     body = {"poses": np.full((FRAMES, 156), 0.01), "trans": root, "mocap_framerate": np.array(60.0)}
+    poses = SegmentPoses(times(), names, np.tile(np.eye(3), (FRAMES, 3, 1, 1)), np.zeros((FRAMES, 3, 3)))
+    yield Sample("npz segments", "units.npz", "archive", _npz(segment_arrays(poses)), _recording)
     yield Sample("npz body model", "amass.npz", "archive", _npz(body), _recording)
 
 

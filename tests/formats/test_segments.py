@@ -9,10 +9,12 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from solver.errors import InputError
+from solver.formats.arrays_npz import write_recording_npz
 from solver.formats.body_model import NAMES, UPRIGHT
 from solver.formats.recording import find_recordings, kind_of, read_recording
 from solver.motion import SegmentPoses
 from solver.so3 import exp
+from solver.trial import Recording
 from tests.formats.skeletons import LAFAN1, XSENS, YAW, Skeleton, bvh_text, quaternion_rows, storage_text
 
 FRAMES = 12
@@ -161,6 +163,26 @@ def test_quaternions_that_are_none_are_refused(tmp_path: Path) -> None:
     quaternions[7, 2] *= 1.005 / 1.2
     path.write_text(quaternion_rows(TIMES, names, quaternions), encoding="utf-8")
     assert any("normalised" in warning for warning in read_recording(path).warnings)
+
+
+def test_segments_are_kept_in_an_archive(tmp_path: Path) -> None:
+    """What is written comes back: rotations with what is missing, places, and the pose at rest."""
+    rotations, root = moved(LAFAN1)
+    found = read(tmp_path / "dance.bvh", bvh_text(LAFAN1, rotations, root))
+    dropped = found.rotations.copy()
+    dropped[3, 5] = np.nan
+    segments = SegmentPoses(found.times, found.names, dropped, found.positions, found.rest)
+    write_recording_npz(tmp_path / "kept.npz", Recording("kept", segments=segments))
+    again = read_recording(tmp_path / "kept.npz").segments
+    assert again is not None
+    assert again.names == segments.names
+    assert again.rest is not None
+    assert found.rest is not None
+    np.testing.assert_allclose(again.rotations, dropped, atol=1e-9)
+    assert again.positions is not None
+    assert found.positions is not None
+    np.testing.assert_array_equal(again.positions, found.positions)
+    np.testing.assert_allclose(again.rest.rotations, found.rest.rotations, atol=1e-9)
 
 
 def test_time_that_runs_backwards_is_refused(tmp_path: Path) -> None:
