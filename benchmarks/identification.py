@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
     datasets: list[eigenvalues.DataSet] = []
     parts: list[Callable[[], list[Figure]]] = [
         lambda: real(options.data, options.quick, datasets),
-        lambda: runs.run_figures(options.data),
+        lambda: runs.run_figures(options.data, options.quick),
         lambda: plates.plate_figures(options.data, options.quick),
         simulated.noise_free_figures,
         simulated.noisy_motion_figures,
@@ -101,6 +101,9 @@ def real(data: Path, quick: bool, datasets: list[eigenvalues.DataSet]) -> list[F
             prior, _ = subject.records_of(recordings, (), sex=other)
             assert prior is not None
             figures += _splits(prior, f"prior of the other sex ({other})", decides=False)
+            bent, _ = subject.records_of(recordings, (), trunk="three")
+            assert bent is not None
+            figures += _splits(bent, "trunk of three parts", decides=False)
     trials = [record.trial for record in prepared.records if record.trial is not None]
     mass = prepared.mass.mass if prepared.mass is not None else prepared.rig.prior.total_mass
     datasets.append(eigenvalues.DataSet(f"real, {subject.SUBJECT}, all", prepared.rig, trials, mass))

@@ -57,7 +57,7 @@ def plate_figures(data: Path, quick: bool) -> list[Figure]:
     wanted: Mapping[str, tuple[str, ...]] = RUNS if quick else {**RUNS, **OTHERS}
     with one_blas_thread():
         bodies = {
-            name: tracked(tuple(data / file for file in files))
+            name: tracked(tuple(data / file for file in files), "one")
             for name, files in wanted.items()
             if all((data / file).exists() for file in files)
         }

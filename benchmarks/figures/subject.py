@@ -59,10 +59,14 @@ def recordings_of(data: Path) -> tuple[Recording, ...]:
 
 
 def records_of(
-    recordings: Sequence[Recording], static: Sequence[str], chosen: Sequence[str] = (), sex: str = SEX
+    recordings: Sequence[Recording],
+    static: Sequence[str],
+    chosen: Sequence[str] = (),
+    sex: str = SEX,
+    trunk: str = "one",
 ) -> tuple[Prepared | None, tuple[TrialRecord, ...]]:
     """Calibrated on ``static`` (all trials if empty), tracked on the chosen trials (all if empty, then prepared)."""
-    calibration = calibrate_subject(recordings, sex=sex, static=static)
+    calibration = calibrate_subject(recordings, sex=sex, static=static, trunk=trunk)
     wanted = [recording for recording in recordings if not chosen or recording.name in chosen]
     records = track_all(calibration, wanted)
     return (None if chosen else prepare(calibration.rig, records, preset_of(PRESET))), records
