@@ -9,7 +9,8 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..dynamics import integrate
 from ..errors import BackendError
-from ..qp.pivoting import FEASIBLE, between_bounds
+from ..qp.pivoting import FEASIBLE
+from ..qp.stepwise import stepwise
 from ..rig import ROOT_NV, Rig
 from ..so3 import vee
 from ..tracking_methods import DYNAMICAL
@@ -85,6 +86,7 @@ class InverseKinematics:
         self._prices = options.posture * self.posture.prices + options.damping
         self.kinematics.price(self._prices)
         self._still = np.zeros(rig.model.nv)
+        self._programs = stepwise(options.backend)
         self._curved = self.points is not None and len(self.points.names) >= FEWEST_CURVED
         self._unreached = np.zeros(rig.model.nv)
         self._trust = np.ones(rig.model.nv)
@@ -203,7 +205,7 @@ class InverseKinematics:
         if turning is not None:
             gradient = self.limits.unturned(turning, gradient)
             matrix = self.limits.unturned(turning, self.limits.unturned(turning, matrix).T)
-        found = between_bounds(matrix, gradient, box, self._held)
+        found = self._programs(matrix, gradient, box, self._held)
         self.slack = found.slack if found.settled else np.inf
         self._held = found.held if found.held.any() else None
         self.bound_steps += self._held is not None

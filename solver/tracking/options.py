@@ -43,6 +43,7 @@ class TrackingOptions:
         huber: [m] error beyond which a marker's pull no longer grows; 0 for none.
         fade: [s] time over which a marker's weight falls towards a gap and grows after it, so that a marker that comes
             or goes does not bend the motion in one frame; 0 to count it fully up to the gap.
+        backend: of the quadratic programs where limits bind: ``"pivoting"``, exact, or ``"osqp"``, as in rapetti2020.
         restart_error: [m] frame RMSE beyond which the frame is tried again from a robust start.
         restart_turn: [rad] the same for orientations; since they may be out of reach, only once in a while.
     """
@@ -64,6 +65,7 @@ class TrackingOptions:
     baumgarte_gain: float = 1.0
     huber: float = 0.0
     fade: float = 0.1
+    backend: str = "pivoting"
     restart_error: float = 0.12
     restart_turn: float = 0.2
 
