@@ -138,6 +138,9 @@ class InverseKinematics:
         out of reach would need dozens of steps to settle. Its factor serves on, also in the following frames, until the
         steps stop shrinking.
         """
+        if self._unreached.any():  # the price was of the frame's first step; here it would only slow the settling
+            self._unreached = np.zeros_like(self._unreached)
+            self.kinematics.price(self._prices)
         self.kinematics.locate(q)
         self.rows.take(sample, self.options.share(step))
         if self._newton is None:
