@@ -1,4 +1,4 @@
-"""Figures of centre of mass and angular momentum: ``python -m benchmarks centroidal [--quick] [--data DIR]``.
+"""Figures of centre of mass, angular momentum and flight: ``python -m benchmarks centroidal [--quick] [--data DIR]``.
 
 Prints every figure: what was measured, on which data (real or simulated), its must and its aim. Exits 1 when a measured
 figure misses its must; a figure that could not be measured (no data) is listed as such and does not count.
@@ -18,9 +18,13 @@ from .figures.centroidal_forces import force_figures
 from .figures.centroidal_real import Recorded, flight_figures, hidden_figures, recorded, slow_figures
 from .figures.centroidal_walk import speed_figures, walk_figures
 from .figures.figure import Figure, at_most, heading, missing, passed, row, summary
+from .figures.flights import alone_figures
 from .identification import DATA
 
-QUICK_LEAVES_OUT = "17 of the 20 seeds of the simulated walk, subject_a, subject_b, the walk without moments"
+QUICK_LEAVES_OUT = (
+    "17 of the 20 seeds of the simulated walk, subject_a, subject_b, the walk without moments, all but a few throws of "
+    "flight alone"
+)
 EVERYBODY, RUNNER = "real, subject_a, b, e", "real, subject_e"
 
 
@@ -40,6 +44,7 @@ def main(arguments: Sequence[str]) -> int:
         lambda: walk_figures(options.quick),
         lambda: real_figures(options.data, options.quick),
         *(() if options.quick else (lambda: force_figures(options.data),)),
+        lambda: list(alone_figures(options.data, options.quick)),
     ]
     with one_blas_thread():
         for part in parts:

@@ -119,7 +119,7 @@ def judged(jumps: Jumps, relative_std: float | None = None) -> Verdict:
     return Verdict(*(float(np.mean(error / errors[0])) for error in errors[1:]))
 
 
-def rows(quick: bool = False) -> Iterator[Figure]:
+def rows() -> Iterator[Figure]:
     """The jumper's figures."""
     data = "simulated, 34 degrees of freedom, flights of 0.5 s"
     for count in (1, 5):
@@ -128,8 +128,8 @@ def rows(quick: bool = False) -> Iterator[Figure]:
         low = within(1.0, 0.0) if count > 1 else at_least(2.0)
         yield Figure(what, data, float(space.dimension), "", must=low, note=space.told)
     cases = ((Jumps(10, 1e-3), 0.15, 0.11), (Jumps(5, 3e-3), 0.5, 0.35))
-    for jumps, must, aim in cases[: 1 if quick else None]:
-        found = [judged(replace(jumps, seed=seed)) for seed in range(1 if quick else SEEDS)]
+    for jumps, must, aim in cases:
+        found = [judged(replace(jumps, seed=seed)) for seed in range(SEEDS)]
         flight, contact, plain = np.median([(v.flight, v.flight / v.contact, v.plain) for v in found], axis=0)
         what = f"jumper, {jumps.count} flights, {1e3 * jumps.noise:g} mm: ground forces of other motion, error"
         note = (
