@@ -47,6 +47,8 @@ FARTHEST = 0.30
 """[m] From every bone: beyond, a marker is no part of the body."""
 LOOSE = 0.06
 """[m] Standard deviation of the place on the best link beyond which a marker belongs to none."""
+UNSEEN = 0.05
+"""Share of its prior that a link keeps on which no name tells of a marker: where it is posed is a guess."""
 PLACED_SPREAD = 0.03
 """[m] Standard deviation of the place of a marker that was attached by its motion."""
 FREE = {
@@ -249,7 +251,8 @@ class _Looked:
             return Proposal(name, "", reading.confidence, why), _by_name(reading)
         if not np.isfinite(likelihood).any():
             return Proposal(name, "", 1.0, "never seen with enough others"), None
-        prior = np.full(len(rig.links), 1.0 / len(rig.links))
+        shown = {_link_of(known) for known in self.read.values() if known.kind in (LANDMARK, LINK)}
+        prior = np.array([1.0 if link in shown else UNSEEN for link in rig.links]) / len(rig.links)
         if reading is not None:
             own = rig.index(_link_of(reading))
             prior[:] = (1.0 - reading.confidence) / (len(rig.links) - 1)
