@@ -16,6 +16,7 @@ from pathlib import Path
 
 from solver.identification.comparison import AXES
 from solver.rigs import hrp2
+from solver.soft_joints import SOFT
 from solver.threads import one_blas_thread
 
 from . import solvers
@@ -97,6 +98,8 @@ def real(data: Path, quick: bool, datasets: list[eigenvalues.DataSet]) -> list[F
         if alone is not None:
             figures += _splits(alone, f"skeleton from {subject.STATIC}", decides=False)
         if not quick:
+            soft = f"soft joints of pelvis and trunk, worth {SOFT:g} markers"
+            figures += _splits(subject.soft_joints(prepared, records), soft, decides=False)
             other = "male" if subject.SEX == "female" else "female"
             prior, _ = subject.records_of(recordings, (), sex=other)
             assert prior is not None

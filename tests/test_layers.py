@@ -32,6 +32,7 @@ LAYERS: tuple[frozenset[str], ...] = (
             "plate_options",
             "qp",
             "shape",
+            "soft_joints",
         }
     ),
     frozenset({"wrenches", "model"}),

@@ -13,8 +13,10 @@ from solver.identification.comparison import AXES, Comparison
 from solver.identification.identify import IdentifyOptions, identify
 from solver.rig import Rig
 from solver.signals import preset_of
+from solver.soft_joints import SOFT
 from solver.study.pipeline import calibrate_subject, load, track_all
 from solver.study.preparation import Prepared, prepare
+from solver.study.softness import softened
 from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 
@@ -44,12 +46,16 @@ def run_figures(data: Path, quick: bool) -> list[Figure]:
                 continue
             value, note = _measured(prepared_of(paths, "three"))
             figures.append(Figure("  the same, trunk of three parts", f"real, {name}", value, "", None, None, note))
+            value, note = _measured(prepared_of(paths, soft=SOFT))
+            what = f"  the same, soft joints worth {SOFT:g} markers"
+            figures.append(Figure(what, f"real, {name}", value, "", None, None, note))
     return figures
 
 
-def prepared_of(paths: Sequence[Path], trunk: str = "one") -> Prepared:
-    """Trials of one person, calibrated on all of them with a trunk of one part or of three."""
-    return prepare(*tracked(tuple(paths), trunk), preset_of(PRESET))
+def prepared_of(paths: Sequence[Path], trunk: str = "one", soft: float | None = None) -> Prepared:
+    """Trials of one person, calibrated on all of them with a trunk of one part or of three; ``soft`` as `softened`."""
+    rig, records = tracked(tuple(paths), trunk)
+    return prepare(rig, softened(rig, records, soft), preset_of(PRESET))
 
 
 @cache

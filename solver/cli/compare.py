@@ -86,6 +86,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         jobs=options.jobs,
         standing=standing,
         believed=_cutoffs(found_then.believed),
+        soft=told.soft,
         plates=replace(plate_options(options), known=found_then.plates),
     )
     recordings = pipeline.load(options.files, read_options(options))
@@ -100,13 +101,14 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a result tells of how its trials were read: the filter, whether the motion was smoothed as a whole, and the
-    patch that stood still, if any.
+    """What a result tells of how its trials were read: the filter, whether the motion was smoothed as a whole, softness
+    of joints, and the patch that stood still, if any.
     """
 
     preset: str
     standing: str | None = None
     smooth: bool = False
+    soft: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

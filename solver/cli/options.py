@@ -14,10 +14,11 @@ from ..filter_presets import PRESETS
 from ..person import SEXES, TRUNKS
 from ..plate_options import FINDINGS, FREE_MOMENTS, PlateOptions
 from ..progress import JsonLines, Progress, silent
+from ..soft_joints import RIGID, SOFT
 from ..streams import heard
 from ..terminal import watched
 from ..tracking_methods import DYNAMICAL, TRACKING_METHODS
-from .argument_types import jobs, marker_set, natural, path, path_ending, positive, seed, stature
+from .argument_types import jobs, marker_set, natural, path, path_ending, positive, seed, softness, stature
 
 if TYPE_CHECKING:
     from ..formats.recording import ReadOptions
@@ -186,6 +187,13 @@ def add_method(group: argparse._ActionsContainer) -> None:
     group.add_argument("--seed", type=seed, default=0, help="of the bootstrap")
     group.add_argument("--no-cross-validation", action="store_true", help="do not fit without each trial in turn")
     group.add_argument(
+        "--soft",
+        type=softness,
+        metavar="MARKERS",
+        help="let pelvis and trunk give way to their own markers, for the equations alone, against joints worth so "
+        f"many markers, such as {SOFT:g} (default: {RIGID})",
+    )
+    group.add_argument(
         "--asymmetric", action="store_true", help="left and right may differ freely (consistent method, people)"
     )
     group.add_argument(
@@ -212,6 +220,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
         seed=options.seed,
         jobs=options.jobs,
         plates=plate_options(options),
+        soft=options.soft,
     )
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from ..dynamics import Axes, base_index
 from ..errors import InvalidValue
 from ..inertials import PER_LINK, InertialParameters
+from ..motion import Motion
 from ..rig import Rig
 from ..trial import Trial
 from .base_parameters import BaseParameters, base_parameters
@@ -56,12 +58,19 @@ def accumulate(
     structure = base_parameters(rig) if structure is None else structure
     index = base_index(rig, base)
     collector, noise = _Collector(structure, blocks), _Noise(structure)
+
+    def made(trial: Trial, motion: Motion) -> Iterator[Equations]:
+        found = equations(rig, trial, index, axes, motion)
+        if motion.shifts is None:
+            return found
+        return (_on_the_right(piece, rig.prior, structure) for piece in found)
+
     for trial in trials:
         times = trial.motion.times
-        for here in equations(rig, trial, index, axes):
+        for here in made(trial, trial.motion):
             collector.add(trial.name, times[here.frames], here)
         for copy in trial.shaken:  # one after the other: together they would take several times the trial's memory
-            for here, other in zip(equations(rig, trial, index, axes), equations(rig, trial, index, axes, copy)):
+            for here, other in zip(made(trial, trial.motion), made(trial, copy)):
                 noise.add(here, other, len(trial.shaken))
     found = collector.finished()
     if not found:
@@ -84,6 +93,18 @@ def residuals(
     for here in equations(rig, trial, base, axes):
         result[here.frames] = here.residuals(parameters).T
     return result
+
+
+def _on_the_right(equations: Equations, prior: InertialParameters, structure: BaseParameters) -> Equations:
+    """Equations less what shifted links need beyond base parameters, which the prior tells well enough.
+
+    Y = Y_b K holds for links that rigid joints hold; the rest of Y phi is the inertia of millimetres.
+    """
+    phi, base = prior.values.T.reshape(-1), structure.of(prior)
+    wrench = equations.wrench.copy()
+    for axis, (row, taken, place) in enumerate(zip(equations.rows, _rows_taken(structure), axis_places(structure))):
+        wrench[axis] -= phi[: len(row)] @ row - base[place[:-1]] @ row[taken]
+    return replace(equations, wrench=wrench)
 
 
 class _Axis:

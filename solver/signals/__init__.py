@@ -12,6 +12,7 @@ from .lag import Lag, combined_lag, estimate_lag, shift
 from .manifold import smooth_motion
 from .resample import filter_wrenches, rate_of_grid, resample, uniform_times
 from .shaking import Shaken, noise_floor
+from .shifts import smooth_shifts
 from .streaming import low_pass_pieces
 from .window_rules import GRAVITY, Proof, Reason, WindowRules
 from .windows import ContactEvidence, Windows, find_windows
@@ -49,6 +50,7 @@ __all__ = [
     "settling_time",
     "shift",
     "smooth_motion",
+    "smooth_shifts",
     "stretches",
     "uniform_times",
 ]

@@ -25,7 +25,7 @@ from .resample import rate_of_grid, uniform_times
 
 DEGREE = 5
 """The interpolating spline's degree: its second derivative is four times differentiable and of fourth order."""
-_LEAST_PAD = 12
+LEAST_PAD = 12
 """Samples of padding when only derivatives are wanted: they keep the spline's end conditions outside the data."""
 _UNIT = 1e-3
 
@@ -82,7 +82,7 @@ def smooth_motion(
     rate = rate_of_grid(grid)
     q = bridge(q, rate, longest_gap)
     filled = np.isfinite(q).all(axis=1)
-    pad_wanted = _LEAST_PAD if preset is None else max(_LEAST_PAD, padding(preset, rate))
+    pad_wanted = LEAST_PAD if preset is None else max(LEAST_PAD, padding(preset, rate))
     positions, velocities, accelerations = np.full((3, *q.shape), np.nan)
     for start, stop in stretches(filled):
         part, pad = _padded(q[start:stop], layout, pad_wanted)
@@ -90,14 +90,15 @@ def smooth_motion(
             part = filter_padded(part, rate, preset)
         local = (np.arange(len(part)) - pad) / rate
         inside = local[pad : pad + stop - start]
-        spline = _spline(local, part)
+        spline = interpolated(local, part)
         for order, target in enumerate((positions, velocities, accelerations)):
             target[start:stop] = spline(inside, order)
     _fill(grid, positions, velocities, accelerations)
     return _on_manifold(rig, grid, positions, velocities, accelerations, layout)
 
 
-def _spline(times: np.ndarray, values: np.ndarray) -> BSpline:
+def interpolated(times: np.ndarray, values: np.ndarray) -> BSpline:
+    """Spline through values (N, ...) at times (N,), of the degree that derivatives are taken of."""
     degree = min(DEGREE, len(times) - 1)
     return make_interp_spline(times, values, k=degree - (degree + 1) % 2)
 
@@ -174,7 +175,7 @@ def _regrid(times: np.ndarray, q: np.ndarray, known: np.ndarray, grid: np.ndarra
     for start, stop in stretches(known):
         inside = (grid >= times[start]) & (grid <= times[stop - 1])
         if stop - start > 1:
-            result[inside] = _spline(times[start:stop], q[start:stop])(grid[inside])
+            result[inside] = interpolated(times[start:stop], q[start:stop])(grid[inside])
     return result
 
 

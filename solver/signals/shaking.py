@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
 from ..dynamics import difference, integrate
 from ..filter_presets import FilterPreset
-from ..motion import Motion
+from ..motion import Motion, Shifts
 from ..rig import Rig
 from .manifold import smooth_motion
 from .resample import rate_of_grid, uniform_times
@@ -88,6 +88,7 @@ class Shaken:
         rig, times, q, preset: see `noise_floor`.
         floor: (nv, nv) covariance of a frame's noise.
         name: of the trial, from which the draws follow.
+        shifts: of the links, which all copies share.
     """
 
     rig: Rig
@@ -96,6 +97,7 @@ class Shaken:
     preset: FilterPreset
     floor: np.ndarray
     name: str = ""
+    shifts: Shifts | None = None
 
     def __len__(self) -> int:
         return REPLICAS
@@ -113,4 +115,4 @@ class Shaken:
                 part = self.q[start : start + PIECE]
                 steps = generator.standard_normal((len(part), len(root))) @ root.T
                 moved[start : start + PIECE] = integrate(self.rig, part, steps)
-            yield smooth_motion(self.rig, self.times, moved, self.preset)
+            yield replace(smooth_motion(self.rig, self.times, moved, self.preset), shifts=self.shifts)

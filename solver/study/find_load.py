@@ -16,6 +16,7 @@ from ..trial import Recording
 from .pipeline import posed, study_motions, warnings_of
 from .plates.finding import told
 from .preparation import prepare
+from .softness import softened
 from .values import Settings, Study
 
 
@@ -65,7 +66,7 @@ def find_load(
     _, laden = posed(after, body, settings, Part(progress, 0.6, 0.8))
     prepared = prepare(
         study.rig,
-        [r for r in laden if r.poses is not None],
+        softened(study.rig, [r for r in laden if r.poses is not None], settings.soft),
         preset_of(settings.preset),
         synchronise=settings.synchronise,
         plates=settings.plates,

@@ -35,6 +35,7 @@ from .joint_motion import pose_all
 from .plates.finding import told
 from .preparation import Prepared, first_mass, prepare
 from .segment_motion import followed_all
+from .softness import softened
 from .values import Settings, Study, TrialRecord
 
 FALLBACK_MASS = 70.0
@@ -227,7 +228,7 @@ def compare_study(
     require_rates(recordings, settings)
     rig, records = posed(recordings, body, settings, Part(progress, 0.0, 0.9))
     rig, base = rig.with_prior(prior), _base(rig, settings)
-    moved = [record for record in records if record.poses is not None]
+    moved = softened(rig, [record for record in records if record.poses is not None], settings.soft)
     prepared = prepare(rig, moved, preset_of(settings.preset), stated_mass=prior.total_mass, plates=settings.plates)
     believed = None if settings.believed is None else np.array(settings.believed)
     found = tuple(
@@ -420,7 +421,7 @@ def study_motions(
         progress(0.0, "filters, windows, body mass, time lag")
         prepared = prepare(
             rig,
-            records,
+            softened(rig, records, settings.soft),
             preset_of(settings.preset),
             stated_mass=stated_mass,
             synchronise=settings.synchronise,

@@ -27,6 +27,7 @@ from ..signals import (
     resample,
     shift,
     smooth_motion,
+    smooth_shifts,
 )
 from ..trial import Recording, Trial
 from ..wrenches import Wrenches
@@ -210,7 +211,10 @@ def _moved(
     motion = smooth_motion(rig, poses.times, poses.q, preset)
     light = smooth_motion(rig, poses.times, poses.q, lighter(preset, motion.rate))
     usable = np.interp(motion.times, poses.times, poses.known.astype(float)) > WHOLLY
-    copies = shaken_copies(rig, record, preset, noises)
+    if record.shifts is not None:
+        shifts = smooth_shifts(poses.times, record.shifts, lighter(preset, light.rate), light.times, poses.known)
+        light = replace(light, shifts=shifts)
+    copies = shaken_copies(rig, record, preset, noises, light.shifts)
     filtered = None if native is None else resample(native, motion.times, preset)
     return _Item(record, motion, light, usable, filtered, shaken=copies, native=native)
 

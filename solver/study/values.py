@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import frozen, frozen_mask, frozen_times, shortened
 from ..calibration.calibrate import Calibration
 from ..calibration.mass import MassEstimate
-from ..errors import UnknownName, UnknownPreset
+from ..errors import InvalidValue, UnknownName, UnknownPreset
 from ..filter_presets import preset_of
 from ..identification.added_load import AddedLoad
 from ..identification.flight import NullSpace
@@ -53,6 +53,8 @@ class Settings:
         believed: six cut-offs [Hz] for each link up to which an earlier identification believes its motion, for
             comparing; None believes it all.
         flight_only: identify from flights alone, the plates withheld: they only weigh the body, where there are any.
+        soft: what the joints of pelvis and trunk are worth against their own markers, a number of markers
+            (`softness`); None: they are rigid.
     """
 
     method: str = "consistent"
@@ -71,6 +73,7 @@ class Settings:
     plates: PlateOptions = field(default_factory=PlateOptions)
     believed: tuple[tuple[float, ...], ...] | None = None
     flight_only: bool = False
+    soft: float | None = None
 
     def __post_init__(self) -> None:
         preset_of(self.preset)
@@ -79,6 +82,8 @@ class Settings:
         if self.tracking not in TRACKING_METHODS:
             raise UnknownPreset(self.tracking, TRACKING_METHODS)
         require_draws(self.bootstrap, self.seed, self.jobs)
+        if self.soft is not None and not 0.0 < self.soft < np.inf:
+            raise InvalidValue(f"joints are worth a positive number of markers, not {self.soft:g}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +120,8 @@ class TrialRecord:
         motion: filtered motion; None when the recording could not be tracked.
         given: configurations that the recording itself tells; None where markers do.
         plates: what was changed in the wrenches because of findings about the plates.
+        shifts: (N, L, 3) [m] how far the links lie beside the rig's at the times of the poses, before any filter,
+            world axes; None where they do not.
     """
 
     recording: Recording
@@ -126,6 +133,7 @@ class TrialRecord:
     motion: Motion | None = None
     given: Poses | None = None
     plates: PlateCorrection = UNCHANGED
+    shifts: np.ndarray | None = None
 
     @property
     def name(self) -> str:

@@ -17,6 +17,7 @@ from .dynamical import SLACK
 from .kinematics import Kinematics
 from .labels import Relabelled, Swap, relabelled
 from .options import TrackingOptions
+from .pulls import Pulls
 from .report import marker_faults, size_factor
 from .targets import Attachment, Targets, faded
 from .tasks import PositionTask
@@ -49,6 +50,7 @@ class Tracked:
         swaps: exchanged labels that were put right or left out; errors are those of the markers as put right.
         shifts: (N, L, 3) [m] by which the links were found beside where their joints hold them, world, to which the
             errors are measured; None where links are rigid.
+        pulls: what is left between markers and body, by link; None where no points were followed.
     """
 
     times: np.ndarray
@@ -65,6 +67,7 @@ class Tracked:
     shifts: np.ndarray | None = None
     converged: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
     slack: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    pulls: Pulls | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", frozen_times(self.times))
@@ -185,6 +188,7 @@ def follow(rig: Rig, targets: Targets, options: TrackingOptions, progress: Progr
     warnings = _warnings(targets, usable, restarts) + _unsolved(targets.times, converged, slack)
     size = 1.0
     names: tuple[str, ...] = ()
+    pulls = None
     if targets.positions is not None:
         task, measured = targets.positions.task, targets.positions.positions
         modelled = _modelled(kinematics, task, configurations)
@@ -195,6 +199,7 @@ def follow(rig: Rig, targets: Targets, options: TrackingOptions, progress: Progr
         posture = tracker.solver.posture
         size = size_factor(kinematics, posture, task.links, task.offsets, measured[frames], configurations[frames])
         names = task.names
+        pulls = Pulls.of(len(rig.links), task, measured - modelled, shares)
         warnings += marker_faults(targets.times, names, measured, modelled).warnings + _size_warning(size)
     if not targets.measures_velocities:
         velocities = manifold_velocities(rig, targets.times, configurations)
@@ -202,7 +207,7 @@ def follow(rig: Rig, targets: Targets, options: TrackingOptions, progress: Progr
     bound, drift = tracker.solver.bound_steps, tracker.drift
     return Tracked(
         targets.times, configurations, velocities, names, errors, usable, bound, drift, size, warnings,
-        converged=converged, slack=slack,
+        converged=converged, slack=slack, pulls=pulls,
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from solver.dynamics import (
     predicted_wrench,
 )
 from solver.errors import InvalidValue
-from solver.identification.accumulate import residuals
+from solver.identification.accumulate import accumulate, residuals
 from solver.identification.comparison import check_flight, compare
 from solver.inertials import InertialParameters
 from solver.motion import Motion, Shifts
@@ -90,6 +90,7 @@ def test_what_shifted_links_need_is_explained_by_their_motion(preset: str | None
     assert flight.momentum_rate[0] < 1e-8 * size
     rigid = replace(trial, motion=motion)
     assert np.abs(residuals(rig, rigid, rig.prior, base, "world")).max() > 0.01 * size
+    assert accumulate(rig, [trial], base, "world").axis_rmse(rig.prior).max() < 1e-7 * size
 
 
 def test_shifts_follow_their_frames() -> None:

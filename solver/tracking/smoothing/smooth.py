@@ -12,6 +12,7 @@ from ...progress import Progress, silent
 from ...rig import Rig
 from ...signals import rate_of_grid, uniform_times
 from ..dynamical import InverseKinematics
+from ..pulls import Pulls
 from ..targets import Targets, faded
 from ..tasks import TargetSample
 from ..track import Tracked, manifold_velocities
@@ -94,11 +95,16 @@ def smooth(
         if stop == len(q):
             break
     progress(1.0, f"smoothed {len(q)} frames")
-    errors = np.linalg.norm(problem.point_residuals(result), axis=2)
+    rest = problem.point_residuals(result)
+    errors = np.linalg.norm(rest, axis=2)
     errors[~tracked.tracked] = np.nan
+    points = None if problem.soft is not None else targets.positions  # links that gave way pull no more
+    pulls = None if points is None else Pulls.of(len(rig.links), points.task, rest, problem.shares)
     velocities = manifold_velocities(rig, targets.times, result)
     shifts = problem.shifts(result)
-    return replace(tracked, q=result, v=velocities, errors=errors, bound_steps=problem.touching, shifts=shifts)
+    return replace(
+        tracked, q=result, v=velocities, errors=errors, bound_steps=problem.touching, shifts=shifts, pulls=pulls
+    )
 
 
 class _Problem:
@@ -109,9 +115,11 @@ class _Problem:
         self.held = np.where(usable, 1.0, HELD)
         self.engine = InverseKinematics(rig, targets.tasks, replace(options.tracking, damping=DAMPING))
         self.stops = Stops(rig)
-        shares = None
+        self.shares = None
+        """(N, P) of its weight that each point keeps near its gaps."""
         if targets.positions is not None:
-            shares = faded(targets.times, targets.positions.positions, options.tracking.fade)
+            self.shares = faded(targets.times, targets.positions.positions, options.tracking.fade)
+        shares = self.shares
         self.samples = [targets.sample(k, None if shares is None else shares[k]) for k in range(len(targets))]
         self.weighs = rig.prior.total_mass > 0.0
         self.soft = None

@@ -1,0 +1,34 @@
+"""Derivatives of links' shifts, through the filter of the motion that they belong to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..filter_presets import FilterPreset
+from ..motion import Shifts
+from .filters import extended, filter_padded, padding
+from .manifold import LEAST_PAD, interpolated
+from .resample import rate_of_grid
+
+
+def smooth_shifts(
+    times: np.ndarray, values: np.ndarray, preset: FilterPreset, grid: np.ndarray, known: np.ndarray
+) -> Shifts:
+    """Filtered shifts with their derivatives, as `smooth_motion` makes them of configurations.
+
+    Args:
+        times: (N,) [s].
+        values: (N, L, 3) [m].
+        preset: low-pass.
+        grid: (G,) [s] times of the motion, evenly spaced.
+        known: (N,) False where the configuration, and with it a shift, is made up: a straight line there.
+    """
+    columns = values.reshape(len(times), -1)
+    even = np.array([np.interp(grid, times[known], column[known]) for column in columns.T]).T
+    rate = rate_of_grid(grid)
+    pad = max(LEAST_PAD, padding(preset, rate))
+    longer, before = extended(even, pad, pad)
+    local = np.arange(len(longer)) / rate
+    spline = interpolated(local, filter_padded(longer, rate, preset))
+    inside = local[before : before + len(grid)]
+    return Shifts(*(spline(inside, order).reshape(len(grid), -1, 3) for order in range(3)))

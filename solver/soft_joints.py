@@ -1,0 +1,9 @@
+"""What joints are worth against a segment's own markers: plain figures, for the command line and Blender too."""
+
+from __future__ import annotations
+
+SOFT = 10.0
+"""Markers' worth of soft joints of pelvis and trunk, where asked for: with n markers these give way by the sum of what
+is left to them over n + this. Drop jumps and one run were explained better by it, another person's runs worse."""
+RIGID = "rigid"
+"""The word for joints that do not give way."""

@@ -1,0 +1,47 @@
+"""What is left between markers and a tracked body, link by link: which way a link's own markers would move it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import frozen
+from .tasks import PositionTask
+
+
+@dataclass(frozen=True, slots=True)
+class Pulls:
+    """How the markers of each link pull at it, over time.
+
+    Attributes:
+        sums: (N, L, 3) [m] measured less modelled places of the link's markers, summed, world axes.
+        weights: (N, L) a number: how many markers that is, those near their gaps counting less.
+    """
+
+    sums: np.ndarray
+    weights: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sums", frozen("pulls of markers", self.sums, (None, None, 3)))
+        object.__setattr__(self, "weights", frozen("weights of markers", self.weights, self.sums.shape[:2]))
+
+    @staticmethod
+    def of(links: int, task: PositionTask, rest: np.ndarray, shares: np.ndarray | None) -> Pulls:
+        """Pulls at ``links`` links.
+
+        Args:
+            links: of the rig, L.
+            task: its points, P.
+            rest: (N, P, 3) [m] measured less modelled places of the points, world; NaN where not measured.
+            shares: (N, P) of its weight that each point keeps near its gaps; all of it by default.
+        """
+        seen = np.isfinite(rest).all(axis=2)
+        weights = np.where(seen, task.weights * (1.0 if shares is None else shares), 0.0)
+        owners = (task.links == np.arange(links)[:, None]).astype(float)
+        pulls = weights[:, :, None] * np.where(seen[:, :, None], rest, 0.0)
+        return Pulls(owners @ pulls, weights @ owners.T)
+
+    def shifts(self, stiffness: np.ndarray) -> np.ndarray:
+        """How far (N, L, 3) [m] links give way to their markers if joints hold them as ``stiffness`` (L,) others do."""
+        return np.asarray(self.sums / (self.weights + stiffness)[:, :, None])
