@@ -14,7 +14,7 @@ FINDINGS: Mapping[str, str] = {
     PLACE: "place of the plates in the plane",
     BELONGING: "forces and motion that do not belong together",
     STANDSTILL: "forces or markers that stand still",
-    MASS: "body mass, offset and unit of force",
+    MASS: "body mass, offset, gain and unit of force",
     LAG: "time by which the plates trail the motion",
 }
 """What is looked at, by the word that overrules it."""

@@ -36,6 +36,7 @@ from .plates.clock import lag_finding
 from .plates.correction import UNCHANGED, VERTICAL, PlateCorrection
 from .plates.finding import Finding
 from .plates.first_look import Seen, first_look
+from .plates.gain import gain_findings
 from .plates.known import known_biases
 from .plates.plausible import mass_findings, offset_findings
 from .plates.suspicion import suspect
@@ -176,18 +177,22 @@ def prepare(
     items = [_windowed(rig, item, preset, rough) for item in items]
     mass = _weigh(rig, items, rough, stated_mass, warnings)
     biases: dict[str, np.ndarray] = {}
+    gains: dict[str, float] = {}
     if mass is not None:
         findings += mass_findings(mass, stated_mass, plates.overrules(MASS))
         known, disagreements = known_biases(mass, plates)
         biases = {trial.name: mass.bias(trial.name) for trial in mass.trials} | known
         findings += offset_findings(mass)
         findings += disagreements
+        odd, gains = gain_findings(mass, plates.overrules(MASS))
+        findings += odd
         rig = rig.with_prior(rig.prior.scaled(mass.mass))
     measured = synchronise and any(item.wrenches is not None for item in items)
     lags, lag = _lags(rig, items, preset, warnings) if measured else ({}, None)
     if lag is not None:
         findings.append(lag_finding(lag, tuple(lags), plates.overrules(LAG)))
     seconds = 0.0 if lag is None or plates.overrules(LAG) else lag.seconds
+    items = [_scaled(item, gains.get(item.record.name, 1.0)) for item in items]
     done = [
         _finished(item, preset, biases.get(item.record.name), lags.get(item.record.name), seconds) for item in items
     ]
@@ -269,6 +274,13 @@ def _weigh(
         return None
     warnings.extend(mass.warnings)
     return mass
+
+
+def _scaled(item: _Item, factor: float) -> _Item:
+    """The item with its forces times a factor."""
+    if item.native is None or factor == 1.0:
+        return item
+    return replace(item, native=replace(item.native, values=factor * item.native.values))
 
 
 def _lags(

@@ -1,0 +1,36 @@
+"""Trials whose plates, right when unloaded, read another weight than the same plates in the other trials."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...calibration.mass import AGREEMENT, MassEstimate
+from ...plate_options import MASS
+from .finding import SIGMAS, Done, Finding, interval_of
+
+FEWEST = 3
+"""Trials that show their plates unloaded, before one of them can be the odd one."""
+
+
+def gain_findings(estimate: MassEstimate, overruled: bool) -> tuple[list[Finding], dict[str, float]]:
+    """Trials of another gain, and the factors (1: none) that undo it, by trial.
+
+    A reading that is right without a load and wrong under it is no offset.
+    """
+    shown = [trial for trial in estimate.trials if trial.zero is not None]
+    found, factors = [], {}
+    for trial in shown if len(shown) >= FEWEST else ():
+        weighed, std = trial.apparent, float(np.hypot(trial.std, estimate.std))
+        if abs(weighed - estimate.mass) <= max(SIGMAS * std, AGREEMENT * estimate.mass):
+            continue
+        gain, spread = weighed / estimate.mass, std / estimate.mass
+        low, high = interval_of(gain, spread)
+        text = (
+            f"the plates read {weighed:.1f} kg of {estimate.mass:.1f} kg under load and nothing without: a gain of "
+            f"{gain:.3f} ({low:.3f} to {high:.3f}, 95 %) against the other trials"
+        )
+        done = Done.OVERRULED if overruled else Done.TAKEN_OFF
+        found.append(Finding(MASS, (trial.name,), gain, (low, high), "", done, text))
+        if not overruled:
+            factors[trial.name] = 1.0 / gain
+    return found, factors
