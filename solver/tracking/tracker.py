@@ -23,9 +23,9 @@ FEWEST_POINTS = 4
 """A sample with fewer seen points cannot be tracked; the pose of its predecessor is held and does not count."""
 TURN_GAIN = 0.97
 """The same of the orientations' error, of which most may be out of reach however the fit is."""
-PATIENCE, PATIENCE_GROWS = 10, 4
-"""Frames whose orientations stay far from their targets before a new start is tried, and by how much longer each next
-try is waited for: targets may be out of reach for good."""
+PATIENCE = (10, 40)
+"""Frames whose orientations stay far from their targets before a new start is tried, and tried once more: a bad start
+shows soon, and later they are out of reach, where another pose as good would only cut the motion."""
 RESTART_GAIN = 0.8
 """A new start is taken where it leaves less than this share of the error."""
 
@@ -86,7 +86,7 @@ class Tracker:
         """(nq,) where the rig is; None before the first sample that shows enough."""
         self.v = np.zeros(rig.model.nv)
         """(nv,) [m/s, rad/s] its velocity, with which it is expected to go on."""
-        self._missed, self._patience = 0, PATIENCE
+        self._missed = 0
         self.drift = 0.0
         """Largest |R'R - 1| of the root with Baumgarte integration, 0 with the manifold's."""
         self._previous: TargetSample | None = None
@@ -193,9 +193,7 @@ class Tracker:
         lost = error > self.options.restart_error and self.options.iterations > 0
         if turn > self.options.restart_turn:
             self._missed += 1
-            if self._missed == self._patience:
-                self._patience *= PATIENCE_GROWS
-                lost = True
+            lost |= self._missed in PATIENCE
         if not lost:
             return None
         again = robust_start(self.rig, self.tasks, sample, self.options)
