@@ -56,23 +56,24 @@ def write_urdf(rig: Rig, path: str | Path, parameters: InertialParameters | None
 
 
 def _joints(robot: Element, rig: Rig, index: int) -> None:
-    """The joint that moves a link, as one URDF joint or three."""
+    """The joint that moves a link, as one URDF joint or as many as it has axes."""
     joint, link = rig.joints[index], rig.links[index]
     parent = rig.links[joint.parent]
     limits = rig.limits_of(link)
     if joint.kind in ("revolute", "continuous", "prismatic"):
         _joint(robot, link, (parent, link), joint, limits)
         return
-    if joint.kind != "spherical":
+    if joint.kind not in ("spherical", "universal"):
         raise InvalidValue(f"URDF cannot hold the {joint.kind} joint of link {link!r}")
     parts = (limits.lower, limits.upper, limits.speed, limits.torque)
-    names = [f"{link}_{axis}" for axis in SPHERICAL_AXES]
+    axes = np.eye(3) if joint.kind == "spherical" else joint.axes
+    names = [f"{link}_{axis}" for axis in SPHERICAL_AXES[: len(axes)]]
     chain = [parent, *(f"{name}_link" for name in names[:-1]), link]
     for k, name in enumerate(names):
         if k:
             SubElement(robot, "link", name=chain[k])
         position, rotation = (joint.position, joint.rotation) if k == 0 else (np.zeros(3), np.eye(3))
-        turn = Joint(name, "revolute", joint.parent, position, rotation, np.eye(3)[k])
+        turn = Joint(name, "revolute", joint.parent, position, rotation, axes[k])
         _joint(robot, name, (chain[k], chain[k + 1]), turn, Limits(*(part[k : k + 1] for part in parts)))
 
 

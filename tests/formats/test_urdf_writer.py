@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.dynamics import link_poses
 from solver.errors import InvalidValue
 from solver.formats.urdf_writer import write_urdf
 from solver.inertials import InertialParameters
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
-from solver.rigs import hoap3, human
+from solver.rigs import from_urdf, hoap3, human
 
 RIGS = (human(1.7, 63.5, "female"), hoap3())
 
@@ -106,3 +107,19 @@ def test_joint_limits_survive(tmp_path: Path) -> None:
             read = model.idx_qs[model.getJointId(rig.links[joint - 1])]
             assert model.lowerPositionLimit[read] == pytest.approx(rig.limits.lower[coordinate])
             assert model.upperPositionLimit[read] == pytest.approx(rig.limits.upper[coordinate])
+
+
+def test_a_universal_joint_is_written_as_its_two_turns(tmp_path: Path) -> None:
+    """The head of a person whose abdomen bends by two angles is where the written robot's head is with both."""
+    rig = human(1.75, 70.0, "male", trunk="three")
+    path = tmp_path / "person.urdf"
+    write_urdf(rig, path)
+    robot = from_urdf(path)
+    bent, q = rig.neutral, robot.neutral
+    at = rig.model.joints[rig.joint("abdomen")].idx_q
+    bent[at : at + 2] = 0.3, 0.2
+    moving = [link for link in robot.links if link.startswith("abdomen")]
+    for link, angle in zip(moving, (0.3, 0.2), strict=True):
+        q[robot.model.joints[robot.joint(link)].idx_q] = angle
+    places = [link_poses(body, pose)[1][body.index("head")] for body, pose in ((rig, bent), (robot, q))]
+    np.testing.assert_allclose(places[1], places[0], atol=1e-9)
