@@ -41,8 +41,6 @@ _HIGH = _words(
     "head|forehead|fhd|bhd|c7|cv7|t1|t2|t8|t10|clav|clavicle|ster|stern|sternum|strn|sho|should|shoulder|acr|acro|"
     "acromi(?:on|um)|ijug"
 )
-_HEAD = _words("head|forehead|fhd|bhd|temple|ear")
-_HANDS = _words("hand|glove|wrist|forearm|fin|finger|wra|wrb|rsp|usp|uhe|elb|elbow")
 DOMINANCE = 1.3
 """An axis is taken for the vertical when the body extends along it this many times more than along the next one."""
 FORCE_DOMINANCE = 2.0
@@ -97,16 +95,10 @@ def up_of_markers(names: Sequence[str], positions: np.ndarray) -> str | None:
 
 
 def up_of_named(names: Sequence[str], positions: np.ndarray) -> str | None:
-    """The vertical from names: feet lie below head and shoulders, or below knees and pelvis, and these below a head.
-
-    Where neither legs nor pelvis are named, as of who sits in a wheelchair, hands lie below the head in the median.
-    """
+    """The vertical from names: feet lie below head and shoulders, or below knees and pelvis, and these below a head."""
     sample = positions[:: max(1, len(positions) // FRAMES_LOOKED_AT)]
-    places = {
-        words: [i for i, name in enumerate(names) if _says(name, words)]
-        for words in (_LOW, _MIDDLE, _HIGH, _HANDS, _HEAD)
-    }
-    for below, above in ((_LOW, _HIGH), (_LOW, _MIDDLE), (_MIDDLE, _HIGH), (_HANDS, _HEAD)):
+    places = {words: [i for i, name in enumerate(names) if _says(name, words)] for words in (_LOW, _MIDDLE, _HIGH)}
+    for below, above in ((_LOW, _HIGH), (_LOW, _MIDDLE), (_MIDDLE, _HIGH)):
         low, high = places[below], places[above]
         if not low or not high:
             continue

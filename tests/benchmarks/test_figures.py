@@ -125,7 +125,7 @@ def test_rows_that_do_not_decide_have_no_must() -> None:
     """The splits of another skeleton or prior inform only."""
     flight = FlightCheck("jump", 20, (2.0, 1.0), (2.0, 1.0))
     found = subject.unseen_figures([split("jump", 3.0, flight)], "elsewhere", decides=False)
-    assert len(found) == 8
+    assert {f.value for f in found} >= {3.0, 2.0}
     assert all(f.must is None and f.aim is None for f in found)
     assert found[-1].value == pytest.approx(2.0)
 
