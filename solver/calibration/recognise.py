@@ -152,8 +152,8 @@ def recognise(recordings: Sequence[Recording], *, height: float | None = None) -
     Example:
         >>> import solver
         >>> found = solver.recognise(solver.simulated_person().recordings[1:2])
-        >>> [(p.marker, p.place, p.because) for p in found.proposals][:1]
-        [('LFHD', 'left head_front', 'name')]
+        >>> [(p.place, p.because) for p in found.proposals if p.marker == "LFHD"]
+        [('left head_front', 'name and motion')]
         >>> found.confidence > 0.8
         True
     """

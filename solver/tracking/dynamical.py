@@ -35,6 +35,9 @@ EXACT_TURN = 0.1
 """[rad] Angle between an orientation and its target beyond which its second-order term is."""
 STIFFENED = 6
 """Coordinates that may be stiffened before a Hessian counts as indefinite."""
+NEAR = 0.05
+"""[rad] Largest change of the step before it after which an indefinite Hessian is stiffened. From farther away that
+leads astray, as it did recordings of few frames a second: there Gauss and Newton's step is taken."""
 BENDS = 5.0
 """[1/rad] Most that a Newton step leaves of the square of its length: the body's third derivatives over its second."""
 SHRINKS = 0.1
@@ -93,6 +96,8 @@ class InverseKinematics:
         self._held: np.ndarray | None = None
         self._held_rates: np.ndarray | None = None
         self._newton: Newton | None = None
+        self._last = np.inf
+        """[rad] Largest change of the refinement before; infinite at a frame's first."""
         self.bound_steps = 0
         """Steps in which a joint limit was active."""
         self.slack = 0.0
@@ -243,7 +248,7 @@ class InverseKinematics:
         matrix += tree.curvature(*bends)
         factor, failed = dpotrf(matrix, lower=1, clean=0)
         exact = not failed
-        for _ in range(STIFFENED):
+        for _ in range(STIFFENED if self._last <= NEAR else 0):
             if failed <= 0:
                 break
             # against a limit, or far from its target, a coordinate's cost may bend down: it is held there more stiffly
@@ -261,7 +266,7 @@ class InverseKinematics:
 
     def refined(self, q: np.ndarray, sample: TargetSample, step: float) -> tuple[np.ndarray, bool]:
         """`settled`, and whether it converged: True when the options ask for no refinement."""
-        before = 0.0
+        before, self._last = 0.0, np.inf
         for _ in range(self.options.iterations):
             fresh = before == 0.0 or self._newton is None
             if fresh:
@@ -278,7 +283,7 @@ class InverseKinematics:
                 return q, True
             if size > SHRINKS * before > 0.0:
                 self._newton = None
-            before = size
+            before = self._last = size
         return q, self.options.iterations == 0
 
     def error(self, q: np.ndarray, sample: TargetSample) -> float:
