@@ -35,7 +35,7 @@ EXACT_TURN = 0.1
 """[rad] Angle between an orientation and its target beyond which its second-order term is."""
 STIFFENED = 6
 """Coordinates that may be stiffened before a Hessian counts as indefinite."""
-NEAR = 0.05
+NEAR = 0.2
 """[rad] Largest change of the step before it after which an indefinite Hessian is stiffened. From farther away that
 leads astray, as it did recordings of few frames a second: there Gauss and Newton's step is taken."""
 BENDS = 5.0
