@@ -62,8 +62,7 @@ def main(arguments: Sequence[str]) -> int:
         *([] if options.quick else [coverage.coverage_figures]),
         lambda: belt.belt_figures(options.quick),
         lambda: constrained_results(datasets, options.quick),
-        *([] if options.quick else [lambda: speed.solver_figures(quick=False)]),
-        *([] if options.quick else [lambda: speed.regressor_figures(quick=False)]),
+        *([] if options.quick else [speed.solver_figures, speed.regressor_figures]),
         lambda: speed.whole_figures(options.data, options.quick, RUNS),
         *([] if options.quick else [lambda: long_recording.long_figures(longest=options.hour)]),
     ]

@@ -14,12 +14,13 @@ from solver.centroidal.smoother import SmootherSettings, smoothed
 from solver.centroidal.values import CentroidalData
 from solver.filter_presets import FilterPreset
 from solver.identification.belief import is_still
-from solver.identification.identify import IdentifyOptions, identify
+from solver.identification.identify import identify
 from solver.signals import GRAVITY, low_pass, stretches
 from solver.study.preparation import Prepared
 
 from .centroidal_learnt import FIRST, FIRST_HALF, SECOND_HALF
 from .figure import Figure, at_most
+from .subject import options_of
 
 JUMPS = ("DJ1", "DJ2", "DJAsym1")
 INNER = 0.25
@@ -55,12 +56,7 @@ def recorded(prepared: Prepared) -> list[Recorded]:
     """Every moving trial with forces; a subject's only trial is explained by inertials fitted to itself."""
     usable = [record for record in prepared.records if record.trial is not None and record.trial.counted.any()]
     rig = prepared.rig
-    options = IdentifyOptions(
-        base=str(rig.provenance.get("base_link", rig.links[0])),
-        total_mass=None if prepared.mass is None else prepared.mass.mass,
-        bootstrap=0,
-        cross_validate=False,
-    )
+    options = options_of(prepared)
     found = []
     for record in usable:
         assert record.trial is not None

@@ -28,17 +28,16 @@ SECONDS = " [s]"
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def solver_figures(quick: bool) -> list[Figure]:
+def solver_figures() -> list[Figure]:
     """The hierarchical QP against Clarabel with every row, and the cone programs, in the same run."""
-    repeats = solvers.QUICK_REPEATS if quick else solvers.REPEATS
     figures: list[Figure] = []
     with one_blas_thread():
         rig = hrp2()
         trial = solvers.simulated(rig, solvers.other_body(rig))
         regression = accumulate(rig, [trial]).with_weights(1.0 / solvers.NOISE)
         links, count = regression.factor.shape[1] // 10, regression.factor.shape[1]
-        for floor in (solvers.PAPER_FLOOR,) if quick else (None, solvers.PAPER_FLOOR):
-            found = solvers.compare(regression, rig, floor, repeats, quick)
+        for floor in (None, solvers.PAPER_FLOOR):
+            found = solvers.compare(regression, rig, floor, solvers.REPEATS, quick=False)
             wall, speedup, difference, worsening, _ = found
             label = "eps by link" if floor is None else f"eps {floor:g} kg m^2"
             what = f"hierarchical QP, {links} links x 10242 directions, {count} parameters, {label}"
@@ -50,36 +49,35 @@ def solver_figures(quick: bool) -> list[Figure]:
                 ),
                 Figure(
                     "  optimal cost against that solver's, relative difference", HRP2,
-                    None if quick else abs(difference.value), "", at_most(solvers.MUST_RELATIVE),
-                    note="left out by --quick: its reference is the less exact form of that solver" if quick else "",
+                    abs(difference.value), "", at_most(solvers.MUST_RELATIVE),
                 ),
                 Figure(
                     "  worst relative worsening of an upper level", HRP2, worsening.value, "",
                     at_most(solvers.MUST_RELATIVE),
                 ),
             ]  # fmt: skip
-        for cone in solvers.cones(regression, rig, 1 if quick else repeats):
+        for cone in solvers.cones(regression, rig, solvers.REPEATS):
             if cone.what.endswith(SECONDS):
                 must, aim = at_most(solvers.MUST_CONES), at_most(solvers.AIM_CONES)
                 figures.append(Figure(cone.what.removesuffix(SECONDS), HRP2, cone.value, "s", must, aim))
     return figures
 
 
-def regressor_figures(quick: bool) -> list[Figure]:
+def regressor_figures() -> list[Figure]:
     """Regressor and accumulation against the plain loop, and peak memory over length."""
-    frames = regressor.SPEED_FRAMES // (3 if quick else 1)
+    frames = regressor.SPEED_FRAMES
     with one_blas_thread():
         rig = hrp2()
         trial = regressor.simulated(rig, regressor.PIECE, rig.links[0])
         accumulate(rig, [trial])
         ours, peers, processor = [], [], []
-        for _ in range(1 if quick else regressor.REPEATS):
+        for _ in range(regressor.REPEATS):
             began = time.process_time()
             ours.append(regressor.timed_accumulation(rig, trial, frames, rig.links[0])[0])
             processor.append(time.process_time() - began)
             peers.append(regressor.timed_peer(rig, trial, frames)[0])
     each, peer = 1e6 * min(ours) / frames, 1e6 * min(peers) / frames
-    minutes = regressor.QUICK_MINUTES if quick else regressor.MINUTES
+    minutes = regressor.MINUTES
     peaks = [
         float(regressor.child(["--memory", str(length)], regressor.THREADS[0]).stdout.split()[1]) for length in minutes
     ]

@@ -120,16 +120,21 @@ def mass_figures(prepared: Prepared) -> list[Figure]:
     ]  # fmt: skip
 
 
-def unseen(prepared: Prepared) -> Iterator[Unseen]:
-    """Every trial explained by what the pipeline's method finds in all the others."""
-    usable = [record for record in prepared.records if record.trial is not None and record.trial.counted.any()]
-    rig = prepared.rig
-    options = IdentifyOptions(
-        base=str(rig.provenance.get("base_link", rig.links[0])),
+def options_of(prepared: Prepared) -> IdentifyOptions:
+    """The pipeline's own choices, a single fit."""
+    return IdentifyOptions(
+        base=str(prepared.rig.provenance.get("base_link", prepared.rig.links[0])),
         total_mass=None if prepared.mass is None else prepared.mass.mass,
         bootstrap=0,
         cross_validate=False,
     )
+
+
+def unseen(prepared: Prepared) -> Iterator[Unseen]:
+    """Every trial explained by what the pipeline's method finds in all the others."""
+    usable = [record for record in prepared.records if record.trial is not None and record.trial.counted.any()]
+    rig = prepared.rig
+    options = options_of(prepared)
     for record in usable:
         trial = record.trial
         assert trial is not None

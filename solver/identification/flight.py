@@ -31,6 +31,8 @@ ROUNDING = 1e-8
 """Singular value, as a share of the largest, that is rounding."""
 INDISTINCT = 2.0**0.5
 """Times the noise expected in a direction, up to which what is seen there is more noise than anything else."""
+CLEAR = 3.0
+"""Least gap of a null space that is told from the errors of the motion."""
 SHOWN = 0.1
 """Share of an unknown direction that a link must carry to be named."""
 MOST_RATIO = 1e8
@@ -73,6 +75,11 @@ class NullSpace:
         inside = self.singular_values[count] if count < len(self.base) else 0.0
         return float(self.singular_values[count - 1] / inside) if count and inside > 0.0 else np.inf
 
+    @property
+    def clear(self) -> bool:
+        """Whether the null space stands out from the errors of the motion."""
+        return self.gap >= CLEAR
+
     def __repr__(self) -> str:
         return self.told
 
@@ -80,6 +87,14 @@ class NullSpace:
     def told(self) -> str:
         """In a sentence what flight alone determined."""
         everything = len(self.base)
+        if not self.clear:
+            unseen = (
+                f"; {self.dimension - 1} directions beyond the scale show nothing at all" if self.dimension > 1 else ""
+            )
+            return (
+                f"no edge parts the null space of the flights from the errors of their motion (gap {self.gap:.2g}): "
+                f"flight alone is certain of none of the {everything} base parameters{unseen}"
+            )
         if self.dimension == 1:
             return f"flight alone determined all {everything} base parameters, scaled by {self.total_mass:.2f} kg"
         links = ", ".join(f"{link} {100.0 * share:.0f} %" for link, share in self.unknown.items() if share >= SHOWN)

@@ -165,7 +165,8 @@ class Flights:
     @property
     def warnings(self) -> tuple[str, ...]:
         """For the report."""
-        told = [f"{self.null_space.told}; the prior supplied the rest"] if self.null_space.dimension > 1 else []
+        sure = self.null_space.clear and self.null_space.dimension == 1
+        told = [] if sure else [f"{self.null_space.told}; the prior supplied the rest"]
         if self.short:
             listed = ", ".join(f"{name} {first:.2f} to {last:.2f} s" for name, first, last in self.short)
             told.append(f"flights too short to use, the filter's reach taken off both ends: {listed}")

@@ -10,7 +10,7 @@ from benchmarks.papers.thrown import thrown
 from solver.errors import InvalidValue
 from solver.identification.accumulate import accumulate
 from solver.identification.base_estimation import estimate_base
-from solver.identification.flight import METRICS, NOISE, PLAIN, SCALED, null_space
+from solver.identification.flight import METRICS, NOISE, PLAIN, SCALED, NullSpace, null_space
 from solver.identification.regression import Regression
 from solver.rig import Rig
 from solver.trial import Trial
@@ -87,3 +87,16 @@ def test_base_parameters_of_flights_are_no_least_squares(rig: Rig, spins: np.nda
     """Without forces least squares says that a body has no mass: refused."""
     with pytest.raises(InvalidValue, match="up to a factor"):
         estimate_base(flown(rig, spins))
+
+
+def test_a_null_space_without_an_edge_is_certain_of_nothing(rig: Rig) -> None:
+    """Errors of the motion that fill the null space: the sentence says so, and claims no parameter as determined."""
+    base = flown(rig, np.zeros((1, rig.nv))).structure
+    falling = np.linspace(3.0, 1.0, len(base))
+    blurred = NullSpace(base, PLAIN, falling, 1, np.ones(len(base)), MASS, {})
+    assert not blurred.clear
+    assert "certain of none" in blurred.told
+    assert "determined" not in blurred.told
+    edge = NullSpace(base, PLAIN, np.append(falling[:-1], 0.1), 1, np.ones(len(base)), MASS, {})
+    assert edge.clear
+    assert f"all {len(base)} base parameters" in edge.told
