@@ -74,14 +74,19 @@ EULER = ("rotation_euler", 3)
 
 
 class Curves:
-    """An action's curves of one object; several objects may share the action, each with its slot."""
+    """An action's curves of one object; several objects may share the action, each with its slot.
+
+    The object plays the action from then on; None leaves what plays as it is.
+    """
 
     def __init__(
-        self, action: bpy.types.Action, target: bpy.types.Object, slot: bpy.types.ActionSlot | None = None
+        self, action: bpy.types.Action, target: bpy.types.Object | None, slot: bpy.types.ActionSlot | None = None
     ) -> None:
-        slot = action.slots.new(id_type="OBJECT", name=target.name) if slot is None else slot
-        animation = target.animation_data or target.animation_data_create()
-        animation.action, animation.action_slot = action, slot
+        if slot is None:
+            slot = action.slots.new(id_type="OBJECT", name=typed.there(target, "object").name)
+        if target is not None:
+            animation = target.animation_data or target.animation_data_create()
+            animation.action, animation.action_slot = action, slot
         self.action = action
         self._bag = _channelbag(action, slot)
         self._curves = self._bag.fcurves

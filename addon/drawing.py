@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import blf
 import bpy
@@ -30,6 +31,10 @@ LINE, BOLD = 1.5, 3.5
 LEFT, BOTTOM, WIDTH, HEIGHT = 24, 40, 16, 200
 """[px] Of a legend."""
 FONT = 0
+PAPER: Colour = (0.08, 0.08, 0.09, 0.78)
+"""Behind words, so that they can be read over any theme and body."""
+LEADING, LETTERS = 18.0, 12.0
+"""[px] Between lines on the paper, and of its letters."""
 
 
 def scale() -> float:
@@ -58,6 +63,11 @@ def arrow(start: np.ndarray, along: np.ndarray) -> list[np.ndarray]:
     for barb in (side, -side, np.cross(axis, side), -np.cross(axis, side)):
         lines += [tip, tip - size * axis + SLIM * size * barb]
     return lines
+
+
+def cross(centre: np.ndarray, size: float) -> list[np.ndarray]:
+    """Pairs of points of arms [m] along the world's axes, the level ones first."""
+    return [centre + sign * size * axis for axis in np.eye(3) for sign in (-1.0, 1.0)]
 
 
 def outline(corners: np.ndarray, height: float = LIFT) -> list[np.ndarray]:
@@ -138,6 +148,40 @@ def legend(table: str, title: str, ticks: Sequence[tuple[float, str]]) -> None:
     write(title, left, bottom + height + 14 * size, 13 * size)
     for share, words in ticks:
         write(words, left + width + 6 * size, bottom + share * height - 4 * size, 11 * size)
+
+
+def paper_size(rows: Sequence[tuple[str, Colour, Colour]]) -> tuple[float, float]:
+    """[px] Width and height that `paper` needs."""
+    size = scale()
+    inner = max(extent(words, LETTERS * size) for words, _, _ in rows)
+    return inner + 38 * size, (LEADING * len(rows) + 12) * size
+
+
+def paper(
+    rows: Sequence[tuple[str, Colour, Colour]], place: tuple[float, float], size: tuple[float, float] | None = None
+) -> None:
+    """Rows of words, each with the colours of its box and of its letters, on dark paper.
+
+    Args:
+        rows: from above.
+        place: [px] lower left corner.
+        size: [px] width and height; by default as small as can be.
+    """
+    (left, bottom), step = place, scale()
+    width, height = paper_size(rows) if size is None else size
+    box(left, bottom, width, height, PAPER)
+    for row, (words, colour, ink) in enumerate(rows):
+        y = bottom + height - (LEADING * (row + 1) + 1) * step
+        box(left + 9 * step, y, 9 * step, 9 * step, colour)
+        write(words, left + 26 * step, y, LETTERS * step, ink)
+
+
+def frame_axis(region: bpy.types.Region) -> tuple[float, float]:
+    """Where frame zero of a time axis lies, and how far frames are apart [px]."""
+    ends: Any = [region.view2d.region_to_view(x, 0.0) for x in (0.0, float(region.width))]
+    first, last = (float(end[0]) for end in ends)
+    step = region.width / (last - first)
+    return -first * step, step
 
 
 def write(words: str, x: float, y: float, size: float, colour: Colour = INK, *, shadow: bool = False) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import bpy
 import gpu
@@ -17,26 +17,23 @@ from .action import times_at
 from .armature import rig_in
 from .colours import COLOUR_KEY, colouring
 from .custom import label
-from .drawing import BOLD, LINE, arrow, floor, legend, lines, polygon
+from .drawing import BOLD, BOTTOM, HEIGHT, INK, LEFT, LINE, arrow, cross, floor, legend, lines, paper, polygon, scale
+from .estimate_marks import AXIS, CENTRE, CROSS, METRES_PER_SPIN, SPIN, Mark, marks
+from .estimates import estimate_file
 from .legend import legends_in
 from .properties import Settings, settings_of
 from .recording import METRES_PER_NEWTON
 from .study import folder_of, trial_of
 from .typed import scene
-from .values import MOTION, RECORDING, SceneMotion, SceneRecording, errors, study_folder
+from .values import ESTIMATE, MOTION, RECORDING, SceneEstimate, SceneMotion, SceneRecording, errors, study_folder
 
 TICKS = 5
-MASS, GROUND, PUSH, LINEAR, ANGULAR = (
-    (1.00, 0.82, 0.25, 1.0),
-    (0.35, 0.75, 1.00, 0.22),
-    (1.00, 0.55, 0.10, 1.0),
-    (0.45, 0.90, 0.45, 1.0),
-    (0.85, 0.50, 1.00, 1.0),
-)
-METRES_PER_MOMENTUM, METRES_PER_SPIN = 0.01, 0.05
-"""Length of an arrow for 1 kg m/s, and for 1 kg m^2/s."""
-CROSS = 0.05
-"""[m] Arm of the cross at the centre of mass."""
+GROUND, LINEAR = (0.35, 0.75, 1.00, 0.22), (0.45, 0.90, 0.45, 1.0)
+METRES_PER_MOMENTUM = 0.01
+"""Length of an arrow for 1 kg m/s."""
+ABOVE = 60.0
+"""[px] Between the colours' legend and what stands over it: its title has room there."""
+Drawn: TypeAlias = SceneMotion | SceneRecording | SceneEstimate
 _handles: list = []
 
 
@@ -50,7 +47,7 @@ class Instead:
 class Shown:
     """The files of the study that is shown, read once and again when they change."""
 
-    known: ClassVar[dict[Path, tuple[float, SceneMotion | SceneRecording | None]]] = {}
+    known: ClassVar[dict[Path, tuple[float, Drawn | None]]] = {}
 
     @classmethod
     def motion(cls, path: Path) -> SceneMotion | None:
@@ -65,9 +62,13 @@ class Shown:
         return found if isinstance(found, SceneRecording) else None
 
     @classmethod
-    def _read(
-        cls, path: Path, read: Callable[[Path], SceneMotion | SceneRecording]
-    ) -> SceneMotion | SceneRecording | None:
+    def estimate(cls, path: Path) -> SceneEstimate | None:
+        """An estimate, or None where there is none to read."""
+        found = cls._read(path, ESTIMATE.read)
+        return found if isinstance(found, SceneEstimate) else None
+
+    @classmethod
+    def _read(cls, path: Path, read: Callable[[Path], Drawn]) -> Drawn | None:
         try:
             changed = path.stat().st_mtime
         except OSError:
@@ -88,7 +89,7 @@ def register() -> None:
     """Draw from now on; nothing is drawn without a window."""
     if not bpy.app.background:
         add = bpy.types.SpaceView3D.draw_handler_add
-        _handles.append(add(_draw_legend, (), "WINDOW", "POST_PIXEL"))
+        _handles.append(add(_draw_legends, (), "WINDOW", "POST_PIXEL"))
         _handles.append(add(_draw_motion, (), "WINDOW", "POST_VIEW"))
 
 
@@ -111,11 +112,13 @@ def _draw_motion() -> None:
     gpu.state.blend_set("ALPHA")
     if motion is not None:
         _body(body, motion, time, settings)
+    for mark in _estimated(body):
+        lines(mark.points, mark.colour, mark.width)
     if recording is not None and settings.show_forces and len(recording.force_times):
         frame = _at(recording.force_times, time)
         for centre, force in zip(recording.centres[frame], recording.forces[frame], strict=True):
             if np.isfinite(centre).all():
-                lines(arrow(centre, METRES_PER_NEWTON * force), PUSH, BOLD)
+                lines(arrow(centre, METRES_PER_NEWTON * force), AXIS, BOLD)
     gpu.state.blend_set("NONE")
 
 
@@ -127,13 +130,21 @@ def _body(body: bpy.types.Object, motion: SceneMotion, time: float, settings: Se
         floor(polygon(motion.standing[frame]), GROUND)
     if settings.show_com and not balanced:
         foot = com * (1.0, 1.0, 0.0)
-        arms = [com + sign * CROSS * axis for axis in np.eye(3) for sign in (-1.0, 1.0)]
-        lines(arms, MASS, BOLD)
-        cross = [foot + sign * CROSS * axis for axis in np.eye(3)[:2] for sign in (-1.0, 1.0)]
-        lines([com, foot, *cross], MASS, LINE)
+        lines(cross(com, CROSS), CENTRE, BOLD)
+        lines([com, foot, *cross(foot, CROSS)[:4]], CENTRE, LINE)
     if settings.show_momentum:
         lines(arrow(com, METRES_PER_MOMENTUM * momentum[:3]), LINEAR, BOLD)
-        lines(arrow(com, METRES_PER_SPIN * momentum[3:]), ANGULAR, BOLD)
+        lines(arrow(com, METRES_PER_SPIN * momentum[3:]), SPIN, BOLD)
+
+
+def _estimated(body: bpy.types.Object) -> list[Mark]:
+    """What there is to see of the estimate of the trial that a body plays now."""
+    path = estimate_file(body)
+    estimate = None if path is None else Shown.estimate(path)
+    if estimate is None:
+        return []
+    context = bpy.context
+    return marks(estimate, _at(estimate.times, times_at(scene(context))), settings_of(context))
 
 
 def _at(times: np.ndarray, time: float) -> int:
@@ -141,18 +152,29 @@ def _at(times: np.ndarray, time: float) -> int:
     return int(np.argmin(np.abs(times - time)))
 
 
-def _draw_legend() -> None:
+def _draw_legends() -> None:
     context = bpy.context
     body = rig_in(context)
-    quantity = "" if body is None else label(body, COLOUR_KEY)
-    if body is None or not quantity or not settings_of(context).overlay or legends_in(scene(context)):
+    if body is None or not settings_of(context).overlay or not context.space_data.overlay.show_overlays:
         return
-    if not context.space_data.overlay.show_overlays or any(shows(body) for shows in Instead.colours):
-        return
+    below = _draw_colours(body)
+    meanings = [(mark.meaning, mark.colour, INK) for mark in _estimated(body) if mark.meaning]
+    if meanings:
+        gpu.state.blend_set("ALPHA")
+        paper(meanings, (LEFT * scale(), (BOTTOM + below * (HEIGHT + ABOVE)) * scale()))
+        gpu.state.blend_set("NONE")
+
+
+def _draw_colours(body: bpy.types.Object) -> bool:
+    """Draw what the body's colours mean; whether that was done."""
+    quantity = label(body, COLOUR_KEY)
+    if not quantity or legends_in(scene(bpy.context)) or any(shows(body) for shows in Instead.colours):
+        return False
     try:
         shown = colouring(body, quantity)
     except errors.SolverError:
-        return
+        return False
     shares = [tick / (TICKS - 1) for tick in range(TICKS)]
     ticks = [(share, f"{shown.low + share * (shown.high - shown.low):.4g}") for share in shares]
     legend(shown.meaning.table, f"{shown.meaning.label} [{shown.meaning.unit}]", ticks)
+    return True

@@ -21,6 +21,17 @@ METHODS = (
 )
 
 
+ESTIMATORS = (
+    ("smoother", "All sources", "Weighs motion and forces by their noise, over the whole recording"),
+    ("complementary", "Complementary filter", "The recursive filter of bailly2019 with the paper's cut-offs"),
+    ("causal", "Complementary, causal", "The same looking back only, as it runs live"),
+    ("ekf", "Extended Kalman filter", "Rotella et al. 2015, to compare with"),
+    ("fusion", "Linear fusion", "Kalman smoother of centre of mass and force, to compare with"),
+    ("force", "Forces alone", "Forces integrated twice, to compare with"),
+    ("kinematic", "Motion alone", "Motion and inertials, to compare with"),
+)
+
+
 def _recolour(settings: Settings, context: bpy.types.Context) -> None:
     body = rig_in(context)
     if body is None or not any(EXACT in bone for bone in body.data.bones):
@@ -108,6 +119,29 @@ class Settings(bpy.types.PropertyGroup):
     )
     show_momentum: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Momentum", description="Linear (green) and angular about the centre of mass (violet)"
+    )
+
+    estimator: bpy.props.EnumProperty(name="Estimator", items=ESTIMATORS)  # type: ignore[valid-type]
+    show_estimate: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Path",
+        description="Estimated centre of mass, a second of its path, and its line to the floor",
+        default=True,
+    )
+    show_axis: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Central axis", description="The line along which the contact wrench pushes", default=True
+    )
+    show_spin: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Angular momentum",
+        description="About the centre of mass (violet) and its rate (cyan); white: what a flight should keep",
+        default=True,
+    )
+    show_sources: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Sources", description="Faintly, what motion alone and the wrench alone say of the same"
+    )
+    show_flights: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Flights",
+        description="Along the timeline: when nothing touches the body, and how its momentum by motion alone errs then",
+        default=True,
     )
 
 

@@ -8,7 +8,7 @@ from functools import partial
 
 import bpy
 
-from . import checks, command, jobs, overlays, told
+from . import checks, command, flight_strip, jobs, overlays, told
 from .authoring import keyed
 from .authoring import properties as dance_properties
 from .live import overlays as live_overlays
@@ -17,7 +17,7 @@ from .live import timeline_overlays
 from .live.properties import LiveSettings
 from .operators import author as author_operators
 from .operators import dances as dance_operators
-from .operators import identify, recordings, rigs, see
+from .operators import estimate, identify, recordings, rigs, see
 from .operators import live as live_operators
 from .operators import rehearsal as rehearsal_operators
 from .panels import checks as checks_panels
@@ -41,6 +41,7 @@ CLASSES = (
     *rigs.CLASSES,
     *recordings.CLASSES,
     *identify.CLASSES,
+    *estimate.CLASSES,
     *see.CLASSES,
     *author_operators.CLASSES,
     *dance_operators.CLASSES,
@@ -62,6 +63,7 @@ def register() -> None:
     _try(lambda: bpy.types.TOPBAR_MT_file_import.append(_import_menu))  # type: ignore[arg-type]
     _try(checks.register)
     _try(overlays.register)
+    _try(flight_strip.register)
     _try(live_overlays.register)
     _try(timeline_overlays.register)
     _try(live.register)
@@ -78,6 +80,7 @@ def unregister() -> None:
     _try(live.unregister)
     _try(timeline_overlays.unregister)
     _try(live_overlays.unregister)
+    _try(flight_strip.unregister)
     _try(overlays.unregister)
     _try(checks.unregister)
     _try(lambda: bpy.types.TOPBAR_MT_file_import.remove(_import_menu))  # type: ignore[arg-type]

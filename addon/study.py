@@ -196,10 +196,15 @@ def _mark_flights(scene: bpy.types.Scene, made: bpy.types.Action, trial: str, re
                 made.pose_markers.new(label).frame = round(frame)
 
 
+def actions_of(body: bpy.types.Object) -> list[bpy.types.Action]:
+    """The motions of a body's trials."""
+    own = (item for item in bpy.data.actions if item.get(OF_KEY) == body and len(item.slots))
+    return [item for item in own if custom.label(item, TRIAL_KEY)]
+
+
 def trials_of(body: bpy.types.Object) -> list[str]:
     """Names of the trials whose motion a body can play."""
-    names = (custom.label(item, TRIAL_KEY) for item in bpy.data.actions if item.get(OF_KEY) == body)
-    return sorted(name for name in names if name)
+    return sorted(custom.label(item, TRIAL_KEY) for item in actions_of(body))
 
 
 def show_recording(context: bpy.types.Context, body: bpy.types.Object, name: str | None) -> None:
@@ -213,8 +218,7 @@ def show_recording(context: bpy.types.Context, body: bpy.types.Object, name: str
 def show_trial(context: bpy.types.Context, body: bpy.types.Object, name: str) -> None:
     """Play a trial of a body's study from its start, with its recording and no other."""
     show_recording(context, body, name)
-    own = [item for item in bpy.data.actions if item.get(OF_KEY) == body and len(item.slots)]
-    found = [item for item in own if custom.label(item, TRIAL_KEY) == name]
+    found = [item for item in actions_of(body) if custom.label(item, TRIAL_KEY) == name]
     if found:
         animation = body.animation_data or body.animation_data_create()
         animation.action, animation.action_slot = found[-1], found[-1].slots[0]

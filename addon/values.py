@@ -20,7 +20,9 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
     from ..solver.motion import RestPose, SegmentPoses
     from ..solver.rig import Rig
     from ..solver.scene import dance_folder, study_folder
+    from ..solver.scene import estimate as estimate_language
     from ..solver.scene.bodies import RESULT, SceneResult, densities, equivalent_ellipsoids
+    from ..solver.scene.estimate import ESTIMATE, SceneEstimate
     from ..solver.scene.frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
     from ..solver.scene.motion import (
         RECORDING,
@@ -52,7 +54,9 @@ else:
     from solver.motion import RestPose, SegmentPoses
     from solver.rig import Rig
     from solver.scene import dance_folder, study_folder
+    from solver.scene import estimate as estimate_language
     from solver.scene.bodies import RESULT, SceneResult, densities, equivalent_ellipsoids
+    from solver.scene.estimate import ESTIMATE, SceneEstimate
     from solver.scene.frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
     from solver.scene.motion import (
         RECORDING,
@@ -71,6 +75,7 @@ else:
 
 __all__ = [
     "DANCE_CHECKS",
+    "ESTIMATE",
     "MOTION",
     "RECORDING",
     "RESULT",
@@ -82,6 +87,7 @@ __all__ = [
     "Recording",
     "RestPose",
     "Rig",
+    "SceneEstimate",
     "SceneFailure",
     "SceneFoot",
     "SceneFrame",
@@ -101,6 +107,7 @@ __all__ = [
     "discard",
     "equivalent_ellipsoids",
     "errors",
+    "estimate_language",
     "files_of_trials",
     "from_tree",
     "hold_joints",

@@ -61,8 +61,9 @@ ADDON_LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"drawing", "ellipsoids", "legend", "recording", "segments"}),
     frozenset({"properties", "render"}),
     frozenset({"study"}),
+    frozenset({"estimate_marks", "estimates"}),
     frozenset({"authoring", "overlays"}),
-    frozenset({"live", "rehearsal"}),  # of the packages, these two stand on how a dance is authored
+    frozenset({"flight_strip", "live", "rehearsal"}),  # of the packages, these two stand on how a dance is authored
     frozenset({"__main__", "command", "operators"}),
     frozenset({"panels"}),
     frozenset({"registration"}),

@@ -37,14 +37,12 @@ from .words import progress, readout
 SUPPORT_ALPHA = 0.28
 DIAMOND, HOOP, SYMBOL = 6.0, 9.0, 8.0
 """[px] Radii of the ZMP, of the hoop below the centre of mass, and of its symbol."""
-PAPER: Colour = (0.08, 0.08, 0.09, 0.78)
-"""Behind words, so that they can be read over any theme and body."""
 SHADOW: Colour = (0.05, 0.05, 0.06, 0.9)
 PALE: Colour = (0.72, 0.72, 0.74, 1.0)
 WIDE = 70
 """Letters in a line of what went wrong."""
-LEADING, SIZE, EDGE = 18.0, 12.0, 12.0
-"""[px] Between lines, of letters, and from the corner."""
+EDGE, NARROWEST = 12.0, 230.0
+"""[px] From the corner; least width of the read-out, which would jump about otherwise."""
 
 
 class Handles:
@@ -205,17 +203,13 @@ def _symbol(centre: np.ndarray, radius: float) -> None:
 def _paper(session: Session, frame: SceneFrame | None, fresh: bool) -> None:
     """The worst margins in the lower right corner, left of the sidebar."""
     size = drawing.scale()
-    rows = rows_of(session, frame, fresh)
-    inner = max(drawing.extent(words, SIZE * size) for words, _ in rows) + 22 * size
-    width = max(inner + 16 * size, 230 * size)
-    height = (LEADING * len(rows) + 12) * size
-    left, bottom = _right_edge() - width - EDGE * size, EDGE * size
-    drawing.box(left, bottom, width, height, PAPER)
-    for row, (words, colour) in enumerate(rows):
-        y = bottom + height - (LEADING * (row + 1) + 1) * size
-        drawing.box(left + 9 * size, y, 9 * size, 9 * size, colour)
-        ink = drawing.INK if row == 0 or frame is not None else PALE
-        drawing.write(words, left + 26 * size, y, SIZE * size, ink)
+    rows = [
+        (words, colour, drawing.INK if row == 0 or frame is not None else PALE)
+        for row, (words, colour) in enumerate(rows_of(session, frame, fresh))
+    ]
+    width, height = drawing.paper_size(rows)
+    width = max(width, NARROWEST * size)
+    drawing.paper(rows, (_right_edge() - width - EDGE * size, EDGE * size), (width, height))
 
 
 def rows_of(session: Session, frame: SceneFrame | None, fresh: bool) -> list[tuple[str, Colour]]:

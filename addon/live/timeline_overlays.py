@@ -117,7 +117,7 @@ def _draw() -> None:
     too_low = region.height * TALLEST < height
     if scene != context.scene or not live_settings(scene).show_timeline or too_low:
         return
-    origin, step = _axis(region)
+    origin, step = drawing.frame_axis(region)
     if session.readings is None:
         _nothing_yet(scene, origin, step, size)
         return
@@ -153,14 +153,6 @@ def _nothing_yet(scene: bpy.types.Scene, origin: float, step: float, size: float
     left, width = origin + step * (scene.frame_start - 0.5), step * (scene.frame_end - scene.frame_start + 1)
     drawing.box(left, BOTTOM * size, width, GREY_HEIGHT * BAR * size, (*UNKNOWN[:3], FADED))
     gpu.state.blend_set("NONE")
-
-
-def _axis(region: bpy.types.Region) -> tuple[float, float]:
-    """Where frame zero lies, and how far frames are apart [px]."""
-    ends: Any = [region.view2d.region_to_view(x, 0.0) for x in (0.0, float(region.width))]
-    first, last = (float(end[0]) for end in ends)
-    step = region.width / (last - first)
-    return -first * step, step
 
 
 def _refresh(scene: bpy.types.Scene, body: bpy.types.Object, session: Session) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from ..armature import rig_in
+from ..estimates import estimate_file
 from ..inertials import bounds_of, told, total_mass
 from ..legend import legends_in
 from ..properties import settings_of
@@ -159,11 +160,38 @@ class EXCITING_DANCE_PT_see(Tab, bpy.types.Panel):  # type: ignore[misc]
         row.operator("exciting_dance.report", text="Report", icon="URL")
 
 
+class EXCITING_DANCE_PT_momentum(Tab, bpy.types.Panel):  # type: ignore[misc]
+    """Centre of mass and angular momentum from motion and forces together."""
+
+    bl_label = "Momentum"
+    bl_order = 4
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """With a rig that plays recordings."""
+        body = rig_in(context)
+        return body is not None and bool(trials_of(body))
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw."""
+        layout, settings, body = layout_of(self), settings_of(context), there(rig_in(context), "rig")
+        row = layout.row(align=True)
+        row.scale_y = 1.3
+        row.operator("exciting_dance.centroidal", icon="FORCE_FORCE")
+        row.prop(settings, "estimator", text="")
+        running(layout, "centroidal")
+        said(context, layout, "centroidal")
+        grid = layout.grid_flow(columns=2, even_columns=True, align=True)
+        grid.active = estimate_file(body) is not None
+        for name in ("show_estimate", "show_axis", "show_spin", "show_sources", "show_flights"):
+            grid.prop(settings, name, toggle=True)
+
+
 class EXCITING_DANCE_PT_bone(Tab, bpy.types.Panel):  # type: ignore[misc]
     """What is known of the active bone."""
 
     bl_label = "Active Link"
-    bl_order = 4
+    bl_order = 5
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -197,5 +225,6 @@ CLASSES = (
     EXCITING_DANCE_PT_identify,
     EXCITING_DANCE_PT_identify_how,
     EXCITING_DANCE_PT_see,
+    EXCITING_DANCE_PT_momentum,
     EXCITING_DANCE_PT_bone,
 )

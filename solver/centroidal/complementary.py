@@ -99,8 +99,7 @@ def _recursion(
     measured = np.ascontiguousarray(data.com.T)
     kinematic = np.ascontiguousarray(data.momentum_rate.T)
     com, rate = measured, kinematic
-    axis = force_rate = np.zeros_like(com)
-    drawn, trace, settled = axis, [], False
+    drawn, trace, settled = np.zeros_like(com), [], False
     for _ in range(settings.iterations):
         axis = kinetics.axis_trust * (kinetics.axis_point(com, rate) - measured)
         force_rate = kinetics.trust * (kinetics.momentum_rate(com) - kinematic)
@@ -119,15 +118,17 @@ def _recursion(
             f"the recursion still changed by {1e3 * trace[-1][0]:.2g} mm and {trace[-1][1]:.2g} N m in its last of "
             f"{settings.iterations} iterations"
         )
-    seen = np.where(kinetics.axis_trust > 0.0, 1.0, np.nan)
-    sources = {
-        "kinematic": data.com,
-        "axis": ((measured + axis) * seen).T,
-        "kinematic momentum rate": data.momentum_rate,
-        "force momentum rate": ((kinematic + force_rate) * np.where(kinetics.trust > 0.0, 1.0, np.nan)).T,
-    }
     return CentroidalEstimate(
-        method, data.times, data.mass, com.T, (fast + bent).T, rate.T, tuple(trace), settled, sources, tuple(notes)
+        method,
+        data.times,
+        data.mass,
+        com.T,
+        (fast + bent).T,
+        rate.T,
+        data.momentum,
+        tuple(trace),
+        settled,
+        tuple(notes),
     )
 
 

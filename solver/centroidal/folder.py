@@ -8,24 +8,17 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError, InvalidValue, UnknownName
-from ..formats.codec import FileKind
 from ..formats.folder import read_whole, write_folder
 from ..formats.tables import write_table
 from ..inertials import InertialParameters
 from ..progress import Progress, silent
 from ..scene.bodies import RESULT
+from ..scene.estimate import ESTIMATE, UNITS, SceneEstimate
 from ..scene.motion_record import MOTION, MotionRecord
-from ..scene.study_folder import MOTION_END, RESULT_FILE, trials_in
+from ..scene.study_folder import ESTIMATE_END, ESTIMATE_TABLE_END, MOTION_END, RESULT_FILE, trials_in
+from .drawn import drawn
 from .estimate import BEST, estimate
 from .inputs import centroidal_data
-from .values import CentroidalEstimate
-
-ESTIMATE = FileKind(CentroidalEstimate, "exciting dance centroidal estimate", remedy="Estimate again")
-ESTIMATE_END, TABLE_END = ".centroidal.npz", ".centroidal.csv"
-"""After the name of a trial."""
-UNITS = {"com": "m", "acceleration": "m/s^2", "momentum_rate": "N m", "force": "N", "moment": "N m"}
-COLUMNS = tuple(f"{name}_{axis} [{unit}]" for name, unit in UNITS.items() for axis in "xyz")
-"""Of the table: the estimate, and the contact wrench about the world origin that it needs."""
 
 
 def estimate_folder(
@@ -35,7 +28,7 @@ def estimate_folder(
     trials: Sequence[str] = (),
     prior: bool = False,
     progress: Progress = silent,
-) -> dict[str, CentroidalEstimate]:
+) -> dict[str, SceneEstimate]:
     """Centre of mass and momentum rate of a study's trials with forces.
 
     Args:
@@ -60,14 +53,15 @@ def estimate_folder(
         chosen = record.rig.prior if parameters is None else parameters
         assert record.trial is not None
         try:
-            found[name] = estimate(centroidal_data(record.rig, record.trial, chosen), method)
+            data = centroidal_data(record.rig, record.trial, chosen)
+            found[name] = drawn(data, estimate(data, method))
         except InvalidValue as error:
             raise InvalidValue(f"trial {name!r}: {error}") from None
     progress(1.0, "estimated")
     return found
 
 
-def write_estimates(folder: str | Path, estimates: dict[str, CentroidalEstimate]) -> tuple[str, ...]:
+def write_estimates(folder: str | Path, estimates: dict[str, SceneEstimate]) -> tuple[str, ...]:
     """``NAME.centroidal.npz`` and ``NAME.centroidal.csv`` of every trial, complete or not at all; the files' names.
 
     Raises:
@@ -76,9 +70,23 @@ def write_estimates(folder: str | Path, estimates: dict[str, CentroidalEstimate]
     with write_folder(folder) as building:
         for name, found in estimates.items():
             ESTIMATE.write(building / f"{name}{ESTIMATE_END}", found)
-            values = np.concatenate([found.com, found.acceleration, found.momentum_rate, found.wrench], axis=1)
-            write_table(building / f"{name}{TABLE_END}", found.times, COLUMNS, values)
+            titles, values = _columns(found)
+            write_table(building / f"{name}{ESTIMATE_TABLE_END}", found.times, titles, values)
         return tuple(sorted(file.name for file in building.iterdir()))
+
+
+def _columns(found: SceneEstimate) -> tuple[tuple[str, ...], np.ndarray]:
+    """Titles and values (N, C) of the table: the estimate, the contact wrench about the world origin that it needs, and
+    what the sources said.
+    """
+    force, moment = found.needed[:, :3], found.needed[:, 3:]
+    estimated = (found.com, found.acceleration, found.momentum, found.momentum_rate, force, moment)
+    parts = dict(zip(UNITS.items(), estimated, strict=True))
+    named = {(name, unit): values for (name, unit), values in parts.items()}
+    for source, values in found.sources.items():
+        named[source.replace(" ", "_"), UNITS[source.split()[1]]] = values
+    titles = tuple(f"{name}_{axis} [{unit}]" for name, unit in named for axis in "xyz")
+    return titles, np.concatenate(list(named.values()), axis=1)
 
 
 def _read(

@@ -20,7 +20,8 @@ from ..filter_presets import preset_of
 from ..progress import Progress, silent
 from ..signals import GRAVITY, low_pass, stretches
 from .complementary import complementary
-from .settings import FLIGHT, ComplementarySettings
+from .flights import flights
+from .settings import ComplementarySettings
 from .smoother import USUAL, Signal, SmootherSettings, smoothed
 from .values import AXES, CentroidalData, CentroidalEstimate
 
@@ -30,8 +31,6 @@ APART = 0.3
 """[s] of known wrench between stretches that are hidden at once."""
 MARGIN = 0.03
 """[s] from where the wrench begins to be known, within which nothing is hidden."""
-SHORTEST_FLIGHT = 0.05
-"""[s]"""
 LOADED = 0.2
 """Share of the body weight from which a stance counts as one."""
 FIRST_STEP, SMALLEST = 0.9, 0.1
@@ -91,8 +90,7 @@ def hidden_patterns(data: CentroidalData, seconds: float) -> Iterator[np.ndarray
     """
     known, up = data.known, data.force[:, 2]
     if seconds == 0.0:
-        flying = known & (np.linalg.norm(data.force, axis=1) < FLIGHT * data.mass * GRAVITY)
-        spans = [s for s in stretches(flying) if s[1] - s[0] >= SHORTEST_FLIGHT * data.rate]
+        spans = list(flights(data, by_motion=False))
     else:
         size, margin = round(seconds * data.rate), round(MARGIN * data.rate)
         loaded = stretches(known & (up > LOADED * data.mass * GRAVITY))

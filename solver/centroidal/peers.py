@@ -18,8 +18,8 @@ ESTIMATED = 9
 def kinematic(data: CentroidalData) -> CentroidalEstimate:
     """What the kinematics say alone."""
     return CentroidalEstimate(
-        "kinematic", data.times, data.mass, data.com, data.acceleration, data.momentum_rate
-    )  # fmt: skip
+        "kinematic", data.times, data.mass, data.com, data.acceleration, data.momentum_rate, data.momentum
+    )
 
 
 def force_only(data: CentroidalData) -> CentroidalEstimate:
@@ -43,7 +43,7 @@ def force_only(data: CentroidalData) -> CentroidalEstimate:
         com[start:stop] = place + line @ fit
     rate = data.moment + np.cross(data.force, data.com)
     rate = np.where((data.known & data.has_moment)[:, None], rate, data.momentum_rate)
-    return CentroidalEstimate("force", data.times, data.mass, com, pushed, rate, sources={"kinematic": data.com})
+    return CentroidalEstimate("force", data.times, data.mass, com, pushed, rate, data.momentum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def extended_kalman(data: CentroidalData, noise: FilterNoise | None = None) -> C
     lever = step * skew(force) * (known & data.has_moment)[:, None, None]
     transition = np.eye(ESTIMATED)
     transition[:3, 3:6] = step / mass * np.eye(3)
-    com = np.empty((len(data), AXES))
+    com, spin = np.empty((2, len(data), AXES))
     for sample in range(len(data)):
         if sample:
             transition[6:, :3] = lever[sample - 1]
@@ -96,11 +96,9 @@ def extended_kalman(data: CentroidalData, noise: FilterNoise | None = None) -> C
         state = state + gain @ (seen[sample] - state)
         spread = spread - gain @ spread
         spread = 0.5 * (spread + spread.T)
-        com[sample] = state[:3]
+        com[sample], spin[sample] = state[:3], state[6:]
     rate = np.where((known & data.has_moment)[:, None], moment + np.cross(force, com), data.momentum_rate)
-    return CentroidalEstimate(
-        "ekf", data.times, mass, com, data.force_acceleration, rate, sources={"kinematic": data.com}
-    )  # fmt: skip
+    return CentroidalEstimate("ekf", data.times, mass, com, data.force_acceleration, rate, spin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +134,4 @@ def linear_fusion(data: CentroidalData, noise: FusionNoise | None = None) -> Cen
         values = np.stack([data.com[:, axis] - data.com[0, axis], pushed[:, axis]], axis=1)
         found, _ = most_likely([process], Rows(states, np.zeros((count, 2, 0)), values, weights), np.zeros(0))
         com[:, axis], acceleration[:, axis] = found[:, 0] + data.com[0, axis], found[:, 2] * step**-2.0
-    return CentroidalEstimate(
-        "fusion", data.times, data.mass, com, acceleration, data.momentum_rate, sources={"kinematic": data.com}
-    )  # fmt: skip
+    return CentroidalEstimate("fusion", data.times, data.mass, com, acceleration, data.momentum_rate, data.momentum)

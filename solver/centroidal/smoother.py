@@ -113,7 +113,7 @@ def smoothed(data: CentroidalData, settings: SmootherSettings = USUAL) -> Centro
         values, common = _solved(data.part(low, high), settings)
         parts.append(values[:, :, start - low : stop - low])
         gains.append(common[0])
-    com, acceleration, rate = np.concatenate(parts, axis=2)
+    com, acceleration, rate, momentum = np.concatenate(parts, axis=2)
     notes = [] if data.has_moment else ["the wrench has no moment: the momentum rate is the kinematic one, smoothed"]
     if not data.known.any():
         notes.append("no wrench is known in the whole recording: the estimate is the kinematic one, smoothed")
@@ -121,13 +121,12 @@ def smoothed(data: CentroidalData, settings: SmootherSettings = USUAL) -> Centro
         listed = ", ".join(f"{100.0 * gain:+.1f}" for gain in gains)
         notes.append(f"the plates' size was corrected by {listed} %")
     return CentroidalEstimate(
-        "smoother", data.times, data.mass, com.T, acceleration.T, rate.T, sources={"kinematic": data.com},
-        notes=tuple(notes),
-    )  # fmt: skip
+        "smoother", data.times, data.mass, com.T, acceleration.T, rate.T, momentum.T, notes=tuple(notes)
+    )
 
 
 def _solved(data: CentroidalData, settings: SmootherSettings) -> tuple[np.ndarray, np.ndarray]:
-    """(3, 3, N) centre of mass, acceleration, momentum rate; and the common unknowns, the gain first."""
+    """(4, 3, N) centre of mass, acceleration, momentum rate, momentum; and the common unknowns, the gain first."""
     step, count, mass = 1.0 / data.rate, len(data), data.mass
     processes: list[Process] = []
     places: dict[str, list[int]] = {"com": [], "momentum": []}
@@ -178,7 +177,8 @@ def _solved(data: CentroidalData, settings: SmootherSettings) -> tuple[np.ndarra
     com = found[:, places["com"]] + origin
     acceleration = found[:, [at + 2 for at in places["com"]]] * step**-2.0
     rate = mass * found[:, [at + 1 for at in places["momentum"]]] * step**-1.0
-    return np.stack([com.T, acceleration.T, rate.T]), theta
+    momentum = mass * found[:, places["momentum"]]
+    return np.stack([com.T, acceleration.T, rate.T, momentum.T]), theta
 
 
 def _unrest(values: np.ndarray, rate: float) -> np.ndarray:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -164,10 +162,10 @@ class CentroidalEstimate:
         com: (N, 3) [m].
         acceleration: (N, 3) [m/s^2] of the centre of mass.
         momentum_rate: (N, 3) [N m] rate of the angular momentum about it.
+        momentum: (N, 3) [kg m^2/s] the angular momentum; the kinematic one of a method that estimates its rate alone.
         trace: largest change of the centre of mass [m] and of the momentum rate [N m] in each iteration; () for a
             method that does not iterate.
         settled: False where an iteration was ended before the changes were below its tolerance.
-        sources: (N, 3) signals by name that the estimate was made of, for drawing beside it.
         notes: what a careful reader must know.
     """
 
@@ -177,18 +175,15 @@ class CentroidalEstimate:
     com: np.ndarray
     acceleration: np.ndarray
     momentum_rate: np.ndarray
+    momentum: np.ndarray
     trace: tuple[tuple[float, float], ...] = ()
     settled: bool = True
-    sources: Mapping[str, np.ndarray] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", frozen_times(self.times))
-        for name in ("com", "acceleration", "momentum_rate"):
+        for name in ("com", "acceleration", "momentum_rate", "momentum"):
             object.__setattr__(self, name, frozen(name, getattr(self, name), (len(self.times), AXES)))
-        shape = (len(self.times), AXES)
-        held = {name: frozen(name, values, shape, finite=False) for name, values in self.sources.items()}
-        object.__setattr__(self, "sources", MappingProxyType(held))
 
     def __len__(self) -> int:
         return len(self.times)

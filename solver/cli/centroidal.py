@@ -18,8 +18,9 @@ Methods: `smoother` weighs all sources by their noise (the default); `complement
 bailly2019 with the paper's cut-offs, `causal` the same looking back only; `ekf`, `fusion`, `force` and `kinematic` are
 there to compare with.
 
-Written to DIR, for every trial with forces: NAME.centroidal.csv (centre of mass, its acceleration, rate of angular
-momentum, and the contact wrench that they need) and NAME.centroidal.npz (the same without loss, with its sources).
+Written to DIR, for every trial with forces: NAME.centroidal.csv (centre of mass and its acceleration, angular momentum
+and its rate, the contact wrench that they need, and what motion and wrench alone say) and NAME.centroidal.npz (the same
+without loss, with the flights).
 
 Examples:
   python -m solver centroidal results --output centroidal
@@ -41,6 +42,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Estimate, write, tell."""
     from ..centroidal.folder import estimate_folder, write_estimates
     from ..formats.text_table import table
+    from ..scene.estimate import COM, KINEMATIC
 
     found = estimate_folder(
         options.study, method=options.method, trials=options.trial, prior=options.prior, progress=progress
@@ -49,7 +51,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     warn([f"{name}: {note}" for name, estimate in found.items() for note in estimate.notes])
     rows = []
     for name, estimate in found.items():
-        moved = estimate.com - estimate.sources.get("kinematic", estimate.com)
+        moved = estimate.com - estimate.source(KINEMATIC, COM)
         size = 1e3 * (moved**2).mean(axis=0) ** 0.5
         rows.append((name, str(len(estimate)), *(f"{value:.1f}" for value in size)))
     print(table(("trial", "frames", "CoM off the kinematic one, RMS x", "y", "z [mm]"), rows))

@@ -21,6 +21,10 @@ MOTION_END, RECORDING_END = ".motion.npz", ".recording.npz"
 """After the name of a trial: how the rig moved, and what was measured."""
 STORAGE_END, JOINTS_END, MARKERS_END = ".mot", ".csv", ".markers.csv"
 """After the name of a trial: its joint coordinates for other programs, and the errors of its markers."""
+ESTIMATES_FOLDER = "centroidal"
+"""Within a study's folder: what Blender has estimated of its trials."""
+ESTIMATE_END, ESTIMATE_TABLE_END = ".centroidal.npz", ".centroidal.csv"
+"""After the name of a trial: its centre of mass and momentum, for a scene and as a table."""
 
 
 def trials_in(folder: Path, end: str = MOTION_END) -> dict[str, Path]:

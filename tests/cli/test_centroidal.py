@@ -10,9 +10,9 @@ import pytest
 
 import solver
 from solver.centroidal.estimate import METHODS
-from solver.centroidal.folder import ESTIMATE
 from solver.cli import main
 from solver.cli.centroidal import NAMES
+from solver.scene.estimate import ESTIMATE
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_table_and_archive_hold_the_estimate(study: Path, tmp_path: Path, capsys
     assert len(rows) == len(found)
     last = rows[-1]
     np.testing.assert_allclose([float(last[f"com_{axis} [m]"]) for axis in "xyz"], found.com[-1], rtol=1e-6)
-    np.testing.assert_allclose(float(last["moment_y [N m]"]), found.wrench[-1, 4], rtol=1e-5)
+    np.testing.assert_allclose(float(last["moment_y [N m]"]), found.needed[-1, 4], rtol=1e-5)
 
 
 def test_wrong_input_is_one_line(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,85 @@
+"""Flights along the time axis of the Dope Sheet and the Timeline, and over each the momentum that it should keep.
+
+The curves are the three components of the kinematic angular momentum less their mean over the flight: physics keeps
+them at zero, and what they do instead is the error of motion and inertials.
+"""
+
+from __future__ import annotations
+
+import bpy
+import gpu
+import numpy as np
+
+from . import drawing
+from .action import frames_at
+from .armature import rig_in
+from .drawing import Colour
+from .estimates import estimate_file
+from .overlays import Instead, Shown
+from .properties import settings_of
+from .typed import scene, there
+from .values import SceneEstimate
+
+AIR: Colour = (0.42, 0.66, 0.93, 0.30)
+COMPONENTS: tuple[Colour, ...] = ((0.96, 0.36, 0.40, 1.0), (0.56, 0.84, 0.28, 1.0), (0.40, 0.62, 1.00, 1.0))
+"""As Blender colours its axes."""
+TALL, BOTTOM, LETTERS = 44.0, 13.0, 10.0
+"""[px] Of the strip, of Blender's scroll bar below it, of its words."""
+TALLEST = 0.55
+"""Share of the region that may be taken; in a lower one nothing is drawn."""
+LEAST = 1.0
+"""[kg m^2/s] that the strip shows at least, so that small deviations stay small."""
+_handles: list = []
+
+
+def register() -> None:
+    """Draw from now on; nothing is drawn without a window."""
+    if not bpy.app.background:
+        _handles.append(bpy.types.SpaceDopeSheetEditor.draw_handler_add(_draw, (), "WINDOW", "POST_PIXEL"))
+
+
+def unregister() -> None:
+    """Draw no more."""
+    while _handles:
+        bpy.types.SpaceDopeSheetEditor.draw_handler_remove(_handles.pop(), "WINDOW")
+
+
+def deviations(estimate: SceneEstimate) -> tuple[list[np.ndarray], float]:
+    """Of each flight the kinematic momentum less its mean (n, 3) [kg m^2/s], and the largest that a strip shows."""
+    momentum = estimate.source("kinematic", "momentum")
+    found = [momentum[start:stop] - momentum[start:stop].mean(axis=0) for start, stop in estimate.flights]
+    return found, max([LEAST, *(float(np.abs(values).max()) for values in found)])
+
+
+def _draw() -> None:
+    context = bpy.context
+    body = rig_in(context)
+    if body is None or not settings_of(context).show_flights or any(shows(body) for shows in Instead.balance):
+        return
+    path, region, size = estimate_file(body), there(context.region, "region"), drawing.scale()
+    estimate = None if path is None else Shown.estimate(path)
+    if estimate is None or region.height * TALLEST < TALL * size:
+        return
+    origin, step = drawing.frame_axis(region)
+    gpu.state.blend_set("ALPHA")
+    values, most = deviations(estimate)
+    for (start, stop), curves in zip(estimate.flights, values, strict=True):
+        times = estimate.times[start:stop]
+        _flight(origin + step * frames_at(scene(context), times), curves / most, times, most)
+    gpu.state.blend_set("NONE")
+
+
+def _flight(x: np.ndarray, curves: np.ndarray, times: np.ndarray, most: float) -> None:
+    """One flight at places (n,) [px] with curves (n, 3) between -1 and 1."""
+    size, width = drawing.scale(), there(bpy.context.region, "region").width
+    if x[-1] < 0.0 or x[0] > width:
+        return
+    bottom, half = BOTTOM * size, 0.5 * TALL * size
+    drawing.box(float(x[0]), bottom, float(x[-1] - x[0]), 2.0 * half, AIR)
+    for colour, curve in zip(COMPONENTS, curves.T, strict=True):
+        points = np.stack([x, bottom + half * (1.0 + curve), np.zeros(len(x))], axis=1)
+        drawing.lines(np.repeat(points, 2, axis=0)[1:-1], colour, drawing.LINE)
+    for words in (f"flight {times[-1] - times[0]:.2f} s, momentum ±{most:.2g} kg m²/s", "flight"):
+        if drawing.extent(words, LETTERS * size) + 8.0 * size < x[-1] - x[0]:
+            drawing.write(words, float(x[0]) + 4.0 * size, bottom + 2.0 * half + 3.0 * size, LETTERS * size)
+            return

@@ -1,0 +1,57 @@
+"""Estimate centre of mass and angular momentum of a rig's recordings, in a child process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+
+from ..armature import rig_in
+from ..estimates import read_estimates, show_estimates
+from ..jobs import JobOperator
+from ..properties import settings_of
+from ..study import folder_of, trials_of
+from ..told import Said
+from ..typed import there
+from ..values import errors, study_folder
+
+
+class EXCITING_DANCE_OT_centroidal(JobOperator, bpy.types.Operator):
+    """Estimate centre of mass and angular momentum from motion and forces together, for every recording of the rig"""
+
+    bl_idname = "exciting_dance.centroidal"
+    bl_label = "Estimate"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title, place = "Estimating", "centroidal"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """A rig that shows results, nothing else running."""
+        body = rig_in(context)
+        if body is None or folder_of(body) is None or not trials_of(body):
+            cls.poll_message_set("Identify or track recordings with forces first")  # type: ignore[attr-defined]
+            return False
+        return super().poll(context)
+
+    def wanted_folder(self, context: bpy.types.Context) -> Path | None:
+        """Beside the trials, so that they are found together again."""
+        folder = folder_of(there(rig_in(context), "rig"))
+        return None if folder is None else folder / study_folder.ESTIMATES_FOLDER
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        if not folder.parent.is_dir():
+            raise errors.InputError(folder.parent, "is gone, with the results that the rig shows", remedy="Identify")
+        method = settings_of(context).estimator
+        return ["centroidal", str(folder.parent), "--method", method, "--output", str(folder), "--progress", "json"]
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        body, estimates = there(self.rig(), "rig"), read_estimates(folder)
+        shown = show_estimates(context, body, estimates)
+        flights = sum(len(estimates[name].flights) for name in shown)
+        seen = f", {flights} flight{'s' if flights != 1 else ''}" if flights else ""
+        trials = f"{len(shown)} recording{'s' if len(shown) != 1 else ''}"
+        notes = tuple(f"{name}: {note}" for name in shown for note in estimates[name].notes)
+        return Said(f"Estimated {trials}{seen}: curves on {body.name}, tables in {folder}", notes=notes)
+
+
+CLASSES = (EXCITING_DANCE_OT_centroidal,)

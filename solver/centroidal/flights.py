@@ -1,0 +1,25 @@
+"""When nothing touches the body."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..signals import GRAVITY, find_flights, stretches
+from .settings import FLIGHT
+from .values import CentroidalData
+
+SHORTEST = 0.05
+"""[s]"""
+
+
+def flights(data: CentroidalData, *, by_motion: bool = True) -> tuple[tuple[int, int], ...]:
+    """First frame and one past the last of each time in which nothing touches the body.
+
+    Args:
+        data: signals.
+        by_motion: where contacts are not measured the kinematic centre of mass tells, by its fall; otherwise nobody.
+    """
+    unloaded = np.linalg.norm(data.force, axis=1) < FLIGHT * data.mass * GRAVITY
+    falling = find_flights(data.times, data.acceleration[:, 2]) & by_motion
+    spans = stretches(np.where(data.known, unloaded, falling))
+    return tuple((start, stop) for start, stop in spans if stop - start >= SHORTEST * data.rate)

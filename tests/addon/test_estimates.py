@@ -1,0 +1,184 @@
+"""Centroidal estimates on an armature: curves, properties, marks, and a job that changes nothing when it fails."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+import solver
+from addon import estimates, flight_strip, overlays, registration
+from addon.action import curves_of
+from addon.estimate_marks import marks
+from addon.operators.estimate import EXCITING_DANCE_OT_centroidal
+from addon.properties import ESTIMATORS, settings_of
+from addon.study import show_trial
+from addon.told import told
+from addon.typed import there
+from solver.centroidal.drawn import drawn
+from solver.centroidal.estimate import METHODS, estimate
+from solver.scene.estimate import SceneEstimate
+from solver.scene.study_folder import ESTIMATE_END, ESTIMATE_TABLE_END, ESTIMATES_FOLDER
+from tests.addon.scenes import fingerprint
+from tests.centroidal.bodies import jumping
+
+
+@pytest.fixture(scope="module")
+def identified(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a simulated robot's study, with forces."""
+    robot = solver.simulated_robot()
+    found = solver.identify_study(
+        robot.recordings, rig=robot.rig, settings=solver.Settings(bootstrap=0, cross_validate=False)
+    )
+    folder = tmp_path_factory.mktemp("study")
+    solver.write_study(found, folder, simulated=True)
+    return folder
+
+
+@pytest.fixture
+def study(identified: Path, tmp_path: Path) -> Path:
+    """The same, of one test alone."""
+    return Path(shutil.copytree(identified, tmp_path / "study"))
+
+
+@pytest.fixture
+def body(empty_scene: None, study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[bpy.types.Object]:
+    """The study opened in an empty scene."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    registration.register()
+    assert bpy.ops.exciting_dance.open_study(directory=str(study)) == {"FINISHED"}
+    yield there(bpy.context.view_layer.objects.active, "rig")
+    registration.unregister()
+
+
+def keyed(body: bpy.types.Object) -> dict[str, np.ndarray]:
+    """Values of the estimate's curves by data path, three columns each."""
+    found: dict[str, list[np.ndarray]] = {}
+    for curve in curves_of(body):
+        if curve.data_path.startswith(f'["{estimates.PREFIX}'):
+            values = np.empty(2 * len(curve.keyframe_points), np.float32)
+            curve.keyframe_points.foreach_get("co", values)
+            found.setdefault(curve.data_path, []).append(values[1::2])
+    return {path: np.stack(columns, axis=1) for path, columns in found.items()}
+
+
+def jump() -> SceneEstimate:
+    """A simulated jump with half a second in the air, and its estimate."""
+    return drawn(jumping().data, estimate(jumping().data))
+
+
+def test_the_methods_on_offer_are_the_estimators() -> None:
+    """The panel offers what the solver has, the default first."""
+    assert [name for name, _, _ in ESTIMATORS] == list(METHODS)
+
+
+def test_the_button_keys_what_the_solver_wrote(body: bpy.types.Object, study: Path) -> None:
+    """Curves and properties are the archive's numbers under stable names, a table beside; again changes nothing."""
+    moved = len(curves_of(body))
+    for _ in range(2):
+        assert bpy.ops.exciting_dance.centroidal() == {"FINISHED"}
+        found = estimates.read_estimates(study / ESTIMATES_FOLDER)["dance"]
+        curves = keyed(body)
+        assert len(curves_of(body)) == moved + 3 * len(estimates.MEANINGS)
+        assert set(curves) == {f'["{estimates.PREFIX}{name}"]' for name in estimates.MEANINGS}
+        np.testing.assert_allclose(curves['["centroidal_com"]'], found.com, atol=1e-6)
+        np.testing.assert_allclose(curves['["centroidal_momentum_rate"]'], found.momentum_rate, atol=1e-4)
+        kinematic = found.source("kinematic", "momentum")
+        np.testing.assert_allclose(curves['["centroidal_kinematic_momentum"]'], kinematic, atol=1e-4)
+    assert "[kg m²/s]" in body.id_properties_ui("centroidal_momentum").as_dict()["description"]
+    assert (study / ESTIMATES_FOLDER / f"dance{ESTIMATE_TABLE_END}").exists()
+    assert estimates.estimate_file(body) == study / ESTIMATES_FOLDER / f"dance{ESTIMATE_END}"
+    assert "1 recording" in told(bpy.context.scene, body, "centroidal").message
+    bpy.context.scene.frame_set(40)
+    np.testing.assert_allclose(list(body["centroidal_com"]), found.com[39], atol=0.02)
+
+
+def test_a_saved_scene_keeps_the_curves(body: bpy.types.Object, tmp_path: Path) -> None:
+    """Curves, units and where the estimate lies are in the .blend; another trial played does not lose them."""
+    assert bpy.ops.exciting_dance.centroidal() == {"FINISHED"}
+    before = keyed(body)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
+    again = bpy.context.view_layer.objects.active
+    show_trial(bpy.context, again, "dance")
+    after = keyed(again)
+    assert before.keys() == after.keys()
+    assert all(np.array_equal(before[path], after[path]) for path in before)
+    assert estimates.estimate_file(again) is not None
+
+
+def test_a_job_that_fails_changes_nothing(body: bpy.types.Object, study: Path) -> None:
+    """An archive that is damaged before it is read, and a job that fails, leave scene and curves as they were."""
+    assert bpy.ops.exciting_dance.centroidal() == {"FINISHED"}
+    archive = study / ESTIMATES_FOLDER / f"dance{ESTIMATE_END}"
+    kept, before, curves = archive.read_bytes(), fingerprint(), keyed(body)
+    archive.write_bytes(kept[: len(kept) // 2])
+    with pytest.raises(solver.InputError, match="dance"):
+        estimates.show_estimates(bpy.context, body, estimates.read_estimates(archive.parent))
+    motion = study / "dance.motion.npz"
+    motion.write_bytes(motion.read_bytes()[:1000])
+    with pytest.raises(RuntimeError, match=r"dance\.motion\.npz"):
+        bpy.ops.exciting_dance.centroidal()
+    assert archive.read_bytes() == kept[: len(kept) // 2]
+    assert fingerprint() == before
+    assert all(np.array_equal(curves[path], values) for path, values in keyed(body).items())
+
+
+def test_without_results_the_button_says_what_is_missing(empty_scene: None) -> None:
+    """A rig that plays no recording has nothing to estimate from."""
+    registration.register()
+    assert not EXCITING_DANCE_OT_centroidal.poll(bpy.context)
+    registration.unregister()
+
+
+def test_momentum_is_flat_in_flight() -> None:
+    """The curve of what a flight should keep is one number throughout it, and the estimate elsewhere."""
+    found = jump()
+    ((start, stop),) = found.flights
+    assert (found.times[stop - 1] - found.times[start]) == pytest.approx(0.5, abs=0.05)
+    curve = estimates.properties_of(found)[estimates.FLIGHT]
+    assert np.ptp(curve[start:stop], axis=0).max() == 0.0
+    assert np.array_equal(curve[:start], found.momentum[:start])
+    spun = np.array(found.source("kinematic", "momentum"))
+    spun[start:stop, 1] += np.linspace(-2.0, 2.0, stop - start)
+    values, most = flight_strip.deviations(replace(found, sources={"kinematic momentum": spun}))
+    assert most == pytest.approx(2.0)
+    assert np.abs(values[0].mean(axis=0)).max() < 1e-9
+
+
+def test_marks_show_where_things_are(empty_scene: None) -> None:
+    """The drop line ends on the floor below the estimate, the axis passes where the wrench has no moment; in the air
+    there is no axis, and what is switched off is not there.
+    """
+    registration.register()
+    settings, found = settings_of(bpy.context), jump()
+    standing, flying = 100, found.flights[0][0] + 20
+    by_words = {mark.meaning: mark for mark in marks(found, standing, settings)}
+    centre = by_words["centre of mass, estimated"]
+    assert np.allclose(np.mean(centre.points, axis=0), found.com[standing])
+    start, end = by_words["central axis of the contact wrench"].points
+    force, moment = found.wrench[standing, :3], found.wrench[standing, 3:]
+    assert start[2] == pytest.approx(0.0, abs=1e-9)
+    for point in (start, end):
+        assert np.allclose(np.cross(moment - np.cross(point, force), force), 0.0, atol=1e-6)
+    assert "central axis of the contact wrench" not in {mark.meaning for mark in marks(found, flying, settings)}
+    settings.show_sources = True
+    assert len(marks(found, standing, settings)) > len(by_words)
+    for name in ("show_estimate", "show_axis", "show_spin", "show_sources"):
+        setattr(settings, name, False)
+    assert marks(found, standing, settings) == []
+    registration.unregister()
+
+
+def test_the_estimate_s_file_is_read_until_it_changes(body: bpy.types.Object, study: Path) -> None:
+    """The window reads the archive that the job wrote."""
+    assert bpy.ops.exciting_dance.centroidal() == {"FINISHED"}
+    path = estimates.estimate_file(body)
+    assert path is not None
+    assert overlays.Shown.estimate(path) is overlays.Shown.estimate(path) is not None
