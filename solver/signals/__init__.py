@@ -8,7 +8,7 @@ from .cutoff import lowered, noisy_above
 from .filters import lighter, low_pass, require_rate, settling_time
 from .flights import FlightRules, find_flights, narrowed
 from .gaps import bridge, left_out, stretches
-from .lag import Lag, combined_lag, estimate_lag, shift
+from .lag import Lag, combined_lag, estimate_lag, own_lags, shift
 from .manifold import smooth_motion
 from .resample import filter_wrenches, rate_of_grid, resample, uniform_times
 from .shaking import Shaken, noise_floor
@@ -43,6 +43,7 @@ __all__ = [
     "narrowed",
     "noise_floor",
     "noisy_above",
+    "own_lags",
     "preset_of",
     "rate_of_grid",
     "require_rate",

@@ -13,7 +13,7 @@ from ..errors import InvalidValue
 from ..filter_presets import FilterPreset
 from ..wrenches import Wrenches
 from .gaps import stretches
-from .pooled import blocks_of, pooled
+from .pooled import blocks_of, pooled, spread_between
 from .resample import filter_wrenches
 
 SEARCH = 0.05
@@ -128,6 +128,30 @@ def combined_lag(lags: Sequence[Lag]) -> Lag:
     mean, std = pooled([lag.seconds for lag in known], stds)
     gains = np.average([lag.gains for lag in known], axis=0, weights=stds**-2.0)
     return Lag(mean, std, gains, False)
+
+
+def own_lags(lags: Sequence[Lag]) -> tuple[Lag, ...]:
+    """The most likely lag of every trial beside the others: the mean of all where they scatter no more than by chance.
+
+    Where they do, each is drawn towards that mean by its own standard deviation beside their spread (random effects;
+    DerSimonian and Laird, 1986). A trial that determines no lag takes the mean.
+
+    Raises:
+        InvalidValue: no lag is determined.
+    """
+    mean = combined_lag(lags)
+    known = np.array([np.isfinite(lag.std) and not lag.at_bound for lag in lags])
+    values = np.array([lag.seconds if told else mean.seconds for lag, told in zip(lags, known)])
+    variances = np.array([max(lag.std, _LEAST_STD) ** 2 if told else 0.0 for lag, told in zip(lags, known)])
+    between = spread_between(values[known], variances[known])
+    shares = np.where(known, between / (between + variances), 0.0) if between > 0.0 else np.zeros(len(lags))
+    own = mean.seconds + shares * (values - mean.seconds)
+    rest = np.where(known, shares * variances, between)
+    stds = np.sqrt(rest + ((1.0 - shares) * mean.std) ** 2)
+    return tuple(
+        Lag(float(seconds), float(std), lag.gains if told else mean.gains, False)
+        for lag, seconds, std, told in zip(lags, own, stds, known)
+    )
 
 
 def shift(wrenches: Wrenches, lag: float) -> Wrenches:

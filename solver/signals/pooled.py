@@ -45,3 +45,15 @@ def pooled(values: Sequence[float], stds: Sequence[float] | np.ndarray) -> tuple
     mean = float(weight @ value / weight.sum())
     scatter = float(weight @ (value - mean) ** 2) / max(len(value) - 1, 1)
     return mean, float(np.sqrt(max(scatter, 1.0) / weight.sum()))
+
+
+def spread_between(values: np.ndarray, variances: np.ndarray) -> float:
+    """Variance by which true values (k,) differ beyond the variances (k,) of their estimates, at least 0.
+
+    DerSimonian and Laird's (1986).
+    """
+    if len(values) < 2:
+        return 0.0
+    weights = 1.0 / variances
+    scatter = float(weights @ (values - weights @ values / weights.sum()) ** 2)
+    return max(scatter - (len(values) - 1), 0.0) / float(weights.sum() - weights @ weights / weights.sum())

@@ -24,6 +24,7 @@ from ..signals import (
     estimate_lag,
     find_windows,
     lighter,
+    own_lags,
     resample,
     shift,
     smooth_motion,
@@ -190,17 +191,16 @@ def prepare(
     measured = synchronise and any(item.wrenches is not None for item in items)
     lags, lag = _lags(rig, items, preset, warnings) if measured else ({}, None)
     if lag is not None:
-        findings.append(lag_finding(lag, tuple(lags), plates.overrules(LAG)))
-    seconds = 0.0 if lag is None or plates.overrules(LAG) else lag.seconds
+        findings.append(lag_finding(lag, lags, plates.overrules(LAG)))
+    if plates.overrules(LAG):
+        lags = {}
     items = [_scaled(item, gains.get(item.record.name, 1.0)) for item in items]
-    done = [
-        _finished(item, preset, biases.get(item.record.name), lags.get(item.record.name), seconds) for item in items
-    ]
+    done = [_finished(item, preset, biases.get(item.record.name), lags.get(item.record.name)) for item in items]
     suspicion = suspect(rig, [record.trial for record in done if record.trial is not None], plates)
     for place, item in enumerate(items):
         correction = suspicion.of(item.record.name)
         if correction is not UNCHANGED:
-            done[place] = _finished(item, preset, biases.get(item.record.name), done[place].lag, seconds, correction)
+            done[place] = _finished(item, preset, biases.get(item.record.name), done[place].lag, correction)
     return Prepared(rig, tuple(done), mass, lag, tuple(warnings), (*findings, *suspicion.findings))
 
 
@@ -286,6 +286,7 @@ def _scaled(item: _Item, factor: float) -> _Item:
 def _lags(
     rig: Rig, items: Sequence[_Item], preset: FilterPreset, warnings: list[str]
 ) -> tuple[dict[str, Lag], Lag | None]:
+    """The lag of each trial with forces that is likeliest beside the others', and of all."""
     found: dict[str, Lag] = {}
     for item in items:
         native = item.native
@@ -303,10 +304,12 @@ def _lags(
         except InvalidValue:
             continue  # a trial too short for a lag of its own takes the others'
     try:
-        return found, combined_lag(list(found.values()))
+        mean, likeliest = combined_lag(list(found.values())), own_lags(list(found.values()))
     except InvalidValue as error:
         warnings.append(f"plates and motion were not synchronised: {error}")
-        return found, None
+        return {}, None
+    own = dict(zip(found, likeliest))
+    return {item.record.name: own.get(item.record.name, mean) for item in items if item.native is not None}, mean
 
 
 def _finished(
@@ -314,14 +317,13 @@ def _finished(
     preset: FilterPreset,
     bias: np.ndarray | None,
     lag: Lag | None,
-    seconds: float,
     correction: PlateCorrection = UNCHANGED,
 ) -> TrialRecord:
     native, windows = item.native, item.windows
     if native is None or windows is None:
         return replace(item.record, motion=item.motion)
     bias = np.zeros(6) if bias is None else bias
-    corrected = correction.applied(shift(native, seconds))
+    corrected = correction.applied(native if lag is None else shift(native, lag.seconds))
     corrected = corrected.minus(bias) if bias.any() else corrected
     wrenches = resample(corrected, item.light.times, lighter(preset, item.light.rate))
     measured = np.asarray(wrenches.measured)

@@ -115,7 +115,7 @@ class TrialRecord:
         tracked: joint trajectory and marker errors; None when the motion was given.
         trial: motion and wrenches ready for identification; None without forces or without a frame that counts.
         windows: which frames count and why not; None without forces.
-        lag: of the plates behind the motion; None when it was not estimated.
+        lag: of the plates behind the motion, taken off; None when none was.
         bias: (6,) constant wrench of the plates that was taken off, about the world origin; None without forces.
         motion: filtered motion; None when the recording could not be tracked.
         given: configurations that the recording itself tells; None where markers do.

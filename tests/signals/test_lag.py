@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.errors import InvalidValue
-from solver.signals import GRAVITY, Lag, combined_lag, estimate_lag, shift
+from solver.signals import GRAVITY, Lag, combined_lag, estimate_lag, own_lags, shift
 from tests.marker_com import SUBJECT_A, body
 from tests.simulated_trials import HUMAN, SimulatedTrial, simulate
 
@@ -104,6 +104,32 @@ def test_combining_lags_weighs_by_certainty_and_shows_scatter() -> None:
     assert apart.std > 0.003
     with pytest.raises(InvalidValue):
         combined_lag([Lag(0.05, float("inf"), ones, True)])
+
+
+def test_trials_that_scatter_by_chance_share_one_lag() -> None:
+    """Where lags differ by less than their standard deviations explain every trial has the mean; a bound has it too."""
+    ones = np.ones(3)
+    lags = [Lag(0.005, 0.001, ones, False), Lag(0.006, 0.001, ones, False), Lag(0.05, float("inf"), ones, True)]
+    mean = combined_lag(lags).seconds
+    assert [lag.seconds for lag in own_lags(lags)] == pytest.approx([mean, mean, mean])
+
+
+def test_trials_that_scatter_more_keep_lags_of_their_own() -> None:
+    """Certain lags that disagree stay as they are, a vague one is drawn to the mean, one at the bound takes it."""
+    ones = np.ones(3)
+    lags = [
+        Lag(0.007, 0.0003, ones, False),
+        Lag(0.013, 0.0003, ones, False),
+        Lag(0.02, 0.02, ones, False),
+        Lag(0.05, float("inf"), ones, True),
+    ]
+    mean = combined_lag(lags).seconds
+    slow, late, vague, lost = own_lags(lags)
+    assert [slow.seconds, late.seconds] == pytest.approx([0.007, 0.013], abs=1e-4)
+    assert abs(vague.seconds - mean) < 0.15 * (0.02 - mean)
+    assert lost.seconds == pytest.approx(mean)
+    assert slow.std == pytest.approx(0.0003, rel=0.1)
+    assert lost.std > vague.std > 0.003
 
 
 @pytest.mark.parametrize("trial", ["squats1", "walking1", "walkingTI1"])

@@ -115,6 +115,29 @@ def test_the_lag_of_the_plates_is_taken_off(rig: Rig, motion: Motion, lag: float
     )
 
 
+def test_trials_that_are_late_by_different_times_are_each_put_right(rig: Rig) -> None:
+    """Plates late by 2 ms in one trial and 14 ms in the other give both trials that plates in time give."""
+    motions = {"one": swinging(rig, 8.0, 3), "two": swinging(rig, 8.0, 4)}
+
+    def prepared(**lags: float) -> list[TrialRecord]:
+        named = [
+            moved(replace(recorded(rig, motion, lags.get(name, 0.0)), name=name), motion)
+            for name, motion in motions.items()
+        ]
+        found = prepare(rig, named, PRESET)
+        (told,) = [finding for finding in found.findings if finding.kind == LAG]
+        assert ("one 2.0, two 14.0 ms" in told.text) == bool(lags)
+        return list(found.records)
+
+    for late, timely in zip(prepared(one=0.002, two=0.014), prepared()):
+        one, two = late.trial, timely.trial
+        assert one is not None
+        assert two is not None
+        both = one.counted & two.counted
+        apart = np.abs(one.wrenches.total[both, :3] - two.wrenches.total[both, :3]).max()
+        assert apart < 0.005 * rig.prior.total_mass * 9.81
+
+
 def test_an_overruled_lag_stays(rig: Rig, motion: Motion) -> None:
     """Who overrules the lag gets the wrenches on the file's clock, and the finding says so."""
     late = [moved(recorded(rig, motion, 0.012), motion)]
