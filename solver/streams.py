@@ -73,6 +73,22 @@ def lasting() -> Iterator[None]:
             sys.stdin, sys.stdout, sys.stderr = before
 
 
+@contextmanager
+def own_output() -> Iterator[int]:
+    """Descriptor of answers; all else that would be printed, by libraries too, goes to the standard error meanwhile."""
+    sys.stdout.flush()
+    number, stream = sys.stdout.fileno(), sys.stdout
+    own = os.dup(number)
+    os.dup2(sys.stderr.fileno(), number)
+    sys.stdout = sys.stderr
+    try:
+        yield own
+    finally:
+        sys.stdout = stream
+        os.dup2(own, number)
+        os.close(own)
+
+
 def lost(stream: TextIO) -> OSError | None:
     """Why a `lasting` stream no longer takes words; None while it does, and of other streams."""
     with suppress(ValueError):  # closed

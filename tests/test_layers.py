@@ -47,7 +47,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"trajectory"}),
     frozenset({"dance", "study"}),
     frozenset({"live", "report"}),
-    frozenset({"cohorts", "demo"}),
+    frozenset({"capture", "cohorts", "demo"}),
     frozenset({"cli"}),
     frozenset({"__main__"}),
 )

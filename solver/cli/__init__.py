@@ -20,6 +20,7 @@ from ..streams import lasting, lost
 from ..version import VERSION
 from . import (
     calibrate,
+    capture,
     centroidal,
     check,
     cohort,
@@ -34,6 +35,7 @@ from . import (
     markers,
     perform,
     repair,
+    replay,
     report,
     rig,
     slow,
@@ -64,6 +66,8 @@ VERBS: tuple[ModuleType, ...] = (
     export,
     perform,
     live,
+    capture,
+    replay,
 )
 
 DESCRIPTION = """

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..progress import Progress
+from ..streams import own_output
 from .options import add_verb
 from .rig import add_body, body_of
 
 if TYPE_CHECKING:
     from ..live.pipes import Inbox
+    from ..live.protocol import Request
     from ..live.server import LiveServer
 
 EXPLANATION = """
@@ -37,20 +36,21 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Serve until the input ends."""
-    with _own_output() as output:
+    with own_output() as output:
         from ..live.pipes import Inbox, Outbox
+        from ..live.protocol import End, request
         from ..live.server import LiveServer
         from ..threads import one_blas_thread
 
         rig = None if options.body is None else body_of(options)
-        inbox = Inbox(sys.stdin.fileno())
+        inbox = Inbox(sys.stdin.fileno(), request, lambda asked: isinstance(asked, End))
         outbox = Outbox(output, lambda: inbox.over)
         with one_blas_thread():
             _serve(LiveServer(outbox.say, rig), inbox)
         outbox.flush()
 
 
-def _serve(server: LiveServer, inbox: Inbox) -> None:
+def _serve(server: LiveServer, inbox: Inbox[Request]) -> None:
     from ..live.protocol import End
 
     busy = False
@@ -60,19 +60,3 @@ def _serve(server: LiveServer, inbox: Inbox) -> None:
             return
         server.take(requests)
         busy = server.work()
-
-
-@contextmanager
-def _own_output() -> Iterator[int]:
-    """Descriptor of answers; all else that would be printed, by libraries too, goes to the standard error meanwhile."""
-    sys.stdout.flush()
-    number, stream = sys.stdout.fileno(), sys.stdout
-    own = os.dup(number)
-    os.dup2(sys.stderr.fileno(), number)
-    sys.stdout = sys.stderr
-    try:
-        yield own
-    finally:
-        sys.stdout = stream
-        os.dup2(own, number)
-        os.close(own)

@@ -1,4 +1,4 @@
-"""The two pipes of the live check: requests are read ahead, answers written behind, and nothing waits for ever."""
+"""The two pipes of a program that serves another: requests read ahead, answers written behind, no wait for ever."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from typing import Generic, TypeVar
 
 from .lines import bounded_lines
-from .protocol import LONGEST, End, Malformed, Request, request
+
+T = TypeVar("T")
+LONGEST = 1 << 16
+"""Bytes of a request: a path, in which each character may stand as six."""
 
 AHEAD = 256
 """Requests that are read before they are taken, and answers that are given before they are read."""
@@ -21,7 +25,7 @@ SHORT = 0.002
 """[s] between looks at whether there is room for an answer."""
 
 
-class Inbox:
+class Inbox(Generic[T]):
     """Requests from a descriptor, up to its end or to the request to end.
 
     The descriptor is read directly, by a thread: one that waits in a buffered stream would hold its lock when Python
@@ -29,11 +33,13 @@ class Inbox:
 
     Args:
         number: of the descriptor.
+        understood: what a line asks for; None stands for one that is longer than `LONGEST`.
+        last: whether a request is the one to end.
     """
 
-    def __init__(self, number: int) -> None:
-        self._number = number
-        self._requests: queue.Queue[Request] = queue.Queue(AHEAD)
+    def __init__(self, number: int, understood: Callable[[bytes | None], T], last: Callable[[T], bool]) -> None:
+        self._number, self._understood, self._last = number, understood, last
+        self._requests: queue.Queue[T] = queue.Queue(AHEAD)
         self._over = threading.Event()
         threading.Thread(target=self._run, daemon=True).start()
 
@@ -42,13 +48,13 @@ class Inbox:
         """Whether no more requests come, though some may still wait to be taken."""
         return self._over.is_set()
 
-    def take(self, *, wait: bool) -> list[Request]:
+    def take(self, *, wait: bool) -> list[T]:
         """Requests that have come.
 
         Args:
             wait: until there is one, or none comes any more.
         """
-        found: list[Request] = []
+        found: list[T] = []
         while True:
             over = self.over  # asked first: what came before the end is found afterwards
             try:
@@ -62,11 +68,12 @@ class Inbox:
 
     def _run(self) -> None:
         for line in bounded_lines(self._read, LONGEST):
-            asked = request(line) if line is not None else Malformed(f"a request has at most {LONGEST} bytes", None)
-            if isinstance(asked, End):
+            asked = self._understood(line)
+            over = self._last(asked)
+            if over:
                 self._over.set()
             self._requests.put(asked)
-            if isinstance(asked, End):
+            if over:
                 return
         self._over.set()
 
@@ -134,4 +141,4 @@ class Outbox:
             self._answers.task_done()
 
 
-__all__ = ["Inbox", "Outbox"]
+__all__ = ["LONGEST", "Inbox", "Outbox"]

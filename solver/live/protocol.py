@@ -13,9 +13,8 @@ from ..errors import InvalidValue, SolverError
 from ..formats.json_tree import NoJson, parse_json
 from ..scene.frame import SceneFrame
 from ..scene.words import at_time
+from .pipes import LONGEST
 
-LONGEST = 1 << 16
-"""Bytes of a request: a path, in which each character may stand as six."""
 LARGEST = 1 << 53
 """Of serials and frames: beyond it JSON's readers disagree about whole numbers."""
 SHOWN = 60
@@ -66,9 +65,11 @@ class Malformed:
 Request = Check | Look | End | Malformed
 
 
-def request(line: bytes | str) -> Request:
-    """What a line asks for; one that cannot be understood is data as well."""
+def request(line: bytes | str | None) -> Request:
+    """What a line asks for, None standing for one without end; one that cannot be understood is data as well."""
     serial: int | None = None
+    if line is None:
+        return Malformed(f"a request has at most {LONGEST} bytes", None)
     try:
         tree = json_line(line)
         if not isinstance(tree, dict):

@@ -119,15 +119,7 @@ def scene_motion(rig: Rig, motion: Motion, parameters: InertialParameters | None
     parameters = rig.prior if parameters is None else parameters
     links = link_motions(rig, motion)
     turns, origins = links.rotation.transpose(3, 2, 0, 1), links.position.transpose(2, 1, 0)
-    rotations, translations = np.empty((len(motion), len(rig.links), 4)), np.empty((len(motion), len(rig.links), 3))
-    for link, (parent, placement) in enumerate(zip(rig.parents, rig.model.jointPlacements[1:], strict=True)):
-        turn, origin = turns[:, link], origins[:, link]
-        if parent >= 0:
-            back = turns[:, parent].swapaxes(1, 2)
-            # frames n, axes i of the parent, axes j of the world
-            turn, origin = back @ turn, np.einsum("nij,nj->ni", back, origin - origins[:, parent])
-        rotations[:, link] = to_quaternion(placement.rotation.T @ turn)
-        translations[:, link] = (origin - placement.translation) @ placement.rotation
+    rotations, translations = joint_movements(rig, turns, origins)
     root = translations[:, 0].copy()
     translations[:, 0] = 0.0
     corners = [turns[:, k] @ c.vertices.T + origins[:, k, :, None] for c in rig.contacts for k in [rig.index(c.link)]]
@@ -142,6 +134,29 @@ def scene_motion(rig: Rig, motion: Motion, parameters: InertialParameters | None
         momentum=centroidal_momentum(rig, motion, parameters).momentum,
         standing=np.where(standing[:, :, 2:] <= NEAR_GROUND, standing, np.nan),
     )
+
+
+def joint_movements(rig: Rig, turns: np.ndarray, origins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far each joint moved from its neutral pose, in joint axes; the root in the world.
+
+    Args:
+        rig: whose links they are.
+        turns: (N, L, 3, 3) link axes in the world.
+        origins: (N, L, 3) [m] world.
+
+    Returns:
+        rotations (N, L, 4) and translations (N, L, 3) [m].
+    """
+    rotations, translations = np.empty((*origins.shape[:2], 4)), np.empty(origins.shape)
+    for link, (parent, placement) in enumerate(zip(rig.parents, rig.model.jointPlacements[1:], strict=True)):
+        turn, origin = turns[:, link], origins[:, link]
+        if parent >= 0:
+            back = turns[:, parent].swapaxes(1, 2)
+            # frames n, axes i of the parent, axes j of the world
+            turn, origin = back @ turn, np.einsum("nij,nj->ni", back, origin - origins[:, parent])
+        rotations[:, link] = to_quaternion(placement.rotation.T @ turn)
+        translations[:, link] = (origin - placement.translation) @ placement.rotation
+    return rotations, translations
 
 
 def scene_recording(markers: Markers | None, wrenches: Wrenches | None) -> SceneRecording:

@@ -71,6 +71,18 @@ def poses_of(rig: Rig, joints: JointCoordinates, standing: str | None = None) ->
         >>> solver.poses_of(robot.rig, robot.recordings[0].joints).q.shape  # frames, numbers of a configuration
         (600, 37)
     """
+    q, known = configurations_of(rig, joints, standing)
+    if known.sum() < 2:
+        raise InvalidValue("fewer than two frames are complete")
+    return Poses(joints.times, _bridged(rig, joints.times, q, known), known)
+
+
+def configurations_of(rig: Rig, joints: JointCoordinates, standing: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Configurations (N, nq) from named joint coordinates, and (N,) True where they are complete; see `poses_of`.
+
+    Raises:
+        InvalidValue: see `poses_of`.
+    """
     columns = _columns(rig, joints)
     tangents = np.zeros((len(joints), rig.model.nv))
     for place, (column, factor) in columns.items():
@@ -83,10 +95,7 @@ def poses_of(rig: Rig, joints: JointCoordinates, standing: str | None = None) ->
         q[:, 3:POSE] /= np.linalg.norm(q[:, 3:POSE], axis=1, keepdims=True)
     else:
         _plant(rig, q, known, _patch(rig, standing))
-    known &= np.isfinite(q).all(axis=1)
-    if known.sum() < 2:
-        raise InvalidValue("fewer than two frames are complete")
-    return Poses(joints.times, _bridged(rig, joints.times, q, known), known)
+    return q, known & np.isfinite(q).all(axis=1)
 
 
 def joints_of(rig: Rig, times: np.ndarray, q: np.ndarray) -> JointCoordinates:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -264,10 +265,18 @@ class InverseKinematics:
         """
         return self.refined(q, sample, step)[0]
 
-    def refined(self, q: np.ndarray, sample: TargetSample, step: float) -> tuple[np.ndarray, bool]:
-        """`settled`, and whether it converged: True when the options ask for no refinement."""
+    def refined(
+        self, q: np.ndarray, sample: TargetSample, step: float, until: float = np.inf
+    ) -> tuple[np.ndarray, bool]:
+        """`settled`, and whether it converged: True when the options ask for no refinement.
+
+        None is begun after ``until`` [s] of `time.perf_counter`.
+        """
         before, self._last = 0.0, np.inf
         for _ in range(self.options.iterations):
+            if until < np.inf and time.perf_counter() > until:
+                self._newton = None
+                return q, False
             fresh = before == 0.0 or self._newton is None
             if fresh:
                 self._newton = None

@@ -46,6 +46,8 @@ class TrackingOptions:
         backend: of the quadratic programs where limits bind: ``"pivoting"``, exact, or ``"osqp"``, as in rapetti2020.
         restart_error: [m] frame RMSE beyond which the frame is tried again from a robust start.
         restart_turn: [rad] the same for orientations; since they may be out of reach, only once in a while.
+        budget: [s] of wall time for one sample, None for as long as it takes: refinement ends when it is used up, and
+            the frame counts as not converged; a new start, which takes longer, is tried once in a while only.
     """
 
     method: str = DYNAMICAL
@@ -68,6 +70,7 @@ class TrackingOptions:
     backend: str = "pivoting"
     restart_error: float = 0.12
     restart_turn: float = 0.2
+    budget: float | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 < self.gain < 2.0:
@@ -80,6 +83,8 @@ class TrackingOptions:
             raise InvalidValue("rate and time_constant are two ways to say one thing; give one of them")
         if any(value is not None and not value > 0.0 for value in (self.rate, self.time_constant)):
             raise InvalidValue("rate and time_constant must be positive")
+        if self.budget is not None and not self.budget > 0.0:
+            raise InvalidValue(f"a time budget must be positive, not {self.budget:g} s")
         if self.integrator not in INTEGRATORS:
             raise InvalidValue(f"integrator {self.integrator!r} is none of {', '.join(INTEGRATORS)}")
         if self.iterations < 0 or not self.tolerance > 0.0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,6 +29,8 @@ PATIENCE = (10, 40)
 shows soon, and later they are out of reach, where another pose as good would only cut the motion."""
 RESTART_GAIN = 0.8
 """A new start is taken where it leaves less than this share of the error."""
+RESTART_EVERY = 10.0
+"""[s] of samples between new starts where each has a time budget: one takes as long as some dozens of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,7 @@ class TrackerStep:
         v: (nv,) velocity: of the step that led here, or by the measured velocities at the new pose.
         slack: by how much the step passes the limits on it: above 0 they contradict each other, infinite where the
             quadratic program did not end.
+        seconds: [s] of wall time that the sample took.
     """
 
     q: np.ndarray
@@ -56,6 +60,7 @@ class TrackerStep:
     turn: float = float("nan")
     v: np.ndarray = field(default_factory=lambda: np.zeros(0))
     slack: float = 0.0
+    seconds: float = 0.0
 
     @property
     def feasible(self) -> bool:
@@ -91,6 +96,9 @@ class Tracker:
         """Largest |R'R - 1| of the root with Baumgarte integration, 0 with the manifold's."""
         self._previous: TargetSample | None = None
         self._root: BaumgarteRoot | None = None
+        self._begun, self._until = 0.0, np.inf
+        self._since_start = np.inf
+        """[s] of samples since a new start was tried."""
         self._pieces = Pairwise(rig, tasks, self.options) if self.options.method == PAIRWISE else None
 
     def usable(self, sample: TargetSample) -> bool:
@@ -109,6 +117,7 @@ class Tracker:
             InvalidValue: the sample's shapes are not those of the tasks, or q has another length.
         """
         self.tasks.require(sample)
+        self._begin()
         if q is None:
             q = robust_start(self.rig, self.tasks, sample, self.options)
         elif np.shape(q) != (self.rig.model.nq,):
@@ -116,8 +125,11 @@ class Tracker:
                 f"a start has shape {np.shape(q)}; rig {self.rig.name!r} asks for ({self.rig.model.nq},)"
             )
         before = self.solver.bound_steps
-        fitted = self.solver.refined if self._pieces is None else self._paired
-        self.q, converged = fitted(np.asarray(q, float), sample, step)
+        start = np.asarray(q, float)
+        if self._pieces is not None:
+            self.q, converged = self._paired(start, sample)
+        else:
+            self.q, converged = self.solver.refined(start, sample, step)
         if self.options.integrator == "baumgarte":
             self._root = BaumgarteRoot(self.q[ROTATION], self.options.baumgarte_gain)
         return self._arrived(self.q, sample, step, before, converged=converged)
@@ -131,6 +143,8 @@ class Tracker:
         self.tasks.require(sample)
         if not dt > 0.0:
             raise InvalidValue(f"a sample must come after the one before; dt is {dt:g} s")
+        self._begin()
+        self._since_start += dt
         if not self.usable(sample):
             self._previous = sample
             self.v = np.zeros(self.rig.model.nv)
@@ -146,19 +160,25 @@ class Tracker:
     ) -> tuple[np.ndarray, bool]:
         solver = self.solver
         if self._pieces is not None:
-            return self._paired(q, sample, dt)
+            return self._paired(q, sample)
         if self.options.method == WHOLE_BODY:
-            return solver.refined(q, sample, dt)
+            return solver.refined(q, sample, dt, self._until)
         following = solver.correction(q, self.v * dt, previous, sample, dt)
         if self._root is not None:
             following[ROTATION] = self._root.advance(difference(self.rig, q, following)[3:6])
             self.drift = max(self.drift, self._root.drift)
-        following, converged = solver.refined(following, sample, dt)
+        following, converged = solver.refined(following, sample, dt, self._until)
         if self._root is not None and self.options.iterations:
             self._root.restart(following[ROTATION])
         return following, converged
 
-    def _paired(self, q: np.ndarray, sample: TargetSample, _: float) -> tuple[np.ndarray, bool]:
+    def _begin(self) -> None:
+        """Note when the work on a sample begins, and when it has to end."""
+        self._begun = time.perf_counter()
+        if self.options.budget is not None:
+            self._until = self._begun + self.options.budget
+
+    def _paired(self, q: np.ndarray, sample: TargetSample) -> tuple[np.ndarray, bool]:
         assert self._pieces is not None
         return self._pieces.pose(q, sample)
 
@@ -182,7 +202,8 @@ class Tracker:
             self.v = difference(self.rig, self.q, q) / dt
         self.q, self._previous = q, sample
         bounded = solver.bound_steps > bound_steps
-        return TrackerStep(q, True, converged, bounded, restarted, error, turn, self.v, slack)
+        seconds = time.perf_counter() - self._begun
+        return TrackerStep(q, True, converged, bounded, restarted, error, turn, self.v, slack, seconds)
 
     def _again(
         self, sample: TargetSample, dt: float, error: float, turn: float
@@ -194,8 +215,9 @@ class Tracker:
         if turn > self.options.restart_turn:
             self._missed += 1
             lost |= self._missed in PATIENCE
-        if not lost:
+        if not lost or (self.options.budget is not None and self._since_start < RESTART_EVERY):
             return None
+        self._since_start = 0.0
         again = robust_start(self.rig, self.tasks, sample, self.options)
         again, settled = self.solver.refined(again, sample, dt)
         found, turned = self.solver.error(again, sample), self.solver.turn_error(again, sample)

@@ -15,8 +15,8 @@ import pytest
 
 from solver.live import pipes
 from solver.live.lines import bounded_lines
-from solver.live.pipes import AHEAD, Inbox, Outbox
-from solver.live.protocol import LONGEST, Look, Malformed
+from solver.live.pipes import AHEAD, LONGEST, Inbox, Outbox
+from solver.live.protocol import End, Look, Malformed, request
 
 CONTENT = b"one\n\n  \ntwo two\r\n" + b"x" * 300 + b"\nthree\nthe last"
 
@@ -57,7 +57,7 @@ def test_requests_are_all_there_at_the_end_of_the_input(pipe: tuple[int, int]) -
     count = 3 * AHEAD
     lines = [json.dumps({"do": "look", "frame": k}).encode() for k in range(count)]
     lines[5] = b"x" * (LONGEST + 1)
-    inbox = Inbox(reading)
+    inbox = Inbox(reading, request, lambda asked: isinstance(asked, End))
     sender = threading.Thread(target=_write_all, args=(writing, b"\n".join(lines)))
     sender.start()
     found = []
@@ -74,7 +74,7 @@ def test_requests_are_all_there_at_the_end_of_the_input(pipe: tuple[int, int]) -
 def test_the_request_to_end_is_the_last(pipe: tuple[int, int]) -> None:
     """Nothing is read after it."""
     reading, writing = pipe
-    inbox = Inbox(reading)
+    inbox = Inbox(reading, request, lambda asked: isinstance(asked, End))
     _write(writing, b'{"do": "end"}\n{"do": "look", "frame": 1}\n')
     assert len(inbox.take(wait=True)) == 1
     assert inbox.take(wait=True) == []

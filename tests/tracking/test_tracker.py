@@ -110,3 +110,35 @@ def test_few_frames_a_second_are_tracked_as_well_as_many() -> None:
         whole, few = (track(body.rig, placed, each) for each in (markers, thinned))
         assert few.converged.all()
         assert few.rmse < 1.01 * whole.rmse
+
+
+def test_a_budget_ends_the_refinement(rig: Rig, targets: Targets) -> None:
+    """With no time left after the first step a sample is that step alone; with much of it, what it is without any."""
+    samples = [targets.sample(k) for k in range(10)]
+    hurried, alone, patient, free = (
+        Tracker(rig, targets.tasks, options)
+        for options in (
+            TrackingOptions(fade=0.0, budget=1e-9),
+            TrackingOptions.one_pass(),
+            TrackingOptions(fade=0.0, budget=60.0),
+            TrackingOptions(fade=0.0),
+        )
+    )
+    start = free.step(samples[0], 1.0 / RATE).q
+    for tracker in (hurried, alone, patient, free):
+        tracker.start(samples[0], 1.0 / RATE, start)
+    first = hurried.step(samples[1], 1.0 / RATE)
+    np.testing.assert_allclose(first.q, alone.step(samples[1], 1.0 / RATE).q, atol=1e-5)
+    assert not first.converged
+    assert 0.0 < first.seconds < 1.0
+    for sample in samples[1:]:
+        np.testing.assert_allclose(patient.step(sample, 1.0 / RATE).q, free.step(sample, 1.0 / RATE).q, atol=1e-9)
+
+
+def test_a_budget_spares_new_starts(rig: Rig, targets: Targets) -> None:
+    """A body that stays lost is sought once in ten seconds of samples, not at each of them."""
+    tracker = Tracker(rig, targets.tasks, TrackingOptions(fade=0.0, budget=1e-3, restart_error=1e-9))
+    for k in range(len(targets)):
+        tracker.step(targets.sample(k), 1.0 / RATE)
+    tried = tracker._since_start
+    assert tried == pytest.approx((len(targets) - 2) / RATE)

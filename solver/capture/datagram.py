@@ -1,0 +1,222 @@
+"""The datagrams of a live stream, byte for byte as docs/capture.md has them: version 1, little-endian.
+
+A stream declares once what its samples hold (`Layout`, sent again every second, so that who comes later understands it)
+and then sends numbers only. SI units, world z up, quaternions xyzw.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import zlib
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..arrays import repeated
+from ..errors import InvalidValue
+from ..motion import POSE
+
+MAGIC, VERSION = b"EDMC", 1
+HEADER = struct.Struct("<4sBBHIId")
+"""Magic, version, kind, number of names, layout, sequence number, time [s]."""
+BODY = struct.Struct("<BBHf")
+"""Of a layout, before its names: quantity, whether a root's pose goes first, zero, samples a second."""
+LAYOUT, SAMPLE, END = 0, 1, 2
+"""Kinds of datagrams."""
+MARKERS, SEGMENTS, JOINTS = "markers", "segments", "joints"
+QUANTITIES = {MARKERS: 3, SEGMENTS: POSE, JOINTS: 1}
+"""Numbers of each name: a place [m]; a quaternion xyzw and a place [m]; an angle [rad] or a length [m]."""
+LARGEST = 65_507
+"""Bytes that UDP carries at once."""
+MOST_NAMES, LONGEST_NAME = 4096, 255
+WRAP = 1 << 32
+"""Sequence numbers begin again at 0 after it."""
+FLOAT = np.dtype("<f4")
+
+
+class Garbled(InvalidValue):
+    """A datagram that is none of ours; says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What the samples of a stream hold.
+
+    Attributes:
+        quantity: ``"markers"``, ``"segments"`` or ``"joints"``.
+        names: C of them, unique, in the order of the numbers.
+        root: whether the pose of the root, position [m] and quaternion xyzw, goes before joint values.
+        rate: [1/s] samples are meant to come at; 0 where nobody knows.
+    """
+
+    quantity: str
+    names: tuple[str, ...]
+    root: bool = False
+    rate: float = 0.0
+    number: int = field(init=False, default=0)
+    """By which samples say that they are of this layout: the CRC-32 of its body."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(self.names))
+        if self.quantity not in QUANTITIES:
+            raise InvalidValue(f"a stream holds {', '.join(QUANTITIES)}, not {self.quantity!r}")
+        if not 0 < len(self.names) <= MOST_NAMES:
+            raise InvalidValue(f"a stream has 1 to {MOST_NAMES} names, not {len(self.names)}")
+        if twice := repeated(self.names):
+            raise InvalidValue(f"names of a stream are unique; twice: {', '.join(twice)}")
+        long = [name for name in self.names if not 0 < len(name.encode()) <= LONGEST_NAME]
+        if long:
+            raise InvalidValue(f"a name has 1 to {LONGEST_NAME} bytes, not {long[0][:40]!r}")
+        if self.root and self.quantity != JOINTS:
+            raise InvalidValue("only joint values go with the pose of the root")
+        if not (math.isfinite(self.rate) and self.rate >= 0.0):
+            raise InvalidValue(f"samples a second are 0 or more, not {self.rate:g}")
+        if HEADER.size + max(self.size * FLOAT.itemsize, len(self.body)) > LARGEST:
+            raise InvalidValue(f"{len(self.names)} names do not fit into a datagram of {LARGEST} bytes")
+        object.__setattr__(self, "number", zlib.crc32(self.body))
+
+    @property
+    def size(self) -> int:
+        """Numbers of a sample."""
+        return POSE * self.root + QUANTITIES[self.quantity] * len(self.names)
+
+    @property
+    def body(self) -> bytes:
+        """What follows the header."""
+        names = [name.encode() for name in self.names]
+        fixed = BODY.pack(tuple(QUANTITIES).index(self.quantity), self.root, 0, self.rate)
+        return fixed + b"".join(bytes([len(name)]) + name for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One instant.
+
+    Attributes:
+        sequence: one more than that of the sample before, modulo `WRAP`.
+        time: [s] of the sender's clock.
+        values: (n,) as the layout has them; NaN where not measured.
+    """
+
+    sequence: int
+    time: float
+    values: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The stream is over.
+
+    Attributes:
+        sequence: that the next sample would have had.
+    """
+
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What samples will hold.
+
+    Attributes:
+        layout: of them.
+        sequence: of the next one.
+    """
+
+    layout: Layout
+    sequence: int
+
+
+def layout_datagram(layout: Layout, sequence: int, time: float) -> bytes:
+    """The datagram that declares a layout."""
+    return _header(layout, LAYOUT, sequence, time) + layout.body
+
+
+def sample_datagram(layout: Layout, sample: Sample) -> bytes:
+    """The datagram of a sample.
+
+    Raises:
+        InvalidValue: it holds another number of values.
+    """
+    if np.shape(sample.values) != (layout.size,):
+        raise InvalidValue(f"a sample holds {np.shape(sample.values)} values, its layout says ({layout.size},)")
+    values = np.asarray(sample.values).astype(FLOAT)
+    return _header(layout, SAMPLE, sample.sequence, sample.time) + values.tobytes()
+
+
+def end_datagram(layout: Layout, sequence: int, time: float) -> bytes:
+    """The datagram that says that no sample follows."""
+    return _header(layout, END, sequence, time)
+
+
+def read_datagram(data: bytes, layout: Layout | None) -> Declared | Sample | Ended:
+    """What a datagram says.
+
+    Args:
+        data: as it came.
+        layout: of the stream; None as long as none was declared.
+
+    Raises:
+        Garbled: it is none of ours, cut off, of another version, or of another layout.
+    """
+    if len(data) < HEADER.size or data[:4] != MAGIC:
+        raise Garbled("no datagram of a motion stream")
+    _, version, kind, count, number, sequence, time = HEADER.unpack_from(data)
+    if version != VERSION:
+        raise Garbled(f"a datagram of version {version}; version {VERSION} is understood")
+    if kind == LAYOUT:
+        return Declared(_layout(data, count), sequence)
+    if kind not in (SAMPLE, END):
+        raise Garbled(f"a datagram of the unknown kind {kind}")
+    if layout is None:
+        raise Garbled("a sample before what it holds was declared: the names come within a second")
+    if number != layout.number or count != len(layout.names):
+        raise Garbled("a sample of another stream, which holds other names")
+    if kind == END:
+        return Ended(sequence)
+    if len(data) != HEADER.size + layout.size * FLOAT.itemsize:
+        raise Garbled(f"a sample of {len(data)} bytes, where its layout makes {layout.size} numbers")
+    if not math.isfinite(time):
+        raise Garbled("a sample without a time")
+    return Sample(sequence, time, np.frombuffer(data, FLOAT, offset=HEADER.size).astype(float))
+
+
+def _header(layout: Layout, kind: int, sequence: int, time: float) -> bytes:
+    return HEADER.pack(MAGIC, VERSION, kind, len(layout.names), layout.number, sequence % WRAP, time)
+
+
+def _layout(data: bytes, count: int) -> Layout:
+    place = HEADER.size + BODY.size
+    try:
+        quantity, root, _, rate = BODY.unpack_from(data, HEADER.size)
+        names = []
+        for _ in range(count):
+            length = data[place]
+            name = data[place + 1 : place + 1 + length]
+            if len(name) != length:
+                raise Garbled("a declaration that is cut off")
+            names.append(name.decode())
+            place += 1 + length
+        return Layout(tuple(QUANTITIES)[quantity], tuple(names), bool(root), rate)
+    except Garbled:
+        raise
+    except (struct.error, IndexError, UnicodeDecodeError, InvalidValue) as error:
+        raise Garbled(f"a declaration that cannot be read ({error})") from None
+
+
+__all__ = [
+    "JOINTS",
+    "MARKERS",
+    "SEGMENTS",
+    "WRAP",
+    "Declared",
+    "Ended",
+    "Garbled",
+    "Layout",
+    "Sample",
+    "end_datagram",
+    "layout_datagram",
+    "read_datagram",
+    "sample_datagram",
+]

@@ -1,0 +1,169 @@
+"""Streams of the Lab Streaming Layer, where its library ``pylsl`` is installed: taken as datagrams of ours.
+
+LSL looks for streams on the whole local network, unless its own configuration keeps it on this machine.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidValue, MissingDependency
+from .datagram import JOINTS, MARKERS, SEGMENTS, Layout, Sample, layout_datagram, sample_datagram
+from .udp import Arrival
+
+PATIENCE = 5.0
+"""[s] in which a stream has to be found."""
+CHUNK = 256
+AXES = ("x", "y", "z")
+TURNS = ("qx", "qy", "qz", "qw")
+SUFFIX = re.compile(r"^(.+?)[\s._:-]?(q?[xyz]|qw)$", re.IGNORECASE)
+LENGTHS = {"": 1.0, "m": 1.0, "meters": 1.0, "metres": 1.0, "mm": 1e-3, "millimeters": 1e-3, "cm": 1e-2}
+ANGLES = {"": 1.0, "rad": 1.0, "radians": 1.0, "deg": np.pi / 180.0, "degrees": np.pi / 180.0}
+SOURCE = ("lsl", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Channels:
+    """How the channels of a stream become the numbers of a layout.
+
+    Attributes:
+        layout: of the samples.
+        columns: (n,) channel of each number.
+        factors: (n,) to SI.
+    """
+
+    layout: Layout
+    columns: np.ndarray
+    factors: np.ndarray
+
+    def values(self, sample: Sequence[float]) -> np.ndarray:
+        """The numbers of one sample."""
+        return np.asarray(sample, float)[self.columns] * self.factors
+
+
+def channels_of(labels: Sequence[str], units: Sequence[str], rate: float) -> Channels:
+    """What the labels of a stream's channels declare.
+
+    ``NAME_x``, ``_y``, ``_z`` are a marker, with ``NAME_qx`` to ``_qw`` a segment, and anything else joint values.
+
+    Args:
+        labels, units: of each channel; an empty unit is metres or radians.
+        rate: [1/s]; 0 where the stream has none.
+
+    Raises:
+        InvalidValue: a unit that nobody knows, or a name that lacks some of its axes.
+    """
+    parts: dict[str, dict[str, int]] = {}
+    for column, label in enumerate(labels):
+        found = SUFFIX.match(label)
+        if found is None:
+            return _joints(labels, units, rate)
+        parts.setdefault(found[1], {})[found[2].lower()] = column
+    turning = any("qw" in own for own in parts.values())
+    wanted = (*TURNS, *AXES) if turning else AXES
+    for name, own in parts.items():
+        needed = TURNS if turning else AXES
+        if lacking := [axis for axis in needed if axis not in own]:
+            raise InvalidValue(f"channels of {name!r} lack {', '.join(lacking)}: their labels must name every axis")
+    quantity = SEGMENTS if turning else MARKERS
+    columns, factors = [], []
+    for own in parts.values():
+        for axis in wanted:
+            column = own.get(axis, own[needed[0]])
+            columns.append(column)
+            missing = np.nan if axis not in own else 1.0
+            factors.append(1.0 if axis in TURNS else missing * _factor(units[column], LENGTHS, labels[column]))
+    return Channels(Layout(quantity, tuple(parts), rate=rate), np.array(columns), np.array(factors))
+
+
+def _joints(labels: Sequence[str], units: Sequence[str], rate: float) -> Channels:
+    known = LENGTHS | ANGLES
+    factors = [_factor(unit, known, label) for unit, label in zip(units, labels)]
+    return Channels(Layout(JOINTS, tuple(labels), rate=rate), np.arange(len(labels)), np.array(factors))
+
+
+def _factor(unit: str, known: dict[str, float], label: str) -> float:
+    try:
+        return known[unit.strip().lower()]
+    except KeyError:
+        units = ", ".join(filter(None, known))
+        raise InvalidValue(f"channel {label!r} is in {unit!r}; known units are {units}") from None
+
+
+class LslReceiver:
+    """The samples of one LSL stream, as `UdpReceiver` gives datagrams.
+
+    Args:
+        name: of the stream.
+
+    Raises:
+        MissingDependency: ``pylsl`` is not installed, or lacks its native library.
+        InvalidValue: no stream of that name is found, or its channels have no labels.
+    """
+
+    overrun = 0
+
+    def __init__(self, name: str) -> None:
+        pylsl = _library()
+        found = pylsl.resolve_byprop("name", name, 1, PATIENCE)
+        if not found:
+            others = ", ".join(sorted(info.name() for info in pylsl.resolve_streams(1.0))) or "none"
+            raise InvalidValue(f"no LSL stream is named {name!r}; there are: {others}")
+        self._inlet = pylsl.StreamInlet(found[0])
+        info = self._inlet.info(PATIENCE)
+        labels, units = _described(info)
+        self._channels = channels_of(labels, units, float(info.nominal_srate()))
+        self._sequence = 0
+        self._waiting: deque[Arrival] = deque([self._arrival(layout_datagram(self._channels.layout, 0, 0.0))])
+
+    def take(self, timeout: float) -> list[Arrival]:
+        """Samples that have come, as soon as there is one; none after so many seconds."""
+        found = list(self._waiting)
+        self._waiting.clear()
+        samples, stamps = self._inlet.pull_chunk(timeout, CHUNK)
+        for values, stamp in zip(samples, stamps):
+            sample = Sample(self._sequence, float(stamp), self._channels.values(values))
+            self._sequence += 1
+            found.append(self._arrival(sample_datagram(self._channels.layout, sample)))
+        return found
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._inlet.close_stream()
+
+    @staticmethod
+    def _arrival(data: bytes) -> Arrival:
+        return Arrival(data, time.perf_counter(), SOURCE)
+
+
+def _library() -> Any:
+    try:
+        import pylsl  # type: ignore[import-not-found]
+    except (ImportError, RuntimeError, OSError) as error:
+        words = "is not installed" if isinstance(error, ImportError) else f"cannot be loaded ({error})"
+        raise MissingDependency(f"LSL streams need the library pylsl, which {words}: pip install pylsl; streams of "
+                                "datagrams need nothing") from None  # fmt: skip
+    return pylsl
+
+
+def _described(info: Any) -> tuple[list[str], list[str]]:
+    """Labels and units of a stream's channels, from its description."""
+    labels, units = [], []
+    channel = info.desc().child("channels").child("channel")
+    for _ in range(info.channel_count()):
+        labels.append(channel.child_value("label"))
+        units.append(channel.child_value("unit"))
+        channel = channel.next_sibling()
+    if not all(labels):
+        raise InvalidValue(f"the channels of the LSL stream {info.name()!r} have no labels: nobody knows what they are")
+    return labels, units
+
+
+__all__ = ["Channels", "LslReceiver", "channels_of"]

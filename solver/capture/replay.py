@@ -1,0 +1,143 @@
+"""A recording sent as a live stream, at its own rate or another, so that a capture can be tried without hardware."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InvalidValue
+from ..motion import rate_of
+from ..progress import Progress, silent
+from ..so3 import to_quaternion
+from ..trial import Recording
+from .datagram import JOINTS, MARKERS, SEGMENTS, Layout, Sample, end_datagram, layout_datagram, sample_datagram
+
+DECLARED_EVERY = 1.0
+"""[s] of the stream between declarations of what it holds."""
+LONGEST_SLEEP = 0.1
+"""[s]"""
+
+
+@dataclass(frozen=True, slots=True)
+class Spoiled:
+    """What is done to a stream on purpose, to see what becomes of it.
+
+    Attributes:
+        lost: share of the samples that are not sent.
+        seed: of the choice.
+    """
+
+    lost: float = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.lost < 1.0:
+            raise InvalidValue(f"a share from 0 to below 1 can be lost, not {self.lost:g}")
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A recording as a stream has it.
+
+    Attributes:
+        layout: of its samples.
+        times: (N,) [s].
+        values: (N, n).
+    """
+
+    layout: Layout
+    times: np.ndarray
+    values: np.ndarray
+
+
+def stream_of(recording: Recording) -> Stream:
+    """Its markers, or else its segments, or else its joint coordinates.
+
+    Raises:
+        InvalidValue: it holds none of them, or angles in degrees.
+    """
+    if recording.markers is not None:
+        times, values = recording.markers.times, recording.markers.positions
+        layout = Layout(MARKERS, recording.markers.names, rate=rate_of(times))
+    elif recording.segments is not None:
+        segments = recording.segments
+        times = segments.times
+        places = np.full((*segments.rotations.shape[:2], 3), np.nan)
+        if segments.positions is not None:
+            places = segments.positions
+        values = np.concatenate([_quaternions(segments.rotations), places], axis=2)
+        layout = Layout(SEGMENTS, segments.names, rate=rate_of(times))
+    elif recording.joints is not None:
+        joints = recording.joints
+        if "deg or m" in joints.units:
+            raise InvalidValue(
+                f"recording {recording.name!r} states angles in degrees, a stream has radians: track it, and send the "
+                ".csv that this writes"
+            )
+        times, values = joints.times, joints.values
+        if joints.root is not None:
+            values = np.concatenate([joints.root, values], axis=1)
+        layout = Layout(JOINTS, joints.names, joints.root is not None, rate_of(times))
+    else:
+        raise InvalidValue(f"recording {recording.name!r} holds no markers, segments or joint coordinates to send")
+    return Stream(layout, times, values.reshape(len(times), -1))
+
+
+def datagrams(stream: Stream, repeats: int = 1, spoiled: Spoiled | None = None) -> Iterator[tuple[float, bytes]]:
+    """Datagrams with the times [s] at which they are due, from 0 on; ``repeats`` times over, time going on."""
+    spoiled = spoiled or Spoiled()
+    choose = np.random.default_rng(spoiled.seed)
+    layout, declared, sequence, begun = stream.layout, -np.inf, 0, 0.0
+    times = stream.times - stream.times[0]
+    step = 1.0 / layout.rate if layout.rate > 0.0 else 0.01
+    time_now = 0.0
+    for _ in range(repeats):
+        for local, values in zip(times.tolist(), stream.values):
+            time_now = begun + local
+            if time_now - declared >= DECLARED_EVERY:
+                declared = time_now
+                yield time_now, layout_datagram(layout, sequence, time_now)
+            if choose.random() >= spoiled.lost:
+                yield time_now, sample_datagram(layout, Sample(sequence, time_now, values))
+            sequence += 1
+        begun = time_now + step
+    yield time_now, end_datagram(layout, sequence, time_now)
+
+
+def replay(
+    sent: Iterator[tuple[float, bytes]],
+    send: Callable[[bytes], None],
+    speed: float = 1.0,
+    progress: Progress = silent,
+    duration: float = 0.0,
+) -> int:
+    """Send datagrams when they are due; how many.
+
+    Args:
+        sent: see `datagrams`.
+        send: sends one.
+        speed: seconds of the stream in one of ours.
+        progress: told where it is; may cancel.
+        duration: [s] of the stream, for the progress.
+    """
+    begun, count, told = time.perf_counter(), 0, 0.0
+    for due, data in sent:
+        while (left := due / speed - (time.perf_counter() - begun)) > 0.0:
+            time.sleep(min(left, LONGEST_SLEEP))
+        send(data)
+        count += 1
+        if due - told >= 1.0:
+            told = due
+            progress(min(due / duration, 1.0) if duration > 0.0 else 0.0, f"sent {due:.0f} s")
+    return count
+
+
+def _quaternions(rotations: np.ndarray) -> np.ndarray:
+    """Quaternions (N, B, 4) of rotations (N, B, 3, 3); NaN where missing."""
+    known = np.isfinite(rotations).all(axis=(2, 3))
+    result = np.full((*known.shape, 4), np.nan)
+    result[known] = to_quaternion(rotations[known])
+    return result

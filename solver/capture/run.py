@@ -1,0 +1,91 @@
+"""A capture without a window: until the stream or the user ends it, then the take is written."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..progress import Progress
+from .session import Capture, Followed
+from .udp import Arrival
+
+WAIT = 0.02
+"""[s] for the next datagram, between looks at the clock."""
+TOLD_EVERY = 1.0
+"""[s] between words on how it goes."""
+
+
+class Source(Protocol):
+    """Where datagrams come from: `UdpReceiver`, or the laboratory's own network of streams.
+
+    Attributes:
+        overrun: datagrams that were thrown away because nobody took them.
+    """
+
+    overrun: int
+
+    def take(self, timeout: float) -> list[Arrival]:
+        """Datagrams that have come, as soon as there is one; none after so many seconds."""
+
+    def close(self) -> None:
+        """Listen no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """When a capture ends by itself; always with the stream's own end.
+
+    Attributes:
+        silence: [s] without a sample after the first one; None: it waits.
+        seconds: [s] after the first sample; None: as long as the stream lasts.
+    """
+
+    silence: float | None = None
+    seconds: float | None = None
+
+    def over(self, capture: Capture, first: float | None, last: float | None, now: float) -> bool:
+        """Whether it ends now; times [s] of `time.perf_counter`, None before the first sample."""
+        if capture.intake.ended:
+            return True
+        if first is None or last is None:
+            return False
+        silent = self.silence is not None and now - last > self.silence
+        return silent or (self.seconds is not None and now - first > self.seconds)
+
+
+def listen(source: Source, capture: Capture, until: Until, progress: Progress) -> None:
+    """Follow and record until it ends.
+
+    Raises:
+        InvalidValue: the stream's names do not fit the body.
+        Cancelled: nobody reads the progress any more.
+    """
+    capture.record()
+    first: float | None = None
+    last: float | None = None
+    told = time.perf_counter()
+    while True:
+        found = take(source, capture)
+        now = time.perf_counter()
+        if found is not None:
+            last = now
+            first = now if first is None else first
+        capture.intake.watch(now)
+        if now - told > TOLD_EVERY:
+            told = now
+            progress(0.0, capture.sentence)
+        if until.over(capture, first, last, now):
+            return
+
+
+def take(source: Source, capture: Capture, wait: float = WAIT) -> Followed | None:
+    """Follow all that has come; the newest of it."""
+    newest: Followed | None = None
+    for arrival in source.take(wait):
+        found = capture.take(arrival.data, arrival.time, arrival.source)
+        newest = found or newest
+    if source.overrun > capture.intake.tally.overrun:
+        capture.intake.tally.overrun = source.overrun
+        capture.intake.once("overrun", "samples come faster than they can be followed: some are thrown away")
+    return newest

@@ -1,0 +1,78 @@
+"""A take: what was recorded live, as the study that `track` makes of a recording."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from ..calibration.calibrate import Calibration
+from ..errors import InvalidValue
+from ..filter_presets import FilterPreset, preset_of
+from ..report.study_folder import write_study
+from ..rig import Rig
+from ..signals import require_rate, smooth_motion
+from ..study.values import Poses, Settings, Study, TrialRecord
+from ..tracking.track import Tracked, manifold_velocities
+from .datagram import Layout
+from .following import recorded_as
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """Samples that were recorded, with their poses.
+
+    Attributes:
+        name: of the take.
+        body: that moved.
+        layout: of the samples.
+        markers: P followed, whose errors stand in the rows.
+        rows: (N,) of a `Spool`.
+        told: how many samples came to what.
+    """
+
+    name: str
+    body: Calibration | Rig
+    layout: Layout
+    markers: tuple[str, ...]
+    rows: np.ndarray
+    told: str
+
+    def study(self, preset: str = "human_8hz") -> Study:
+        """The take as a study of one trial: measured as it came, and the motion filtered, in its own clock from 0.
+
+        Raises:
+            InvalidValue: fewer than two samples were followed.
+        """
+        rig = self.body.rig if isinstance(self.body, Calibration) else self.body
+        times = self.rows["time"] - self.rows["time"][0]
+        recording = recorded_as(self.layout, self.name, times, self.rows["values"].astype(float))
+        q, known = self.rows["q"], self.rows["tracked"]
+        warnings = [self.told]
+        filtered: FilterPreset | None = preset_of(preset)
+        try:
+            require_rate(preset_of(preset), 1.0 / float(np.median(np.diff(times))))
+        except InvalidValue as error:  # what was recorded is kept all the same
+            filtered = None
+            warnings.append(f"the motion is not filtered: {error}")
+        motion = smooth_motion(rig, times, np.where(known[:, None], q, np.nan), filtered)
+        record = TrialRecord(recording, motion=motion)
+        if self.markers:
+            errors = np.where(known[:, None], self.rows["errors"].astype(float), np.nan)
+            tracked = Tracked(times, q, manifold_velocities(rig, times, q), self.markers, errors, known,
+                              converged=self.rows["settled"], warnings=tuple(warnings))  # fmt: skip
+            record = replace(record, tracked=tracked)
+        else:
+            record = replace(record, given=Poses(times, q, known))
+        calibration = self.body if isinstance(self.body, Calibration) else None
+        return Study(rig, Settings(preset=preset), (record,), calibration, warnings=tuple(warnings))
+
+    def write(self, folder: str | Path, preset: str = "human_8hz") -> tuple[str, ...]:
+        """Write the study's folder, complete or not at all; the names of its files.
+
+        Raises:
+            InputError: the folder cannot be written.
+            InvalidValue: fewer than two samples were followed.
+        """
+        return write_study(self.study(preset), folder)

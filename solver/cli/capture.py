@@ -1,0 +1,148 @@
+"""``capture``: a live stream of markers, segments or joint values, followed as it comes, and recorded."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from ..errors import InvalidValue
+from ..progress import Progress
+from ..streams import own_output
+from .argument_types import path, positive
+from .options import add_calibration, add_filter, add_output, add_rig, add_verb, rig_of
+
+if TYPE_CHECKING:
+    from ..capture.following import Following
+    from ..capture.run import Source
+
+EXPLANATION = """
+Listens for a stream of datagrams (docs/capture.md has them byte for byte; `replay` sends a recording so), by default
+on this machine alone, or takes a stream of the Lab Streaming Layer where pylsl is installed. Every sample is followed
+within a time budget. The take is written, as `track` writes a recording, when the stream says that it ends, or at
+Ctrl-C: whole or not at all. What is lost, late, repeated or garbled is counted and told, and never ends a capture.
+
+Examples:
+  python -m solver capture --calibration subject/calibration.json --output take1
+  python -m solver capture --rig hrp2 --output take2 --silence 5
+  python -m solver capture --calibration subject/calibration.json --lsl Qualisys --output take3
+"""
+BUDGET = 5.0
+"""[ms]"""
+
+
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the verb on the command line."""
+    parser = add_verb(verbs, "capture", "follow a live stream, and record it", EXPLANATION, run)
+    add_calibration(parser)
+    add_rig(parser)
+    add_filter(parser)
+    add_stream(parser)
+    parser.add_argument("--lsl", metavar="NAME", help="of a stream of the Lab Streaming Layer, instead of datagrams")
+    parser.add_argument("--mapping", type=path, metavar="FILE", help="which segment turns which link, .json")
+    words = f"of a sample in milliseconds: its refinement ends then, and is told (default: {BUDGET:g})"
+    parser.add_argument("--budget", type=positive, default=BUDGET, metavar="MS", help=words)
+    parser.add_argument("--silence", type=positive, metavar="S", help="end after so many seconds without a sample")
+    parser.add_argument("--seconds", type=positive, metavar="S", help="end so many seconds after the first sample")
+    parser.add_argument("--name", default="take", help="of the take (default: take)")
+    words = "for other programs: poses and words on the standard output, one JSON object a line, requests on the input"
+    parser.add_argument("--serve", action="store_true", help=words)
+    add_output(parser, required=False)
+
+
+def add_stream(parser: argparse.ArgumentParser) -> None:
+    """Where a stream goes."""
+    words = "of the stream (default: 127.0.0.1, which never leaves this machine)"
+    parser.add_argument("--address", default="127.0.0.1", help=words)
+    parser.add_argument("--port", type=int, default=9763, choices=range(1 << 16), metavar="N", help="(default: 9763)")
+
+
+def run(options: argparse.Namespace, progress: Progress) -> None:
+    """Listen, follow, write, tell."""
+    if options.serve == (options.output is not None):
+        raise InvalidValue("name the folder of the take with --output, or serve another program with --serve")
+    if "/" in options.name:
+        raise InvalidValue(f"{options.name!r} is no name of a take")
+    how = _following(options)
+    from ..threads import one_blas_thread
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH)
+    try:
+        with one_blas_thread():
+            (_serve if options.serve else _record)(options, how, progress)
+    finally:
+        sys.setswitchinterval(interval)
+
+
+SWITCH = 5e-4
+"""[s] after which the thread that reads datagrams gets its turn, so that their time of arrival is right."""
+
+
+def _record(options: argparse.Namespace, how: Following, progress: Progress) -> None:
+    from ..capture.run import Until, listen
+    from ..capture.session import Capture
+    from ..stopping import interruptible
+
+    capture = Capture(how, lambda words: print(words, file=sys.stderr, flush=True))
+    source = _source(options)
+    where = options.lsl or f"{options.address}, port {options.port}"
+    print(f"listening to {where}; Ctrl-C ends and writes", flush=True)
+    try:
+        with interruptible():
+            listen(source, capture, Until(options.silence, options.seconds), progress)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        source.close()
+    progress(0.9, "writing the take")
+    taken = capture.keep(options.name)
+    taken.write(options.output, options.filter)
+    progress(1.0, "done")
+    print(f"{capture.sentence}\nwritten: {options.output}")
+
+
+def _serve(options: argparse.Namespace, how: Following, progress: Progress) -> None:
+    with own_output() as output:
+        from ..capture.server import CaptureServer, asked
+        from ..capture.session import Capture
+        from ..live.pipes import Inbox, Outbox
+
+        inbox = Inbox(sys.stdin.fileno(), asked, lambda request: request.do == "end")
+        outbox = Outbox(output, lambda: inbox.over)
+        source = _source(options)
+        server: CaptureServer | None = None
+        capture = Capture(how, lambda words: server.told(words) if server is not None else None)
+        server = CaptureServer(source, capture, outbox.say)
+        while not inbox.over:
+            for request in inbox.take(wait=False):
+                server.obey(request)
+            server.work(WAIT)
+        source.close()
+        outbox.flush()
+
+
+WAIT = 0.01
+"""[s] for the next datagram, between looks at what is asked."""
+
+
+def _source(options: argparse.Namespace) -> Source:
+    from ..capture.lsl import LslReceiver
+    from ..capture.udp import UdpReceiver
+
+    return LslReceiver(options.lsl) if options.lsl is not None else UdpReceiver(options.address, options.port)
+
+
+def _following(options: argparse.Namespace) -> Following:
+    from ..calibration.calibration_file import CALIBRATION
+    from ..capture.following import Following
+    from ..tracking import TrackingOptions
+    from ..tracking.bone_mapping import MAPPING
+
+    if (options.calibration is None) == (options.rig is None):
+        raise InvalidValue("a capture needs to know whom it follows: --calibration for markers, or --rig for segments "
+                           "and joint values")  # fmt: skip
+    body = rig_of(options) if options.calibration is None else CALIBRATION.read(options.calibration)
+    assert body is not None
+    mapping = None if options.mapping is None else MAPPING.read(options.mapping)
+    return Following(body, TrackingOptions(budget=1e-3 * options.budget), mapping, options.standing)

@@ -1,0 +1,317 @@
+"""Laws of a live capture: what is sent is followed and kept, whatever becomes of the stream."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.calibration.calibrate import Calibration
+from solver.capture.balance import BalanceWatch
+from solver.capture.datagram import JOINTS, Layout
+from solver.capture.following import Following
+from solver.capture.replay import Spoiled, Stream, datagrams, replay, stream_of
+from solver.capture.run import Until, listen
+from solver.capture.server import CaptureServer, asked
+from solver.capture.session import Capture
+from solver.capture.udp import Arrival, UdpReceiver, UdpSender
+from solver.errors import InvalidValue
+from solver.formats.recording import find_recordings
+from solver.motion import SegmentPoses
+from solver.progress import silent
+from solver.rig import Rig
+from solver.rigs import hoap3
+from solver.rigs.human import human
+from solver.scene import study_folder
+from solver.scene.motion_record import MOTION
+from solver.scene.pose import scene_pose
+from solver.study.joint_motion import joints_of
+from solver.tracking import Attachment, TrackingOptions
+from solver.tracking.kinematics import Kinematics
+from solver.trial import Recording
+from tests.tracking.bodies import cloud, farthest, seen_from, swinging
+
+FRAMES = 60
+
+
+class Script:
+    """A source that delivers datagrams as they are written here, all at the pace they are taken."""
+
+    overrun = 0
+
+    def __init__(self, data: Sequence[bytes]) -> None:
+        self._left = list(data)
+
+    def take(self, timeout: float) -> list[Arrival]:
+        """The next one."""
+        return [Arrival(self._left.pop(0), time.perf_counter(), ("here", 1))] if self._left else []
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.fixture(scope="module")
+def rig() -> Rig:
+    return human(1.75, 70.0, "male")
+
+
+@pytest.fixture(scope="module")
+def attachments(rig: Rig) -> list[Attachment]:
+    return cloud(rig)
+
+
+@pytest.fixture(scope="module")
+def body(rig: Rig, attachments: list[Attachment]) -> Calibration:
+    return Calibration(rig, tuple(attachments), "cloud", 1.75, {}, {a.marker: 0.0 for a in attachments})
+
+
+@pytest.fixture(scope="module")
+def poses(rig: Rig) -> np.ndarray:
+    """(FRAMES, nq)."""
+    return swinging(rig, FRAMES)
+
+
+@pytest.fixture(scope="module")
+def stream(rig: Rig, attachments: list[Attachment], poses: np.ndarray) -> Stream:
+    """The markers of the motion."""
+    return stream_of(Recording("swing", seen_from(rig, attachments, poses)))
+
+
+def captured(how: Following, data: Sequence[bytes]) -> tuple[Capture, list[str]]:
+    """A capture of a script up to its end."""
+    said: list[str] = []
+    capture = Capture(how, said.append)
+    listen(Script(data), capture, Until(silence=0.01), silent)
+    return capture, said
+
+
+def sent(stream: Stream, lost: float = 0.0) -> list[bytes]:
+    """The datagrams of a stream."""
+    return [data for _, data in datagrams(stream, spoiled=Spoiled(lost))]
+
+
+def test_markers_over_the_loopback_become_the_motion(
+    rig: Rig, body: Calibration, stream: Stream, poses: np.ndarray, tmp_path: Path
+) -> None:
+    """What a sender replays over UDP is followed to the configurations it was made from, and written as a study."""
+    receiver = UdpReceiver(port=0)
+    sender = UdpSender(port=receiver.port)
+    capture = Capture(Following(body), lambda _: None)
+    try:
+        replay(datagrams(stream), sender.send, speed=50.0)
+        listen(receiver, capture, Until(), silent)
+    finally:
+        sender.close()
+        receiver.close()
+    taken = capture.keep("swing")
+    assert (capture.intake.tally.taken, capture.intake.tally.lost, len(taken.rows)) == (FRAMES, 0, FRAMES)
+    assert farthest(rig, taken.rows["q"][5:], poses[5:]) < 2e-3
+    taken.write(tmp_path / "take")
+    moved = MOTION.read(tmp_path / "take" / f"swing{study_folder.MOTION_END}")
+    assert len(moved) == FRAMES
+    assert moved.motion.times[0] == 0.0
+    record = taken.study().records[0]
+    assert record.tracked is not None
+    assert record.tracked.rmse < 1e-4
+
+
+def test_what_is_lost_is_told_and_bridged(body: Calibration, stream: Stream) -> None:
+    """Of a stream that loses a tenth: taken and lost add up to what was sent, and the motion has no hole."""
+    capture, said = captured(Following(body), sent(stream, lost=0.1))
+    tally = capture.intake.tally
+    assert tally.lost > 0
+    assert tally.taken + tally.lost == FRAMES
+    assert any("lost" in words for words in said)
+    study = capture.keep("holes").study()
+    assert study.records[0].motion is not None
+    assert np.isfinite(study.records[0].motion.q).all()
+    assert f"{tally.lost} lost" in " ".join(study.warnings)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -1e30, 5e5])
+def test_a_burst_of_no_numbers_holds_the_pose(
+    rig: Rig, body: Calibration, stream: Stream, poses: np.ndarray, value: float
+) -> None:
+    """Ten samples of NaN, infinities or places far away are held, told once, and what follows is tracked as before."""
+    values = stream.values.copy()
+    values[20:30] = value
+    capture, said = captured(Following(body), sent(replace(stream, values=values)))
+    rows = capture.keep("burst").rows
+    assert capture.intake.tally.held == 10
+    assert sum("held" in words for words in said) == 1
+    assert not rows["tracked"][20:30].any()
+    assert np.array_equal(rows["q"][29], rows["q"][19])
+    assert farthest(rig, rows["q"][45:], poses[45:]) < 2e-3
+
+
+def test_what_was_recorded_is_kept_when_the_stream_stops(body: Calibration, stream: Stream) -> None:
+    """A stream that breaks off without an end, in the midst of garbage, leaves what came before."""
+    data = [*sent(stream)[:40], b"EDMC", b"\xff" * 100]
+    capture, _ = captured(Following(body), data)
+    assert capture.recorded == 39
+    assert capture.intake.tally.garbled == 2
+    assert len(capture.keep("part").rows) == 39
+
+
+def test_nothing_recorded_is_an_error_that_says_why(body: Calibration, stream: Stream) -> None:
+    """No motion is made of no stream, of garbage, or of a handful of samples."""
+    said: list[str] = []
+    for data, word in ((sent(stream)[:5], "too short"), ([b"x"] * 3, "3 datagrams"), ([], "no stream")):
+        capture = Capture(Following(body), said.append)
+        capture.record()
+        for each in data:
+            capture.take(each, time.perf_counter())
+        with pytest.raises(InvalidValue, match=word):
+            capture.keep("none")
+
+
+def test_joint_values_are_the_configuration(poses: np.ndarray) -> None:
+    """Joint values by name, in any order and with the root, give the configuration that they were read off."""
+    rig = hoap3()
+    q = np.tile(rig.neutral, (20, 1))
+    q[:, 7:] = 0.2 * np.sin(np.arange(20)[:, None] / 5.0 + np.arange(rig.nq - 7))
+    joints = joints_of(rig, np.arange(20) / 100.0, q)
+    order = np.random.default_rng(0).permutation(len(joints.names))
+    mixed = replace(joints, names=tuple(joints.names[k] for k in order), values=joints.values[:, order],
+                    units=tuple(joints.units[k] for k in order))  # fmt: skip
+    capture, _ = captured(Following(rig), sent(stream_of(Recording("robot", joints=mixed))))
+    np.testing.assert_allclose(capture.keep("robot").rows["q"], q, atol=1e-6)
+
+
+def test_segments_turn_the_links_after_half_a_second_of_standing(rig: Rig, poses: np.ndarray) -> None:
+    """Of segments named as the links, the first half second of standing tells how they lie; then links turn as they."""
+    still = np.tile(rig.neutral, (60, 1))
+    kinematics, turns, places = Kinematics(rig), [], []
+    for q in np.concatenate([still, poses]):
+        kinematics.update(q)
+        turns.append(kinematics.rotations.copy())
+        places.append(kinematics.positions.copy())
+    segments = SegmentPoses(np.arange(len(turns)) / 100.0, rig.links, np.array(turns), np.array(places))
+    capture, said = captured(Following(rig), sent(stream_of(Recording("suit", segments=segments))))
+    rows = capture.keep("suit").rows
+    assert len(rows) == 60 + FRAMES - 50
+    assert any("standing" in words for words in said)
+    kinematics.update(rows["q"][-1])
+    assert np.abs(kinematics.rotations - turns[-1]).max() < 0.02
+
+
+@pytest.mark.parametrize(
+    ("names", "word"),
+    [(("A", "B"), "none of the recorded markers"), (("knee",), "joints of")],
+    ids=["markers", "joints"],
+)
+def test_names_that_do_not_fit_the_body_are_refused(body: Calibration, names: tuple[str, ...], word: str) -> None:
+    """A stream of another body is one error that names it, before any sample."""
+    if len(names) > 1:
+        layout, how = Layout("markers", names), Following(body)
+    else:
+        layout, how = Layout(JOINTS, names, root=True), Following(hoap3())
+    stream = Stream(layout, np.arange(20) / 100.0, np.zeros((20, layout.size)))
+    with pytest.raises(InvalidValue, match=word):
+        captured(how, sent(stream))
+
+
+def test_a_budget_bounds_a_sample(body: Calibration, stream: Stream) -> None:
+    """With next to no time samples count as unsettled, are told, and are tracked all the same."""
+    how = Following(body, TrackingOptions(budget=1e-6))
+    capture, said = captured(how, sent(stream))
+    assert capture.intake.tally.unsettled > FRAMES // 2
+    assert any("budget" in words for words in said)
+    assert np.nanmedian(capture.keep("hurried").rows["errors"]) < 0.01
+
+
+def test_memory_does_not_grow_with_the_recording(body: Calibration, stream: Stream) -> None:
+    """What a capture holds in memory after many samples is what it held after few."""
+    import tracemalloc
+
+    capture = Capture(Following(body), lambda _: None)
+    capture.record()
+    sizes = []
+    tracemalloc.start()
+    for _, data in datagrams(stream, repeats=6):
+        capture.take(data, time.perf_counter())
+        if capture.recorded % (2 * FRAMES) == 0:
+            sizes.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert capture.recorded == 6 * FRAMES
+    assert sizes[-1] - sizes[len(sizes) // 2] < 50_000
+
+
+def test_balance_of_a_body_at_rest_is_under_its_centre_of_mass() -> None:
+    """Standing still the zero-moment point is the centre of mass's foot; hanging in the air there is no polygon."""
+    rig = hoap3()
+    watch, q = BalanceWatch(rig), rig.neutral
+    q[2] = rig.standing_height
+    told = [watch.take(0.01 * k, q) for k in range(30)]
+    assert told[0].zmp is None
+    assert told[0].margin is not None
+    assert told[-1].zmp is not None
+    np.testing.assert_allclose(told[-1].zmp, told[-1].com[:2], atol=1e-6)
+    assert told[-1].margin == pytest.approx(told[0].margin, abs=1e-6)
+    q[2] += 0.5
+    assert watch.take(0.31, q).margin is None
+
+
+def test_an_accelerated_body_s_zero_moment_point_lies_behind() -> None:
+    """Under a known acceleration a of a rigid body the ZMP lies z / g a behind the centre of mass."""
+    rig = hoap3()
+    watch, q, found = BalanceWatch(rig), rig.neutral, None
+    q[2] = rig.standing_height
+    for k in range(40):
+        q[0] = 0.5 * 0.4 * (0.01 * k) ** 2
+        found = watch.take(0.01 * k, q)
+    assert found is not None
+    assert found.zmp is not None
+    assert found.com[0] - found.zmp[0] == pytest.approx(found.com[2] / 9.81 * 0.4, rel=1e-3)
+
+
+def test_a_server_shows_poses_and_keeps_takes(body: Calibration, stream: Stream, tmp_path: Path) -> None:
+    """Poses come out as lines that read back; record and keep write a folder; nonsense is answered, no more."""
+    lines: list[dict] = []
+    capture = Capture(Following(body), lambda _: None)
+    server = CaptureServer(Script(sent(stream)), capture, lambda line: lines.append(json.loads(line)))
+    server.obey(asked(b'{"do": "record"}'))
+    for request in (b"nonsense", b'{"do": "keep"}', b'{"do": "keep", "folder": "x", "name": "a/b"}', None):
+        server.obey(asked(request))
+    assert [line["kind"] for line in lines] == ["error"] * 4
+    for _ in range(FRAMES + 2):
+        server.work(0.0)
+    shown = [scene_pose(line) for line in lines if line["kind"] == "pose"]
+    assert shown
+    assert len(shown[-1].rotations) == len(body.rig.links)
+    assert shown[-1].error is not None
+    assert shown[-1].error < 1e-3
+    folder = tmp_path / "take"
+    server.obey(asked(json.dumps({"do": "keep", "folder": str(folder), "name": "one"}).encode()))
+    assert lines[-1]["kind"] == "kept"
+    assert len(MOTION.read(folder / f"one{study_folder.MOTION_END}")) == FRAMES
+    assert not capture.recording
+
+
+def test_a_replayed_take_is_the_recording(body: Calibration, stream: Stream, tmp_path: Path) -> None:
+    """Joint coordinates that a take wrote can be sent again and give the same configurations."""
+    capture, _ = captured(Following(body), sent(stream))
+    taken = capture.keep("again")
+    taken.write(tmp_path / "take")
+    found = find_recordings([tmp_path / "take" / "again.csv"])[0]
+    second, _ = captured(Following(body.rig), sent(stream_of(found)))
+    motion = taken.study().records[0].motion
+    assert motion is not None
+    assert farthest(body.rig, second.keep("twice").rows["q"], motion.q) < 1e-4
+
+
+def test_a_port_that_is_taken_is_told() -> None:
+    """Two receivers on one port, and an address that is none, are errors with a remedy."""
+    first = UdpReceiver(port=0)
+    try:
+        with pytest.raises(InvalidValue, match="--port"):
+            UdpReceiver(port=first.port)
+    finally:
+        first.close()
+    with pytest.raises(InvalidValue, match="no address"):
+        UdpReceiver("nowhere")

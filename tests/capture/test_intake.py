@@ -1,0 +1,149 @@
+"""Laws of what is taken of a stream."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.capture.datagram import MARKERS, WRAP, Layout, Sample, end_datagram, layout_datagram, sample_datagram
+from solver.capture.intake import ANEW, SILENT, Intake
+
+LAYOUT = Layout(MARKERS, ("A", "B"), rate=100.0)
+STEP = 0.01
+
+
+class Stream:
+    """A sender whose datagrams reach an intake one by one, on a clock of its own."""
+
+    def __init__(self, first: int = 0) -> None:
+        self.said: list[str] = []
+        self.intake = Intake(self.said.append)
+        self.first, self.now = first, 100.0
+        self.declare()
+
+    def declare(self, sequence: int | None = None, source: object = "one") -> None:
+        """Say what samples hold."""
+        number = self.first if sequence is None else sequence
+        self.intake.datagram(layout_datagram(LAYOUT, number, 0.0), self.now, source)
+
+    def send(self, number: int, time: float | None = None, source: object = "one", wait: float = STEP) -> float | None:
+        """Send a sample; the time that it was taken at."""
+        self.now += wait
+        sample = Sample(self.first + number, STEP * number if time is None else time, np.zeros(LAYOUT.size))
+        found = self.intake.datagram(sample_datagram(LAYOUT, sample), self.now, source)
+        return None if found is None else found.time
+
+
+@pytest.mark.parametrize("first", [0, WRAP - 100])
+def test_every_sample_is_taken_once_or_told(first: int) -> None:
+    """Whatever is lost, doubled or shuffled: taken, late and lost add up to what was sent, times only rise."""
+    random = np.random.default_rng(first % 7)
+    stream, times = Stream(first), []
+    order = np.arange(1000) + random.uniform(0.0, 2.5, 1000)  # neighbours change places
+    numbers = [int(k) for k in np.argsort(order) if random.random() > 0.1]
+    numbers = sorted(set(numbers) | {0, 999}, key=lambda k: order[k] if 0 < k < 999 else 2.0 * k - 500.0)
+    for number in numbers:
+        times += [stream.send(number)]
+        if random.random() < 0.05:
+            assert stream.send(number) is None
+    tally = stream.intake.tally
+    assert tally.taken + tally.late + tally.lost == 1000
+    assert tally.lost == 1000 - len(set(numbers))
+    assert tally.late > 0
+    assert tally.repeated > 0
+    assert np.all(np.diff([time for time in times if time is not None]) > 0.0)
+    assert len(stream.said) == 3, "lost, late and repeated are each said once"
+
+
+def test_the_end_counts_what_never_came() -> None:
+    """Samples that are lost just before the end are counted by the number that the end carries."""
+    stream = Stream()
+    stream.send(0)
+    stream.intake.datagram(end_datagram(LAYOUT, 5, 0.05), stream.now, "one")
+    assert stream.intake.ended
+    assert stream.intake.tally.lost == 4
+
+
+def test_time_that_runs_backwards_is_left_out_until_the_clock_has_begun_anew() -> None:
+    """Single samples from the past are dropped; a clock that stays behind counts as set back, and time goes on."""
+    stream = Stream()
+    for number in range(10):
+        stream.send(number)
+    assert stream.send(10, time=0.0) is None
+    assert stream.send(11) is not None
+    found = [stream.send(12 + k, time=-50.0 + STEP * k) for k in range(ANEW + 10)]
+    taken = [time for time in found if time is not None]
+    assert found[0] is None
+    assert len(taken) == 10
+    assert taken[0] > 0.11
+    assert np.all(np.diff(taken) > 0.0)
+    assert (stream.intake.tally.backwards, stream.intake.tally.restarts) == (ANEW + 1, 1)
+
+
+def test_a_clock_that_leaps_does_not_stretch_the_recording() -> None:
+    """A sender's clock that jumps ahead by a day is followed without the day; a true pause stays one."""
+    stream = Stream()
+    before = stream.send(0)
+    assert before is not None
+    after = stream.send(1, time=86400.0)
+    assert after is not None
+    assert 0.0 < after - before < 0.1
+    paused = stream.send(2, time=86400.0 + 30.0, wait=30.0)
+    assert paused is not None
+    assert paused - after == pytest.approx(30.0)
+    assert any("leaps" in words for words in stream.said)
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_sender_that_begins_anew_is_followed_on(declared: bool) -> None:
+    """Numbers and time from 0 again: after its declaration at once, without one after a while, and it is told."""
+    stream = Stream()
+    for number in range(500):
+        stream.send(number)
+    if declared:
+        stream.declare(0)
+    found = [stream.send(number) for number in range(100)]
+    taken = [time for time in found if time is not None]
+    assert len(taken) >= 100 - ANEW - 1
+    assert min(taken) > 4.99
+    assert stream.intake.tally.lost == 0
+    assert stream.intake.tally.restarts >= 1
+
+
+def test_a_second_sender_waits_until_the_first_is_silent() -> None:
+    """Two senders to one port are not mixed: the second is garbled as long as the first one sends."""
+    stream = Stream()
+    stream.send(0)
+    stream.declare(0, source="two")
+    assert stream.send(1, source="two") is None
+    assert stream.send(1) is not None
+    assert stream.intake.tally.garbled == 2
+    assert stream.send(2, source="two", wait=SILENT + 1.0) is not None
+
+
+def test_silence_and_garbage_are_said_once_and_counted() -> None:
+    """A stream that stops, starts again and is garbage between is told in a few sentences, and goes on."""
+    stream = Stream()
+    stream.send(0)
+    assert not stream.intake.watch(stream.now + 0.5)
+    for _ in range(5):
+        assert stream.intake.watch(stream.now + SILENT + 0.5)
+    for _ in range(50):
+        assert stream.intake.datagram(b"GET / HTTP/1.1", stream.now, "one") is None
+    assert stream.send(1, wait=5.0) is not None
+    assert not stream.intake.watch(stream.now + 0.5)
+    tally = stream.intake.tally
+    assert (tally.stops, tally.garbled, tally.lost) == (1, 50, 0)
+    assert len(stream.said) == 3
+    assert "50 were garbled" in tally.sentence
+
+
+def test_another_stream_on_the_same_port_is_left_out() -> None:
+    """Samples of other names never become samples of the first ones."""
+    stream, other = Stream(), Layout(MARKERS, ("C", "D"))
+    stream.send(0)
+    stream.intake.datagram(layout_datagram(other, 0, 0.0), stream.now, "one")
+    data = sample_datagram(other, Sample(1, STEP, np.zeros(other.size)))
+    assert stream.intake.datagram(data, stream.now, "one") is None
+    assert stream.intake.layout == LAYOUT
+    assert stream.intake.tally.garbled == 2
