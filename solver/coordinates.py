@@ -52,6 +52,9 @@ def to_manifold(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Cur
             turned = Exponential(y[:, span])
             q[:, into] = turned.quaternion
             v[:, span], a[:, span] = turned.rates(dy[:, span], ddy[:, span])
+        elif joint.kind == "continuous":
+            q[:, into] = np.concatenate([np.cos(y[:, span]), np.sin(y[:, span])], axis=1)
+            v[:, span], a[:, span] = dy[:, span], ddy[:, span]
         else:
             raise InvalidValue(f"joint {joint.name!r} is {joint.kind} and cannot dance: no rule for its coordinates")
     return Curves(q, v, a)
@@ -156,6 +159,9 @@ def unwrapped(rig: Rig, q: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     for part in quaternion_columns(rig):
         rows[:, part] /= np.linalg.norm(rows[:, part], axis=1, keepdims=True)
     y = to_flat(rig, rows)
+    for joint, _, moves in joint_places(rig):
+        if joint.kind == "continuous":
+            y[:, moves] = np.unwrap(y[:, moves], axis=0)
     for columns in rotation_columns(rig):
         y[:, columns] = so3.unwrapped(y[:, columns])
         far = np.linalg.norm(y[:, columns], axis=1) > SINGULAR

@@ -25,8 +25,12 @@ GRAVITY = 9.81
 """[m/s^2]."""
 UNSHOWN = "unshown"
 """Entry of the provenance: links that the markers of a calibration do not show."""
+UNLIMITED = "unlimited"
+"""Entry of the provenance: links whose joints shall not be held to a torque, whatever is known of them."""
 SAME_PLACE = 1e-6
 """[m] Joint centres nearer than this are the same."""
+SIDES = ("left", "right")
+"""Order of the links in a rig's pairs."""
 WIDE = 110
 """Characters of a line of a rig's repr."""
 
@@ -59,6 +63,7 @@ class Rig(_Derived):
         shapes: collision and display shapes.
         contacts: patches that may carry load.
         pairs: (left, right) link names that mirror each other.
+        excluded: pairs of link names that may touch: who made the robot says so.
         notes: provenance and warnings met while building, for the report.
         provenance: where the rig came from (kind, height, sex, file ...) and what its maker found out about it, as
             plain numbers, text, tuples and mappings. Nothing is built from it.
@@ -76,17 +81,20 @@ class Rig(_Derived):
     pairs: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     provenance: Mapping[str, object] = field(default_factory=dict)
+    excluded: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("links", "joints", "shapes", "contacts", "notes"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        object.__setattr__(self, "pairs", tuple((str(left), str(right)) for left, right in self.pairs))
+        for name in ("pairs", "excluded"):
+            object.__setattr__(self, name, tuple((str(one), str(other)) for one, other in getattr(self, name)))
         object.__setattr__(self, "boxes", frozen("boxes", self.boxes, (len(self.links), 2, 3)))
         object.__setattr__(self, "tips", frozen("tips", self.tips, (len(self.links), 3)))
         object.__setattr__(self, "provenance", MappingProxyType(_plain(self.provenance)))
         self._check_tree()
         self._check_prior()
-        named = [*(c.link for c in self.contacts), *(n for p in self.pairs for n in p), *(s.link for s in self.shapes)]
+        listed = (*self.pairs, *self.excluded)
+        named = [*(c.link for c in self.contacts), *(n for p in listed for n in p), *(s.link for s in self.shapes)]
         for link in named:
             self.index(link)
 
@@ -136,6 +144,11 @@ class Rig(_Derived):
     def unshown(self) -> tuple[str, ...]:
         """Links of which the calibration's markers do not show how they turn; none where nothing was calibrated."""
         return tuple(str(link) for link in self.provenance.get(UNSHOWN, ()))  # type: ignore[attr-defined]
+
+    @property
+    def unlimited(self) -> tuple[str, ...]:
+        """Links whose joints shall not be held to a torque: their file has placeholders, or who read it said so."""
+        return tuple(str(link) for link in self.provenance.get(UNLIMITED, ()))  # type: ignore[attr-defined]
 
     @property
     def headline(self) -> str:
@@ -284,20 +297,41 @@ class Rig(_Derived):
 
     @property
     def sides(self) -> dict[str, str]:
-        """Patch of each side, ``{"left": ..., "right": ...}``, by the rig's mirrored links or the patch's own name.
+        """Patch of each side, ``{"left": ..., "right": ...}``, by mirrored links, the patch's own name, or its place.
 
         Raises:
             InvalidValue: a side has no patch.
         """
         self.require_contacts()
         sides: dict[str, str] = {}
-        for column, side in enumerate(("left", "right")):
+        for column, side in enumerate(SIDES):
             links = {pair[column] for pair in self.pairs}
             named = [p.name for p in self.contacts if p.link in links] or [n for n in self.patches if side in n]
-            if not named:
+            if named:
+                sides[side] = named[0]
+        if not sides and len(self.contacts) == len(SIDES):  # names tell nothing: x is ahead, as in a rig's usual frame
+            turns, places = self.rest
+            index = [self.index(p.link) for p in self.contacts]
+            across = [float((turns[k] @ p.centroid + places[k])[1]) for k, p in zip(index, self.contacts)]
+            sides = dict(zip(SIDES, np.array(self.patches)[np.argsort(across)[::-1]].tolist()))
+        for side in SIDES:
+            if side not in sides:
                 raise InvalidValue(f"rig {self.name!r} has no {side} foot among its patches {', '.join(self.patches)}")
-            sides[side] = named[0]
         return sides
+
+    @property
+    def forward(self) -> np.ndarray:
+        """(3,) where the rig faces with every joint at zero, to the quarter turn: its left sole is on its left.
+
+        Raises:
+            InvalidValue: a side has no patch.
+        """
+        turns, places = self.rest
+        soles = {side: self.patch(name) for side, name in self.sides.items()}
+        centres = {side: turns[k] @ p.centroid + places[k] for side, p in soles.items() for k in [self.index(p.link)]}
+        across = centres["left"] - centres["right"]
+        ahead = np.array([across[1], -across[0], 0.0])  # left x up
+        return np.where(np.arange(3) == np.argmax(np.abs(ahead)), np.sign(ahead), 0.0)
 
     def with_prior(self, prior: InertialParameters, note: str | None = None) -> Rig:
         """The same rig believing (and carrying in its model) other inertial parameters."""

@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import frozen
 from ..errors import InvalidValue, UnknownPreset
 from ..rig import Rig
+from ..so3 import between
 
 SAME_TIME = 1e-9
 """[s] Phases whose ends differ by less join without a gap."""
@@ -19,6 +20,8 @@ ORTHONORMAL = 1e-6
 """Largest entry of R' R - 1 that a rotation may have."""
 STEP_SHARE = 0.8
 """Default step of a foot put forward, as a share of its sole's length (bonnet2016: 0.1 m HOAP-3, 0.2 m human)."""
+LEVEL = 1e-3
+"""[rad] A sole that leans less than this is level: files often write angles with few digits."""
 FOOT_CONFIGURATIONS = ("both", "right_forward", "right", "left")
 """The four stances of bonnet2016 Fig. 2.c, in the paper's order."""
 
@@ -168,12 +171,12 @@ def stance(rig: Rig, configuration: str, step: float | None = None, ground: floa
     """Feet planted flat in one of the four configurations, bonnet2016 Fig. 2.c and (17).
 
     The feet point and stand apart as in the rig's neutral posture; the left foot is where it is then, the right one
-    ``step`` ahead of its place in ``"right_forward"``. Soles lie on the ground.
+    ``step`` ahead of its place in ``"right_forward"``. Soles lie level on the ground.
 
     Args:
         rig: with a left and a right sole.
         configuration: one of `FOOT_CONFIGURATIONS`.
-        step: [m] along x; `STEP_SHARE` of the sole's length by default.
+        step: [m] to where the rig faces; `STEP_SHARE` of the sole's length by default.
         ground: [m] height of the floor.
 
     Raises:
@@ -183,12 +186,25 @@ def stance(rig: Rig, configuration: str, step: float | None = None, ground: floa
     if configuration not in FOOT_CONFIGURATIONS:
         raise UnknownPreset(configuration, FOOT_CONFIGURATIONS)
     sides = rig.sides
-    sole = rig.patch(sides["right"]).vertices
-    ahead = float(STEP_SHARE * np.ptp(sole[:, 0]) if step is None else step) * (configuration == "right_forward")
     wanted = (configuration,) if configuration in sides else ("right", "left")
     anchors = []
     for side in wanted:
-        anchor = anchors_at(rig, rig.neutral, (sides[side],))[0]
-        shift = np.array([ahead if side == "right" else 0.0, 0.0, ground - anchor.points(rig)[:, 2].min()])
+        anchor = _levelled(rig, anchors_at(rig, rig.neutral, (sides[side],))[0])
+        points = anchor.points(rig)
+        shift = np.array([0.0, 0.0, ground - points[:, 2].min()])
+        if configuration == "right_forward" and side == "right":
+            shift += rig.forward * (STEP_SHARE * np.ptp(points @ rig.forward) if step is None else step)
         anchors.append(Anchor(anchor.patch, anchor.rotation, anchor.position + shift))
     return tuple(anchors)
+
+
+def _levelled(rig: Rig, anchor: Anchor) -> Anchor:
+    """The anchor turned about its sole's centre by the least that makes the sole level."""
+    points = anchor.points(rig)
+    sides = np.roll(points, -1, axis=0) - points
+    normal = np.cross(sides, np.roll(sides, -1, axis=0)).sum(axis=0)
+    upwards = -normal / np.linalg.norm(normal)  # corners are counter-clockwise seen from below
+    if np.hypot(*upwards[:2]) < LEVEL:
+        return anchor
+    turn, centre = between(upwards, np.array([0.0, 0.0, 1.0])), points.mean(axis=0)
+    return Anchor(anchor.patch, turn @ anchor.rotation, centre + turn @ (anchor.position - centre))

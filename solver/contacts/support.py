@@ -76,7 +76,9 @@ def convex_polygon(points: np.ndarray, shrink: float = 0.0) -> SupportPolygon:
 
 
 def support_polygon(rig: Rig, anchors: Sequence[Anchor], shrink: float = 0.0) -> SupportPolygon:
-    """Support polygon of planted patches, (16).
+    """Support polygon of planted patches, (16), shrunk as the paper does, yet never less than each patch alone.
+
+    What is safe on one foot is safe on both, so that weight can change feet however narrow they are.
 
     Raises:
         InvalidValue: nothing is planted, or the polygon has no area (naming the patches).
@@ -85,7 +87,12 @@ def support_polygon(rig: Rig, anchors: Sequence[Anchor], shrink: float = 0.0) ->
     if not anchors:
         raise InvalidValue("an airborne rig has no support polygon")
     try:
-        return convex_polygon(np.concatenate([anchor.points(rig)[:, :2] for anchor in anchors]), shrink)
+        corners = [anchor.points(rig)[:, :2] for anchor in anchors]
+        whole = convex_polygon(np.concatenate(corners), shrink)
+        if len(anchors) < 2 or not shrink:
+            return whole
+        alone = [convex_polygon(each, shrink).vertices for each in corners]
+        return convex_polygon(np.concatenate([whole.vertices, *alone]))
     except InvalidValue as error:
         raise InvalidValue(f"patches {names} of rig {rig.name!r}: {error}") from None
 

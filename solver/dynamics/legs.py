@@ -8,6 +8,7 @@ velocity or acceleration whatever the pelvis does: (17) holds to rounding and si
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -20,7 +21,13 @@ CONVERGED = 1e-12
 """[m, rad] error at which a leg counts as solved."""
 ITERATIONS = 12
 KNEE = 0.2
-"""[rad] bend of the knee from which a leg's mobility is judged, and Newton's first guess."""
+"""[rad, m] bend of the knee from which a leg's mobility is judged, and Newton's first guess."""
+TRIAL_BEND = 0.5
+"""[rad, m] by which each joint is turned to see which of them brings the foot nearer to the hip."""
+MOBILE = 0.5
+"""Six joints serve a planted foot when they are this share as mobile as the six of the chain that are most so."""
+IMMOBILE = 1e-6
+"""Least determinant [m^3] of six joints' Jacobian, over the leg's length to the third power, that can plant a foot."""
 REGULAR = 0.7
 """Share of the Jacobian's determinant at that bend below which a leg counts as stretched."""
 LARGEST_STEP = 0.5
@@ -33,6 +40,7 @@ DAMPING = 1e-4
 CLOSE = 1e-13
 """Error at which a leg is met already, or as near as it comes."""
 UPRIGHT = np.eye(3)
+LEG_JOINTS = ("revolute", "continuous", "universal", "spherical", "prismatic")
 SIDES = ("right", "left")
 """Order of the feet in the coordinates of a dance."""
 
@@ -61,8 +69,9 @@ class Pose:
 class _Hinge:
     rotation: np.ndarray  # (3, 3) placement in the parent
     offset: np.ndarray  # (3,)
-    axes: np.ndarray  # (k, 3): one per turn, or empty for a spherical joint
+    axes: np.ndarray  # (k, 3): one per turn or slide, or empty for a spherical joint
     columns: np.ndarray  # places in the chain's coordinates
+    slides: bool  # along its axis, instead of turning about it
 
 
 class Leg:
@@ -73,7 +82,8 @@ class Leg:
         patch: name of the sole.
         link: the foot.
         columns: (n,) the chain's joint coordinates, counted from the first joint after the root.
-        solved: (6,) those of ``columns`` that follow from the poses; a chain of more joints keeps its last ones free.
+        solved: (6,) those of ``columns`` that follow from the poses; a chain of more joints keeps the others free.
+        bent: (n,) coordinates with the knee slightly bent.
     """
 
     def __init__(self, rig: Rig, side: str) -> None:
@@ -84,13 +94,22 @@ class Leg:
         self.columns = np.concatenate([np.arange(starts[k], starts[k + 1]) for k in path]) - ROOT_NV
         if len(self.columns) < FOOT:
             raise InvalidValue(
-                f"the {side} leg of rig {rig.name!r} has {len(self.columns)} joint coordinates; a planted foot needs 6"
+                f"the {side} leg of rig {rig.name!r} has {len(self.columns)} joint coordinates between "
+                f"{rig.links[0]!r} and {self.link!r}; a planted foot needs {FOOT}"
             )
-        self.solved = self.columns[:FOOT]
         self._hinges = _hinges(rig, path)
         self.lower, self.upper = rig.limits.lower[self.columns], rig.limits.upper[self.columns]
-        self.bent = self._bent()
-        self._mobility = abs(float(np.linalg.det(self.forward(self.bent[None])[2][0, :, :FOOT])))
+        self.bent = self._bent(rig.forward)
+        own, self._mobility = self._mobile()
+        if self._mobility <= IMMOBILE * self._length() ** 3:
+            raise InvalidValue(
+                f"the joints of the {side} leg of rig {rig.name!r} cannot move {self.link!r} in all six directions: a "
+                "planted foot would tie the root"
+            )
+        self.solved = self.columns[list(own)]
+        # a slice where it can be one: taking columns of a stack of matrices by it copies nothing
+        self._own: slice | list[int] = slice(FOOT) if own == tuple(range(FOOT)) else list(own)
+        self._kept = np.setdiff1d(np.arange(len(self.columns)), own)
 
     def lead(self, rates: Rates, foot: Rates, *, reach: bool = False) -> np.ndarray:
         """Write the joints of this leg under a foot into flat coordinates (N, nv or more), in place.
@@ -116,7 +135,22 @@ class Leg:
         return self._regularity(self.forward(x)[2])
 
     def _regularity(self, jacobian: np.ndarray) -> np.ndarray:
-        return np.abs(np.linalg.det(jacobian[:, :, :FOOT])) / self._mobility
+        return np.abs(np.linalg.det(jacobian[:, :, self._own])) / self._mobility
+
+    def _mobile(self) -> tuple[tuple[int, ...], float]:
+        """The six joints that follow from the poses, and the size of their Jacobian's determinant with the knee bent.
+
+        Of those that are mobile enough the first ones from the root: a chain of six has no choice.
+        """
+        jacobian = self.forward(self.bent[None])[2][0]
+        choices = list(combinations(range(len(self.columns)), FOOT))
+        sizes = np.abs(np.linalg.det(jacobian[:, choices].swapaxes(0, 1)))
+        first = int(np.argmax(sizes >= MOBILE * sizes.max()))
+        return choices[first], float(sizes[first])
+
+    def _length(self) -> float:
+        """[m] of the chain, from joint to joint."""
+        return float(sum(np.linalg.norm(hinge.offset) for hinge in self._hinges[1:]))
 
     def forward(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Foot rotation (N, 3, 3), position (N, 3) and Jacobian (N, 6, n) by coordinates x (N, n), root axes."""
@@ -130,7 +164,7 @@ class Leg:
 
         Args:
             rotation, position: (N, 3, 3), (N, 3) [m] of the foot link in the root's axes.
-            guess: (N, n) start; its last n - 6 columns are kept.
+            guess: (N, n) start; the n - 6 columns that are not solved are kept.
         """
         x = np.array(guess, float)
         good = np.zeros(len(x), bool)
@@ -143,11 +177,12 @@ class Leg:
             active, error, jacobian = active[~done], error[~done], jacobian[~done]
             if not len(active):
                 break
-            step = _solve(jacobian[:, :, :FOOT], error)
+            step = _solve(jacobian[:, :, self._own], error)
             longest = np.abs(step).max(axis=1, keepdims=True)
-            x[active, :FOOT] += step * np.minimum(1.0, LARGEST_STEP / np.maximum(longest, 1e-300))
-        x[:, :FOOT] = np.where(good[:, None], x[:, :FOOT], guess[:, :FOOT])
-        return x, good
+            here = x[active]
+            here[:, self._own] += step * np.minimum(1.0, LARGEST_STEP / np.maximum(longest, 1e-300))
+            x[active] = here
+        return np.where(good[:, None], x, guess), good
 
     def nearest(self, rotation: np.ndarray, position: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates (N, n) whose foot is at, or out of reach comes closest to, poses in root axes; which were met.
@@ -170,11 +205,11 @@ class Leg:
             active = active[(error[active] ** 2).sum(axis=1) > CLOSE**2]
             if not len(active):
                 break
-            jacobian = self.forward(x[active])[2][:, :, :FOOT]
+            jacobian = self.forward(x[active])[2][:, :, self._own]
             square = jacobian.swapaxes(1, 2) @ jacobian + damping[active, None, None] * np.eye(FOOT)
             right = jacobian.swapaxes(1, 2) @ error[active, :, None]
             trial = x[active].copy()
-            trial[:, :FOOT] += np.linalg.solve(square, right)[:, :, 0]
+            trial[:, self._own] += np.linalg.solve(square, right)[:, :, 0]
             new = self._misfit(trial, rotation[active], position[active])
             better = (new**2).sum(axis=1) < (error[active] ** 2).sum(axis=1)
             x[active[better]], error[active[better]] = trial[better], new[better]
@@ -186,25 +221,48 @@ class Leg:
         turn, place, _ = self.forward(x)
         return np.concatenate([position - place, vee(rotation @ turn.swapaxes(1, 2))], axis=1)
 
-    def _bent(self) -> np.ndarray:
-        """Coordinates (n,) with the joint of the most one-sided range, the knee, slightly bent."""
-        bent = np.clip(0.0, self.lower, self.upper)
-        middle = 0.5 * (self.lower + self.upper)
-        knee = int(np.argmax(np.where(np.isfinite(middle), np.abs(middle), 0.0)))
-        bent[knee] = np.clip(KNEE * np.sign(middle[knee]), self.lower[knee], self.upper[knee])
-        return bent
+    def _bent(self, forward: np.ndarray) -> np.ndarray:
+        """Coordinates (n,) with the knee slightly bent: the joint that brings the foot nearest to the hip.
+
+        It bends the way its range is wider, or in a range that does not tell, the foot backwards.
+
+        Args:
+            forward: (3,) where the rig faces, root axes.
+        """
+        rest = np.clip(0.0, self.lower, self.upper)
+        trials = np.tile(rest, (2, len(rest), 1))
+        for column in range(len(rest)):
+            trials[:, column, column] = np.clip(
+                rest[column] + np.array([-TRIAL_BEND, TRIAL_BEND]), self.lower[column], self.upper[column]
+            )
+        origins = self._placed(np.concatenate([rest[None], trials.reshape(-1, len(rest))])).origins
+        ways = (origins[-1] - origins[0]).T
+        shorter = np.linalg.norm(ways[0]) - np.linalg.norm(ways[1:], axis=1)
+        nearer = shorter.reshape(2, -1)
+        knee = int(np.argmax(nearer.max(axis=0)))
+        back = (ways[1:].reshape(2, len(rest), 3) - ways[0])[:, knee] @ -forward
+        room = np.abs(np.array([self.lower[knee], self.upper[knee]]) - rest[knee])
+        told = np.abs(nearer[0, knee] - nearer[1, knee]) > 1e-3 * np.abs(nearer[:, knee]).max()
+        if told:
+            way = int(np.argmax(nearer[:, knee]))
+        elif room[0] != room[1]:
+            way = int(np.argmax(room))
+        else:
+            way = int(np.argmax(back))
+        rest[knee] = np.clip(rest[knee] + (-KNEE, KNEE)[way], self.lower[knee], self.upper[knee])
+        return rest
 
     def rates(self, x: np.ndarray, dx: np.ndarray, ddx: np.ndarray, foot: Pose) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives (N, n) of solved coordinates; dx, ddx (N, n) give those of the coordinates kept free."""
         placed = self._placed(x)
         jacobian = placed.jacobian()
         dx, ddx = dx.copy(), ddx.copy()
-        kept = jacobian[:, :, FOOT:]
+        own, kept = jacobian[:, :, self._own], jacobian[:, :, self._kept]
         # frames n, components i of the foot's velocity, kept coordinates j
-        dx[:, :FOOT] = _solve(jacobian[:, :, :FOOT], foot.velocity - np.einsum("nij,nj->ni", kept, dx[:, FOOT:]))
+        dx[:, self._own] = _solve(own, foot.velocity - np.einsum("nij,nj->ni", kept, dx[:, self._kept]))
         bias = self._bias(placed, dx)
-        wanted = foot.acceleration - bias - np.einsum("nij,nj->ni", kept, ddx[:, FOOT:])
-        ddx[:, :FOOT] = _solve(jacobian[:, :, :FOOT], wanted)
+        wanted = foot.acceleration - bias - np.einsum("nij,nj->ni", kept, ddx[:, self._kept])
+        ddx[:, self._own] = _solve(own, wanted)
         return dx, ddx
 
     def _placed(self, x: np.ndarray) -> _Placed:
@@ -218,7 +276,11 @@ class Leg:
             place = place + _applied(turn, hinge.offset)
             turn = _composed(turn, hinge.rotation)
             origins[hinge.columns] = place
-            if len(hinge.axes):
+            if hinge.slides:
+                axes[hinge.columns] = _applied(turn, hinge.axes[0])
+                place = place + axes[hinge.columns[0]] * x[:, hinge.columns[0]]
+                exponentials.append(None)
+            elif len(hinge.axes):
                 for axis, column in zip(hinge.axes, hinge.columns):
                     axes[column] = _applied(turn, axis)
                     turn = _turned(turn, axis, x[:, column])
@@ -229,7 +291,8 @@ class Leg:
                 axes[hinge.columns] = product(turn, exponential.right_jacobian.transpose(1, 2, 0)).swapaxes(0, 1)
                 exponentials.append(exponential)
             turns.append(turn)
-        return _Placed(turn, place, origins, axes, turns, exponentials)
+        slides = np.concatenate([np.full(len(hinge.columns), hinge.slides) for hinge in self._hinges])
+        return _Placed(turn, place, origins, axes, turns, exponentials, slides)
 
     def _bias(self, placed: _Placed, dx: np.ndarray) -> np.ndarray:
         """(N, 6) the foot's acceleration at zero ddx."""
@@ -240,6 +303,9 @@ class Leg:
             lever = placed.origins[hinge.columns[0]] - before
             before = placed.origins[hinge.columns[0]]
             speed_rate = speed_rate + cross(spin_rate, lever) + cross(spin, cross(spin, lever))
+            if hinge.slides:  # its own way is part of the next lever; its speed, seen from a turning link, is not
+                speed_rate = speed_rate + 2.0 * cross(spin, placed.axes[hinge.columns[0]] * dx[:, hinge.columns[0]])
+                continue
             if exponential is None:
                 for column in hinge.columns:
                     own = placed.axes[column] * dx[:, column]
@@ -261,9 +327,10 @@ class _Placed:
 
     Attributes:
         turn, place: (3, 3, N), (3, N) of the foot.
-        origins, axes: (n, 3, N) of each coordinate's turn.
+        origins, axes: (n, 3, N) of each coordinate's turn, or slide.
         turns: (3, 3, N) after each joint.
         exponentials: of each spherical joint's rotation vectors; None where a joint turns about fixed axes.
+        slides: (n,) True for coordinates along which the leg grows.
     """
 
     turn: np.ndarray
@@ -272,11 +339,16 @@ class _Placed:
     axes: np.ndarray
     turns: list[np.ndarray]
     exponentials: list[Exponential | None]
+    slides: np.ndarray
 
     def jacobian(self) -> np.ndarray:
         """(N, 6, n) of the foot."""
-        linear = cross(self.axes.swapaxes(0, 1), self.place[:, None] - self.origins.swapaxes(0, 1))
-        return np.concatenate([linear, self.axes.swapaxes(0, 1)]).transpose(2, 0, 1)
+        axes = self.axes.swapaxes(0, 1)
+        linear = cross(axes, self.place[:, None] - self.origins.swapaxes(0, 1))
+        if not self.slides.any():
+            return np.concatenate([linear, axes]).transpose(2, 0, 1)
+        slides = self.slides[None, :, None]
+        return np.concatenate([np.where(slides, axes, linear), np.where(slides, 0.0, axes)]).transpose(2, 0, 1)
 
 
 def seen_from_root(roots: Rates, feet: Rates) -> Pose:
@@ -314,7 +386,7 @@ def legs(rig: Rig) -> tuple[Leg, Leg]:
     """Right and left leg.
 
     Raises:
-        InvalidValue: no soles, fewer than six joint coordinates to a foot, or a leg that is no chain of hinges.
+        InvalidValue: no soles, or a leg whose joints cannot move its foot in all six directions.
     """
     return Leg(rig, "right"), Leg(rig, "left")
 
@@ -332,11 +404,12 @@ def _hinges(rig: Rig, links: list[int]) -> list[_Hinge]:
     result, first = [], 0
     for link in links:
         joint = rig.joints[link]
-        if joint.kind not in ("spherical", "revolute", "universal"):
-            raise InvalidValue(f"joint {joint.name!r} of a leg is {joint.kind}, not a hinge")
+        if joint.kind not in LEG_JOINTS:
+            known = ", ".join(LEG_JOINTS)
+            raise InvalidValue(f"joint {joint.name!r} of a leg is {joint.kind}: legs are made of {known} joints")
         columns = np.arange(first, first + joint.nv)
         first += joint.nv
-        result.append(_Hinge(joint.rotation, joint.position, joint.axes, columns))
+        result.append(_Hinge(joint.rotation, joint.position, joint.axes, columns, joint.kind == "prismatic"))
     return result
 
 

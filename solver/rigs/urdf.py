@@ -16,6 +16,7 @@ Decisions, each told in the rig's notes where it applies:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +24,11 @@ import numpy as np
 from ..errors import InvalidValue, UnknownLink
 from ..inertials import InertialParameters
 from ..joints import Joint, Limits, rest_of
-from ..rig import Rig
+from ..rig import GRAVITY, UNLIMITED, Rig
 from .names import mirrored_pairs, named_pairs
+from .soles import sole_of
 from .urdf_document import LIMITED_TYPES, UrdfDocument, read_urdf
-from .urdf_geometry import MESH_POLICIES, Geometry, boxes_and_tips, find_feet, read_geometry, sole_of
+from .urdf_geometry import MESH_POLICIES, Geometry, boxes_and_tips, find_feet, read_geometry
 from .urdf_tree import MovingBodies, moving_bodies
 
 NO_LIMIT = 10.0
@@ -37,6 +39,8 @@ PLACEHOLDERS = {1.0, 10.0}
 """[rad/s] Speed limits that, stated for every joint alike, nobody measured."""
 FEW = 3
 """Joints from which on one value for all of them is no coincidence."""
+WEAKEST = 0.05
+"""Share of weight times height that the joints of a leg must at least bear."""
 INCONSISTENT = -1e-6
 """A second moment below this share of their sum is negative, not rounded."""
 HUGE, HEAVY = 100.0, 10_000.0
@@ -60,7 +64,7 @@ def from_urdf(
         meshes: ``"found"`` reads the meshes that exist and notes those that do not, ``"required"`` insists on all,
             ``"none"`` reads none. Meshes become convex hulls.
         feet: URDF links that touch the ground; by default those named foot, sole, toe (or ankle) that are lowest with
-            every joint at zero.
+            every joint at zero, or else the lowest ends. Their soles are what is flat at their bottom.
         base_link: link at which wrenches are to be expressed, kept in the provenance; the root by default.
 
     Returns:
@@ -91,8 +95,17 @@ def from_urdf(
     rest = rest_of(joints)
     boxes, tips = boxes_and_tips(joints, rest[1], geometry.shapes, prior)
     limits, limit_notes = _limits(document, joints)
+    alike = _alike(limits.torque)
+    weak = alike is not None and alike < WEAKEST * GRAVITY * prior.total_mass * float(np.ptp(rest[1][:, 2]))
+    if alike is not None:
+        told = "too little to bend a knee, so taken as none; state" if weak else "these look like placeholders: state"
+        limit_notes.append(f"every joint has effort limit {alike:g}: {told} torques where they are known")
+    if weak:
+        limits = replace(limits, torque=np.full(len(limits.torque), np.inf))
     pairs, apart = mirrored_pairs(named_pairs(links), dict(zip(links, rest[1])))
-    standing = find_feet(joints, rest, merged, geometry.shapes) if feet is None else _carriers(feet, merged)
+    mirrored = {link for pair in pairs for link in pair}
+    named = None if feet is None else _carriers(feet, merged)
+    standing = find_feet(joints, rest, merged, geometry.shapes, mirrored) if named is None else named
     soles = [sole_of(link, rest[0][links.index(link)], geometry.shapes) for link in standing]
     contacts = tuple(sole for sole in soles if sole is not None)
     if base_link is not None:
@@ -100,6 +113,8 @@ def from_urdf(
     inconsistent = _inconsistent(document)
     notes = [f"read from {document.path.name}", *_body_notes(bodies, inconsistent), *limit_notes]
     notes += _geometry_notes(geometry, contacts, apart)
+    if round_ := [link for link, sole in zip(standing, soles) if sole is None]:
+        notes.append(f"no flat sole, so nothing to stand on: {_listed(round_)}; state soles if it has them")
     if size := _size_note(rest[1], prior):
         notes.append(size)
     if mimic := [joint.name for joint in joints if joint.mimic is not None]:
@@ -125,6 +140,7 @@ def from_urdf(
             "base_link": base_link or links[0],
             "bodies": {link: list(names) for link, names in merged.items()},
             "inconsistent": list(inconsistent),
+            UNLIMITED: list(links[1:]) if weak else [],
         },
     )
 
@@ -167,9 +183,20 @@ def _limits(document: UrdfDocument, joints: Sequence[Joint]) -> tuple[Limits, li
     notes = [f"{what}: {_listed(names)}" for what, names in told if names]
     parts["speed"], speed_notes = _plausible_speeds(parts["speed"])
     notes += speed_notes
-    if len(joints) > FEW and len(set(parts["torque"])) == 1 and parts["torque"][0] < np.inf:
-        notes.append(f"every joint has effort limit {parts['torque'][0]:g}: these look like placeholders")
-    return Limits(*(np.array(parts[name]) for name in ("lower", "upper", "speed", "torque"))), notes
+    limits = Limits(*(np.array(parts[name]) for name in ("lower", "upper", "speed", "torque")))
+    alike = {(low, high) for low, high in zip(limits.lower, limits.upper) if np.isfinite([low, high]).all()}
+    if len(limits.lower) > FEW and len(alike) == 1:
+        low, high = alike.pop()
+        notes.append(
+            f"every joint turns from {low:g} to {high:g}: these look like placeholders; a dance is as wide as they are"
+        )
+    return limits, notes
+
+
+def _alike(torques: np.ndarray) -> float | None:
+    """The one effort limit that a file gives all joints alike: few robots' fingers are as strong as their hips."""
+    alike = len(torques) > FEW and np.isfinite(torques[0]) and bool((torques == torques[0]).all())
+    return float(torques[0]) if alike else None
 
 
 def _plausible_speeds(speeds: list[float]) -> tuple[list[float], list[str]]:
@@ -231,7 +258,7 @@ def _geometry_notes(geometry: Geometry, contacts: Sequence[object], apart: Seque
     if geometry.formless:
         notes.append(f"shapes without size or of a kind that is not known left out: {_listed(geometry.formless)}")
     if not contacts:
-        notes.append("no feet found: name them with 'feet' if contacts are needed")
+        notes.append("no feet found: name them ('feet') or state their soles if contacts are needed")
     if apart:
         notes.append(f"named left and right but not mirrored, so not paired: {_listed([a for a, _ in apart])}")
     return notes

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from ..errors import InputError
 from ..inertials import InertialParameters
 from ..joints import Joint
-from ..patch import ContactPolygon
 from ..shape import Shape
 from .meshes import cylinder, load_hull, resolve
+from .soles import bottom_points
 from .solids import bounds
 from .urdf_document import UrdfDocument
 from .urdf_elements import numbers, only, origin
@@ -25,8 +24,6 @@ from .urdf_tree import MovingBodies
 MESH_POLICIES = ("found", "required", "none")
 SMALLEST_HALF_SIDE = 0.01
 """A box without geometry is at least this share of the robot's extent thick, to each side."""
-SOLE_THICKNESS = 0.01
-"""Points of a foot within this height [m] of its lowest point belong to the sole."""
 STANDS_ON = 0.08
 """Feet end within this share of the robot's height above its lowest point."""
 SIZES = {"box": (("size", 3),), "sphere": (("radius", 1),), "cylinder": (("radius", 1), ("length", 1))}
@@ -198,23 +195,23 @@ def find_feet(
     rest: tuple[np.ndarray, np.ndarray],
     bodies: Mapping[str, Sequence[str]],
     shapes: Sequence[Shape],
+    mirrored: Collection[str] = (),
 ) -> list[str]:
-    """Moving links that look like feet: named so, with geometry, and lowest where the robot stands at zero.
+    """Moving links that look like feet, with geometry and lowest where the robot stands at zero: by name, or by place.
 
     Args:
         joints: L, which move the links.
         rest: axes (L, 3, 3) and origins (L, 3) [m] of the links, every joint at zero.
         bodies: names of all URDF links in each moving link, in the joints' order.
+        mirrored: links that have a counterpart on the other side; without names only the ends of those are feet.
     """
     turns, origins = rest
     links = list(bodies)
-    clouds: dict[str, list[np.ndarray]] = {}
+    lowest: dict[str, float] = {}
     for shape in shapes:
-        clouds.setdefault(shape.link, []).append(_points(shape))
-    lowest = {}
-    for link, points in clouds.items():
-        k = links.index(link)
-        lowest[link] = float((np.vstack(points) @ turns[k].T + origins[k])[:, 2].min())
+        k = links.index(shape.link)
+        height = float((bottom_points(shape, -turns[k][2]) @ turns[k][2]).min() + origins[k, 2])
+        lowest[shape.link] = min(height, lowest.get(shape.link, np.inf))
     if not lowest:
         return []
     floor = min(lowest.values())
@@ -224,7 +221,8 @@ def find_feet(
         hits = [link for link, names in bodies.items() if any(pattern.search(body) for body in names)]
         return [link for link in hits if lowest.get(link, np.inf) <= reach]
 
-    return named(FOOT) or _ends(joints, links, named(ANKLE))
+    low = [link for link in links if link in mirrored and lowest.get(link, np.inf) <= reach]
+    return named(FOOT) or _ends(joints, links, named(ANKLE)) or _ends(joints, links, low)
 
 
 def _ends(joints: Sequence[Joint], links: Sequence[str], chosen: Sequence[str]) -> list[str]:
@@ -236,33 +234,3 @@ def _ends(joints: Sequence[Joint], links: Sequence[str], chosen: Sequence[str]) 
             above.add(links[parent])
             parent = joints[parent].parent
     return [link for link in chosen if link not in above]
-
-
-def sole_of(link: str, rotation: np.ndarray, shapes: Sequence[Shape]) -> ContactPolygon | None:
-    """Convex hull of a link's lowest points at the zero posture; None where they span no area.
-
-    Args:
-        rotation: (3, 3) link axes to world axes at the zero posture.
-    """
-    points = np.vstack([np.zeros((0, 3)), *(_points(shape) for shape in shapes if shape.link == link)])
-    if not len(points):
-        return None
-    down = points @ rotation.T
-    low = down[down[:, 2] <= down[:, 2].min() + SOLE_THICKNESS]
-    try:
-        outline = low[ConvexHull(low[:, :2]).vertices]
-    except (QhullError, ValueError):
-        return None
-    flat = np.column_stack([outline[::-1, :2], np.full(len(outline), low[:, 2].min())])
-    return ContactPolygon(f"{link}_sole", link, flat @ rotation)
-
-
-def _points(shape: Shape) -> np.ndarray:
-    """(V, 3) [m] points that hold a shape, link axes."""
-    if shape.kind == "mesh":
-        return shape.vertices
-    signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T
-    if shape.kind == "box":
-        return signs * shape.size @ shape.rotation.T + shape.centre
-    low, high = bounds(shape)
-    return (low + high) / 2 + signs * (high - low) / 2

@@ -24,6 +24,8 @@ from ..so3 import log
 
 TRUNK_SHARE = 0.85
 """Share of a root displacement that the centre of mass follows, roughly: Newton's first guess of it."""
+LEAST_SHARE = 0.2
+"""The same share told by the last step, of a rig with heavy legs, is believed from here on."""
 BALANCED = 1e-10
 """[m] distance of the centre of mass to its goal at which a static posture counts as balanced."""
 BEND = 0.06
@@ -59,7 +61,8 @@ class LeggedRig:
         legs: right and left.
         size: D, number of coordinates.
         lower, upper, speed: (D,) limits of the coordinates; infinite for root and feet.
-        trunk: (n,) joint coordinates that belong to no leg, as columns of y.
+        trunk: (n,) joint coordinates that belong to no leg and are not held, as columns of y.
+        held: (n,) joint coordinates that keep their place: see `held_coordinates`.
         leg_columns: columns of y by side.
         foot_columns: columns of y by side.
     """
@@ -76,7 +79,8 @@ class LeggedRig:
         self.leg_columns = {leg.side: ROOT_NV + leg.columns for leg in self.legs}
         self.foot_columns = {side: np.arange(nv + FOOT * k, nv + FOOT * (k + 1)) for k, side in enumerate(SIDES)}
         in_legs = np.concatenate(list(self.leg_columns.values()))
-        self.trunk = np.setdiff1d(np.arange(ROOT_NV, nv), in_legs)
+        self.held = ROOT_NV + np.flatnonzero(held_coordinates(rig))
+        self.trunk = np.setdiff1d(np.arange(ROOT_NV, nv), np.concatenate([in_legs, self.held]))
         self._mechanics = Mechanics(rig)
         self._weight = rig.weight
         self.straight_height = self._straight_height()
@@ -146,6 +150,8 @@ class LeggedRig:
         y = np.array(y, float)
         good = np.zeros(len(y), bool)
         active = np.arange(len(y))
+        share = np.full((len(y), 2), TRUNK_SHARE)
+        before, step = np.full((len(y), 2), np.nan), np.ones((len(y), 2))
         for _ in range(12):
             solved_y, curves, found = self.still(y[active], solved)
             y[active] = np.where(found[:, None], solved_y, y[active])
@@ -156,7 +162,12 @@ class LeggedRig:
             active, error = active[going], error[going]
             if not len(active):
                 break
-            y[active, :2] += error / TRUNK_SHARE
+            with np.errstate(invalid="ignore", divide="ignore"):
+                followed = (before[active] - error) / step[active]
+            told = (followed > LEAST_SHARE) & (followed < 1.0 / LEAST_SHARE)
+            share[active] = np.where(told, followed, share[active])
+            before[active], step[active] = error, error / share[active]
+            y[active, :2] += step[active]
         return y, good
 
     def home(self, footing: Footing, goal: np.ndarray | None = None) -> np.ndarray:
@@ -192,3 +203,21 @@ class LeggedRig:
         anchor = stance(self.rig, "both", self.step)[0]
         leg = next(leg for leg in self.legs if leg.patch == anchor.patch)
         return float(anchor.position[2] - leg.forward(np.zeros((1, len(leg.columns))))[1][0, 2])
+
+
+def held_coordinates(rig: Rig) -> np.ndarray:
+    """(nv - 6,) True for joint coordinates that a dance leaves where they are.
+
+    Coupled joints, such as a gripper's fingers, do not move by themselves; joints below a sole, such as toes, would
+    press on the floor.
+    """
+    feet = [rig.index(patch.link) for patch in rig.contacts if patch.name in rig.sides.values()]
+    sources = {joint.mimic.source for joint in rig.joints if joint.mimic is not None}
+    below: set[int] = set()
+    held: list[bool] = []
+    for link, joint in enumerate(rig.joints):
+        if joint.parent in below or joint.parent in feet:
+            below.add(link)
+        if link:
+            held += [link in below or joint.mimic is not None or joint.name in sources] * joint.nv
+    return np.array(held, bool)

@@ -51,6 +51,15 @@ def test_both_feet_hold_more_than_one() -> None:
         assert both.area > 2.0 * one.area
 
 
+@pytest.mark.parametrize("shrink", [0.0, 0.4, 0.9])
+def test_shrunk_both_feet_hold_what_one_holds(shrink: float) -> None:
+    """However far soles shrink, weight can change feet: both feet's polygon contains each one's, shrunk alike."""
+    rig = hoap3()
+    both = support_polygon(rig, stance(rig, "both"), shrink)
+    for side in ("right", "left"):
+        assert both.margin(support_polygon(rig, stance(rig, side), shrink).vertices).min() > -1e-12
+
+
 def test_no_area_no_support() -> None:
     """Corners on one line are refused."""
     with pytest.raises(InvalidValue, match="no area"):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from solver.contacts.schedule import stance
 from solver.coordinates import joint_coordinates, to_flat, to_manifold
 from solver.dynamics.legs import legs
 from solver.errors import InvalidValue
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
-from solver.rigs import hoap3, hrp2, human
+from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.trajectory.legged_rig import LeggedRig
 from tests.random_motion import mixed_rig
 
@@ -95,3 +99,87 @@ def test_rigs_without_feet_are_refused() -> None:
     """A rig without soles cannot dance, and says so."""
     with pytest.raises(InvalidValue, match="contact"):
         LeggedRig(mixed_rig(), shrink=0.4)
+
+
+def _legged(tmp_path: Path, leg: Sequence[tuple[str, str, str]], face: str = "+x") -> Rig:
+    """A trunk on two equal legs of joints (kind, axis, offset from the joint before) and a flat foot."""
+    ahead = {"+x": "0.03 0 -0.02", "-x": "-0.03 0 -0.02"}[face]
+    sign = 1 if face == "+x" else -1
+    mass = '<inertial><mass value="1"/><inertia ixx=".01" iyy=".01" izz=".01" ixy="0" ixz="0" iyz="0"/></inertial>'
+    parts = [f'<link name="trunk">{mass}</link>']
+    for side, across in (("left", 0.1 * sign), ("right", -0.1 * sign)):
+        above = "trunk"
+        for number, (kind, axis, offset) in enumerate(leg):
+            link = f"{side}_foot" if number == len(leg) - 1 else f"{side}_{number}"
+            box = f'<collision><origin xyz="{ahead}"/><geometry><box size="0.2 0.1 0.04"/></geometry></collision>'
+            place = f"0 {across} 0" if number == 0 else offset
+            limit = '<limit effort="90" velocity="9" lower="-2" upper="2"/>'
+            parts.append(f'<link name="{link}">{mass}{box if link.endswith("foot") else ""}</link>')
+            parts.append(
+                f'<joint name="{link}_joint" type="{kind}"><parent link="{above}"/><child link="{link}"/>{limit}'
+                f'<origin xyz="{place}"/><axis xyz="{axis}"/></joint>'
+            )
+            above = link
+    path = tmp_path / "legged.urdf"
+    path.write_text(f'<robot name="legged">{"".join(parts)}</robot>')
+    return from_urdf(path)
+
+
+X, Y, Z, HERE, DOWN = "1 0 0", "0 1 0", "0 0 1", "0 0 0", "0 0 -0.4"
+HIP = [("revolute", Z, HERE), ("revolute", X, HERE), ("revolute", Y, HERE)]
+LEGS = {
+    "knee of two, ankle of three": [
+        *HIP, ("revolute", Y, DOWN), ("revolute", Z, HERE),
+        ("revolute", X, DOWN), ("revolute", Y, HERE), ("revolute", Z, HERE),
+    ],
+    "ankle before roll": [*HIP, ("revolute", Y, DOWN), ("revolute", Y, DOWN), ("revolute", X, HERE)],
+    "telescope": [*HIP, ("prismatic", Z, DOWN), ("revolute", Y, DOWN), ("revolute", X, HERE)],
+    "wheel-like hip": [("continuous", Z, HERE), *HIP[1:], ("revolute", Y, DOWN), ("revolute", Y, DOWN),
+                       ("revolute", X, HERE)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("leg", LEGS)
+@pytest.mark.parametrize("face", ["+x", "-x"])
+def test_legs_of_any_joints_plant_their_feet(tmp_path: Path, leg: str, face: str) -> None:
+    """Joints of any order, number and kind: the foot stays, also in velocity and acceleration, under a moving root."""
+    rig = _legged(tmp_path, LEGS[leg], face)
+    assert rig.forward @ [1.0, 0.0, 0.0] == (1.0 if face == "+x" else -1.0)
+    legged = LeggedRig(rig, shrink=0.4)
+    footing = legged.footing("both")
+    times = np.linspace(0.0, 1.0, 9)[:, None]
+    rates = np.zeros((3, len(times), legged.size))
+    rates[0] = legged.home(footing)
+    pace, size = np.array([2.0, 1.3, 0.7, 2.0, 1.5, 0.9]), 0.02 * np.array([1.0, 1.0, 0.5, 4.0, 4.0, 4.0])
+    for k, wave in enumerate((np.sin(times * pace), pace * np.cos(times * pace), -(pace**2) * np.sin(times * pace))):
+        rates[k][:, :6] += size * wave
+    _, curves, good = legged.frames(rates[0], rates[1], rates[2], footing.solved)
+    assert good.all()
+    data = rig.model.createData()
+    for q, v, a in zip(curves.q, curves.v, curves.a):
+        pin.forwardKinematics(rig.model, data, q, v, a)
+        for patch in rig.contacts:
+            joint = rig.joint(patch.link)
+            assert np.abs(pin.getVelocity(rig.model, data, joint).vector).max() < 1e-10
+            assert np.abs(pin.getAcceleration(rig.model, data, joint).vector).max() < 1e-9
+            anchor = next(anchor for anchor in footing.anchors if anchor.patch == patch.name)
+            np.testing.assert_allclose(data.oMi[joint].translation, anchor.position, atol=1e-10)
+
+
+@pytest.mark.parametrize("face", ["+x", "-x"])
+def test_knees_bend_forwards(tmp_path: Path, face: str) -> None:
+    """Where ranges do not tell how a knee bends, it comes forwards, and the step ahead goes to where the toes point."""
+    rig = _legged(tmp_path, LEGS["ankle before roll"], face)
+    for leg in legs(rig):
+        assert np.flatnonzero(leg.bent).tolist() == [3]
+        foot = leg.forward(leg.bent[None])[1][0] - leg.forward(np.zeros((1, 6)))[1][0]
+        assert foot @ rig.forward < 0.0
+    ahead = stance(rig, "right_forward", 0.1)[0].position - stance(rig, "both")[0].position
+    np.testing.assert_allclose(ahead, 0.1 * rig.forward, atol=1e-12)
+
+
+def test_a_leg_that_ties_its_root_is_named(tmp_path: Path) -> None:
+    """Six joints of which no two turn the foot sideways cannot plant it; the message names leg and foot."""
+    rig = _legged(tmp_path, [("revolute", Y, DOWN)] * 6)
+    with pytest.raises(InvalidValue, match=r"right leg .* cannot move 'right_foot' in all six directions"):
+        legs(rig)

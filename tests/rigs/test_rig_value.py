@@ -175,6 +175,7 @@ def test_every_change_of_a_description_is_told() -> None:
             one, contacts=(ContactPolygon(sole.name, sole.link, sole.vertices * 1.01), *one.contacts[1:])
         ),
         "pairs": replace(one, pairs=one.pairs[1:]),
+        "excluded": replace(one, excluded=one.pairs[:1]),
         "notes": replace(one, notes=()),
         "provenance['payload']": replace(one, provenance={**one.provenance, "payload": "light"}),
     }

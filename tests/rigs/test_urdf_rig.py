@@ -243,9 +243,12 @@ def test_boxes_hold_shapes_and_mass(write: Write) -> None:
 
 
 def test_feet_and_base_link_may_be_named(write: Write) -> None:
-    """Feet given by name, even by a merged body's, become the contacts; unknown ones are refused with the choices."""
+    """Feet given by name, even by a merged body's, become the contacts; unknown ones are refused with the choices.
+
+    Where no name tells of feet, the lowest ends that mirror each other are taken.
+    """
     path = write(BIPED.replace("_foot", "_paddle"))
-    assert from_urdf(path).contacts == ()
+    assert [contact.link for contact in from_urdf(path).contacts] == ["left_paddle", "right_paddle"]
     rig = from_urdf(path, feet=["right_paddle"], base_link="left_thigh")
     assert [c.link for c in rig.contacts] == ["right_paddle"]
     assert rig.provenance["base_link"] == "left_thigh"

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...coordinates import coordinate_names
+from ...coordinates import coordinate_links, coordinate_names
 from ...errors import InvalidValue, UnknownName
 from ...rig import Rig
+from ...trajectory.legged_rig import held_coordinates
 
 TRUNK = "trunk"
 
@@ -62,12 +63,15 @@ def require_danceable(rig: Rig) -> None:
     """
     rig.require_contacts()
     rig.sides  # noqa: B018 (raises where a side has no patch)
-    free = np.array(coordinate_names(rig))[~np.isfinite(rig.limits.torque)]
-    if len(free):
+    unknown = ~np.isfinite(rig.limits.torque) & ~held_coordinates(rig)
+    names = zip(coordinate_names(rig), coordinate_links(rig), unknown)
+    free = [name for name, (link,), missing in names if missing and link not in rig.unlimited]
+    if free:
         which = "any joint" if len(free) == len(rig.limits.torque) else ", ".join(free)
         raise InvalidValue(
             f"rig {rig.name!r} states no torque limit for {which}: without one nobody knows what the joints can carry; "
-            "state it (in a URDF: <limit effort=...>)"
+            "state it (--torques JOINT=NEWTON_METRES, or inf for what shall not be limited; in a URDF: "
+            "<limit effort=...>)"
         )
 
 

@@ -82,7 +82,7 @@ class _Design:
             y = pool.y[own]
             approach = approaches[name]
             apart = distances(self.planner.legged, self.planner.coarse, approach.footing, approach.home, y)
-            result[name] = y[np.array(route_of(apart)) - 1]
+            result[name] = y[np.array(route_of(apart), int) - 1]
         return result, value
 
     def _sequences(

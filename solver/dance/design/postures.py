@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...coordinates import Curves
+from ...coordinates import Curves, coordinate_lengths
 from ...errors import InvalidValue
 from ...feasibility.margins import Checks
 from ...identification.base_parameters import BaseParameters
@@ -32,6 +32,8 @@ WITHIN = 0.7
 BATCH = 96
 INSIDE = 0.96
 """Share of the joint ranges that is drawn from."""
+UNKNOWN_RANGE, UNKNOWN_SLIDE = 0.8, 0.1
+"""[rad, m] to each side of home that a joint is drawn from whose range is not known."""
 HOPELESS = 200
 """Postures all of which must fail the same before it is taken for failing always."""
 SAID = 3
@@ -161,7 +163,12 @@ def _draw(
     free = [legged.trunk]
     free += [columns for side, columns in legged.leg_columns.items() if side not in footing.solved]
     columns = np.concatenate(free)
-    lower, upper = np.maximum(legged.lower[columns], -np.pi), np.minimum(legged.upper[columns], np.pi)
+    # where the file states no range nobody knows where a joint ends: it stays near home
+    lengths = coordinate_lengths(legged.rig)[columns - ROOT_NV]
+    near, far = np.where(lengths, UNKNOWN_SLIDE, UNKNOWN_RANGE), np.where(lengths, np.inf, np.pi)
+    lower, upper = legged.lower[columns], legged.upper[columns]
+    lower = np.where(np.isfinite(lower), np.maximum(lower, -far), home[columns] - near)
+    upper = np.where(np.isfinite(upper), np.minimum(upper, far), home[columns] + near)
     middle, half = 0.5 * (lower + upper), 0.5 * INSIDE * (upper - lower)
     share = generator.uniform(-1.0, 1.0, (count, len(columns)))
     # a random part of the way from home keeps some postures near it, where collisions are rare

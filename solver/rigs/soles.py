@@ -1,0 +1,123 @@
+"""Soles: the flat areas that a foot's shapes stand on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+
+from ..patch import ContactPolygon
+from ..shape import Shape
+
+FLAT = 0.0005
+"""[m] Points of a foot this near to the lowest plane lie in it: files round, and floors give way."""
+FLAT_SHARE = 0.2
+"""Share of a foot's outline that must be flat: a ball's lowest cap, a point foot, is no sole."""
+STEEPEST = np.cos(np.radians(35.0))
+"""A sole may lean by so much while every joint is at zero."""
+BETTER = 1.5
+"""A leaning face counts where it is this much larger than what is lowest and level."""
+FACES = 6
+"""Largest faces that are tried."""
+
+
+def sole_of(link: str, rotation: np.ndarray, shapes: Sequence[Shape]) -> ContactPolygon | None:
+    """The largest flat area at the bottom of a link's shapes, as a convex polygon; None where nothing is flat.
+
+    Args:
+        link: the foot.
+        rotation: (3, 3) its axes to world axes at the zero posture.
+        shapes: of the rig.
+    """
+    own = [shape for shape in shapes if shape.link == link]
+    if not own:
+        return None
+    level = -rotation[2]
+    best, area = _flat(own, level)
+    outline = np.vstack([_extremes(shape) for shape in own])
+    for direction in _faces(outline, level):
+        found, size = _flat(own, direction)
+        if size > BETTER * area:
+            best, area = found, size
+    if best is None or area < FLAT_SHARE * _area(outline, level):
+        return None
+    return ContactPolygon(f"{link}_sole", link, best)
+
+
+def bottom_points(shape: Shape, down: np.ndarray) -> np.ndarray:
+    """(V, 3) [m] points among which the farthest ones of a shape along a direction (3,) are; link axes."""
+    if shape.kind == "mesh":
+        return shape.vertices
+    axes, centre = shape.rotation, shape.centre
+    if shape.kind == "box":
+        return _signs() * shape.size @ axes.T + centre
+    if shape.kind == "ellipsoid":
+        size = np.array(shape.size)
+        local = axes.T @ down
+        return (centre + axes @ (size**2 * local / np.linalg.norm(size * local)))[None]
+    ends = np.zeros((1, 3)) if shape.kind == "sphere" else np.outer([-1.0, 1.0], axes[:, 2] * shape.size[1])
+    return centre + ends + shape.size[0] * down
+
+
+def _flat(shapes: Sequence[Shape], down: np.ndarray) -> tuple[np.ndarray | None, float]:
+    """Corners (V, 3) [m] of what lies in the farthest plane along a direction, seen from there, and its area [m^2]."""
+    points = np.vstack([bottom_points(shape, down) for shape in shapes])
+    depth = points @ down
+    low = points[depth >= depth.max() - FLAT]
+    first, second = _across(down)
+    try:
+        hull = ConvexHull(np.column_stack([low @ first, low @ second]))
+    except (QhullError, ValueError):
+        return None, 0.0
+    flat = low + (depth.max() - low @ down)[:, None] * down
+    return flat[hull.vertices], float(hull.volume)
+
+
+def _faces(points: np.ndarray, level: np.ndarray) -> list[np.ndarray]:
+    """Directions (3,) of the largest faces of the points' hull that look nearly down, the largest first."""
+    try:
+        hull = ConvexHull(points)
+    except (QhullError, ValueError):
+        return []
+    normals = hull.equations[:, :3]
+    corners = points[hull.simplices]
+    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    steep = normals @ level >= STEEPEST
+    named, which = np.unique(normals[steep].round(2), axis=0, return_inverse=True)
+    if not len(named):
+        return []
+    sizes = np.bincount(which.reshape(-1), areas[steep])
+    return [named[k] / np.linalg.norm(named[k]) for k in np.argsort(-sizes)[:FACES]]
+
+
+def _extremes(shape: Shape) -> np.ndarray:
+    """(V, 3) [m] points that hold a shape, link axes."""
+    if shape.kind == "mesh":
+        return shape.vertices
+    size = np.array(shape.size)
+    half = size if shape.kind in ("box", "ellipsoid") else np.full(3, size[0])
+    if shape.kind == "capsule":
+        half = half + np.array([0.0, 0.0, size[1]])
+    return _signs() * half @ shape.rotation.T + shape.centre
+
+
+def _area(points: np.ndarray, down: np.ndarray) -> float:
+    """[m^2] of the points' outline seen along a direction."""
+    first, second = _across(down)
+    try:
+        return float(ConvexHull(np.column_stack([points @ first, points @ second])).volume)
+    except (QhullError, ValueError):
+        return 0.0
+
+
+def _across(down: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two directions (3,) square to another, so that turns from the first to the second are seen along it."""
+    first = np.eye(3)[int(np.argmin(np.abs(down)))]
+    first = first - (first @ down) * down
+    first /= np.linalg.norm(first)
+    return first, np.cross(down, first)
+
+
+def _signs() -> np.ndarray:
+    return np.array(np.meshgrid([-1.0, 1.0], [-1.0, 1.0], [-1.0, 1.0])).reshape(3, -1).T
