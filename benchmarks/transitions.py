@@ -29,7 +29,7 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint, minimize
 
 from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.excitation_groups import free_columns
-from solver.dance.design.footsteps import Stepper
+from solver.dance.design.footsteps import Footwork
 from solver.dance.design.options import DanceOptions
 from solver.dance.design.postures import Draw, draw_pool
 from solver.dance.design.sequence import transition_planner
@@ -100,7 +100,7 @@ def problems(count: int, via: int, seed: int) -> list[tuple[str, TransitionProbl
     history = objective.nothing
     each = -(-count // len(FOOT_CONFIGURATIONS))
     for number, name in enumerate(FOOT_CONFIGURATIONS):
-        ground = Stepper(parent).approach(name)
+        ground = Footwork(parent).ground(name)
         pool = draw_pool(
             parent.legged, parent.coarse, ground.footing, ground.home, structure, Draw(4 * each, seed + number)
         )

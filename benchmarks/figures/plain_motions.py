@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
-from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.dance import Dance
-from solver.dance.design.design import DanceOptions, transition_planner
-from solver.dance.design.footsteps import OTHER, Stepper, common_point
+from solver.dance.design.design import RING, DanceOptions, transition_planner
+from solver.dance.design.footsteps import OTHER, OVER, Footwork
 from solver.dance.design.postures import Draw, draw_pool
 from solver.dance.design.transitions import TransitionPlanner
 from solver.dynamics.legs import SIDES
@@ -31,15 +31,15 @@ LIFT = 0.05
 
 def squats(rig: Rig, options: DanceOptions) -> Dance:
     """One squat, arms still; it repeats."""
-    parent, stepper = _prepared(rig, options)
+    parent, footwork = _prepared(rig, replace(options, shortest=SHORTEST))
     for depth in DEPTHS:
-        low = stepper.home.copy()
+        low = footwork.home.copy()
         low[2] -= depth * parent.legged.straight_height
-        found, good = parent.legged.balanced(low[None], stepper.both.polygon.centre[None], SIDES)
+        found, good = parent.legged.balanced(low[None], footwork.both.polygon.centre[None], SIDES)
         if not good[0]:
             continue
-        down, _ = parent.straight("down", stepper.home, found[0], stepper.both)
-        up, _ = parent.straight("up", found[0], stepper.home, stepper.both)
+        down, _ = parent.straight("down", footwork.home, found[0], footwork.both)
+        up, _ = parent.straight("up", found[0], footwork.home, footwork.both)
         if down is not None and up is not None:
             return _dance(rig, options, [down, up])
     raise InvalidValue(f"rig {rig.name!r} cannot squat")
@@ -47,54 +47,61 @@ def squats(rig: Rig, options: DanceOptions) -> Dance:
 
 def steps(rig: Rig, options: DanceOptions) -> Dance:
     """One gait cycle of slow walking on the spot and a step forward and back, the arms swinging; it repeats."""
-    parent, stepper = _prepared(rig, options)
+    parent, footwork = _prepared(rig, replace(options, shortest=SHORTEST))
     legged = parent.legged
     parts: list[DanceSegment] = []
     for sign, side in ((1.0, "right"), (-1.0, "left")):
         free = OTHER[side]
-        led, alone = legged.footing(side, led=(free,)), legged.footing(side)
-        goal = common_point([stepper.both, alone])
-        shifted = stepper._posture(stepper.home, goal)
+        led = legged.footing(side, led=(free,))
+        shifted = footwork.station(OVER[side])
         lifted = _swung(parent, shifted, sign)
         lifted[legged.foot_columns[free][2]] += LIFT * legged.straight_height
-        lifted = stepper._posture(lifted, goal)
-        paths = [(stepper.home, shifted, stepper.both), (shifted, lifted, led), (lifted, shifted, led)]
-        parts += [_path(parent, f"walk on {side}", *path) for path in [*paths, (shifted, stepper.home, stepper.both)]]
-    forward = stepper.approach("right_forward")
-    return _dance(rig, options, [*parts, *forward.arrival, *forward.departure])
+        lifted = footwork.posture(lifted, parent.legged.com(parent.legged.still(shifted[None], SIDES)[1])[0, :2])
+        paths = [(footwork.home, shifted, footwork.both), (shifted, lifted, led), (lifted, shifted, led)]
+        parts += [_path(parent, f"walk on {side}", *path) for path in [*paths, (shifted, footwork.home, footwork.both)]]
+    way = footwork.way("both", "right_forward")
+    return _dance(rig, options, [*parts, *_steps(footwork, way), *_steps(footwork, way[::-1])])
 
 
-def random_postures(rig: Rig, options: DanceOptions, seconds: float, seed: int) -> Dance:
-    """Random feasible postures in all foot configurations, each reached by the straight path, for at least so long."""
-    parent, stepper = _prepared(rig, options)
+def random_postures(rig: Rig, options: DanceOptions, seconds: float, seed: int, shortest: float = SHORTEST) -> Dance:
+    """Random feasible postures in all foot configurations, joined by straight ways, for at least so long.
+
+    The honest rival of a designed dance: no posture is held, and it steps as quickly as the dance does.
+
+    Args:
+        rig: that moves.
+        options: limits of speed, balance and distance.
+        seconds: [s] at least.
+        seed: of the draws.
+        shortest: [s] least duration of a way.
+    """
+    parent, footwork = _prepared(rig, replace(options, shortest=shortest))
     structure = base_parameters(rig)
     parts: list[DanceSegment] = []
-    each = seconds / len(FOOT_CONFIGURATIONS)
-    for number, name in enumerate(FOOT_CONFIGURATIONS):
-        ground = stepper.approach(name)
-        pool = draw_pool(
-            parent.legged,
-            parent.coarse,
-            ground.footing,
-            ground.home,
-            structure,
-            Draw(max(int(each / 2.0), 4), seed + number),
-        )
-        parts += ground.arrival
-        here, lasted = ground.home, 0.0
+    each, where = seconds / len(RING), "both"
+    for number, name in enumerate(RING):
+        ground = footwork.ground(name)
+        draw = Draw(max(int(each / 2.0), 4), seed + number)
+        pool = draw_pool(parent.legged, parent.coarse, ground.footing, ground.home, structure, draw)
+        parts += _steps(footwork, footwork.way(where, name))
+        here, where, lasted = ground.entry, name, 0.0
         for there in pool.y:
             for path in _paths(parent, here, there, ground.home, ground.footing):
                 parts.append(path)
                 lasted, here = lasted + path.duration, path.stop
             if lasted > each:
                 break
-        parts += [*_paths(parent, here, ground.home, ground.home, ground.footing), *ground.departure]
-    return _dance(rig, options, parts)
+        parts += _paths(parent, here, ground.entry, ground.home, ground.footing)
+    return _dance(rig, options, [*parts, *_steps(footwork, footwork.way(where, "both"))])
 
 
-def _prepared(rig: Rig, options: DanceOptions) -> tuple[TransitionPlanner, Stepper]:
-    parent = transition_planner(rig, replace(options, shortest=SHORTEST))
-    return parent, Stepper(parent)
+def _steps(footwork: Footwork, way: list[str]) -> list[DanceSegment]:
+    return [footwork.step(a, b) for a, b in itertools.pairwise(way)]
+
+
+def _prepared(rig: Rig, options: DanceOptions) -> tuple[TransitionPlanner, Footwork]:
+    parent = transition_planner(rig, options)
+    return parent, Footwork(parent)
 
 
 def _paths(

@@ -59,9 +59,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="least duration of a transition (1, human 2; paper 5, human 2)",
     )
     group.add_argument("--speed", type=positive, metavar="RAD/S", help="no joint exceeds, besides its own limit")
-    group.add_argument(
-        "--hold", type=positive, metavar="S", help="each posture is held (0.2, human 1; --paper: 1, human 5)"
-    )
+    group.add_argument("--hold", type=positive, metavar="S", help="each posture is held (0.2; --paper: 1, human 5)")
     group.add_argument(
         "--paper",
         action="store_true",

@@ -11,6 +11,7 @@ from ..inertials import FIRST_MOMENT
 from ..model import data_of
 from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
+from ..so3 import skew
 from .kinematics import POSE, link_views
 
 
@@ -117,3 +118,24 @@ def chain(rig: Rig, link: str) -> np.ndarray:
         moves[entry.idx_v : entry.idx_v + entry.nv] = True
         joint = rig.model.parents[joint]
     return moves
+
+
+def wrench_slopes(rig: Rig, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """Derivative (N, 6, 3, nv) of what the equations of the root leave over, by errors of q, v and a: root axes.
+
+    What is left over is inverse dynamics by the rig's prior less the measured wrench. That is measured in the world, so
+    an error of the root's pose turns and moves it too.
+    """
+    model, data = rig.model, data_of(rig.model)
+    result = np.empty((len(q), ROOT_NV, 3, model.nv))
+    wrenches = np.empty((len(q), ROOT_NV))
+    for frame in range(len(q)):
+        by_q, by_v, by_a = pin.computeRNEADerivatives(model, data, q[frame], v[frame], a[frame])
+        result[frame, :, 0], result[frame, :, 1] = by_q[:ROOT_NV], by_v[:ROOT_NV]
+        result[frame, :, 2] = by_a[:ROOT_NV]
+        wrenches[frame] = data.tau[:ROOT_NV]
+    force, moment = skew(wrenches[:, :3]), skew(wrenches[:, 3:])
+    result[:, :3, 0, 3:ROOT_NV] -= force
+    result[:, 3:, 0, :3] -= force
+    result[:, 3:, 0, 3:ROOT_NV] -= moment
+    return result

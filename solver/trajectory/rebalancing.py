@@ -9,9 +9,13 @@ paper's second nonlinear programme.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
+from .. import qp
+from ..contacts.support import SupportPolygon
 from ..coordinates import Curves
 from .legged_rig import TRUNK_SHARE, LeggedRig
 from .splines import AT_REST, Spline
@@ -22,6 +26,25 @@ FARTHEST = 0.1
 """[m] error of the zero-moment point beyond which a frame pulls no harder: it is near a singular posture."""
 PULL = 0.35
 """How far the goal of the zero-moment point leaves the way between the postures for the middle of the support."""
+
+BACKEND = "clarabel"
+RESERVE = 0.012
+"""[m] The zero-moment point of a pendulum that is led from rest to rest stays so far inside the support, if it can."""
+EAGERNESS = 10.0
+"""[m] Worth of the reserve against the mean square distance to the even way."""
+
+
+@dataclass(frozen=True, slots=True)
+class BalanceGoals:
+    """Where a segment's balance should be at the instants.
+
+    Attributes:
+        zmp: (N, 2) [m] zero-moment points to aim at.
+        com: (N, 2) [m] centres of mass of statically balanced postures to begin the search at.
+    """
+
+    zmp: np.ndarray
+    com: np.ndarray
 
 
 class Rebalancer:
@@ -38,20 +61,38 @@ class Rebalancer:
         self.times = np.linspace(0.0, spline.duration, samples)
         self.basis = spline.basis(self.times)
         height = legged.straight_height
-        pendulum = TRUNK_SHARE * (self.basis.position - height / GRAVITY * self.basis.acceleration)
-        self.inverse = np.linalg.pinv(pendulum[:, AT_REST:-AT_REST])
+        self._pendulum = self.basis.position - height / GRAVITY * self.basis.acceleration
+        self.inverse = np.linalg.pinv(TRUNK_SHARE * self._pendulum[:, AT_REST:-AT_REST])
 
-    def goals(self, first: np.ndarray, last: np.ndarray, centre: np.ndarray) -> np.ndarray:
-        """Zero-moment points (N, 2) [m] to aim at between two static postures, drawn towards the middle (2,)."""
+    def goals(self, first: np.ndarray, last: np.ndarray, support: SupportPolygon) -> BalanceGoals:
+        """What to aim at between two static postures whose centres of mass are above first and last (2,).
+
+        Zero-moment points on the way between them, drawn towards the middle of the support. Who is quick cannot follow
+        these: they have to run ahead where the body gathers way and beyond its goal where it stops, and then a pendulum
+        led so inside the support says where they should be.
+        """
         phase = (self.times / self.spline.duration)[:, None]
         way = phase**2 * (3.0 - 2.0 * phase)
         line = (1.0 - way) * first + way * last
-        return line + PULL * np.sin(np.pi * phase) ** 2 * (centre - line)
+        even = line + PULL * np.sin(np.pi * phase) ** 2 * (support.centre - line)
+        control = self.spline.straight(first, last)
+        inner = slice(AT_REST, -AT_REST)
+        fixed, matrix = self._pendulum @ _without(control, inner), self._pendulum[:, inner]
+        followed = np.linalg.lstsq(matrix, even - fixed, rcond=None)[0]
+        if support.edge_distances(fixed + matrix @ followed).min() >= min(
+            RESERVE, float(support.edge_distances(np.stack([first, last])).min())
+        ):
+            return BalanceGoals(even, even)
+        led = _led(matrix, fixed, even, support)
+        if led is None:
+            return BalanceGoals(even, even)
+        control[inner] = led
+        return BalanceGoals(self._pendulum @ control, self.basis.position @ control)
 
-    def started(self, control: np.ndarray, goals: np.ndarray, solved: Sequence[str]) -> np.ndarray:
-        """Control values (C, D) whose root follows the statically balanced postures: where Newton begins."""
+    def started(self, control: np.ndarray, com: np.ndarray, solved: Sequence[str]) -> np.ndarray:
+        """Control values (C, D) whose root follows postures balanced above com (N, 2): where Newton begins."""
         some = slice(0, None, 2)
-        y, good = self._legged.balanced(self.basis.position[some] @ control, goals[some], solved)
+        y, good = self._legged.balanced(self.basis.position[some] @ control, com[some], solved)
         if not good.any():
             return control
         control = control.copy()
@@ -89,3 +130,37 @@ class Rebalancer:
         parts = (self.basis.position, self.basis.velocity, self.basis.acceleration)
         y, dy, ddy = ((matrix @ control).reshape(-1, control.shape[2]) for matrix in parts)
         return self._legged.frames(y, dy, ddy, solved)
+
+
+def _without(control: np.ndarray, inner: slice) -> np.ndarray:
+    ends = control.copy()
+    ends[inner] = 0.0
+    return ends
+
+
+def _led(matrix: np.ndarray, fixed: np.ndarray, even: np.ndarray, support: SupportPolygon) -> np.ndarray | None:
+    """Control values (m, 2) of a pendulum's centre of mass whose zero-moment point keeps a reserve to the support.
+
+    Args:
+        matrix: (N, m) zero-moment points by control values.
+        fixed: (N, 2) [m] those by the ends.
+        even: (N, 2) [m] to stay near.
+        support: to stay inside.
+    """
+    count, m = matrix.shape
+    near = matrix.T @ matrix / count
+    wish = -matrix.T @ (even - fixed) / count
+    edges = [
+        sparse.csr_array(np.hstack([nx * matrix, ny * matrix, -np.ones((count, 1))])) for nx, ny in support.normals
+    ]
+    least = np.concatenate([offset - fixed @ normal for normal, offset in zip(support.normals, support.offsets)])
+    free = np.full(2 * m, np.inf)
+    problem = qp.Problem(
+        sparse.block_diag([near, near, sparse.csc_matrix((1, 1))], "csc"),
+        np.concatenate([wish.T.ravel(), [-EAGERNESS]]),
+        qp.Rows(sparse.csr_array(sparse.vstack(edges)), least, np.full(len(least), np.inf), ("edge",) * len(least)),
+        np.concatenate([-free, [-np.inf]]),
+        np.concatenate([free, [RESERVE]]),
+    )
+    solution = qp.solve(problem, BACKEND)
+    return solution.x[:-1].reshape(2, m).T if solution.usable else None

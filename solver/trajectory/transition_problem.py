@@ -105,7 +105,7 @@ class TransitionProblem:
             self.inner = Spline(spline.duration, via).refinement(spline)[:, AT_REST : AT_REST + via]
         self.balancer = Rebalancer(legged, spline, instants(spline))
         self.basis = self.balancer.basis
-        self._goals = self.balancer.goals(*legged.ends(straight.start, straight.stop, footing), footing.polygon.centre)
+        self._goals = self.balancer.goals(*legged.ends(straight.start, straight.stop, footing), footing.polygon).zmp
         self.share = RATE * straight.duration / len(self.basis.times)
         self.checked = 0
         self._set_limits()

@@ -48,7 +48,9 @@ def slopes_of(problem: TransitionProblem, candidate: Candidate) -> Slopes:
     # wrench, b base parameters, v variables of a coordinate, i inner control values of the root's path, j its two
     # coordinates, h limited quantities
     steps = STEPS[:, None, None]
-    weights = problem.share * problem.objective.slope(rows[-1], problem.history, problem.share)
+    here = as_motion(problem.curves(candidate.rates))
+    weights = problem.objective.slope(legged.rig, here, rows[-1], problem.history, problem.share)
+    weights *= problem.share
     gain = np.einsum("pnab,nab->pn", rows[:-1] - rows[-1], weights, optimize=True).reshape(3, n + 2, frames) / steps
     moved = (held[:-1] - held[-1]).reshape(3, n + 2, frames, -1) / steps[..., None]
     drift = (zmp[:-1] - zmp[-1]).reshape(3, n + 2, frames, 2) / steps[..., None]

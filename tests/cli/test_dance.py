@@ -185,7 +185,7 @@ def test_the_number_of_postures_is_shared_among_the_feet() -> None:
         (RIG, (), ("sigma", 1.0, 0.2, None, np.inf)),
         (RIG, ("--paper",), ("criterion", 5.0, 1.0, 2, 1.0)),
         (hrp2(), (), ("sigma", 1.0, 0.2, None, np.inf)),
-        (human(1.7, 65.0, "female"), (), ("sigma", 2.0, 1.0, 2, 4.0)),
+        (human(1.7, 65.0, "female"), (), ("sigma", 2.0, 0.2, None, 4.0)),
         (human(1.7, 65.0, "female"), ("--paper",), ("criterion", 2.0, 5.0, 2, 4.0)),
         (RIG, ("--paper", "--hold", "0.5", "--objective", "sigma"), ("sigma", 5.0, 0.5, 2, 1.0)),
     ],

@@ -7,12 +7,12 @@ knows all before it.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...contacts.schedule import FOOT_CONFIGURATIONS
 from ...errors import Cancelled
 from ...identification.base_parameters import base_parameters
 from ...identification.excitation.excitation import emphasised
@@ -25,11 +25,21 @@ from ...workers import shared
 from .body_parts import require_danceable
 from .dance import Dance, TraceEntry
 from .excitation_groups import EXCITATION_GROUPS
-from .footsteps import Approach, Stepper
+from .footsteps import Footwork, Ground
 from .options import DanceOptions, human_options, paper_options
 from .postures import PosturePool, choose
 from .reachability import distances
-from .sequence import PostureSequence, SequenceTask, find_candidates, run_sequence, transition_planner
+from .sequence import (
+    PostureSequence,
+    SequenceTask,
+    expected_deviations,
+    find_candidates,
+    run_sequence,
+    transition_planner,
+)
+
+RING = ("both", "left", "right_forward", "right")
+"""Order in which foot configurations are danced: of all orders the one with the fewest steps between them."""
 
 __all__ = ["DanceOptions", "design", "human_options", "paper_options", "route_of", "transition_planner"]
 
@@ -55,43 +65,60 @@ class _Design:
         self.planner = transition_planner(rig, options)
         self.structure = base_parameters(rig)
         self.weights = emphasised(rig, options.emphasis)
-        self.configurations = [name for name in FOOT_CONFIGURATIONS if options.postures.get(name, 0)]
+        self.configurations = [name for name in RING if options.postures.get(name, 0)]
+        expected = expected_deviations(rig, options)
+        self.known = None if expected is None else expected.nothing
         self.notes: list[str] = list(self.planner.fine.notes)
         self.began = time.perf_counter()
 
     def run(self) -> Dance:
         self.progress(0.0, "feet and postures")
+        self.footwork = Footwork(self.planner)
+        self.stations = self._route()
         asked = [(self.rig, self.options, name, self._seed(k)) for k, name in enumerate(self.configurations)]
         candidates = list(shared(find_candidates, asked, min(self.options.workers, len(asked))))
         for found in candidates:
             self.notes += found.notes
         self.progress(0.08, "postures")
         self.report = {"postures [s]": time.perf_counter() - self.began}
-        approaches = {name: found.approach for name, found in zip(self.configurations, candidates)}
-        chosen, criterion = self._postures([found.pool for found in candidates], approaches)
-        sequences = self._sequences(approaches, chosen)
-        return self._dance(approaches, sequences, criterion)
+        grounds = {name: found.ground for name, found in zip(self.configurations, candidates)}
+        chosen, criterion = self._postures([found.pool for found in candidates], grounds)
+        sequences = self._sequences(grounds, chosen)
+        return self._dance(grounds, sequences, criterion)
 
-    def _postures(
-        self, pools: list[PosturePool], approaches: Mapping[str, Approach]
-    ) -> tuple[dict[str, np.ndarray], float]:
+    def _route(self) -> dict[str, tuple[str, str]]:
+        """Stations at which each configuration is entered and left: the weight is shifted away from its last posture.
+
+        Raises:
+            InvalidValue: the rig cannot step from one to another.
+        """
+        result, here = {}, "both"
+        for name, after in zip(self.configurations, [*self.configurations[1:], "both"]):
+            self._steps(here, name)
+            way = self.footwork.way(name, after)
+            here = way[1] if name == "both" and len(way) > 1 else name
+            result[name] = (name, here)
+        self._steps(here, "both")
+        return result
+
+    def _postures(self, pools: list[PosturePool], grounds: Mapping[str, Ground]) -> tuple[dict[str, np.ndarray], float]:
         numbers = [min(self.options.postures[name], len(pool.y)) for name, pool in zip(self.configurations, pools)]
         chosen, value = choose(pools, numbers, self.structure, self.weights, self.options.seed, self.options.starts)
         result = {}
         for name, pool, own in zip(self.configurations, pools, chosen):
             y = pool.y[own]
-            approach = approaches[name]
-            apart = distances(self.planner.legged, self.planner.coarse, approach.footing, approach.home, y)
+            ground = grounds[name]
+            apart = distances(self.planner.legged, self.planner.coarse, ground.footing, ground.home, y)
             result[name] = y[np.array(route_of(apart), int) - 1]
         return result, value
 
     def _sequences(
-        self, approaches: Mapping[str, Approach], chosen: Mapping[str, np.ndarray]
+        self, grounds: Mapping[str, Ground], chosen: Mapping[str, np.ndarray]
     ) -> dict[str, list[PostureSequence]]:
         groups = [[name for name in group if name in self.configurations] for group in EXCITATION_GROUPS]
         queues = [[(name, part) for name in group for part in _parts(len(chosen[name]))] for group in groups]
         done: dict[str, list[PostureSequence]] = {name: [] for name in self.configurations}
-        histories: list[tuple[np.ndarray, np.ndarray] | None] = [None, None]
+        history: list[np.ndarray | None] = [None, None]
         total = sum(len(queue) for queue in queues)
         finished = 0
         workers = min(self.options.workers, len(EXCITATION_GROUPS))
@@ -101,11 +128,13 @@ class _Design:
                 if turn >= len(queue):
                     continue
                 name, (first, last) = queue[turn]
-                earlier = done[name]
-                start = earlier[-1].stop if earlier else approaches[name].home
+                earlier, (entry, leave) = done[name], self.stations[name]
+                start = earlier[-1].stop if earlier else self.footwork.station(entry)
+                stop = self.footwork.station(leave) if last == len(chosen[name]) else None
+                seed = self._seed(100 + 10 * group + turn)
                 task = SequenceTask(
-                    name, approaches[name].home, start, chosen[name][first:last], first,
-                    last == len(chosen[name]), histories[group], self._seed(100 + 10 * group + turn),
+                    name, grounds[name].home, start, stop, chosen[name][first:last], first, history[group], self.known,
+                    seed,
                 )  # fmt: skip
                 tasks.append((self.rig, self.options, task))
                 owners.append((group, name))
@@ -113,7 +142,8 @@ class _Design:
                 with interruptible():
                     for (group, name), sequence in zip(owners, shared(run_sequence, tasks, workers)):
                         done[name].append(sequence)
-                        histories[group] = sequence.history
+                        history[group] = sequence.history
+                        self._learn(sequence.gained)
                         self.notes += sequence.notes
                 finished += len(tasks)
                 self.progress(0.1 + 0.88 * finished / total, f"transitions: {finished} of {total} parts")
@@ -125,36 +155,47 @@ class _Design:
                 return done
         return done
 
+    def _learn(self, gained: np.ndarray) -> None:
+        """What one group found the other knows from its next turn on; the paper's criterion knows its group alone."""
+        if self.known is not None:
+            self.known = self.known + gained
+
     cancelled = False
 
     def _dance(
         self,
-        approaches: Mapping[str, Approach],
+        grounds: Mapping[str, Ground],
         sequences: Mapping[str, Sequence[PostureSequence]],
         criterion: float,
     ) -> Dance:
-        stepper = Stepper(self.planner)
+        footwork = self.footwork
         segments: list[DanceSegment] = [
-            hold("home", stepper.home, self.options.hold, stepper.both.solved, stepper.both.anchors)
+            hold("home", footwork.home, self.options.hold, footwork.both.solved, footwork.both.anchors)
         ]
         postures: list[int] = []
         trace: list[TraceEntry] = []
+        here = "both"
         for name in self.configurations:
             own = sequences[name]
             if not own:
                 continue
-            segments += approaches[name].arrival
+            entry, leave = self.stations[name]
+            segments += self._steps(here, entry)
             for sequence in own:
                 offset = len(segments)
                 segments += sequence.segments
                 postures += [offset + index for index in sequence.postures]
                 trace += [TraceEntry(offset + s.segment, name, s.criterion, s.straight, s.kind) for s in sequence.trace]
-            if not own[-1].at_home:
-                path, _ = self.planner.straight("home", own[-1].stop, approaches[name].home, approaches[name].footing)
+            here = leave
+            if not own[-1].gone:
+                path, _ = self.planner.straight(
+                    "to the next step", own[-1].stop, footwork.station(leave), grounds[name].footing
+                )
                 if path is None:
                     break
                 segments.append(path)
-            segments += approaches[name].departure
+        else:
+            segments += self._steps(here, "both")
         wanted = sum(self.options.postures[name] for name in self.configurations)
         self.report |= {"design [s]": time.perf_counter() - self.began, "left out": wanted - len(postures)}
         return Dance(
@@ -162,6 +203,11 @@ class _Design:
             tuple(trace), criterion, self.options.seed, len(postures) == wanted and not self.cancelled,
             tuple(dict.fromkeys(self.notes)), self.report,
         )  # fmt: skip
+
+    def _steps(self, first: str, last: str) -> list[DanceSegment]:
+        """The steps from one station to another."""
+        way = self.footwork.way(first, last)
+        return [self.footwork.step(a, b) for a, b in itertools.pairwise(way)]
 
     def _seed(self, place: int) -> int:
         return int(np.random.SeedSequence([self.options.seed, place]).generate_state(1)[0])

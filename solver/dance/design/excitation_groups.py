@@ -9,7 +9,7 @@ from ...identification.excitation.gram_matrices import GramMatrices
 from ...rig import ROOT_NV
 from ...trajectory.legged_rig import LeggedRig
 
-EXCITATION_GROUPS = (("both", "right_forward"), ("right", "left"))
+EXCITATION_GROUPS = (("both", "right_forward"), ("left", "right"))
 """Configurations whose transitions share a history."""
 
 

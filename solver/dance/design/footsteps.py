@@ -1,7 +1,8 @@
-"""From one footing to another: weight shifted onto one foot, the other moved or lifted, weight shifted back."""
+"""From one footing to another: stations where the weight rests, and the steps that join them."""
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,30 +20,40 @@ STEP_LIFT = 0.06
 """Height of a step on the way, alike."""
 OTHER = {"right": "left", "left": "right"}
 GRID = 41
+OVER = {"right": "over right", "left": "over left"}
+"""Stations on both feet with the weight above one of them, so that the other may leave the floor."""
+STEPS = (
+    ("both", "over left", "both", ("weight onto the left foot", "weight onto both feet")),
+    ("both", "over right", "both", ("weight onto the right foot", "weight onto both feet")),
+    ("over left", "over right", "both", ("weight onto the right foot", "weight onto the left foot")),
+    ("over left", "left", "left", ("lift the right foot", "put the right foot down")),
+    ("over right", "right", "right", ("lift the left foot", "put the left foot down")),
+    ("over left", "right_forward", "left", ("right foot forward", "right foot back")),
+    ("left", "right_forward", "left", ("put the right foot forward", "lift the right foot")),
+)
+"""Two stations, the footing between them, and the names of the ways there and back."""
 
 
 @dataclass(frozen=True, slots=True)
-class Approach:
-    """Where a group of postures starts from and returns to.
+class Ground:
+    """Where the postures of a foot configuration are danced.
 
     Attributes:
-        footing: of the group.
+        footing: of the configuration.
         home: (D,) its neutral posture.
-        arrival: segments that lead there from both feet side by side.
-        departure: segments that lead back.
+        entry: (D,) the station where steps arrive and leave.
     """
 
     footing: Footing
     home: np.ndarray
-    arrival: tuple[DanceSegment, ...]
-    departure: tuple[DanceSegment, ...]
+    entry: np.ndarray
 
 
-class Stepper:
-    """Makes the ways between the home of both feet side by side and those of the other configurations.
+class Footwork:
+    """Stations of a rig's feet, named as foot configurations are or `OVER`, and the ways between them.
 
     Args:
-        planner: finds the straight paths.
+        planner: finds the steps.
 
     Attributes:
         both: footing side by side.
@@ -53,63 +64,76 @@ class Stepper:
         self._planner, self._legged = planner, planner.legged
         self.both = self._legged.footing("both")
         self.home = self._legged.home(self.both)
+        self._stations = {"both": self.home}
+        self._steps: dict[tuple[str, str], DanceSegment] = {}
 
-    def approach(self, configuration: str) -> Approach:
-        """Home of a configuration and the ways there and back.
+    def ground(self, configuration: str) -> Ground:
+        """Home and entry of a configuration.
 
         Raises:
-            InvalidValue: the rig cannot get there, with what stands in the way.
+            InvalidValue: the rig cannot stand so, with what stands in the way.
         """
-        if configuration == "both":
-            return Approach(self.both, self.home, (), ())
-        if configuration == "right_forward":
-            return self._forward()
-        return self._one_foot(configuration)
+        footing, entry = self._legged.footing(configuration), self.station(configuration)
+        home = self._legged.home(footing) if configuration == "right_forward" else entry
+        return Ground(footing, home, entry)
 
-    def _one_foot(self, side: str) -> Approach:
-        free = OTHER[side]
-        led, alone = self._legged.footing(side, led=(free,)), self._legged.footing(side)
-        goal = common_point([self.both, alone])
-        shifted = self._posture(self.home, goal)
-        shift = self._path(f"weight onto the {side} foot", self.home, shifted, self.both)
-        trouble = ""
-        for height in LIFTS:
-            lifted = shifted.copy()
-            lifted[self._legged.foot_columns[free][2]] += height * self._legged.straight_height
-            lifted = self._posture(lifted, goal)
-            lift, trouble = self._planner.straight(f"lift the {free} foot", shifted, lifted, led, "step")
-            if lift is not None:
-                break
-        else:
-            raise InvalidValue(f"rig {self._legged.rig.name!r} cannot lift its {free} foot: {trouble}")
-        arrival = (shift, lift)
-        departure = (
-            self._path(f"put the {free} foot down", lifted, shifted, led),
-            self._path("weight onto both feet", shifted, self.home, self.both),
-        )
-        return Approach(alone, lifted, arrival, departure)
+    def station(self, name: str) -> np.ndarray:
+        """Posture (D,) of a station."""
+        if name not in self._stations:
+            if name == "right_forward":
+                self._stations[name] = self._forward()
+            elif name in OTHER:
+                self._stations[name] = self._lifted(name)
+            else:
+                side = next(side for side, station in OVER.items() if station == name)
+                self._stations[name] = self.posture(self.home, self._above(side))
+        return self._stations[name]
 
-    def _forward(self) -> Approach:
-        forward = self._legged.footing("right_forward")
-        led = self._legged.footing("left", led=("right",))
-        goal = common_point([self.both, led, forward])
-        home = self._legged.home(forward)
-        before = self._posture(self.home, goal)
-        after = self._posture(self._legged.with_feet(before, forward.anchors), goal)
-        lift = {"right": STEP_LIFT * self._legged.straight_height}
-        arrival = (
-            self._path("weight onto the left foot", self.home, before, self.both),
-            self._path("right foot forward", before, after, led, lift),
-            self._path("weight onto both feet", after, home, forward),
-        )
-        departure = (
-            self._path("weight onto the left foot", home, after, forward),
-            self._path("right foot back", after, before, led, lift),
-            self._path("weight onto both feet", before, self.home, self.both),
-        )
-        return Approach(forward, home, arrival, departure)
+    def footing(self, first: str, second: str) -> Footing:
+        """Footing of the step between two neighbouring stations."""
+        between = next(step[2] for step in STEPS if set(step[:2]) == {first, second})
+        return self.both if between == "both" else self._legged.footing(between, led=(OTHER[between],))
 
-    def _posture(self, y: np.ndarray, goal: np.ndarray) -> np.ndarray:
+    def way(self, first: str, last: str) -> list[str]:
+        """Stations from one to another, both included, by the fewest steps."""
+        came, queue = {first: first}, deque([first])
+        while queue:
+            here = queue.popleft()
+            for a, b, *_ in STEPS:
+                there = b if a == here else a
+                if here in (a, b) and there not in came:
+                    came[there] = here
+                    queue.append(there)
+        result = [last]
+        while result[-1] != first:
+            result.append(came[result[-1]])
+        return result[::-1]
+
+    def step(self, first: str, second: str) -> DanceSegment:
+        """The step between two neighbouring stations.
+
+        Raises:
+            InvalidValue: there is none, with what stands in the way.
+        """
+        if (first, second) not in self._steps:
+            found = next(step for step in STEPS if set(step[:2]) == {first, second})
+            name = found[3][0 if found[0] == first else 1]
+            on_the_floor = {first, second} == {"over left", "right_forward"}
+            lift = {"right": STEP_LIFT * self._legged.straight_height} if on_the_floor else None
+            footing = self.footing(first, second)
+            ends = self.station(first), self.station(second)
+            segment, trouble = self._planner.straight(name, *ends, footing, "step", lift)
+            if segment is None:
+                raise InvalidValue(f"rig {self._legged.rig.name!r} cannot change its footing: {trouble}")
+            self._steps[first, second] = segment
+        return self._steps[first, second]
+
+    def posture(self, y: np.ndarray, goal: np.ndarray) -> np.ndarray:
+        """The posture (D,) nearest to another on both feet whose centre of mass is above goal (2,).
+
+        Raises:
+            InvalidValue: there is none.
+        """
         start = y.copy()
         start[:2] = goal  # over the foot already: Newton has less far to go
         for lower in (0.0, 0.03, 0.06, 0.1):
@@ -122,13 +146,28 @@ class Stepper:
             f"rig {self._legged.rig.name!r} cannot shift its weight onto one foot: its legs do not reach"
         )
 
-    def _path(
-        self, name: str, start: np.ndarray, stop: np.ndarray, footing: Footing, lift: dict[str, float] | None = None
-    ) -> DanceSegment:
-        segment, trouble = self._planner.straight(name, start, stop, footing, "step", lift)
-        if segment is None:
-            raise InvalidValue(f"rig {self._legged.rig.name!r} cannot change its footing: {trouble}")
-        return segment
+    def _above(self, side: str) -> np.ndarray:
+        return common_point([self.both, self._legged.footing(side)])
+
+    def _lifted(self, side: str) -> np.ndarray:
+        """On one foot, the other lifted flat."""
+        shifted, free, trouble = self.station(OVER[side]), OTHER[side], ""
+        for height in LIFTS:
+            lifted = shifted.copy()
+            lifted[self._legged.foot_columns[free][2]] += height * self._legged.straight_height
+            lifted = self.posture(lifted, self._above(side))
+            footing = self.footing(OVER[side], side)
+            lift, trouble = self._planner.straight(f"lift the {free} foot", shifted, lifted, footing, "step")
+            if lift is not None:
+                self._steps[OVER[side], side] = lift
+                return lifted
+        raise InvalidValue(f"rig {self._legged.rig.name!r} cannot lift its {free} foot: {trouble}")
+
+    def _forward(self) -> np.ndarray:
+        """Right foot forward, the weight above the left one."""
+        forward, alone = self._legged.footing("right_forward"), self._legged.footing("left")
+        goal = common_point([alone, forward])
+        return self.posture(self._legged.with_feet(self.station("over left"), forward.anchors), goal)
 
 
 def common_point(footings: list[Footing]) -> np.ndarray:

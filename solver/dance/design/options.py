@@ -10,8 +10,14 @@ import numpy as np
 from ...check_options import DANCE_CHECKS, REACH, CheckOptions
 from ...contacts.schedule import FOOT_CONFIGURATIONS
 from ...errors import InvalidValue, UnknownPreset
+from ...identification.excitation.expected_deviations import NOISE, RATE
+from ...identification.excitation.wrench_noise import MotionErrors, WrenchNoise
 from ...trajectory.splines import VIA_POINTS
 
+ROBOT_NOISE = WrenchNoise(NOISE, RATE, MotionErrors(position=0.0005, angle=0.0005, rate=200.0, cutoff=20.0))
+"""A good plate, joint encoders, and a root seen by cameras."""
+PERSON_NOISE = WrenchNoise(NOISE, RATE, MotionErrors(position=0.0005, angle=0.002, rate=100.0, cutoff=6.0))
+"""A good plate, and a body tracked by markers."""
 OBJECTIVES = ("sigma", "criterion")
 
 
@@ -22,6 +28,7 @@ class DanceOptions:
     Attributes:
         postures: number per foot configuration; a configuration left out or at zero is not danced.
         shortest: T_F [s], least duration of a transition; speed limits lengthen it (paper: 5 HOAP-3, 2 human).
+        quickest_step: [s] least duration of a shift of weight or a step of a foot.
         hold: [s] each posture is held (paper, human: 5).
         shrink: share in [0, 1) by which the support polygon shrinks about its centre.
         friction: coefficient mu of (19).
@@ -37,12 +44,14 @@ class DanceOptions:
         pool: feasible postures drawn per configuration.
         starts: of the multi-start choice among them.
         rounds: linear programmes per transition.
+        noise: of the equations by which ``"sigma"`` expects deviations.
         seed: the same seed gives the same dance, whatever the number of workers.
         workers: processes.
     """
 
     postures: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(FOOT_CONFIGURATIONS, 15))
     shortest: float = 1.0
+    quickest_step: float = 1.0
     hold: float = 0.2
     shrink: float = DANCE_CHECKS.shrink
     friction: float = DANCE_CHECKS.friction
@@ -57,6 +66,7 @@ class DanceOptions:
     pool: int = 200
     starts: int = 4
     rounds: int = 5
+    noise: WrenchNoise = ROBOT_NOISE
     seed: int = 0
     workers: int = 2
 
@@ -68,7 +78,7 @@ class DanceOptions:
             raise InvalidValue("a dance needs at least one posture, and no negative number of them")
         if self.objective not in OBJECTIVES:
             raise InvalidValue(f"no objective {self.objective!r}; there are {', '.join(OBJECTIVES)}")
-        for name in ("shortest", "hold", "workers", "pool", "starts", "rounds"):
+        for name in ("shortest", "quickest_step", "hold", "workers", "pool", "starts", "rounds"):
             if not 0 < getattr(self, name) < np.inf:
                 raise InvalidValue(f"dance option {name!r} must be positive, got {getattr(self, name)!r}")
         if self.seed < 0 or not self.speed > 0.0:
@@ -99,14 +109,14 @@ class DanceOptions:
 
 
 def human_options(**changes: object) -> DanceOptions:
-    """A person's tempo: at least 2 s a transition, 1 s to see the next one coming, two via points, 4 rad/s.
+    """A person's tempo: at least 2 s a transition, 1 s a step, at most 4 rad/s.
 
     Example:
         >>> import solver
         >>> solver.human_options(seed=3).seed
         3
     """
-    values: dict[str, object] = {"shortest": 2.0, "hold": 1.0, "via": VIA_POINTS, "speed": 4.0, "step": 0.2, **changes}
+    values: dict[str, object] = {"shortest": 2.0, "speed": 4.0, "step": 0.2, "noise": PERSON_NOISE, **changes}
     return DanceOptions(**values)  # type: ignore[arg-type]
 
 
@@ -122,8 +132,8 @@ def paper_options(kind: str = "hoap3", **changes: object) -> DanceOptions:
         0.4
     """
     paper: dict[str, dict[str, object]] = {
-        "hoap3": {"shortest": 5.0, "hold": 1.0, "speed": 1.0, "step": 0.1},
-        "human": {"shortest": 2.0, "hold": 5.0, "speed": 4.0, "step": 0.2},
+        "hoap3": {"shortest": 5.0, "quickest_step": 5.0, "hold": 1.0, "speed": 1.0, "step": 0.1},
+        "human": {"shortest": 2.0, "quickest_step": 2.0, "hold": 5.0, "speed": 4.0, "step": 0.2},
     }
     if kind not in paper:
         raise UnknownPreset(kind, paper)

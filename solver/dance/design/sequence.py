@@ -9,14 +9,14 @@ import numpy as np
 from ...identification.base_parameters import base_parameters
 from ...identification.excitation.excitation import emphasised
 from ...identification.excitation.expected_deviations import ExpectedDeviations
-from ...identification.excitation.gram_matrices import GramMatrices
 from ...rig import Rig
 from ...threads import one_blas_thread
 from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.segment import DanceSegment, SegmentChecker, hold
-from .dance import TraceEntry
+from ...trajectory.transition_problem import Objective
+from .dance import SAME_POSTURE, TraceEntry
 from .excitation_groups import criterion_of, excited_columns, free_columns
-from .footsteps import Approach, Stepper
+from .footsteps import Footwork, Ground
 from .options import DanceOptions
 from .postures import Draw, PosturePool, draw_pool
 from .reachability import open_paths
@@ -33,25 +33,27 @@ class PostureSequence:
         segments: transitions and holds, in order.
         postures: index of the hold of every posture reached.
         trace: of the transitions.
-        history: after it: Gram matrices (n, k, k) of the criterion, and what the objective keeps.
+        history: Gram matrices (n, k, k) of the criterion after it.
+        gained: (n, k, k) what it added for the objective.
         stop: (D,) where it ends.
-        at_home: it ends at home.
+        gone: it ends at the task's stop.
         notes: detours, and postures left out and why.
     """
 
     segments: tuple[DanceSegment, ...]
     postures: tuple[int, ...]
     trace: tuple[TraceEntry, ...]
-    history: History
+    history: np.ndarray
+    gained: np.ndarray
     stop: np.ndarray
-    at_home: bool
+    gone: bool
     notes: tuple[str, ...]
 
 
 def transition_planner(rig: Rig, options: DanceOptions) -> TransitionPlanner:
     """Search and judges for a rig under the options."""
     legged = LeggedRig(rig, shrink=options.shrink, step=options.step, speed=options.speed)
-    search = SearchOptions(options.rounds, options.via, options.shortest)
+    search = SearchOptions(options.rounds, options.via, options.shortest, options.quickest_step)
     coarse, fine = SegmentChecker(rig, options.search_checks, 1.0), SegmentChecker(rig, options.search_checks, 0.0)
     return TransitionPlanner(legged, coarse, fine, search)
 
@@ -61,29 +63,29 @@ class PostureCandidates:
     """A foot configuration before its postures are chosen.
 
     Attributes:
-        ground: where they start from and return to.
+        ground: where they are danced.
         pool: feasible postures with an open way home.
         notes: what was missing.
     """
 
-    approach: Approach
+    ground: Ground
     pool: PosturePool
     notes: tuple[str, ...]
 
 
 def find_candidates(rig: Rig, options: DanceOptions, configuration: str, seed: int) -> PostureCandidates:
-    """Ways to a foot configuration and postures there."""
+    """Where a foot configuration is danced, and postures there."""
     with one_blas_thread():
         own = transition_planner(rig, options)
-        approach = Stepper(own).approach(configuration)
+        ground = Footwork(own).ground(configuration)
         number = options.postures[configuration]
         draw = Draw(max(options.pool, 4 * number), seed)
-        pool = draw_pool(own.legged, own.coarse, approach.footing, approach.home, base_parameters(rig), draw)
-        homes = np.tile(approach.home, (len(pool.y), 1))
-        pool = pool.only(open_paths(own.legged, own.coarse, approach.footing, homes, pool.y))
+        pool = draw_pool(own.legged, own.coarse, ground.footing, ground.home, base_parameters(rig), draw)
+        homes = np.tile(ground.home, (len(pool.y), 1))
+        pool = pool.only(open_paths(own.legged, own.coarse, ground.footing, homes, pool.y))
         few = len(pool.y) < number
         notes = (f"{configuration}: {len(pool.y)} feasible postures found, {number} wanted",) if few else ()
-        return PostureCandidates(approach, pool, notes)
+        return PostureCandidates(ground, pool, notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,23 +94,33 @@ class SequenceTask:
 
     Attributes:
         configuration: of the feet.
-        home: (D,) where it may go by, and where the configuration's dance ends.
+        home: (D,) where it may go by.
         start: (D,) where it begins.
+        stop: (D,) where it ends, after the configuration's last run; None: at its last posture.
         postures: (P, D) to be reached in order.
         number: of the first posture, in the configuration.
-        homewards: home at the end.
-        history: of everything danced before in the excitation group; None: nothing.
+        history: Gram matrices of everything danced before in the excitation group; None: nothing.
+        known: of the objective, by everything danced and recorded before.
         seed: of every transition's search.
     """
 
     configuration: str
     home: np.ndarray
     start: np.ndarray
+    stop: np.ndarray | None
     postures: np.ndarray
     number: int
-    homewards: bool
-    history: History | None
+    history: np.ndarray | None
+    known: np.ndarray | None
     seed: int
+
+
+def expected_deviations(rig: Rig, options: DanceOptions) -> ExpectedDeviations | None:
+    """The objective over all base parameters, where it is asked for."""
+    if options.objective != "sigma":
+        return None
+    factors = np.array([options.emphasis.get(link, 1.0) for link in rig.links])
+    return ExpectedDeviations(base_parameters(rig), rig.prior, factors, options.noise)
 
 
 def run_sequence(rig: Rig, options: DanceOptions, task: SequenceTask) -> PostureSequence:
@@ -125,13 +137,14 @@ class _Run:
         self.footing: Footing = legged.footing(task.configuration)
         structure = base_parameters(rig)
         self.criterion = criterion_of(legged, structure, emphasised(rig, options.emphasis), task.configuration)
-        self.objective: GramMatrices | ExpectedDeviations = self.criterion
+        self.objective: Objective = self.criterion
         self.columns = excited_columns(legged, task.configuration)
-        if options.objective == "sigma":
-            factors = np.array([options.emphasis.get(link, 1.0) for link in rig.links])
-            self.objective = ExpectedDeviations(structure, rig.prior, factors)
-            self.columns = free_columns(legged, task.configuration)
-        self.history: History = task.history or (self.criterion.nothing, self.objective.nothing)
+        expected = expected_deviations(rig, options)
+        if expected is not None:
+            self.objective, self.columns = expected, free_columns(legged, task.configuration)
+        before = self.criterion.nothing if task.history is None else task.history
+        self.known = before if expected is None else expected.nothing if task.known is None else task.known
+        self.history: History = before, self.known
         self.segments: list[DanceSegment] = []
         self.postures: list[int] = []
         self.trace: list[TraceEntry] = []
@@ -149,42 +162,49 @@ class _Run:
                 self._hold(name, posture)
                 self.postures.append(len(self.segments) - 1)
                 here = posture
-        at_home = not task.homewards or self._home(here)
+        gone = task.stop is not None and self._leave(here, task.stop)
         stop = self.segments[-1].stop if self.segments else task.start
         return PostureSequence(
-            tuple(self.segments), tuple(self.postures), tuple(self.trace), self.history, stop,
-            task.homewards and at_home, tuple(self.notes),
+            tuple(self.segments), tuple(self.postures), tuple(self.trace), self.history[0],
+            self.history[1] - self.known, stop, gone, tuple(self.notes),
         )  # fmt: skip
 
     def _go(self, here: np.ndarray, there: np.ndarray, name: str) -> bool:
         """Straight there, or by way of home; a posture that can be neither reached nor left again is left out."""
+        trouble = self._reach(here, there, name)
+        if trouble:
+            self.notes.append(f"left out, no feasible way there: {trouble}")
+        return not trouble
+
+    def _reach(self, here: np.ndarray, there: np.ndarray, name: str) -> str:
+        """Dance there, straight or by way of home; or why neither is feasible."""
+        if np.abs(here - there).max() < SAME_POSTURE:
+            return ""
         trouble = "the straight path is closed even at rest"
         if self._open(here, there):
             direct, trouble = self._straight(name, here, there)
             if direct is not None:
                 self._excite([direct])
-                return True
+                return ""
         first, why = self._straight(f"{name}: back home", here, self.home)
         second = None
         if first is not None:
             second, why = self._straight(f"{name}: from home", self.home, there)
         if first is None or second is None:
-            self.notes.append(f"left out, no feasible way there: {trouble}; by way of home: {why}")
-            return False
+            return f"{trouble}; by way of home: {why}"
         self.notes.append(f"by way of home, the direct way is not feasible: {trouble}")
         self._excite([first, second])
-        return True
+        return ""
 
-    def _home(self, here: np.ndarray) -> bool:
-        """Home, leaving out the last postures should there be no way from them."""
+    def _leave(self, here: np.ndarray, stop: np.ndarray) -> bool:
+        """To where the steps begin, leaving out the last postures should there be no way from them."""
         while True:
-            path, trouble = self._straight(f"{self.configuration}: home", here, self.home)
-            if path is not None:
-                self._excite([path])
+            trouble = self._reach(here, stop, f"{self.configuration}: to the next step")
+            if not trouble:
                 return True
             if not self.postures:
                 return False
-            self.notes.append(f"left out, no way home from it: {trouble}")
+            self.notes.append(f"left out, no way on from it: {trouble}")
             self.postures.pop()
             kept = self.postures[-1] + 1 if self.postures else 0
             here = self.segments[kept].start  # of the way to the dropped posture

@@ -25,10 +25,13 @@ from ...trajectory.transition_search import search
 FINE_RATE = 500.0
 """[1/s] at which a segment is judged before it may be danced."""
 SLOWER = 1.4
-SLOWEST = 6
-"""Times a segment may be slowed down by `SLOWER` before it is given up."""
+SLOWER_STEP = 1.12
+"""Alike of steps, which are few, tell little and are gone through in every dance."""
+SLOWEST = 5.4
+"""How much slower than at first a segment may become before it is given up."""
+DEEPEST = 0.15
 DIP = 0.03
-"""Share of the root's height by which it dips on the way, again and again, until the legs reach."""
+"""Share of the root's height by which it dips on the way, again and again to the deepest, until the legs reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +42,13 @@ class SearchOptions:
         rounds: linear programmes.
         via: N_K, free control values per joint; None: all that the segment has.
         shortest: T_F [s], the least duration of a transition.
+        quickest_step: [s] the same of a step.
     """
 
     rounds: int = 6
     via: int | None = None
     shortest: float = 1.0
+    quickest_step: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +101,10 @@ class TransitionPlanner:
             kind: of the segment.
             lift: [m] by which each side's foot is raised on the way.
         """
-        duration = max(self.options.shortest, self._shortest(start, stop))
+        least, slower = (self.options.quickest_step, SLOWER_STEP) if kind == "step" else (self.options.shortest, SLOWER)
+        duration = first = max(least, self._shortest(start, stop))
         trouble, dip = "", 0.0
-        for _ in range(SLOWEST):
+        while duration <= SLOWEST * first and dip <= DEEPEST * self.legged.straight_height:
             control = Spline(duration, fine(duration)).straight(start, stop)
             even = DanceSegment(name, kind, duration, control, footing.solved, footing.anchors)
             segment, reached = self._rebalanced(even, footing, dip, lift or {})
@@ -112,7 +118,7 @@ class TransitionPlanner:
             trouble = "; ".join(str(failure) for failure in failures)
             if any(failure.check.static for failure in failures if failure.failed):  # slower does not help
                 break
-            duration *= SLOWER
+            duration *= slower
         return None, f"{name}: {trouble}"
 
     def checked(self, segment: DanceSegment, rate: float = FINE_RATE) -> tuple[Checks, float]:
@@ -186,8 +192,8 @@ class TransitionPlanner:
             control[AT_REST:-AT_REST, self.legged.foot_columns[side][2]] += height * bump
         balancer = Rebalancer(self.legged, spline, instants(spline))
         ends = self.legged.ends(even.start, even.stop, footing)
-        wanted = balancer.goals(*ends, footing.polygon.centre)
-        control = balancer.started(control, wanted, footing.solved)
-        control = balancer.rebalance(control[None], wanted, footing.solved)
+        wanted = balancer.goals(*ends, footing.polygon)
+        control = balancer.started(control, wanted.com, footing.solved)
+        control = balancer.rebalance(control[None], wanted.zmp, footing.solved)
         reached = bool(balancer.evaluate(control, footing.solved)[2].all())
         return replace(even, control=control[0]), reached

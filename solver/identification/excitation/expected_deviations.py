@@ -16,10 +16,14 @@ from ...motion import Motion
 from ...rig import Rig
 from ..base_parameters import BaseParameters
 from .excitation import base_rows
+from .wrench_noise import WrenchNoise
 
 NOISE = np.array([0.2, 0.2, 0.2, 0.02, 0.02, 0.02])
 """[N, N m] a good plate's own noise. Designed for 2 N and 1 N m, where what is believed beforehand counts for more,
 HOAP-3's dances came out 8 % worse, judged at either noise."""
+RATE = 50.0
+"""[1/s] of the frames whose information is asked for, bonnet2016's sampling."""
+PLATE_ALONE = WrenchNoise(NOISE, RATE)
 
 
 def scales(structure: BaseParameters, prior: InertialParameters) -> np.ndarray:
@@ -39,14 +43,17 @@ class ExpectedDeviations:
         structure: B base parameters.
         prior: gives the sizes.
         weights: (L,) emphasis on each link.
-        noise: (6,) [N, N m] standard deviation of a sample of the wrench.
+        noise: of the equations.
     """
 
     def __init__(
-        self, structure: BaseParameters, prior: InertialParameters, weights: np.ndarray, noise: np.ndarray | None = None
+        self,
+        structure: BaseParameters,
+        prior: InertialParameters,
+        weights: np.ndarray,
+        noise: WrenchNoise = PLATE_ALONE,
     ) -> None:
-        self.structure = structure
-        self._noise = NOISE if noise is None else np.asarray(noise, float)
+        self.structure, self.noise = structure, noise
         self._scale = scales(structure, prior)
         own = np.asarray(weights, float)[structure.independent // PER_LINK]
         self._weights = own / own.sum()
@@ -58,8 +65,8 @@ class ExpectedDeviations:
 
     def of_motion(self, rig: Rig, motion: Motion, groups: int = 1) -> np.ndarray:
         """Information (groups, 1, B, B) of a motion's frames, cut into so many equal runs."""
-        rows = base_rows(rig, motion, self.structure) / self._noise[:, None] * self._scale
-        own = rows.reshape(groups, -1, len(self._scale))
+        own = self._in_units(rig, motion, base_rows(rig, motion, self.structure))
+        own = own.reshape(groups, -1, len(self._scale))
         return (own.transpose(0, 2, 1) @ own)[:, None]
 
     def value(self, matrices: np.ndarray) -> np.ndarray:
@@ -68,13 +75,20 @@ class ExpectedDeviations:
         found = [self._deviations(matrix) @ self._weights for matrix in some.reshape(-1, *some.shape[-2:])]
         return np.array(found).reshape(some.shape[:-2])
 
-    def slope(self, rows: np.ndarray, history: np.ndarray, share: float) -> np.ndarray:
-        """Derivative (N, 6, B) of the criterion by rows (N, 6, B) of W_b, over their share."""
-        scaled = rows / self._noise[:, None] * self._scale
+    def slope(self, rig: Rig, motion: Motion, rows: np.ndarray, history: np.ndarray, share: float) -> np.ndarray:
+        """Derivative (N, 6, B) of the criterion by a motion's rows (N, 6, B) of W_b, over their share.
+
+        The noise is taken as it is: that it too depends on the motion is left to the trials.
+        """
+        whitening = self.noise.whitening(rig, motion) / np.sqrt(RATE)
+        scaled = whitening @ rows * self._scale
         flat = scaled.reshape(-1, len(self._scale))
         inverse = np.linalg.inv(history[0] + share * flat.T @ flat)
         weights = self._weights / np.sqrt(np.maximum(inverse.diagonal(), 1e-300))
-        return -scaled @ (inverse * weights @ inverse) / self._noise[:, None] * self._scale
+        return -(whitening.swapaxes(1, 2) @ scaled) @ (inverse * weights @ inverse) * self._scale
+
+    def _in_units(self, rig: Rig, motion: Motion, rows: np.ndarray) -> np.ndarray:
+        return self.noise.whitening(rig, motion) @ rows * (self._scale / np.sqrt(RATE))
 
     def _deviations(self, matrix: np.ndarray) -> np.ndarray:
         factor, failed = dpotrf(matrix, lower=1)

@@ -82,8 +82,8 @@ class GramMatrices:
         """J_exc (...,) of (12)."""
         return self.conditions(matrices) @ self._weights
 
-    def slope(self, rows: np.ndarray, history: np.ndarray, share: float) -> np.ndarray:
-        """Derivative (N, 6, B) of the criterion by rows (N, 6, B) of W_b, over their share of the samples."""
+    def slope(self, rig: Rig, motion: Motion, rows: np.ndarray, history: np.ndarray, share: float) -> np.ndarray:
+        """Derivative (N, 6, B) of the criterion by a motion's rows (N, 6, B) of W_b, over their share of samples."""
         total = history + share * self.of_rows(rows).sum(axis=0)
         result = np.zeros_like(rows)
         for gram, columns, size, weight in zip(total, self._columns, self._sizes, self._weights):

@@ -1,0 +1,140 @@
+"""What a designed dance tells beside random feasible motion of the same length, at stated noise; all simulated.
+
+The rival is honest: random feasible postures in the same foot configurations, joined by straight ways that keep the
+same limits of speed, balance and distance, its steps as quick, no posture held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from solver.contacts.schedule import FOOT_CONFIGURATIONS
+from solver.dance.design.dance import Dance
+from solver.dance.design.design import DanceOptions, design, human_options
+from solver.identification.base_parameters import BaseParameters, base_parameters
+from solver.identification.excitation.excitation import PLATE_NOISE, base_rows
+from solver.identification.excitation.wrench_noise import WrenchNoise
+from solver.rig import Rig
+from solver.rigs import hoap3, hrp2, human
+
+from .figure import Bound, Figure, at_least, at_most
+from .plain_motions import SHORTEST, random_postures
+
+RATE, PLATE_RATE = 50.0, 500.0
+"""[1/s] of the frames that are counted; of the plate's samples."""
+PLATE = np.array([0.2, 0.2, 0.2, 0.02, 0.02, 0.02])
+"""[N, N m] of a sample of a good plate."""
+EACH, SECONDS = 3, 60.0
+"""Postures in each foot configuration; [s] of random motion."""
+LOST = ("step", "hold")
+"""Kinds of segments in which a dance changes its footing or stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A rig whose dance is compared.
+
+    Attributes:
+        name: in words.
+        rig: makes it.
+        options: of its dance.
+        bounds: must and aim of random / dance at the same limits.
+    """
+
+    name: str
+    rig: Callable[[], Rig]
+    options: Callable[..., DanceOptions]
+    bounds: tuple[Bound | None, Bound | None]
+
+
+PERSON = Case("person", lambda: human(1.75, 65.0, "female"), human_options, (at_least(2.0), at_least(4.0)))
+CASES = (
+    PERSON,
+    Case("HOAP-3", lambda: hoap3("middle", torque="peak"), DanceOptions, (at_least(4.0), at_least(8.0))),
+    Case("HRP-2 stand-in", hrp2, lambda **c: DanceOptions(step=None, **c), (at_least(2.5), at_least(4.0))),
+)
+NOTHING: tuple[Bound | None, Bound | None] = (None, None)
+"""Bounds of what is for information only."""
+FASTEST: tuple[Bound | None, Bound | None] = at_least(1.2), at_least(2.0)
+SHARE: tuple[Bound | None, Bound | None] = at_most(30.0), at_most(15.0)
+
+
+def figures(quick: bool, workers: int, seeds: tuple[int, ...] = (0, 1)) -> Iterator[list[Figure]]:
+    """Rows of every case and seed, as they are found; ``quick``: a person's short dance, for information."""
+    if quick:
+        yield compared(replace(PERSON, bounds=NOTHING), {"both": 2}, workers, 0, 12.0)
+        return
+    for case in CASES:
+        for seed in seeds:
+            yield compared(case, dict.fromkeys(FOOT_CONFIGURATIONS, EACH), workers, seed, SECONDS)
+
+
+def compared(case: Case, postures: Mapping[str, int], workers: int, seed: int, seconds: float) -> list[Figure]:
+    """A dance beside its rivals."""
+    rig, person = case.rig(), case.name == PERSON.name
+    options = case.options(postures=postures, workers=workers, seed=seed)
+    dance, structure = design(rig, options), base_parameters(rig)
+    kinds = {kind: sum(s.duration for s in dance.segments if s.kind == kind) for kind in LOST}
+    data = f"simulated, {case.name}, seed {seed}, {len(dance.postures)} postures"
+    told = case.bounds is not NOTHING
+
+    def row(what: str, shortest: float, must: Bound | None, aim: Bound | None) -> Figure:
+        rival = random_postures(rig, options, seconds, seed, shortest)
+        found = [ratio(rig, structure, rival, dance, noise) for noise in noises(options)]
+        note = (
+            f"noise: plate 0.2 N, 0.02 N m at 500 Hz and {errors_in_words(options)}; the plate's alone: "
+            f"{found[1]:.3g}; 2 N, 1 N m and the motion's: {found[2]:.3g}; {dance.duration:.0f} s of dance, "
+            f"{rival.duration:.0f} s of random motion, by the second"
+        )
+        return Figure(what, data, found[0], "", must, aim, note)
+
+    what = "random / dance, geometric mean of the deviations"
+    result = [row(f"{what}, same limits, ways of {options.shortest:g} s", options.shortest, *case.bounds)]
+    if person:
+        fastest = FASTEST if told else NOTHING
+        result.append(row(f"{what}, random at its fastest, ways of {SHORTEST:g} s", SHORTEST, *fastest))
+    share = 100.0 * sum(kinds.values()) / dance.duration
+    limits = SHARE if person and told else NOTHING
+    note = ", ".join(f"{kind}s {seconds:.1f} s" for kind, seconds in kinds.items())
+    result.append(Figure("share of the dance that is steps and holds", data, share, "%", *limits, note=note))
+    return result
+
+
+def noises(options: DanceOptions) -> tuple[WrenchNoise, WrenchNoise, WrenchNoise]:
+    """A good plate with the motion's errors, without them, and the paper's residuals with them."""
+    errors = options.noise.motion
+    return (
+        WrenchNoise(PLATE, PLATE_RATE, errors),
+        WrenchNoise(PLATE, PLATE_RATE),
+        WrenchNoise(PLATE_NOISE, PLATE_RATE, errors),
+    )
+
+
+def errors_in_words(options: DanceOptions) -> str:
+    """The motion's errors."""
+    errors = options.noise.motion
+    if errors is None:
+        return "none of the motion"
+    return (
+        f"motion {1e3 * errors.position:g} mm, {1e3 * errors.angle:g} mrad white at {errors.rate:g} Hz, "
+        f"{errors.cutoff:g} Hz filter"
+    )
+
+
+def ratio(rig: Rig, structure: BaseParameters, rival: Dance, dance: Dance, noise: WrenchNoise) -> float:
+    """Geometric mean over the base parameters of a rival's deviations over those of a dance, both by the second."""
+    first, second = (deviations_by_the_second(rig, structure, one, noise) for one in (rival, dance))
+    return float(np.exp(np.mean(np.log(first / second))))
+
+
+def deviations_by_the_second(rig: Rig, structure: BaseParameters, dance: Dance, noise: WrenchNoise) -> np.ndarray:
+    """Standard deviation (B,) of every base parameter from one second of a dance on average."""
+    motion = dance.sample(rig, RATE)
+    rows = noise.whitening(rig, motion) @ base_rows(rig, motion, structure) / np.sqrt(RATE)
+    flat = rows.reshape(-1, len(structure))
+    size = np.linalg.norm(flat, axis=0)
+    inverse = np.linalg.pinv(np.linalg.qr(flat / size, mode="r"))
+    return np.linalg.norm(inverse, axis=1) / size * np.sqrt(dance.duration)

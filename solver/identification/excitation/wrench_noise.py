@@ -1,0 +1,98 @@
+"""The noise of the equations a motion gives: of the plate, and of the motion's own errors in every term.
+
+An equation of the root, Y(q, v, a) phi = f, is left over by the plate's noise and by errors of q, v and a that enter
+its regressor. Errors of a frame are those of white noise on the coordinates after a low-pass filter, which derivatives
+raise with the square and the fourth power of its cut-off. What they do to a frame depends on how the body moves: the
+faster, the more a wrong angle or speed counts, so that with them fast is not always better.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...arrays import frozen
+from ...dynamics.mechanics import wrench_slopes
+from ...errors import InvalidValue
+from ...motion import Motion
+from ...rig import ROOT_NV, Rig
+
+
+@dataclass(frozen=True, slots=True)
+class MotionErrors:
+    """White noise of measured coordinates, and the filter that it passes.
+
+    Attributes:
+        position: [m] standard deviation of a sample of the root's position, and of slides.
+        angle: [rad] of every other coordinate.
+        rate: [1/s] of the samples.
+        cutoff: [Hz] of the low-pass filter.
+    """
+
+    position: float
+    angle: float
+    rate: float
+    cutoff: float
+
+    def __post_init__(self) -> None:
+        for name in ("position", "angle", "rate", "cutoff"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and (value > 0.0 or (value == 0.0 and name in ("position", "angle")))):
+                raise InvalidValue(f"motion errors: {name} must be positive, got {value!r}")
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """(3, 3) of a unit's error of a coordinate, its speed and its acceleration after the filter."""
+        turn = 2.0 * np.pi
+        density = 2.0 / self.rate  # of unit noise up to half the rate, [s]
+        powers = [density * turn ** (2 * k) * self.cutoff ** (2 * k + 1) / (2 * k + 1) for k in range(3)]
+        return np.array([[powers[0], 0.0, -powers[1]], [0.0, powers[1], 0.0], [-powers[1], 0.0, powers[2]]])
+
+    def sizes(self, rig: Rig) -> np.ndarray:
+        """(nv,) standard deviation of each coordinate."""
+        result = np.full(rig.nv, self.angle)
+        result[:3] = self.position
+        at = ROOT_NV
+        for joint in rig.joints[1:]:
+            if joint.kind == "prismatic":
+                result[at : at + joint.nv] = self.position
+            at += joint.nv
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class WrenchNoise:
+    """Noise of the six equations of a frame.
+
+    Attributes:
+        plate: (6,) [N, N m] standard deviation of a sample of the measured wrench, about the base link's origin.
+        rate: [1/s] of the plate's samples.
+        motion: errors of the motion; None: there are none.
+    """
+
+    plate: np.ndarray
+    rate: float
+    motion: MotionErrors | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "plate", frozen("noise of the plate", self.plate, (6,)))
+        if not (self.plate > 0.0).all() or not (np.isfinite(self.rate) and self.rate > 0.0):
+            raise InvalidValue("the noise of every axis of the plate and its rate must be positive")
+
+    def densities(self, rig: Rig, motion: Motion) -> np.ndarray:
+        """(N, 6, 6) [N^2 s, ...] noise of each frame's equations by the second: covariance over independent frames."""
+        own = np.diag(self.plate**2) / self.rate
+        if self.motion is None:
+            return np.tile(own, (len(motion), 1, 1))
+        slopes = wrench_slopes(rig, motion.q, motion.v, motion.a) * self.motion.sizes(rig)
+        # frames n, equations i and j, orders of the rate o and p, coordinates k
+        mixed = np.einsum("op,njpk->njok", self.motion.covariance, slopes)
+        added = slopes.reshape(len(motion), 6, -1) @ mixed.reshape(len(motion), 6, -1).swapaxes(1, 2)
+        return own + added / (2.0 * self.motion.cutoff)
+
+    def whitening(self, rig: Rig, motion: Motion) -> np.ndarray:
+        """(N or 1, 6, 6) that bring a frame's equations to units of noise: squares over time are information."""
+        if self.motion is None:
+            return np.diag(np.sqrt(self.rate) / self.plate)[None]
+        return np.linalg.inv(np.linalg.cholesky(self.densities(rig, motion)))
