@@ -20,7 +20,19 @@ from solver.soft_joints import SOFT
 from solver.threads import one_blas_thread
 
 from . import solvers
-from .figures import belt, coverage, eigenvalues, long_recording, plates, runs, simulated, speed, subject, volunteers
+from .figures import (
+    belt,
+    coverage,
+    eigenvalues,
+    foreign,
+    long_recording,
+    plates,
+    runs,
+    simulated,
+    speed,
+    subject,
+    volunteers,
+)
 from .figures.figure import Bound, Figure, at_least, at_most, heading, missing, passed, row, summary, within
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
@@ -88,6 +100,7 @@ def real(data: Path, quick: bool, datasets: list[eigenvalues.DataSet]) -> list[F
         assert prepared is not None
         figures += subject.mass_figures(prepared)
         figures += plates.subject_figures(prepared)
+        figures += foreign.foreign_figures({subject.SUBJECT: (prepared.rig, records)})
         chosen = QUICK_TRIALS if quick else ()
         alone, alone_records = subject.records_of(recordings, (subject.STATIC,), chosen)
         figures += subject.marker_figures(alone_records, static_only=True)

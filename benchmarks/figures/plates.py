@@ -14,6 +14,7 @@ from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 
 from .figure import Bound, Figure, at_least, at_most, within
+from .foreign import foreign_figures
 from .mismatched import CASES, tells, with_forces
 from .runs import RUNS, tracked
 from .subject import PRESET, SUBJECT, TRIALS
@@ -63,7 +64,8 @@ def plate_figures(data: Path, quick: bool) -> list[Figure]:
         }
         if len(bodies) < len(wanted):
             return [Figure("plates under suspicion", "real", None, "", at_most(0), note="no data")]
-        return [*_as_they_are(bodies), _reversed({name: bodies[name] for name in RUNS}), _mismatched(bodies[SPOILED])]
+        reversed_runs = _reversed({name: bodies[name] for name in RUNS})
+        return [*_as_they_are(bodies), reversed_runs, _mismatched(bodies[SPOILED]), *foreign_figures(bodies)]
 
 
 def _as_they_are(bodies: Mapping[str, tuple[Rig, Sequence[TrialRecord]]]) -> list[Figure]:

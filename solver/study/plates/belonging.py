@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import frozen, frozen_times
-from ...dynamics.kinematics import PIECE, motion_pieces
-from ...motion import Motion
 from ...plate_options import BELONGING
-from ...rig import Rig
-from ...signals.window_rules import GRAVITY
+from ...signals.pooled import LEAST_BLOCKS
 from ...wrenches import Wrenches
 from .finding import UNKNOWN_INTERVAL, Done, Finding, interval_of
-from .misfit import Misfit, Verdict, judged, judged_apart
+from .impossible import BESIDE, FOREIGN, OFTEN, excess, impossible
+from .misfit import CERTAIN_APART, Misfit, Verdict, judged, judged_apart
+from .pair import Pair, carrying, change, mean_misfit, misfit_of
 from .rivals import Pushes, rivals_of
 
 NEAREST, FARTHEST, STEP = 0.1, 2.0, 0.05
@@ -23,62 +20,13 @@ NEAREST, FARTHEST, STEP = 0.1, 2.0, 0.05
 OVERLAP = 0.5
 """Share of the trial that must still have forces when the clock is moved."""
 MOVES = 0.02
-"""Share of the weight that the force must change for the clock to be read off it."""
-LOADED, EXCESS = 0.2, 0.3
-"""Shares of the weight: a trial's plates carry the body, and push it by so much more than its motion allows."""
-BESIDE = 0.1
-"""[m] A centre of pressure farther from both feet than this is not under them: markers and soles miss by half of it."""
-OFTEN = 0.3
-"""Share of the loaded time in which the impossible must be seen: hard landings and a lost marker make less."""
+"""Share of the weight that forces must change for their clock, or whose they are, to be read off them."""
 ELSEWHERE = "somewhat beside their place"
 """A cause that does not make forces foreign: the place of plates is judged later, and corrected."""
-FOLLOWS = 0.5
-"""Share of the loaded time in which forces must fit the motion to be called its own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Forces and motion that are said to belong together.
-
-    Attributes:
-        name: of the trial.
-        times: (N,) [s].
-        predicted: (N, 6) wrench that the motion needs by the prior, about the root link's origin, world axes [N, N m].
-        root: (N, 3) [m] that origin.
-        feet: (N, P, V, 3) [m] corners of the soles; no P without soles.
-        wrenches: N samples; NaN where missing.
-    """
-
-    name: str
-    times: np.ndarray
-    predicted: np.ndarray
-    root: np.ndarray
-    feet: np.ndarray
-    wrenches: Wrenches
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "times", frozen_times(self.times))
-        count = len(self.times)
-        for name, shape in (("predicted", (count, 6)), ("root", (count, 3)), ("feet", (count, None, None, 3))):
-            object.__setattr__(self, name, frozen(name, getattr(self, name), shape))
-
-    @property
-    def measured(self) -> np.ndarray:
-        """Total (N, 6), NaN in what was not measured."""
-        return np.where(np.asarray(self.wrenches.measured), self.wrenches.total, np.nan)
-
-
-def pair(rig: Rig, motion: Motion, wrenches: Wrenches, predicted: np.ndarray, name: str) -> Pair:
-    """A trial's forces beside its motion; see the attributes."""
-    most = max((len(patch.vertices) for patch in rig.contacts), default=0)
-    feet = np.zeros((len(motion), len(rig.contacts), most, 3))
-    for start, links in motion_pieces(rig, motion, PIECE):
-        for place, patch in enumerate(rig.contacts):
-            index = rig.index(patch.link)
-            corners = np.resize(patch.vertices, (most, 3))  # repeated corners change no box around them
-            turns, origin = links.rotation[:, :, index].transpose(2, 1, 0), links.position[:, index].T
-            feet[start : start + PIECE, place] = corners @ turns + origin[:, None]
-    return Pair(name, motion.times, predicted, motion.q[:, :3], feet, wrenches)
+CARRIES = 0.8
+"""Share of what the motion needs that plates must push, of those loaded, before nothing unmeasured can excuse them."""
+BY_CHANCE = 0.05
+"""Share of other clocks on which forces fit better: their own motion no other clock fits as well as the right one."""
 
 
 def belonging_findings(pairs: Sequence[Pair], mass: float, overruled: bool) -> list[Finding]:
@@ -93,7 +41,12 @@ def belonging_findings(pairs: Sequence[Pair], mass: float, overruled: bool) -> l
     found = []
     for item in pairs:
         others = {other.name: other.wrenches for other in pairs if other is not item}
-        cause = likeliest(item, others, mass)
+        if not carrying(item.measured, mass).any() and carrying(item.predicted, mass).mean() > OFTEN:
+            text = "the plates carry nothing at any time: they were never stepped on, or the forces are another time's"
+            found.append(Finding(BELONGING, (item.name,), 0.0, UNKNOWN_INTERVAL, "", Done.TOLD, text))
+            continue
+        clocks = [(seconds, misfit_of(item, moved, mass)) for seconds, moved in _other_clocks(item)]
+        cause = likeliest(item, others, clocks, mass)
         if cause is not None:
             text, verdict = cause
             said = f"{text}; what is then left unexplained is {verdict.share:.2f} of what is left as it is"
@@ -104,71 +57,78 @@ def belonging_findings(pairs: Sequence[Pair], mass: float, overruled: bool) -> l
         if share > OFTEN:
             said = f"{text} (in {100.0 * share:.0f} % of the loaded time)"
             found.append(Finding(BELONGING, (item.name,), share, UNKNOWN_INTERVAL, "", done, said))
+            continue
+        share, text = unrelated(item, [clock for _, clock in clocks], mass)
+        if share > BY_CHANCE:
+            said = f"{text}: {FOREIGN}"
+            found.append(Finding(BELONGING, (item.name,), share, UNKNOWN_INTERVAL, "", done, said))
     return found
 
 
-def likeliest(item: Pair, others: Mapping[str, Wrenches], mass: float) -> tuple[str, Verdict] | None:
-    """The cause, in words, that explains a trial's forces best, if any does beyond doubt."""
-    as_it_is = _misfit(item, item.measured, mass)
+def likeliest(
+    item: Pair, others: Mapping[str, Wrenches], clocks: Sequence[tuple[float, Misfit]], mass: float
+) -> tuple[str, Verdict] | None:
+    """The cause, in words, that explains a trial's forces best, if any does beyond doubt.
+
+    Args:
+        item: the trial.
+        others: forces of the other trials, by name.
+        clocks: misfits of the trial's forces were they so many seconds late.
+        mass: [kg] of the body, roughly.
+    """
+    as_it_is = misfit_of(item, item.measured, mass)
     pushes = Pushes.of(item.wrenches)
-    candidates: list[tuple[str, Verdict]] = []
-    for rival in rivals_of(item.wrenches.frames):
-        believed = np.where(np.isfinite(item.measured), rival.believed(pushes).total(), np.nan)
-        verdict = judged(item.times, as_it_is, _misfit(item, believed, mass))
-        candidates.append((f"{rival.cause}; {rival.remedy}", verdict))
+    beliefs: list[tuple[str, np.ndarray]] = [
+        (f"{rival.cause}; {rival.remedy}", np.where(np.isfinite(item.measured), rival.believed(pushes).total(), np.nan))
+        for rival in rivals_of(item.wrenches.frames)
+    ]
     shift = _displacement(item)
     moved = item.measured
     moved[:, 3:] += np.cross(shift, moved[:, :3])
-    verdict = judged(item.times, as_it_is, _misfit(item, moved, mass))
     distance = float(np.linalg.norm(shift))
-    candidates.append((ELSEWHERE if distance < BESIDE else _elsewhere(distance), verdict))
-    if np.std(item.predicted[:, :3], axis=0).max() > MOVES * mass * GRAVITY:
-        for seconds, moved in _other_clocks(item):
-            verdict = judged_apart(item.times, as_it_is, _misfit(item, moved, mass))
-            candidates.append((_late(seconds), verdict))
-        for name, wrenches in others.items():
-            text = f"the forces are another trial's (those of {name} fit better); name the right file"
-            candidates.append((text, judged(item.times, as_it_is, _misfit(item, _at(item, wrenches), mass))))
+    beliefs.append((ELSEWHERE if distance < BESIDE else _elsewhere(distance), moved))
+    candidates: list[tuple[str, Verdict]] = []
+    if change(item.predicted, mass) > MOVES:
+        candidates += [(_late(seconds), judged_apart(item.times, as_it_is, clock)) for seconds, clock in clocks]
+        beliefs += [
+            (f"the forces are another trial's (those of {name} fit better); name the right file", _at(item, wrenches))
+            for name, wrenches in others.items()
+            if change(wrenches.total, mass) > MOVES
+        ]
+    # Where a belief leaves forces impossible, that it does less badly than the file tells nothing.
+    candidates += [
+        (text, judged(item.times, as_it_is, misfit_of(item, believed, mass)))
+        for text, believed in beliefs
+        if excess(item, believed, mass) <= OFTEN
+    ]
     sure = [candidate for candidate in candidates if candidate[1].certain]
     best = max(sure, key=lambda candidate: candidate[1].gain, default=None)
     return None if best is None or best[0] == ELSEWHERE else best
 
 
-def impossible(item: Pair, mass: float) -> tuple[float, str]:
-    """Share of the loaded time in which the forces cannot be the motion's, and why they may not."""
-    weight, measured = mass * GRAVITY, item.measured
-    vertical = np.nan_to_num(measured[:, 2])
-    loaded = vertical > LOADED * weight
-    if not loaded.any():
+def unrelated(item: Pair, clocks: Sequence[Misfit], mass: float) -> tuple[float, str]:
+    """Share of other clocks on which forces fit better that follow the motion on none, in words too; else 0.
+
+    Forces that belong to a motion fit it best on their own clock, by far, if anything moves. Plates that carry only a
+    part of the body are not judged: whatever else carries it may take up any change.
+    """
+    loaded = carrying(item.measured, mass)
+    needed, pushed = item.predicted[loaded], item.measured[loaded]
+    if loaded.sum() < LEAST_BLOCKS or pushed[:, 2].sum() < CARRIES * needed[:, 2].sum():
         return 0.0, ""
-    # Support that nobody measured pushes too: it can explain what plates miss, never what they have too much.
-    excess = float((vertical[loaded] - item.predicted[loaded, 2] > EXCESS * weight).mean())
-    beside = float(_beside(item, weight)[loaded].mean())
-    if excess > OFTEN or beside <= OFTEN:
-        foreign = "the forces are another recording's, or on another clock"
-        return excess, f"the plates push harder than the motion allows: {foreign}"
-    follows = float(_misfit(item, measured, mass).explains[loaded].mean())
-    place = "the places of plates are exchanged, or they are not in the markers' axes"
-    if follows > FOLLOWS:
-        return beside, f"the forces follow the motion, but act beside both feet: {place}"
-    return beside, "the forces act beside both feet and do not follow the motion: they are another recording's"
-
-
-def _beside(item: Pair, weight: float) -> np.ndarray:
-    """(N,) True where a loaded plate's centre of pressure is under neither foot."""
-    found = np.zeros(len(item.times), bool)
-    if not item.feet.shape[1] or not np.asarray(item.wrenches.measured).all(axis=0)[3:5].all():
-        return found
-    low, high = item.feet[..., :2].min(axis=2), item.feet[..., :2].max(axis=2)
-    points = item.wrenches.centres_of_pressure()[:, :, None, :2]
-    outside = np.maximum(np.maximum(low[:, None] - points, points - high[:, None]), 0.0)
-    distance = np.linalg.norm(outside, axis=3).min(axis=2)
-    carries = item.wrenches.values[:, :, 2] > LOADED * weight
-    return np.asarray((carries & (np.nan_to_num(distance) > BESIDE)).any(axis=1))
-
-
-def _misfit(item: Pair, measured: np.ndarray, mass: float) -> Misfit:
-    return Misfit.of(item.predicted, measured, item.root, mass)
+    motion, plates = change(needed, mass), change(pushed, mass)
+    if max(motion, plates) < MOVES:
+        return 0.0, ""
+    if motion < MOVES:
+        return 1.0, "the forces change while the body stands"
+    if plates < MOVES:
+        return 1.0, "the forces stay while the body moves"
+    if not clocks:
+        return 0.0, ""
+    own = mean_misfit(item, mass)
+    other = np.array([np.nanmean(clock.square) for clock in clocks])
+    share = float((other < own).mean()) if own > CERTAIN_APART * float(np.median(other)) else 0.0
+    return share, f"the forces fit the motion better on {100.0 * share:.0f} % of other clocks"
 
 
 def _other_clocks(item: Pair) -> list[tuple[float, np.ndarray]]:

@@ -15,8 +15,10 @@ from ...rig import Rig
 from ...signals import FilterPreset, resample
 from ...trial import Recording
 from ...wrenches import Wrenches
-from .belonging import Pair, belonging_findings, pair
+from .belonging import belonging_findings
+from .copies import copy_findings
 from .finding import Done, Finding
+from .pair import Pair, mean_misfit, pair
 from .plausible import unit_findings
 from .standstill import frozen, standstill_finding, still_forces, still_markers
 
@@ -71,6 +73,9 @@ def first_look(
         seen[trial.name] = moving
         pairs.append(pair(rig, trial.motion, moving.wrenches, predicted, trial.name))
     found = belonging_findings(pairs, mass, options.overrules(BELONGING))
+    forces = {trial.name: trial.native for trial in trials}
+    misfits = {item.name: mean_misfit(item, mass) for item in pairs}
+    found += copy_findings(forces, misfits, options.overrules(BELONGING))
     left_out = {name for finding in found if finding.done is Done.LEFT_OUT for name in finding.trials}
     if trials and len(left_out) == len(trials):
         words = "; ".join(f"{', '.join(finding.trials)}: {finding.text}" for finding in findings + found)

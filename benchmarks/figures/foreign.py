@@ -1,0 +1,120 @@
+"""Forces that come late or early, belong to another trial, run backwards or stand still: told or not, trial by trial.
+
+`python -m benchmarks.figures.foreign` prints the table. Every trial is spoiled by itself and looked at by itself, so
+that no other trial can explain its forces. Quiet standing has no clock and is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from solver.errors import InvalidValue
+from solver.plate_options import PlateOptions
+from solver.rig import Rig
+from solver.signals import preset_of, resample, shift, smooth_motion
+from solver.study.plates.finding import told
+from solver.study.plates.first_look import Seen, first_look
+from solver.study.preparation import rough_mass
+from solver.study.values import TrialRecord
+from solver.threads import one_blas_thread
+from solver.wrenches import Wrenches
+
+from .figure import Figure, at_least, at_most
+from .mismatched import level, standing_still
+from .subject import PRESET, STATIC
+
+SECONDS = (0.3, 0.5, 1.0, 2.0)
+"""By which forces come late and early, on stamps that tell so (what is beyond them is missing) and on the old ones."""
+MUST = 0.95
+"""Share of spoiled trials."""
+Bodies = Mapping[str, tuple[Rig, Sequence[TrialRecord]]]
+
+
+def held(wrenches: Wrenches, seconds: float) -> Wrenches | None:
+    """Forces so late on the stamps as they were, the first (or last) sample held; None of a shorter trial."""
+    steps = round(abs(seconds) * wrenches.rate)
+    if steps + 1 >= len(wrenches):
+        return None
+    source = np.arange(len(wrenches)) - (steps if seconds > 0.0 else -steps)
+    return replace(wrenches, values=wrenches.values[np.clip(source, 0, len(wrenches) - 1)])
+
+
+def under(stamps: Wrenches, other: Wrenches) -> Wrenches:
+    """Another trial's forces, from this trial's first stamp on."""
+    return replace(other, times=other.times - other.times[0] + stamps.times[0])
+
+
+def spoiled(own: Wrenches, others: Mapping[str, Wrenches]) -> dict[str, Wrenches]:
+    """Every way in which forces become foreign, by name."""
+    cases = {f"{name}'s": under(own, other) for name, other in others.items()}
+    for seconds in (sign * second for second in SECONDS for sign in (1.0, -1.0)):
+        cases[f"{seconds:+g} s"] = shift(own, -seconds)
+        if (same := held(own, seconds)) is not None:
+            cases[f"{seconds:+g} s, held"] = same
+    cases["level reversed"] = level(-1.0, -1.0)(own)
+    cases["backwards"] = replace(own, values=own.values[::-1])
+    cases["frozen"] = standing_still(own)
+    return cases
+
+
+def verdicts(rig: Rig, records: Sequence[TrialRecord]) -> dict[tuple[str, str], str]:
+    """What is said of each trial as it is (case "") and spoiled, by trial and case."""
+    preset, seen = preset_of(PRESET), []
+    for record in records:
+        native, poses = record.recording.wrenches, record.poses
+        if native is None or poses is None or record.name == STATIC:
+            continue
+        motion = smooth_motion(rig, poses.times, poses.q, preset)
+        usable = np.ones(len(motion), bool)
+        seen.append(Seen(record.recording, motion, usable, native, resample(native, motion.times, preset)))
+    mass = rough_mass(rig, [trial.motion for trial in seen], [trial.wrenches for trial in seen])
+    assert mass is not None
+    forces = {record.name: record.recording.wrenches for record in records if record.recording.wrenches is not None}
+    found = {}
+    for trial in seen:
+        others = {name: other for name, other in forces.items() if name != trial.name}
+        for case, native in {"": trial.native, **spoiled(trial.native, others)}.items():
+            try:
+                changed = replace(trial, native=native, wrenches=resample(native, trial.motion.times, preset))
+                findings = first_look(rig, [changed], preset, mass, PlateOptions())[1]
+                found[trial.name, case] = "; ".join(told(findings))
+            except InvalidValue as error:
+                found[trial.name, case] = str(error)
+    return found
+
+
+def foreign_figures(bodies: Bodies) -> list[Figure]:
+    """Share of spoiled trials that are told, and trials as they are of which something is told."""
+    every = {(name, *key): said for name, body in bodies.items() for key, said in verdicts(*body).items()}
+    wrong = {key: said for key, said in every.items() if key[-1]}
+    missed = ", ".join(f"{key[1]} with {key[2]}" for key, said in wrong.items() if not said)
+    alarms = {key: said for key, said in every.items() if not key[-1] and said}
+    data = f"real, {', '.join(bodies)}"
+    share = sum(map(bool, wrong.values())) / max(len(wrong), 1)
+    what = "forces late, early, exchanged, reversed, frozen: share told"
+    return [
+        Figure(what, f"{data}, spoiled in software", share, "", at_least(MUST), at_least(1.0),
+               f"of {len(wrong)}; not told: {missed or 'none'}"),
+        Figure("  the same trials as they are: told", data, len(alarms), "", at_most(0), None,
+               f"of {len(every) - len(wrong)}; {'; '.join(alarms.values())}"),
+    ]  # fmt: skip
+
+
+def main(data: Path) -> None:
+    """Print the table."""
+    from .plates import OTHERS
+    from .runs import RUNS, tracked
+    from .subject import SUBJECT
+
+    for name, files in {SUBJECT: (SUBJECT,), **RUNS, **OTHERS}.items():
+        for (trial, case), said in verdicts(*tracked(tuple(data / file for file in files), "one")).items():
+            print(f"{name:32}{trial:18}{case or 'as it is':20}{said[:120] or '-'}", flush=True)
+
+
+if __name__ == "__main__":
+    with one_blas_thread():
+        main(Path(__file__).resolve().parents[3] / "shared" / "data")

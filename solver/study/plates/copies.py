@@ -1,0 +1,42 @@
+"""Two trials with one and the same forces: a file was used twice, and at most one of them can be right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+
+from ...plate_options import BELONGING
+from ...wrenches import Wrenches
+from .finding import UNKNOWN_INTERVAL, Done, Finding
+
+SAME = 0.9
+"""Share of the loaded samples, from the start of both, that are the same number by number: no two steps ever are."""
+
+
+def copy_findings(forces: Mapping[str, Wrenches], misfits: Mapping[str, float], overruled: bool) -> list[Finding]:
+    """The trial of each two with the same forces whose motion they fit less.
+
+    Args:
+        forces: as recorded, by trial.
+        misfits: how badly they fit the trial's motion.
+        overruled: nothing is to be left out.
+    """
+    done = Done.OVERRULED if overruled else Done.LEFT_OUT
+    found = []
+    for pair in combinations(forces, 2):
+        right, wrong = sorted(pair, key=lambda name: misfits[name])
+        share = _alike(forces[right], forces[wrong])
+        if share > SAME and misfits[wrong] > misfits[right]:  # as one recording given twice is not
+            text = f"the forces are those of {right}, number by number, which they fit better; name the right file"
+            found.append(Finding(BELONGING, (wrong,), share, UNKNOWN_INTERVAL, "", done, text))
+    return found
+
+
+def _alike(one: Wrenches, two: Wrenches) -> float:
+    """Share of the samples loaded in both, counted from the start of either, that are exactly the same."""
+    if one.frames != two.frames:
+        return 0.0
+    count = min(len(one), len(two))
+    loaded = (one.loaded[:count] & two.loaded[:count]).any(axis=1)
+    same = (one.values[:count, :, :3] == two.values[:count, :, :3]).all(axis=(1, 2))
+    return float(same[loaded].mean()) if loaded.any() else 0.0

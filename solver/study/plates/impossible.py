@@ -1,0 +1,56 @@
+"""Forces that cannot be a motion's: they push more than it allows, or beside both feet."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...signals.window_rules import GRAVITY
+from .pair import LOADED, Pair, carrying, misfit_of
+
+EXCESS = 0.3
+"""Share of the weight by which plates push the body more than its motion allows."""
+BESIDE = 0.1
+"""[m] A centre of pressure farther from both feet than this is not under them: markers and soles miss by half of it."""
+OFTEN = 0.3
+"""Share of the loaded time in which the impossible must be seen: hard landings and a lost marker make less."""
+FOLLOWS = 0.5
+"""Share of the loaded time in which forces must fit the motion to be called its own."""
+FOREIGN = "the forces are another recording's, or on another clock"
+
+
+def impossible(item: Pair, mass: float) -> tuple[float, str]:
+    """Share of the loaded time in which the forces cannot be the motion's, and why they may not."""
+    measured, loaded = item.measured, carrying(item.measured, mass)
+    if not loaded.any():
+        return 0.0, ""
+    beyond = excess(item, measured, mass)
+    beside = float(_beside(item, mass * GRAVITY)[loaded].mean())
+    if beyond > OFTEN or beside <= OFTEN:
+        return beyond, f"the plates push harder than the motion allows: {FOREIGN}"
+    place = "the places of plates are exchanged, or they are not in the markers' axes"
+    if float(misfit_of(item, measured, mass).explains[loaded].mean()) > FOLLOWS:
+        return beside, f"the forces follow the motion, but act beside both feet: {place}"
+    return beside, "the forces act beside both feet and do not follow the motion: they are another recording's"
+
+
+def excess(item: Pair, measured: np.ndarray, mass: float) -> float:
+    """Share of the time in which forces (N, 6) carry the body that they push it harder than its motion allows.
+
+    Support that nobody measured pushes too: it can explain what plates miss, never what they have too much.
+    """
+    loaded = carrying(measured, mass)
+    beyond = measured[loaded, 2] - item.predicted[loaded, 2] > EXCESS * mass * GRAVITY
+    return float(beyond.mean()) if loaded.any() else 0.0
+
+
+def _beside(item: Pair, weight: float) -> np.ndarray:
+    """(N,) True where a loaded plate's centre of pressure is under neither foot."""
+    found = np.zeros(len(item.times), bool)
+    if not item.feet.shape[1] or not np.asarray(item.wrenches.measured).all(axis=0)[3:5].all():
+        return found
+    low, high = item.feet[..., :2].min(axis=2), item.feet[..., :2].max(axis=2)
+    points = item.wrenches.centres_of_pressure()[:, :, None, :2]
+    outside = np.maximum(np.maximum(low[:, None] - points, points - high[:, None]), 0.0)
+    distance = np.linalg.norm(outside, axis=3).min(axis=2)
+    carries = item.wrenches.values[:, :, 2] > LOADED * weight
+    return np.asarray((carries & (np.nan_to_num(distance) > BESIDE)).any(axis=1))

@@ -1,0 +1,89 @@
+"""Laws of forces that belong to no motion they are given with, on a body that bobs up and down."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.plate_options import BELONGING
+from solver.signals import GRAVITY
+from solver.study.plates.belonging import belonging_findings
+from solver.study.plates.copies import copy_findings
+from solver.study.plates.finding import Done
+from solver.study.plates.pair import Pair
+from solver.wrenches import Wrenches
+
+MASS, RATE, SECONDS = 70.0, 100.0, 8.0
+TIMES = np.arange(0.0, SECONDS, 1.0 / RATE)
+
+
+def vertical(frequency: float, share: float = 0.15) -> np.ndarray:
+    """Force (N,) [N] of a body that bobs slower and slower from so many Hz, by this share of its weight."""
+    phase = 2.0 * np.pi * frequency * TIMES * (1.0 - 0.3 * TIMES / SECONDS)
+    return MASS * GRAVITY * (1.0 + share * np.sin(phase))
+
+
+def plate(force: np.ndarray) -> Wrenches:
+    """A plate under the origin that reads this vertical force, with noise of 1 N."""
+    values = np.zeros((len(force), 1, 6))
+    values[:, 0, 2] = force + np.random.default_rng(0).standard_normal(len(force))
+    return Wrenches(TIMES, ("plate",), values)
+
+
+def pair(name: str, needed: np.ndarray, measured: np.ndarray) -> Pair:
+    """A motion that needs one vertical force, with another that was measured."""
+    predicted = np.zeros((len(needed), 6))
+    predicted[:, 2] = needed
+    return Pair(name, TIMES, predicted, np.zeros((len(TIMES), 3)), np.zeros((len(TIMES), 0, 0, 3)), plate(measured))
+
+
+@pytest.mark.parametrize(
+    ("measured", "says"),
+    [
+        (vertical(1.7), "better on"),
+        (np.full(len(TIMES), MASS * GRAVITY), "stay while the body moves"),
+        (np.zeros(len(TIMES)), "carry nothing"),
+    ],
+    ids=["another rhythm", "somebody standing", "nobody"],
+)
+def test_forces_that_never_follow_are_told(measured: np.ndarray, says: str) -> None:
+    """Forces of nobody's motion, that no clock and no other trial explains, are told; the motion's own are not."""
+    (found,) = belonging_findings([pair("trial", vertical(0.9), measured)], MASS, False)
+    assert says in found.text
+    assert not found.done.silent
+    assert belonging_findings([pair("trial", vertical(0.9), vertical(0.9))], MASS, False) == []
+
+
+def test_a_body_that_stands_is_given_no_moving_forces() -> None:
+    """Forces that change under somebody who stands are told; steady ones tell nothing of their clock."""
+    standing = np.full(len(TIMES), MASS * GRAVITY)
+    (found,) = belonging_findings([pair("trial", standing, vertical(0.9))], MASS, False)
+    assert "while the body stands" in found.text
+    assert belonging_findings([pair("trial", standing, standing)], MASS, False) == []
+
+
+def test_unmeasured_support_excuses() -> None:
+    """Plates that carry half of the body are not held against its motion: a chair may take up what they do not."""
+    half = 0.5 * np.full(len(TIMES), MASS * GRAVITY)
+    assert belonging_findings([pair("trial", vertical(0.9), half)], MASS, False) == []
+
+
+def test_a_rival_that_leaves_forces_impossible_is_not_believed() -> None:
+    """Of forces that push far harder than the motion allows no sign and no place is blamed, whatever fits better."""
+    generator = np.random.default_rng(1)
+    needed = np.where(np.sin(2.0 * np.pi * 1.3 * TIMES) > 0.0, 2.0, 0.1) * MASS * GRAVITY
+    item = pair("trial", needed, np.where(generator.permutation(len(TIMES)) % 3 > 0, 2.0, 0.1) * MASS * GRAVITY)
+    (found,) = belonging_findings([item], MASS, False)
+    assert "push harder than the motion allows" in found.text
+
+
+def test_one_file_used_twice_is_told() -> None:
+    """Of two trials with the same forces, number by number, the one whose motion they fit less is left out."""
+    one, other = plate(vertical(0.9)), plate(vertical(1.7))
+    found = copy_findings(
+        {"right": one, "wrong": one, "other": other}, {"right": 0.1, "wrong": 0.2, "other": 0.1}, False
+    )
+    assert [(finding.kind, finding.trials, finding.done) for finding in found] == [
+        (BELONGING, ("wrong",), Done.LEFT_OUT)
+    ]
+    assert copy_findings({"right": one, "again": one}, {"right": 0.1, "again": 0.1}, False) == []
