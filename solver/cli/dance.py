@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..check_options import DANCE_CHECKS
 from ..errors import Cancelled, InvalidValue
 from ..progress import Part, Progress
-from .argument_types import count, effort, number, positive, rate, seed
+from .argument_types import count, effort, number, path, positive, rate, seed
 from .dances import add_checks, asked, carried_words
 from .options import add_output, add_verb
 from .rig import add_body, body_of
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ..rig import Rig
 
 WRITING = 0.97
+RATE = 50.0
+"""[1/s] at which dances danced before are sampled."""
 POSTURES = 60
 EXPLANATION = """
 Chooses static postures in four foot configurations, joins them by motions that excite masses and inertias, keeps every
@@ -69,6 +71,11 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--objective", choices=("sigma", "criterion"),
         help="of the transitions: the mean deviation to expect of all parameters (default), or the paper's criterion",
     )  # fmt: skip
+    group.add_argument(
+        "--recorded", nargs="+", type=path, default=[], metavar="DANCE",
+        help="motions of this rig recorded already (.motion.npz, or the folder of one trial) or dances (.npz): the "
+        "dance adds most to what they tell",
+    )  # fmt: skip
     group.add_argument("--effort", type=effort, default=1.0, metavar="X", help="of the search; 0.2 for a quick look")
     group.add_argument("--rate", type=rate, default=100.0, metavar="HZ", help="of dance.csv and dance.mot (100)")
     group.add_argument("--workers", type=count, default=2, metavar="N", help="processes (2)")
@@ -79,11 +86,13 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Design, verify, write, tell."""
     from ..dance.workflows.design import design
+    from ..dance.workflows.reading import load_dance
     from .words import warn
 
     progress(0.0, "building the rig")
     rig = body_of(options)
-    found = design(rig, dance_options(options, rig), Part(progress, 0.0, WRITING))
+    recorded = [load_dance(place).motion(RATE) for place in options.recorded]
+    found = design(rig, dance_options(options, rig), Part(progress, 0.0, WRITING), recorded)
     progress(WRITING, "writing")
     found.write(options.output, options.rate)
     progress(1.0, "done")

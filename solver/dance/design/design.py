@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...errors import Cancelled
+from ...errors import Cancelled, InvalidValue
 from ...identification.base_parameters import base_parameters
 from ...identification.excitation.excitation import emphasised
+from ...motion import Motion
 from ...progress import Progress, silent
 from ...rig import Rig
 from ...stopping import interruptible
@@ -26,13 +27,13 @@ from .body_parts import require_danceable
 from .dance import Dance, TraceEntry
 from .excitation_groups import EXCITATION_GROUPS
 from .footsteps import Footwork, Ground
-from .options import DanceOptions, human_options, paper_options
+from .options import DanceOptions, expected_deviations, human_options, paper_options
 from .postures import PosturePool, choose
 from .reachability import distances
+from .recorded import recorded_information
 from .sequence import (
     PostureSequence,
     SequenceTask,
-    expected_deviations,
     find_candidates,
     run_sequence,
     transition_planner,
@@ -44,30 +45,39 @@ RING = ("both", "left", "right_forward", "right")
 __all__ = ["DanceOptions", "design", "human_options", "paper_options", "route_of", "transition_planner"]
 
 
-def design(rig: Rig, options: DanceOptions | None = None, progress: Progress = silent) -> Dance:
+def design(
+    rig: Rig, options: DanceOptions | None = None, progress: Progress = silent, recorded: Sequence[Motion] = ()
+) -> Dance:
     """An exciting dance for a rig, every segment verified at 500 Hz.
+
+    Given recordings made already, the dance that adds most to what they tell.
 
     When ``progress`` raises `Cancelled`, or Ctrl-C comes while transitions are sought, what is done is returned as a
     partial dance, marked so.
 
     Raises:
-        InvalidValue: a rig without feet or torque limits, or that no posture or step is feasible for, with the reason.
+        InvalidValue: a rig without feet or torque limits, or that no posture or step is feasible for, with the reason;
+            recordings of another rig, or for the paper's criterion, which does not add up what others found.
         Cancelled: before anything could be danced.
     """
     require_danceable(rig)
     with one_blas_thread():
-        return _Design(rig, DanceOptions() if options is None else options, progress).run()
+        return _Design(rig, DanceOptions() if options is None else options, progress, recorded).run()
 
 
 class _Design:
-    def __init__(self, rig: Rig, options: DanceOptions, progress: Progress) -> None:
+    def __init__(self, rig: Rig, options: DanceOptions, progress: Progress, recorded: Sequence[Motion]) -> None:
         self.rig, self.options, self.progress = rig, options, progress
         self.planner = transition_planner(rig, options)
         self.structure = base_parameters(rig)
         self.weights = emphasised(rig, options.emphasis)
         self.configurations = [name for name in RING if options.postures.get(name, 0)]
         expected = expected_deviations(rig, options)
-        self.known = None if expected is None else expected.nothing
+        if expected is None and recorded:
+            raise InvalidValue("recordings made before count for the objective 'sigma', not for the paper's criterion")
+        self.known = None
+        if expected is not None:
+            self.known = expected.nothing + recorded_information(rig, expected, recorded)
         self.notes: list[str] = list(self.planner.fine.notes)
         self.began = time.perf_counter()
 

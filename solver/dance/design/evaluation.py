@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...identification.base_parameters import base_parameters
 from ...identification.excitation.excitation import PLATE_NOISE, Excitation
+from ...identification.excitation.expected_deviations import ExpectedDeviations
+from ...motion import Motion
 from ...rig import Rig
 from ...scene.words import spoken
 from .dance import Dance
+from .options import noise_of
+from .recorded import MoreTime, more_time, recorded_information
 
 VERIFIED = 500.0
 """[1/s] at which a dance is verified: ten times the search's sampling."""
@@ -52,6 +57,7 @@ class Evaluation:
         conditions: (L,) cond of each link's columns of the base regressor.
         total_condition: cond(W_b).
         relative: (B,) relative standard deviations at `PLATE_NOISE`, `VERIFIED` samples a second.
+        more: what ten more seconds would bring.
     """
 
     margins: tuple[WorstMargin, ...]
@@ -59,6 +65,7 @@ class Evaluation:
     conditions: np.ndarray
     total_condition: float
     relative: np.ndarray
+    more: MoreTime | None = None
 
     @property
     def well(self) -> int:
@@ -92,13 +99,14 @@ class Evaluation:
             "total_condition": _plain(self.total_condition),
             "base_parameters": len(self.relative),
             "below_10_percent": self.well,
+            "ten_more_seconds": None if self.more is None else _plain(self.more.gain),
             "notes": list(dance.notes),
             "report": {name: _plain(value) for name, value in dance.report.items()},
         }  # fmt: skip
 
 
-def evaluate(rig: Rig, dance: Dance) -> Evaluation:
-    """Verify a dance at `VERIFIED` by the checks that it carries, and judge what it excites."""
+def evaluate(rig: Rig, dance: Dance, recorded: Sequence[Motion] = ()) -> Evaluation:
+    """Verify a dance at `VERIFIED` by the checks that it carries, and judge what it excites, beside recordings."""
     worst: dict[str, WorstMargin] = {}
     failures: list[str] = []
     for checks in dance.check(rig, VERIFIED):
@@ -114,7 +122,11 @@ def evaluate(rig: Rig, dance: Dance) -> Evaluation:
     structure = base_parameters(rig)
     found = Excitation.none(structure, PLATE_NOISE).with_motion(rig, dance.sample(rig, RATE))
     relative = found.relative_deviations(rig.prior) * np.sqrt(RATE / VERIFIED)
-    return Evaluation(tuple(worst.values()), tuple(failures), found.link_conditions(), found.total_condition, relative)
+    expected = ExpectedDeviations(structure, rig.prior, np.ones(len(rig.links)), noise_of(rig))
+    more = more_time(dance, expected, recorded_information(rig, expected, recorded))
+    return Evaluation(
+        tuple(worst.values()), tuple(failures), found.link_conditions(), found.total_condition, relative, more
+    )
 
 
 def report_text(rig: Rig, dance: Dance, found: Evaluation) -> str:
@@ -143,6 +155,7 @@ def report_text(rig: Rig, dance: Dance, found: Evaluation) -> str:
         f"cond(W_b) {found.total_condition:.4g}; of {len(found.relative)} base parameters {found.well} have",
         f"a predicted relative standard deviation below {100 * WELL:g} % "
         f"at {PLATE_NOISE[0]:g} N, {PLATE_NOISE[3]:g} N m and {VERIFIED:g} Hz",
+        *([] if found.more is None else [str(found.more)]),
         "",
         "Condition number by link",
         *(f"  {spoken(link):20s} {value:12.4g}" for link, value in zip(rig.links, found.conditions)),

@@ -10,8 +10,10 @@ import numpy as np
 from ...check_options import DANCE_CHECKS, REACH, CheckOptions
 from ...contacts.schedule import FOOT_CONFIGURATIONS
 from ...errors import InvalidValue, UnknownPreset
-from ...identification.excitation.expected_deviations import NOISE, RATE
+from ...identification.base_parameters import base_parameters
+from ...identification.excitation.expected_deviations import NOISE, RATE, ExpectedDeviations
 from ...identification.excitation.wrench_noise import MotionErrors, WrenchNoise
+from ...rig import Rig
 from ...trajectory.splines import VIA_POINTS
 
 ROBOT_NOISE = WrenchNoise(NOISE, RATE, MotionErrors(position=0.0005, angle=0.0005, rate=200.0, cutoff=20.0))
@@ -139,3 +141,16 @@ def paper_options(kind: str = "hoap3", **changes: object) -> DanceOptions:
         raise UnknownPreset(kind, paper)
     values = {"objective": "criterion", "via": VIA_POINTS, **paper[kind], **changes}
     return DanceOptions(**values)  # type: ignore[arg-type]
+
+
+def expected_deviations(rig: Rig, options: DanceOptions) -> ExpectedDeviations | None:
+    """The objective over all base parameters, where it is asked for."""
+    if options.objective != "sigma":
+        return None
+    factors = np.array([options.emphasis.get(link, 1.0) for link in rig.links])
+    return ExpectedDeviations(base_parameters(rig), rig.prior, factors, options.noise)
+
+
+def noise_of(rig: Rig) -> WrenchNoise:
+    """The noise to expect of recordings of a rig: a person's, or a robot's."""
+    return PERSON_NOISE if rig.provenance.get("kind") == "human" else ROBOT_NOISE

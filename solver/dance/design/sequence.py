@@ -8,7 +8,6 @@ import numpy as np
 
 from ...identification.base_parameters import base_parameters
 from ...identification.excitation.excitation import emphasised
-from ...identification.excitation.expected_deviations import ExpectedDeviations
 from ...rig import Rig
 from ...threads import one_blas_thread
 from ...trajectory.legged_rig import Footing, LeggedRig
@@ -17,7 +16,7 @@ from ...trajectory.transition_problem import Objective
 from .dance import SAME_POSTURE, TraceEntry
 from .excitation_groups import criterion_of, excited_columns, free_columns
 from .footsteps import Footwork, Ground
-from .options import DanceOptions
+from .options import DanceOptions, expected_deviations
 from .postures import Draw, PosturePool, draw_pool
 from .reachability import open_paths
 from .transitions import Outcome, SearchOptions, TransitionPlanner
@@ -113,14 +112,6 @@ class SequenceTask:
     history: np.ndarray | None
     known: np.ndarray | None
     seed: int
-
-
-def expected_deviations(rig: Rig, options: DanceOptions) -> ExpectedDeviations | None:
-    """The objective over all base parameters, where it is asked for."""
-    if options.objective != "sigma":
-        return None
-    factors = np.array([options.emphasis.get(link, 1.0) for link in rig.links])
-    return ExpectedDeviations(base_parameters(rig), rig.prior, factors, options.noise)
 
 
 def run_sequence(rig: Rig, options: DanceOptions, task: SequenceTask) -> PostureSequence:

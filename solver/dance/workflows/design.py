@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import InvalidValue
 from ...formats.codec import json_text
 from ...formats.folder import write_folder
+from ...motion import Motion
 from ...progress import Part, Progress, silent
 from ...rig import Rig
 from ...scene import dance_folder as names
@@ -85,13 +87,16 @@ class DesignedDance:
             export_motion(rig, motion, folder / names.STORAGE_FILE)
 
 
-def design(rig: Rig, options: DanceOptions | None = None, progress: Progress = silent) -> DesignedDance:
+def design(
+    rig: Rig, options: DanceOptions | None = None, progress: Progress = silent, recorded: Sequence[Motion] = ()
+) -> DesignedDance:
     """A dance that excites a body's inertias inside its limits, in balance and free of collisions, verified.
 
     Args:
         rig: with two feet.
         options: of the dance; by default those of a person or of a robot, as the rig is one.
         progress: told about the progress; cancelling it returns what is done, its notes say so.
+        recorded: motions of this rig recorded already: the dance adds most to what they tell.
 
     Raises:
         InvalidValue: a rig that cannot dance, or a check that fails at 500 Hz, which says that the design is wrong.
@@ -106,9 +111,9 @@ def design(rig: Rig, options: DanceOptions | None = None, progress: Progress = s
     require_danceable(rig)
     if options is None:
         options = human_options() if rig.provenance.get("kind") == "human" else DanceOptions()
-    dance = designing.design(rig, options, Part(progress, 0.0, DESIGN_SHARE))
+    dance = designing.design(rig, options, Part(progress, 0.0, DESIGN_SHARE), recorded)
     progress(DESIGN_SHARE, "verifying at 500 Hz")
-    evaluation = evaluate(rig, dance)
+    evaluation = evaluate(rig, dance, recorded)
     if evaluation.failures:
         raise InvalidValue(f"the dance fails its verification: {evaluation.failures[0]}")
     progress(1.0, "designed")

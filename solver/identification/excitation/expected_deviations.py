@@ -75,6 +75,14 @@ class ExpectedDeviations:
         found = [self._deviations(matrix) @ self._weights for matrix in some.reshape(-1, *some.shape[-2:])]
         return np.array(found).reshape(some.shape[:-2])
 
+    def deviations(self, matrices: np.ndarray) -> np.ndarray:
+        """(B,) of every base parameter after information (1, B, B), over the size of its kind."""
+        return self._deviations(matrices[0])
+
+    def link_of(self, parameter: int) -> int:
+        """Index of the link that a base parameter belongs to."""
+        return int(self.structure.independent[parameter] // PER_LINK)
+
     def slope(self, rig: Rig, motion: Motion, rows: np.ndarray, history: np.ndarray, share: float) -> np.ndarray:
         """Derivative (N, 6, B) of the criterion by a motion's rows (N, 6, B) of W_b, over their share.
 
