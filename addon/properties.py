@@ -19,8 +19,7 @@ METHODS = (
     ("constrained", "Constrained", "Bounds around the prior, bonnet2016"),
     ("minimum_norm", "Least squares", "Minimum norm, no constraints: shows where data alone are not enough"),
 )
-
-
+TRUNKS = (("one", "One part", "Pelvis and torso"), ("three", "Three parts", "Pelvis, abdomen and thorax"))
 ESTIMATORS = (
     ("smoother", "All sources", "Weighs motion and forces by their noise, over the whole recording"),
     ("complementary", "Complementary filter", "The recursive filter of bailly2019 with the paper's cut-offs"),
@@ -90,9 +89,23 @@ class Settings(bpy.types.PropertyGroup):
         name="Flight alone",
         description="Identify from flights that the motion shows; plates, where there are any, only weigh the body",
     )
-    refine: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Refine",
+    trunk: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Trunk", description="Of one piece above the pelvis, or abdomen and thorax", items=TRUNKS
+    )
+    smooth: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Smooth",
         description="Take each recording of markers as a whole, not frame by frame: quieter motion, gaps bridged",
+    )
+    soft: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Soft",
+        description="Let pelvis and trunk give way to their own markers, for the equations alone, against joints worth "
+        "so many markers, such as 10; 0: rigid",
+        min=0.0,
+        max=1000.0,
+        precision=1,
+    )
+    hold_unshown: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Hold unshown", description="Hold links at the prior of which no marker shows how they turn"
     )
     bootstrap: bpy.props.IntProperty(  # type: ignore[valid-type]
         name="Bootstrap", description="Samples for the standard deviations; 0 for none", default=40, min=0, max=1000

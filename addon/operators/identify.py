@@ -43,10 +43,10 @@ class StudyOperator(JobOperator):
             folder.mkdir(parents=True, exist_ok=True)
             subject = ["--rig", str(write_rig(folder / dance_folder.BODY_FILE, rig_of(body)))]
         else:
-            subject = ["--height", f"{settings.height:g}", "--sex", settings.sex]
+            subject = ["--height", f"{settings.height:g}", "--sex", settings.sex, "--trunk", settings.trunk]
         if not settings.weigh:
             subject += ["--mass", f"{settings.mass:g}"]
-        whole = ["--smooth"] if settings.refine else []
+        whole = ["--smooth"] if settings.smooth else []
         output = ["--output", str(folder), "--progress", "json"]
         return [self.verb, *files, *subject, *whole, *output, *self.extra(settings)]
 
@@ -83,8 +83,10 @@ class EXCITING_DANCE_OT_identify(StudyOperator, bpy.types.Operator):
     title, verb, done = "Identifying", "identify", "Identified from"
 
     def extra(self, settings: Settings) -> list[str]:
-        alone = ["--flight-only"] if settings.flight_only else []
-        return ["--method", settings.method, "--bootstrap", str(settings.bootstrap), *alone]
+        ticked = [name for name in ("flight_only", "hold_unshown") if getattr(settings, name)]
+        flags = [f"--{name.replace('_', '-')}" for name in ticked]
+        soft = ["--soft", f"{settings.soft:g}"] if settings.soft else []
+        return ["--method", settings.method, "--bootstrap", str(settings.bootstrap), *flags, *soft]
 
 
 class EXCITING_DANCE_OT_cancel(bpy.types.Operator):

@@ -100,7 +100,7 @@ class EXCITING_DANCE_PT_identify(Tab, bpy.types.Panel):  # type: ignore[misc]
         column.prop(settings, "weigh")
         if not settings.weigh:
             column.prop(settings, "mass")
-        layout.prop(settings, "refine")
+        layout.prop(settings, "smooth")
         row = layout.row(align=True)
         row.scale_y = 1.3
         row.operator("exciting_dance.track", icon="CON_FOLLOWPATH")
@@ -121,7 +121,7 @@ class EXCITING_DANCE_PT_identify_how(Tab, bpy.types.Panel):  # type: ignore[misc
         """Draw."""
         layout, settings = layout_of(self), settings_of(context)
         layout.use_property_split, layout.use_property_decorate = True, False
-        for name in ("method", "flight_only", "bootstrap", "output"):
+        for name in ("trunk", "method", "flight_only", "soft", "hold_unshown", "bootstrap", "output"):
             layout.prop(settings, name)
 
 

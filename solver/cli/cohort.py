@@ -6,7 +6,7 @@ import argparse
 
 from ..progress import Progress
 from .argument_types import path
-from .options import add_jobs, add_method, add_plates, add_reading, add_verb, read_options, settings_of
+from .options import add_jobs, add_method, add_plates, add_reading, add_trunk, add_verb, read_options, settings_of
 
 EXPLANATION = """
 Identifies every subject of a study, each into a folder of its own, and writes cohort.html, cohort.csv and cohort.json
@@ -31,6 +31,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_reading(parser)
     add_plates(parser)
     group = parser.add_argument_group("identification")
+    add_trunk(group)
     add_method(group)
     add_jobs(group)
     group.add_argument(
@@ -56,6 +57,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
         options.output,
         settings=settings_of(options),
         read=read_options(options),
+        trunk=options.trunk,
         backend=options.backend,
         progress=progress,
     )

@@ -263,9 +263,7 @@ def add_subject(parser: argparse.ArgumentParser, *, required: bool = True) -> No
     group = parser.add_argument_group("subject")
     group.add_argument("--sex", choices=SEXES, required=required, help="chooses the table of segment inertias")
     group.add_argument("--height", type=stature, metavar="M", help="stature in metres (default: from the markers)")
-    group.add_argument(
-        "--trunk", choices=TRUNKS, default=TRUNKS[0], help="of one piece above the pelvis, or abdomen and thorax"
-    )
+    add_trunk(group)
     group.add_argument("--mass", type=positive, metavar="KG", help="body mass in kg (default: from the plates)")
     group.add_argument(
         "--marker-set",
@@ -276,6 +274,12 @@ def add_subject(parser: argparse.ArgumentParser, *, required: bool = True) -> No
     group.add_argument(
         "--static", nargs="+", default=(), metavar="TRIAL", help="names of the only trials to calibrate with"
     )
+
+
+def add_trunk(parser: argparse._ActionsContainer) -> None:
+    """How many parts a new subject's trunk has."""
+    words = "of one piece above the pelvis, or abdomen and thorax"
+    parser.add_argument("--trunk", choices=TRUNKS, default=TRUNKS[0], help=words)
 
 
 def add_filter(parser: argparse._ActionsContainer) -> None:

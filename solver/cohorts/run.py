@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..calibration.sampling import is_still
-from ..errors import BackendError, Cancelled, InputError, InvalidValue, SolverError
+from ..errors import BackendError, Cancelled, InputError, InvalidValue, SolverError, UnknownPreset
 from ..formats.folder import claimed, read_whole
 from ..formats.manifest import is_as_written, ours_in
 from ..formats.plain import plain
 from ..formats.recording import ReadOptions, files_read, pair_files
+from ..person import TRUNKS
 from ..progress import Progress, silent
 from ..report import CONTENT
 from ..report.cohort_content import Cohort, Failed, Member, member_of
@@ -28,14 +29,15 @@ from .subjects import BIDS, PARTICIPANTS, SUBJECTS, Known, Row, known_of, read_r
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """What holds for every subject: how files are read, how inertials are identified."""
+    """What holds for every subject: how files are read, how inertials are identified, of how many parts a trunk is."""
 
     read: ReadOptions = field(default_factory=ReadOptions)
     settings: Settings = field(default_factory=Settings)
+    trunk: str = TRUNKS[0]
 
     def told(self, known: Known) -> dict[str, object]:
         """Every choice for one subject on which its result depends."""
-        return choices(self.read, self.settings, known)
+        return {**choices(self.read, self.settings, known), "trunk": self.trunk}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +52,13 @@ class Due:
     provenance: Provenance
 
 
-def cohort(
+def cohort(  # noqa: PLR0913 what a user types of a study, word by word
     folder: str | Path,
     output: str | Path,
     *,
     settings: Settings | None = None,
     read: ReadOptions | None = None,
+    trunk: str = TRUNKS[0],
     backend: str = LOKY,
     progress: Progress = silent,
 ) -> Cohort:
@@ -70,10 +73,12 @@ def cohort(
         output: receives a folder a subject, ``cohort.html``, ``cohort.csv`` and ``cohort.json``.
         settings: every choice of method, for all; ``jobs`` is how many subjects are worked on at once.
         read: how files are read, for all.
+        trunk: ``"one"`` (pelvis and torso) or ``"three"`` (pelvis, abdomen and thorax), for all.
         backend: ``"loky"`` (processes here), ``"dask"`` or ``"ray"``.
         progress: receives progress.
 
     Raises:
+        UnknownPreset: a trunk has no such number of parts.
         InputError: no subjects, a table that cannot be read, or an output that cannot be written.
         MissingDependency: the backend's packages are not installed.
 
@@ -89,7 +94,9 @@ def cohort(
         (0, ['anna', 'ben'])
     """
     folder, output = Path(folder), Path(output)
-    how = How(ReadOptions() if read is None else read, Settings() if settings is None else settings)
+    if trunk not in TRUNKS:
+        raise UnknownPreset(trunk, TRUNKS)
+    how = How(ReadOptions() if read is None else read, Settings() if settings is None else settings, trunk)
     places, rows = subject_folders(folder, output), read_rows_of(folder)
     with claimed(output, (COHORT_PAGE, COHORT_FILE, COHORT_TABLE)):
         members: dict[str, Member] = {}
@@ -171,6 +178,7 @@ def _identify(due: Due) -> None:
             sex=known.sex,
             height=known.height,
             mass=known.mass,
+            trunk=due.how.trunk,
             marker_set=known.marker_set,
             static=known.static,
             settings=replace(due.how.settings, jobs=1),
@@ -226,7 +234,7 @@ def _methods(how: How, folder: Path, backend: str) -> tuple[tuple[str, str], ...
     return (
         ("Program", f"exciting_dance {program_now()}"),
         ("Recordings", f"{folder.resolve().name}; subjects' data from {table}"),
-        ("Settings", chosen),
+        ("Settings", f"{chosen}, trunk {how.trunk}"),
         ("Run by", backend),
         ("Each subject", "its own report tells files, options and time; provenance.json holds them all"),
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -14,10 +16,12 @@ import pytest
 from addon import command, registration, study
 from addon.colours import COLOUR_KEY
 from addon.inertials import read_inertials
+from addon.operators.identify import EXCITING_DANCE_OT_identify
 from addon.study import folder_of, show_study
 from addon.told import told
 from addon.values import RESULT, study_folder
 from addon.whole import all_or_nothing
+from solver.cli import parser
 from solver.demo.examples import simulated_robot
 from solver.demo.person import HEIGHT, SEX, record_person, simulate_person
 from solver.formats.urdf_writer import write_urdf
@@ -170,18 +174,34 @@ def test_track_then_open_shows_the_same(registered: None, own_folders: Path, rec
     assert np.array_equal(posed(), first)
 
 
-def test_refine_takes_each_recording_as_a_whole(
+def test_smooth_takes_each_recording_as_a_whole(
     registered: None, own_folders: Path, recorded: Path, tmp_path: Path
 ) -> None:
     """With the switch on, tracking writes another motion of the same frames, and the body moves by it."""
     subject([recorded], HEIGHT, SEX)
     settings, written = bpy.context.scene.exciting_dance, []
-    for refine in (False, True):
-        settings.refine, settings.output = refine, str(tmp_path / f"refined_{refine}")
+    for smooth in (False, True):
+        settings.smooth, settings.output = smooth, str(tmp_path / f"smooth_{smooth}")
         assert bpy.ops.exciting_dance.track() == {"FINISHED"}
-        written.append((tmp_path / f"refined_{refine}" / "dance.mot").read_text().splitlines())
+        written.append((tmp_path / f"smooth_{smooth}" / "dance.mot").read_text().splitlines())
     assert len(written[0]) == len(written[1])
     assert written[0] != written[1]
+
+
+def test_every_choice_of_the_panel_is_an_option_of_the_verb(registered: None, tmp_path: Path) -> None:
+    """What the panel offers reaches the command line under the same names, and the command line takes it."""
+    subject([Path("walk.trc")], HEIGHT, SEX)
+    settings, button = bpy.context.scene.exciting_dance, EXCITING_DANCE_OT_identify
+    pressed: SimpleNamespace = SimpleNamespace(verb=button.verb, extra=lambda chosen: button.extra(pressed, chosen))
+
+    def chosen() -> argparse.Namespace:
+        return parser().parse_args(button.arguments(pressed, bpy.context, tmp_path))
+
+    plain = chosen()
+    assert (plain.trunk, plain.soft, plain.hold_unshown, plain.smooth) == ("one", None, False, False)
+    settings.trunk, settings.soft, settings.hold_unshown, settings.smooth = "three", 10.0, True, True
+    found = chosen()
+    assert (found.trunk, found.soft, found.hold_unshown, found.smooth) == ("three", 10.0, True, True)
 
 
 def posed() -> np.ndarray:

@@ -19,7 +19,7 @@ import pytest
 from solver.cohorts.run import cohort
 from solver.cohorts.subjects import known_of, read_rows_of, row_of, subject_folders
 from solver.demo.person import record_person, simulate_person
-from solver.errors import InputError, MissingDependency, UnknownName
+from solver.errors import InputError, MissingDependency, UnknownName, UnknownPreset
 from solver.report.cohort_content import COHORT, Cohort
 from solver.study.values import Settings
 from solver.workers import scheduled
@@ -195,6 +195,14 @@ def test_a_missing_scheduler_is_told() -> None:
         pass
     with pytest.raises(UnknownName, match="loky, dask, ray"), scheduled("slurm"):
         pass
+
+
+def test_a_trunk_is_a_choice_for_all(study: Path) -> None:
+    """Another trunk is another result: who was identified with one part is not taken over, and no fourth part is."""
+    (study / "anna" / "dance.trc").write_text("nonsense\n")
+    assert cohort(study, study / "results", settings=QUICK, trunk="three").failed[0].name == "anna"
+    with pytest.raises(UnknownPreset, match="one, three"):
+        cohort(study, study / "results", trunk="four")
 
 
 def test_an_empty_study_is_refused(tmp_path: Path) -> None:
