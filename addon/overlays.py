@@ -13,6 +13,7 @@ import bpy
 import gpu
 import numpy as np
 
+from . import marker_errors
 from .action import times_at
 from .armature import rig_in
 from .colours import COLOUR_KEY, colouring
@@ -98,6 +99,7 @@ def unregister() -> None:
     while _handles:
         bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
     Shown.known.clear()
+    marker_errors.Calibrations.known.clear()
 
 
 def _draw_motion() -> None:
@@ -112,6 +114,8 @@ def _draw_motion() -> None:
     gpu.state.blend_set("ALPHA")
     if motion is not None:
         _body(body, motion, time, settings)
+        if recording is not None and settings.show_markers:
+            _markers(body, folder, recording, time)
     for mark in _estimated(body):
         lines(mark.points, mark.colour, mark.width)
     if recording is not None and settings.show_forces and len(recording.force_times):
@@ -135,6 +139,17 @@ def _body(body: bpy.types.Object, motion: SceneMotion, time: float, settings: Se
     if settings.show_momentum:
         lines(arrow(com, METRES_PER_MOMENTUM * momentum[:3]), LINEAR, BOLD)
         lines(arrow(com, METRES_PER_SPIN * momentum[3:]), SPIN, BOLD)
+
+
+def _markers(body: bpy.types.Object, folder: Path, recording: SceneRecording, time: float) -> None:
+    places = marker_errors.Calibrations.of(folder / study_folder.CALIBRATION_FILE)
+    if places is None:
+        return
+    try:
+        modelled = marker_errors.on_body(body, places)
+    except errors.SolverError:
+        return
+    marker_errors.draw(marker_errors.seen_at(recording, places.markers, time), modelled)
 
 
 def _estimated(body: bpy.types.Object) -> list[Mark]:

@@ -130,6 +130,9 @@ class Settings(bpy.types.PropertyGroup):
     show_forces: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Plate forces", description="What each force plate measured, at the centre of pressure"
     )
+    show_markers: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Marker errors", description="Markers as seen, with a line each to where the body has them"
+    )
     show_momentum: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Momentum", description="Linear (green) and angular about the centre of mass (violet)"
     )

@@ -11,15 +11,20 @@ import bpy
 from . import checks, command, flight_strip, jobs, overlays, told
 from .authoring import keyed
 from .authoring import properties as dance_properties
+from .capture import overlays as capture_overlays
+from .capture import properties as capture_properties
+from .capture import switch as capture
 from .live import overlays as live_overlays
 from .live import switch as live
 from .live import timeline_overlays
 from .live.properties import LiveSettings
 from .operators import author as author_operators
+from .operators import capture as capture_operators
 from .operators import dances as dance_operators
 from .operators import estimate, identify, recordings, rigs, see
 from .operators import live as live_operators
 from .operators import rehearsal as rehearsal_operators
+from .panels import capture as capture_panels
 from .panels import checks as checks_panels
 from .panels import dance as dance_panels
 from .panels import live as live_panels
@@ -34,6 +39,7 @@ CLASSES = (
     RecordingFile,
     Settings,
     LiveSettings,
+    *capture_properties.CLASSES,
     *checks.CLASSES,
     RehearsalSettings,
     *dance_properties.CLASSES,
@@ -45,7 +51,9 @@ CLASSES = (
     *see.CLASSES,
     *author_operators.CLASSES,
     *dance_operators.CLASSES,
+    *capture_operators.CLASSES,
     *sidebar.CLASSES,
+    *capture_panels.CLASSES,
     *dance_panels.CLASSES,
     *checks_panels.CLASSES,
     *live_operators.CLASSES,
@@ -67,6 +75,8 @@ def register() -> None:
     _try(live_overlays.register)
     _try(timeline_overlays.register)
     _try(live.register)
+    _try(capture_overlays.register)
+    _try(capture.register)
     _try(keyed.register)
     _try(jobs.register)
     _try(command.register)
@@ -77,6 +87,8 @@ def unregister() -> None:
     _try(command.unregister)
     _try(jobs.unregister)
     _try(keyed.unregister)
+    _try(capture.unregister)
+    _try(capture_overlays.unregister)
     _try(live.unregister)
     _try(timeline_overlays.unregister)
     _try(live_overlays.unregister)
@@ -96,6 +108,9 @@ def _add_settings() -> None:
     )
     bpy.types.Scene.exciting_dance_told = bpy.props.CollectionProperty(type=told.Told)  # type: ignore[attr-defined]
     bpy.types.Scene.exciting_dance_live = bpy.props.PointerProperty(type=LiveSettings)  # type: ignore[attr-defined]
+    bpy.types.Scene.exciting_dance_capture = bpy.props.PointerProperty(  # type: ignore[attr-defined]
+        type=capture_properties.CaptureSettings
+    )
     bpy.types.Scene.exciting_dance_rehearsal = bpy.props.PointerProperty(  # type: ignore[attr-defined]
         type=RehearsalSettings
     )
@@ -105,6 +120,7 @@ def _remove_settings() -> None:
     del bpy.types.Scene.exciting_dance_told  # type: ignore[attr-defined]
     del bpy.types.Scene.exciting_dance_dance  # type: ignore[attr-defined]
     del bpy.types.Scene.exciting_dance_live  # type: ignore[attr-defined]
+    del bpy.types.Scene.exciting_dance_capture  # type: ignore[attr-defined]
     del bpy.types.Scene.exciting_dance_rehearsal  # type: ignore[attr-defined]
     del bpy.types.Scene.exciting_dance  # type: ignore[attr-defined]
 

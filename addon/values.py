@@ -32,6 +32,7 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
         read_trials,
     )
     from ..solver.scene.motion_record import MOTION
+    from ..solver.scene.pose import ScenePose, scene_pose
     from ..solver.scene.rig import read_rig, rig_of_text, rig_text, write_rig
     from ..solver.scene.summary import SUMMARY, SceneFailure, SceneSummary
     from ..solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
@@ -66,6 +67,7 @@ else:
         read_trials,
     )
     from solver.scene.motion_record import MOTION
+    from solver.scene.pose import ScenePose, scene_pose
     from solver.scene.rig import read_rig, rig_of_text, rig_text, write_rig
     from solver.scene.summary import SUMMARY, SceneFailure, SceneSummary
     from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
@@ -94,6 +96,7 @@ __all__ = [
     "SceneKey",
     "SceneMargin",
     "SceneMotion",
+    "ScenePose",
     "SceneRecording",
     "SceneResult",
     "SceneStrip",
@@ -120,6 +123,7 @@ __all__ = [
     "rig_of_text",
     "rig_text",
     "scene_frame",
+    "scene_pose",
     "six_of",
     "so3",
     "spoken",

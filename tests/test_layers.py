@@ -55,15 +55,17 @@ ADDON_LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"complaints", "redraw", "values"}),
     frozenset({"custom", "interpreter"}),
     frozenset({"checks", "convert", "meshes", "preferences", "told", "typed"}),
-    frozenset({"armature", "whole"}),
+    frozenset({"armature", "children", "whole"}),
     frozenset({"action", "inertials", "jobs", "scores"}),
     frozenset({"colours"}),
     frozenset({"drawing", "ellipsoids", "legend", "recording", "segments"}),
     frozenset({"properties", "render"}),
     frozenset({"study"}),
-    frozenset({"estimate_marks", "estimates"}),
+    frozenset({"estimate_marks", "estimates", "marker_errors"}),
     frozenset({"authoring", "overlays"}),
-    frozenset({"flight_strip", "live", "rehearsal"}),  # of the packages, these two stand on how a dance is authored
+    frozenset(
+        {"capture", "flight_strip", "live", "rehearsal"}
+    ),  # of the packages, these stand on how a dance is authored
     frozenset({"__main__", "command", "operators"}),
     frozenset({"panels"}),
     frozenset({"registration"}),

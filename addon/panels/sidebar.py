@@ -149,7 +149,7 @@ class EXCITING_DANCE_PT_see(Tab, bpy.types.Panel):  # type: ignore[misc]
         column.prop(settings, "quantity", expand=True)
         layout.prop(settings, "overlay")
         grid = layout.grid_flow(columns=2, even_columns=True, align=True)
-        for name in ("show_com", "show_support", "show_forces", "show_momentum"):
+        for name in ("show_com", "show_support", "show_forces", "show_momentum", "show_markers"):
             grid.prop(settings, name, toggle=True)
         row = layout.row(align=True)
         text = "Remove Legend" if legends_in(scene(context)) else "Add Legend"

@@ -59,8 +59,14 @@ class Follower(Protocol):
     markers: tuple[str, ...]
     told: tuple[str, ...]
 
-    def follow(self, values: np.ndarray, time: float) -> Pose | None:
-        """The pose of a sample (n,) at a time [s]; None as long as more is needed for the first one."""
+    def follow(self, values: np.ndarray, time: float, came: float) -> Pose | None:
+        """The pose of a sample (n,); None as long as more is needed for the first one.
+
+        Args:
+            values: of the sample.
+            time: [s] of the stream.
+            came: [s] when its time budget begins, of `time.perf_counter`.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +128,7 @@ class MarkerFollower:
         self._seen_for = np.full(len(task.names), np.inf)
         self._time: float | None = None
 
-    def follow(self, values: np.ndarray, time: float) -> Pose:
+    def follow(self, values: np.ndarray, time: float, came: float) -> Pose:
         """The pose of a sample."""
         positions = _near(values).reshape(-1, 3)[self._columns]
         step = 0.0 if self._time is None else time - self._time
@@ -131,7 +137,7 @@ class MarkerFollower:
         self._seen_for = np.where(seen, self._seen_for + step, 0.0)
         reach = np.minimum(self._seen_for / FADE, 1.0)
         shares = None if bool((reach == 1.0).all()) else np.maximum(reach, 1e-3) ** 2 * (3.0 - 2.0 * reach)
-        found = self._tracker.step(TargetSample(np.where(seen[:, None], positions, np.nan), shares=shares), time)
+        found = self._tracker.step(TargetSample(np.where(seen[:, None], positions, np.nan), shares=shares), time, came)
         modelled = self._tracker.points()
         return Pose(found.q, found.tracked, found.converged, found.error, positions, modelled)
 
@@ -151,7 +157,7 @@ class SegmentFollower:
         if self._mapping is not None:
             self._targets(self._poses([(0.0, np.tile([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], len(layout.names)))]))
 
-    def follow(self, values: np.ndarray, time: float) -> Pose | None:
+    def follow(self, values: np.ndarray, time: float, came: float) -> Pose | None:
         """The pose of a sample; None while the first half second of standing tells how the segments lie."""
         if not np.isfinite(_turns(values.reshape(1, -1, POSE))).any():
             return Pose(self._q, tracked=False)
@@ -164,7 +170,7 @@ class SegmentFollower:
         targets = self._targets(self._poses([(time, values)]))
         if self._tracker is None:
             self._tracker = Tracked(self.rig, targets, self._options)
-        found = self._tracker.step(targets.sample(0), time)
+        found = self._tracker.step(targets.sample(0), time, came)
         self._q = found.q
         return Pose(found.q, found.tracked, found.converged)
 
@@ -190,7 +196,7 @@ class JointFollower:
         self._q = rig.neutral
         self._configuration(np.zeros(layout.size))  # raises where the names are not the rig's
 
-    def follow(self, values: np.ndarray, time: float) -> Pose:
+    def follow(self, values: np.ndarray, time: float, came: float) -> Pose:
         """The pose of a sample."""
         found = self._configuration(values)
         if found is not None:
@@ -211,12 +217,12 @@ class Tracked:
         self.tracker = Tracker(rig, targets.tasks, options)
         self._time: float | None = None
 
-    def step(self, sample: TargetSample, time: float) -> TrackerStep:
+    def step(self, sample: TargetSample, time: float, came: float) -> TrackerStep:
         """Follow a sample at a time [s]; one that no step can be made of holds the pose, and the next starts anew."""
         dt = 0.01 if self._time is None else time - self._time
         self._time = time
         try:
-            return self.tracker.step(sample, dt)
+            return self.tracker.step(sample, dt, came)
         except (BackendError, np.linalg.LinAlgError, ValueError):
             held = self.tracker.rig.neutral if self.tracker.q is None else self.tracker.q
             self.tracker = Tracker(self.tracker.rig, self.tracker.tasks, self.tracker.options)

@@ -121,7 +121,7 @@ class Capture:
     def follow(self, sample: Sample, arrived: float) -> Followed | None:
         """Follow a sample that the intake let through."""
         follower = self._ready()
-        pose = follower.follow(sample.values, sample.time)
+        pose = follower.follow(sample.values, sample.time, arrived)
         if pose is None:
             return None
         for words in follower.told:

@@ -147,16 +147,16 @@ def joint_movements(rig: Rig, turns: np.ndarray, origins: np.ndarray) -> tuple[n
     Returns:
         rotations (N, L, 4) and translations (N, L, 3) [m].
     """
-    rotations, translations = np.empty((*origins.shape[:2], 4)), np.empty(origins.shape)
+    moved, translations = np.empty(turns.shape), np.empty(origins.shape)
     for link, (parent, placement) in enumerate(zip(rig.parents, rig.model.jointPlacements[1:], strict=True)):
         turn, origin = turns[:, link], origins[:, link]
         if parent >= 0:
             back = turns[:, parent].swapaxes(1, 2)
             # frames n, axes i of the parent, axes j of the world
             turn, origin = back @ turn, np.einsum("nij,nj->ni", back, origin - origins[:, parent])
-        rotations[:, link] = to_quaternion(placement.rotation.T @ turn)
+        moved[:, link] = placement.rotation.T @ turn
         translations[:, link] = (origin - placement.translation) @ placement.rotation
-    return rotations, translations
+    return to_quaternion(moved), translations
 
 
 def scene_recording(markers: Markers | None, wrenches: Wrenches | None) -> SceneRecording:

@@ -134,8 +134,14 @@ class Tracker:
             self._root = BaumgarteRoot(self.q[ROTATION], self.options.baumgarte_gain)
         return self._arrived(self.q, sample, step, before, converged=converged)
 
-    def step(self, sample: TargetSample, dt: float) -> TrackerStep:
+    def step(self, sample: TargetSample, dt: float, came: float | None = None) -> TrackerStep:
         """Follow one sample that comes ``dt`` [s] after the one before; the first one that shows enough starts.
+
+        Args:
+            sample: to follow.
+            dt: [s] after the one before.
+            came: [s] of `time.perf_counter` when the time budget begins; None: now. A sample that has waited for longer
+                than the budget is followed by one step, so that what is late catches up.
 
         Raises:
             InvalidValue: the sample's shapes are not those of the tasks, or time does not advance.
@@ -143,7 +149,7 @@ class Tracker:
         self.tasks.require(sample)
         if not dt > 0.0:
             raise InvalidValue(f"a sample must come after the one before; dt is {dt:g} s")
-        self._begin()
+        self._begin(came)
         self._since_start += dt
         if not self.usable(sample):
             self._previous = sample
@@ -172,11 +178,11 @@ class Tracker:
             self._root.restart(following[ROTATION])
         return following, converged
 
-    def _begin(self) -> None:
+    def _begin(self, came: float | None = None) -> None:
         """Note when the work on a sample begins, and when it has to end."""
         self._begun = time.perf_counter()
         if self.options.budget is not None:
-            self._until = self._begun + self.options.budget
+            self._until = (self._begun if came is None else came) + self.options.budget
 
     def _paired(self, q: np.ndarray, sample: TargetSample) -> tuple[np.ndarray, bool]:
         assert self._pieces is not None

@@ -1,0 +1,188 @@
+"""Live motion on and off, and the timer that looks."""
+
+from __future__ import annotations
+
+import atexit
+import subprocess
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import ClassVar
+
+import bpy
+
+from .. import redraw, typed
+from ..armature import rig_of
+from ..interpreter import Interpreter, chosen
+from ..jobs import new_folder
+from ..study import folder_of
+from ..typed import known_by
+from ..values import Lock, discard, errors, stopping, study_folder, write_rig
+from .properties import LOOPBACK, capture_settings
+from .session import CaptureChild, CaptureSession
+
+LOOK_EVERY = 1.0 / 60.0
+"""[s] between looks at what the child says."""
+ONLINE = (
+    "The address is not this computer alone: switch on Edit > Preferences > System > Network > Allow Online Access, or "
+    "use 127.0.0.1"
+)
+
+
+class Capture:
+    """The live motion of this Blender; one at a time, off at first."""
+
+    session: ClassVar[CaptureSession | None] = None
+    sender: ClassVar[subprocess.Popen | None] = None
+    """Of a replayed recording."""
+    draw: ClassVar[list[Callable[[bool], None]]] = []
+    """Told when it goes on or off: what draws adds or removes its handlers."""
+    _body: ClassVar[tuple[Path, Lock] | None] = None
+
+    @classmethod
+    def start(
+        cls, context: bpy.types.Context, body: bpy.types.Object, interpreter: Interpreter | None = None
+    ) -> CaptureSession:
+        """Follow a stream from now on.
+
+        Raises:
+            InvalidValue: the address is beyond this machine, and Blender may not go online.
+            SolverError: the rig is not as its armature says, or no process can be started.
+        """
+        cls.stop()
+        scene = typed.scene(context)
+        settings = capture_settings(scene)
+        require_online(settings.address, settings.lsl)
+        cls._body = new_folder()
+        words = ["capture", "--serve", *_whom(body, cls._body[0]), "--address", settings.address]
+        words += ["--port", str(settings.port), "--budget", f"{settings.budget:g}"]
+        words += ["--lsl", settings.lsl] if settings.lsl else []
+        try:
+            child = CaptureChild(interpreter or chosen(context), tuple(words))
+            cls.session = CaptureSession(scene, body, child)
+        except (OSError, errors.SolverError):
+            cls._forget_body()
+            raise
+        if not bpy.app.background:
+            bpy.app.timers.register(_tick, first_interval=LOOK_EVERY)
+        for tell in cls.draw:
+            tell(True)
+        redraw.views()
+        return cls.session
+
+    @classmethod
+    def stop(cls, *, wait: bool = False) -> None:
+        """Follow no more."""
+        session, cls.session = cls.session, None
+        if cls.sender is not None:
+            cls.sender.terminate()
+            cls.sender = None
+        if session is None:
+            return
+        for tell in cls.draw:
+            tell(False)
+        if bpy.app.timers.is_registered(_tick):
+            bpy.app.timers.unregister(_tick)
+        session.end(wait=wait)
+        cls._forget_body()
+        redraw.views()
+
+    @classmethod
+    def replay(cls, context: bpy.types.Context, files: list[str], trial: str) -> None:
+        """Send a recording to the own port, so that everything can be tried without hardware.
+
+        Raises:
+            MissingDependency: the solver's Python cannot be run.
+        """
+        if cls.sender is not None:
+            cls.sender.terminate()
+        settings, interpreter = capture_settings(typed.scene(context)), chosen(context)
+        words = ["replay", *files, "--port", str(settings.port), "--repeat", "100", "--progress", "none"]
+        words += ["--trial", trial] if trial else []
+        cls.sender = subprocess.Popen(
+            interpreter.command(words),
+            env={**interpreter.environment, stopping.LIFELINE: "1"},
+            stdin=subprocess.PIPE,  # it ends when this process does
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    @classmethod
+    def shows(cls, body: bpy.types.Object) -> bool:
+        """Whether a body's balance is drawn by the live motion."""
+        session = cls.session
+        return (
+            session is not None
+            and session.body == known_by(body)
+            and session.pose is not None
+            and capture_settings(typed.scene(bpy.context)).show_balance
+        )
+
+    @classmethod
+    def _forget_body(cls) -> None:
+        if cls._body is not None:
+            discard(*cls._body)
+            cls._body = None
+
+
+def require_online(address: str, lsl: str) -> None:
+    """See that Blender may listen there.
+
+    Raises:
+        InvalidValue: beyond this machine, and Blender may not go online.
+    """
+    if ((address != LOOPBACK and address != "::1") or lsl) and not bpy.app.online_access:
+        raise errors.InvalidValue(ONLINE)
+
+
+def calibration_of(body: bpy.types.Object) -> Path | None:
+    """The calibration of the study that a body shows, which tells where markers sit; None without."""
+    folder = folder_of(body)
+    found = None if folder is None else folder / study_folder.CALIBRATION_FILE
+    return found if found is not None and found.exists() else None
+
+
+def _whom(body: bpy.types.Object, folder: Path) -> list[str]:
+    """Options that say whom a capture follows."""
+    calibration = calibration_of(body)
+    if calibration is not None:
+        return ["--calibration", str(calibration)]
+    return ["--rig", str(write_rig(folder / study_folder.RIG_FILE, rig_of(body)))]
+
+
+def _tick() -> float | None:
+    session = Capture.session
+    if session is None:
+        return None
+    try:
+        session.tick()
+    except errors.SolverError:  # the rig or its scene is gone, or is another one
+        Capture.stop()
+        return None
+    except Exception as error:  # a timer that raises is never called again, and nobody would know why
+        traceback.print_exc()
+        session.trouble = f"The capture stumbled: {error}"
+    return LOOK_EVERY
+
+
+def _end() -> None:
+    Capture.stop(wait=True)
+
+
+@bpy.app.handlers.persistent
+def _before_another_file(*_: object) -> None:
+    Capture.stop(wait=True)
+
+
+def register() -> None:
+    """End it before another file is opened and when Blender quits."""
+    bpy.app.handlers.load_pre.append(_before_another_file)
+    atexit.register(_end)
+
+
+def unregister() -> None:
+    """End it."""
+    Capture.stop(wait=True)
+    atexit.unregister(_end)
+    if _before_another_file in bpy.app.handlers.load_pre:
+        bpy.app.handlers.load_pre.remove(_before_another_file)

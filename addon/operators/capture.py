@@ -1,0 +1,163 @@
+"""Live motion on and off, recorded to an action, and a recording replayed to try it."""
+
+from __future__ import annotations
+
+import time
+
+import bpy
+
+from .. import redraw
+from ..capture.properties import capture_settings
+from ..capture.switch import Capture
+from ..properties import settings_of
+from ..typed import Status, scene, there
+from ..values import errors
+from ..whole import all_or_nothing
+from .act import Act, the_rig, why_not
+
+PATIENCE = 60.0
+"""[s] A take of an hour is written in less."""
+LOOK_EVERY = 0.05
+
+
+class EXCITING_DANCE_OT_capture(Act, bpy.types.Operator):
+    """Move the rig by a live stream of markers, segments or joint values; again: stop"""
+
+    bl_idname = "exciting_dance.capture"
+    bl_label = "Capture"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        session = Capture.session
+        why = "" if session is not None else why_not(context, data=False)
+        if session is not None and session.recording:
+            why = "Keep the recording first, or discard it"
+        if why:
+            cls.poll_message_set(why)
+        return not why
+
+    def act(self, context: bpy.types.Context) -> Status:
+        if Capture.session is not None:
+            Capture.stop()
+        else:
+            Capture.start(context, the_rig(context))
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_capture_record(Act, bpy.types.Operator):
+    """Record what comes from now on"""
+
+    bl_idname = "exciting_dance.capture_record"
+    bl_label = "Record"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        session = Capture.session
+        return session is not None and not session.recording and session.child.running
+
+    def act(self, context: bpy.types.Context) -> Status:
+        there(Capture.session, "capture").record()
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_capture_discard(Act, bpy.types.Operator):
+    """Forget what was recorded"""
+
+    bl_idname = "exciting_dance.capture_discard"
+    bl_label = "Discard"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return Capture.session is not None and Capture.session.recording
+
+    def act(self, context: bpy.types.Context) -> Status:
+        there(Capture.session, "capture").discard()
+        return {"FINISHED"}
+
+
+class EXCITING_DANCE_OT_capture_keep(bpy.types.Operator):
+    """End the recording and give it to the rig as an action"""
+
+    bl_idname = "exciting_dance.capture_keep"
+    bl_label = "Keep"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return Capture.session is not None and Capture.session.recording
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        session = there(Capture.session, "capture")
+        session.failed = ""
+        session.keep(capture_settings(scene(context)).take or "Take")
+        self._until = time.monotonic() + PATIENCE
+        if bpy.app.background:
+            while (status := self._look(context)) is None:
+                time.sleep(LOOK_EVERY)
+                session.tick()
+            return status
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(LOOK_EVERY, window=context.window)
+        manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
+        """Look now and then whether the take is written."""
+        if event.type != "TIMER":
+            return {"PASS_THROUGH"}
+        status = self._look(context)
+        if status is None:
+            return {"PASS_THROUGH"}
+        context.window_manager.event_timer_remove(self._timer)
+        redraw.views()
+        return status
+
+    def _look(self, context: bpy.types.Context) -> Status | None:
+        """How it ended; None as long as the take is being written."""
+        session = Capture.session
+        try:
+            if session is None or session.trouble:
+                raise errors.Cancelled(session.trouble if session else "the capture was stopped, nothing was kept")
+            if session.failed:
+                raise errors.InvalidValue(session.failed)
+            if session.kept is None:
+                if time.monotonic() > self._until:
+                    raise errors.BackendError("the take was not written in time")
+                return None
+            words = session.kept.message
+            with all_or_nothing():
+                made = session.apply(context)
+            self.report({"INFO"}, f"{made.name}: {words}")
+            return {"FINISHED"}
+        except errors.SolverError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+
+
+class EXCITING_DANCE_OT_replay(Act, bpy.types.Operator):
+    """Send the listed recording to this capture again and again, as if it were measured now: to try it"""
+
+    bl_idname = "exciting_dance.replay"
+    bl_label = "Replay Recording"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not len(settings_of(context).files):
+            cls.poll_message_set("No recording: drop its files onto the 3D view")
+            return False
+        return Capture.session is not None
+
+    def act(self, context: bpy.types.Context) -> Status:
+        settings = settings_of(context)
+        chosen = settings.files[min(settings.file_index, len(settings.files) - 1)]
+        Capture.replay(context, [bpy.path.abspath(chosen.path)], "")
+        return {"FINISHED"}
+
+
+CLASSES = (
+    EXCITING_DANCE_OT_capture,
+    EXCITING_DANCE_OT_capture_record,
+    EXCITING_DANCE_OT_capture_discard,
+    EXCITING_DANCE_OT_capture_keep,
+    EXCITING_DANCE_OT_replay,
+)

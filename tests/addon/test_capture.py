@@ -1,0 +1,160 @@
+"""Live motion in Blender: a stream moves the rig, is recorded to an action in one step, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+
+import bpy
+import numpy as np
+import pytest
+
+from addon import registration
+from addon.action import curves_of
+from addon.capture import words
+from addon.capture.answers import answer
+from addon.capture.properties import capture_settings
+from addon.capture.session import CaptureSession
+from addon.capture.switch import Capture
+from addon.convert import bone_frame
+from solver.capture.replay import datagrams, stream_of
+from solver.capture.udp import UdpSender
+from solver.rig import Rig
+from solver.rigs import hoap3
+from solver.study.joint_motion import joints_of
+from solver.trial import Recording
+from tests.addon.scenes import build
+
+PATIENCE = 60.0
+"""[s] A busy machine starts a child in some."""
+FRAMES, RATE = 40, 100.0
+LINK = "right_shoulder"
+
+
+@pytest.fixture(scope="module")
+def robot() -> Rig:
+    return hoap3()
+
+
+@pytest.fixture
+def body(empty_scene: None, robot: Rig) -> Iterator[bpy.types.Object]:
+    """It stands, nothing is keyed."""
+    import socket
+
+    registration.register()
+    made = build(robot)
+    bpy.context.view_layer.objects.active = made
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        capture_settings(bpy.context.scene).port = free.getsockname()[1]
+    yield made
+    Capture.stop(wait=True)
+    registration.unregister()
+
+
+@pytest.fixture(scope="module")
+def sent(robot: Rig) -> list[bytes]:
+    """Datagrams of a robot that lifts an arm."""
+    q = np.tile(robot.neutral, (FRAMES, 1))
+    q[:, 2] = robot.standing_height
+    q[:, 7 + robot.links[1:].index(LINK)] = -np.linspace(0.0, 0.5, FRAMES)
+    stream = stream_of(Recording("lift", joints=joints_of(robot, np.arange(FRAMES) / RATE, q)))
+    return [data for _, data in datagrams(stream)]
+
+
+def until(session: CaptureSession, reached: Callable[[], bool]) -> None:
+    """Look again and again, as the window's timer does."""
+    stop = time.monotonic() + PATIENCE
+    while not reached():
+        assert time.monotonic() < stop, (session.trouble, session.state, list(session.told))
+        session.tick()
+        time.sleep(0.01)
+
+
+def send(data: list[bytes]) -> None:
+    """Send datagrams to the scene's port."""
+    sender = UdpSender(port=capture_settings(bpy.context.scene).port)
+    for each in data:
+        sender.send(each)
+    sender.close()
+
+
+def test_a_stream_moves_the_rig_and_becomes_an_action(body: bpy.types.Object, robot: Rig, sent: list[bytes]) -> None:
+    """The bones stand as the newest sample says; what was recorded is one action, whose curves are the stream's."""
+    assert bpy.ops.exciting_dance.capture() == {"FINISHED"}
+    session = Capture.session
+    assert session is not None
+    until(session, lambda: bool(session.state))
+    assert words.stream(session, "here").startswith("Waiting")
+    assert bpy.ops.exciting_dance.capture_record() == {"FINISHED"}
+    until(session, lambda: session.state.get("recording", False))
+    assert not bpy.ops.exciting_dance.capture.poll()
+    send(sent)
+    until(session, lambda: session.state.get("recorded") == FRAMES and session.state["ended"])
+    until(session, lambda: session.pose is not None)
+    frame = bone_frame(robot, robot.index(LINK))
+    until(session, lambda: session.pose.time > 0.38 or session.state["ended"])
+    shown = session.pose
+    assert shown is not None
+    angle = body.pose.bones[LINK].rotation_euler[frame.axis]
+    assert angle == pytest.approx(-frame.sign * 0.5 * shown.time / ((FRAMES - 1) / RATE), abs=1e-4)
+    assert "ms to the pose" in words.latency(session)
+    assert "inside the support" in words.balance(session)
+    actions = len(bpy.data.actions)
+    assert bpy.ops.exciting_dance.capture_keep() == {"FINISHED"}
+    assert len(bpy.data.actions) == actions + 1
+    action = body.animation_data.action
+    assert action.name == "Take"
+    curve = next(c for c in curves_of(body) if LINK in c.data_path and c.array_index == frame.axis)
+    assert len(curve.keyframe_points) == FRAMES
+    assert curve.keyframe_points[-1].co[1] == pytest.approx(-frame.sign * 0.5, abs=0.02)
+    assert bpy.ops.exciting_dance.capture() == {"FINISHED"}
+    assert Capture.session is None
+
+
+def test_nothing_outlives_a_capture(body: bpy.types.Object, sent: list[bytes]) -> None:
+    """Stopped without a recording, the bones stand as before, and no process is left."""
+    before = [list(map(list, bone.matrix_basis)) for bone in body.pose.bones]
+    Capture.start(bpy.context, body)
+    session = Capture.session
+    assert session is not None
+    until(session, lambda: bool(session.state))
+    send(sent[:20])
+    until(session, lambda: session.pose is not None)
+    folder = session._folder
+    Capture.stop(wait=True)
+    assert [list(map(list, bone.matrix_basis)) for bone in body.pose.bones] == before
+    assert not folder.exists()
+    with pytest.raises(ProcessLookupError):
+        os.kill(session.child.pid, 0)
+
+
+def test_other_machines_need_blender_s_permission(body: bpy.types.Object) -> None:
+    """An address beyond this machine, or a stream of the laboratory's network, is refused while Blender is offline."""
+    assert not bpy.app.online_access
+    settings = capture_settings(bpy.context.scene)
+    for name, value in (("address", "0.0.0.0"), ("lsl", "Qualisys")):
+        setattr(settings, name, value)
+        with pytest.raises(RuntimeError, match="Allow Online Access"):
+            bpy.ops.exciting_dance.capture()
+        assert Capture.session is None
+        settings.property_unset(name)
+
+
+def test_a_take_of_nothing_is_refused_in_words(body: bpy.types.Object) -> None:
+    """Kept without a stream, a recording is an error that says so, and the scene has no new action."""
+    bpy.ops.exciting_dance.capture()
+    session = Capture.session
+    assert session is not None
+    until(session, lambda: bool(session.state))
+    bpy.ops.exciting_dance.capture_record()
+    with pytest.raises(RuntimeError, match="no stream was there"):
+        bpy.ops.exciting_dance.capture_keep()
+    assert not bpy.data.actions
+
+
+@pytest.mark.parametrize("line", [None, b"", b"[]", b"{}", b'{"kind": "pose"}', b'{"kind": "pose", "rotations": 3}'])
+def test_what_is_no_answer_is_an_error(line: bytes | None) -> None:
+    """Whatever a child says that is no answer is told as such, never raised."""
+    assert answer(line).kind == "error"
