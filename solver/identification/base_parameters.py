@@ -112,9 +112,16 @@ def base_parameters(rig: Rig) -> BaseParameters:
     v, a = 3.0 * generator.standard_normal((2, count, model.nv))
     rows = base_regressor(rig, Motion(np.arange(count), q, v, a))
     factor = triangle(rows.reshape(-1, rows.shape[2]))
-    # the sample has many more rows than columns, so what is left of a column outside its predecessors is its diagonal
+    return _regrouped(rig.links, factor, independent_columns(factor))
+
+
+def independent_columns(factor: np.ndarray, tolerance: float = STRUCTURE_TOLERANCE) -> np.ndarray:
+    """Columns of a triangular factor (n, n) of many more rows that are not in the span of those before them.
+
+    What is left of a column outside its predecessors is its diagonal.
+    """
     outside = np.abs(np.diag(factor)) / np.maximum(np.linalg.norm(factor, axis=0), np.finfo(float).tiny)
-    return _regrouped(rig.links, factor, np.flatnonzero(outside > STRUCTURE_TOLERANCE))
+    return np.flatnonzero(outside > tolerance)
 
 
 def from_factor(links: Sequence[str], factor: np.ndarray, tolerance: float) -> BaseParameters:
