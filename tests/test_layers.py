@@ -45,7 +45,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"feasibility", "tracking"}),
     frozenset({"calibration", "identification", "centroidal"}),
     frozenset({"trajectory"}),
-    frozenset({"dance", "study"}),
+    frozenset({"dance", "fixed_base", "study"}),
     frozenset({"live", "report"}),
     frozenset({"capture", "cohorts", "demo"}),
     frozenset({"cli"}),

@@ -23,7 +23,7 @@ from .entropic import minimise
 from .errors_in_variables import Calibrated
 from .estimate import Estimate, Step, cost_of
 from .information import LEAST_BLOCKS, data_inflation, noise_variance, weighted_rows
-from .regression import Regression
+from .weighted_equations import WeightedEquations
 
 ENTROPIC, METRIC, DIAGONAL = "entropic", "metric", "diagonal"
 PRIORS = (ENTROPIC, METRIC, DIAGONAL)
@@ -99,7 +99,7 @@ class ConsistentOptions:
                 raise InvalidValue(f"{name} must be positive, not {value:g}")
 
 
-def consistent(regression: Regression, rig: Rig, options: ConsistentOptions | None = None) -> Estimate:
+def consistent(regression: WeightedEquations, rig: Rig, options: ConsistentOptions | None = None) -> Estimate:
     """The physically consistent parameters most plausible under data and prior.
 
     Raises:
@@ -159,7 +159,7 @@ class _Scale:
         return 1.0 / (self.variance * self.inflation)
 
     @staticmethod
-    def of(regression: Regression, parameters: InertialParameters, options: ConsistentOptions) -> _Scale:
+    def of(regression: WeightedEquations, parameters: InertialParameters, options: ConsistentOptions) -> _Scale:
         variance, inflation = options.noise_variance, options.data_inflation
         # Equations hardly more than unknowns would be fitted exactly and seem free of noise.
         few = weighted_rows(regression) < 2 * len(regression.factor)
@@ -174,7 +174,7 @@ class _Scale:
         return _Scale(variance, inflation, fixed)
 
 
-def _frames_per_block(regression: Regression) -> float:
+def _frames_per_block(regression: WeightedEquations) -> float:
     return max(1.0, regression.frames / max(1.0, float(np.sum(regression.counts))))
 
 

@@ -10,7 +10,7 @@ from scipy.linalg import svd
 from ..arrays import frozen
 from ..errors import InvalidValue
 from ..inertials import PER_LINK, InertialParameters
-from .regression import Regression
+from .weighted_equations import WeightedEquations
 
 RANK_TOLERANCE = 1e-8
 """Singular values below this share of the largest are rounding, in parameters divided by their typical size."""
@@ -46,7 +46,7 @@ class Information:
 
 
 def information(
-    regression: Regression, spread: np.ndarray, *, noise: float | None = None, tolerance: float = RANK_TOLERANCE
+    regression: WeightedEquations, spread: np.ndarray, *, noise: float | None = None, tolerance: float = RANK_TOLERANCE
 ) -> Information:
     """Share of each parameter that the data determined.
 
@@ -70,18 +70,18 @@ def information(
     return Information(links, determined.reshape(len(links), PER_LINK), s, rank)
 
 
-def noise_variance(regression: Regression, parameters: InertialParameters) -> float:
+def noise_variance(regression: WeightedEquations, parameters: InertialParameters) -> float:
     """Mean square of a weighted residual; 1 when the weights are one over the standard deviations."""
     residual = regression.factor @ parameters.vector - regression.target
     return float((residual @ residual + regression.rest) / max(1, weighted_rows(regression)))
 
 
-def weighted_rows(regression: Regression) -> int:
+def weighted_rows(regression: WeightedEquations) -> int:
     """Number of equations that carry weight."""
     return int(regression.axis_rows[regression.weights > 0.0].sum())
 
 
-def data_inflation(regression: Regression, parameters: InertialParameters) -> float:
+def data_inflation(regression: WeightedEquations, parameters: InertialParameters) -> float:
     """How many equations do the work of one independent one, at least 1.
 
     Residuals of neighbouring frames are alike, so N equations tell less than N independent ones would. The gradient of

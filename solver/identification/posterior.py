@@ -18,8 +18,8 @@ from .bodies import SHAPES, BodyCoordinates
 from .consistent import ENTROPIC, ConsistentOptions, diagonal_spread, mass_rows_of_prior, prior_strengths
 from .constraints import mass_rows
 from .estimate import Estimate
-from .regression import Regression
 from .result import TWO_SIDED, Uncertainty
+from .weighted_equations import WeightedEquations
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Spread:
     inertia_std: np.ndarray
 
 
-def posterior(regression: Regression, estimate: Estimate, rig: Rig, options: ConsistentOptions) -> Spread:
+def posterior(regression: WeightedEquations, estimate: Estimate, rig: Rig, options: ConsistentOptions) -> Spread:
     """Spread of the parameters around an estimate of the consistent method (Laplace's approximation).
 
     The total mass, if given, is exact; inequalities are not counted, which only widens.
@@ -57,7 +57,9 @@ def posterior(regression: Regression, estimate: Estimate, rig: Rig, options: Con
     return Spread(*(np.sqrt((columns**2).sum(axis=0)) for columns in (phi, moved, spun)))
 
 
-def covariance_root(regression: Regression, estimate: Estimate, rig: Rig, options: ConsistentOptions) -> np.ndarray:
+def covariance_root(
+    regression: WeightedEquations, estimate: Estimate, rig: Rig, options: ConsistentOptions
+) -> np.ndarray:
     """(M, L, 10) changes of the parameters whose squares sum to their covariance; arguments as `posterior`."""
     bodies = BodyCoordinates.around(estimate.prior)
     count = len(rig.links)

@@ -1,0 +1,225 @@
+"""Inertial parameters of an arm on a bench, physically consistent, with the drives' friction and rotors beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..arrays import frozen
+from ..errors import InvalidValue
+from ..filter_presets import FilterPreset
+from ..identification.consistent import ConsistentOptions, consistent, diagonal_spread
+from ..identification.constraints import ConstraintOptions
+from ..identification.estimate import Estimate
+from ..identification.information import information, noise_variance
+from ..identification.posterior import Spread, posterior
+from ..inertials import InertialParameters
+from ..motion import Motion
+from ..signals.filters import lighter, low_pass, settling_time
+from ..signals.manifold import smooth_motion
+from ..signals.resample import rate_of_grid
+from ..signals.streaming import low_pass_pieces
+from .bench import DRIVES, Bench
+from .equations import BenchBlock, BenchEquations, blocks_of, require_moving
+
+WEIGHT_ROUNDS = 2
+BLOCK_SECONDS = 0.5
+"""Length of a block: longer than the correlation of residuals filtered at a few hertz."""
+PIECE = 256
+LEAST_FRAMES = 50
+BENCH = FilterPreset("bench", 4, 10.0, "equations of an arm, zero phase")
+
+
+@dataclass(frozen=True, slots=True)
+class BenchTrial:
+    """What was recorded on a bench.
+
+    Attributes:
+        name: of the trial.
+        times: (N,) [s].
+        y: (N, n) the moving joints' coordinates [rad, m], in `Bench.names`' order.
+        measured: (N, R) joint torques [N m, N], same order, or the base's wrench (6,) in the base link's axes about its
+            origin [N, N m].
+    """
+
+    name: str
+    times: np.ndarray
+    y: np.ndarray
+    measured: np.ndarray
+
+    def __post_init__(self) -> None:
+        count = len(self.times)
+        object.__setattr__(self, "times", frozen("times", self.times, (None,)))
+        object.__setattr__(self, "y", frozen(f"coordinates of {self.name!r}", self.y, (count, None)))
+        object.__setattr__(self, "measured", frozen(f"measurements of {self.name!r}", self.measured, (count, None)))
+        if count < LEAST_FRAMES or not (np.diff(self.times) > 0.0).all():
+            raise InvalidValue(f"trial {self.name!r} needs at least {LEAST_FRAMES} frames at increasing times")
+
+
+@dataclass(frozen=True, slots=True)
+class BenchOptions:
+    """Choices of the identification.
+
+    Attributes:
+        preset: low-pass that both sides of the equations pass; None for exact data.
+        relative_std: spread of a link's mass around the prior; None takes the method's default.
+        held: links held at the prior besides the root, which no torque feels.
+    """
+
+    preset: FilterPreset | None = BENCH
+    relative_std: float | None = None
+    held: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BenchIdentification:
+    """What was found.
+
+    Attributes:
+        bench: it is of.
+        estimate: the inertials.
+        drives: (n, 4) by joint, columns `DRIVES`; no rows where no drives were asked for.
+        spread: standard deviations under data and prior.
+        determined: (L, 10) in [0, 1]: 1 where the data alone fix a parameter, 0 where the prior supplied it.
+        rmse: (R,) residual per measured row, inertials identified; and of the prior, drives fitted to it.
+        rmse_prior: see there.
+        frames: used.
+        notes: what a reader must know.
+    """
+
+    bench: Bench
+    estimate: Estimate
+    drives: np.ndarray
+    spread: Spread
+    determined: np.ndarray
+    rmse: np.ndarray
+    rmse_prior: np.ndarray
+    frames: int
+    notes: tuple[str, ...] = ()
+
+
+def identify_bench(
+    bench: Bench, trials: Sequence[BenchTrial], options: BenchOptions | None = None
+) -> BenchIdentification:
+    """Inertials, and drives, from recordings on a bench.
+
+    Raises:
+        InvalidValue: no trial, other joints than the bench has, or a joint that hardly moves.
+        BackendError: the solver failed.
+    """
+    options = BenchOptions() if options is None else options
+    equations = accumulate(bench, trials, options)
+    require_moving(equations)
+    limits = ConstraintOptions(total_mass=None, beta=None, held=(bench.rig.links[0], *options.held))
+    choices = ConsistentOptions(constraints=limits)
+    if options.relative_std is not None:
+        choices = replace(choices, relative_std=options.relative_std)
+    prior = bench.rig.prior
+    equations = equations.with_weights(_weights(equations, prior))
+    estimate = consistent(equations, bench.rig, choices)
+    for _ in range(WEIGHT_ROUNDS):
+        equations = equations.with_weights(_weights(equations, estimate.parameters))
+        estimate = consistent(equations, bench.rig, choices)
+    noise = float(
+        np.sqrt(noise_variance(equations, estimate.parameters) * estimate.settings.get("data inflation", 1.0))
+    )
+    known = information(equations, diagonal_spread(prior, bench.rig.boxes, choices), noise=noise)
+    held = np.isin(bench.rig.links, list(limits.held))
+    drives = equations.drives(estimate.parameters)
+    return BenchIdentification(
+        bench,
+        estimate,
+        drives,
+        posterior(equations, estimate, bench.rig, choices),
+        np.where(held[:, None], 0.0, known.determined),
+        equations.axis_rmse(estimate.parameters),
+        equations.axis_rmse(prior),
+        equations.frames,
+        _notes(bench, drives),
+    )
+
+
+def accumulate(bench: Bench, trials: Sequence[BenchTrial], options: BenchOptions) -> BenchEquations:
+    """The equations of trials, in memory that does not depend on their length but for the coordinates themselves.
+
+    Raises:
+        InvalidValue: no trial, or one of other joints.
+    """
+    if not trials:
+        raise InvalidValue("no trial to identify from")
+    blocks: list[BenchBlock] = []
+    for trial in trials:
+        motion, measured = prepared(bench, trial, options.preset)
+        rate = rate_of_grid(motion.times)
+        pieces = _pieces(bench, motion, measured, rate, options.preset)
+        blocks += blocks_of(bench, trial.name, pieces, max(2, round(BLOCK_SECONDS * rate)))
+    rows = blocks[0].factors
+    return BenchEquations(bench, tuple(blocks), np.ones(len(rows)))
+
+
+def prepared(bench: Bench, trial: BenchTrial, preset: FilterPreset | None) -> tuple[Motion, np.ndarray]:
+    """A trial's motion, lightly filtered and differentiated, and its measurements filtered alike.
+
+    Raises:
+        InvalidValue: another number of joints or rows than the bench has.
+    """
+    wanted = len(bench.names)
+    rows = len(trial.measured.T)
+    expected = wanted if bench.measured == "torques" else 6
+    if trial.y.shape[1] != wanted or rows != expected:
+        raise InvalidValue(
+            f"trial {trial.name!r} has {trial.y.shape[1]} coordinates and {rows} measurements; the bench has {wanted} "
+            f"moving joints and {expected} measured rows"
+        )
+    still = np.zeros_like(trial.y)
+    poses = bench.motion(trial.times, trial.y, still, still)
+    light = None if preset is None else lighter(preset, rate_of_grid(np.asarray(trial.times)))
+    motion = smooth_motion(bench.rig, trial.times, poses.q, light)
+    measured = trial.measured
+    if len(motion) != len(measured) or not np.allclose(motion.times, trial.times, atol=1e-9):
+        measured = np.column_stack([np.interp(motion.times, trial.times, column) for column in trial.measured.T])
+    if light is not None:
+        measured = low_pass(measured, rate_of_grid(motion.times), light)
+    return motion, measured
+
+
+def _pieces(
+    bench: Bench, motion: Motion, measured: np.ndarray, rate: float, preset: FilterPreset | None
+) -> Iterator[np.ndarray]:
+    """[rows, measured] (n, R, C) through the low-pass, the ends cut off where it has not settled."""
+    shape: list[int] = []
+
+    def raw() -> Iterator[np.ndarray]:
+        for start in range(0, len(motion), PIECE):
+            frames = slice(start, start + PIECE)
+            part = Motion(motion.times[frames], motion.q[frames], motion.v[frames], motion.a[frames])
+            rows = np.concatenate([bench.rows(part), measured[frames][:, :, None]], axis=2)
+            shape[:] = rows.shape[1:]
+            yield rows.reshape(len(rows), -1).T
+
+    cut = 0 if preset is None else int(np.ceil(settling_time(preset) * rate))
+    done = 0
+    for piece in raw() if preset is None else low_pass_pieces(raw(), rate, preset):
+        places = done + np.arange(piece.shape[1])
+        done += piece.shape[1]
+        kept = piece[:, (places >= cut) & (places < len(motion) - cut)]
+        if kept.shape[1]:
+            yield kept.T.reshape(-1, *shape)
+
+
+def _weights(equations: BenchEquations, parameters: InertialParameters) -> np.ndarray:
+    rmse = equations.axis_rmse(parameters)
+    floor = max(1e-6 * float(rmse.max()), float(np.finfo(float).tiny))
+    return np.asarray(1.0 / np.maximum(rmse, floor))
+
+
+def _notes(bench: Bench, drives: np.ndarray) -> tuple[str, ...]:
+    notes = []
+    for place, name in enumerate(DRIVES[:3]):
+        below = [joint for joint, row in zip(bench.names, drives) if row[place] < 0.0]
+        if below:
+            told = f"negative {name} of {', '.join(below)}"
+            notes.append(f"{told}: the torques do not show it, or they are not the motors'")
+    return tuple(notes)

@@ -1,0 +1,62 @@
+"""What a method needs of accumulated equations, whatever was measured."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from ..inertials import InertialParameters
+from .base_parameters import BaseParameters
+from .errors_in_variables import Calibrated
+
+
+class WeightedEquations(Protocol):
+    """Least squares ||factor phi - target||^2 + rest over blocks of time; see `regression.Regression`."""
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """L names."""
+
+    @property
+    def structure(self) -> BaseParameters:
+        """Base parameters, B of them."""
+
+    @property
+    def weights(self) -> np.ndarray:
+        """(R,) of the measured rows."""
+
+    @property
+    def counts(self) -> np.ndarray:
+        """(K,) how often each block is taken."""
+
+    @property
+    def frames(self) -> int:
+        """Number of frames used."""
+
+    @property
+    def axis_rows(self) -> np.ndarray:
+        """(R,) number of measured values."""
+
+    @property
+    def factor(self) -> np.ndarray:
+        """(k, 10 L), weighted."""
+
+    @property
+    def target(self) -> np.ndarray:
+        """(k,), weighted."""
+
+    @property
+    def rest(self) -> float:
+        """Weighted squares that no parameters can remove."""
+
+    @property
+    def base_triangle(self) -> np.ndarray:
+        """(k, B + 1) in base parameters."""
+
+    @property
+    def calibrated(self) -> Calibrated:
+        """The equations as they are believed."""
+
+    def block_gradients(self, parameters: InertialParameters) -> np.ndarray:
+        """(K, B) gradient of half the weighted squared residual of each block taken once."""
