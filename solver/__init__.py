@@ -57,6 +57,7 @@ _HOME = {
     "dance.workflows.reading": ("LoadedDance", "load_dance", "load_keyed"),
     "dance.workflows.repair": ("repair",),
     "dance.workflows.slow": ("slow",),
+    "fixed_base": ("Bench", "BenchOptions", "BenchTrial", "ExcitingOptions", "exciting_motion", "identify_bench"),
     "identification.added_load": ("AddedLoad", "LoadOptions", "find_added_load"),
     "study.pipeline": (
         "calibrate_subject",

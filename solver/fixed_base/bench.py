@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..arrays import frozen
-from ..coordinates import coordinate_links, coordinate_names, to_manifold
+from ..coordinates import coordinate_lengths, coordinate_links, coordinate_names, to_manifold
 from ..dynamics import base_regressor
 from ..dynamics.joint_torques import torque_regressor
 from ..errors import InvalidValue, UnknownName, UnknownPreset
@@ -90,6 +90,11 @@ class Bench:
     def names(self) -> tuple[str, ...]:
         """The n coordinates that move, by the links they move."""
         return tuple(name for name, moves in zip(coordinate_names(self.rig), self.moving) if moves)
+
+    @property
+    def slides(self) -> np.ndarray:
+        """(n,) True for the joints that slide."""
+        return coordinate_lengths(self.rig)[self.moving]
 
     @property
     def drive_columns(self) -> int:

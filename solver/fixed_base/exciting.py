@@ -88,6 +88,7 @@ class ExcitingMotion:
         trace: value of the criterion after each step.
         margins: smallest margin of each limit, by name, at `VERIFY_RATE`: ranges, speeds, torques [of the limit's own
             unit], clearance [m].
+        notes: what was left out, and where the motion starts if not at home.
     """
 
     bench: Bench
@@ -97,10 +98,16 @@ class ExcitingMotion:
     random: float
     trace: tuple[float, ...]
     margins: dict[str, float]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def spline(self) -> Spline:
+        """Of all joints."""
+        return _spline(self.options)
 
     def sample(self, rate: float) -> Motion:
         """Samples from start to end, both included, at least ``rate`` a second."""
-        spline = _spline(self.options)
+        spline = self.spline
         times = spline.samples(rate)
         return self.bench.motion(times, *spline.basis(times).curves(self.control))
 
@@ -117,7 +124,7 @@ def exciting_motion(
     options = ExcitingOptions() if options is None else options
     spline = _spline(options)
     basis = spline.basis(spline.samples(SEARCH_RATE))
-    margins = Margins(bench, options.speed, options.torque, _checks(options), options.surface)
+    margins = margins_of(bench, options)
     home = margins.home_near(bench.home, options.seed)
     search = Search(bench, basis, spline, margins, SMOOTH if options.criterion == CONDITION else options.criterion)
     progress(0.0, "random motions")
@@ -136,7 +143,19 @@ def exciting_motion(
     control, tight = _verified(point.control, bench, spline, margins)
     motion = bench.motion(basis.times, *basis.curves(control))
     progress(1.0, "done")
-    return ExcitingMotion(bench, options, control, condition_of(bench, motion), random, tuple(traces), tight)
+    notes = list(margins.notes)
+    if not np.array_equal(home, bench.home):
+        told = ", ".join(f"{name} {value:.2f}" for name, value in zip(bench.names, home))
+        notes.append(f"starts and ends away from neutral, where there is room: {told}")
+    return ExcitingMotion(
+        bench, options, control, condition_of(bench, motion), random, tuple(traces), tight, tuple(notes)
+    )
+
+
+def margins_of(bench: Bench, options: ExcitingOptions) -> Margins:
+    """The limits that a motion of these options keeps."""
+    checks = CheckOptions(clearance=options.clearance, reach=options.clearance + REACH)
+    return Margins(bench, options.speed, options.torque, checks, options.surface)
 
 
 def condition_of(bench: Bench, motion: Motion) -> float:
@@ -152,10 +171,6 @@ def _for(search: Search, name: str) -> Search:
 
 def _spline(options: ExcitingOptions) -> Spline:
     return Spline(options.seconds, int(np.ceil(PER_SECOND * options.seconds)))
-
-
-def _checks(options: ExcitingOptions) -> CheckOptions:
-    return CheckOptions(clearance=options.clearance, reach=options.clearance + REACH)
 
 
 def _start(search: Search, margins: Margins, options: ExcitingOptions, home: np.ndarray) -> np.ndarray:

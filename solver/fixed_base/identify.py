@@ -21,13 +21,15 @@ from ..signals.filters import lighter, low_pass, settling_time
 from ..signals.manifold import smooth_motion
 from ..signals.resample import rate_of_grid
 from ..signals.streaming import low_pass_pieces
-from .bench import DRIVES, Bench
+from .bench import DRIVES, TORQUES, Bench
 from .equations import BenchBlock, BenchEquations, blocks_of, require_moving
 
 WEIGHT_ROUNDS = 2
 BLOCK_SECONDS = 0.5
 """Length of a block: longer than the correlation of residuals filtered at a few hertz."""
 PIECE = 256
+ENDS = 15
+"""Frames at either end whose derivatives lean on what was made up beyond them."""
 LEAST_FRAMES = 50
 BENCH = FilterPreset("bench", 4, 10.0, "equations of an arm, zero phase")
 
@@ -65,7 +67,7 @@ class BenchOptions:
     Attributes:
         preset: low-pass that both sides of the equations pass; None for exact data.
         relative_std: spread of a link's mass around the prior; None takes the method's default.
-        held: links held at the prior besides the root, which no torque feels.
+        held: links held at the prior; joint torques do not feel the root, which is held besides.
     """
 
     preset: FilterPreset | None = BENCH
@@ -112,7 +114,8 @@ def identify_bench(
     options = BenchOptions() if options is None else options
     equations = accumulate(bench, trials, options)
     require_moving(equations)
-    limits = ConstraintOptions(total_mass=None, beta=None, held=(bench.rig.links[0], *options.held))
+    unfelt = (bench.rig.links[0],) if bench.measured == TORQUES else ()
+    limits = ConstraintOptions(total_mass=None, beta=None, held=(*unfelt, *options.held))
     choices = ConsistentOptions(constraints=limits)
     if options.relative_std is not None:
         choices = replace(choices, relative_std=options.relative_std)
@@ -167,7 +170,7 @@ def prepared(bench: Bench, trial: BenchTrial, preset: FilterPreset | None) -> tu
     """
     wanted = len(bench.names)
     rows = len(trial.measured.T)
-    expected = wanted if bench.measured == "torques" else 6
+    expected = wanted if bench.measured == TORQUES else 6
     if trial.y.shape[1] != wanted or rows != expected:
         raise InvalidValue(
             f"trial {trial.name!r} has {trial.y.shape[1]} coordinates and {rows} measurements; the bench has {wanted} "
@@ -199,7 +202,7 @@ def _pieces(
             shape[:] = rows.shape[1:]
             yield rows.reshape(len(rows), -1).T
 
-    cut = 0 if preset is None else int(np.ceil(settling_time(preset) * rate))
+    cut = ENDS if preset is None else max(ENDS, int(np.ceil(settling_time(preset) * rate)))
     done = 0
     for piece in raw() if preset is None else low_pass_pieces(raw(), rate, preset):
         places = done + np.arange(piece.shape[1])

@@ -122,6 +122,12 @@ class Margins:
         moving = state.tau[:, ROOT_NV:][:, self.bench.moving]
         return bool((np.abs(moving) <= self.torque).all() and (self._room(motion, state) >= 0.0).all())
 
+    def broken(self, motion: Motion) -> float:
+        """By how much the worst torque exceeds its limit, as a share of it, or the worst distance [m] falls short."""
+        state = self._state(motion)
+        torque = np.abs(state.tau[:, ROOT_NV:][:, self.bench.moving]) / self.torque - 1.0
+        return max(0.0, float(torque.max()), -float(self._room(motion, state).min()))
+
     def smallest(self, spline: Spline, control: np.ndarray, motion: Motion) -> dict[str, float]:
         """The smallest margin of each kind."""
         state = self._state(motion)

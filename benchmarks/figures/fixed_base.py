@@ -1,0 +1,205 @@
+"""Arms on a bench: how well their exciting motions condition the regressor, and what is identified from them.
+
+The published peers cannot search here: FIGAROH needs IPOPT and FloBaRoID pyOpt, which no package index has as a wheel.
+So their parametrisation, a Fourier series of five harmonics, is searched by SciPy inside the same limits and time, and
+where FIGAROH is installed its own regressor and choice of base columns measure both motions.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import minimize
+
+from solver.fixed_base import Bench, BenchTrial, ExcitingMotion, ExcitingOptions, exciting_motion, identify_bench
+from solver.fixed_base.criterion import CONDITION, criterion
+from solver.fixed_base.exciting import SEARCH_RATE, condition_of, margins_of
+from solver.fixed_base.margins import Margins
+from solver.inertials import InertialParameters
+from solver.motion import Motion
+from solver.rig import Rig
+from solver.rigs import from_urdf
+
+from .figure import Figure, at_most
+
+ARMS = {
+    "Panda": "panda_description/urdf/panda.urdf",
+    "UR5": "ur_description/urdf/ur5_robot.urdf",
+}
+"""Models of example-robot-data, from PyPI."""
+SECONDS = 10.0
+HARMONICS = 5
+RANDOM, QUICK_RANDOM = 200, 20
+PENALTY = 30.0
+PRIOR_ERROR = 0.2
+NOISE = 0.01
+"""Of a torque, as a share of the largest of its joint."""
+ENCODER = 1e-5
+"""[rad]."""
+RATE = 200.0
+DRIVES = (0.3, 5.0, 3.0, 0.5)
+"""Made-up rotor inertia, viscous and Coulomb friction, offset of every joint."""
+
+
+def robots_folder() -> Path | None:
+    """Where example-robot-data keeps its robots; None where it is not installed."""
+    import site
+
+    for folder in site.getsitepackages():
+        found = Path(folder) / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
+        if found.is_dir():
+            return found
+    return None
+
+
+def figures(quick: bool) -> list[Figure]:
+    """Rows of the table."""
+    folder = robots_folder()
+    if folder is None:
+        why = "example-robot-data is not installed"
+        return [Figure("arms on a bench", "simulated", None, note=why)]
+    result = []
+    for name, path in ARMS.items():
+        result += _of_arm(name, from_urdf(folder / path), quick)
+        if quick:
+            break
+    return result
+
+
+def _of_arm(name: str, rig: Rig, quick: bool) -> list[Figure]:
+    data = f"simulated, {name}, {SECONDS:g} s"
+    bench = Bench(rig, drives=False)
+    options = ExcitingOptions(seconds=SECONDS)
+    began = time.process_time()
+    found = exciting_motion(bench, options)
+    own = time.process_time() - began
+    margins = margins_of(bench, options)
+    count = QUICK_RANDOM if quick else RANDOM
+    random = random_motions(found, margins, count)
+    rows = [
+        Figure("condition number of the regressor", data, found.condition, "", at_most(random),
+               note=f"{len(bench.structure)} base parameters; best of {count} random motions in the same limits: "
+               f"{random:.0f}; {own:.1f} s of processor"),
+    ]  # fmt: skip
+    if not quick:
+        began = time.process_time()
+        rival, kept = fourier_motion(found, margins)
+        spent = time.process_time() - began
+        note = f"searched by SciPy, {spent:.0f} s of processor; limits {'kept' if kept else 'NOT kept'}"
+        value = condition_of(bench, rival)
+        ratio = found.condition / value
+        rows.append(Figure("  over a Fourier series of five harmonics", data, ratio, "", at_most(1.0),
+                           note=f"its condition number: {value:.1f}; {note}"))  # fmt: skip
+        rows.append(_by_peer(data, rig, found, rival))
+        rows += identified(name, rig, options)
+    return rows
+
+
+def random_motions(found: ExcitingMotion, margins: Margins, count: int) -> float:
+    """Least condition number of random motions of the same space of splines, each drawn home until it keeps limits."""
+    bench, spline, home = found.bench, found.spline, found.control[0]
+    basis = spline.basis(spline.samples(SEARCH_RATE))
+    generator = np.random.default_rng(1)
+    best = np.inf
+    for _ in range(count):
+        free = generator.uniform(margins.lower, margins.upper, (spline.free, len(home)))
+        for _ in range(20):
+            control = spline.control(home, home, free)
+            motion = bench.motion(basis.times, *basis.curves(control))
+            slow = (np.abs(spline.speeds(control)) <= margins.speed).all()
+            if slow and margins.keeps(motion):
+                best = min(best, condition_of(bench, motion))
+                break
+            free = home + 0.8 * (free - home)
+    return best
+
+
+def fourier_motion(found: ExcitingMotion, margins: Margins) -> tuple[Motion, bool]:
+    """The rival: q = q0 + sum a_k sin(k w t) - b_k cos(k w t), as long, its limits by penalties; and whether kept."""
+    bench = found.bench
+    times = np.linspace(0.0, SECONDS, round(SECONDS * SEARCH_RATE) + 1)
+    angle = 2.0 * np.pi / SECONDS * np.outer(times, np.arange(1, HARMONICS + 1))
+    rate = 2.0 * np.pi / SECONDS * np.arange(1, HARMONICS + 1)
+    one = np.ones((len(times), 1))
+    values = np.hstack([one, np.sin(angle), -np.cos(angle)])
+    speeds = np.hstack([0.0 * one, rate * np.cos(angle), rate * np.sin(angle)])
+    bends = np.hstack([0.0 * one, -(rate**2) * np.sin(angle), rate**2 * np.cos(angle)])
+    count = len(bench.names)
+
+    def motion_of(x: np.ndarray) -> Motion:
+        table = x.reshape(values.shape[1], count)
+        return bench.motion(times, values @ table, speeds @ table, bends @ table)
+
+    def broken(x: np.ndarray, motion: Motion) -> float:
+        table = x.reshape(values.shape[1], count)
+        y, dy = values @ table, speeds @ table
+        over = [y - margins.upper, margins.lower - y, np.abs(dy) - margins.speed]
+        return sum(float(np.maximum(part, 0.0).max()) for part in over) + margins.broken(motion)
+
+    def cost(x: np.ndarray) -> float:
+        motion = motion_of(x)
+        rows = bench.rows(motion)[:, :, bench.columns].reshape(-1, len(bench.columns))
+        return criterion(rows, CONDITION)[0] + PENALTY * broken(x, motion)
+
+    generator = np.random.default_rng(1)
+    start = np.zeros((values.shape[1], count))
+    start[0] = found.control[0]
+    start[1:] = 0.1 * generator.standard_normal((values.shape[1] - 1, count))
+    while broken(start.ravel(), motion_of(start.ravel())) > 0.0:
+        start[1:] *= 0.7
+    best = minimize(cost, start.ravel(), method="L-BFGS-B", options={"maxiter": 60, "maxfun": 4000}).x
+    for _ in range(30):
+        if broken(best, motion_of(best)) <= 0.0:
+            return motion_of(best), True
+        best = start.ravel() + 0.9 * (best - start.ravel())
+    return motion_of(best), False
+
+
+def _by_peer(data: str, rig: Rig, found: ExcitingMotion, rival: Motion) -> Figure:
+    """Both motions' condition numbers by FIGAROH's regressor and choice of base columns, drives left out."""
+    what = "  the same ratio by FIGAROH's own regressor"
+    try:
+        peer = import_module("figaroh.tools.qrdecomposition")
+    except ImportError:
+        return Figure(what, data, None, note="figaroh is not installed")
+    bench = found.bench
+
+    def of(motion: Motion) -> float:
+        rows = bench.rows(motion)
+        flat = rows.swapaxes(0, 1).reshape(-1, rows.shape[2])
+        kept = np.flatnonzero((flat**2).sum(axis=0) >= 1e-6)
+        names = [str(k) for k in kept]
+        return float(np.linalg.cond(peer.build_baseRegressor(flat[:, kept], peer.get_baseIndex(flat[:, kept], names))))
+
+    own, other = of(found.sample(SEARCH_RATE)), of(rival)
+    return Figure(what, data, own / other, "", at_most(1.0), note=f"{own:.1f} and {other:.1f}")
+
+
+def identified(name: str, rig: Rig, options: ExcitingOptions) -> list[Figure]:
+    """From the exciting motion, torques at the motors, or the base's wrench: error of the base parameters."""
+    generator = np.random.default_rng(2)
+    wrong = np.exp(PRIOR_ERROR * generator.standard_normal(len(rig.links)))
+    believed = rig.with_prior(InertialParameters(rig.links, rig.prior.values * wrong[:, None]))
+    result = []
+    for measured in ("torques", "base"):
+        bench, truth = Bench(believed, measured), Bench(rig, measured)
+        motion = exciting_motion(bench, replace(options, rounds=30)).sample(RATE)
+        drives = np.tile(DRIVES, len(bench.names)) if truth.drive_columns else np.zeros(0)
+        exact = truth.rows(motion) @ np.concatenate([drives, rig.prior.vector])
+        noisy = exact + NOISE * np.abs(exact).max(axis=0) * generator.standard_normal(exact.shape)
+        y = motion.q[:, 7:][:, truth.moving] + ENCODER * generator.standard_normal((len(motion), len(bench.names)))
+        found = identify_bench(bench, [BenchTrial("made up", motion.times, y, noisy)])
+        structure = truth.structure
+        true, prior = structure.of(rig.prior), structure.of(believed.prior)
+        error = np.linalg.norm(structure.of(found.estimate.parameters) - true) / np.linalg.norm(prior - true)
+        result.append(Figure(
+            f"error of the base parameters over the prior's, from {measured}", f"simulated, {name}, {SECONDS:g} s",
+            float(error), "", at_most(0.2),
+            note=f"{100 * NOISE:g} % noise, encoders {ENCODER:g} rad, masses wrong by {100 * PRIOR_ERROR:g} %"
+            + ("; friction, rotors and offsets found beside" if truth.drive_columns else ""),
+        ))  # fmt: skip
+    return result

@@ -1,0 +1,103 @@
+"""``excite``: a motion that excites the inertials of a robot that is bolted down."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from ..progress import Progress
+from .argument_types import not_negative, number, positive, seed, share
+from .options import add_output, add_verb, rig_named
+
+if TYPE_CHECKING:
+    from ..fixed_base import Bench
+
+EXPLANATION = """
+Searches a motion of all joints at once, from rest to rest, that tells most of what joint torques, or a force sensor
+under the base, can tell of the links' inertials: inside ranges, speeds and torques, clear of itself and of the surface
+it stands on. Writes exciting.csv (angles and speeds for the controller), exciting.motion.npz and rig.json.
+
+Examples:
+  python -m solver excite arm.urdf --output exciting
+  python -m solver excite arm.urdf --seconds 20 --measured base --mount 0 90 0 --output exciting
+  python -m solver excite arm.urdf --hold finger_joint --speed 0.5 --output exciting
+"""
+
+
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the verb on the command line."""
+    parser = add_verb(verbs, "excite", "find a motion that excites a robot that is bolted down", EXPLANATION, run)
+    add_bench(parser)
+    parser.add_argument(
+        "--measured", choices=("torques", "base"), default="torques", help="joint torques, or a sensor at the base"
+    )
+    parser.add_argument("--seconds", type=positive, default=10.0, metavar="S", help="length of the motion (10)")
+    parser.add_argument(
+        "--criterion",
+        choices=("condition", "deviations"),
+        default="condition",
+        help="condition number of the regressor, or the mean deviation of the parameters",
+    )
+    parser.add_argument("--speed", type=share, default=0.9, help="share of the speed limits to use (0.9)")
+    parser.add_argument("--effort", type=share, default=0.8, help="share of the torque limits to use (0.8)")
+    words = "distance that links keep from one another and from the surface (0.02)"
+    parser.add_argument("--clearance", type=not_negative, default=0.02, metavar="M", help=words)
+    words = "height of the surface over the root's origin (default: where the root's shapes end)"
+    parser.add_argument("--surface", type=number, metavar="M", help=words)
+    parser.add_argument("--seed", type=seed, default=0, help="of the random motions that the search begins with (0)")
+    add_output(parser)
+
+
+def add_bench(parser: argparse.ArgumentParser) -> None:
+    """The robot and how it is bolted down."""
+    parser.add_argument("body", metavar="BODY", help="a .urdf file, a rig.json of this program, hoap3 or hrp2")
+    words = "folders that package:// paths start at"
+    parser.add_argument("--packages", nargs="+", default=(), metavar="DIR", help=words)
+    words = "links or joints that do not move (default: coupled fingers); name none to let all move"
+    parser.add_argument("--hold", nargs="*", metavar="JOINT", help=words)
+    words = "how the root is turned in the world: roll, pitch, yaw in degrees (0 0 0: upright)"
+    parser.add_argument("--mount", nargs=3, type=number, default=(0.0, 0.0, 0.0), metavar="DEG", help=words)
+    words = "torques are measured behind the drives: no friction, no rotors in them"
+    parser.add_argument("--no-drives", action="store_true", help=words)
+
+
+def bench_of(options: argparse.Namespace, measured: str) -> Bench:
+    """The bench as described."""
+    import numpy as np
+
+    from ..fixed_base import Bench
+    from ..so3 import from_rpy, to_quaternion
+
+    rig = rig_named(options.body, options.packages)
+    held = None if options.hold is None else tuple(options.hold)
+    mount = to_quaternion(from_rpy(np.radians(options.mount)))
+    return Bench(rig, measured, not options.no_drives, held, mount)
+
+
+def run(options: argparse.Namespace, progress: Progress) -> None:
+    """Search, write, tell."""
+    from ..fixed_base import ExcitingOptions, exciting_motion
+    from ..fixed_base.files import write_exciting
+
+    choices = ExcitingOptions(
+        seconds=options.seconds,
+        criterion=options.criterion,
+        speed=options.speed,
+        torque=options.effort,
+        clearance=options.clearance,
+        surface=options.surface,
+        seed=options.seed,
+    )
+    bench = bench_of(options, options.measured)
+    found = exciting_motion(bench, choices, progress=progress)
+    write_exciting(found, options.output)
+    told = f"{len(bench.structure)} base parameters"
+    if bench.drive_columns:
+        told += f" and {len(bench.columns) - len(bench.structure)} of the drives"
+    print(f"{bench.rig.name}: {len(bench.names)} joints move, {told} can be told")
+    print(f"condition number {found.condition:.1f} (best random motion in the same limits: {found.random:.0f})")
+    for name, margin in found.margins.items():
+        print(f"  least margin of {name}: {margin:.3g}")
+    for note in found.notes:
+        print(f"note: {note}")
+    print(f"\nwritten: {options.output}, {options.seconds:g} s")

@@ -1,0 +1,83 @@
+"""``identify-bench``: inertials of a robot that is bolted down, from joint torques or a sensor under its base."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..errors import InvalidValue
+from ..progress import Progress
+from .argument_types import path, positive
+from .excite import add_bench, bench_of
+from .options import add_output, add_verb
+
+EXPLANATION = """
+Identifies mass, centre of mass and inertia of every link, physically consistent, and, where torques are the motors',
+the drives' rotor inertia, friction and offset. What is given decides which equations are used: --torques those of the
+joints, --base those of the wrench that the bench gives the robot (world axes, about the root's origin). The first file
+of --angles belongs to the first one measured, and so on.
+
+Examples:
+  python -m solver identify-bench arm.urdf --angles run1.csv run2.csv --torques torques1.csv torques2.csv --output found
+  python -m solver identify-bench arm.urdf --angles run1.csv --base sensor.csv --mount 0 90 0 --output found
+"""
+
+
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the verb on the command line."""
+    parser = add_verb(verbs, "identify-bench", "identify the links of a robot that is bolted down", EXPLANATION, run)
+    add_bench(parser)
+    words = "joint coordinates: NAME [rad] by link or joint"
+    parser.add_argument("--angles", nargs="+", type=path, required=True, metavar="FILE", help=words)
+    measured = parser.add_mutually_exclusive_group(required=True)
+    measured.add_argument("--torques", nargs="+", type=path, metavar="FILE", help="joint torques: NAME [N m]")
+    measured.add_argument("--base", nargs="+", type=path, metavar="FILE", help="wrench on the robot: NAME.fx [N] ...")
+    words = "cut-off of the filter that both sides of the equations pass (10)"
+    parser.add_argument("--cutoff", type=positive, default=10.0, metavar="HZ", help=words)
+    words = "links held at what is believed of them before"
+    parser.add_argument("--known", nargs="+", default=(), metavar="LINK", help=words)
+    add_output(parser)
+
+
+def run(options: argparse.Namespace, progress: Progress) -> None:
+    """Read, identify, write, tell."""
+    from dataclasses import replace
+
+    from ..fixed_base import BASE, TORQUES, BenchOptions, identify_bench
+    from ..fixed_base.files import read_bench_trial, row_names, write_bench_result
+    from ..fixed_base.identify import BENCH
+    from ..formats.text_table import table
+    from .words import warn
+
+    measured = options.torques or options.base
+    if len(measured) != len(options.angles):
+        raise InvalidValue(f"{len(options.angles)} files of angles for {len(measured)} of measurements: give pairs")
+    bench = bench_of(options, BASE if options.base else TORQUES)
+    warnings: list[str] = []
+    progress(0.0, "reading")
+    trials = [
+        read_bench_trial(bench, angles, values, warn=warnings.append)
+        for angles, values in zip(options.angles, measured)
+    ]
+    progress(0.2, "identifying")
+    choices = BenchOptions(preset=replace(BENCH, cutoff=options.cutoff), held=tuple(options.known))
+    found = identify_bench(bench, trials, choices)
+    progress(0.9, "writing")
+    write_bench_result(found, [trial.name for trial in trials], options.output)
+    progress(1.0, "done")
+    warn(warnings)
+    rows = [
+        [name, f"{mass:.3f}", f"{prior:.3f}", f"{std:.3f}", f"{100.0 * share:.0f}"]
+        for name, mass, prior, std, share in zip(
+            bench.rig.links,
+            found.estimate.parameters.masses,
+            found.estimate.prior.masses,
+            found.spread.std[:, 0],
+            found.determined[:, 0],
+        )
+    ]
+    print(table(["link", "mass [kg]", "prior", "std", "by data [%]"], rows))
+    told = zip(row_names(bench), found.rmse, found.rmse_prior, strict=True)
+    print("residual (of the prior): " + ", ".join(f"{name} {now:.3g} ({then:.3g})" for name, now, then in told))
+    for note in found.notes:
+        print(f"note: {note}")
+    print(f"\n{found.frames} frames; the parameters are {found.estimate.satisfies}; written: {options.output}")

@@ -1,0 +1,89 @@
+"""Exciting motions of an arm: judged by Pinocchio's own fixed-base model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from solver.errors import InvalidValue, UnknownPreset
+from solver.fixed_base import Bench, ExcitingOptions, exciting_motion
+from solver.fixed_base.criterion import CONDITION, DEVIATIONS, SMOOTH, criterion
+
+from .arm import arm, arm_text
+
+
+@pytest.mark.parametrize("name", [CONDITION, DEVIATIONS, SMOOTH])
+def test_slopes_of_criteria(name: str) -> None:
+    """The derivative by the rows is that of differences."""
+    generator = np.random.default_rng(0)
+    rows = generator.standard_normal((60, 8)) * np.logspace(0.0, -1.5, 8)
+    way = generator.standard_normal(rows.shape)
+    _, slope = criterion(rows, name)
+    step = 1e-6
+    change = (criterion(rows + step * way, name)[0] - criterion(rows - step * way, name)[0]) / (2.0 * step)
+    assert (slope * way).sum() == pytest.approx(change, rel=1e-5)
+
+
+def test_condition_is_the_condition() -> None:
+    """As NumPy says."""
+    rows = np.random.default_rng(1).standard_normal((40, 6))
+    assert np.exp(criterion(rows, CONDITION)[0]) == pytest.approx(np.linalg.cond(rows))
+
+
+def test_a_motion_keeps_limits_and_beats_random_motion(tmp_path: Path) -> None:
+    """From rest to rest; ranges, speeds and torques hold by another model, at more samples than were looked at."""
+    rig = arm(tmp_path)
+    options = ExcitingOptions(seconds=5.0, rounds=16)
+    found = exciting_motion(Bench(rig, drives=False), options)
+    assert found.condition < 0.5 * found.random
+    motion = found.sample(1000.0)
+    y, dy, ddy = motion.q[:, 7:], motion.v[:, 6:], motion.a[:, 6:]
+    limits = rig.limits
+    assert (y >= limits.lower - 1e-9).all()
+    assert (y <= limits.upper + 1e-9).all()
+    assert (np.abs(dy) <= options.speed * limits.speed + 1e-9).all()
+    model = pin.buildModelFromXML(arm_text())
+    data = model.createData()
+    torques = np.array([pin.rnea(model, data, *state) for state in zip(y, dy, ddy)])
+    assert (np.abs(torques) <= options.torque * limits.torque * 1.001).all()
+    for end in (0, -1):
+        assert np.abs(dy[end]).max() < 1e-9
+        assert np.abs(ddy[end]).max() < 1e-6
+    assert min(found.margins.values()) >= 0.0
+
+
+def test_the_same_seed_gives_the_same_motion(tmp_path: Path) -> None:
+    """Nothing depends on the machine's speed."""
+    bench = Bench(arm(tmp_path), "base")
+    options = ExcitingOptions(seconds=3.0, rounds=4)
+    one, two = (exciting_motion(bench, options) for _ in range(2))
+    assert np.array_equal(one.control, two.control)
+
+
+def test_the_surface_is_kept_clear_of(tmp_path: Path) -> None:
+    """No moving link comes nearer to a stated surface than the clearance."""
+    bench = Bench(arm(tmp_path), drives=False)
+    high = exciting_motion(bench, ExcitingOptions(seconds=4.0, rounds=8, surface=0.2, clearance=0.03))
+    model = pin.buildModelFromXML(arm_text())
+    data = model.createData()
+    for q in high.sample(50.0).q[:, 7:]:
+        pin.forwardKinematics(model, data, q)
+        for joint, ends in ((3, (0.1, 0.3)), (4, (0.1, 0.2))):
+            for end in ends:
+                place = data.oMi[joint].act(np.array([0.0, 0.0, end]))
+                assert place[2] >= 0.2 + 0.03 - 1e-6
+
+
+def test_bad_wishes(tmp_path: Path) -> None:
+    """One clear sentence each."""
+    with pytest.raises(UnknownPreset, match="beauty"):
+        ExcitingOptions(criterion="beauty")
+    for wish in ({"speed": 0.0}, {"torque": 1.5}, {"seconds": 0.5}, {"clearance": -1.0}):
+        with pytest.raises(InvalidValue):
+            ExcitingOptions(**wish)
+    rig = arm(tmp_path)
+    with pytest.raises(InvalidValue, match="lower the clearance"):
+        exciting_motion(Bench(rig), ExcitingOptions(seconds=2.0, surface=3.0))

@@ -1,0 +1,168 @@
+"""Identification on a bench, simulated: what was put in comes out."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.cli import main
+from solver.errors import InputError, InvalidValue
+from solver.fixed_base import BASE, TORQUES, Bench, BenchOptions, BenchTrial, identify_bench
+from solver.fixed_base.files import read_bench_trial
+from solver.formats.tables import write_table, write_wrenches_csv
+from solver.scene.bodies import RESULT
+from solver.wrenches import Wrenches
+
+from .arm import arm, misbelieved, swings
+
+DRIVES = np.array([[0.3, 5.0, 3.0, 0.5], [0.2, 4.0, 2.0, -0.5], [0.1, 3.0, 1.0, 0.2], [1.5, 20.0, 4.0, 1.0]])
+
+
+def recorded(truth: Bench, drives: np.ndarray | None = None) -> BenchTrial:
+    """What sensors without error would record."""
+    times, y, dy, ddy = swings(truth)
+    own = np.zeros(0) if drives is None else drives.ravel()
+    exact = truth.rows(truth.motion(times, y, dy, ddy)) @ np.concatenate([own, truth.rig.prior.vector])
+    return BenchTrial("swings", times, y, exact)
+
+
+@pytest.mark.parametrize("measured", [TORQUES, BASE])
+def test_exact_data_give_the_truth(tmp_path: Path, measured: str) -> None:
+    """Base parameters, and drives where torques are the motors'; the turret's inertia only beside its rotor's."""
+    rig = arm(tmp_path)
+    truth, bench = Bench(rig, measured), Bench(misbelieved(rig), measured)
+    drives = DRIVES if measured == TORQUES else None
+    found = identify_bench(bench, [recorded(truth, drives)], BenchOptions(preset=None))
+    structure = truth.structure
+    told = np.array(structure.symbols) != "Izz_turret"
+    true, prior, now = (structure.of(body)[told] for body in (rig.prior, bench.rig.prior, found.estimate.parameters))
+    assert np.linalg.norm(now - true) < 0.01 * np.linalg.norm(prior - true)
+    assert found.estimate.satisfies == "consistent"
+    assert (found.rmse < 0.02 * found.rmse_prior).all()
+    if drives is not None:
+        np.testing.assert_allclose(found.drives[1:], drives[1:], rtol=0.01, atol=0.01)
+        turret = found.estimate.parameters["turret"], rig.prior["turret"]
+        sums = [body.inertia[2, 2] + rotor for body, rotor in zip(turret, (found.drives[0, 0], drives[0, 0]))]
+        assert sums[0] == pytest.approx(sums[1], rel=0.05)
+
+
+def test_what_no_torque_feels_is_left_at_the_prior(tmp_path: Path) -> None:
+    """The base link does not move, the turret's mass acts on its own axis alone."""
+    rig = arm(tmp_path)
+    found = identify_bench(Bench(misbelieved(rig)), [recorded(Bench(rig), DRIVES)])
+    assert not found.determined[0].any()
+    assert found.determined[1, 0] < 0.05
+    assert np.array_equal(found.estimate.parameters.values[0], misbelieved(rig).prior.values[0])
+
+
+def test_drives_forgotten_are_seen_in_the_residual(tmp_path: Path) -> None:
+    """Motors' torques taken for torques behind the drives leave residuals many times larger."""
+    rig = arm(tmp_path)
+    trial = recorded(Bench(rig), DRIVES)
+    with_drives = identify_bench(Bench(rig), [trial])
+    without = identify_bench(Bench(rig, drives=False), [trial])
+    assert (without.rmse > 5.0 * with_drives.rmse).all()
+
+
+def test_trials_that_cannot_be_used(tmp_path: Path) -> None:
+    """No trial, other joints, a joint that never moves."""
+    rig = arm(tmp_path)
+    bench = Bench(rig)
+    trial = recorded(bench, DRIVES)
+    with pytest.raises(InvalidValue, match="no trial"):
+        identify_bench(bench, [])
+    with pytest.raises(InvalidValue, match="3 coordinates"):
+        identify_bench(bench, [BenchTrial("few", trial.times, trial.y[:, :3], trial.measured)])
+    still = trial.y.copy()
+    still[:, 2] = 0.4
+    with pytest.raises(InvalidValue, match="'fore' moves too little"):
+        identify_bench(bench, [BenchTrial("still", trial.times, still, trial.measured)], BenchOptions(preset=None))
+
+
+def written(folder: Path, trial: BenchTrial, bench: Bench) -> tuple[Path, Path]:
+    """A trial as two tables, angles named after joints, torques after links."""
+    joints = [joint.name for joint in bench.rig.joints[1:]]
+    units = ["m" if slide else "rad" for slide in bench.slides]
+    angles, torques = folder / "run_angles.csv", folder / "run_torques.csv"
+    write_table(angles, trial.times, [f"{n} [{u}]" for n, u in zip(joints, units)], trial.y)
+    forces = ["N" if slide else "N m" for slide in bench.slides]
+    write_table(torques, trial.times, [f"{n} [{u}]" for n, u in zip(bench.names, forces)], trial.measured)
+    return angles, torques
+
+
+def test_files_come_back(tmp_path: Path) -> None:
+    """A trial written as tables is read as it was."""
+    bench = Bench(arm(tmp_path))
+    trial = recorded(bench, DRIVES)
+    found = read_bench_trial(bench, *written(tmp_path, trial, bench))
+    np.testing.assert_allclose(found.y, trial.y, atol=1e-9)
+    np.testing.assert_allclose(found.measured, trial.measured, atol=1e-6)
+
+
+def test_the_base_sensor_is_read_in_the_base_links_axes(tmp_path: Path) -> None:
+    """A wrench in world axes about the root's origin is turned into the mounted root's."""
+    rig = arm(tmp_path)
+    bench = Bench(rig, BASE, mount=np.array([np.sin(0.3), 0.0, 0.0, np.cos(0.3)]))
+    trial = recorded(bench)
+    angles, _ = written(tmp_path, recorded(Bench(rig), DRIVES), Bench(rig))
+    c, s = np.cos(0.6), np.sin(0.6)
+    turn = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
+    world = np.concatenate([trial.measured[:, :3] @ turn.T, trial.measured[:, 3:] @ turn.T], axis=1)
+    write_wrenches_csv(tmp_path / "sensor.csv", Wrenches(trial.times, ("sensor",), world[:, None]))
+    found = read_bench_trial(bench, angles, tmp_path / "sensor.csv")
+    np.testing.assert_allclose(found.measured, trial.measured, atol=1e-6)
+
+
+def test_bad_files(tmp_path: Path) -> None:
+    """Each fault is named with its file and a remedy."""
+    bench = Bench(arm(tmp_path))
+    trial = recorded(bench, DRIVES)
+    angles, torques = written(tmp_path, trial, bench)
+    text = torques.read_text()
+    for wrong, words in (
+        (text.replace("fore [N m]", "elbow [N m]"), "no column tells joint 'bend'"),
+        (text.replace("fore [N m]", "fore [rad]"), "no torque"),
+        (_shifted(text), "runs from"),
+    ):
+        torques.write_text(wrong)
+        with pytest.raises(InputError, match=words):
+            read_bench_trial(bench, angles, torques)
+    lines = text.splitlines()
+    cells = lines[40].split(",")
+    cells[2] = ""
+    lines[40] = ",".join(cells)
+    torques.write_text("\n".join(lines))
+    with pytest.raises(InputError, match="missing values"):
+        read_bench_trial(bench, angles, torques)
+
+
+def _shifted(text: str) -> str:
+    rows = [line.split(",") for line in text.splitlines()]
+    return "\n".join([",".join(rows[0]), *(",".join([str(float(row[0]) + 100.0), *row[1:]]) for row in rows[1:])])
+
+
+def test_both_verbs_from_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A motion is found and written; recordings become a result that Blender reads, an URDF and the drives' table."""
+    rig = arm(tmp_path)
+    quiet = ["--progress", "none"]
+    moved = tmp_path / "moved"
+    assert main(["excite", str(tmp_path / "arm.urdf"), "--seconds", "2", "--output", str(moved), *quiet]) == 0
+    assert "condition number" in capsys.readouterr().out
+    assert {file.name for file in moved.iterdir()} >= {"exciting.csv", "exciting.motion.npz", "rig.json"}
+    bench = Bench(rig)
+    angles, torques = written(tmp_path, recorded(bench, DRIVES), bench)
+    output = tmp_path / "found"
+    words = ["identify-bench", str(tmp_path / "arm.urdf"), "--angles", str(angles), "--torques", str(torques)]
+    assert main([*words, "--output", str(output), *quiet]) == 0
+    assert "residual" in capsys.readouterr().out
+    result = RESULT.read(output / "result.json")
+    assert result.prior.links == rig.links
+    with (output / "drives.csv").open() as stream:
+        table = {(row["joint"], row["parameter"]): float(row["value"]) for row in csv.DictReader(stream)}
+    assert table["upper", "viscous friction"] == pytest.approx(4.0, rel=0.05)
+    assert main([*words, str(torques), "--output", str(tmp_path / "no"), *quiet]) == 2
+    assert "pairs" in capsys.readouterr().err
+    assert not (tmp_path / "no").exists()
