@@ -143,6 +143,7 @@ PINOCCHIO_ROOMS = {
     "solver/pinocchio_loader.py",
     "solver/model.py",
     "solver/dynamics/configurations.py",
+    "solver/dynamics/joint_torques.py",
     "solver/dynamics/kinematics.py",
     "solver/dynamics/mechanics.py",
     "solver/dynamics/weighted.py",

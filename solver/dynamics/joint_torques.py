@@ -22,3 +22,20 @@ def torque_regressor(rig: Rig, motion: Motion) -> np.ndarray:
         rows = pin.computeJointTorqueRegressor(model, data, motion.q[frame], motion.v[frame], motion.a[frame])
         result[frame] = rows[ROOT_NV:]
     return result
+
+
+def torques_and_slopes(rig: Rig, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+    """Generalised forces (N, nv - 6) of the joints, nothing being touched, and their slopes (3, N, nv - 6, nv - 6).
+
+    Slopes are by the joints' coordinates, their speeds and their accelerations.
+    """
+    model, data = rig.model, data_of(rig.model)
+    count = model.nv - ROOT_NV
+    torques, slopes = np.empty((len(motion), count)), np.empty((3, len(motion), count, count))
+    for frame in range(len(motion)):
+        by = pin.computeRNEADerivatives(model, data, motion.q[frame], motion.v[frame], motion.a[frame])
+        torques[frame] = data.tau[ROOT_NV:]
+        half = np.triu(by[2])
+        for order, slope in enumerate((by[0], by[1], half + np.triu(half, 1).T)):
+            slopes[order, frame] = slope[ROOT_NV:, ROOT_NV:]
+    return torques, slopes

@@ -43,10 +43,10 @@ class ExcitingOptions:
     """Choices of the search.
 
     Attributes:
-        seconds: length of the motion.
+        seconds: length of the motion [s].
         criterion: ``"condition"`` of the regressor, as the literature prints it, or ``"deviations"``, the geometric
             mean of the parameters' standard deviations.
-        speed, torque: shares of the limits that may be used: the controller needs the rest.
+        speed, torque: share of the limits that may be used; the controller needs the rest.
         clearance: [m] that links keep from one another and from the bench's surface.
         surface: [m] height of the surface below the root's origin, world; None: the lowest point of the root's shapes,
             or no surface where it has none or is not mounted upright.
@@ -120,6 +120,15 @@ def exciting_motion(
     Raises:
         InvalidValue: no posture keeps the limits, or one is missing without which no motion can be planned.
         SolverError: no random motion stays within the limits.
+
+    Example:
+        >>> import solver
+        >>> rig = solver.hoap3()
+        >>> arm = [link for link in rig.links[1:] if not link.startswith(("right_upper", "right_elbow"))]
+        >>> bench = solver.Bench(rig, held=tuple(arm))
+        >>> found = solver.exciting_motion(bench, solver.ExcitingOptions(seconds=2.0, rounds=2))
+        >>> found.condition <= found.random
+        True
     """
     options = ExcitingOptions() if options is None else options
     spline = _spline(options)

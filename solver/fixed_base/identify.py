@@ -66,7 +66,7 @@ class BenchOptions:
 
     Attributes:
         preset: low-pass that both sides of the equations pass; None for exact data.
-        relative_std: spread of a link's mass around the prior; None takes the method's default.
+        relative_std: relative spread of a link's mass around the prior; None takes the method's default.
         held: links held at the prior; joint torques do not feel the root, which is held besides.
     """
 
@@ -110,6 +110,17 @@ def identify_bench(
     Raises:
         InvalidValue: no trial, other joints than the bench has, or a joint that hardly moves.
         BackendError: the solver failed.
+
+    Example:
+        >>> import solver
+        >>> rig = solver.hoap3()
+        >>> arm = [link for link in rig.links[1:] if not link.startswith(("right_upper", "right_elbow"))]
+        >>> bench = solver.Bench(rig, drives=False, held=tuple(arm))
+        >>> motion = solver.exciting_motion(bench, solver.ExcitingOptions(seconds=2.0, rounds=2)).sample(100.0)
+        >>> torques = bench.rows(motion) @ rig.prior.vector  # simulated
+        >>> trial = solver.BenchTrial("simulated", motion.times, motion.q[:, 7:][:, bench.moving], torques)
+        >>> solver.identify_bench(bench, [trial]).estimate.satisfies
+        'consistent'
     """
     options = BenchOptions() if options is None else options
     equations = accumulate(bench, trials, options)

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..check_options import CheckOptions
+from ..dynamics.joint_torques import torques_and_slopes
 from ..dynamics.mechanics import Mechanics, State
 from ..errors import InvalidValue
 from ..feasibility.collisions import CollisionDetector
 from ..joints import ROOT_NV
-from ..model import data_of
 from ..motion import Motion
-from ..pinocchio_loader import pin
 from ..trajectory.splines import Spline
 from .bench import Bench
 
@@ -71,7 +70,6 @@ class Margins:
             )
         self._mechanics = Mechanics(rig)
         self._detector, self.notes = self._watched(checks)
-        self._data = data_of(rig.model)
         self.surface = self._surface(surface)
 
     def home_near(self, wanted: np.ndarray, seed: int) -> np.ndarray:
@@ -139,21 +137,11 @@ class Margins:
             "clearance": float(self._room(motion, state).min()),
         }
 
-    def torques(self, motion: Motion) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Torques (N, n) and their slopes (N, n, n) by coordinates, speeds and accelerations."""
-        model, data = self.bench.rig.model, self._data
-        places = ROOT_NV + np.flatnonzero(self.bench.moving)
-        own = np.ix_(places, places)
-        tau = np.empty((len(motion), len(places)))
-        slopes = np.empty((3, len(motion), len(places), len(places)))
-        for frame in range(len(motion)):
-            by = pin.computeRNEADerivatives(model, data, motion.q[frame], motion.v[frame], motion.a[frame])
-            tau[frame] = data.tau[places]
-            for k in range(2):
-                slopes[k, frame] = by[k][own]
-            inertia = np.triu(by[2])
-            slopes[2, frame] = (inertia + np.triu(inertia, 1).T)[own]
-        return tau, (slopes[0], slopes[1], slopes[2])
+    def torques(self, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+        """Torques (N, n) and their slopes (3, N, n, n) by coordinates, speeds and accelerations."""
+        torques, slopes = torques_and_slopes(self.bench.rig, motion)
+        moving = self.bench.moving
+        return torques[:, moving], slopes[:, :, moving][:, :, :, moving]
 
     def close(self, y: np.ndarray) -> Close:
         """Where links come near one another or the surface at coordinates (N, n): every pair, in every frame."""

@@ -13,7 +13,8 @@ from solver.rigs import from_urdf
 
 LINK = """<link name="{name}"><inertial><origin xyz="{com}"/><mass value="{mass}"/>
 <inertia ixx="{i}" ixy="0.001" ixz="0" iyy="{i}" iyz="0" izz="0.01"/></inertial>
-<collision><origin xyz="0 0 {middle}"/><geometry><cylinder radius="0.04" length="{length}"/></geometry></collision></link>
+<collision><origin xyz="0 0 {middle}"/><geometry><cylinder radius="0.04" length="{length}"/></geometry></collision>
+</link>
 """
 JOINT = """<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/><origin xyz="{xyz}"/>
 <axis xyz="{axis}"/><limit lower="{low}" upper="{high}" velocity="{speed}" effort="{effort}"/></joint>

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -81,9 +83,10 @@ def test_bad_wishes(tmp_path: Path) -> None:
     """One clear sentence each."""
     with pytest.raises(UnknownPreset, match="beauty"):
         ExcitingOptions(criterion="beauty")
-    for wish in ({"speed": 0.0}, {"torque": 1.5}, {"seconds": 0.5}, {"clearance": -1.0}):
+    wishes: tuple[dict[str, Any], ...] = ({"speed": 0.0}, {"torque": 1.5}, {"seconds": 0.5}, {"clearance": -1.0})
+    for wish in wishes:
         with pytest.raises(InvalidValue):
-            ExcitingOptions(**wish)
+            replace(ExcitingOptions(), **wish)
     rig = arm(tmp_path)
     with pytest.raises(InvalidValue, match="lower the clearance"):
         exciting_motion(Bench(rig), ExcitingOptions(seconds=2.0, surface=3.0))
