@@ -126,17 +126,26 @@ QUANTITIES: dict[str, Quantity] = {
 
 @dataclass(frozen=True, slots=True)
 class Colouring:
-    """What a body shows: the quantity, each link's value, and the range of the colours."""
+    """What a body shows: the quantity, each link's value, the range of the colours, and who determined the values."""
 
     quantity: str
     values: dict[str, float]
     low: float
     high: float
+    from_flight: bool = False
 
     @property
     def meaning(self) -> Quantity:
         """The quantity's description."""
         return QUANTITIES[self.quantity]
+
+    @property
+    def title(self) -> str:
+        """Of the legend, with the unit."""
+        words = self.meaning.label
+        if self.quantity == "determined" and self.from_flight:
+            words = "Determined by flight"
+        return f"{words} [{self.meaning.unit}]"
 
 
 def colouring(armature: bpy.types.Object, quantity: str) -> Colouring:
@@ -148,13 +157,14 @@ def colouring(armature: bpy.types.Object, quantity: str) -> Colouring:
     rig = rig_of(armature)
     if quantity not in QUANTITIES:
         raise errors.UnknownName(quantity, QUANTITIES)
-    chosen = QUANTITIES[quantity]
+    chosen, from_flight = QUANTITIES[quantity], False
     if chosen.score:
         score = read_score(armature, chosen.score)
         values = chosen.values(np.array([score[link] for link in rig.links]))
     else:
-        values = chosen.values(read_inertials(armature), rig)
-    return Colouring(quantity, dict(zip(rig.links, values.tolist(), strict=True)), *chosen.limits(values))
+        result = read_inertials(armature)
+        values, from_flight = chosen.values(result, rig), result.from_flight
+    return Colouring(quantity, dict(zip(rig.links, values.tolist(), strict=True)), *chosen.limits(values), from_flight)
 
 
 def colour_body(armature: bpy.types.Object, quantity: str) -> Colouring:

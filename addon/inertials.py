@@ -20,6 +20,7 @@ from .values import InertialParameters, Rig, SceneResult, errors, six_of, symmet
 RESULT_KEY = "exciting_dance_result"
 """Custom property of the armature data: method, consistency and bounds of the result (JSON)."""
 EXACT, EXACT_STD = "inertial_parameters", "std_inertial_parameters"
+FROM_FLIGHT = "from_flight"
 DETERMINED, DETERMINED_EACH = "determined", "determined_parameters"
 PER_LINK = 10
 AGAIN = "undo that edit, identify again, or add the rig again"
@@ -65,7 +66,12 @@ def write_inertials(armature: bpy.types.Object, result: SceneResult) -> None:
         else:
             _forget(bone, DETERMINED, DETERMINED_EACH)
     typed.armature(armature)[RESULT_KEY] = json.dumps(
-        {"method": result.method, "satisfies": result.satisfies, "at_bounds": list(result.at_bounds)}
+        {
+            "method": result.method,
+            "satisfies": result.satisfies,
+            "at_bounds": list(result.at_bounds),
+            FROM_FLIGHT: result.from_flight,
+        }
     )
     typed.armature(armature).update_tag()  # custom properties alone tell nobody that they changed
 
@@ -104,7 +110,8 @@ def told(armature: bpy.types.Object) -> list[str]:
     except errors.SolverError as error:
         return [str(error)]
     satisfies = [f"satisfies: {found.satisfies}"] if found.satisfies else []
-    return [f"{found.parameters.masses.sum():.1f} kg, {found.method}", *satisfies]
+    alone = " from flight alone" if found.from_flight else ""
+    return [f"{found.parameters.masses.sum():.1f} kg, {found.method}{alone}", *satisfies]
 
 
 def bounds_of(armature: bpy.types.Object) -> tuple[str, ...]:
@@ -143,7 +150,7 @@ def _about(armature: bpy.types.Object) -> dict[str, Any]:
     bounds = tree.get("at_bounds", [])
     if not isinstance(bounds, list) or not all(isinstance(word, str) for word in (*words.values(), *bounds)):
         raise custom.damaged(data, RESULT_KEY, "it is of another version", AGAIN)
-    return {**words, "at_bounds": tuple(bounds)}
+    return {**words, "at_bounds": tuple(bounds), "details": {FROM_FLIGHT: tree.get(FROM_FLIGHT) is True}}
 
 
 def _set(bone: bpy.types.Bone, prefix: str, name: str, value: float | list[float]) -> None:

@@ -43,8 +43,7 @@ def make_legend(collection: bpy.types.Collection, shown: Colouring, size: float 
     bar[LEGEND_KEY] = shown.quantity
     collection.objects.link(bar)
     ink = plain_material("Legend ink", INK, glow=True)
-    title = f"{shown.meaning.label} [{shown.meaning.unit}]"
-    _text(collection, bar, title, (0.0, HEIGHT + 0.07), 0.085, ink)
+    _text(collection, bar, shown.title, (0.0, HEIGHT + 0.07), 0.085, ink)
     for share in np.linspace(0.0, 1.0, TICKS):
         value = shown.low + share * (shown.high - shown.low)
         number = f"{value:+.3g}" if shown.low < 0.0 < shown.high and value else f"{value:.4g}"

@@ -18,7 +18,7 @@ from .action import times_at
 from .armature import rig_in
 from .colours import COLOUR_KEY, colouring
 from .custom import label
-from .drawing import BOLD, BOTTOM, HEIGHT, INK, LEFT, LINE, arrow, cross, floor, legend, lines, paper, polygon, scale
+from .drawing import BOLD, BOTTOM, INK, LEFT, LINE, arrow, cross, floor, legend, lines, paper, polygon, scale
 from .estimate_marks import AXIS, CENTRE, CROSS, METRES_PER_SPIN, SPIN, Mark, marks
 from .estimates import estimate_file
 from .legend import legends_in
@@ -32,8 +32,8 @@ TICKS = 5
 GROUND, LINEAR = (0.35, 0.75, 1.00, 0.22), (0.45, 0.90, 0.45, 1.0)
 METRES_PER_MOMENTUM = 0.01
 """Length of an arrow for 1 kg m/s."""
-ABOVE = 60.0
-"""[px] Between the colours' legend and what stands over it: its title has room there."""
+BESIDE = 80.0
+"""[px] From the left edge of the colours' legend to what stands beside it: its numbers have room there."""
 Drawn: TypeAlias = SceneMotion | SceneRecording | SceneEstimate
 _handles: list = []
 
@@ -111,12 +111,13 @@ def _draw_motion() -> None:
     name, time = trial_of(body), times_at(scene(context))
     motion = Shown.motion(folder / f"{name}{study_folder.MOTION_END}")
     recording = Shown.recording(folder / f"{name}{study_folder.RECORDING_END}")
+    estimated = _estimated(body)
     gpu.state.blend_set("ALPHA")
     if motion is not None:
         _body(body, motion, time, settings)
         if recording is not None and settings.show_markers:
             _markers(body, folder, recording, time)
-    for mark in _estimated(body):
+    for mark in estimated:
         lines(mark.points, mark.colour, mark.width)
     if recording is not None and settings.show_forces and len(recording.force_times):
         frame = _at(recording.force_times, time)
@@ -130,9 +131,10 @@ def _body(body: bpy.types.Object, motion: SceneMotion, time: float, settings: Se
     frame = _at(motion.times, time)
     com, momentum = motion.com[frame], motion.momentum[frame]
     balanced = any(shows(body) for shows in Instead.balance)
+    estimated = settings.show_estimate and estimate_file(body) is not None
     if settings.show_support and not balanced:
         floor(polygon(motion.standing[frame]), GROUND)
-    if settings.show_com and not balanced:
+    if settings.show_com and not balanced and not estimated:
         foot = com * (1.0, 1.0, 0.0)
         lines(cross(com, CROSS), CENTRE, BOLD)
         lines([com, foot, *cross(foot, CROSS)[:4]], CENTRE, LINE)
@@ -172,11 +174,11 @@ def _draw_legends() -> None:
     body = rig_in(context)
     if body is None or not settings_of(context).overlay or not context.space_data.overlay.show_overlays:
         return
-    below = _draw_colours(body)
+    coloured = _draw_colours(body)
     meanings = [(mark.meaning, mark.colour, INK) for mark in _estimated(body) if mark.meaning]
     if meanings:
         gpu.state.blend_set("ALPHA")
-        paper(meanings, (LEFT * scale(), (BOTTOM + below * (HEIGHT + ABOVE)) * scale()))
+        paper(meanings, ((LEFT + coloured * BESIDE) * scale(), BOTTOM * scale()))
         gpu.state.blend_set("NONE")
 
 
@@ -191,5 +193,5 @@ def _draw_colours(body: bpy.types.Object) -> bool:
         return False
     shares = [tick / (TICKS - 1) for tick in range(TICKS)]
     ticks = [(share, f"{shown.low + share * (shown.high - shown.low):.4g}") for share in shares]
-    legend(shown.meaning.table, f"{shown.meaning.label} [{shown.meaning.unit}]", ticks)
+    legend(shown.meaning.table, shown.title, ticks)
     return True

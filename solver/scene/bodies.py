@@ -85,6 +85,11 @@ class SceneResult:
         return _texts(self.details.get("suspected"))
 
     @property
+    def from_flight(self) -> bool:
+        """Whether flights alone told it, without any force."""
+        return bool(self.details.get("from_flight"))
+
+    @property
     def mass_change(self) -> np.ndarray:
         """Mass against the prior's (L,), as a share of the prior's."""
         return self.parameters.masses / self.prior.masses - 1.0

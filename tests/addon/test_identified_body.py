@@ -13,6 +13,7 @@ import pytest
 
 from addon import armature, inertials, registration
 from addon.authoring import author, timeline
+from addon.colours import colouring
 from addon.operators import dances
 from addon.study import FLIGHT_MARKERS, Study, show_study
 from addon.told import told
@@ -140,3 +141,17 @@ def test_flights_that_were_identified_from_are_marked_on_the_action(registered: 
     body = show_study(bpy.context, study)
     marks = {marker.name: marker.frame for marker in body.animation_data.action.pose_markers}
     assert marks == dict(zip(FLIGHT_MARKERS, (31, 71), strict=True))
+
+
+def test_colours_say_that_flight_determined_them(registered: None) -> None:
+    """What flights alone determined of each link colours it under a title that says so; with plates it is the data."""
+    rig = hoap3()
+    body = build(rig)
+    share = np.linspace(0.0, 1.0, len(rig.links))[:, None] * np.ones(10)
+    for details, title in (({}, "Determined by data [%]"), ({"from_flight": {"used": []}}, "Determined by flight [%]")):
+        result = SceneResult(rig.prior, rig.prior, determined=share, method="a test", details=details)
+        inertials.write_inertials(body, result)
+        shown = colouring(body, "determined")
+        assert shown.title == title
+        assert list(shown.values.values()) == pytest.approx(100.0 * share[:, 0])
+        assert ("from flight alone" in inertials.told(body)[0]) == bool(details)
