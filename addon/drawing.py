@@ -170,9 +170,10 @@ def paper(
     (left, bottom), step = place, scale()
     width, height = paper_size(rows) if size is None else size
     box(left, bottom, width, height, PAPER)
-    for row, (words, colour, ink) in enumerate(rows):
-        y = bottom + height - (LEADING * (row + 1) + 1) * step
+    heights = [bottom + height - (LEADING * (row + 1) + 1) * step for row in range(len(rows))]
+    for y, (_, colour, _) in zip(heights, rows, strict=True):  # before all words, which end the blending
         box(left + 9 * step, y, 9 * step, 9 * step, colour)
+    for y, (words, _, ink) in zip(heights, rows, strict=True):
         write(words, left + 26 * step, y, LETTERS * step, ink)
 
 

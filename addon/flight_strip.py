@@ -23,10 +23,10 @@ from .values import SceneEstimate
 AIR: Colour = (0.42, 0.66, 0.93, 0.30)
 COMPONENTS: tuple[Colour, ...] = ((0.96, 0.36, 0.40, 1.0), (0.56, 0.84, 0.28, 1.0), (0.40, 0.62, 1.00, 1.0))
 """As Blender colours its axes."""
-TALL, BOTTOM, LETTERS = 44.0, 13.0, 10.0
-"""[px] Of the strip, of Blender's scroll bar below it, of its words."""
+TALL, LOW, BOTTOM, LETTERS = 44.0, 8.0, 13.0, 10.0
+"""[px] Of the strip with its curves, of the strip alone, of Blender's scroll bar below it, of its words."""
 TALLEST = 0.55
-"""Share of the region that may be taken; in a lower one nothing is drawn."""
+"""Share of the region that the curves may take; in a lower one the strip stands alone at its bottom."""
 LEAST = 1.0
 """[kg m^2/s] that the strip shows at least, so that small deviations stay small."""
 _handles: list = []
@@ -58,22 +58,27 @@ def _draw() -> None:
         return
     path, region, size = estimate_file(body), there(context.region, "region"), drawing.scale()
     estimate = None if path is None else Shown.estimate(path)
-    if estimate is None or region.height * TALLEST < TALL * size:
+    if estimate is None:
         return
+    room = region.height * TALLEST >= TALL * size
     origin, step = drawing.frame_axis(region)
     gpu.state.blend_set("ALPHA")
     values, most = deviations(estimate)
     for (start, stop), curves in zip(estimate.flights, values, strict=True):
         times = estimate.times[start:stop]
-        _flight(origin + step * frames_at(scene(context), times), curves / most, times, most)
+        x = origin + step * frames_at(scene(context), times)
+        if x[-1] < 0.0 or x[0] > region.width:
+            continue
+        if room:
+            _flight(x, curves / most, times, most)
+        else:
+            drawing.box(float(x[0]), 0.0, float(x[-1] - x[0]), LOW * size, AIR)
     gpu.state.blend_set("NONE")
 
 
 def _flight(x: np.ndarray, curves: np.ndarray, times: np.ndarray, most: float) -> None:
     """One flight at places (n,) [px] with curves (n, 3) between -1 and 1."""
-    size, width = drawing.scale(), there(bpy.context.region, "region").width
-    if x[-1] < 0.0 or x[0] > width:
-        return
+    size = drawing.scale()
     bottom, half = BOTTOM * size, 0.5 * TALL * size
     drawing.box(float(x[0]), bottom, float(x[-1] - x[0]), 2.0 * half, AIR)
     for colour, curve in zip(COMPONENTS, curves.T, strict=True):
