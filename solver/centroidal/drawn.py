@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..scene.estimate import COM, KINEMATIC, MOMENTUM, MOMENTUM_RATE, WRENCH, SceneEstimate
+from .doubts import doubts
 from .flights import flights
 from .settings import FLIGHT
 from .sources import Kinetics
@@ -36,5 +37,5 @@ def drawn(data: CentroidalData, estimate: CentroidalEstimate) -> SceneEstimate:
         wrench=np.where(data.known[:, None], data.wrench, np.nan),
         flights=flights(data),
         sources={f"{who} {what}": values for (who, what), values in sources.items()},
-        notes=estimate.notes,
+        notes=(*estimate.notes, *doubts(data)),
     )

@@ -12,6 +12,11 @@ SHORTEST = 0.05
 """[s]"""
 
 
+def unloaded(data: CentroidalData) -> np.ndarray:
+    """(N,) True where the measured force is next to none; also where nothing is measured."""
+    return np.asarray(np.linalg.norm(data.force, axis=1) < FLIGHT * data.mass * GRAVITY)
+
+
 def flights(data: CentroidalData, *, by_motion: bool = True) -> tuple[tuple[int, int], ...]:
     """First frame and one past the last of each time in which nothing touches the body.
 
@@ -19,7 +24,6 @@ def flights(data: CentroidalData, *, by_motion: bool = True) -> tuple[tuple[int,
         data: signals.
         by_motion: where contacts are not measured the kinematic centre of mass tells, by its fall; otherwise nobody.
     """
-    unloaded = np.linalg.norm(data.force, axis=1) < FLIGHT * data.mass * GRAVITY
     falling = find_flights(data.times, data.acceleration[:, 2]) & by_motion
-    spans = stretches(np.where(data.known, unloaded, falling))
+    spans = stretches(np.where(data.known, unloaded(data), falling))
     return tuple((start, stop) for start, stop in spans if stop - start >= SHORTEST * data.rate)

@@ -10,6 +10,7 @@ from ..inertials import InertialParameters
 from ..rig import Rig
 from ..signals import GRAVITY
 from ..trial import Trial
+from .doubts import require_load
 from .modes import inertial_modes
 from .values import AXES, CentroidalData
 
@@ -32,7 +33,8 @@ def centroidal_data(
             believes them.
 
     Raises:
-        InvalidValue: another rig's parameters, no positive mass, or wrenches about another point than the world origin.
+        InvalidValue: another rig's parameters, no positive mass, wrenches about another point than the world origin, or
+            plates that show no load of a body that stands.
     """
     momentum = centroidal_momentum(rig, trial.motion, parameters)
     measured = np.asarray(trial.wrenches.measured)
@@ -50,6 +52,7 @@ def centroidal_data(
         None if root is None else inertial_modes(rig, trial.motion, parameters, root),
     )
     require_world_origin(data, trial.name)
+    require_load(data, trial.name)
     return data
 
 

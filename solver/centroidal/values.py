@@ -85,6 +85,11 @@ class CentroidalData:
             raise InvalidValue(f"the total mass must be known and positive, got {self.mass!r} kg")
         for name in ("com", "momentum", "momentum_rate", "acceleration"):
             object.__setattr__(self, name, frozen(name, getattr(self, name), (count, AXES)))
+        if len(self.wrench) != count:
+            raise InvalidValue(
+                f"the wrench has {len(self.wrench)} samples, the motion {count}: put both on one clock first "
+                "(signals.resample)"
+            )
         object.__setattr__(self, "wrench", frozen("wrench", self.wrench, (count, 2 * AXES), finite=False))
         used = self.wrench if self.has_moment else self.wrench[:, :AXES]
         finite = np.isfinite(used).all(axis=1)

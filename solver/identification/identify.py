@@ -24,7 +24,7 @@ from .estimate import Estimate
 from .hierarchical import HierarchicalOptions, hierarchical
 from .information import information, noise_variance
 from .least_squares import minimum_norm
-from .posterior import posterior, widened
+from .posterior import covariance_root, posterior, widened
 from .regression import Regression
 from .result import Identification, Uncertainty
 
@@ -163,6 +163,11 @@ def identify(
         flights=_flights(rig, trials, estimate, flights),
         notes=tuple(notes),
         believed=believed,
+        covariance_root=(
+            covariance_root(whole, estimate, rig, _consistent_options(rig, options))
+            if options.method == "consistent"
+            else None
+        ),
     )
 
 

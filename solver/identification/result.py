@@ -108,6 +108,8 @@ class Identification:
         notes: what a reader must know.
         believed: (L, 6) [Hz] up to which each link's motion is believed on each axis, infinite without bound
             (`belief`); None: all of it.
+        covariance_root: (M, L, 10) changes of the parameters whose squares sum to their covariance under the posterior;
+            None of a method without one.
     """
 
     estimate: Estimate
@@ -124,8 +126,12 @@ class Identification:
     flights: tuple[FlightCheck, ...] = ()
     notes: tuple[str, ...] = field(default=())
     believed: np.ndarray | None = None
+    covariance_root: np.ndarray | None = None
 
     def __post_init__(self) -> None:
+        if self.covariance_root is not None:
+            shape = (None, len(self.estimate.parameters.links), 10)
+            object.__setattr__(self, "covariance_root", frozen("covariance root", self.covariance_root, shape))
         if self.believed is not None:
             links = len(self.estimate.parameters.links)
             object.__setattr__(self, "believed", frozen("believed", self.believed, (links, 6), finite=False))

@@ -1,0 +1,115 @@
+"""What is wrong with signals is told in a sentence or refused, and never estimated from in silence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.centroidal.doubts import doubts, require_load, vertical_drift
+from solver.centroidal.drawn import drawn
+from solver.centroidal.estimate import METHODS, estimate
+from solver.centroidal.flights import SHORTEST, flights
+from solver.centroidal.values import CentroidalData
+from solver.errors import InvalidValue
+from solver.signals import GRAVITY
+from tests.centroidal.bodies import jumping, swaying
+
+
+def drifting(data: CentroidalData, newtons: float) -> CentroidalData:
+    """The same signals from plates whose zero wanders by so much from first to last sample."""
+    wrench = np.array(data.wrench)
+    wrench[:, 2] += newtons * np.linspace(0.0, 1.0, len(data))
+    return replace(data, wrench=wrench)
+
+
+def test_drifting_plates_are_told_with_their_size() -> None:
+    """30 N over eight seconds are found and named in newtons; a constant offset and white noise are no drift."""
+    data = swaying(8.0).data
+    found = vertical_drift(drifting(data, 30.0))
+    assert found == pytest.approx(30.0, rel=0.05)
+    (sentence,) = doubts(drifting(data, 30.0))
+    assert "drift" in sentence
+    assert "+30 N" in sentence
+    assert drawn(drifting(data, 30.0), estimate(drifting(data, 30.0))).notes[-1] == sentence
+    offset = np.array(data.wrench)
+    offset[:, 2] += 30.0 + 20.0 * np.random.default_rng(1).standard_normal(len(data))
+    assert doubts(replace(data, wrench=offset)) == ()
+
+
+def test_plates_that_show_nothing_of_a_standing_body_are_refused() -> None:
+    """Forces of zero while the body stands belong to another trial; while it falls they are its own."""
+    data = swaying(2.0).data
+    empty = replace(data, wrench=np.zeros_like(data.wrench))
+    with pytest.raises(InvalidValue, match=r"'walk'.*no load"):
+        require_load(empty, "walk")
+    require_load(replace(empty, acceleration=data.acceleration - [0.0, 0.0, GRAVITY]), "thrown")
+    require_load(replace(data, wrench=np.full_like(data.wrench, np.nan)), "unmeasured")
+
+
+def test_contact_all_the_time_has_no_flights_and_no_complaint() -> None:
+    """A body that never leaves the ground is estimated as usual."""
+    data = swaying(4.0).data
+    assert flights(data) == ()
+    assert doubts(data) == ()
+    assert drawn(data, estimate(data)).flights == ()
+
+
+def test_no_wrench_anywhere_leaves_the_kinematic_estimate_and_says_so() -> None:
+    """Every method stays with the kinematics where nothing is measured; the default one says why."""
+    truth = swaying(3.0)
+    blind = truth.data.hidden(np.ones(len(truth.data), bool))
+    for method in METHODS:
+        found = estimate(blind, method)
+        assert np.abs(found.com - truth.com).max() < 5e-3, method
+        assert np.isfinite(found.momentum_rate).all()
+    assert "no wrench is known" in estimate(blind).notes[-1]
+
+
+def test_gaps_in_the_wrench_are_stretches_that_are_not_known() -> None:
+    """NaN in one component makes the sample unknown, whichever method; NaN in the motion is refused by name."""
+    truth = swaying()
+    wrench = np.array(truth.data.wrench)
+    wrench[300:330, 4] = np.nan
+    gappy = replace(truth.data, wrench=wrench)
+    assert not gappy.known[300:330].any()
+    for method in METHODS:
+        found = estimate(gappy, method)
+        assert np.isfinite(found.com).all(), method
+        assert np.isfinite(found.momentum_rate).all(), method
+    np.testing.assert_allclose(estimate(gappy).com, truth.com, atol=1e-3)
+    com = np.array(truth.data.com)
+    com[7, 1] = np.nan
+    with pytest.raises(InvalidValue, match=r"com holds a value that is not finite at index \(7, 1\)"):
+        replace(truth.data, com=com)
+
+
+def test_motion_and_forces_at_different_rates_are_refused() -> None:
+    """A wrench of ten times as many samples, or a clock that is not even, is told with the remedy."""
+    data = swaying(1.0).data
+    with pytest.raises(InvalidValue, match=r"2000 samples, the motion 200.*resample"):
+        replace(data, wrench=np.zeros((2000, 6)), measured=None)
+    times = np.array(data.times)
+    times[100:] += 0.5 / data.rate
+    with pytest.raises(InvalidValue, match=r"not even.*resample"):
+        replace(data, times=times)
+
+
+@pytest.mark.parametrize("mass", [0.0, -3.0, float("nan")])
+def test_an_unknown_mass_is_refused(mass: float) -> None:
+    """Nothing can be made of forces without the mass."""
+    with pytest.raises(InvalidValue, match="total mass must be known"):
+        replace(swaying(1.0).data, mass=mass)
+
+
+def test_a_flight_too_short_to_use_is_told() -> None:
+    """Some milliseconds without load are no flight, and are mentioned; half a second is one."""
+    data = jumping().data
+    assert len(flights(data)) == 1
+    assert doubts(data) == ()
+    wrench = np.array(data.wrench)
+    wrench[20 : 20 + round(0.5 * SHORTEST * data.rate)] = 0.0
+    (sentence,) = doubts(replace(data, wrench=wrench))
+    assert "too short" in sentence
+    assert len(flights(replace(data, wrench=wrench))) == 1
