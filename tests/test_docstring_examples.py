@@ -8,9 +8,10 @@ import pytest
 
 import solver
 
-EXAMPLES = ("InertialParameters", "base_regressor", "build", "centroidal_momentum", "cohort", "com_trajectory",
-            "compare_study", "external_wrench", "find_added_load", "find_load", "from_urdf", "hoap3", "hrp2", "human",
-            "human_options", "identify", "identify_study", "joints_of", "load", "paper_options", "poses_of",
+EXAMPLES = ("InertialParameters", "base_regressor", "build", "centroidal_data", "centroidal_momentum", "cohort",
+            "com_trajectory", "compare_study", "estimate_centroidal", "estimate_study", "external_wrench",
+            "find_added_load", "find_flights", "find_load", "from_urdf", "hoap3", "hrp2", "human", "human_options",
+            "identify", "identify_study", "joints_of", "load", "null_space", "paper_options", "poses_of",
             "predicted_wrench", "read_recording", "read_rig", "simulated_robot", "study_motions", "track",
             "track_study", "write_rig", "write_study")  # fmt: skip
 """Examples on simulated bodies that run within seconds."""

@@ -63,9 +63,10 @@ def recorded(prepared: Prepared) -> list[Recorded]:
         if is_still(record.trial):
             continue
         others = [other.trial for other in usable if other.trial is not None and other is not record]
-        parameters = identify(rig, others or [record.trial], options).parameters
+        identified = identify(rig, others or [record.trial], options)
         settings = SECOND_HALF if record.name in FIRST else FIRST_HALF
-        data, prior = (centroidal_data(rig, record.trial, chosen) for chosen in (parameters, rig.prior))
+        data = centroidal_data(rig, record.trial, identified.parameters, identified.covariance_root)
+        prior = centroidal_data(rig, record.trial, rig.prior)
         found.append(Recorded(record.name, data, prior, settings))
     return found
 

@@ -27,16 +27,26 @@ METHODS: Mapping[str, Callable[[CentroidalData], CentroidalEstimate]] = MappingP
 """Each with its default settings."""
 
 
-def estimate(data: CentroidalData, method: str = BEST) -> CentroidalEstimate:
+def estimate_centroidal(data: CentroidalData, method: str = BEST) -> CentroidalEstimate:
     """Centre of mass and momentum rate of a recording.
 
     Args:
         data: signals.
-        method: one of `METHODS`.
+        method: one of `METHODS`, ``"smoother"`` by default.
 
     Raises:
         UnknownPreset: no such method.
         InvalidValue: the samples are too few a second for the method's filters.
+
+    Example:
+        >>> import numpy as np
+        >>> import solver
+        >>> times, still = np.arange(100) / 100.0, np.zeros((100, 3))
+        >>> com = still + [0.0, 0.0, 0.9]
+        >>> wrench = np.tile([0.0, 0.0, 60.0 * 9.81, 0.0, 0.0, 0.0], (100, 1))
+        >>> data = solver.CentroidalData(times, 60.0, com, still, still, still, wrench)
+        >>> solver.estimate_centroidal(data).com[50].round(3).tolist()
+        [0.0, 0.0, 0.9]
     """
     if method not in METHODS:
         raise UnknownPreset(method, METHODS)

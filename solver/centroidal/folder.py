@@ -13,15 +13,26 @@ from ..formats.tables import write_table
 from ..inertials import InertialParameters
 from ..progress import Progress, silent
 from ..scene.bodies import RESULT
+from ..scene.covariance import COVARIANCE
 from ..scene.estimate import ESTIMATE, UNITS, SceneEstimate
 from ..scene.motion_record import MOTION, MotionRecord
-from ..scene.study_folder import ESTIMATE_END, ESTIMATE_TABLE_END, MOTION_END, RESULT_FILE, trials_in
+from ..scene.study_folder import (
+    COVARIANCE_FILE,
+    ESTIMATE_END,
+    ESTIMATE_TABLE_END,
+    MOTION_END,
+    RESULT_FILE,
+    trials_in,
+)
 from .drawn import drawn
-from .estimate import BEST, estimate
+from .estimate import BEST, estimate_centroidal
 from .inputs import centroidal_data
 
+Body = tuple[InertialParameters, np.ndarray | None]
+"""Inertials, and a square root (M, L, 10) of their covariance where it is known."""
 
-def estimate_folder(
+
+def estimate_study(
     folder: str | Path,
     *,
     method: str = BEST,
@@ -42,19 +53,31 @@ def estimate_folder(
         InputError: no such folder, or no trial with forces in it.
         UnknownName: no such trial.
         InvalidValue: a trial's signals cannot be estimated; it is named.
+
+    Example:
+        >>> import tempfile
+        >>> import solver
+        >>> robot = solver.simulated_robot()
+        >>> settings = solver.Settings(bootstrap=0, cross_validate=False)
+        >>> study = solver.identify_study(robot.recordings, rig=robot.rig, settings=settings)
+        >>> folder = tempfile.mkdtemp()
+        >>> names = solver.write_study(study, folder, simulated=True)
+        >>> found = solver.estimate_study(folder)["dance"]
+        >>> found.com.shape == found.momentum_rate.shape == (len(found), 3)
+        True
     """
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(folder, "is no folder of a study", remedy="Name the --output of `identify`")
-    records, parameters = read_whole(folder, lambda: _read(folder, trials, prior))
+    records, body = read_whole(folder, lambda: _read(folder, trials, prior))
     found = {}
     for number, (name, record) in enumerate(records.items()):
         progress(number / len(records), f"estimating {name}")
-        chosen = record.rig.prior if parameters is None else parameters
+        parameters, root = (record.rig.prior, None) if body is None else body
         assert record.trial is not None
         try:
-            data = centroidal_data(record.rig, record.trial, chosen)
-            found[name] = drawn(data, estimate(data, method))
+            data = centroidal_data(record.rig, record.trial, parameters, root)
+            found[name] = drawn(data, estimate_centroidal(data, method))
         except InvalidValue as error:
             raise InvalidValue(f"trial {name!r}: {error}") from None
     progress(1.0, "estimated")
@@ -66,6 +89,11 @@ def write_estimates(folder: str | Path, estimates: dict[str, SceneEstimate]) -> 
 
     Raises:
         InputError: the folder cannot be written.
+
+    Example:
+        >>> import solver
+        >>> found = solver.estimate_study("results")  # doctest: +SKIP
+        >>> solver.write_estimates("momentum", found)  # doctest: +SKIP
     """
     with write_folder(folder) as building:
         for name, found in estimates.items():
@@ -89,9 +117,8 @@ def _columns(found: SceneEstimate) -> tuple[tuple[str, ...], np.ndarray]:
     return titles, np.concatenate(list(named.values()), axis=1)
 
 
-def _read(
-    folder: Path, wanted: Sequence[str], prior: bool
-) -> tuple[dict[str, MotionRecord], InertialParameters | None]:
+def _read(folder: Path, wanted: Sequence[str], prior: bool) -> tuple[dict[str, MotionRecord], Body | None]:
+    """The trials with forces, and what was identified; None for the prior."""
     files = trials_in(folder)
     for name in wanted:
         if name not in files:
@@ -102,4 +129,12 @@ def _read(
         what = f"{', '.join(wanted)}: no forces" if wanted else f"holds no {MOTION_END} with forces"
         raise InputError(folder, what, remedy="Identify with the trials' forces")
     result = folder / RESULT_FILE
-    return records, None if prior or not result.exists() else RESULT.read(result).parameters
+    if prior or not result.exists():
+        return records, None
+    parameters, covariance = RESULT.read(result).parameters, folder / COVARIANCE_FILE
+    if not covariance.exists():
+        return records, (parameters, None)
+    doubted = COVARIANCE.read(covariance)
+    if doubted.links != parameters.links:
+        raise InputError(covariance, "is of other links than the result", remedy="Identify again")
+    return records, (parameters, doubted.root)

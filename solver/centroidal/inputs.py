@@ -29,12 +29,23 @@ def centroidal_data(
         rig: that moved.
         trial: motion and wrenches, about the world origin, on one clock.
         parameters: of its links, prior or identified; their sum is the total mass.
-        root: (M, L, 10) square root of the parameters' covariance (`identification.posterior.covariance_root`); None
+        root: (M, L, 10) square root of the parameters' covariance (`Identification.covariance_root`); None
             believes them.
 
     Raises:
         InvalidValue: another rig's parameters, no positive mass, wrenches about another point than the world origin, or
             plates that show no load of a body that stands.
+
+    Example:
+        >>> import numpy as np
+        >>> import solver
+        >>> rig, still = solver.hoap3(), np.zeros((3, solver.hoap3().nv))
+        >>> motion = solver.Motion(np.arange(3) / 100.0, np.tile(rig.neutral, (3, 1)), still, still)
+        >>> weight = np.tile([0.0, 0.0, rig.weight, 0.0, 0.0, 0.0], (3, 1, 1))
+        >>> trial = solver.Trial("stands", motion, solver.Wrenches(motion.times, ("floor",), weight), np.ones(3, bool))
+        >>> data = solver.centroidal_data(rig, trial, rig.prior)
+        >>> float(abs(data.force_acceleration).max()) < 1e-9
+        True
     """
     momentum = centroidal_momentum(rig, trial.motion, parameters)
     measured = np.asarray(trial.wrenches.measured)

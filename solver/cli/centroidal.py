@@ -12,7 +12,7 @@ from .words import warn
 NAMES = ("smoother", "complementary", "causal", "ekf", "fusion", "force", "kinematic")
 EXPLANATION = """
 Puts together what the markers and what the forces say of the whole body: better than either alone. STUDY is the folder
-that `identify` wrote; its identified inertials are used, or with --prior the tables'.
+that `identify` wrote; its identified inertials are used with what they leave open, or with --prior the tables'.
 
 Methods: `smoother` weighs all sources by their noise (the default); `complementary` is the recursive filter of
 bailly2019 with the paper's cut-offs, `causal` the same looking back only; `ekf`, `fusion`, `force` and `kinematic` are
@@ -40,11 +40,11 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Estimate, write, tell."""
-    from ..centroidal.folder import estimate_folder, write_estimates
+    from ..centroidal.folder import estimate_study, write_estimates
     from ..formats.text_table import table
     from ..scene.estimate import COM, KINEMATIC
 
-    found = estimate_folder(
+    found = estimate_study(
         options.study, method=options.method, trials=options.trial, prior=options.prior, progress=progress
     )
     write_estimates(options.output, found)

@@ -116,6 +116,20 @@ def null_space(regression: Regression, rig: Rig, total_mass: float, metric: str 
 
     Raises:
         InvalidValue: no such metric, a mass that is not positive, equations with forces, or noise that is not known.
+
+    Example:
+        >>> import numpy as np
+        >>> import solver
+        >>> rig = solver.hoap3()
+        >>> random = np.random.default_rng(0)
+        >>> q = np.tile(rig.neutral, (400, 1))
+        >>> v, a = random.standard_normal((2, 400, rig.nv))
+        >>> motion = solver.Motion(np.arange(400) / 100.0, q, v, a)
+        >>> zero = solver.Wrenches(motion.times, ("nothing",), np.zeros((400, 1, 6)))
+        >>> trial = solver.Trial("thrown", motion, zero, np.ones(400, bool))
+        >>> flying = solver.accumulate(rig, [trial], axes="world")
+        >>> solver.null_space(flying, rig, rig.prior.total_mass).total_mass == rig.prior.total_mass
+        True
     """
     if metric not in METRICS:
         raise InvalidValue(f"metric {metric!r} is none of {', '.join(METRICS)}")

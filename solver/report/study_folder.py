@@ -19,6 +19,7 @@ from ..identification.result_file import write_result_table
 from ..inertials import InertialParameters
 from ..scene import study_folder as names
 from ..scene.bodies import RESULT, SceneResult
+from ..scene.covariance import COVARIANCE, InertialCovariance
 from ..scene.motion import RECORDING, scene_recording
 from ..scene.motion_record import MOTION, motion_record
 from ..scene.rig import write_rig
@@ -40,10 +41,11 @@ def write_study(
 ) -> tuple[str, ...]:
     """Write a study's folder, complete or not at all; the names of the files.
 
-    ``result.json`` and ``result.csv`` (the parameters), ``report.html``, ``rig.json`` (the scene's rig), ``rig.urdf``
-    (with the identified inertials), ``calibration.json``, and for every trial ``NAME.motion.npz`` (how the rig moved,
-    and the wrenches as they entered the equations, without loss), ``NAME.recording.npz`` (markers and forces, for
-    Blender), ``NAME.mot`` and ``NAME.csv`` (joint coordinates) and ``NAME.markers.csv`` (error of every marker).
+    ``result.json`` and ``result.csv`` (the parameters), ``covariance.npz`` (of all links' together), ``report.html``,
+    ``rig.json`` (the scene's rig), ``rig.urdf`` (with the identified inertials), ``calibration.json``, and for every
+    trial ``NAME.motion.npz`` (how the rig moved, and the wrenches as they entered the equations, without loss),
+    ``NAME.recording.npz`` (markers and forces, for Blender), ``NAME.mot`` and ``NAME.csv`` (joint coordinates) and
+    ``NAME.markers.csv`` (error of every marker).
 
     Args:
         study: to write.
@@ -95,6 +97,8 @@ def _write_identification(study: Study, found: Identification, folder: Path) -> 
     result = result_of(study, found)
     RESULT.write(folder / names.RESULT_FILE, result)
     write_result_table(folder / names.RESULT_TABLE, result)
+    if found.covariance_root is not None:
+        COVARIANCE.write(folder / names.COVARIANCE_FILE, InertialCovariance(result.links, found.covariance_root))
     if np.all(found.parameters.masses >= 0.0):
         write_urdf(study.rig, folder / names.URDF_FILE, found.parameters)
 

@@ -11,6 +11,8 @@ RIG_FILE, URDF_FILE = "rig.json", "rig.urdf"
 """The rig as a scene draws it, and for other programs, with the identified inertials."""
 CALIBRATION_FILE = "calibration.json"
 RESULT_FILE, RESULT_TABLE = "result.json", "result.csv"
+COVARIANCE_FILE = "covariance.npz"
+"""What the result leaves open of all links' inertials together."""
 REPORT_FILE, CONTENT_FILE = "report.html", "report.npz"
 """The page, and what makes it again."""
 PROVENANCE_FILE = "provenance.json"
@@ -36,7 +38,7 @@ def trials_in(folder: Path, end: str = MOTION_END) -> dict[str, Path]:
 
 def files_of(trials: Iterable[str]) -> tuple[str, ...]:
     """Names of all files that a study of these trials may write."""
-    results = (RESULT_FILE, RESULT_TABLE, REPORT_FILE, CONTENT_FILE, PROVENANCE_FILE)
+    results = (RESULT_FILE, RESULT_TABLE, COVARIANCE_FILE, REPORT_FILE, CONTENT_FILE, PROVENANCE_FILE)
     fixed = (RIG_FILE, URDF_FILE, CALIBRATION_FILE, *results)
     ends = (MOTION_END, RECORDING_END, STORAGE_END, JOINTS_END, MARKERS_END)
     return (*fixed, *(f"{trial}{end}" for trial in trials for end in ends))

@@ -53,8 +53,9 @@ def find_flights(times: np.ndarray, vertical: np.ndarray, rules: FlightRules = U
 
     Example:
         >>> import numpy as np
+        >>> import solver
         >>> times = np.arange(10) / 50.0
-        >>> find_flights(times, np.where((times > 0.05) & (times < 0.15), -9.7, 1.0)).sum()
+        >>> solver.find_flights(times, np.where((times > 0.05) & (times < 0.15), -9.7, 1.0)).sum()
         5
     """
     downwards = -np.asarray(vertical, float) / GRAVITY

@@ -22,7 +22,7 @@ from addon.study import show_trial
 from addon.told import told
 from addon.typed import there
 from solver.centroidal.drawn import drawn
-from solver.centroidal.estimate import METHODS, estimate
+from solver.centroidal.estimate import METHODS, estimate_centroidal
 from solver.scene.estimate import SceneEstimate
 from solver.scene.study_folder import ESTIMATE_END, ESTIMATE_TABLE_END, ESTIMATES_FOLDER
 from tests.addon.scenes import fingerprint
@@ -70,7 +70,7 @@ def keyed(body: bpy.types.Object) -> dict[str, np.ndarray]:
 
 def jump() -> SceneEstimate:
     """A simulated jump with half a second in the air, and its estimate."""
-    return drawn(jumping().data, estimate(jumping().data))
+    return drawn(jumping().data, estimate_centroidal(jumping().data))
 
 
 def test_the_methods_on_offer_are_the_estimators() -> None:

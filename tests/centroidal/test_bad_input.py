@@ -9,7 +9,7 @@ import pytest
 
 from solver.centroidal.doubts import doubts, require_load, vertical_drift
 from solver.centroidal.drawn import drawn
-from solver.centroidal.estimate import METHODS, estimate
+from solver.centroidal.estimate import METHODS, estimate_centroidal
 from solver.centroidal.flights import SHORTEST, flights
 from solver.centroidal.values import CentroidalData
 from solver.errors import InvalidValue
@@ -32,7 +32,7 @@ def test_drifting_plates_are_told_with_their_size() -> None:
     (sentence,) = doubts(drifting(data, 30.0))
     assert "drift" in sentence
     assert "+30 N" in sentence
-    assert drawn(drifting(data, 30.0), estimate(drifting(data, 30.0))).notes[-1] == sentence
+    assert drawn(drifting(data, 30.0), estimate_centroidal(drifting(data, 30.0))).notes[-1] == sentence
     offset = np.array(data.wrench)
     offset[:, 2] += 30.0 + 20.0 * np.random.default_rng(1).standard_normal(len(data))
     assert doubts(replace(data, wrench=offset)) == ()
@@ -53,7 +53,7 @@ def test_contact_all_the_time_has_no_flights_and_no_complaint() -> None:
     data = swaying(4.0).data
     assert flights(data) == ()
     assert doubts(data) == ()
-    assert drawn(data, estimate(data)).flights == ()
+    assert drawn(data, estimate_centroidal(data)).flights == ()
 
 
 def test_no_wrench_anywhere_leaves_the_kinematic_estimate_and_says_so() -> None:
@@ -61,10 +61,10 @@ def test_no_wrench_anywhere_leaves_the_kinematic_estimate_and_says_so() -> None:
     truth = swaying(3.0)
     blind = truth.data.hidden(np.ones(len(truth.data), bool))
     for method in METHODS:
-        found = estimate(blind, method)
+        found = estimate_centroidal(blind, method)
         assert np.abs(found.com - truth.com).max() < 5e-3, method
         assert np.isfinite(found.momentum_rate).all()
-    assert "no wrench is known" in estimate(blind).notes[-1]
+    assert "no wrench is known" in estimate_centroidal(blind).notes[-1]
 
 
 def test_gaps_in_the_wrench_are_stretches_that_are_not_known() -> None:
@@ -75,10 +75,10 @@ def test_gaps_in_the_wrench_are_stretches_that_are_not_known() -> None:
     gappy = replace(truth.data, wrench=wrench)
     assert not gappy.known[300:330].any()
     for method in METHODS:
-        found = estimate(gappy, method)
+        found = estimate_centroidal(gappy, method)
         assert np.isfinite(found.com).all(), method
         assert np.isfinite(found.momentum_rate).all(), method
-    np.testing.assert_allclose(estimate(gappy).com, truth.com, atol=1e-3)
+    np.testing.assert_allclose(estimate_centroidal(gappy).com, truth.com, atol=1e-3)
     com = np.array(truth.data.com)
     com[7, 1] = np.nan
     with pytest.raises(InvalidValue, match=r"com holds a value that is not finite at index \(7, 1\)"):

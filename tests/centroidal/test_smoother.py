@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.centroidal.chain import Process, Rows, matern, most_likely, wandering
-from solver.centroidal.estimate import METHODS, estimate
+from solver.centroidal.estimate import METHODS, estimate_centroidal
 from solver.centroidal.smoother import SmootherSettings, smoothed
 from solver.centroidal.values import InertialModes
 from solver.errors import UnknownPreset
@@ -53,11 +53,11 @@ def test_the_chain_gives_the_conditional_mean(process: Process) -> None:
 def test_every_method_returns_what_all_sources_agree_on(method: str) -> None:
     """Without noise and bias no estimator has anything to change."""
     truth = swaying(3.0)
-    found = estimate(truth.data, method)
+    found = estimate_centroidal(truth.data, method)
     np.testing.assert_allclose(found.com, truth.com, atol=4e-3)
     np.testing.assert_allclose(found.momentum_rate, truth.momentum_rate, atol=2.0)
     with pytest.raises(UnknownPreset):
-        estimate(truth.data, "kinematics")
+        estimate_centroidal(truth.data, "kinematics")
 
 
 def test_in_flight_the_body_falls() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +50,19 @@ def test_table_and_archive_hold_the_estimate(study: Path, tmp_path: Path, capsys
     last = rows[-1]
     np.testing.assert_allclose([float(last[f"com_{axis} [m]"]) for axis in "xyz"], found.com[-1], rtol=1e-6)
     np.testing.assert_allclose(float(last["moment_y [N m]"]), found.needed[-1, 4], rtol=1e-5)
+
+
+def test_what_the_inertials_leave_open_enters(study: Path, tmp_path: Path) -> None:
+    """With the covariance of the identified inertials the estimate is another than without."""
+    known = solver.estimate_study(study)["dance"]
+    believed = Path(shutil.copytree(study, tmp_path / "believed"))
+    (believed / "covariance.npz").unlink()
+    other = solver.estimate_study(believed)["dance"]
+    assert not np.allclose(known.com, other.com, atol=1e-7)
+    copied = Path(shutil.copytree(study, tmp_path / "damaged"))
+    (copied / "covariance.npz").write_bytes(b"damaged")
+    with pytest.raises(solver.InputError, match=r"covariance\.npz"):
+        solver.estimate_study(copied)
 
 
 def test_wrong_input_is_one_line(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
