@@ -149,7 +149,7 @@ def test_colours_say_that_flight_determined_them(registered: None) -> None:
     body = build(rig)
     share = np.linspace(0.0, 1.0, len(rig.links))[:, None] * np.ones(10)
     for alone, title in ((False, "Determined by data [%]"), (True, "Determined by flight [%]")):
-        details = {"from_flight": {"used": []}} if alone else {}
+        details: dict[str, object] = {"from_flight": {"used": []}} if alone else {}
         result = SceneResult(rig.prior, rig.prior, determined=share, method="a test", details=details)
         inertials.write_inertials(body, result)
         shown = colouring(body, "determined")
