@@ -57,3 +57,9 @@ def _check_shape(name: str, got: tuple[int, ...], want: tuple[int | None, ...]) 
     if len(got) != len(want) or any(w is not None and g != w for g, w in zip(got, want)):
         wanted = "(" + ", ".join("any" if w is None else str(w) for w in want) + ")"
         raise InvalidValue(f"{name} has shape {got}, expected {wanted}")
+
+
+def stretches(mask: np.ndarray) -> list[tuple[int, int]]:
+    """Runs of True in a mask (N,), as (start, stop) with stop excluded."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], np.asarray(mask, bool), [False]]).astype(np.int8)))
+    return [(int(start), int(stop)) for start, stop in zip(edges[::2], edges[1::2])]

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.integrate import cumulative_trapezoid
 
-from ..arrays import frozen, frozen_mask, frozen_times
+from ..arrays import frozen, frozen_mask, frozen_times, stretches
 from ..errors import InvalidValue
-from ..signals.gaps import stretches
 from ..signals.window_rules import GRAVITY
 from ..signals.windows import Windows
 from ..wrenches import Wrenches

@@ -1,4 +1,4 @@
-"""Which feet stand, by their force sensors, and where that puts a robot that does not know where it is."""
+"""Where feet that stand, by their force sensors, put a robot that does not know where it is."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..contacts.touching import contacts
 from ..dynamics import link_motions
 from ..errors import InvalidValue
 from ..motion import POSE, Motion
@@ -14,31 +15,7 @@ from ..rig import Rig
 from ..so3 import to_matrix, to_quaternion
 from ..wrenches import Wrenches
 
-TOUCH, RELEASE = 20.0, 10.0
-"""[N] vertical force from which a foot stands (bailly2019 III.B), and below which it does so no longer."""
 STANDING = 0
-
-
-def contacts(wrenches: Wrenches, touch: float = TOUCH, release: float = RELEASE) -> np.ndarray:
-    """(N, K) True where a sensor is in contact: a threshold with hysteresis, so that noise around it makes no steps.
-
-    Where a sensor delivers nothing its contact stays as it was.
-
-    Args:
-        wrenches: of K feet.
-        touch, release: [N].
-
-    Raises:
-        InvalidValue: the release is not below the touch.
-    """
-    if not release < touch:
-        raise InvalidValue(f"a contact is released below the force that makes it, not at {release:g} of {touch:g} N")
-    load = wrenches.values[:, :, 2]
-    decided = np.where(load >= touch, 1, np.where(load < release, -1, 0))
-    decided[0] = np.where(load[0] >= touch, 1, -1)
-    frames = np.arange(len(load))[:, None]
-    last = np.maximum.accumulate(np.where(decided != 0, frames, 0), axis=0)
-    return np.asarray(np.take_along_axis(decided, last, axis=0) > 0)
 
 
 def leg_odometry(

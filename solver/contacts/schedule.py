@@ -167,6 +167,19 @@ def anchors_at(rig: Rig, q: np.ndarray, patches: Sequence[str] | None = None) ->
     return tuple(Anchor(name, turns[link], places[link]) for name, link in named)
 
 
+def flat_on_ground(rig: Rig, anchor: Anchor, ground: float) -> Anchor:
+    """The anchor turned the shortest way until its sole is level, and moved vertically onto the ground."""
+    corners = rig.patch(anchor.patch).vertices
+    normal = np.linalg.svd(corners - corners.mean(axis=0))[2][2]
+    up = anchor.rotation @ normal
+    up = up * np.sign(up[2]) if up[2] else up
+    turn = between(up, np.array([0.0, 0.0, 1.0])) @ anchor.rotation
+    centre = anchor.rotation @ corners.mean(axis=0) + anchor.position
+    position = centre - turn @ corners.mean(axis=0)
+    position[2] += ground - (turn @ corners.mean(axis=0) + position)[2]
+    return Anchor(anchor.patch, turn, position)
+
+
 def stance(rig: Rig, configuration: str, step: float | None = None, ground: float = 0.0) -> tuple[Anchor, ...]:
     """Feet planted flat in one of the four configurations, bonnet2016 Fig. 2.c and (17).
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from ..errors import InvalidValue
 from ..rig import ROOT_NV, Rig
-from ..so3 import Exponential, cross, log, skew, vee
+from ..so3 import Exponential, cross, log, vee
+from .hinges import UPRIGHT, applied, composed, turned
 from .kinematics import product
 
 CONVERGED = 1e-12
@@ -39,7 +40,6 @@ ATTEMPTS = 40
 DAMPING = 1e-4
 CLOSE = 1e-13
 """Error at which a leg is met already, or as near as it comes."""
-UPRIGHT = np.eye(3)
 LEG_JOINTS = ("revolute", "continuous", "universal", "spherical", "prismatic")
 SIDES = ("right", "left")
 """Order of the feet in the coordinates of a dance."""
@@ -273,17 +273,17 @@ class Leg:
         turns: list[np.ndarray] = []
         exponentials: list[Exponential | None] = []
         for hinge in self._hinges:
-            place = place + _applied(turn, hinge.offset)
-            turn = _composed(turn, hinge.rotation)
+            place = place + applied(turn, hinge.offset)
+            turn = composed(turn, hinge.rotation)
             origins[hinge.columns] = place
             if hinge.slides:
-                axes[hinge.columns] = _applied(turn, hinge.axes[0])
+                axes[hinge.columns] = applied(turn, hinge.axes[0])
                 place = place + axes[hinge.columns[0]] * x[:, hinge.columns[0]]
                 exponentials.append(None)
             elif len(hinge.axes):
                 for axis, column in zip(hinge.axes, hinge.columns):
-                    axes[column] = _applied(turn, axis)
-                    turn = _turned(turn, axis, x[:, column])
+                    axes[column] = applied(turn, axis)
+                    turn = turned(turn, axis, x[:, column])
                 exponentials.append(None)
             else:
                 exponential = Exponential(x[:, hinge.columns])
@@ -411,38 +411,6 @@ def _hinges(rig: Rig, links: list[int]) -> list[_Hinge]:
         first += joint.nv
         result.append(_Hinge(joint.rotation, joint.position, joint.axes, columns, joint.kind == "prismatic"))
     return result
-
-
-def _applied(turn: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """Turns (3, 3, N) of one vector (3,): (3, N)."""
-    some = np.flatnonzero(vector)
-    if len(some) == 1:
-        return turn[:, some[0]] * vector[some[0]]
-    # axes i after the turn, axes j before it, frames n
-    return np.einsum("ijn,j->in", turn, vector)
-
-
-def _composed(turn: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-    """Turns (3, 3, N) after one fixed rotation (3, 3)."""
-    if np.array_equal(rotation, UPRIGHT):
-        return turn
-    # axes i after both, axes j between them, axes k before, frames n
-    return np.einsum("ijn,jk->ikn", turn, rotation)
-
-
-def _turned(turn: np.ndarray, axis: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Turns (3, 3, N) or one (3, 3, 1), followed by turns about one axis (3,) of theirs by angles (N,)."""
-    sine, cosine = np.sin(angles), np.cos(angles)
-    along = np.flatnonzero(axis)
-    if len(along) == 1:  # a turn about a coordinate axis mixes two columns
-        sine = sine * axis[along[0]]
-        first, second = (along[0] + 1) % 3, (along[0] + 2) % 3
-        result = np.array(np.broadcast_to(turn, (3, 3, len(angles))))
-        result[:, first] = cosine * turn[:, first] + sine * turn[:, second]
-        result[:, second] = cosine * turn[:, second] - sine * turn[:, first]
-        return result
-    around = skew(axis)
-    return turn + sine * _composed(turn, around) + (1.0 - cosine) * _composed(turn, around @ around)
 
 
 def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -14,8 +14,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from ..contacts.schedule import SAME_TIME, Phase, Schedule, anchors_at
-from ..dance.authoring.planting import flat_on_ground
+from ..contacts.schedule import SAME_TIME, Phase, Schedule, anchors_at, flat_on_ground
 from ..errors import SolverError
 from ..feasibility import CheckOptions, Checks, FrameChecker
 from ..motion import Motion

@@ -3,11 +3,12 @@
 Both sides of Y phi = f must pass the same filter, or their difference is the filter's and not the body's.
 """
 
+from ..arrays import stretches
 from ..filter_presets import PRESETS, FilterPreset, preset_of
 from .cutoff import lowered, noisy_above
 from .filters import lighter, low_pass, require_rate, settling_time
 from .flights import FlightRules, find_flights, narrowed
-from .gaps import bridge, left_out, stretches
+from .gaps import bridge, left_out
 from .lag import Lag, combined_lag, estimate_lag, own_lags, shift
 from .manifold import smooth_motion
 from .resample import filter_wrenches, rate_of_grid, resample, uniform_times

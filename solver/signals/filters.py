@@ -8,9 +8,10 @@ from functools import lru_cache
 import numpy as np
 from scipy.signal import butter, sosfilt, sosfilt_zi
 
+from ..arrays import stretches
 from ..errors import InvalidValue
 from ..filter_presets import FilterPreset
-from .gaps import LONGEST_GAP, bridge, stretches
+from .gaps import LONGEST_GAP, bridge
 
 SETTLED = 0.02
 """The filter has settled when its step response stays within this share of the step."""

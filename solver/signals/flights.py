@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import stretches
 from ..errors import InvalidValue
-from .gaps import stretches
 from .resample import rate_of_grid
 from .window_rules import GRAVITY
 

@@ -5,18 +5,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from ..arrays import stretches
 from ..errors import InvalidValue
 
 LONGEST_GAP = 0.1
 """Default longest bridged gap [s]: above it a spline invents motion that an 8 Hz filter would let through."""
 _NEIGHBOURS = 4
 """Samples on each side that shape the bridge; more only adds ringing."""
-
-
-def stretches(mask: np.ndarray) -> list[tuple[int, int]]:
-    """Runs of True in a mask (N,), as (start, stop) with stop excluded."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], np.asarray(mask, bool), [False]]).astype(np.int8)))
-    return [(int(start), int(stop)) for start, stop in zip(edges[::2], edges[1::2])]
 
 
 def left_out(missing: np.ndarray, rate: float, longest: float = LONGEST_GAP) -> np.ndarray:

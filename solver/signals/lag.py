@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import BSpline, make_interp_spline
 
-from ..arrays import frozen
+from ..arrays import frozen, stretches
 from ..errors import InvalidValue
 from ..filter_presets import FilterPreset
 from ..wrenches import Wrenches
-from .gaps import stretches
 from .pooled import blocks_of, pooled, spread_between
 from .resample import filter_wrenches
 

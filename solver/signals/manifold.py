@@ -13,14 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import BSpline, make_interp_spline
 
-from ..arrays import frozen_times
+from ..arrays import frozen_times, stretches
 from ..errors import InvalidValue
 from ..filter_presets import FilterPreset
 from ..motion import Motion
 from ..rig import Rig
 from ..so3 import conjugate, continuous, product, rotate
 from .filters import filter_padded, padding
-from .gaps import LONGEST_GAP, bridge, stretches
+from .gaps import LONGEST_GAP, bridge
 from .resample import rate_of_grid, uniform_times
 
 DEGREE = 5

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.interpolate import make_interp_spline
 
+from ..arrays import stretches
 from ..errors import InvalidValue
 from ..filter_presets import FilterPreset
 from ..wrenches import Wrenches
 from .filters import low_pass
-from .gaps import LONGEST_GAP, stretches
+from .gaps import LONGEST_GAP
 
 ROUNDING = 0.15
 """Stamps within this share of a step of a uniform grid are that grid, rounded (1/600 s written as 0.0017)."""

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..arrays import frozen, frozen_mask, frozen_times
+from ..arrays import frozen, frozen_mask, frozen_times, stretches
 from ..dynamics.kinematics import PIECE, motion_pieces
 from ..dynamics.wrench import com_acceleration
 from ..errors import InvalidValue
@@ -21,7 +21,6 @@ from ..motion import Motion
 from ..rig import Rig
 from ..wrenches import Wrenches
 from .filters import settling_time
-from .gaps import stretches
 from .resample import rate_of_grid
 from .support import Heights, classify
 from .window_rules import COUNTED, GRAVITY, Proof, Reason, WindowRules

@@ -8,7 +8,7 @@ the segments face; where it has none (inertial units), the person is taken to st
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -21,9 +21,10 @@ from ..files import read_bytes
 from ..formats.codec import FileKind
 from ..formats.json_tree import json_object
 from ..motion import RestPose, SegmentPoses
-from ..person import LINKS, sides_and_words
+from ..person import CHAINS, LINKS, SIDES, sides_and_words
 from ..rig import Rig
 from ..so3 import between, nearest
+from .anatomy import ARM, LEG, Anatomy, anatomy_of, centres
 from .kinematics import Kinematics
 from .targets import OrientationTargets, PositionTargets, Targets
 from .tasks import OrientationTask, PositionTask
@@ -37,7 +38,10 @@ STANDING = 0.5
 """[s] For so long the neutral posture is held first where no pose at rest is recorded."""
 LONGER = 1e-3
 """[m] A bone that is shorter does not tell where it points."""
-LEG = ("thigh", "shank", "foot")
+TWISTS = {"upper_arm": 0.1, "forearm": 0.1, "hand": 0.3}
+"""Shares for parts whose turn about themselves is seen badly, or is another joint's: how the elbow bends tells it."""
+OBLIQUE = 0.25
+"""[rad] Up to so much a robot's leg may seem to lean at rest and be upright: its joints lie beside the bone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,11 @@ class BoneMapping:
         turns: (K, 3, 3) link axes in the segment's.
         root: segment whose place the rig's root follows; None for none.
         scale: by which recorded places are multiplied, a ratio; that of the legs' lengths, where both are known.
+        weights: (K,) how strictly each link follows, relative to 1.
+        bones: (K, 3) unit vectors along the links, link axes; zero where a link has none.
+        twists: (K,) share of its weight with which a link follows about its own bone.
+        feet: segment that leads the foot of each contact patch, by the patch's name.
+        spread: [m] by which each foot stands farther out than the recorded one, scaled.
         told: what was assumed.
     """
 
@@ -58,6 +67,11 @@ class BoneMapping:
     turns: np.ndarray
     root: str | None = None
     scale: float = 1.0
+    weights: np.ndarray = field(default_factory=lambda: np.ones(0))
+    bones: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    twists: np.ndarray = field(default_factory=lambda: np.ones(0))
+    feet: Mapping[str, str] = field(default_factory=dict)
+    spread: float = 0.0
     told: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -71,18 +85,56 @@ class BoneMapping:
             raise InvalidValue(f"a mapping names {len(self.segments)} segments for {len(set(self.links))} links")
         if not (np.isfinite(self.scale) and self.scale > 0.0):
             raise InvalidValue(f"a mapping's scale {self.scale:g} is not positive")
+        if not np.isfinite(self.spread):
+            raise InvalidValue("a mapping's spread is no number")
+        count = len(self.links)
+        for name, default in (("weights", np.ones(count)), ("twists", np.ones(count)), ("bones", np.zeros((count, 3)))):
+            given = getattr(self, name)
+            value = frozen(f"{name} of a mapping", given if len(given) else default, default.shape)
+            object.__setattr__(self, name, value)
+        if np.any(self.weights < 0.0) or np.any(self.twists < 0.0) or np.any(self.twists > 1.0):
+            raise InvalidValue("a mapping's weights must not be negative, and shares of twists lie between 0 and 1")
+        object.__setattr__(self, "feet", dict(self.feet))
+
+    def require(self, recording: SegmentPoses, rig: Rig) -> None:
+        """Refuse a mapping of another recording or rig.
+
+        Raises:
+            UnknownLink: it names a link that the rig lacks.
+            UnknownName: it names a segment that was not recorded, or a patch that the rig lacks.
+            InvalidValue: it turns nothing.
+        """
+        if not self.links:
+            raise InvalidValue("the mapping turns no link")
+        for link in self.links:
+            if link not in rig.links:
+                raise UnknownLink(link, rig.links)
+        for segment in (*self.segments, *filter(None, [self.root]), *self.feet.values()):
+            if segment not in recording.names:
+                raise UnknownName(segment, recording.names)
+        for patch in self.feet:
+            if patch not in rig.patches:
+                raise UnknownName(patch, rig.patches)
 
 
 MAPPING = FileKind(BoneMapping, "exciting dance bone mapping", remedy="Write it again with --save-mapping")
 
 
-def guessed(recording: SegmentPoses, rig: Rig) -> BoneMapping:
+def guessed(recording: SegmentPoses, rig: Rig, parts: Mapping[str, str] | None = None) -> BoneMapping:
     """The mapping that names and the pose at rest tell.
+
+    Args:
+        recording: of segments.
+        rig: whose links they turn.
+        parts: segment of each part of a person that is known; by default what the segments' names tell.
 
     Raises:
         InvalidValue: too few segments whose names tell a link of the rig, or nobody stands still at first.
     """
-    found = by_name(recording.names, rig.links)
+    anatomy = _known_anatomy(rig)
+    known = by_name(recording.names, LINKS) if parts is None else parts
+    same = {link: link for link in rig.links if link in recording.names and parts is None}
+    found = {anatomy.parts[part]: segment for part, segment in known.items() if part in anatomy.parts} | same
     if len(found) < FEWEST:
         raise InvalidValue(
             f"only {len(found)} of the segments {', '.join(recording.names[:12])} are known as links of {rig.name}; "
@@ -91,20 +143,47 @@ def guessed(recording: SegmentPoses, rig: Rig) -> BoneMapping:
     links = tuple(link for link in rig.links if link in found)
     segments = tuple(found[link] for link in links)
     places = [recording.names.index(name) for name in segments]
-    told = []
+    told = [anatomy.told] * anatomy.guessed
     scale = 1.0
     if recording.rest is not None:
-        turns, scale = _at_rest(recording.rest, rig, links, places)
+        turns, bones, scale = _at_rest(recording.rest, rig, anatomy, dict(zip(links, places)))
     else:
-        turns = _standing(recording, places)
+        turns, bones = _standing(recording, places), np.zeros((len(links), 3))
         told.append(f"the first {STANDING:g} s are taken for standing upright in the rig's neutral posture")
-    free = [link for link in rig.links if link not in links]
-    if free:
+    if free := _free(rig, links):
         told.append(f"no segment turns {', '.join(free)}: left as near to neutral as the others allow")
     root = found.get(rig.links[0])
     if root is not None and (recording.positions is None or not _is_placed(recording, root)):
         root = None
-    return BoneMapping(links, segments, turns, root, scale, tuple(told))
+    roles = {link: part for part, link in anatomy.parts.items()}
+    weights = np.array([1.0 if link == roles.get(link, link) else anatomy.weight(roles[link]) for link in links])
+    twists = np.array([TWISTS.get(roles.get(link, link).split("_", 1)[-1], 1.0) for link in links])
+    feet = {patch.name: found[patch.link] for patch in rig.contacts if patch.link in found}
+    spread = 0.0
+    if recording.rest is not None:
+        columns = {part: recording.names.index(segment) for part, segment in known.items()}
+        spread = _spread(recording.rest, rig, anatomy, columns, scale)
+    return BoneMapping(links, segments, turns, root, scale, weights, bones, twists, feet, spread, tuple(told))
+
+
+def _known_anatomy(rig: Rig) -> Anatomy:
+    """What is known of a rig's parts; of one without legs, the links that are called like some."""
+    try:
+        return anatomy_of(rig)
+    except InvalidValue:
+        return Anatomy(rig.name, {link: link for link in rig.links if link in LINKS})
+
+
+def _free(rig: Rig, links: Sequence[str]) -> list[str]:
+    """Links that nothing leads: they carry no link that is led by hinges of which it is the last."""
+    led = {rig.index(link) for link in links}
+    passed: set[int] = set()
+    for link in led:
+        above = rig.parents[link]
+        while above >= 0 and above not in led:
+            passed.add(above)
+            above = rig.parents[above]
+    return [link for k, link in enumerate(rig.links) if k not in led and k not in passed]
 
 
 def by_name(names: Sequence[str], links: Sequence[str]) -> dict[str, str]:
@@ -124,20 +203,13 @@ def targets_of(recording: SegmentPoses, rig: Rig, mapping: BoneMapping) -> Targe
 
     Raises:
         UnknownLink: the mapping names a link that the rig lacks.
-        UnknownName: it names a segment that was not recorded.
-        InvalidValue: it names none at all.
+        UnknownName: it names a segment that was not recorded, or a patch that the rig lacks.
+        InvalidValue: it turns nothing.
     """
-    if not mapping.links:
-        raise InvalidValue("the mapping turns no link")
-    for link in mapping.links:
-        if link not in rig.links:
-            raise UnknownLink(link, rig.links)
-    for segment in (*mapping.segments, *filter(None, [mapping.root])):
-        if segment not in recording.names:
-            raise UnknownName(segment, recording.names)
+    mapping.require(recording, rig)
     columns = [recording.names.index(segment) for segment in mapping.segments]
     indices = np.array([rig.index(link) for link in mapping.links])
-    task = OrientationTask(mapping.links, indices, np.full(len(indices), RADIAN**2))
+    task = OrientationTask(mapping.links, indices, RADIAN**2 * mapping.weights)
     turns = OrientationTargets(task, recording.rotations[:, columns] @ mapping.turns)
     start = np.zeros((1, 3))
     root = PositionTask((rig.links[0],), np.zeros(1, int), start, np.ones(1))
@@ -156,45 +228,89 @@ def _stand(rig: Rig) -> np.ndarray:
     return np.asarray(rig.neutral[:3]) - [0.0, 0.0, float(tips[:, 2].min())]
 
 
-def _at_rest(rest: RestPose, rig: Rig, links: Sequence[str], places: Sequence[int]) -> tuple[np.ndarray, float]:
-    """Link axes (K, 3, 3) in the segments', and the ratio of the legs' lengths."""
-    kinematics = Kinematics(rig)
-    kinematics.update(rig.neutral)
-    rotations = kinematics.rotations.copy()
-    column = dict(zip(links, places))
-    facing = _facing(rest, column)
-    turns = np.empty((len(links), 3, 3))
+def _at_rest(
+    rest: RestPose, rig: Rig, anatomy: Anatomy, column: Mapping[str, int]
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Link axes (K, 3, 3) in the segments', the links' bones (K, 3), and the ratio of the legs' lengths."""
+    rotations = rig.rest[0]
+    starts = centres(rig, anatomy.parts)
+    roles = {link: part for part, link in anatomy.parts.items()}
+    heads = {roles[link]: rest.heads[place] for link, place in column.items() if link in roles}
+    facing, forward = _facing(heads), _facing(starts)
+    turns, bones = np.empty((len(column), 3, 3)), np.zeros((len(column), 3))
     lengths: list[tuple[float, float]] = []
-    for row, (link, place) in enumerate(zip(links, places)):
-        index = rig.index(link)
-        following = [k for k, parent in enumerate(rig.parents) if parent == index and rig.links[k] in column]
-        end = rest.tips[place]
-        bone = rig.tips[index]
-        if len(following) == 1 and index:
-            end, bone = rest.heads[column[rig.links[following[0]]]], rig.joints[following[0]].position
-            if link.endswith(LEG[:2]):
-                lengths.append((float(np.linalg.norm(bone)), float(np.linalg.norm(end - rest.heads[place]))))
-        pointing = facing.T @ (end - rest.heads[place])
-        own = rotations[index] @ bone
+    for row, (link, place) in enumerate(column.items()):
+        index, part = rig.index(link), roles.get(link, link)
+        following = _following(rig, column, link, part, roles)
+        end, own = rest.tips[place], rotations[index] @ rig.tips[index]
+        if following is not None and index:
+            end, own = rest.heads[column[following]], _bone(rig, link, following, roles, starts)
+            if part.endswith(LEG[:2]):
+                lengths.append((float(np.linalg.norm(own)), float(np.linalg.norm(end - rest.heads[place]))))
+        elif part.endswith(ARM[-1]) and part != link:  # boxes around robots' hands tell no direction, their wrists do
+            forearm = part.replace(ARM[2], ARM[1])
+            own = starts[part] - starts.get(forearm, starts[part])
+        if np.linalg.norm(own) > LONGER:
+            bones[row] = rotations[index].T @ own / np.linalg.norm(own)
+        pointing, own = facing.T @ (end - rest.heads[place]), forward.T @ own
         turn = np.eye(3)
         if index and np.isfinite(pointing).all() and min(np.linalg.norm(pointing), np.linalg.norm(own)) > LONGER:
             turn = between(own, pointing)
-        turns[row] = rest.rotations[place].T @ facing @ turn @ rotations[index]
+            if part != link and not part.endswith(ARM) and (_is_oblique(turn) or not part.endswith(LEG[:2])):
+                turn = np.eye(3)
+        turns[row] = rest.rotations[place].T @ facing @ turn @ forward.T @ rotations[index]
     known = [(ours, theirs) for ours, theirs in lengths if theirs > LONGER]
     scale = sum(ours for ours, _ in known) / sum(theirs for _, theirs in known) if known else 1.0
-    return nearest(turns), scale
+    return nearest(turns), bones, scale
 
 
-def _facing(rest: RestPose, column: Mapping[str, int]) -> np.ndarray:
-    """Rotation (3, 3) about the vertical from the rig's axes at neutral to the body at rest, by what lies left."""
-    for limb in (*LEG, "upper_arm"):
-        left, right = column.get(f"left_{limb}"), column.get(f"right_{limb}")
+def _following(rig: Rig, column: Mapping[str, int], link: str, part: str, roles: Mapping[str, str]) -> str | None:
+    """The link of the next part of a limb; of other links the only one that is led and hangs at it."""
+    side, _, name = part.partition("_")
+    for chain in CHAINS:
+        if name in chain[:-1]:
+            following = f"{side}_{chain[chain.index(name) + 1]}"
+            found = next((own for own in column if roles.get(own, own) == following), None)
+            if found is not None:
+                return found
+    index = rig.index(link)
+    below = [rig.links[k] for k, parent in enumerate(rig.parents) if parent == index and rig.links[k] in column]
+    return below[0] if len(below) == 1 else None
+
+
+def _bone(
+    rig: Rig, link: str, following: str, roles: Mapping[str, str], starts: Mapping[str, np.ndarray]
+) -> np.ndarray:
+    """From a link's beginning to that of the following one (3,) [m], every joint at zero, world."""
+    places = [starts[roles[own]] if own in roles else rig.rest[1][rig.index(own)] for own in (link, following)]
+    return np.asarray(places[1] - places[0])
+
+
+def _is_oblique(turn: np.ndarray) -> bool:
+    """Less than `OBLIQUE`."""
+    return bool(np.trace(turn) > 1.0 + 2.0 * np.cos(OBLIQUE))
+
+
+def _facing(heads: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Rotation (3, 3) about the vertical from axes x ahead and y left to a body, by what lies left on it."""
+    for limb in (*LEG, ARM[0]):
+        left, right = heads.get(f"left_{limb}"), heads.get(f"right_{limb}")
         if left is not None and right is not None:
-            across = (rest.heads[left] - rest.heads[right])[:2]
+            across = (left - right)[:2]
             if np.linalg.norm(across) > LONGER:
                 y = np.array([*across / np.linalg.norm(across), 0.0])
                 return np.column_stack([np.cross(y, [0.0, 0.0, 1.0]), y, [0.0, 0.0, 1.0]])
     return np.eye(3)
+
+
+def _spread(rest: RestPose, rig: Rig, anatomy: Anatomy, places: Mapping[str, int], scale: float) -> float:
+    """By how much each of the rig's feet stands farther out than the recorded one, scaled, both at rest [m]."""
+    starts, feet = centres(rig, anatomy.parts), [f"{side}_{LEG[-1]}" for side in SIDES]
+    if not all(foot in starts and foot in places for foot in feet):
+        return 0.0
+    own = (starts[feet[0]] - starts[feet[1]])[:2]
+    theirs = np.subtract(*(rest.heads[places[foot]][:2] for foot in feet))
+    return 0.5 * float(np.linalg.norm(own) - scale * np.linalg.norm(theirs))
 
 
 def _standing(recording: SegmentPoses, places: Sequence[int]) -> np.ndarray:

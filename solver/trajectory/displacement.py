@@ -16,6 +16,7 @@ from scipy import sparse
 from .. import qp
 from ..coordinates import to_manifold
 from ..dynamics.mechanics import Mechanics
+from ..errors import InvalidValue
 from ..feasibility.margins import Checks
 from ..rig import ROOT_NV, Rig
 from .limits import TrajectoryLimits, Values
@@ -258,7 +259,10 @@ class Program:
         m, n = point.x.shape
         wanted = solution.x[: m * n].reshape(n, m).T
         for share in SHARES:
-            trial = self._judged(self._exact(point.x + share * (wanted - point.x)))
+            try:
+                trial = self._judged(self._exact(point.x + share * (wanted - point.x)))
+            except InvalidValue:
+                continue  # a leg stretched all the way has rates beyond all measure: the step is too long
             if trial.merit < point.merit:
                 return trial, share == 1.0
         return None

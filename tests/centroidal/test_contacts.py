@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from benchmarks.papers.walk import Gait, walk
-from solver.centroidal.contacts import contacts, leg_odometry
+from solver.centroidal.contacts import leg_odometry
+from solver.contacts.touching import contacts
 from solver.errors import InvalidValue
 from solver.motion import POSE
 from solver.rigs import hrp2

@@ -8,11 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...contacts.schedule import SAME_TIME, Anchor, Phase, Schedule
+from ...contacts.schedule import SAME_TIME, Anchor, Phase, Schedule, flat_on_ground
 from ...dynamics import link_motions
 from ...errors import InvalidValue
 from ...rig import Rig
-from ...so3 import between
 from ...trajectory.curve import FlatCurve
 
 
@@ -77,19 +76,6 @@ def _planted(
         anchor = Anchor(strip.patch, links.rotation[:, :, link, frame], links.position[:, link, frame])
         anchors.append(flat_on_ground(rig, anchor, ground))
     return anchors
-
-
-def flat_on_ground(rig: Rig, anchor: Anchor, ground: float) -> Anchor:
-    """The anchor turned the shortest way until its sole is level, and moved vertically onto the ground."""
-    corners = rig.patch(anchor.patch).vertices
-    normal = np.linalg.svd(corners - corners.mean(axis=0))[2][2]
-    up = anchor.rotation @ normal
-    up = up * np.sign(up[2]) if up[2] else up
-    turn = between(up, np.array([0.0, 0.0, 1.0])) @ anchor.rotation
-    centre = anchor.rotation @ corners.mean(axis=0) + anchor.position
-    position = centre - turn @ corners.mean(axis=0)
-    position[2] += ground - (turn @ corners.mean(axis=0) + position)[2]
-    return Anchor(anchor.patch, turn, position)
 
 
 def _require_sound(strip: Strip, before: Strip | None, curve: FlatCurve) -> None:

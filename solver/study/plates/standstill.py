@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...arrays import stretches
 from ...motion import Markers
 from ...plate_options import STANDSTILL
-from ...signals.gaps import stretches
 from ...signals.window_rules import GRAVITY
 from ...wrenches import Wrenches
 from .finding import UNKNOWN_INTERVAL, Done, Finding

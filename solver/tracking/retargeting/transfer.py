@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..coordinates import joint_places
-from ..errors import InvalidValue
-from ..joints import Joint
-from ..motion import Motion
-from ..rig import ROOT_NV, Rig
+from ...coordinates import joint_places
+from ...errors import InvalidValue
+from ...joints import Joint
+from ...motion import Motion
+from ...rig import ROOT_NV, Rig
 
 ROOT_NQ = 7
 

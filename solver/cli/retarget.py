@@ -1,0 +1,130 @@
+"""``retarget``: what a person or a rig did, danced by a robot or any rig with two feet."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import InvalidValue
+from ..progress import Part, Progress
+from .argument_types import path, positive
+from .dances import add_checks, add_patience, asked, repair_options
+from .options import (
+    add_calibration,
+    add_filter,
+    add_output,
+    add_reading,
+    add_subject,
+    add_verb,
+    read_options,
+    rig_named,
+    subject,
+)
+
+if TYPE_CHECKING:
+    from ..tracking.retargeting.performer import Performer
+
+EXPLANATION = """
+Follows a motion (.motion.npz, a study's folder with --trial, a dance), segments (.bvh, AMASS and SMPL-X .npz) or
+markers (with --calibration, or the subject's --sex, --height and --mass). Feet stand where the followed feet stand,
+joint limits are kept, and the motion becomes slower where joints would be too fast. What then fails in balance, torque
+or collision is repaired; the verdict is printed before and after.
+
+Which link is led by what is a preset (HRP-2, HOAP-3, iCub, G1, people), told by names, or guessed from the joints; it
+is printed, written as mapping.json, and can be corrected and named with --mapping.
+
+Written to DIR: dance.motion.npz (Blender and the other verbs), NAME_RATEhz.csv (no header: root position, quaternion
+x y z w, joints in the robot's order), NAME.npz (poses and speeds of all bodies), NAME.mot, mapping.json, report.txt.
+
+Examples:
+  python -m solver retarget tracked hrp2 --trial squats --output squats_hrp2
+  python -m solver retarget walk.trc g1.urdf --calibration subject/calibration.json --output walk_g1
+  python -m solver retarget dance.bvh hoap3 --no-repair --output dance_hoap3
+"""
+
+
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the verb on the command line."""
+    parser = add_verb(verbs, "retarget", "let a robot dance what a person did", EXPLANATION, run)
+    parser.add_argument("recording", type=path, metavar="RECORDING", help="a motion, segments or markers")
+    parser.add_argument("target", metavar="RIG", help="hoap3, hrp2, a .urdf file, or a rig.json of this program")
+    parser.add_argument(
+        "--packages", nargs="+", default=(), metavar="DIR", help="folders that package:// paths start at"
+    )
+    parser.add_argument("--trial", metavar="NAME", help="of the folder of a study, where it holds several")
+    parser.add_argument("--mapping", type=path, metavar="FILE", help="which segment leads which link, .json")
+    parser.add_argument(
+        "--slower", type=positive, default=1.0, metavar="TIMES", help="as long as recorded (default: 1)"
+    )
+    words = "leave joints faster than their limits, and say so, instead of slowing down"
+    parser.add_argument("--keep-pace", action="store_true", help=words)
+    parser.add_argument("--no-repair", action="store_true", help="check the motion only")
+    add_patience(parser)
+    add_checks(parser, "instead of the limits themselves")
+    add_reading(parser)
+    add_calibration(parser)
+    add_subject(parser, required=False)
+    add_filter(parser)
+    add_output(parser)
+
+
+def run(options: argparse.Namespace, progress: Progress) -> None:
+    """Read, follow, check, repair, write, tell."""
+    from dataclasses import replace
+
+    from ..dance.workflows.reading import load_dance
+    from ..dance.workflows.retarget import CHECKS, Held, retarget
+    from ..scene.study_folder import MOTION_END
+    from ..tracking.bone_mapping import MAPPING
+    from ..tracking.retargeting.retarget import RetargetOptions
+
+    rig = rig_named(options.target, options.packages)
+    rig.require_contacts()
+    mapping = None if options.mapping is None else MAPPING.read(options.mapping)
+    progress(0.0, "reading the recording")
+    file: Path = options.recording
+    source = (
+        load_dance(file, options.trial)
+        if file.is_dir() or file.name.endswith((MOTION_END, ".json"))
+        else performer(options, Part(progress, 0.0, 0.3))
+    )
+    followed = retarget(
+        source,
+        rig,
+        mapping,
+        RetargetOptions(keep_pace=options.keep_pace, slower=options.slower),
+        Held(replace(CHECKS, **asked(options)), None if options.no_repair else repair_options(options)),
+        Part(progress, 0.3, 0.95),
+    )
+    followed.write(options.output)
+    progress(1.0, "done")
+    print(f"{followed.report}\n\nwritten: {options.output}")
+
+
+def performer(options: argparse.Namespace, progress: Progress) -> Performer:
+    """Whom a recording shows: segments as they are, markers by a person who is calibrated.
+
+    Raises:
+        InvalidValue: it holds neither, or nobody says whose markers they are.
+    """
+    from ..calibration.calibration_file import CALIBRATION
+    from ..study import pipeline
+    from ..study.values import Settings
+    from ..tracking.retargeting.performer import Performer
+
+    recordings = pipeline.load([options.recording], read_options(options))
+    segments = recordings[0].segments
+    if segments is not None:
+        return Performer.of_segments(segments, recordings[0].name)
+    if recordings[0].markers is None:
+        raise InvalidValue("the recording holds neither markers nor segments: name a motion of its rig (.motion.npz)")
+    if options.calibration is not None:
+        body = CALIBRATION.read(options.calibration)
+    else:
+        body = pipeline.calibrate_subject(recordings, **subject(options), progress=Part(progress, 0.0, 0.5))
+    study = pipeline.track_study(recordings, body, Settings(preset=options.filter), Part(progress, 0.5, 1.0))
+    motion = study.records[0].motion
+    if motion is None:
+        raise InvalidValue("; ".join(study.warnings) or "the recording could not be tracked")
+    return Performer.of_motion(study.rig, motion, recordings[0].name)

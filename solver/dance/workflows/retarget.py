@@ -1,0 +1,166 @@
+"""A person's or another rig's motion danced by a rig: followed, checked, repaired, and written for those who use it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...check_options import CheckOptions
+from ...feasibility import Checks, check_motion
+from ...formats.folder import write_folder
+from ...formats.humanoid import table_name, write_body_states, write_humanoid_table
+from ...formats.joint_coordinates import write_coordinates
+from ...formats.text_table import table
+from ...motion import Motion
+from ...progress import Part, Progress, silent
+from ...rig import Rig
+from ...scene.dance_folder import MOTION_FILE, REPORT_FILE
+from ...scene.motion_record import MOTION, MotionRecord, motion_record
+from ...tracking.bone_mapping import MAPPING, BoneMapping
+from ...tracking.retargeting.performer import Performer
+from ...tracking.retargeting.retarget import Retargeted, RetargetOptions, retargeted
+from ..authoring.keys import Keyed, Samples
+from ..authoring.repair import RepairOptions
+from .answer import Answer
+from .check import left_out_sentence, verdict_sentence, verdict_table
+from .reading import LoadedDance
+from .repair import repair
+
+MAPPING_FILE = "mapping.json"
+CHECKS = CheckOptions(allowed_slip=0.002)
+"""What a followed motion is held to where nobody chose otherwise: the limits themselves, feet to 2 mm."""
+STATED = 100.0
+"""[1/s] of dances that have no samples of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a followed motion is held to.
+
+    Attributes:
+        checks: that it must pass; the limits themselves, feet to 2 mm, by default.
+        repair: how what fails is repaired; None leaves it.
+    """
+
+    checks: CheckOptions = CHECKS
+    repair: RepairOptions | None = field(default_factory=RepairOptions)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Followed:
+    """A motion that a rig follows, as it was led and as it was repaired.
+
+    Attributes:
+        name: of the motion.
+        found: as it was led.
+        before: checks of it.
+        held: what it is held to.
+        answer: the repair; None where nobody asked for one, or nothing fails.
+    """
+
+    name: str
+    found: Retargeted
+    before: Checks
+    held: Held
+    answer: Answer | None = None
+
+    def __repr__(self) -> str:
+        return f"{self.found.rig.name} follows {self.name!r}: {self.message}"
+
+    @property
+    def motion(self) -> Motion:
+        """What the rig is to do: repaired, if it was."""
+        return self.found.motion if self.answer is None else self.answer.keyed.motion(self.found.motion.rate)
+
+    @property
+    def after(self) -> Checks:
+        """Checks of that."""
+        return self.before if self.answer is None else self.answer.checks
+
+    @property
+    def message(self) -> str:
+        """The verdict in one sentence."""
+        return verdict_sentence(self.after) if self.answer is None else self.answer.message
+
+    @property
+    def report(self) -> str:
+        """What leads what, the verdict as led, and the verdict after the repair; plain text."""
+        mapping = self.found.mapping
+        rows = [(link, segment, f"{w:g}") for link, segment, w in zip(mapping.links, mapping.segments, mapping.weights)]
+        parts = [table(("link", "led by", "weight"), rows), f"places are scaled by {mapping.scale:.3f}", ""]
+        parts += [f"note: {note}" for note in self.found.told]
+        parts += ["", "as led", verdict_table(self.before), verdict_sentence(self.before)]
+        if self.before.left_out:
+            parts.append(left_out_sentence(self.before))
+        if self.answer is not None:
+            parts += ["", "repaired", self.answer.report]
+        return "\n".join(parts)
+
+    def record(self) -> MotionRecord:
+        """The motion for Blender and the other verbs, with its contacts and what it is held to."""
+        schedule = self.found.schedule if self.answer is None else self.answer.keyed.schedule
+        return motion_record(self.name, self.found.rig, self.motion).danced(schedule, self.held.checks)
+
+    def write(self, path: str | Path) -> None:
+        """Write all of it into a folder, or nothing.
+
+        The folder receives ``dance.motion.npz`` (Blender, and the other verbs), ``NAME_RATEhz.csv`` (root position,
+        quaternion xyzw, joints), ``NAME.npz`` (poses and speeds of all bodies), ``NAME.mot``, ``mapping.json`` and
+        ``report.txt``.
+        """
+        motion, rig = self.motion, self.found.rig
+        with write_folder(Path(path)) as folder:
+            MOTION.write(folder / MOTION_FILE, self.record())
+            write_humanoid_table(folder / table_name(self.name, round(motion.rate, 2)), rig, motion)
+            write_body_states(folder / f"{self.name}.npz", rig, motion)
+            write_coordinates(folder / f"{self.name}.mot", rig, motion, degrees=True)
+            MAPPING.write(folder / MAPPING_FILE, self.found.mapping)
+            (folder / REPORT_FILE).write_text(self.report + "\n", "utf-8")
+
+
+def retarget(
+    source: Performer | MotionRecord | LoadedDance | str | Path,
+    rig: Rig,
+    mapping: BoneMapping | None = None,
+    options: RetargetOptions | None = None,
+    held: Held | None = None,
+    progress: Progress = silent,
+) -> Followed:
+    """Let a rig dance what a person, or another rig, did.
+
+    Links turn as the segments that lead them do, feet stand where the followed feet stand, joint limits and speeds are
+    kept (more slowly where they must), and what would fall or overload a joint is repaired by moving it least.
+
+    Args:
+        source: a motion of any rig (its file, or what was read of it), or segments as `Performer.of_segments` has them.
+        rig: that is to follow; it needs two feet to stand on.
+        mapping: which segment leads which link; a preset, or guessed and told, by default.
+        options: pace and smoothness.
+        held: what the result must pass, and how it is repaired.
+        progress: told about the progress; may cancel.
+
+    Raises:
+        InvalidValue: nothing to lead the feet or the root by, or a rig without feet.
+        UnknownName: the mapping is of another recording or rig.
+
+    Example:
+        >>> import solver
+        >>> followed = solver.retarget("dance/dance.npz", solver.hrp2(), held=solver.Held(repair=None))
+        >>> len(followed.motion.q[0]) - 7  # joints of HRP-2
+        30
+    """
+    if not isinstance(source, Performer):
+        loaded = LoadedDance.of(source)
+        own = isinstance(loaded.source, MotionRecord)
+        motion = loaded.sampled(None, STATED)
+        source = Performer.of_motion(loaded.rig, motion, loaded.name if own else loaded.name.split(".")[0])
+    held = Held() if held is None else held
+    found = retargeted(source, rig, mapping, options, Part(progress, 0.0, 0.3))
+    before = check_motion(rig, found.motion, found.schedule, held.checks)
+    answer = None
+    if held.repair is not None and not before.feasible:
+        samples = Samples(found.motion.times, found.motion.q)
+        keyed = Keyed(rig, (), found.schedule, samples, name=source.name, checks=held.checks)
+        answer = repair(keyed, held.checks, held.repair, rate=found.motion.rate, progress=Part(progress, 0.3, 1.0))
+    progress(1.0, "followed")
+    return Followed(source.name, found, before, held, answer)

@@ -1,0 +1,209 @@
+"""Which link of a rig serves as which part of a person: by a stored preset, by names, or by the shape of its tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from ..assets import ASSETS
+from ..errors import InvalidValue, UnknownLink
+from ..formats.codec import FileKind
+from ..person import CHAINS, LINKS, SIDES
+from ..rig import Rig
+
+ROOT, TRUNK, HEAD = LINKS[:3]
+ARM, LEG = CHAINS
+NEAR = 1e-6
+"""Weight of the place before in the centre of a limb's joints: decides only along the axis of a single hinge."""
+SHORT = 0.01
+"""[m] Joints nearer than this are one joint."""
+PIECE = 0.25
+"""Share of a limb's length that its shorter piece has where joints tell both; else what ends it is the lower one."""
+ALONG = 0.7
+"""Cosine between a joint's axis and what follows beyond which it twists that."""
+USUAL = {"hand": 0.3, "head": 0.5, "thigh": 0.3, "shank": 0.1}
+"""Weights of parts that follow less strictly than 1: feet and pelvis pose the legs; hands are what people see last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anatomy:
+    """The links of a rig that a person's parts lead.
+
+    Attributes:
+        name: of the rig, for people.
+        parts: link of each part (one of `person.LINKS`); parts that the rig lacks are left out.
+        weights: how strictly each part is followed, relative to 1; `USUAL` by default.
+        guessed: nobody wrote it; what was found should be looked at.
+    """
+
+    name: str
+    parts: Mapping[str, str]
+    weights: Mapping[str, float] = field(default_factory=dict)
+    guessed: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", dict(self.parts))
+        object.__setattr__(self, "weights", dict(self.weights))
+        for part in (*self.parts, *self.weights):
+            if part not in LINKS:
+                raise InvalidValue(f"{self.name!r}: {part!r} is no part of a person; they are {', '.join(LINKS)}")
+        if len(set(self.parts.values())) != len(self.parts):
+            raise InvalidValue(f"{self.name!r}: a link serves as two parts")
+        for part, weight in self.weights.items():
+            if not (np.isfinite(weight) and weight >= 0.0):
+                raise InvalidValue(f"{self.name!r}: the weight of {part} is {weight:g}")
+
+    @property
+    def told(self) -> str:
+        """Which link serves as what, where nobody wrote it."""
+        listed = ", ".join(f"{link} is the {part.replace('_', ' ')}" for part, link in self.parts.items())
+        return f"guessed from the joints of {self.name}: {listed}"
+
+    def weight(self, part: str) -> float:
+        """How strictly a part is followed."""
+        return self.weights.get(part, USUAL.get(part.split("_", 1)[-1] if part not in USUAL else part, 1.0))
+
+
+ANATOMY = FileKind(Anatomy, "exciting dance anatomy", remedy="Write it again as in assets/anatomy")
+
+
+def anatomy_of(rig: Rig) -> Anatomy:
+    """The parts of a rig: a preset whose links it has, its own names, or what its tree looks like, in this order.
+
+    Raises:
+        InvalidValue: no pelvis, trunk or legs can be made out.
+    """
+    if preset := next((own for own in presets() if set(own.parts.values()) <= set(rig.links)), None):
+        return preset
+    named = {part: part for part in LINKS if part in rig.links}
+    if len(named) == len(LINKS):
+        return Anatomy(rig.name, named)
+    return by_shape(rig)
+
+
+@lru_cache(maxsize=1)
+def presets() -> tuple[Anatomy, ...]:
+    """Those of the built-in rigs and of known robots; one with more parts comes first."""
+    found = [ANATOMY.read(path) for path in sorted((ASSETS / "anatomy").glob("*.json"))]
+    return tuple(sorted(found, key=lambda own: -len(own.parts)))
+
+
+def by_shape(rig: Rig) -> Anatomy:
+    """The parts that the tree tells: legs end in soles, arms in the pair of ends that is not; joints part limbs.
+
+    Raises:
+        InvalidValue: no left and right sole, or legs without joints.
+    """
+    children = {k: [c for c, parent in enumerate(rig.parents) if parent == k] for k in range(len(rig.links))}
+    sides = rig.sides
+    mirrored = dict(rig.pairs)
+    feet = {side: rig.index(rig.patch(sides[side]).link) for side in SIDES}
+    parts = {ROOT: rig.links[0]}
+    for side in SIDES:
+        parts |= _limb(rig, _chain(rig, feet[side]), tuple(f"{side}_{name}" for name in LEG))
+    ends = [k for k, own in children.items() if not own]
+    arms = [(k, rig.index(mirrored[rig.links[k]])) for k in ends if rig.links[k] in mirrored]
+    arms = [pair for pair in arms if not set(feet.values()) & {*_chain(rig, pair[0]), *_chain(rig, pair[1])}]
+    trunk = 0
+    if arms:
+        longest = max(arms, key=lambda pair: len(_chain(rig, pair[0])))
+        own, other = (_chain(rig, k) for k in longest)
+        trunk = max([k for k in own if k in other], default=0)
+        for side, end in zip(("left", "right"), longest):
+            chain = [k for k in _chain(rig, end) if k > trunk]
+            parts |= _limb(rig, chain, tuple(f"{side}_{name}" for name in ARM))
+    if trunk:
+        parts[TRUNK] = rig.links[trunk]
+    taken = {k for pair in arms for k in pair} | set(feet.values())
+    heads = [k for k in ends if k not in taken and (trunk in _chain(rig, k) or not trunk) and k not in (0, trunk)]
+    if heads:
+        parts[HEAD] = rig.links[max(heads, key=lambda k: rig.rest[1][k][2])]
+    return Anatomy(rig.name, parts, guessed=True)
+
+
+def centres(rig: Rig, parts: Mapping[str, str]) -> dict[str, np.ndarray]:
+    """Where each part begins (3,) [m], every joint at zero, world: nearest to all axes between it and the one above.
+
+    Robots have their joints beside the bone; only where the axes meet is a hip or shoulder.
+
+    Raises:
+        UnknownLink: a part's link is not the rig's.
+    """
+    turns, places = rig.rest
+    indices = {part: _index(rig, link) for part, link in parts.items()}
+    result: dict[str, np.ndarray] = {}
+    for part in (p for p in LINKS if p in indices):
+        link = indices[part]
+        above = _above(rig, indices, link)
+        passed = [k for k in _chain(rig, link) if k > 0 and k not in _chain(rig, above)]
+        start = places[link] if above == 0 or not passed else _start(result, indices, above, places)
+        matrix, right = NEAR * np.eye(3), NEAR * start
+        for k in passed:
+            joint = rig.joints[k]
+            axes = joint.axes if joint.hinge or joint.kind == "universal" else np.zeros((1, 3))
+            for axis in axes:
+                across = np.eye(3) - np.outer(turns[k] @ axis, turns[k] @ axis)
+                matrix, right = matrix + across, right + across @ places[k]
+        result[part] = np.linalg.solve(matrix, right) if passed else places[link]
+    return result
+
+
+def _start(known: Mapping[str, np.ndarray], indices: Mapping[str, int], above: int, places: np.ndarray) -> np.ndarray:
+    part = next(part for part, link in indices.items() if link == above)
+    return known.get(part, places[above])
+
+
+def _above(rig: Rig, indices: Mapping[str, int], link: int) -> int:
+    """The nearest link above that serves as a part; the root where none does."""
+    serving = set(indices.values())
+    return next((k for k in reversed(_chain(rig, link)[:-1]) if k in serving), 0)
+
+
+def _index(rig: Rig, link: str) -> int:
+    if link not in rig.links:
+        raise UnknownLink(link, rig.links)
+    return rig.index(link)
+
+
+def _chain(rig: Rig, link: int) -> list[int]:
+    """Links from the first after the root to a link."""
+    result = []
+    while link > 0:
+        result.append(link)
+        link = rig.parents[link]
+    return result[::-1]
+
+
+def _limb(rig: Rig, chain: Sequence[int], names: Sequence[str]) -> dict[str, str]:
+    """Upper, lower and end part of a limb: the hinge that parts it into two long pieces bends it."""
+    if len(chain) < len(names):
+        kind = names[0].split("_", 1)[-1]
+        raise InvalidValue(
+            f"rig {rig.name!r} has {len(chain)} joints where a {kind} and what follows it are looked for"
+        )
+    turns, places = rig.rest
+    tip = places[chain[-1]] + turns[chain[-1]] @ rig.tips[chain[-1]]
+
+    def halves(at: int) -> float:
+        """The shorter of both pieces; nothing where the joint twists what follows instead of bending it."""
+        here = places[chain[at]]
+        below = [places[k] - here for k in chain[at + 1 :]] or [np.zeros(3)]
+        rest = max(below, key=_length)
+        rest = rest if np.linalg.norm(rest) > SHORT else tip - here
+        after = float(np.linalg.norm(rest))
+        if any(abs(float(turns[chain[at]] @ axis @ rest)) > ALONG * after for axis in rig.joints[chain[at]].axes):
+            return 0.0
+        return min(_length(here - places[chain[0]]), after)
+
+    bend = int(max(range(1, len(chain) - 1), key=halves))
+    if halves(bend) < PIECE * np.linalg.norm(places[chain[-1]] - places[chain[0]]):
+        bend = len(chain) - 1
+    links = [rig.links[chain[bend - 1]], rig.links[chain[bend]]]
+    return dict(zip(names, links + [rig.links[chain[-1]]] * (bend < len(chain) - 1)))
+
+
+def _length(way: np.ndarray) -> float:
+    return float(np.linalg.norm(way))

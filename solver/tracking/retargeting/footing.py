@@ -1,0 +1,166 @@
+"""Where the feet of a rig go while it follows somebody: planted flat while the followed foot stands, swung in between.
+
+A stance plants the foot once, where the followed one stood, scaled and as much farther out as the rig's hips are. A
+swing is the followed foot's own path, bent so that it begins and ends at rest in the stances around it, and lifted so
+that no corner of the sole goes deeper than the followed sole's lowest point, scaled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ...arrays import stretches
+from ...contacts.schedule import Anchor, Phase, Schedule, flat_on_ground
+from ...person import SIDES
+from ...rig import Rig
+from ...so3 import exp, log, nearest
+from ..anatomy import LEG
+from ..bone_mapping import BoneMapping
+from .performer import Performer
+
+EASE, TURNING = 0.3, 0.5
+"""Shares of a swing in which it leaves rest, and comes back to it; the foot's turn takes longer, as it is farthest from
+flat where a person's foot leaves the floor."""
+STILL_LEG = 0.05
+"""[m] Height of a stance over the lowest one, scaled, from which it counts as one on something raised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Footing:
+    """Both feet of a rig over time.
+
+    Attributes:
+        times: (N,) [s].
+        links: of the feet, right then left.
+        rotations: (2, N, 3, 3) axes of the foot links, world.
+        positions: (2, N, 3) [m] their origins, world.
+        stands: (2, N) True where they stand.
+        anchors: of each foot's stances in their order.
+    """
+
+    times: np.ndarray
+    links: tuple[int, int]
+    rotations: np.ndarray
+    positions: np.ndarray
+    stands: np.ndarray
+    anchors: tuple[tuple[Anchor, ...], tuple[Anchor, ...]]
+
+    @property
+    def raised(self) -> float:
+        """[m] Height of the highest stance over the floor."""
+        heights = [a.position[2] for anchors in self.anchors for a in anchors]
+        return float(max(heights) - min(heights)) if heights else 0.0
+
+    def schedule(self, times: np.ndarray | None = None) -> Schedule:
+        """When which patch stands where; ``times`` (N,) [s] where the pace has changed."""
+        times = self.times if times is None else times
+        count = len(times)
+        runs = [stretches(own) for own in self.stands]
+        edges = sorted({0, count - 1, *(k for own in runs for a, b in own for k in (a, min(b, count - 1)))})
+        phases = []
+        for start, stop in pairwise(edges):
+            anchors = [
+                self.anchors[foot][number]
+                for foot, own in enumerate(runs)
+                for number, (a, b) in enumerate(own)
+                if a <= start and stop <= min(b, count - 1)
+            ]
+            phases.append(Phase(float(times[start]), float(times[stop]), tuple(anchors)))
+        return Schedule(tuple(phases))
+
+
+def footing(performer: Performer, rig: Rig, mapping: BoneMapping, stances: Mapping[str, np.ndarray]) -> Footing:
+    """Where a rig's feet go.
+
+    Args:
+        performer: who is followed, on a floor that stands still.
+        rig: that follows.
+        mapping: which segment leads what.
+        stances: (N,) True where each side's foot stands.
+    """
+    sides, scale = rig.sides, mapping.scale
+    floor = min(float(np.quantile(performer.sole(side)[:, :, 2].min(axis=1), 0.05)) for side in SIDES)
+    links, turns, places, planted = [], [], [], []
+    for side in SIDES:
+        patch = rig.patch(sides[side])
+        link = rig.index(patch.link)
+        column = mapping.links.index(patch.link)
+        turn = performer.turn(f"{side}_{LEG[-1]}") @ mapping.turns[column]
+        place = scale * performer.place(f"{side}_{LEG[-1]}")
+        out = _left(performer) * (mapping.spread if side == "left" else -mapping.spread)
+        place = place + out
+        lowest = scale * np.maximum(performer.sole(side)[:, :, 2].min(axis=1) - floor, 0.0)
+        own, path, anchors = _path(rig, patch.name, turn, place, lowest, stances[side])
+        links.append(link)
+        turns.append(own)
+        places.append(path)
+        planted.append(anchors)
+    stands = np.array([stances[side] for side in SIDES])
+    return Footing(
+        performer.times, (links[0], links[1]), np.array(turns), np.array(places), stands, (planted[0], planted[1])
+    )
+
+
+def _left(performer: Performer) -> np.ndarray:
+    """Horizontal direction (N, 3) to the left of the pelvis."""
+    hips = [performer.place(f"{side}_{LEG[0]}") for side in ("left", "right")]
+    across = (hips[0] - hips[1]) * [1.0, 1.0, 0.0]
+    return across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-9)
+
+
+def _path(
+    rig: Rig, patch: str, turn: np.ndarray, place: np.ndarray, lowest: np.ndarray, stands: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, tuple[Anchor, ...]]:
+    """Rotations and places of one foot, and its anchors."""
+    turn, place = np.array(turn), np.array(place)
+    corners = rig.patch(patch).vertices
+    anchors: list[Anchor] = []
+    runs = stretches(stands)
+    level = min((float(np.median(lowest[a:b])) for a, b in runs), default=0.0)
+    for start, stop in runs:
+        height = float(np.median(lowest[start:stop])) - level
+        raised = height if height > STILL_LEG else 0.0
+        middle = Anchor(patch, nearest(turn[start:stop].sum(axis=0)), np.median(place[start:stop], axis=0))
+        anchors.append(flat_on_ground(rig, middle, raised))
+    for start, stop in stretches(~stands):
+        before = next((a for a, (_, b) in zip(anchors, runs) if b == start), None)
+        after = next((a for a, (b, _) in zip(anchors, runs) if b == stop), None)
+        span = slice(start, stop)
+        share = np.linspace(0.0, 1.0, stop - start)  # at rest where it begins and ends, so that stances are at rest
+        turn[span], place[span], ease = _bent(turn[span], place[span], share, before, after)
+        base = [0.0 if own is None else own.points(rig)[:, 2].min() for own in (before, after)]
+        rest = np.interp(share, [0.0, 1.0], base if before and after else [max(base)] * 2)
+        clear = rest * (1.0 - ease) + ease * np.maximum(lowest[span] - level, 0.0)
+        low = (turn[span, 2] @ corners.T).min(axis=1)
+        place[span, 2] = clear - low
+    for anchor, (start, stop) in zip(anchors, runs):
+        turn[start:stop], place[start:stop] = anchor.rotation, anchor.position
+    return turn, place, tuple(anchors)
+
+
+def _bent(
+    turn: np.ndarray, place: np.ndarray, share: np.ndarray, before: Anchor | None, after: Anchor | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A swing between anchors: its own deviation from its chord, eased, on the smooth way from one to the other."""
+    ease, turning = np.ones((2, len(share)))
+    for end, left in ((before, share), (after, 1.0 - share)):
+        if end is not None:
+            ease, turning = ease * _smooth(left / EASE), turning * _smooth(left / TURNING)
+    first = (turn[0], place[0]) if before is None else (before.rotation, before.position)
+    last = (turn[-1], place[-1]) if after is None else (after.rotation, after.position)
+    along = _smooth(share)[:, None]
+    chord = place[0] + along * (place[-1] - place[0])
+    way = first[1] + along * (last[1] - first[1])
+    turned = first[0] @ exp(along * log(first[0].T @ last[0]))
+    own = log(np.swapaxes(turned, 1, 2) @ turn)
+    return turned @ exp(turning[:, None] * own), way + ease[:, None] * (place - chord), ease
+
+
+def _smooth(share: np.ndarray) -> np.ndarray:
+    """From 0 to 1 without speed or acceleration at the ends."""
+    x = np.clip(share, 0.0, 1.0)
+    return np.asarray(x**3 * (10.0 + x * (6.0 * x - 15.0)))

@@ -1,0 +1,136 @@
+"""Who is followed: segments that move, which of them are which part of a person, and what its feet stand with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...contacts.touching import USUAL, TouchRules, belt_speed, standing
+from ...dynamics import link_motions
+from ...errors import InvalidValue
+from ...motion import Motion, RestPose, SegmentPoses
+from ...person import LINKS, SIDES
+from ...rig import Rig
+from ..anatomy import LEG, anatomy_of, centres
+from ..bone_mapping import by_name
+
+BEHIND, AHEAD = -0.25, 1.0
+"""Heel and toe of a foot whose sole nobody describes, as shares of the way from its ankle to its tip."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Performer:
+    """A recorded body.
+
+    Attributes:
+        recording: its segments, with their places and the pose at rest; nothing is missing.
+        parts: segment of each part of a person.
+        soles: points (P, 3) [m] of each side's sole, axes of the foot's segment.
+        name: of the motion.
+        told: what was assumed or done.
+    """
+
+    recording: SegmentPoses
+    parts: Mapping[str, str]
+    soles: Mapping[str, np.ndarray]
+    name: str = "followed"
+    told: tuple[str, ...] = ()
+
+    @staticmethod
+    def of_motion(rig: Rig, motion: Motion, name: str = "followed") -> Performer:
+        """A rig's own motion.
+
+        Raises:
+            InvalidValue: a rig without two feet.
+        """
+        anatomy = anatomy_of(rig)
+        links = link_motions(rig, motion)
+        turns, places = rig.rest
+        starts = centres(rig, anatomy.parts)
+        indices = np.array([rig.index(link) for link in anatomy.parts.values()])
+        offsets = np.array([turns[k].T @ (starts[part] - places[k]) for part, k in zip(anatomy.parts, indices)])
+        rotations = links.rotation[:, :, indices].transpose(3, 2, 0, 1)
+        heads = links.position[:, indices].transpose(2, 1, 0) + (rotations @ offsets[:, :, None])[..., 0]
+        tips = np.array([places[k] + turns[k] @ rig.tips[k] for k in indices])
+        rest = RestPose(turns[indices], np.array([starts[part] for part in anatomy.parts]), tips)
+        soles = {}
+        for side, patch in rig.sides.items():
+            contact = rig.patch(patch)
+            foot = anatomy.parts.get(f"{side}_{LEG[-1]}")
+            if contact.link != foot:
+                raise InvalidValue(f"the {side} sole of rig {rig.name!r} lies on {contact.link}, its foot is {foot}")
+            index = list(anatomy.parts.values()).index(foot)
+            soles[side] = contact.vertices - offsets[index]
+        told = (anatomy.told,) * anatomy.guessed
+        recording = SegmentPoses(motion.times, tuple(anatomy.parts.values()), rotations, heads, rest)
+        return Performer(recording, anatomy.parts, soles, name, told)
+
+    @staticmethod
+    def of_segments(recording: SegmentPoses, name: str = "followed") -> Performer:
+        """Segments of somebody's skeleton, whose names tell the parts and whose feet are as long as their bones.
+
+        Raises:
+            InvalidValue: no pose at rest, places or feet, or samples are missing.
+        """
+        parts = by_name(recording.names, LINKS)
+        rest, positions = recording.rest, recording.positions
+        feet = [f"{side}_{LEG[-1]}" for side in SIDES]
+        missing = [part for part in (*feet, *(f"{side}_{LEG[0]}" for side in SIDES)) if part not in parts]
+        if missing:
+            raise InvalidValue(
+                f"no segment is known as {', '.join(missing)}: name the parts by another skeleton's names"
+            )
+        if rest is None or positions is None:
+            raise InvalidValue("the recording has no pose at rest or no places: track it with a person's rig first")
+        columns = [recording.names.index(segment) for segment in parts.values()]
+        if not (np.isfinite(positions[:, columns]).all() and np.isfinite(recording.rotations[:, columns]).all()):
+            raise InvalidValue("segments are missing in some frames: track the recording with a person's rig first")
+        floor = min(
+            float(np.nanmin([rest.heads[recording.names.index(parts[foot])][2] for foot in feet])),
+            float(np.nanmin([rest.tips[recording.names.index(parts[foot])][2] for foot in feet])),
+        )
+        soles = {}
+        for side, foot in zip(SIDES, feet):
+            column = recording.names.index(parts[foot])
+            ankle, tip = rest.heads[column], rest.tips[column]
+            way = (tip - ankle) * [1.0, 1.0, 0.0]
+            points = np.array([[*(ankle + share * way)[:2], floor] for share in (BEHIND, AHEAD)])
+            soles[side] = (points - ankle) @ rest.rotations[column]
+        return Performer(recording, parts, soles, name)
+
+    @property
+    def times(self) -> np.ndarray:
+        """(N,) [s]."""
+        return self.recording.times
+
+    def place(self, part: str) -> np.ndarray:
+        """Where a part begins (N, 3) [m], world."""
+        assert self.recording.positions is not None
+        return self.recording.positions[:, self.recording.names.index(self.parts[part])]
+
+    def turn(self, part: str) -> np.ndarray:
+        """Axes (N, 3, 3) of a part's segment, world."""
+        return self.recording.rotations[:, self.recording.names.index(self.parts[part])]
+
+    def sole(self, side: str) -> np.ndarray:
+        """Points (N, P, 3) [m] of a sole, world."""
+        foot = f"{side}_{LEG[-1]}"
+        return self.place(foot)[:, None] + self.soles[side] @ self.turn(foot).swapaxes(1, 2)
+
+    def on_ground(self, rules: TouchRules = USUAL) -> Performer:
+        """The same off a treadmill's belt, as if the floor stood still."""
+        soles = np.concatenate([self.sole(side) for side in SIDES], axis=1)
+        belt = belt_speed(self.times, soles, rules)
+        if not belt.any():
+            return self
+        assert self.recording.positions is not None
+        walked = -(self.times - self.times[0])[:, None] * belt
+        recording = replace(self.recording, positions=self.recording.positions + walked[:, None])
+        told = f"feet stand on a belt of {np.linalg.norm(belt):.2f} m/s, whose way is added"
+        return replace(self, recording=recording, told=(*self.told, told))
+
+    def stances(self, rules: TouchRules = USUAL) -> dict[str, np.ndarray]:
+        """(N,) True where each side's foot stands."""
+        return {side: standing(self.times, self.sole(side), rules) for side in SIDES}

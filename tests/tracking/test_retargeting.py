@@ -1,0 +1,203 @@
+"""A rig follows a person: feet stand where they stood, limits hold, time is stretched where joints are too slow."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.arrays import stretches
+from solver.contacts.touching import belt_speed, standing
+from solver.coordinates import joint_coordinates
+from solver.dynamics import link_motions
+from solver.errors import InvalidValue, UnknownLink, UnknownName
+from solver.motion import Motion
+from solver.person import LINKS
+from solver.rig import ROOT_NV, Rig
+from solver.rigs import from_urdf, hoap3, hrp2, human
+from solver.so3 import log, quaternion_exp
+from solver.tracking.anatomy import Anatomy, anatomy_of, by_shape, centres
+from solver.tracking.bone_mapping import guessed
+from solver.tracking.retargeting.performer import Performer
+from solver.tracking.retargeting.retarget import Retargeted, RetargetOptions, retargeted
+
+RATE = 50.0
+DEEP, FAST = 0.005, 0.01
+"""[m] by which a foot may go into the floor, [m/s] at which a standing one may move."""
+
+
+@cache
+def person() -> Rig:
+    """Whoever is followed."""
+    return human(1.70, 65.0, "female")
+
+
+def squat(rig: Rig, seconds: float = 2.0, depth: float = 0.12, steps: float = 0.0) -> Motion:
+    """Simulated: a person bends its knees over feet that stand, arms forward; or lifts the left foot by ``steps``."""
+    times = np.arange(0.0, seconds + 0.5 / RATE, 1.0 / RATE)
+    bend = 0.5 * (1.0 - np.cos(2.0 * np.pi * times / seconds))
+    q = np.tile(rig.neutral, (len(times), 1))
+    starts = np.cumsum([0, *(joint.nq for joint in rig.joints)])
+    thigh, shank = (
+        float(np.linalg.norm(rig.joints[rig.index(f"right_{name}")].position)) for name in ("shank", "foot")
+    )
+    # the leg as a triangle: the hip comes down by depth * bend over the ankle
+    height = thigh + shank - depth * bend
+    knee = np.pi - np.arccos(np.clip((thigh**2 + shank**2 - height**2) / (2 * thigh * shank), -1.0, 1.0))
+    hip = np.arcsin(np.clip(shank * np.sin(knee) / height, -1.0, 1.0))
+    lift = steps * np.clip(np.sin(2.0 * np.pi * times / seconds), 0.0, None) ** 2
+    for side in ("right", "left"):
+        more = lift if side == "left" else 0.0 * lift
+        for name, angle in (("thigh", -hip - more), ("foot", hip - knee - 0.3 * more)):
+            span = slice(starts[rig.index(f"{side}_{name}")], starts[rig.index(f"{side}_{name}")] + 4)
+            q[:, span] = quaternion_exp(angle[:, None] * [0.0, 1.0, 0.0])
+        q[:, starts[rig.index(f"{side}_shank")]] = knee + 1.3 * more
+        arm = slice(starts[rig.index(f"{side}_upper_arm")], starts[rig.index(f"{side}_upper_arm")] + 4)
+        q[:, arm] = quaternion_exp(-1.2 * bend[:, None] * [0.0, 1.0, 0.0])
+    q[:, 2] = rig.standing_height - depth * bend
+    still = np.zeros((len(times), rig.nv))
+    return Motion(times, q, still, still)
+
+
+@cache
+def followed(name: str, steps: float = 0.0) -> Retargeted:
+    """A robot that follows."""
+    rig = hrp2() if name == "hrp2" else hoap3()
+    return retargeted(Performer.of_motion(person(), squat(person(), steps=steps)), rig)
+
+
+def corners(found: Retargeted, side: str) -> np.ndarray:
+    """Corners of a sole (N, V, 3) [m] by the dynamics library."""
+    rig, links = found.rig, link_motions(found.rig, found.motion)
+    patch = rig.patch(rig.sides[side])
+    link = rig.index(patch.link)
+    turned = np.einsum("ijn,vj->nvi", links.rotation[:, :, link], patch.vertices)
+    return np.asarray(turned + links.position[:, link].T[:, None])
+
+
+@pytest.mark.parametrize("steps", [0.0, 0.8])
+@pytest.mark.parametrize("name", ["hrp2", "hoap3"])
+def test_feet_stand_and_never_sink(name: str, steps: float) -> None:
+    """No sole goes below the floor, and what the schedule plants moves less than a centimetre a second."""
+    found = followed(name, steps)
+    assert found.converged.all()
+    assert not steps or not found.footing.stands.all()
+    for number, side in enumerate(("right", "left")):
+        sole = corners(found, side)
+        assert sole[:, :, 2].min() > -DEEP
+        speed = np.linalg.norm(np.gradient(sole, found.motion.times, axis=0), axis=2).max(axis=1)
+        assert speed[found.footing.stands[number]].max() < FAST
+        for phase in found.schedule.phases:
+            for anchor in phase.anchors:
+                inside = (found.motion.times >= phase.start) & (found.motion.times <= phase.stop)
+                if anchor.patch == found.rig.sides[side]:
+                    assert np.abs(sole[inside] - anchor.points(found.rig)).max() < 1e-3
+
+
+@pytest.mark.parametrize("name", ["hrp2", "hoap3"])
+def test_limits_hold_and_haste_becomes_time(name: str) -> None:
+    """Angles and speeds stay within the joints' limits; who is too slow takes longer, and says so."""
+    found = followed(name)
+    limits, joints = found.rig.limits, joint_coordinates(found.rig, found.motion.q)
+    assert (joints >= limits.lower - 1e-9).all()
+    assert (joints <= limits.upper + 1e-9).all()
+    assert (np.abs(found.motion.v[:, ROOT_NV:]) <= limits.speed * (1.0 + 1e-6)).all()
+    assert (found.slowed > 1.05) == any("times as long as recorded" in said for said in found.told)
+    assert found.slowed > 1.05 or name == "hrp2"
+
+
+def test_links_turn_as_those_who_lead_them() -> None:
+    """HRP-2's thighs, trunk and arms follow a person's squat to a fraction of a radian, knees bending forwards."""
+    found = followed("hrp2")
+    source, rig = squat(person()), found.rig
+    theirs, own = link_motions(person(), source), link_motions(rig, found.motion)
+    frame = len(source) // 2
+    at = int(np.argmin(np.abs(found.pace - source.times[frame])))
+    for link, other, most in (("chest", "torso", 0.3), ("right_upper_arm", "right_upper_arm", 0.35)):
+        turn = theirs.rotation[:, :, person().index(other), frame].T @ own.rotation[:, :, rig.index(link), at]
+        assert np.linalg.norm(log(turn)) < most
+    knee = found.motion.q[:, 7 + found.rig.links.index("right_shank") - 1]
+    assert knee.max() > 0.8
+    assert knee.min() > 0.1
+
+
+def test_a_rig_follows_itself() -> None:
+    """A person that follows itself does what it did, but for a bend that keeps its knees from locking."""
+    source = squat(person())
+    found = retargeted(Performer.of_motion(person(), source), person(), None, RetargetOptions(keep_pace=True))
+    links, own = link_motions(person(), source), link_motions(person(), found.motion)
+    bent = slice(len(source) // 4, 3 * len(source) // 4)
+    assert np.abs(own.position - links.position)[:, :, bent].max() < 0.02
+    assert found.mapping.scale == pytest.approx(1.0, abs=1e-6)
+    assert found.mapping.spread == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("make", [hrp2, hoap3, person], ids=["hrp2", "hoap3", "person"])
+def test_the_tree_tells_the_parts(make: object) -> None:
+    """What the shape of a rig tells is what its preset, or its own names, say."""
+    rig = make()  # type: ignore[operator]
+    known, shaped = anatomy_of(rig), by_shape(rig)
+    assert shaped.guessed
+    assert {part: link for part, link in shaped.parts.items() if part in known.parts} == dict(known.parts)
+    beside = centres(rig, known.parts)
+    assert beside["left_thigh"][1] == pytest.approx(-beside["right_thigh"][1])
+
+
+def test_presets_of_other_robots_fit_them() -> None:
+    """G1's and iCub's presets name links that the robots have, and say what the tree says."""
+    folders = [Path(p) / "cmeel.prefix/share/example-robot-data/robots" for p in sys.path]
+    robots = [p / "g1_description/urdf/g1_29dof_rev_1_0.urdf" for p in folders]
+    robots += [Path(p) / "icub_models/iCub/robots/iCubGazeboV2_7/model.urdf" for p in sys.path]
+    found = [path for path in robots if path.exists()]
+    if not found:
+        pytest.skip("neither example-robot-data nor icub-models is installed")
+    for path in found:
+        rig = from_urdf(path, meshes="none")
+        assert not anatomy_of(rig).guessed
+        assert dict(anatomy_of(rig).parts) == dict(by_shape(rig).parts)
+
+
+def test_a_mapping_that_leaves_a_foot_free_is_refused() -> None:
+    """Nobody lets a robot fall because a name is missing: the link is named."""
+    source = Performer.of_motion(person(), squat(person()))
+    mapping = guessed(source.recording, hrp2(), source.parts)
+    keep = [k for k, link in enumerate(mapping.links) if link != "left_foot"]
+    rows = {name: getattr(mapping, name)[keep] for name in ("turns", "weights", "bones", "twists")}
+    links, segments = (tuple(names[k] for k in keep) for names in (mapping.links, mapping.segments))
+    less = replace(mapping, links=links, segments=segments, **rows)
+    with pytest.raises(InvalidValue, match="leaves left_foot of"):
+        retargeted(source, hrp2(), less)
+    with pytest.raises(UnknownName):
+        retargeted(source, hrp2(), replace(mapping, segments=("tail", *mapping.segments[1:])))
+    with pytest.raises(UnknownLink):
+        retargeted(source, hoap3(), mapping)
+
+
+def test_parts_have_names_of_people() -> None:
+    """A preset that names no part of a person, or one link twice, is refused."""
+    with pytest.raises(InvalidValue, match="tail"):
+        Anatomy("cat", {"tail": "tail"})
+    with pytest.raises(InvalidValue, match="two parts"):
+        Anatomy("snake", {"head": "end", "pelvis": "end"})
+    assert set(anatomy_of(person()).parts) == set(LINKS)
+
+
+def test_feet_on_a_belt_stand() -> None:
+    """Feet that all move backwards alike when they are low stand on a belt, whose speed is found."""
+    times = np.arange(0.0, 4.0, 0.01)
+    phase = (times[:, None] + [0.0, 0.5]) % 1.0
+    stance = phase < 0.6
+    x = np.where(stance, 0.36 - 1.2 * phase, -0.36 + 1.8 * (phase - 0.6))
+    z = np.where(stance, 0.0, 0.1 * np.sin(np.pi * (phase - 0.6) / 0.4))
+    feet = np.stack([x, np.zeros_like(x), z], axis=2)
+    belt = belt_speed(times, feet)
+    assert belt == pytest.approx([-1.2, 0.0, 0.0], abs=0.05)
+    assert not belt_speed(times, feet - times[:, None, None] * belt).any()
+    still = feet - times[:, None, None] * belt
+    found = standing(times, still[:, :1])
+    assert np.mean(found == stance[:, 0]) > 0.9
+    assert len(stretches(found)) == 4
