@@ -24,12 +24,14 @@ from .tracking_figures.live import live_figures
 from .tracking_figures.marker_sets import marker_set_figures
 from .tracking_figures.markers import marker_figures
 from .tracking_figures.passes import pass_figures
+from .tracking_figures.retargeting import retargeting_figures
 from .tracking_figures.smoother import smoother_figures
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 QUICK_LEAVES_OUT = (
     "accuracy of standing and walking, of 48 degrees of freedom and iCub, most dampings of the peer, 18 of 20 starts "
-    "outside the limits, six of the subject's trials and the marker error over all, all but 8 s of the ten live minutes"
+    "outside the limits, six of the subject's trials and the marker error over all, all but 8 s of the ten live "
+    "minutes, three of five retargeted clips, their repair and MuJoCo"
 )
 PARTS: tuple[Callable[[Path, bool], list[Figure]], ...] = (
     pass_figures,
@@ -40,6 +42,7 @@ PARTS: tuple[Callable[[Path, bool], list[Figure]], ...] = (
     marker_set_figures,
     smoother_figures,
     live_figures,
+    retargeting_figures,
 )
 """Each measures its figures from the folder of the recordings, and less of them or on less where it is to be quick."""
 

@@ -62,7 +62,7 @@ class RetargetOptions:
     Attributes:
         keep_pace: joints may be faster than their limits, which is told, instead of the motion slower.
         quiet: low-pass of the poses.
-        slower: so many times as long as recorded, besides what limits ask for.
+        slower: ratio of the duration to the recorded one, besides what limits ask for.
     """
 
     keep_pace: bool = False

@@ -1,0 +1,165 @@
+"""Recorded people followed by robots: feet, limits, speed of the computation, balance and torque, and MuJoCo."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from solver.calibration import calibrate
+from solver.coordinates import joint_coordinates
+from solver.dance.authoring.repair import RepairOptions
+from solver.dance.workflows.retarget import Followed, Held, retarget
+from solver.dynamics import link_motions
+from solver.formats.recording import ReadOptions, read_recording
+from solver.motion import Motion
+from solver.rig import ROOT_NV, Rig
+from solver.rigs import from_urdf, hoap3, hrp2
+from solver.signals import preset_of, smooth_motion
+from solver.tracking import track
+from solver.tracking.retargeting.performer import Performer
+from solver.tracking.retargeting.retarget import Retargeted, RetargetOptions, retargeted
+
+from ..figures.figure import Figure, at_least, at_most, missing
+from .bodies import icub
+
+FILTER = preset_of("jovic_human")
+DEEP, FAST = 0.005, 0.01
+"""[m] below the floor, [m/s] of a standing foot, beyond which a frame counts."""
+SLACK = 1e-6
+CLIPS: dict[str, tuple[str, str, float, str]] = {
+    "squats a": ("subject_a/markers/static1.trc", "subject_a/markers/squats1.trc", 63.5, "female"),
+    "jump a": ("subject_a/markers/static1.trc", "subject_a/markers/DJ1.trc", 63.5, "female"),
+    "walk a": ("subject_a/markers/static1.trc", "subject_a/markers/walking1.trc", 63.5, "female"),
+    "walk b": ("subject_b/markers/static_walk.trc", "subject_b/markers/walk.trc", 75.0, "male"),
+    "walk c": ("subject_c/subject01_static.trc", "subject_c/subject01_walk1.trc", 72.6, "male"),
+}
+QUICK = ("squats a", "walk b")
+SLOW = ("squats a",)
+"""Clips in which people move slowly enough for a robot to keep its balance."""
+SECONDS = 60.0
+"""[s] Most of a repair's search."""
+
+
+def retargeting_figures(data: Path, quick: bool) -> list[Figure]:
+    """Rows by rig and clip."""
+    rows = []
+    for clip in QUICK if quick else CLIPS:
+        source = performer(data, clip)
+        for name, make in robots().items():
+            what = f"retargeted, {name}"
+            if source is None:
+                rows += missing(_kinematic(what, clip, None, 0.0, 0), "no recording")
+                continue
+            rig = make()
+            if rig is None:
+                rows += missing(_kinematic(what, clip, None, 0.0, 0), "the robot's model is not installed")
+                continue
+            began = time.process_time()
+            found = retargeted(source, rig)
+            rows += _kinematic(what, clip, found, time.process_time() - began, len(source.times))
+            if clip in SLOW and not quick:
+                rows += _dynamic(what, clip, source, rig)
+    return rows
+
+
+def robots() -> dict[str, Callable[[], Rig | None]]:
+    """Who follows."""
+    return {"HRP-2": hrp2, "HOAP-3": hoap3, "G1": g1, "iCub": lambda: None if icub() is None else icub().rig}  # type: ignore[union-attr]
+
+
+@cache
+def g1() -> Rig | None:
+    """Unitree's G1, or None where example-robot-data is not installed."""
+    for folder in sys.path:
+        robots_ = Path(folder) / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
+        path = robots_ / "g1_description" / "urdf" / "g1_29dof_rev_1_0.urdf"
+        if path.exists():
+            return from_urdf(path, meshes="none")
+    return None
+
+
+@cache
+def performer(data: Path, clip: str) -> Performer | None:
+    """A recorded person, tracked and filtered; None without the recording."""
+    static, trial, mass, sex = CLIPS[clip]
+    paths = [data / static, data / trial]
+    if not all(path.exists() for path in paths):
+        return None
+    recordings = [read_recording(path, ReadOptions(ragged=True)) for path in paths]
+    found = calibrate(recordings, mass=mass, sex=sex)
+    markers = recordings[-1].markers
+    assert markers is not None
+    tracked = track(found.rig, found.attachments, markers)
+    return Performer.of_motion(found.rig, smooth_motion(found.rig, tracked.times, tracked.q, FILTER), clip)
+
+
+def soles(rig: Rig, motion: Motion, side: str) -> np.ndarray:
+    """Corners of a sole (N, V, 3) [m], world."""
+    links = link_motions(rig, motion)
+    patch = rig.patch(rig.sides[side])
+    link = rig.index(patch.link)
+    turned = np.einsum("ijn,vj->nvi", links.rotation[:, :, link], patch.vertices)
+    return np.asarray(turned + links.position[:, link].T[:, None])
+
+
+def _kinematic(what: str, clip: str, found: Retargeted | None, seconds: float, recorded: int) -> list[Figure]:
+    """Feet, limits and cost; without a motion the rows alone."""
+    data = f"real, {clip}"
+    deep = fast = beyond = rate = slowed = float("nan")
+    if found is not None:
+        rig, motion, stands = found.rig, found.motion, found.footing.stands
+        sunk, hurried = np.zeros(len(motion), bool), []
+        for number, side in enumerate(("right", "left")):
+            corners = soles(rig, motion, side)
+            sunk |= corners[:, :, 2].min(axis=1) < -DEEP
+            speed = np.linalg.norm(np.gradient(corners, motion.times, axis=0), axis=2).max(axis=1)
+            hurried.append(speed[stands[number]] > FAST)
+        deep, fast = float(sunk.sum()), 100.0 * float(np.concatenate(hurried).mean())
+        joints, limits = joint_coordinates(rig, motion.q), rig.limits
+        with np.errstate(invalid="ignore"):
+            outside = (joints < limits.lower - SLACK) | (joints > limits.upper + SLACK)
+            outside |= np.abs(motion.v[:, ROOT_NV:]) > limits.speed * (1.0 + SLACK)
+        beyond, rate, slowed = float(outside.any(axis=1).sum()), len(motion) / seconds, found.slowed
+    return [
+        Figure(f"{what}: frames with a foot deeper than 5 mm", data, deep, "", at_most(0.0), at_most(0.0)),
+        Figure(f"{what}: stance frames with a foot faster than 1 cm/s", data, fast, "%", at_most(1.0), at_most(0.0)),
+        Figure(f"{what}: frames beyond a joint or speed limit", data, beyond, "", at_most(0.0), at_most(0.0)),
+        Figure(f"{what}: frames/s made, one core, limits, contacts and pace included", data, rate, "1/s",
+               at_least(1000.0), at_least(3000.0),
+               note="" if found is None else f"of processor time; {recorded / seconds:.0f} recorded frames/s; lasts "
+               f"{slowed:.2f} times as long as recorded; {100.0 * float(found.converged.mean()):.1f} % converged"),
+    ]  # fmt: skip
+
+
+def _dynamic(what: str, clip: str, source: Performer, rig: Rig) -> list[Figure]:
+    """What passes balance and torque as led and repaired, and whether it falls in MuJoCo."""
+    followed = retarget(source, rig, None, RetargetOptions(), Held(repair=RepairOptions(patience=SECONDS)))
+    data = f"simulated, led by {clip}"
+    shares = [_passing(followed, which) for which in ("before", "after")]
+    rows = [
+        Figure(f"{what}, repaired: frames that pass ZMP and torque", data, shares[1], "%", at_least(95.0),
+               at_least(100.0), note=f"{shares[0]:.1f} % as led; {followed.message}"),
+    ]  # fmt: skip
+    fall = Figure(f"{what}, repaired: falls in MuJoCo", data, None, "", at_most(0.0), at_most(0.0))
+    try:
+        from ..engine.performance import plan
+        from ..engine.simulate import play
+    except ImportError as error:
+        return [*rows, *missing([fall], f"{error}; it is in the benchmarks extra")]
+    schedule = followed.record().schedule
+    assert schedule is not None
+    played = play(rig, plan(rig, followed.motion, schedule))
+    note = "" if played.fell is None else f"fell after {played.fell:.1f} of {followed.motion.times[-1]:.1f} s"
+    return [*rows, Figure(fall.what, data, float(played.fell is not None), "", fall.must, fall.aim, note)]
+
+
+def _passing(followed: Followed, which: str) -> float:
+    """Share [%] of frames that pass balance and torque."""
+    checks = getattr(followed, which)
+    failed = np.any([m.failed for m in checks.margins if m.name in ("zmp", "joint torque")], axis=0)
+    return 100.0 * float(1.0 - np.mean(failed))
