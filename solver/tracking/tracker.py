@@ -29,6 +29,8 @@ PATIENCE = (10, 40)
 shows soon, and later they are out of reach, where another pose as good would only cut the motion."""
 RESTART_GAIN = 0.8
 """A new start is taken where it leaves less than this share of the error."""
+FARTHEST_AHEAD = 3.0
+"""A velocity read off two poses is believed for so many times the time between them."""
 RESTART_EVERY = 10.0
 """[s] of samples between new starts where each has a time budget: one takes as long as some dozens of them."""
 
@@ -97,6 +99,8 @@ class Tracker:
         self._previous: TargetSample | None = None
         self._root: BaumgarteRoot | None = None
         self._begun, self._until = 0.0, np.inf
+        self._stepped = np.inf
+        """[s] between the poses that the velocity was read off; infinite where it was measured."""
         self._since_start = np.inf
         """[s] of samples since a new start was tried."""
         self._pieces = Pairwise(rig, tasks, self.options) if self.options.method == PAIRWISE else None
@@ -169,7 +173,9 @@ class Tracker:
             return self._paired(q, sample)
         if self.options.method == WHOLE_BODY:
             return solver.refined(q, sample, dt, self._until)
-        following = solver.correction(q, self.v * dt, previous, sample, dt)
+        # or two samples with nearly one time stamp, as jitter makes them, would throw the body away at the next
+        going = self.v * min(dt, FARTHEST_AHEAD * self._stepped)
+        following = solver.correction(q, going, previous, sample, dt)
         if self._root is not None:
             following[ROTATION] = self._root.advance(difference(self.rig, q, following)[3:6])
             self.drift = max(self.drift, self._root.drift)
@@ -200,12 +206,14 @@ class Tracker:
             q, converged, error, turn = found
             if self._root is not None:
                 self._root.restart(q[ROTATION])
-        if sample.velocities is not None or sample.angular_velocities is not None:
+        measured = sample.velocities is not None or sample.angular_velocities is not None
+        if measured:
             self.v = solver.velocity(q, sample, dt)
         elif restarted or self.q is q or self.q is None:
             self.v = np.zeros(self.rig.model.nv)
         else:
             self.v = difference(self.rig, self.q, q) / dt
+        self._stepped = np.inf if measured else dt
         self.q, self._previous = q, sample
         bounded = solver.bound_steps > bound_steps
         seconds = time.perf_counter() - self._begun

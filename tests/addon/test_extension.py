@@ -37,12 +37,13 @@ def test_root_file_imports_nothing_of_blender() -> None:
 
 
 def test_manifest_says_what_blender_s_rules_ask() -> None:
-    """Tagline short and without a full stop, version as the package's, permissions for files only."""
+    """Tagline short and without a full stop, version as the package's, permissions for files and the loopback."""
     manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
     assert len(manifest["tagline"]) <= 64
     assert not manifest["tagline"].endswith(".")
     assert manifest["version"] == VERSION
-    assert set(manifest["permissions"]) == {"files"}
+    assert set(manifest["permissions"]) == {"files", "network"}
+    assert all(len(words) <= 64 and not words.endswith(".") for words in manifest["permissions"].values())
 
 
 def test_registering_twice_and_back_leaves_nothing(empty_scene: None) -> None:

@@ -142,3 +142,11 @@ def test_a_budget_spares_new_starts(rig: Rig, targets: Targets) -> None:
         tracker.step(targets.sample(k), 1.0 / RATE)
     tried = tracker._since_start
     assert tried == pytest.approx((len(targets) - 2) / RATE)
+
+
+def test_time_stamps_that_jitter_do_not_throw_the_body_away(rig: Rig, targets: Targets) -> None:
+    """Pairs of samples a microsecond apart, as a sender that was held up stamps them, leave the body at its markers."""
+    tracker = Tracker(rig, targets.tasks, TrackingOptions.one_pass())
+    tracker.start(targets.sample(0), 1.0 / RATE)
+    steps = [tracker.step(targets.sample(k), 1e-6 if k % 2 else 2.0 / RATE) for k in range(1, len(targets))]
+    assert max(step.error for step in steps) < 0.05
