@@ -58,6 +58,13 @@ def _move_ghost(settings: DanceSettings, context: bpy.types.Context) -> None:
         return  # a callback tells nobody: the panel shows what is wrong with the rig
 
 
+SKILLS = (
+    ("beginner", "Beginner", "On both feet, small ranges, no bending back"),
+    ("intermediate", "Intermediate", "Ranges of comfort, little bending back"),
+    ("expert", "Expert", "Ranges of anatomy"),
+)
+
+
 class DanceSettings(bpy.types.PropertyGroup):
     """Settings of dances in a scene."""
 
@@ -99,6 +106,16 @@ class DanceSettings(bpy.types.PropertyGroup):
         soft_max=2.0, max=10.0,
     )  # fmt: skip
     objective: bpy.props.EnumProperty(name="Objective", items=OBJECTIVES)  # type: ignore[valid-type]
+    counted: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="On Counts", description="Postures land on beats, phrases have eight counts, motifs come again mirrored"
+    )
+    bpm: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Tempo", description="Beats a minute, as of the music", default=120.0, min=20.0, max=400.0, precision=0
+    )
+    skill: bpy.props.EnumProperty(name="Skill", items=SKILLS, default="expert")  # type: ignore[valid-type]
+    mirrored: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Mirror Motifs", description="What is danced to one side comes again to the other", default=True
+    )
     calm: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Calm", description="Fill free postures by the calm way between their neighbours, nothing exciting"
     )

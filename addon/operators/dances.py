@@ -158,6 +158,9 @@ def design_words(context: bpy.types.Context) -> list[str]:
     tempo = {"shortest": settings.shortest, "hold": settings.hold}
     words += [word for name, value in tempo.items() if value > 0.0 for word in (f"--{name}", f"{value:g}")]
     words += [*words_of(rig_in(context)), "--objective", settings.objective, "--workers", str(WORKERS)]
+    if settings.counted:
+        words += ["--bpm", f"{settings.bpm:g}", "--skill", settings.skill]
+        words += [] if settings.mirrored else ["--no-mirror"]
     if settings.emphasis != "none":
         words += ["--emphasise", f"{settings.emphasis}={settings.factor:g}"]
     return words

@@ -160,6 +160,12 @@ class EXCITING_DANCE_PT_design(Tab, bpy.types.Panel):  # type: ignore[misc]
             column.prop(settings, "factor")
         column.row().prop(settings, "objective", expand=True)
         column = layout.column(align=True)
+        column.prop(settings, "counted")
+        if settings.counted:
+            column.prop(settings, "bpm")
+            column.prop(settings, "skill")
+            column.prop(settings, "mirrored")
+        column = layout.column(align=True)
         column.prop(settings, "effort")
         column.prop(settings, "seed")
         row = layout.row(align=True)

@@ -14,6 +14,7 @@ import numpy as np
 from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.dance import Dance
 from solver.dance.design.design import DanceOptions, design, human_options
+from solver.dance.design.style import Style
 from solver.identification.base_parameters import BaseParameters, base_parameters
 from solver.identification.excitation.excitation import PLATE_NOISE, base_rows
 from solver.identification.excitation.wrench_noise import WrenchNoise
@@ -99,8 +100,24 @@ def compared(case: Case, postures: Mapping[str, int], workers: int, seed: int, s
     share = 100.0 * sum(kinds.values()) / dance.duration
     limits = SHARE if person and told else NOTHING
     note = ", ".join(f"{kind}s {seconds:.1f} s" for kind, seconds in kinds.items())
+    if person:
+        result.append(style_row(rig, structure, options, dance, data, told))
     result.append(Figure("share of the dance that is steps and holds", data, share, "%", *limits, note=note))
     return result
+
+
+def style_row(
+    rig: Rig, structure: BaseParameters, options: DanceOptions, dance: Dance, data: str, told: bool
+) -> Figure:
+    """What counts, phrases and mirrored motifs cost: the same postures asked for, 120 beats a minute."""
+    styled = design(rig, replace(options, style=Style()))
+    both, plate, loud = (ratio(rig, structure, styled, dance, noise) for noise in noises(options))
+    note = (
+        f"by the second; {styled.duration:.0f} s with style; the plate's noise alone: {plate:.3g}; 2 N, 1 N m and the "
+        f"motion's: {loud:.3g}"
+    )
+    aim = at_most(1.3) if told else None
+    return Figure("style's cost: geometric mean of the deviations, with / without", data, both, "", None, aim, note)
 
 
 def noises(options: DanceOptions) -> tuple[WrenchNoise, WrenchNoise, WrenchNoise]:

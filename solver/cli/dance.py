@@ -15,6 +15,7 @@ from .rig import add_body, body_of
 
 if TYPE_CHECKING:
     from ..dance.design.options import DanceOptions
+    from ..dance.design.style import Style
     from ..rig import Rig
 
 WRITING = 0.97
@@ -35,6 +36,7 @@ Examples:
   python -m solver dance human --height 1.7 --mass 65 --sex female --postures both=8 right=4 left=4 --output out
   python -m solver dance hrp2 --postures 20 --emphasise right_arm=3 --shrink 0.4 --output out
   python -m solver dance robot.urdf --output out
+  python -m solver dance human --height 1.7 --mass 65 --sex female --bpm 110 --skill beginner --output out
   python -m solver dance hoap3 --paper --output out
 """
 
@@ -76,6 +78,15 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="motions of this rig recorded already (.motion.npz, or the folder of one trial) or dances (.npz): the "
         "dance adds most to what they tell",
     )  # fmt: skip
+    style = parser.add_argument_group(
+        "style", "any of them makes it a dance: on counts, in phrases of eight, motifs repeated in the mirror"
+    )
+    style.add_argument("--bpm", type=positive, metavar="N", help="beats a minute (120): postures land on beats")
+    style.add_argument(
+        "--skill", choices=("beginner", "intermediate", "expert"),
+        help="ranges of comfort; a beginner neither stands on one foot nor bends back (expert: those of anatomy)",
+    )  # fmt: skip
+    style.add_argument("--no-mirror", action="store_true", help="motifs are not danced again in the mirror")
     group.add_argument("--effort", type=effort, default=1.0, metavar="X", help="of the search; 0.2 for a quick look")
     group.add_argument("--rate", type=rate, default=100.0, metavar="HZ", help="of dance.csv and dance.mot (100)")
     group.add_argument("--workers", type=count, default=2, metavar="N", help="processes (2)")
@@ -122,6 +133,7 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
         "seed": options.seed,
         "workers": options.workers,
     }
+    changes["style"] = _style(options)
     if kind not in ("hoap3", "human"):
         changes["step"] = None  # by the sole's length
     said = ("shortest", "hold", "speed", "step", "objective")
@@ -129,6 +141,16 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     if options.paper:
         return paper_options("human" if kind == "human" else "hoap3", **changes)
     return (human_options if kind == "human" else DanceOptions)(**changes)  # type: ignore[arg-type]
+
+
+def _style(options: argparse.Namespace) -> Style | None:
+    """The style, where anything of it was said."""
+    from ..dance.design.style import Style
+
+    said = {name: value for name in ("bpm", "skill") if (value := getattr(options, name)) is not None}
+    if not said and not options.no_mirror:
+        return None
+    return Style(**said, mirrored=not options.no_mirror)
 
 
 def _postures(words: list[str]) -> dict[str, int]:

@@ -14,6 +14,7 @@ from solver.cli.dance import dance_options, run
 from solver.dance.design.body_parts import body_parts, emphasis_of
 from solver.dance.design.dance_file import DANCE
 from solver.dance.design.design import DanceOptions, design
+from solver.dance.design.style import Style
 from solver.errors import Cancelled, InvalidValue, UnknownName
 from solver.formats.manifest import MANIFEST
 from solver.formats.storage import read_storage
@@ -196,3 +197,17 @@ def test_what_is_not_said_is_what_identifies_best_or_the_paper(
     """Robots dance at their own speed, people at theirs, with --paper as in the paper; what is said counts first."""
     found = dance_options(parser().parse_args(["dance", "hoap3", *words, "--output", "out"]), rig)
     assert (found.objective, found.shortest, found.hold, found.via, found.speed) == tempo
+
+
+@pytest.mark.parametrize(
+    ("words", "style"),
+    [
+        ((), None),
+        (("--bpm", "100"), Style(bpm=100.0)),
+        (("--skill", "beginner"), Style(skill="beginner")),
+        (("--no-mirror",), Style(mirrored=False)),
+    ],
+)
+def test_any_word_of_style_makes_it_a_dance_on_counts(words: tuple[str, ...], style: Style | None) -> None:
+    """Without such a word whatever identifies best is designed."""
+    assert dance_options(parser().parse_args(["dance", "hoap3", *words, "--output", "out"]), RIG).style == style

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,7 +27,8 @@ from ...workers import shared
 from .body_parts import require_danceable
 from .dance import Dance, TraceEntry
 from .excitation_groups import EXCITATION_GROUPS
-from .footsteps import Footwork, Ground
+from .footsteps import Ground
+from .mirror import Mirror
 from .options import DanceOptions, expected_deviations, human_options, paper_options
 from .postures import PosturePool, choose
 from .reachability import distances
@@ -35,9 +37,11 @@ from .sequence import (
     PostureSequence,
     SequenceTask,
     find_candidates,
+    footwork_of,
     run_sequence,
     transition_planner,
 )
+from .style import ARC, Style, on_counts
 
 RING = ("both", "left", "right_forward", "right")
 """Order in which foot configurations are danced: of all orders the one with the fewest steps between them."""
@@ -65,13 +69,67 @@ def design(
         return _Design(rig, DanceOptions() if options is None else options, progress, recorded).run()
 
 
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Moves on one footing.
+
+    Attributes:
+        stands: foot configuration.
+        source: configuration whose moves they are; empty: its own.
+        mirrors: seen in the mirror.
+    """
+
+    stands: str
+    source: str = ""
+    mirrors: bool = False
+
+    @property
+    def motif(self) -> str:
+        """Configuration that the moves were designed in."""
+        return self.source or self.stands
+
+
+def blocks_of(configurations: Sequence[str], style: Style | None) -> list[Block]:
+    """What is danced where, in order: with mirrored motifs each side's and, at the end, the first."""
+    blocks = [Block(name) for name in configurations]
+    if style is None or not style.mirrored:
+        return blocks
+    for place, block in reversed(list(enumerate(blocks))):
+        if block.stands == "left":
+            blocks.insert(place + 1, Block("right", "left", mirrors=True))
+    return [*blocks, *(Block("both", "both", mirrors=True) for block in blocks if block.stands == "both")]
+
+
+def styled(options: DanceOptions) -> DanceOptions:
+    """The postures to design: half of those that come again in the mirror, none on one foot for a beginner.
+
+    Raises:
+        InvalidValue: a beginner's dance on one foot alone.
+    """
+    style = options.style
+    if style is None:
+        return options
+    postures = dict(options.postures)
+    if not style.level.one_legged:
+        postures = {name: count for name, count in postures.items() if name not in ("left", "right")}
+        if not any(postures.values()):
+            raise InvalidValue(f"{style.skill}s do not stand on one foot: ask for postures on both feet as well")
+    if style.mirrored:
+        postures["both"] = -(-postures.get("both", 0) // 2)
+        postures["left"] = -(-(postures.get("left", 0) + postures.pop("right", 0)) // 2)
+    return replace(options, postures=postures)
+
+
 class _Design:
     def __init__(self, rig: Rig, options: DanceOptions, progress: Progress, recorded: Sequence[Motion]) -> None:
-        self.rig, self.options, self.progress = rig, options, progress
+        self.rig, self.progress = rig, progress
+        self.options = options = styled(options)
         self.planner = transition_planner(rig, options)
         self.structure = base_parameters(rig)
         self.weights = emphasised(rig, options.emphasis)
-        self.configurations = [name for name in RING if options.postures.get(name, 0)]
+        ring = RING if options.style is None else tuple(ARC)
+        self.configurations = [name for name in ring if options.postures.get(name, 0)]
+        self.blocks = blocks_of(self.configurations, options.style)
         expected = expected_deviations(rig, options)
         if expected is None and recorded:
             raise InvalidValue("recordings made before count for the objective 'sigma', not for the paper's criterion")
@@ -83,7 +141,7 @@ class _Design:
 
     def run(self) -> Dance:
         self.progress(0.0, "feet and postures")
-        self.footwork = Footwork(self.planner)
+        self.footwork = footwork_of(self.planner, self.options)
         self.stations = self._route()
         asked = [(self.rig, self.options, name, self._seed(k)) for k, name in enumerate(self.configurations)]
         candidates = list(shared(find_candidates, asked, min(self.options.workers, len(asked))))
@@ -102,12 +160,14 @@ class _Design:
         Raises:
             InvalidValue: the rig cannot step from one to another.
         """
-        result, here = {}, "both"
-        for name, after in zip(self.configurations, [*self.configurations[1:], "both"]):
-            self._steps(here, name)
-            way = self.footwork.way(name, after)
-            here = way[1] if name == "both" and len(way) > 1 else name
-            result[name] = (name, here)
+        result: dict[str, tuple[str, str]] = {}
+        here = "both"
+        for block, after in zip(self.blocks, [*self.blocks[1:], Block("both")]):
+            self._steps(here, block.stands)
+            way = self.footwork.way(block.stands, after.stands)
+            closed = block.mirrors or self.options.style is not None  # a motif ends where its mirror image begins
+            here = way[1] if block.stands == "both" and len(way) > 1 and not closed else block.stands
+            result[block.stands] = (block.stands, here)
         self._steps(here, "both")
         return result
 
@@ -146,7 +206,7 @@ class _Design:
                     name, grounds[name].home, start, stop, chosen[name][first:last], first, history[group], self.known,
                     seed,
                 )  # fmt: skip
-                tasks.append((self.rig, self.options, task))
+                tasks.append((self.rig, self.options.styled(name), task))
                 owners.append((group, name))
             try:
                 with interruptible():
@@ -185,34 +245,69 @@ class _Design:
         postures: list[int] = []
         trace: list[TraceEntry] = []
         here = "both"
-        for name in self.configurations:
-            own = sequences[name]
+        for block in self.blocks:
+            own = sequences[block.motif]
             if not own:
                 continue
-            entry, leave = self.stations[name]
+            entry, leave = self.stations[block.stands]
             segments += self._steps(here, entry)
+            here = leave
+            if block.mirrors:
+                offset = len(segments)
+                for sequence in own:
+                    postures += [len(segments) + index for index in sequence.postures]
+                    segments += [self._mirrored(segment, block.stands) for segment in sequence.segments]
+                self.notes.append(f"from segment {offset} on: the motif of {block.motif}, mirrored")
+                continue
             for sequence in own:
                 offset = len(segments)
                 segments += sequence.segments
                 postures += [offset + index for index in sequence.postures]
-                trace += [TraceEntry(offset + s.segment, name, s.criterion, s.straight, s.kind) for s in sequence.trace]
-            here = leave
+                trace += [
+                    TraceEntry(offset + s.segment, block.motif, s.criterion, s.straight, s.kind) for s in sequence.trace
+                ]
             if not own[-1].gone:
                 path, _ = self.planner.straight(
-                    "to the next step", own[-1].stop, footwork.station(leave), grounds[name].footing
+                    "to the next step", own[-1].stop, footwork.station(leave), grounds[block.motif].footing
                 )
                 if path is None:
                     break
                 segments.append(path)
         else:
             segments += self._steps(here, "both")
-        wanted = sum(self.options.postures[name] for name in self.configurations)
+        if self.options.style is not None:
+            segments, places = on_counts(segments, self.options.style)
+            postures = [int(places[k]) for k in postures]
+            trace = [replace(entry, segment=int(places[entry.segment])) for entry in trace]
+        wanted = sum(self.options.postures[block.motif] for block in self.blocks)
         self.report |= {"design [s]": time.perf_counter() - self.began, "left out": wanted - len(postures)}
         return Dance(
             self.rig, tuple(segments), self.options.checks, self.options.step, tuple(postures),
             tuple(trace), criterion, self.options.seed, len(postures) == wanted and not self.cancelled,
             tuple(dict.fromkeys(self.notes)), self.report,
         )  # fmt: skip
+
+    def _mirrored(self, segment: DanceSegment, stands: str) -> DanceSegment:
+        """A segment's mirror image, or the straight way between its ends where a body that is not even fails it.
+
+        Raises:
+            InvalidValue: neither is feasible, with what fails.
+        """
+        footing = self.planner.legged.footing(stands)
+        image = Mirror(self.planner.legged).segment(segment, footing)
+        checks, worst = self.planner.checked(image)
+        if worst >= 0.0:
+            return image
+        plain = None
+        if segment.kind != "hold":
+            plain, _ = self.planner.straight(image.name, image.start, image.stop, footing)
+        if plain is None:
+            failed = "; ".join(str(failure) for failure in checks.worst_failures if failure.failed)
+            raise InvalidValue(
+                f"the motif cannot be mirrored: {segment.name} in the mirror: {failed}; dance without mirrored motifs"
+            )
+        self.notes.append(f"{image.name}: the straight way, its mirror image is not feasible")
+        return plain
 
     def _steps(self, first: str, last: str) -> list[DanceSegment]:
         """The steps from one station to another."""

@@ -14,6 +14,7 @@ from ...motion import Motion
 from ...rig import Rig
 from ...scene.words import spoken
 from .dance import Dance
+from .difficulty import Difficulty, difficulties
 from .options import noise_of
 from .recorded import MoreTime, more_time, recorded_information
 
@@ -58,6 +59,7 @@ class Evaluation:
         total_condition: cond(W_b).
         relative: (B,) relative standard deviations at `PLATE_NOISE`, `VERIFIED` samples a second.
         more: what ten more seconds would bring.
+        moves: how hard each is.
     """
 
     margins: tuple[WorstMargin, ...]
@@ -66,6 +68,7 @@ class Evaluation:
     total_condition: float
     relative: np.ndarray
     more: MoreTime | None = None
+    moves: tuple[Difficulty, ...] = ()
 
     @property
     def well(self) -> int:
@@ -98,6 +101,9 @@ class Evaluation:
             "conditions": {link: _plain(value) for link, value in zip(rig.links, self.conditions)},
             "total_condition": _plain(self.total_condition),
             "base_parameters": len(self.relative),
+            "moves": [
+                {"segment": m.segment, "difficulty": m.score, "because": list(m.reasons)} for m in self.moves
+            ],
             "below_10_percent": self.well,
             "ten_more_seconds": None if self.more is None else _plain(self.more.gain),
             "notes": list(dance.notes),
@@ -125,7 +131,13 @@ def evaluate(rig: Rig, dance: Dance, recorded: Sequence[Motion] = ()) -> Evaluat
     expected = ExpectedDeviations(structure, rig.prior, np.ones(len(rig.links)), noise_of(rig))
     more = more_time(dance, expected, recorded_information(rig, expected, recorded))
     return Evaluation(
-        tuple(worst.values()), tuple(failures), found.link_conditions(), found.total_condition, relative, more
+        tuple(worst.values()),
+        tuple(failures),
+        found.link_conditions(),
+        found.total_condition,
+        relative,
+        more,
+        difficulties(dance),
     )
 
 
@@ -160,6 +172,8 @@ def report_text(rig: Rig, dance: Dance, found: Evaluation) -> str:
         "Condition number by link",
         *(f"  {spoken(link):20s} {value:12.4g}" for link, value in zip(rig.links, found.conditions)),
     ]
+    lines += ["", "Moves, and how hard they are"]
+    lines += [f"  {dance.starts[m.segment]:8.2f} s  {m}  {dance.segments[m.segment].name}" for m in found.moves]
     replaced = [f"  {s.segment}: {dance.segments[s.segment].name}" for s in dance.trace if s.kind != "exciting"]
     lines += ["", "Transitions replaced by the straight path:", *(replaced or ["  none"])]
     lines += ["", "Notes:", *(f"  {note}" for note in dance.notes or ("none",))]

@@ -12,6 +12,7 @@ from ...errors import InvalidValue
 from ...rig import ROOT_NV
 from ...trajectory.legged_rig import Footing
 from ...trajectory.segment import DanceSegment
+from .mirror import Mirror
 from .transitions import TransitionPlanner
 
 LIFTS = (0.12, 0.08, 0.05, 0.03)
@@ -54,16 +55,20 @@ class Footwork:
 
     Args:
         planner: finds the steps.
+        mirror: the right side's stations are the left side's mirror images.
 
     Attributes:
         both: footing side by side.
         home: (D,) neutral posture there.
     """
 
-    def __init__(self, planner: TransitionPlanner) -> None:
-        self._planner, self._legged = planner, planner.legged
+    def __init__(self, planner: TransitionPlanner, mirror: Mirror | None = None) -> None:
+        self._planner, self._legged, self._mirror = planner, planner.legged, mirror
         self.both = self._legged.footing("both")
         self.home = self._legged.home(self.both)
+        if mirror is not None:
+            even = self._legged.with_feet(0.5 * (self.home + mirror.image(self.home)), self.both.anchors)
+            self.home = self._legged.still(even[None], SIDES)[0][0]
         self._stations = {"both": self.home}
         self._steps: dict[tuple[str, str], DanceSegment] = {}
 
@@ -80,7 +85,9 @@ class Footwork:
     def station(self, name: str) -> np.ndarray:
         """Posture (D,) of a station."""
         if name not in self._stations:
-            if name == "right_forward":
+            if self._mirror is not None and name in ("right", OVER["right"]):
+                self._stations[name] = self._mirror.image(self.station(name.replace("right", "left")))
+            elif name == "right_forward":
                 self._stations[name] = self._forward()
             elif name in OTHER:
                 self._stations[name] = self._lifted(name)

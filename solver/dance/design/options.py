@@ -15,6 +15,7 @@ from ...identification.excitation.expected_deviations import NOISE, RATE, Expect
 from ...identification.excitation.wrench_noise import MotionErrors, WrenchNoise
 from ...rig import Rig
 from ...trajectory.splines import VIA_POINTS
+from .style import ARC, Style
 
 ROBOT_NOISE = WrenchNoise(NOISE, RATE, MotionErrors(position=0.0005, angle=0.0005, rate=200.0, cutoff=20.0))
 """A good plate, joint encoders, and a root seen by cameras."""
@@ -47,6 +48,7 @@ class DanceOptions:
         starts: of the multi-start choice among them.
         rounds: linear programmes per transition.
         noise: of the equations by which ``"sigma"`` expects deviations.
+        style: counts, motifs and skill; None: whatever identifies best.
         seed: the same seed gives the same dance, whatever the number of workers.
         workers: processes.
     """
@@ -69,6 +71,7 @@ class DanceOptions:
     starts: int = 4
     rounds: int = 5
     noise: WrenchNoise = ROBOT_NOISE
+    style: Style | None = None
     seed: int = 0
     workers: int = 2
 
@@ -87,10 +90,16 @@ class DanceOptions:
             raise InvalidValue(f"seed {self.seed} must not be negative, speed {self.speed} must be positive")
         if self.step is not None and not np.isfinite(self.step):
             raise InvalidValue(f"the step must be finite, got {self.step}")
+        if self.style is not None:
+            self.style.require_followed(max(self.shortest, self.quickest_step))
         if self.via not in (None, VIA_POINTS):
             raise InvalidValue(
                 f"a transition chooses {VIA_POINTS} control values of each joint, or all: not {self.via!r}"
             )
+
+    def styled(self, configuration: str) -> DanceOptions:
+        """The options of one foot configuration's moves, by the arc of the dance."""
+        return self if self.style is None else replace(self, shortest=ARC[configuration] * self.shortest)
 
     @property
     def checks(self) -> CheckOptions:

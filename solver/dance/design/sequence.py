@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,9 +16,11 @@ from ...trajectory.transition_problem import Objective
 from .dance import SAME_POSTURE, TraceEntry
 from .excitation_groups import criterion_of, excited_columns, free_columns
 from .footsteps import Footwork, Ground
+from .mirror import Mirror
 from .options import DanceOptions, expected_deviations
 from .postures import Draw, PosturePool, draw_pool
 from .reachability import open_paths
+from .style import comfortable
 from .transitions import Outcome, SearchOptions, TransitionPlanner
 
 History = tuple[np.ndarray, np.ndarray]
@@ -51,10 +53,25 @@ class PostureSequence:
 
 def transition_planner(rig: Rig, options: DanceOptions) -> TransitionPlanner:
     """Search and judges for a rig under the options."""
-    legged = LeggedRig(rig, shrink=options.shrink, step=options.step, speed=options.speed)
+    style = options.style
+    speed = options.speed if style is None else min(options.speed, style.level.speed)
+    legged = LeggedRig(rig, shrink=options.shrink, step=options.step, speed=speed)
     search = SearchOptions(options.rounds, options.via, options.shortest, options.quickest_step)
+    if style is not None:
+        legged.lower, legged.upper = comfortable(legged, legged.home(legged.footing("both")), style.level)
+        search = replace(search, beat=style.beat, lead=options.hold)
     coarse, fine = SegmentChecker(rig, options.search_checks, 1.0), SegmentChecker(rig, options.search_checks, 0.0)
     return TransitionPlanner(legged, coarse, fine, search)
+
+
+def footwork_of(planner: TransitionPlanner, options: DanceOptions) -> Footwork:
+    """The rig's steps; even ones where motifs are mirrored.
+
+    Raises:
+        InvalidValue: a rig that cannot be mirrored.
+    """
+    mirrored = options.style is not None and options.style.mirrored
+    return Footwork(planner, Mirror(planner.legged) if mirrored else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +93,7 @@ def find_candidates(rig: Rig, options: DanceOptions, configuration: str, seed: i
     """Where a foot configuration is danced, and postures there."""
     with one_blas_thread():
         own = transition_planner(rig, options)
-        ground = Footwork(own).ground(configuration)
+        ground = footwork_of(own, options).ground(configuration)
         number = options.postures[configuration]
         draw = Draw(max(options.pool, 4 * number), seed)
         pool = draw_pool(own.legged, own.coarse, ground.footing, ground.home, base_parameters(rig), draw)
@@ -211,6 +228,9 @@ class _Run:
 
     def _excite(self, paths: list[DanceSegment]) -> None:
         for path in paths:
+            resting = self.segments[-1].kind == "hold" if self.segments else self.task.number > 0
+            if self.options.style is not None and not resting:  # every move on counts has its hold before it
+                self._hold("breath", path.start)
             outcome: Outcome = self.planner.exciting(
                 path, self.footing, self.objective, self.history[1], self.columns, self._next_seed()
             )

@@ -21,6 +21,7 @@ from ...trajectory.segment import DanceSegment, SegmentChecker, fine
 from ...trajectory.splines import AT_REST, Spline
 from ...trajectory.transition_problem import Objective, TransitionAim, TransitionProblem, instants
 from ...trajectory.transition_search import search
+from .style import counted
 
 FINE_RATE = 500.0
 """[1/s] at which a segment is judged before it may be danced."""
@@ -43,12 +44,22 @@ class SearchOptions:
         via: N_K, free control values per joint; None: all that the segment has.
         shortest: T_F [s], the least duration of a transition.
         quickest_step: [s] the same of a step.
+        beat: [s] on which segments land; None: there is none.
+        lead: [s] of the hold before a transition.
     """
 
     rounds: int = 6
     via: int | None = None
     shortest: float = 1.0
     quickest_step: float = 1.0
+    beat: float | None = None
+    lead: float = 0.0
+
+    def lasting(self, seconds: float, kind: str) -> float:
+        """[s] A duration not below ``seconds``: where there are beats, so that the segment lands on one."""
+        if self.beat is None:
+            return seconds
+        return counted(seconds, self.beat, 0.0 if kind == "step" else self.lead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +113,8 @@ class TransitionPlanner:
             lift: [m] by which each side's foot is raised on the way.
         """
         least, slower = (self.options.quickest_step, SLOWER_STEP) if kind == "step" else (self.options.shortest, SLOWER)
-        duration = first = max(least, self._shortest(start, stop))
+        least -= self.options.lead if kind != "step" else 0.0  # a move on counts has its hold within them
+        duration = first = self.options.lasting(max(least, self._shortest(start, stop)), kind)
         trouble, dip = "", 0.0
         while duration <= SLOWEST * first and dip <= DEEPEST * self.legged.straight_height:
             control = Spline(duration, fine(duration)).straight(start, stop)
@@ -118,7 +130,7 @@ class TransitionPlanner:
             trouble = "; ".join(str(failure) for failure in failures)
             if any(failure.check.static for failure in failures if failure.failed):  # slower does not help
                 break
-            duration *= slower
+            duration = self.options.lasting(duration * slower, kind)
         return None, f"{name}: {trouble}"
 
     def checked(self, segment: DanceSegment, rate: float = FINE_RATE) -> tuple[Checks, float]:

@@ -1,0 +1,105 @@
+"""Left and right exchanged: postures and segments of a rig seen in the x-z plane."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...coordinates import coordinate_names, joint_places, to_manifold
+from ...dynamics import link_poses
+from ...errors import InvalidValue
+from ...rig import ROOT_NV, Rig
+from ...trajectory.legged_rig import Footing, LeggedRig
+from ...trajectory.segment import DanceSegment
+
+FLIP = np.array([1.0, -1.0, 1.0])
+"""A place, or a slide's way, in the mirror."""
+TURN = np.array([-1.0, 1.0, -1.0])
+"""A turn's axis in the mirror."""
+ALIKE = 1e-6
+"""By how much mirrored axes may differ."""
+PLACED = 0.003
+"""[m] by which a link of a mirrored posture may miss its partner's mirror image."""
+SIDES = {"right": "left", "left": "right", "both": "both"}
+
+
+class Mirror:
+    """The mirror image of a rig's flat coordinates (D,).
+
+    Raises:
+        InvalidValue: the rig's sides are no mirror images of each other, with the joint or link that is not.
+    """
+
+    def __init__(self, legged: LeggedRig) -> None:
+        rig = legged.rig
+        self._legged = legged
+        partner = {a: b for pair in rig.pairs for a, b in (pair, pair[::-1])}
+        names = coordinate_names(rig)
+        turns = link_poses(rig, rig.neutral)[0]
+        spans = {rig.links[k]: span for k, (_, _, span) in enumerate(joint_places(rig))}
+        nv = rig.nv
+        self._from, self._sign = np.arange(legged.size), np.ones(legged.size)
+        self._sign[:ROOT_NV] = np.concatenate([FLIP, TURN])
+        for number, (joint, _, span) in enumerate(joint_places(rig)):
+            if number == 0:
+                continue
+            link = rig.links[number]
+            other = partner.get(link, link)
+            there = spans[other]
+            if there.stop - there.start != span.stop - span.start:
+                raise InvalidValue(f"rig {rig.name!r} cannot be mirrored: {link} and {other} have other joints")
+            flip = FLIP if joint.kind == "prismatic" else TURN
+            own = flip * (turns[number] @ _axes(joint.axes).T).T
+            theirs = (turns[rig.index(other)] @ _axes(rig.joints[rig.index(other)].axes).T).T
+            for axis, match, column, source in zip(own, theirs, range(*_range(span)), range(*_range(there))):
+                sign = float(np.sign(axis @ match))
+                if np.abs(sign * axis - match).max() > ALIKE:
+                    name = names[column - ROOT_NV]
+                    raise InvalidValue(
+                        f"rig {rig.name!r} cannot be mirrored: the axis of {name} is no mirror image of its partner's; "
+                        "dance without mirrored motifs"
+                    )
+                self._from[source], self._sign[source] = column, sign
+        feet = legged.foot_columns
+        for side, columns in feet.items():
+            self._from[columns], self._sign[columns] = feet[SIDES[side]], np.concatenate([FLIP, TURN])
+        self._require_placed(rig, nv, partner)
+
+    def _require_placed(self, rig: Rig, nv: int, partner: dict[str, str]) -> None:
+        """Some posture's links must be where those of its image are."""
+        lower, upper = (np.clip(x, -1.0, 1.0) for x in (self._legged.lower[:nv], self._legged.upper[:nv]))
+        y = np.zeros(self._legged.size)
+        y[:nv] = lower + np.linspace(0.3, 0.7, nv) * (upper - lower)
+        still = np.zeros((2, nv))
+        both = np.stack([y, self.image(y)])[:, :nv]
+        places = [link_poses(rig, q)[1] for q in to_manifold(rig, both, still, still).q]
+        images = FLIP * places[0][[rig.index(partner.get(link, link)) for link in rig.links]]
+        away = np.linalg.norm(images - places[1], axis=1)
+        if away.max() > PLACED:
+            worst = rig.links[int(np.argmax(away))]
+            raise InvalidValue(
+                f"rig {rig.name!r} cannot be mirrored: in a mirrored posture {worst} is {100 * away.max():.1f} cm "
+                "beside the mirror image of its partner; dance without mirrored motifs"
+            )
+
+    def image(self, y: np.ndarray) -> np.ndarray:
+        """The mirror image of coordinates (..., D)."""
+        return self._sign * np.asarray(y)[..., self._from]
+
+    def segment(self, segment: DanceSegment, footing: Footing) -> DanceSegment:
+        """A segment's mirror image on the mirrored footing."""
+        control = self._legged.with_feet(self.image(segment.control), footing.anchors)
+        name = " ".join(SIDES.get(word, word) for word in segment.name.split(" "))
+        return replace(
+            segment, name=f"{name}, mirrored", control=control, solved=footing.solved, anchors=footing.anchors
+        )
+
+
+def _axes(axes: np.ndarray) -> np.ndarray:
+    """(k, 3) of a joint's coordinates; a spherical joint turns about its own three."""
+    return axes if len(axes) else np.eye(3)
+
+
+def _range(span: slice) -> tuple[int, int]:
+    return span.start, span.stop

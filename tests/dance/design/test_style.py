@@ -1,0 +1,139 @@
+"""Laws of counts, mirrors and skill."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.coordinates import to_manifold
+from solver.dance.design.dance import Dance
+from solver.dance.design.design import DanceOptions, blocks_of, design, human_options, styled, transition_planner
+from solver.dance.design.difficulty import HARDEST, difficulties
+from solver.dance.design.mirror import Mirror
+from solver.dance.design.style import PHRASE, PICK_UP, SKILLS, Style, bending, comfortable, counted
+from solver.dynamics import link_poses
+from solver.errors import InvalidValue, UnknownPreset
+from solver.rig import Rig
+from solver.rigs import hoap3, hrp2, human
+from solver.so3 import exp
+from solver.trajectory.legged_rig import LeggedRig
+
+ROBOT, PERSON = hoap3("middle", torque="peak"), human(1.7, 65.0, "female")
+STYLED = DanceOptions(postures={"both": 2}, pool=12, starts=1, rounds=1, workers=1, style=Style(bpm=100.0))
+
+
+@pytest.fixture(scope="module")
+def dance() -> Dance:
+    """A motif of one posture and its mirror image."""
+    return design(ROBOT, STYLED)
+
+
+@pytest.mark.parametrize("rig", [ROBOT, PERSON, hrp2()], ids=["HOAP-3", "person", "HRP-2"])
+def test_a_mirrored_posture_is_its_mirror_image(rig: Rig) -> None:
+    """Every link is where its partner is in the mirror, and the image of an image is the posture."""
+    legged = LeggedRig(rig, shrink=0.4, step=0.1)
+    mirror = Mirror(legged)
+    y = np.random.default_rng(2).uniform(-0.4, 0.4, legged.size)
+    np.testing.assert_array_equal(mirror.image(mirror.image(y)), y)
+    both = np.stack([y, mirror.image(y)])[:, : rig.nv]
+    still = np.zeros_like(both)
+    places = [link_poses(rig, q)[1] for q in to_manifold(rig, both, still, still).q]
+    partner = {a: b for pair in rig.pairs for a, b in (pair, pair[::-1])}
+    expected = np.array([1.0, -1.0, 1.0]) * places[0][[rig.index(partner.get(link, link)) for link in rig.links]]
+    np.testing.assert_allclose(places[1], expected, atol=0.003)
+
+
+def test_a_rig_with_unlike_sides_cannot_be_mirrored() -> None:
+    """The joint whose axis has no mirror image is named, with what to do."""
+    joints = list(ROBOT.joints)
+    number = ROBOT.index(ROBOT.pairs[-1][1])
+    joints[number] = replace(joints[number], rotation=joints[number].rotation @ exp(np.array([0.3, 0.2, 0.1])))
+    turned = replace(ROBOT, joints=tuple(joints))
+    with pytest.raises(InvalidValue, match=r"cannot be mirrored.*without mirrored motifs"):
+        Mirror(LeggedRig(turned, shrink=0.4, step=0.2))
+
+
+def test_postures_land_on_beats_and_no_move_crosses_a_phrase(dance: Dance) -> None:
+    """After the pick-up every move ends on a count; a move of at most eight counts lies within its phrase."""
+    beat = 0.6
+    assert dance.complete
+    assert len(dance.postures) == 2
+    begin = 0.0
+    for segment, start in zip(dance.segments, dance.starts):
+        if segment.kind == "hold":
+            begin = (start - PICK_UP * beat) / beat
+            continue
+        end = (start + segment.duration - PICK_UP * beat) / beat
+        assert end == pytest.approx(round(end), abs=1e-6)
+        first = max(begin, end - PHRASE)
+        assert np.floor(first / PHRASE + 1e-9) == np.floor((end - 1e-6) / PHRASE) or end - first > PHRASE
+
+
+def test_a_motif_comes_again_in_the_mirror_and_keeps_every_limit(dance: Dance) -> None:
+    """The second half's coordinates are the first half's mirror image, feasible at 500 Hz and without a jump."""
+    mirror = Mirror(dance.legged(ROBOT))
+    halves = [s for s in dance.segments if s.kind == "exciting"]
+    own, image = halves[: len(halves) // 2], halves[len(halves) // 2 :]
+    nv = ROBOT.nv
+    for first, second in zip(own, image):
+        np.testing.assert_allclose(mirror.image(first.control)[:, :nv], second.control[:, :nv], atol=1e-12)
+    assert [str(f) for checks in dance.check(ROBOT, 500.0) for f in checks.first_failures] == []
+    assert dance.largest_jump() < 1e-9
+
+
+def test_left_and_right_are_balanced() -> None:
+    """What was asked for on either foot is danced once on each; a beginner stands on both."""
+    both = styled(replace(STYLED, postures={"both": 4, "right": 1, "left": 2, "right_forward": 1}))
+    assert both.postures == {"both": 2, "left": 2, "right_forward": 1}
+    order = [(b.stands, b.motif, b.mirrors) for b in blocks_of(["both", "right_forward", "left"], both.style)]
+    assert order == [
+        ("both", "both", False), ("right_forward", "right_forward", False), ("left", "left", False),
+        ("right", "left", True), ("both", "both", True),
+    ]  # fmt: skip
+    with pytest.raises(InvalidValue, match="one foot"):
+        styled(replace(STYLED, postures={"left": 2}, style=Style(skill="beginner")))
+
+
+def test_a_beginner_bends_back_little_and_stays_in_comfort() -> None:
+    """Ranges shrink about home, home stays inside, and trunk, head and root bend backward by no more than asked."""
+    legged = transition_planner(PERSON, human_options()).legged
+    home = legged.home(legged.footing("both"))
+    skill = SKILLS["beginner"]
+    lower, upper = comfortable(legged, home, skill)
+    inside = np.isfinite(lower) & np.isfinite(upper)
+    assert ((lower <= home + 1e-12) & (home <= upper + 1e-12))[legged.trunk].all()
+    assert (upper - lower)[inside].sum() < 0.7 * (legged.upper - legged.lower)[inside & np.isfinite(legged.upper)].sum()
+    assert lower[4] == -skill.back
+    columns = bending(legged)
+    assert len(columns) >= 2
+    for column, sign in columns:
+        back = -lower[column] if sign > 0.0 else upper[column]
+        assert back <= skill.back + 1e-12
+
+
+@pytest.mark.parametrize(("seconds", "counts"), [(0.4, 1), (0.6, 2), (1.1, 4), (2.6, 8), (4.1, 16)])
+def test_moves_fill_whole_counts(seconds: float, counts: int) -> None:
+    """A move lasts 1, 2, 4, 8 or whole phrases of counts, its hold among them."""
+    assert counted(seconds, 0.5) == pytest.approx(0.5 * counts)
+    assert counted(seconds - 0.2, 0.5, 0.2) == pytest.approx(0.5 * counts - 0.2)
+
+
+def test_every_move_tells_how_hard_it_is(dance: Dance) -> None:
+    """From one to five; the same move slower is never harder."""
+    found = difficulties(dance)
+    assert [m.segment for m in found] == [k for k, s in enumerate(dance.segments) if s.kind in ("exciting", "straight")]
+    assert all(1 <= m.score <= HARDEST for m in found)
+    slow = replace(dance, segments=tuple(s.lasting(3.0 * s.duration) for s in dance.segments), trace=())
+    assert all(a.score <= b.score for a, b in zip(difficulties(slow), found))
+
+
+def test_bad_styles_are_refused() -> None:
+    """A tempo that no joint can follow names the fastest that does; other bad values name themselves."""
+    with pytest.raises(InvalidValue, match=r"no joint can follow; choose at most 240 beats"):
+        human_options(style=Style(bpm=300.0))
+    with pytest.raises(InvalidValue, match="beats a minute"):
+        Style(bpm=0.0)
+    with pytest.raises(UnknownPreset, match="beginner"):
+        Style(skill="master")
