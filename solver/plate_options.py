@@ -31,11 +31,15 @@ class KnownLayout:
         plates: their names.
         free_moment: factor of the free moments; None: the vertical moment is not used.
         shift: (3,) [m] by which they stand elsewhere than the file says, world.
+        shifts: (3,) [m] of each plate, beyond that; none where no plate does.
+        gains: factors of what each plate reads; none where all are right.
     """
 
     plates: tuple[str, ...]
     free_moment: float | None
     shift: tuple[float, ...]
+    shifts: tuple[tuple[float, ...], ...] = ()
+    gains: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,11 @@ class Wrenches:
         values[:, :, 3:] += np.cross(np.broadcast_to(shift, (len(self.frames), 3)), values[:, :, :3])
         return Wrenches(self.times, self.frames, values, self.measured)
 
+    def scaled(self, factors: np.ndarray) -> Wrenches:
+        """A copy in which what each sensor reads is multiplied by its factor (K,)."""
+        values = self.values * np.asarray(factors, float)[:, None]
+        return Wrenches(self.times, self.frames, values, self.measured)
+
     def without(self, axes: Sequence[int]) -> Wrenches:
         """A copy in which these axes of the total count as not measured."""
         measured = np.array(self.measured)

@@ -20,13 +20,19 @@ class PlateCorrection:
     Attributes:
         free_moment: factor of the free moments; None: the vertical moment counts as not measured.
         shift: (3,) [m] by which the plates stand elsewhere than the file says, world.
+        shifts: (K, 3) [m] by which each plate does beyond that; no K where none does.
+        gains: (K,) factors of what each plate reads; no K where all are right.
     """
 
     free_moment: float | None = 1.0
     shift: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    shifts: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    gains: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shift", frozen("shift", self.shift, (3,)))
+        object.__setattr__(self, "shifts", frozen("shifts", self.shifts, (None, 3)))
+        object.__setattr__(self, "gains", frozen("gains", self.gains, (None,)))
 
     def applied(self, wrenches: Wrenches) -> Wrenches:
         """The wrenches as they should have been recorded."""
@@ -34,6 +40,10 @@ class PlateCorrection:
             wrenches = wrenches.without((VERTICAL,))
         elif self.free_moment != 1.0:
             wrenches = wrenches.with_free_moments(self.free_moment)
+        if len(self.gains):
+            wrenches = wrenches.scaled(self.gains)
+        if len(self.shifts):
+            wrenches = wrenches.displaced(self.shifts)
         return wrenches.displaced(self.shift) if np.any(self.shift) else wrenches
 
 

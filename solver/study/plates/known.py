@@ -23,7 +23,9 @@ def known_plates(
     """
     found: dict[tuple[str, ...], list[KnownLayout]] = {}
     for plates, correction in corrections:
-        layout = KnownLayout(plates, correction.free_moment, tuple(float(x) for x in correction.shift))
+        shift, gains = (tuple(map(float, values)) for values in (correction.shift, correction.gains))
+        shifts = tuple(tuple(map(float, own)) for own in correction.shifts)
+        layout = KnownLayout(plates, correction.free_moment, shift, shifts, gains)
         found.setdefault(plates, []).append(layout)
     layouts = tuple(alike[0] for alike in found.values() if len(set(alike)) == 1)
     groups = () if mass is None else mass.groups
@@ -52,7 +54,9 @@ def as_known(
         mine = own.get(trial, UNCHANGED)
         free = known.free_moment if options.free_moment == AS_SHOWN else mine.free_moment
         shift = mine.shift if options.overrules(PLACE) else np.array(known.shift)
-        result[trial] = PlateCorrection(free, shift)
+        shifts = mine.shifts if options.overrules(PLACE) else np.reshape(known.shifts, (-1, 3))
+        gains = mine.gains if options.overrules(MASS) else np.array(known.gains)
+        result[trial] = PlateCorrection(free, shift, shifts, gains)
         sure = {f.kind for f in findings if trial in f.trials and f.done is not Done.UNCERTAIN}
         if free != mine.free_moment and FREE_MOMENT in sure:
             text = "the free moment has another sign than on the same plates in the recordings that were fitted"

@@ -86,12 +86,12 @@ def _place(item: Weighed) -> _Place | None:
     (y, y_std), (x, x_std) = (block_fit(vertical, sign * missing[:, axis], blocks) for sign, axis in ((1, 3), (-1, 4)))
     if not np.isfinite([x_std, y_std]).all():
         return None
-    facing = _facing(item.trial.motion.q[used])
+    facing = facing_of(item.trial.motion.q[used])
     own = np.diag([x_std[0] ** 2, y_std[0] ** 2]) + facing @ np.diag(POSTURE**2) @ facing.T
     return _Place(np.array([x[0], y[0]]), own, facing, int(used.sum()))
 
 
-def _facing(q: np.ndarray) -> np.ndarray:
+def facing_of(q: np.ndarray) -> np.ndarray:
     """Forward and left of the root link (2, 2), world, level, mean over configurations (N, nq)."""
     forward = to_matrix(q[:, 3:7])[:, :2, 0].mean(axis=0)
     forward = forward / max(float(np.linalg.norm(forward)), 1e-9)

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from ...plate_options import PLACE, PlateOptions
+from ...plate_options import MASS, PLACE, PlateOptions
 from ...rig import Rig
 from ...trial import Trial
 from .correction import UNCHANGED, PlateCorrection
+from .each import each_findings
 from .finding import Finding
 from .free_moment import free_moment_findings
 from .known import as_known
@@ -58,6 +59,14 @@ def suspect(rig: Rig, trials: Sequence[Trial], options: PlateOptions) -> Suspici
         if shift.any():
             for name in finding.trials:
                 corrections[name] = replace(corrections.get(name, UNCHANGED), shift=shift)
+    for finding, each in each_findings(items, options.overrules(PLACE), options.overrules(MASS)):
+        findings.append(finding)
+        if each.changes:
+            for name in finding.trials:
+                before = corrections.get(name, UNCHANGED)
+                shifts = each.shifts + before.shifts if len(before.shifts) else each.shifts
+                gains = each.gains * before.gains if len(before.gains) else each.gains
+                corrections[name] = replace(before, shifts=shifts, gains=gains)
     layouts = {item.name: item.layout for item in items}
     corrections, disagreements = as_known(layouts, corrections, findings, options)
     return Suspicion((*findings, *disagreements), corrections)

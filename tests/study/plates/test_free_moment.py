@@ -131,14 +131,6 @@ def test_overruling_the_finding_is_taking_the_moment_as_it_is() -> None:
             PlateOptions(**wrong)  # type: ignore[arg-type]
 
 
-@pytest.fixture(scope="module")
-def runner(shared_data: Path) -> Body:
-    """Real: subject_e's two runs, tracked."""
-    recordings = load([shared_data / "subject_e"])
-    person = calibrate_subject(recordings, sex="male", mass=72.8)
-    return person.rig, track_all(person, recordings, jobs=1)
-
-
 def test_two_runs_have_the_right_sign(runner: Body) -> None:
     """Real, subject_e: nothing is found in the files as they are; both reversed in software are found and undone."""
     rig, records = runner

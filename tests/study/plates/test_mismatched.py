@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +22,6 @@ from solver.motion import Markers
 from solver.plate_options import BELONGING, MASS, PLACE, STANDSTILL, PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of
-from solver.study.pipeline import calibrate_subject, load, track_all
 from solver.study.plates.finding import Done, Finding
 from solver.study.plates.standstill import still_forces, still_markers
 from solver.study.preparation import Prepared, prepare
@@ -34,14 +32,6 @@ PRESET = preset_of("human_8hz")
 MASS_OF_E = 72.9
 BY_NAME = {case.name: case for case in CASES}
 Body = tuple[Rig, tuple[TrialRecord, ...]]
-
-
-@pytest.fixture(scope="module")
-def runner(shared_data: Path) -> Body:
-    """Real: subject_e's two runs, tracked."""
-    recordings = load([shared_data / "subject_e"])
-    person = calibrate_subject(recordings, sex="male", mass=72.8)
-    return person.rig, track_all(person, recordings, jobs=1)
 
 
 def findings(prepared: Prepared, kind: str) -> list[Finding]:
