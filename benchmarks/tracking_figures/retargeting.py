@@ -41,7 +41,7 @@ CLIPS: dict[str, tuple[str, str, float, str]] = {
 QUICK = ("squats a", "walk b")
 SLOW = ("squats a",)
 """Clips in which people move slowly enough for a robot to keep its balance."""
-SECONDS = 60.0
+SECONDS = 20.0
 """[s] Most of a repair's search."""
 
 

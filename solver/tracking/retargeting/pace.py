@@ -12,15 +12,15 @@ from .posing import Poses
 
 AROUND = 0.2
 """[s] before and after a moment that is too fast in which time is stretched as much as in it."""
-ROOM = 0.97
-"""Share of a joint's speed limit that is used."""
+ROOM = 0.95
+"""Share of a joint's speed limit that is aimed at: feet that are brought back ask for a little more."""
 
 
-def stretch(rig: Rig, times: np.ndarray, poses: Poses) -> np.ndarray:
-    """(N - 1,) by how much longer each step must last; at least 1, without jumps."""
+def stretch(rig: Rig, times: np.ndarray, poses: Poses, room: float) -> np.ndarray:
+    """(N - 1,) by how much longer each step must last for a share ``room`` of the limits; at least 1, without jumps."""
     speeds = np.abs(np.diff(poses.y[:, ROOT_NV:], axis=0)) / np.diff(times)[:, None]
     with np.errstate(invalid="ignore"):
-        needed = np.maximum((speeds / (ROOM * rig.limits.speed)).max(axis=1, initial=0.0), 1.0)
+        needed = np.maximum((speeds / (room * rig.limits.speed)).max(axis=1, initial=0.0), 1.0)
     width = 2 * int(np.ceil(AROUND / np.median(np.diff(times)))) + 1
     needed = maximum_filter1d(needed, width, mode="nearest")
     for _ in range(2):  # the mean of maxima over one width is at least each of them in its middle

@@ -21,7 +21,7 @@ from ..anatomy import ARM, LEG, anatomy_of, centres
 from ..bone_mapping import BoneMapping, guessed
 from ..track import manifold_velocities
 from .footing import Footing, footing
-from .pace import places_at, poses_at, stretch, stretched, turns_at
+from .pace import ROOM, places_at, poses_at, stretch, stretched, turns_at
 from .performer import Performer
 from .posing import Likely, Poses, Posing, Wanted
 from .whole_motion import configurations
@@ -33,7 +33,7 @@ FROM_REST, ONWARDS, AGAIN = 40, 12, 6
 HALVES = (0.25, 0.5, 0.75)
 """Shares of the way from rest by which a frame is begun anew."""
 SWEEPS, BOTH = 60, 2
-"""Times at most that neighbours are asked in turn: the one before, the one after; without gain they are asked once."""
+"""Times at most that neighbours are asked in turn, the one before and the one after; each once until it is better."""
 BETTER = 0.99
 """Share of its cost below which another pose is better."""
 LEAP = 1.0
@@ -50,7 +50,8 @@ WRIST = 1.2
 """[rad]"""
 RAISED = 0.05
 """[m]"""
-FASTER = 1.0 + 1e-6
+FASTER, LONGER = 1.0 + 1e-6, 1.005
+"""Shares of a limit, and of the duration, beyond which it is told."""
 ROUNDS = 4
 """Times that the pace is looked at again."""
 
@@ -261,13 +262,13 @@ class _Follower:
         """Frames that have gone the wrong way round, or leap, begun anew by halves, and from their neighbours."""
         turn, y = np.array(poses.turn), np.array(poses.y)
 
-        def tried(frames: np.ndarray, start: Poses) -> int:
+        def tried(frames: np.ndarray, start: Poses) -> np.ndarray:
             own = wanted.frames(frames)
-            found, _ = self.posing.posed(own, start, FROM_REST)
+            found, _ = self.posing.posed(own, start, ONWARDS)
             here = Poses(turn[frames], y[frames])
             better = self.posing.costs(own, found) < BETTER * self.posing.costs(own, here)
             turn[frames[better]], y[frames[better]] = found.turn[better], found.y[better]
-            return int(better.sum())
+            return frames[better]
 
         lost = np.flatnonzero(self.posing.lost(wanted, poses))
         if len(lost):
@@ -279,19 +280,20 @@ class _Follower:
                 part = replace(own, turns=exp(share * way) @ turns)
                 begun, _ = self.posing.posed(part, begun, ONWARDS)
             tried(lost, begun)
-        idle = 0
+        asked = np.zeros((BOTH, len(y)), bool)
         for number in range(SWEEPS):
-            on = 1 - 2 * (number % 2)
+            way_on, on = number % BOTH, 1 - 2 * (number % BOTH)
             lost = self.posing.lost(wanted, Poses(turn, y))
             leaps = np.abs(np.diff(y[:, ROOT_NV:], axis=0)).max(axis=1) > LEAP
             wrong = np.append(False, leaps) if on > 0 else np.append(leaps, False)
             wrong |= lost & ~np.roll(lost, on)
             wrong[0 if on > 0 else -1] = False
-            frames = np.flatnonzero(wrong)
-            better = tried(frames, Poses(turn[frames - on], y[frames - on])) if len(frames) else 0
-            idle = 0 if better else idle + 1
-            if idle == BOTH:
+            frames = np.flatnonzero(wrong & ~asked[way_on])
+            if not len(frames) and asked.any():
                 break
+            asked[way_on, frames] = True
+            better = tried(frames, Poses(turn[frames - on], y[frames - on]))
+            asked[:, np.clip(np.concatenate([better - 1, better + 1]), 0, len(y) - 1)] = False
         return Poses(turn, y)
 
     def quiet(self, times: np.ndarray, poses: Poses, preset: FilterPreset) -> tuple[Poses, np.ndarray]:
@@ -313,7 +315,7 @@ class _Follower:
                 found = self._at(times, ends, poses, step)
             if options.keep_pace or round_ == ROUNDS:
                 break
-            more = stretch(self.rig, found.times, found.poses)
+            more = stretch(self.rig, found.times, found.poses, 1.0 if round_ else ROOM)
             if more.max() <= FASTER:
                 break
             at = 0.5 * (times[1:] + times[:-1])
@@ -357,8 +359,8 @@ def _told(follower: _Follower, found: Paced, options: RetargetOptions) -> list[s
     speeds = np.abs(np.diff(found.poses.y[:, ROOT_NV:], axis=0)) / np.diff(found.times)[:, None]
     with np.errstate(invalid="ignore"):
         share = (speeds / rig.limits.speed).max(axis=0, initial=0.0)
-    if lasts > options.slower * FASTER:
-        told.append(f"it lasts {lasts:.2f} times as long as recorded: joints would have been too fast")
+    if lasts > options.slower * LONGER:
+        told.append(f"it lasts {lasts:.3g} times as long as recorded: joints would have been too fast")
     elif share.max(initial=0.0) > FASTER:
         worst = int(np.argmax(share))
         told.append(f"{coordinate_names(rig)[worst]} is {share[worst]:.2f} times as fast as its limit")
