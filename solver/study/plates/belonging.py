@@ -23,6 +23,8 @@ MOVES = 0.02
 """Share of the weight that forces must change for their clock, or whose they are, to be read off them."""
 ELSEWHERE = "somewhat beside their place"
 """A cause that does not make forces foreign: the place of plates is judged later, and corrected."""
+STIRS = 0.08
+"""Share of the weight that one side must change for the other to stand still beside it: tracked standing has noise."""
 CARRIES = 0.8
 """Share of what the motion needs that plates must push, of those loaded, before nothing unmeasured can excuse them."""
 BY_CHANCE = 0.05
@@ -117,13 +119,10 @@ def unrelated(item: Pair, clocks: Sequence[Misfit], mass: float) -> tuple[float,
     if loaded.sum() < LEAST_BLOCKS or pushed[:, 2].sum() < CARRIES * needed[:, 2].sum():
         return 0.0, ""
     motion, plates = change(needed, mass), change(pushed, mass)
-    if max(motion, plates) < MOVES:
-        return 0.0, ""
-    if motion < MOVES:
-        return 1.0, "the forces change while the body stands"
-    if plates < MOVES:
-        return 1.0, "the forces stay while the body moves"
-    if not clocks:
+    if min(motion, plates) < MOVES and max(motion, plates) > STIRS:
+        what = "change while the body stands" if motion < plates else "stay while the body moves"
+        return 1.0, f"the forces {what}"
+    if min(motion, plates) < MOVES or not clocks:
         return 0.0, ""
     own = mean_misfit(item, mass)
     other = np.array([np.nanmean(clock.square) for clock in clocks])

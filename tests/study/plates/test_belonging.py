@@ -62,6 +62,12 @@ def test_a_body_that_stands_is_given_no_moving_forces() -> None:
     assert belonging_findings([pair("trial", standing, standing)], MASS, False) == []
 
 
+def test_the_noise_of_standing_is_no_motion() -> None:
+    """Somebody who stands, tracked so badly that his motion seems to need 3 % of his weight more, is believed."""
+    needed = MASS * GRAVITY * (1.0 + 0.03 * np.random.default_rng(2).standard_normal(len(TIMES)))
+    assert belonging_findings([pair("trial", needed, np.full(len(TIMES), MASS * GRAVITY))], MASS, False) == []
+
+
 def test_unmeasured_support_excuses() -> None:
     """Plates that carry half of the body are not held against its motion: a chair may take up what they do not."""
     half = 0.5 * np.full(len(TIMES), MASS * GRAVITY)
