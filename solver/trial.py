@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ import numpy as np
 
 from .arrays import frozen_mask
 from .errors import InvalidValue
-from .motion import JointCoordinates, Markers, Motion, SegmentPoses, span_of
+from .motion import JointCoordinates, Markers, Motion, SegmentPoses, Shifts, span_of
 from .wrenches import Wrenches
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ class Trial:
         excluded: why frames do not count: (reason, number of frames), for the report.
         shaken: the motion with its own noise once more, each a new draw (`signals.Shaken`); () where that is unknown.
         preset: low-pass that both sides of the equations are to pass; None where they hold frame by frame as they are.
+        pulled: makes how far the markers of each link lie aside of it (`signals.Pulled`); None where no markers tell
+            or the motion's links are shifted by them already.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Trial:
     excluded: tuple[tuple[str, int], ...] = field(default=())
     shaken: Collection[Motion] = field(default=())
     preset: FilterPreset | None = None
+    pulled: Callable[[], Shifts] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "counted", frozen_mask("counted", self.counted, (len(self.motion),)))

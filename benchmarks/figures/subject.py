@@ -39,8 +39,9 @@ class Unseen:
     """One split: parameters fitted to all other trials, tested on this one.
 
     Attributes:
-        comparison: wrenches, reconstructed up to where the other trials' plates show the motion to be believed.
-        plain: wrenches, the whole band believed.
+        comparison: wrenches, reconstructed as far as the other trials' plates show the motion to be believed, links
+            going with their own markers by the shares that those plates show.
+        plain: wrenches, the whole band believed, joints rigid.
         flight: None for a trial without flight.
     """
 

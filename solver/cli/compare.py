@@ -86,6 +86,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         jobs=options.jobs,
         standing=standing,
         believed=_cutoffs(found_then.believed),
+        shares=found_then.shares,
         soft=told.soft,
         plates=replace(plate_options(options), known=found_then.plates),
     )
@@ -113,10 +114,13 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class FoundThen:
-    """Up to where the identification believed each link's motion, [Hz] by axis, None without end; and its plates."""
+    """Up to where the identification believed each link's motion, [Hz] by axis, None without end; its plates; and by
+    which shares links went with their own markers.
+    """
 
     believed: tuple[tuple[float | None, ...], ...] | None
     plates: KnownPlates
+    shares: tuple[tuple[float, ...], ...] | None = None
 
 
 def _cutoffs(written: tuple[tuple[float | None, ...], ...] | None) -> tuple[tuple[float, ...], ...] | None:

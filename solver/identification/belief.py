@@ -16,10 +16,13 @@ import numpy as np
 
 from ..inertials import InertialParameters
 from ..rig import Rig
+from ..signals import rate_of_grid
 from ..trial import Trial
 from .blocks import AXES, FORCE_AXES
-from .equations import measured_wrench, shares_of_links, up_to
+from .equations import measured_wrench, moved_here, shares_of_links, up_to
+from .giving import likeliest, tells, wrenches_of_shares
 from .regions import regions
+from .trust import Trust
 
 SHARES = (0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0)
 """Cut-offs that are tried, of the trial's own; besides, none at all."""
@@ -29,6 +32,8 @@ EXACT = 1e-6
 """Share of what was measured below which an error of the reconstruction is rounding."""
 WORTH = 0.002
 """Share of what a wholly believed motion leaves unexplained that a cut-off must explain to be taken."""
+LEFT = 1e-3
+"""Share of the error of a wholly believed motion below which what cut-offs leave is taken for rounding."""
 ROUNDS = 10
 """How often the regions are gone through; three or four settle them."""
 
@@ -44,14 +49,17 @@ class Doubts:
         links: L, the number of links.
         regions: places of the links of each, R of them.
         tried: of each trial (C,) [Hz] cut-offs, the last infinite; none of a trial that tells nothing.
-        grams: of each trial (K, 6, R C + 1, R C + 1) mean products, of K bodies, of what the regions need through each
-            cut-off (the cut-off varying fastest) and of what was measured, over the error of the last cut-offs.
+        grams: of each trial (K, 6, R C + 1 + E, R C + 1 + E) mean products, of K bodies, of what the regions need
+            through each cut-off (the cut-off varying fastest), of what was measured, and of what E = 3 L shares of the
+            links' own markers add (`giving`; E = 0 where no markers tell), over the error of the last cut-offs.
+        counts: of each trial, how many independent numbers its frames are.
     """
 
     links: int
     regions: tuple[np.ndarray, ...]
     tried: tuple[np.ndarray, ...]
     grams: tuple[np.ndarray, ...]
+    counts: tuple[float, ...]
 
     @staticmethod
     def of(rig: Rig, trials: Sequence[Trial], bodies: Sequence[InertialParameters], base: int | str = 0) -> Doubts:
@@ -65,7 +73,8 @@ class Doubts:
         """
         parts = tuple(regions(rig).values())
         found = [_left(rig, trial, bodies, parts, base) for trial in trials]
-        return Doubts(len(rig.links), parts, tuple(tried for tried, _ in found), tuple(grams for _, grams in found))
+        counts = tuple(_independent(trial) for trial in trials)
+        return Doubts(len(rig.links), parts, tuple(cutoffs for cutoffs, _ in found), tuple(g for _, g in found), counts)
 
     def cutoffs(self, body: int = 0, trials: Sequence[int] | None = None) -> np.ndarray:
         """Cut-offs (L, 6) [Hz] by link and axis, of low-passes of what its motion needs, that explain best.
@@ -78,15 +87,68 @@ class Doubts:
             trials: places of the trials to learn from, those that the body was fitted to; all by default.
         """
         result = np.full((self.links, AXES), np.inf)
-        chosen = [k for k in (range(len(self.tried)) if trials is None else trials) if len(self.tried[k])]
-        if not chosen or any(not np.array_equal(self.tried[k], self.tried[chosen[0]]) for k in chosen):
-            return result  # trials of different bands have no cut-off in common
-        grams = np.sum([self.grams[k][body] for k in chosen], axis=0)
+        chosen = self._alike(trials)
+        if not chosen:
+            return result
+        size = self._size(chosen[0])
+        grams = np.sum([self.grams[k][body][:, :size, :size] for k in chosen], axis=0)
         for axis in np.flatnonzero(np.isfinite(grams).all(axis=(1, 2))):
             best = _best(grams[axis], len(self.regions), WORTH * len(chosen))
             for links, place in zip(self.regions, best):
                 result[links, axis] = self.tried[chosen[0]][place]
         return result
+
+    def trust(self, body: int = 0, trials: Sequence[int] | None = None) -> Trust:
+        """`cutoffs`, then the `shares` that go with them."""
+        cutoffs = self.cutoffs(body, trials)
+        return Trust(cutoffs, self.shares(cutoffs, body, trials))
+
+    def shares(self, cutoffs: np.ndarray, body: int = 0, trials: Sequence[int] | None = None) -> np.ndarray | None:
+        """Shares (L, 3) of what a link's own markers do that explain best what these cut-offs (L, 6) leave (`giving`).
+
+        Every trial weighs alike, and as all of them do together. None where no markers tell.
+
+        Args:
+            cutoffs: as `cutoffs` found them.
+            body: which of the bodies.
+            trials: places of the trials to learn from; all by default.
+        """
+        told = [k for k in self._alike(trials) if self.grams[k].shape[-1] > self._size(k)]
+        if not told:
+            return None
+        weight = float(np.mean([self.counts[k] for k in told]))
+        own = against = np.zeros(())
+        for k in told:
+            size = self._size(k)
+            for axis in np.flatnonzero(np.isfinite(self.grams[k][body]).all(axis=(1, 2))):
+                gram = self.grams[k][body, axis]
+                rest = self._rest(self.tried[k], cutoffs[:, axis])
+                error = max(float(rest @ gram[:size, :size] @ rest), LEFT)
+                own = own + weight / error * gram[size:, size:]
+                against = against + weight / error * gram[size:, :size] @ rest
+        return likeliest(own, against).reshape(self.links, -1) if own.ndim else None
+
+    def _alike(self, trials: Sequence[int] | None) -> list[int]:
+        """Places of those trials that tell something; none if their bands differ, with no cut-off in common."""
+        chosen = [k for k in (range(len(self.tried)) if trials is None else trials) if len(self.tried[k])]
+        return chosen if all(np.array_equal(self.tried[k], self.tried[chosen[0]]) for k in chosen) else []
+
+    def _size(self, trial: int) -> int:
+        return len(self.regions) * len(self.tried[trial]) + 1
+
+    def _rest(self, tried: np.ndarray, cutoffs: np.ndarray) -> np.ndarray:
+        """(R C + 1,) by which a Gram matrix's parts make the error that cut-offs (L,) leave."""
+        result = np.zeros((len(self.regions), len(tried)))
+        for region, links in enumerate(self.regions):
+            result[region, int(np.flatnonzero(tried == cutoffs[links[0]])[0])] = -1.0
+        return np.append(result.reshape(-1), 1.0)
+
+
+def _independent(trial: Trial) -> float:
+    """How many independent numbers the frames that count are on each axis: two for each period of the cut-off."""
+    if trial.preset is None:
+        return float(trial.counted.sum())
+    return float(trial.counted.sum()) * min(1.0, 2.0 * trial.preset.cutoff / rate_of_grid(trial.motion.times))
 
 
 def told(rig: Rig, believed: np.ndarray) -> str:
@@ -140,15 +202,22 @@ def _left(
     tried = np.append(np.array(SHARES) * trial.preset.cutoff, np.inf)
     measured, whole = measured_wrench(rig, trial, base)[trial.counted], shares_of_links(rig, trial, bodies, parts, base)
     size = len(parts) * len(tried) + 1
-    grams = np.empty((len(bodies), AXES, size, size))
+    added = np.zeros((len(measured), 0, AXES))
+    if tells(trial):
+        added = moved_here(rig, trial, wrenches_of_shares(rig, trial), base)[trial.counted]
+    grams = np.empty((len(bodies), AXES, size + added.shape[1], size + added.shape[1]))
     rows = np.empty((size, len(measured)))
-    for body, axis in np.ndindex(len(bodies), AXES):
-        for place, cutoff in enumerate(tried):
-            rows[place : -1 : len(tried)] = up_to(trial, whole[:, body, :, axis], cutoff)[trial.counted].T
-        rows[-1] = measured[:, axis]
-        error = np.mean((rows[-1] - rows[len(tried) - 1 : -1 : len(tried)].sum(axis=0)) ** 2)
-        rounding = EXACT**2 * np.mean(rows[-1] ** 2) + np.finfo(float).tiny
-        grams[body, axis] = rows @ rows.T / len(measured) / max(error, rounding)
+    for axis in range(AXES):
+        shares, rows[-1] = np.ascontiguousarray(added[:, :, axis].T), measured[:, axis]
+        own = shares @ shares.T / len(measured)
+        for body in range(len(bodies)):
+            for place, cutoff in enumerate(tried):
+                rows[place : -1 : len(tried)] = up_to(trial, whole[:, body, :, axis], cutoff)[trial.counted].T
+            error = np.mean((rows[-1] - rows[len(tried) - 1 : -1 : len(tried)].sum(axis=0)) ** 2)
+            rounding = EXACT**2 * np.mean(rows[-1] ** 2) + np.finfo(float).tiny
+            across = shares @ rows.T / len(measured)
+            gram = np.block([[rows @ rows.T / len(measured), across.T], [across, own]])
+            grams[body, axis] = gram / max(error, rounding)
     return tried, grams
 
 

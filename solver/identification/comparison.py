@@ -14,6 +14,7 @@ from ..inertials import InertialParameters
 from ..rig import Rig
 from ..trial import Trial
 from .equations import measured_wrench, origins, reconstructed_wrenches
+from .trust import Trust
 
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 """World axes; moments about the base link's origin."""
@@ -82,7 +83,7 @@ def compare(
     prior: InertialParameters,
     *,
     base: int | str = 0,
-    believed: np.ndarray | None = None,
+    believed: Trust | None = None,
 ) -> Comparison:
     """Explain one trial's counted frames by both parameter sets; it counts as not used.
 
@@ -91,7 +92,7 @@ def compare(
         trial: to explain.
         identified, prior: the parameter sets.
         base: base link, about whose origin the moments are taken.
-        believed: (L, 6) [Hz] up to which the links' motion is believed, see `belief`; all by default.
+        believed: how far the motion is, see `belief` and `giving`; all of it by default.
 
     Raises:
         InvalidValue: the trial has no counted frame.

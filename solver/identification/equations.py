@@ -24,6 +24,8 @@ from ..signals import low_pass, low_pass_pieces, rate_of_grid, stretches
 from ..so3 import cross, nearest
 from ..trial import Trial
 from .blocks import AXES, FORCE_AXES
+from .giving import tells, wrenches_of_shares
+from .trust import Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ def measured_wrench(rig: Rig, trial: Trial, base: int | str = 0) -> np.ndarray:
 
     NaN where an axis was not measured or a sensor delivered nothing.
     """
-    wrench = _moved_here(rig, trial, trial.wrenches.total[:, None], base)[:, 0]
+    wrench = moved_here(rig, trial, trial.wrenches.total[:, None], base)[:, 0]
     wrench[~np.asarray(trial.wrenches.measured)] = np.nan
     return wrench
 
@@ -128,7 +130,7 @@ def reconstructed_wrench(
     trial: Trial,
     parameters: InertialParameters,
     base: int | str = 0,
-    believed: np.ndarray | None = None,
+    believed: Trust | None = None,
 ) -> np.ndarray:
     """Wrench (N, 6) that the trial's motion needs, Y phi, written and filtered as `measured_wrench`.
 
@@ -137,7 +139,7 @@ def reconstructed_wrench(
         trial: whose motion it is.
         parameters: of the rig's links.
         base: base link, about whose origin the moments are taken.
-        believed: (L, 6) [Hz] up to which each link's motion is believed on each axis; all of it by default.
+        believed: how far the motion is; all of it by default.
     """
     return reconstructed_wrenches(rig, trial, [parameters], base, believed)[:, 0]
 
@@ -147,17 +149,21 @@ def reconstructed_wrenches(
     trial: Trial,
     bodies: Sequence[InertialParameters],
     base: int | str = 0,
-    believed: np.ndarray | None = None,
+    believed: Trust | None = None,
 ) -> np.ndarray:
     """`reconstructed_wrench` (N, K, 6) of K bodies that move alike, for little more than the price of one."""
     if believed is None:
         return shares_of_links(rig, trial, bodies, [np.arange(len(rig.links))], base)[:, :, 0]
-    cutoffs, member = np.unique(believed, axis=0, return_inverse=True)
+    cutoffs, member = np.unique(believed.cutoffs, axis=0, return_inverse=True)
     groups = [np.flatnonzero(member.reshape(-1) == row) for row in range(len(cutoffs))]
     shares = shares_of_links(rig, trial, bodies, groups, base)
     for row, axis in np.ndindex(*cutoffs.shape):
         shares[:, :, row, axis] = up_to(trial, shares[:, :, row, axis], float(cutoffs[row, axis]))
-    return np.asarray(shares.sum(axis=2))
+    whole = np.asarray(shares.sum(axis=2))
+    if believed.shares is not None and tells(trial):
+        added = wrenches_of_shares(rig, trial).swapaxes(1, 2) @ believed.shares.reshape(-1)
+        whole += moved_here(rig, trial, added[:, None], base)
+    return whole
 
 
 def shares_of_links(
@@ -171,7 +177,7 @@ def shares_of_links(
     ]
     wrenches = predicted_wrenches(rig, trial.motion, parts, axes="world")
     wrenches[..., FORCE_AXES:] += np.cross(origins(rig, trial, 0)[:, None], wrenches[..., :FORCE_AXES])
-    return _moved_here(rig, trial, wrenches, base).reshape(len(wrenches), len(bodies), len(groups), AXES)
+    return moved_here(rig, trial, wrenches, base).reshape(len(wrenches), len(bodies), len(groups), AXES)
 
 
 def up_to(trial: Trial, values: np.ndarray, cutoff: float) -> np.ndarray:
@@ -194,7 +200,7 @@ def origins(rig: Rig, trial: Trial, base: int | str = 0) -> np.ndarray:
     return link_motions(rig, trial.motion).position[:, base_index(rig, base)].T
 
 
-def _moved_here(rig: Rig, trial: Trial, world: np.ndarray, base: int | str) -> np.ndarray:
+def moved_here(rig: Rig, trial: Trial, world: np.ndarray, base: int | str = 0) -> np.ndarray:
     """Wrenches (N, K, 6) about the world origin through the trial's low-pass and about the base link's origin."""
     values = np.concatenate([world.reshape(len(world), -1), origins(rig, trial, base)], axis=1)
     if trial.preset is not None:

@@ -27,6 +27,7 @@ from .least_squares import minimum_norm
 from .posterior import covariance_root, posterior, widened
 from .regression import Regression
 from .result import Identification, Uncertainty
+from .trust import Trust
 
 METHODS = ("consistent", "hierarchical", "constrained", "minimum_norm")
 WEIGHT_ROUNDS = 2
@@ -34,6 +35,8 @@ WEIGHT_ROUNDS = 2
 LEAST_FLIGHT = 5
 """A flight of fewer frames says nothing."""
 HALF = 0.5
+SHARES_TOLD = 4
+"""Largest shares of links' own markers that are named."""
 _NOT_SHOWN = "a bias that all blocks share, from moving skin or a skeleton that does not quite fit, widens none of them"
 
 Method = Callable[[Regression], Estimate]
@@ -143,7 +146,8 @@ def identify(
     believed, comparisons = _comparisons(rig, [t for t in trials if t.name in parts], estimate, folds, options)
     spread = _uncertainty(rig, whole, estimate, options, notes, Part(progress, 0.5, 1.0))
     _tell_noise(whole, options, notes)
-    _tell_belief(rig, believed, notes)
+    _tell_belief(rig, believed.cutoffs, notes)
+    _tell_shares(rig, believed.shares, notes)
     held = () if options.method == "minimum_norm" else options.held
     _tell_unshown(rig, estimate, held, notes)
     noise = float(np.sqrt(noise_variance(whole, estimate.parameters) * estimate.settings.get("data inflation", 1.0)))
@@ -271,21 +275,22 @@ def _folds(
 
 def _comparisons(
     rig: Rig, trials: Sequence[Trial], estimate: Estimate, folds: Sequence[_Fold], options: IdentifyOptions
-) -> tuple[np.ndarray, list[Comparison]]:
-    """Cut-offs (L, 6) [Hz] up to which the motion is believed, and every trial explained: used, then unused."""
+) -> tuple[Trust, list[Comparison]]:
+    """How far the motion is believed, and every trial explained: used, then unused."""
     learning = {trial.name: trial for trial in (*trials, *(other for fold in folds for other in fold.others))}
     places = {name: place for place, name in enumerate(learning)}
     bodies = [each.parameters for each in (estimate, *(fold.estimate for fold in folds))]
     doubts = Doubts.of(rig, list(learning.values()), bodies, options.base)
-    believed = doubts.cutoffs(0, [places[trial.name] for trial in trials])
+    used = [places[trial.name] for trial in trials]
+    believed = doubts.trust(0, used)
     found = [replace(_compare(rig, trial, estimate, options, believed), used=True) for trial in trials]
     for body, fold in enumerate(folds, start=1):
-        cutoffs = doubts.cutoffs(body, [places[other.name] for other in fold.others])
-        found.append(_compare(rig, fold.trial, fold.estimate, options, cutoffs))
+        own = doubts.trust(body, [places[other.name] for other in fold.others])
+        found.append(_compare(rig, fold.trial, fold.estimate, options, own))
     return believed, found
 
 
-def _compare(rig: Rig, trial: Trial, estimate: Estimate, options: IdentifyOptions, believed: np.ndarray) -> Comparison:
+def _compare(rig: Rig, trial: Trial, estimate: Estimate, options: IdentifyOptions, believed: Trust) -> Comparison:
     found, prior = estimate.parameters, estimate.prior
     return compare(rig, trial, found, prior, base=options.base, believed=believed)
 
@@ -338,6 +343,17 @@ def _tell_belief(rig: Rig, believed: np.ndarray, notes: list[str]) -> None:
             f"judged by the plates, the motion is mostly noise above these frequencies: {doubted}; when they are "
             "compared, identified parameters and prior are asked for no forces there; what was measured keeps its band"
         )
+
+
+def _tell_shares(rig: Rig, shares: np.ndarray | None, notes: list[str]) -> None:
+    if shares is None:
+        return
+    largest = sorted(np.ndindex(*shares.shape), key=lambda place: -abs(shares[place]))[:SHARES_TOLD]
+    listed = ", ".join(f"{_words(rig.links[link])} {'xyz'[axis]} {shares[link, axis]:+.1f}" for link, axis in largest)
+    notes.append(
+        "judged by the plates, links lie aside of where rigid joints hold them by a share of what their own markers "
+        f"do; when they are compared, identified parameters and prior are both given it; the largest: {listed}"
+    )
 
 
 def _tell_unshown(rig: Rig, estimate: Estimate, held: Sequence[str], notes: list[str]) -> None:

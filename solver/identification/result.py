@@ -11,6 +11,7 @@ from ..inertials import INERTIA, MASS, InertialParameters, LinkInertia, symmetri
 from .base_estimation import BaseEstimate
 from .comparison import Comparison, FlightCheck
 from .estimate import Estimate
+from .trust import Trust
 
 TWO_SIDED = 1.96
 """Standard deviations to either side that hold 95 %."""
@@ -106,8 +107,7 @@ class Identification:
         comparisons: measured against reconstructed, used trials and unused ones.
         flights: checks in flight.
         notes: what a reader must know.
-        believed: (L, 6) [Hz] up to which each link's motion is believed on each axis, infinite without bound
-            (`belief`); None: all of it.
+        believed: how far the motion is (`belief`, `giving`); None: all of it.
         covariance_root: (M, L, 10) changes of the parameters whose squares sum to their covariance under the posterior;
             None of a method without one.
     """
@@ -125,16 +125,13 @@ class Identification:
     comparisons: tuple[Comparison, ...] = ()
     flights: tuple[FlightCheck, ...] = ()
     notes: tuple[str, ...] = field(default=())
-    believed: np.ndarray | None = None
+    believed: Trust | None = None
     covariance_root: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if self.covariance_root is not None:
             shape = (None, len(self.estimate.parameters.links), 10)
             object.__setattr__(self, "covariance_root", frozen("covariance root", self.covariance_root, shape))
-        if self.believed is not None:
-            links = len(self.estimate.parameters.links)
-            object.__setattr__(self, "believed", frozen("believed", self.believed, (links, 6), finite=False))
         object.__setattr__(self, "determined", frozen("determined", self.determined, (None, 10)))
         object.__setattr__(self, "singular_values", frozen("singular values", self.singular_values, (None,)))
         object.__setattr__(self, "weights", frozen("weights", self.weights, (6,)))

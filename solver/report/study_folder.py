@@ -134,7 +134,8 @@ def _details(study: Study, found: Identification) -> dict[str, Any]:
         "lag": None if study.lag is None else {"seconds": study.lag.seconds, "std": study.lag.std},
         "frames": found.frames,
         "weights": found.weights,
-        "believed": found.believed,
+        "believed": None if found.believed is None else found.believed.cutoffs,
+        "shares": None if found.believed is None else found.believed.shares,
         "singular_values": found.singular_values,
         "rank": found.rank,
         "comparisons": [

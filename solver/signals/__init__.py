@@ -13,7 +13,7 @@ from .lag import Lag, combined_lag, estimate_lag, own_lags, shift
 from .manifold import smooth_motion
 from .resample import filter_wrenches, rate_of_grid, resample, uniform_times
 from .shaking import Shaken, noise_floor
-from .shifts import smooth_shifts
+from .shifts import Pulled, smooth_shifts
 from .streaming import low_pass_pieces
 from .window_rules import GRAVITY, Proof, Reason, WindowRules
 from .windows import ContactEvidence, Windows, find_windows
@@ -26,6 +26,7 @@ __all__ = [
     "FlightRules",
     "Lag",
     "Proof",
+    "Pulled",
     "Reason",
     "Shaken",
     "WindowRules",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..filter_presets import FilterPreset
@@ -32,3 +34,29 @@ def smooth_shifts(
     spline = interpolated(local, filter_padded(longer, rate, preset))
     inside = local[before : before + len(grid)]
     return Shifts(*(spline(inside, order).reshape(len(grid), -1, 3) for order in range(3)))
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """How far the markers of each link lie aside of it on average, filtered with derivatives when it is asked for.
+
+    Attributes:
+        times: (N,) [s].
+        sums: (N, L, 3) [m] measured less modelled places of a link's markers, summed, world axes.
+        weights: (N, L) a number: how many markers that is.
+        known: (N,) False where the configuration is made up.
+        grid: (G,) [s] times of the motion, evenly spaced.
+        preset: low-pass.
+    """
+
+    times: np.ndarray
+    sums: np.ndarray
+    weights: np.ndarray
+    known: np.ndarray
+    grid: np.ndarray
+    preset: FilterPreset
+
+    def __call__(self) -> Shifts:
+        """What the links would be shifted by if they followed their own markers alone, at the motion's times."""
+        means = self.sums / np.maximum(self.weights, 1.0)[:, :, None]
+        return smooth_shifts(self.times, means, self.preset, self.grid, self.known)

@@ -18,6 +18,7 @@ from ..formats.recording import ReadOptions, find_recordings
 from ..identification.comparison import Comparison, compare
 from ..identification.identify import IdentifyOptions, identify
 from ..identification.result import Identification
+from ..identification.trust import Trust
 from ..inertials import InertialParameters
 from ..person import LINKS
 from ..progress import Part, Progress, silent
@@ -230,7 +231,7 @@ def compare_study(
     rig, base = rig.with_prior(prior), _base(rig, settings)
     moved = softened(rig, [record for record in records if record.poses is not None], settings.soft)
     prepared = prepare(rig, moved, preset_of(settings.preset), stated_mass=prior.total_mass, plates=settings.plates)
-    believed = None if settings.believed is None else np.array(settings.believed)
+    believed = _trust(settings)
     found = tuple(
         compare(rig, record.trial, identified, prior, base=base, believed=believed)
         for record in prepared.records
@@ -483,6 +484,12 @@ def _assumed(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
     if prepared.mass is not None:
         told.append(f"the masses sum to the {prepared.mass.mass:.2f} kg that the plates weigh")
     return tuple(told)
+
+
+def _trust(settings: Settings) -> Trust | None:
+    if settings.believed is None:
+        return None
+    return Trust(np.array(settings.believed), None if settings.shares is None else np.array(settings.shares))
 
 
 def _base(rig: Rig, settings: Settings) -> str:

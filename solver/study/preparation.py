@@ -19,6 +19,7 @@ from ..signals import (
     ContactEvidence,
     FilterPreset,
     Lag,
+    Pulled,
     Windows,
     combined_lag,
     estimate_lag,
@@ -329,5 +330,16 @@ def _finished(
     measured = np.asarray(wrenches.measured)
     wrenches = replace(wrenches, values=np.where(measured[:, None], wrenches.values, 0.0))
     counted = windows.counted & np.isfinite(wrenches.total).all(axis=1)
-    trial = Trial(item.record.name, item.light, wrenches, counted, windows.excluded, item.shaken, preset)
+    trial = Trial(
+        item.record.name, item.light, wrenches, counted, windows.excluded, item.shaken, preset, _pulled(item, preset)
+    )
     return replace(item.record, motion=item.motion, trial=trial, windows=windows, lag=lag, bias=bias, plates=correction)
+
+
+def _pulled(item: _Item, preset: FilterPreset) -> Pulled | None:
+    tracked, motion = item.record.tracked, item.light
+    if tracked is None or tracked.pulls is None or motion.shifts is not None:
+        return None
+    pulls = tracked.pulls
+    light = lighter(preset, motion.rate)
+    return Pulled(tracked.times, pulls.sums, pulls.weights, tracked.tracked, motion.times, light)

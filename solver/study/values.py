@@ -52,6 +52,8 @@ class Settings:
         plates: what is to be done about plates that are suspected.
         believed: six cut-offs [Hz] for each link up to which an earlier identification believes its motion, for
             comparing; None believes it all.
+        shares: three for each link, each the share of what its markers do that an earlier identification gave it,
+            for comparing; None: none.
         flight_only: identify from flights alone, the plates withheld: they only weigh the body, where there are any.
         soft: what the joints of pelvis and trunk are worth against their own markers, a number of markers
             (`softness`); None: they are rigid.
@@ -72,6 +74,7 @@ class Settings:
     standing: str | None = None
     plates: PlateOptions = field(default_factory=PlateOptions)
     believed: tuple[tuple[float, ...], ...] | None = None
+    shares: tuple[tuple[float, ...], ...] | None = None
     flight_only: bool = False
     soft: float | None = None
 

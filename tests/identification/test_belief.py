@@ -11,6 +11,7 @@ from solver.dynamics import integrate
 from solver.identification.belief import Doubts, is_still, told
 from solver.identification.comparison import compare
 from solver.identification.equations import reconstructed_wrench, shares_of_links, up_to
+from solver.identification.trust import Trust
 from solver.motion import Motion, Shifts
 from solver.signals import FilterPreset, low_pass, smooth_motion
 from solver.so3 import conjugate, rotate
@@ -50,7 +51,7 @@ def test_false_shaking_is_not_believed() -> None:
     found = Doubts.of(rig, trials, [other_body(rig)]).cutoffs()
     assert np.all(found[:, 0] >= 2.0)
     assert found[0, 0] <= 6.0  # the root is the heaviest part of what shakes
-    believed = compare(rig, trials[0], other_body(rig), rig.prior, believed=found)
+    believed = compare(rig, trials[0], other_body(rig), rig.prior, believed=Trust(found))
     all_of_it = compare(rig, trials[0], other_body(rig), rig.prior)
     assert believed.identified.rmse[0] < 0.7 * all_of_it.identified.rmse[0]
 
@@ -62,7 +63,7 @@ def test_what_was_measured_keeps_its_band() -> None:
     """
     rig = small_rig()
     trial = swinging_trial(rig, other_body(rig))
-    never = compare(rig, trial, other_body(rig), rig.prior, believed=np.full((6, 6), 0.05))
+    never = compare(rig, trial, other_body(rig), rig.prior, believed=Trust(np.full((6, 6), 0.05)))
     everything = compare(rig, trial, other_body(rig), rig.prior)
     assert np.all(never.identified.rmse > 10.0 * everything.identified.rmse)
 
@@ -103,11 +104,12 @@ def test_each_axis_has_its_own_cut_off() -> None:
     trial = swinging_trial(rig, rig.prior)
     wrench = reconstructed_wrench(rig, trial, rig.prior)
     some = np.tile([np.inf, 2.0, np.inf, np.inf, 1.0, np.inf], (6, 1))
-    cut = reconstructed_wrench(rig, trial, rig.prior, believed=some)
+    cut = reconstructed_wrench(rig, trial, rig.prior, believed=Trust(some))
     np.testing.assert_array_equal(cut[:, [0, 2, 3, 5]], wrench[:, [0, 2, 3, 5]])
     assert np.abs(cut - wrench)[:, [1, 4]].max(axis=0) == pytest.approx(np.abs(cut - wrench).max(axis=0)[[1, 4]])
     assert np.all(np.abs(cut - wrench)[:, [1, 4]].max(axis=0) > 0.1)
-    np.testing.assert_array_equal(reconstructed_wrench(rig, trial, rig.prior, believed=np.full((6, 6), np.inf)), wrench)
+    everything = Trust(np.full((6, 6), np.inf))
+    np.testing.assert_array_equal(reconstructed_wrench(rig, trial, rig.prior, believed=everything), wrench)
 
 
 def test_what_the_links_need_adds_up() -> None:
@@ -121,7 +123,7 @@ def test_what_the_links_need_adds_up() -> None:
         np.testing.assert_allclose(shares[:, body].sum(axis=1), whole, rtol=0, atol=1e-9)
     some = np.full((6, 6), np.inf)
     some[1] = 2.0
-    cut = reconstructed_wrench(rig, trial, rig.prior, believed=some)
+    cut = reconstructed_wrench(rig, trial, rig.prior, believed=Trust(some))
     rest = up_to(trial, shares[:, 0, 1], 2.0) - shares[:, 0, 1]
     np.testing.assert_allclose(cut - reconstructed_wrench(rig, trial, rig.prior), rest, rtol=0, atol=1e-9)
 

@@ -145,7 +145,7 @@ def test_the_verb_compares_as_the_function(
     assert study.identification is not None
     found = study.identification
     assert found.believed is not None
-    settings = replace(study.settings, believed=tuple(map(tuple, found.believed.tolist())))
+    settings = replace(study.settings, believed=tuple(map(tuple, found.believed.cutoffs.tolist())))
     wanted, _ = compare_study(ROBOT.recordings, ROBOT.rig, found.parameters, found.prior, settings)
     with table.open(newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))

@@ -1,0 +1,88 @@
+"""Laws of how far links go with their own markers, learnt from the plates."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.dynamics import link_motions
+from solver.identification.belief import Doubts
+from solver.identification.comparison import compare
+from solver.identification.equations import reconstructed_wrench
+from solver.identification.trust import Trust
+from solver.motion import Shifts
+from solver.rig import Rig
+from solver.signals import FilterPreset, low_pass
+from solver.trial import Trial
+from tests.identification.bodies import small_rig
+from tests.identification.test_belief import WIDE
+from tests.identification.test_equations import FRAMES, RATE, swinging_trial
+
+ROOT_SHARE, ARM_SHARE = 0.8, -0.4
+
+
+def aside(rig: Rig, trial: Trial, seed: int) -> Shifts:
+    """Markers of every link lie aside of it by some millimetres, up to 6 Hz, along its own axes."""
+    noise = np.random.default_rng(seed).standard_normal((FRAMES, len(rig.links), 3))
+    smooth = low_pass(noise, RATE, FilterPreset("skin", 5, 6.0))
+    local = 0.005 * smooth / smooth.std(axis=0)
+    turn = link_motions(rig, trial.motion).rotation.transpose(3, 2, 0, 1)
+    return derived(np.einsum("nlij,nlj->nli", turn, local))
+
+
+def derived(values: np.ndarray) -> Shifts:
+    """Shifts (N, L, 3) with derivatives by differences."""
+    rates = np.gradient(values, 1.0 / RATE, axis=0)
+    return Shifts(values, rates, np.gradient(rates, 1.0 / RATE, axis=0))
+
+
+def soft_trial(rig: Rig, seed: int) -> Trial:
+    """A body whose root goes with its markers and whose third link goes against them.
+
+    The tracked motion knows nothing of it; the plates do.
+    """
+    trial = replace(swinging_trial(rig, rig.prior, seed), preset=WIDE)
+    pulled = aside(rig, trial, seed)
+    shares = np.zeros((len(rig.links), 1))
+    shares[[0, 2], 0] = ROOT_SHARE, ARM_SHARE
+    moved = replace(trial, motion=replace(trial.motion, shifts=derived(shares * pulled.values)), preset=None)
+    values = reconstructed_wrench(rig, moved, rig.prior)
+    values[:, 3:] += np.cross(link_motions(rig, moved.motion).position[:, 0].T, values[:, :3])
+    return replace(trial, wrenches=replace(trial.wrenches, values=values[:, None]), pulled=lambda: pulled)
+
+
+def test_shares_are_found_from_the_plates() -> None:
+    """What the plates of two trials tell holds on a third: shares near the truth, the error gone."""
+    rig = small_rig()
+    *trials, unseen = (soft_trial(rig, seed) for seed in range(3))
+    whole = np.full((len(rig.links), 6), np.inf)
+    found = Trust(whole, Doubts.of(rig, trials, [rig.prior]).shares(whole))
+    assert found.shares is not None
+    assert found.shares[0] == pytest.approx(np.full(3, ROOT_SHARE), abs=0.08)
+    assert found.shares[2] == pytest.approx(np.full(3, ARM_SHARE), abs=0.15)
+    rigid, soft = (compare(rig, unseen, rig.prior, rig.prior, believed=trust) for trust in (None, found))
+    assert np.all(soft.identified.rmse[:3] < 0.3 * rigid.identified.rmse[:3])
+
+
+def test_markers_that_follow_their_links_give_nothing() -> None:
+    """Where the plates ask for no shift the shares are zero, however the markers swing."""
+    rig = small_rig()
+    exact = replace(swinging_trial(rig, rig.prior), preset=WIDE)
+    pulled = aside(rig, exact, 5)
+    found = Doubts.of(rig, [replace(exact, pulled=lambda: pulled)], [rig.prior])
+    shares = found.shares(np.full((len(rig.links), 6), np.inf))
+    assert shares is not None
+    assert np.abs(shares).max() < 0.05
+
+
+def test_trials_without_markers_have_no_shares() -> None:
+    """Joint angles of a robot tell of no markers: nothing is learnt, and shares of others change nothing."""
+    rig = small_rig()
+    trial = replace(swinging_trial(rig, rig.prior), preset=WIDE)
+    assert Doubts.of(rig, [trial], [rig.prior]).trust().shares is None
+    whole = np.full((len(rig.links), 6), np.inf)
+    told = Trust(whole, np.ones((len(rig.links), 3)))
+    plain = reconstructed_wrench(rig, trial, rig.prior)
+    np.testing.assert_array_equal(reconstructed_wrench(rig, trial, rig.prior, believed=told), plain)
