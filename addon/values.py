@@ -22,6 +22,7 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
     from ..solver.scene import dance_folder, study_folder
     from ..solver.scene import estimate as estimate_language
     from ..solver.scene.bodies import RESULT, SceneResult, densities, equivalent_ellipsoids
+    from ..solver.scene.counts import FASTEST_BEAT, PHRASE, SLOWEST_BEAT, counts_at, is_tempo
     from ..solver.scene.estimate import ESTIMATE, SceneEstimate
     from ..solver.scene.frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
     from ..solver.scene.motion import (
@@ -57,6 +58,7 @@ else:
     from solver.scene import dance_folder, study_folder
     from solver.scene import estimate as estimate_language
     from solver.scene.bodies import RESULT, SceneResult, densities, equivalent_ellipsoids
+    from solver.scene.counts import FASTEST_BEAT, PHRASE, SLOWEST_BEAT, counts_at, is_tempo
     from solver.scene.estimate import ESTIMATE, SceneEstimate
     from solver.scene.frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
     from solver.scene.motion import (
@@ -78,9 +80,12 @@ else:
 __all__ = [
     "DANCE_CHECKS",
     "ESTIMATE",
+    "FASTEST_BEAT",
     "MOTION",
+    "PHRASE",
     "RECORDING",
     "RESULT",
+    "SLOWEST_BEAT",
     "SUMMARY",
     "TIMELINE",
     "CheckOptions",
@@ -105,6 +110,7 @@ __all__ = [
     "SegmentPoses",
     "Shape",
     "bounded_lines",
+    "counts_at",
     "dance_folder",
     "densities",
     "discard",
@@ -114,6 +120,7 @@ __all__ = [
     "files_of_trials",
     "from_tree",
     "hold_joints",
+    "is_tempo",
     "json_line",
     "own_folder",
     "read_json",

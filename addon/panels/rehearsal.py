@@ -28,7 +28,7 @@ class EXCITING_DANCE_PT_rehearsal(Tab, bpy.types.Panel):  # type: ignore[misc]
         layout, settings = layout_of(self), rehearsal_of(context)
         layout.use_property_split, layout.use_property_decorate = True, False
         column = layout.column(align=True)
-        for name in ("slow", "pause", "lead", "loops"):
+        for name in ("slow", "pause", "lead", "loops", "bpm"):
             column.prop(settings, name)
         column = layout.column(align=True)
         column.prop(settings, "ghost")

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..values import errors
+from ..values import FASTEST_BEAT, SLOWEST_BEAT, counts_at, errors, is_tempo
 
 GHOSTS = ("move", "posture", "none")
 MOST = 3
@@ -53,6 +53,7 @@ class RehearsalOptions:
         first, last: [s] of the dance; None for its start and end.
         ghost: what it shows while the body stands: ``"move"`` plays the next move, ``"posture"`` stands in the next
             posture, ``"none"``.
+        bpm: beats a minute of the music or the metronome, counted to eight in the picture; 0 for none.
     """
 
     rate: float = 24.0
@@ -65,6 +66,7 @@ class RehearsalOptions:
     first: float | None = None
     last: float | None = None
     ghost: str = "move"
+    bpm: float = 0.0
 
     def __post_init__(self) -> None:
         if not 1.0 <= self.rate <= 240.0:
@@ -78,6 +80,11 @@ class RehearsalOptions:
             raise errors.InvalidValue(f"the dance is shown 0 to 100 times in real time, not {self.loops}")
         if self.loops == 0 and self.slow == 0.0:
             raise errors.InvalidValue("neither a preview nor a run in real time is asked for: nothing to show")
+        if self.bpm != 0.0 and not is_tempo(self.bpm):
+            raise errors.InvalidValue(
+                f"a tempo is 0 (not counted) or between {SLOWEST_BEAT:g} and {FASTEST_BEAT:g} beats a minute, not "
+                f"{self.bpm:g}"
+            )
         if self.ghost not in GHOSTS:
             raise errors.InvalidValue(f"the ghost is one of {', '.join(GHOSTS)}, not {self.ghost!r}")
 
@@ -107,6 +114,7 @@ class Plan:
         ghosts: (F,) [s] moment of the dance that the ghost shows; NaN without a ghost.
         counts: (F,) number of the countdown to the next move; 0 for none.
         parts: of the video, in order.
+        beats: (F,) count of the phrase, 1 to 8, while the dance plays; 0 where nothing is counted.
     """
 
     rate: float
@@ -117,6 +125,7 @@ class Plan:
     ghosts: np.ndarray
     counts: np.ndarray
     parts: tuple[Part, ...]
+    beats: np.ndarray
 
     def __len__(self) -> int:
         return len(self.times)
@@ -165,7 +174,13 @@ def plan(stops: Sequence[Stop], span: tuple[float, float], options: RehearsalOpt
         times += [np.full(lead, first), danced, np.full(rest, last)]
         paused += [np.ones(lead, bool), stands, np.ones(rest, bool)]
         parts.append(Part(kind, tempo, start, start + lead, start + lead + len(danced) + rest))
-    return _told(options, stops, np.concatenate(times), np.concatenate(paused), tuple(parts))
+    moments, stands_still = np.concatenate(times), np.concatenate(paused)
+    beats = np.zeros(len(moments), int)
+    if options.bpm:
+        beats = np.where(stands_still, 0, counts_at(moments - span[0], options.bpm))
+        for part in parts:
+            beats[part.start : part.stop if part.kind == "title" else part.play] = 0
+    return _told(options, stops, moments, stands_still, tuple(parts), beats)
 
 
 def _within(stops: Sequence[Stop], first: float, last: float) -> tuple[Stop, ...]:
@@ -206,7 +221,12 @@ def _run(stops: tuple[Stop, ...], tempo: float, rate: float, pause: float) -> tu
 
 
 def _told(
-    options: RehearsalOptions, stops: tuple[Stop, ...], times: np.ndarray, paused: np.ndarray, parts: tuple[Part, ...]
+    options: RehearsalOptions,
+    stops: tuple[Stop, ...],
+    times: np.ndarray,
+    paused: np.ndarray,
+    parts: tuple[Part, ...],
+    beats: np.ndarray,
 ) -> Plan:
     """Find what the frames show from the moments of the dance."""
     starts, ends = np.array([s.start for s in stops]), np.array([s.stop for s in stops])
@@ -232,7 +252,7 @@ def _told(
                 ghosts[begin:frame] = starts[place + 1]  # without a stop the ghost is where the move leads
     if options.ghost == "none":
         ghosts[:] = np.nan
-    return Plan(options.rate, stops, times, at, still, ghosts, counts, parts)
+    return Plan(options.rate, stops, times, at, still, ghosts, counts, parts, beats)
 
 
 def _seen(ghosts: np.ndarray, frame: int, start: int) -> bool:

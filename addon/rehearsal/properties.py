@@ -73,6 +73,10 @@ class RehearsalSettings(bpy.types.PropertyGroup):
             ("none", "None", "No ghost"),
         ),
     )
+    bpm: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Tempo", description="Beats a minute of the music, counted to eight in the picture; 0: not counted",
+        default=USUAL.bpm, min=0.0, max=400.0, precision=0,
+    )  # fmt: skip
     mirror: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Mirror", description="Left and right swapped, as a teacher who faces the pupil"
     )
@@ -141,6 +145,7 @@ class RehearsalSettings(bpy.types.PropertyGroup):
             loops=self.loops,
             title=self.title_time,
             ghost=self.ghost,
+            bpm=self.bpm,
         )
 
     def staging(self, scene: bpy.types.Scene) -> Staging:

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from .. import meshes, typed
-from ..values import spoken
+from ..values import PHRASE, spoken
 from .camera import picture
 from .dance import Danced
 from .look import GHOST, LEFT, PAPER, PLATE, RIGHT, flat_material, follow, show_while, unlit
@@ -154,6 +154,7 @@ def add_signs(
     _moves(board, plan, playing)
     _feet(board, danced, plan, playing)
     _countdown(board, plan)
+    _beats(board, plan)
     _progress(board, plan, playing)
 
 
@@ -265,6 +266,15 @@ def _countdown(board: Board, plan: Plan) -> None:
     board.plate(round_, plan.counts > 0, place=place)
     for number in range(1, MOST + 1):
         board.text(str(number), place, plan.counts == number, Lettering(HUGE, "CENTER", _pale(GHOST)))
+
+
+def _beats(board: Board, plan: Plan) -> None:
+    """The metronome: counts of the phrase, where no countdown stands."""
+    place = board.half - DISC - 0.06, 0.14
+    for number in range(1, PHRASE + 1):
+        when = (plan.beats == number) & (plan.counts == 0)
+        if when.any():
+            board.text(str(number), place, when, Lettering(HUGE, "CENTER", PAPER))
 
 
 def _progress(board: Board, plan: Plan, playing: np.ndarray) -> None:

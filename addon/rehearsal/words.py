@@ -46,6 +46,7 @@ def _options(words: argparse.Namespace) -> RehearsalOptions:
         first=words.start,
         last=words.stop,
         ghost=words.ghost,
+        bpm=words.bpm,
     )
 
 
@@ -83,6 +84,13 @@ def _parser(program: str) -> argparse.ArgumentParser:
     add("--start", type=float, metavar="S", help="first moment of the dance (its start)")
     add("--stop", type=float, metavar="S", help="last moment of the dance (its end)")
     add("--ghost", choices=GHOSTS, default=usual.ghost, help="what it shows (%(default)s)")
+    add(
+        "--bpm",
+        type=float,
+        default=usual.bpm,
+        metavar="N",
+        help="count beats to eight, 0 not (%(default)g)",
+    )
     add("--mirror", action="store_true", help="left and right swapped, as a teacher who faces the pupil")
     add("--view", choices=AUTOMATIC, default="front", help="from where it is seen (%(default)s)")
     add("--colours", choices=COLOURS, default="sides", help="of the body: left blue and right red, or its own")

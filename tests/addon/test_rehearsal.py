@@ -367,3 +367,16 @@ def test_frames_of_a_film_follow_its_clock() -> None:
     assert video[24 + 48] == 60 + 2 * 2 * 30
     dance = Film(Path("x"), clock="dance").frames(done, 30.0, 10**6)
     np.testing.assert_array_equal(dance, np.floor(done.times * 30.0 + 1e-6))
+
+
+def test_a_typed_tempo_is_counted_to_eight_while_the_dance_plays() -> None:
+    """After five to eight comes one; counts follow the dance's time, so that a slow preview counts slowly."""
+    done = plan(STOPS, SPAN, RehearsalOptions(bpm=120.0, slow=0.5, title=1.0))
+    playing = done.beats > 0
+    assert not done.beats[: done.parts[0].stop].any()
+    np.testing.assert_array_equal(done.beats[playing], (np.floor(done.times[playing] * 2.0 + 1e-6) + 4) % 8 + 1)
+    slow, real = (done.beats[p.play : p.stop] for p in done.parts if p.kind != "title")
+    assert (slow == 3).sum() > 1.5 * (real == 3).sum() > 0
+    assert not plan(STOPS, SPAN, RehearsalOptions()).beats.any()
+    with pytest.raises(InvalidValue, match="beats a minute"):
+        RehearsalOptions(bpm=5.0)

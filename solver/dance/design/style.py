@@ -12,15 +12,10 @@ from ...coordinates import joint_places
 from ...dynamics import link_poses
 from ...errors import InvalidValue, UnknownPreset
 from ...rig import ROOT_NV
+from ...scene.counts import FASTEST_BEAT, PHRASE, PICK_UP, SLOWEST_BEAT, is_tempo
 from ...trajectory.legged_rig import LeggedRig
 from ...trajectory.segment import DanceSegment, hold
 
-PHRASE = 8
-"""Counts of a phrase."""
-PICK_UP = 4
-"""Counts before the first phrase: five, six, seven, eight."""
-SLOWEST_BEAT, FASTEST_BEAT = 20.0, 400.0
-"""Beats a minute that are taken for a tempo."""
 ARC = {"both": 1.25, "right_forward": 1.1, "left": 1.0, "right": 1.0}
 """Least durations of moves by foot configuration, as danced: calm, build, peak; the first comes back, calm."""
 LEANING = 0.5
@@ -67,7 +62,7 @@ class Style:
     mirrored: bool = True
 
     def __post_init__(self) -> None:
-        if not SLOWEST_BEAT <= self.bpm <= FASTEST_BEAT:
+        if not is_tempo(self.bpm):
             raise InvalidValue(
                 f"a tempo lies between {SLOWEST_BEAT:g} and {FASTEST_BEAT:g} beats a minute, not at {self.bpm!r}"
             )

@@ -12,11 +12,12 @@ from solver.dance.design.dance import Dance
 from solver.dance.design.design import DanceOptions, blocks_of, design, human_options, styled, transition_planner
 from solver.dance.design.difficulty import HARDEST, difficulties
 from solver.dance.design.mirror import Mirror
-from solver.dance.design.style import PHRASE, PICK_UP, SKILLS, Style, bending, comfortable, counted
+from solver.dance.design.style import SKILLS, Style, bending, comfortable, counted
 from solver.dynamics import link_poses
 from solver.errors import InvalidValue, UnknownPreset
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
+from solver.scene.counts import PHRASE, PICK_UP
 from solver.so3 import exp
 from solver.trajectory.legged_rig import LeggedRig
 
