@@ -31,6 +31,8 @@ STUDY_KEY, TRIAL_KEY, OF_KEY = "exciting_dance_study", "exciting_dance_trial", "
 that it is; of an action, the armature object that it moves."""
 BESIDE = "//"
 """Blender's word for the folder of the .blend file."""
+ERROR_KEY = "marker_error"
+"""Animated custom property of the armature object: the markers' root mean square distance from the body [m]."""
 FLIGHT_MARKERS = ("take-off", "landing")
 """Names of the markers at either end of a flight."""
 FASTEST = 250.0
@@ -180,11 +182,27 @@ def _play(context: bpy.types.Context, body: bpy.types.Object, study: Study) -> l
         made = action.motion_action(scene, body, motion, name)
         made.use_fake_user = True
         made[TRIAL_KEY], made[OF_KEY] = name, body
+        key_errors(scene, body, made, study.folder / f"{name}{files.MARKERS_END}")
         _mark_flights(scene, made, name, study.result)
     first = next(iter(study.motions), next(iter(study.recordings), None))
     if first is not None:
         show_trial(context, body, first)
     return earlier
+
+
+def key_errors(scene: bpy.types.Scene, body: bpy.types.Object, made: bpy.types.Action, path: Path) -> None:
+    """Key the error of all markers together, frame by frame, as the property `ERROR_KEY`; none without a file."""
+    if not path.exists():
+        return
+    table = np.genfromtxt(path, delimiter=",", skip_header=1, ndmin=2)
+    seen = np.isfinite(table[:, 1:])
+    squares = np.where(seen, table[:, 1:], 0.0) ** 2
+    shown = seen.any(axis=1)
+    error = np.sqrt(squares.sum(axis=1)[shown] / seen.sum(axis=1)[shown])
+    body[ERROR_KEY] = 0.0
+    body.id_properties_ui(ERROR_KEY).update(description="Markers' distance from the body, root mean square [m]")
+    curves = action.Curves(made, None, made.slots[0])
+    curves.add(f'["{ERROR_KEY}"]', action.frames_at(scene, table[shown, 0]), error, group="Tracking")
 
 
 def _mark_flights(scene: bpy.types.Scene, made: bpy.types.Action, trial: str, result: SceneResult | None) -> None:

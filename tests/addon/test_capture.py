@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import bpy
 import numpy as np
@@ -18,6 +19,7 @@ from addon.capture.properties import capture_settings
 from addon.capture.session import CaptureSession
 from addon.capture.switch import Capture
 from addon.convert import bone_frame
+from addon.study import ERROR_KEY, key_errors
 from solver.capture.replay import datagrams, stream_of
 from solver.capture.udp import UdpSender
 from solver.rig import Rig
@@ -158,3 +160,17 @@ def test_a_take_of_nothing_is_refused_in_words(body: bpy.types.Object) -> None:
 def test_what_is_no_answer_is_an_error(line: bytes | None) -> None:
     """Whatever a child says that is no answer is told as such, never raised."""
     assert answer(line).kind == "error"
+
+
+def test_the_error_of_the_markers_is_a_curve(body: bpy.types.Object, tmp_path: Path) -> None:
+    """Each frame's root mean square over the markers seen is a key of one property; a frame without any has none."""
+    path = tmp_path / "walk.markers.csv"
+    path.write_text("time [s],A [m],B [m]\n0.0,0.003,0.004\n0.5,,\n1.0,0.002,\n")
+    made = bpy.data.actions.new("walk")
+    made.slots.new(id_type="OBJECT", name=body.name)
+    key_errors(bpy.context.scene, body, made, path)
+    body.animation_data_create().action = made
+    body.animation_data.action_slot = made.slots[0]
+    curve = next(each for each in curves_of(body) if ERROR_KEY in each.data_path)
+    keys = [(point.co[0], round(point.co[1], 6)) for point in curve.keyframe_points]
+    assert keys == [(1.0, 0.003536), (25.0, 0.002)]
