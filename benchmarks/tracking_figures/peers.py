@@ -39,7 +39,11 @@ class Mink:
             mink.FrameTask(body.rig.links[link], "body", position_cost=float(place == 0), orientation_cost=1.0)
             for place, link in enumerate(body.links)
         ]
-        self.limits = [mink.ConfigurationLimit(model)] if limits else []
+        self.limits: list[object] = [mink.ConfigurationLimit(model)] if limits else []
+        speeds = dict(zip([joint.name for joint in body.rig.joints[1:]], body.rig.limits.speed))
+        kept = {name: np.array([speed]) for name, speed in speeds.items() if np.isfinite(speed)}
+        if limits and kept:
+            self.limits.append(mink.VelocityLimit(model, kept))
         self.q = np.array(self.configuration.q)
 
     def start(self, q: np.ndarray) -> None:

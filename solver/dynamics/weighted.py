@@ -52,6 +52,11 @@ class WeightedTree(Workspace):
 
     def weigh(self, sums: np.ndarray) -> None:
         """Take weights summed by link (L, SUMS)."""
+        self.load(self.bodies(sums))
+
+    @staticmethod
+    def bodies(sums: np.ndarray) -> np.ndarray:
+        """Mass, its centre, and the moments of inertia about it (L, SUMS) that weights summed by link amount to."""
         mass = sums[:, 0]
         places = sums[:, 1:4] / np.where(mass > 0.0, mass, 1.0)[:, None]
         x, y, z = places.T
@@ -59,7 +64,10 @@ class WeightedTree(Workspace):
             sums[:, 4:]
             - mass[:, None] * np.array([y * y + z * z, -x * y, x * x + z * z, -x * z, -y * z, x * x + y * y]).T
         )
-        rows = np.hstack([mass[:, None], places, own])
+        return np.hstack([mass[:, None], places, own])
+
+    def load(self, rows: np.ndarray) -> None:
+        """Take `bodies`."""
         if self._inertias is not None:
             self._inertias[1:] = rows
             return

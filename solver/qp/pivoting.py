@@ -7,6 +7,7 @@ where it does not, one at a time by the last index, which always ends (Murty 197
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ TINY = 1e-30
 PATIENCE = 8
 """Block exchanges that may fail to lower the number of wrong choices before single ones begin."""
 EXCHANGES = 500
+Held = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +77,30 @@ def between_bounds(hessian: np.ndarray, gradient: np.ndarray, box: Box, guess: n
     Raises:
         BackendError: H is not positive definite.
     """
-    low, high = np.concatenate([box.low, np.full(len(box.most), -np.inf)]), np.concatenate([box.high, box.most])
+    return pivoted(lambda held: _at(hessian, gradient, box, held), box, guess)
+
+
+def pivoted(at: Held, box: Box, guess: np.ndarray | None = None) -> Pivoted:
+    """Exchange what is held until every bound is kept and no held one pulls.
+
+    Args:
+        at: the minimum (n,) with some variables and rows (n + m,) held at their bounds, and the forces (n + m,) that
+            hold them.
+        box: what x is held to.
+        guess: see `between_bounds`.
+    """
+    low, high = box.low, box.high
+    if len(box.most):
+        low, high = np.concatenate([low, np.full(len(box.most), -np.inf)]), np.concatenate([high, box.most])
     held = np.zeros(len(low), int) if guess is None else np.array(guess, int)
     held[~np.isfinite(np.where(held > 0, high, low))] = 0
     fewest, patience = len(held) + 1, PATIENCE
     for _ in range(EXCHANGES):
-        x, forces = _at(hessian, gradient, box, held)
+        x, forces = at(held)
         values = np.concatenate([x, box.rows @ x]) if len(box.most) else x
-        wrong = forces * held < 0.0
         loose = held == 0
         above, below = loose & (values > high + FEASIBLE), loose & (values < low - FEASIBLE)
-        found = np.flatnonzero(wrong | above | below)
+        found = ((forces * held < 0.0) | above | below).nonzero()[0]
         if len(found) == 0:
             return Pivoted(x, held, box.slack(x), True)
         if len(found) < fewest:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrf, dpotri
 
 from ..dynamics import integrate
 from ..errors import BackendError
-from ..qp.pivoting import FEASIBLE
+from ..qp.pivoting import FEASIBLE, Box, Held, between_bounds, pivoted
 from ..qp.stepwise import stepwise
-from ..rig import ROOT_NV, Rig
+from ..rig import Rig
 from ..so3 import vee
 from ..tracking_methods import DYNAMICAL
 from .kinematics import Kinematics
@@ -27,7 +29,7 @@ DAMPED = (1e-3, 1e-2, 1e-1, 1.0)
 """Shares of the largest weight that price a step, tried in turn where a step comes out too long: near a singularity."""
 SLACK = 1e-6
 """[rad] By which a bound may be passed before a step counts as infeasible."""
-DOUBTED, TINY = 0.02, 1e-30
+DOUBTED = 0.02
 """[rad^2] Squared angles out of reach at which a joint is expected to go on with half of its velocity: steps towards
 what is out of reach fall short or overshoot, and an expectation made of them would ring."""
 FEWEST_CURVED = 4
@@ -43,6 +45,10 @@ BENDS = 5.0
 """[1/rad] Most that a Newton step leaves of the square of its length: the body's third derivatives over its second."""
 SHRINKS = 0.1
 """Share of the step before it beyond which a step asks for a new Hessian."""
+CLOSE = 0.02
+"""[rad] Longest first step of a frame that the Hessian of the frame before is trusted with."""
+LOCK = 1e8
+"""Price of leaving a bound, beside the largest weight: what is held gives by a hundred millionth of its force."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +70,45 @@ class Stride:
 
 @dataclass(frozen=True, slots=True)
 class Newton:
-    """A Hessian (nv, nv) and its lower Cholesky factor; exact where no coordinate was stiffened."""
+    """A Hessian (nv, nv), its inverse, and which coordinates were stiffened."""
 
     matrix: np.ndarray
-    factor: np.ndarray
-    exact: bool
+    inverse: np.ndarray
+    stiff: tuple[int, ...]
+
+    def exact(self, held: np.ndarray | None) -> bool:
+        """Whether a step is Newton's own: what was stiffened was held at its bound anyway, where ``held`` is not 0."""
+        return not self.stiff or (held is not None and bool(held[list(self.stiff)].all()))
+
+
+@dataclass(slots=True)
+class Memory:
+    """What one trajectory leaves from frame to frame.
+
+    Attributes:
+        unreached: (nv,) prices of steps for what is out of reach.
+        trust: (nv,) shares of its velocity with which each joint is expected to go on.
+        held: which bounds hold, as `Pivoted.held`; None for none.
+        held_rates: the same of the second solve, for velocities.
+        newton: the Hessian in use.
+        last: [rad] largest change of the refinement before; infinite at a frame's first.
+        bound_steps: steps in which a joint limit was active.
+        slack: [rad] by which the last step passes its bounds.
+    """
+
+    unreached: np.ndarray
+    trust: np.ndarray
+    held: np.ndarray | None = None
+    held_rates: np.ndarray | None = None
+    newton: Newton | None = None
+    last: float = np.inf
+    bound_steps: int = 0
+    slack: float = 0.0
+
+    @staticmethod
+    def of(freedoms: int) -> Memory:
+        """Of a trajectory that begins."""
+        return Memory(np.zeros(freedoms), np.ones(freedoms))
 
 
 class InverseKinematics:
@@ -92,17 +132,18 @@ class InverseKinematics:
         self._still = np.zeros(rig.model.nv)
         self._programs = stepwise(options.backend)
         self._curved = self.points is not None and len(self.points.names) >= FEWEST_CURVED
-        self._unreached = np.zeros(rig.model.nv)
-        self._trust = np.ones(rig.model.nv)
-        self._held: np.ndarray | None = None
-        self._held_rates: np.ndarray | None = None
-        self._newton: Newton | None = None
-        self._last = np.inf
-        """[rad] Largest change of the refinement before; infinite at a frame's first."""
-        self.bound_steps = 0
-        """Steps in which a joint limit was active."""
-        self.slack = 0.0
-        """[rad] By which the last step passes its bounds."""
+        self._reach = _between(self.kinematics, () if self.turns is None else self.turns.links)
+        self._memory = Memory.of(rig.model.nv)
+
+    @property
+    def memory(self) -> Memory:
+        """Of the trajectory whose steps are taken; another one goes on from its own."""
+        return self._memory
+
+    @memory.setter
+    def memory(self, other: Memory) -> None:
+        self._memory = other
+        self.kinematics.price(self._prices + other.unreached)
 
     def position_residuals(self, sample: TargetSample) -> np.ndarray:
         """Measured minus modelled positions (P, 3) [m] at the current pose; NaN where not measured."""
@@ -128,7 +169,7 @@ class InverseKinematics:
         of the step is then of second order in the acceleration, not in the velocity. Joints that move targets out of
         reach are expected to slow down.
         """
-        going = self._trust * going
+        going = self._memory.trust * going
         there = integrate(self.rig, q, going)
         kept = self.rows.kept(q, previous, sample, step, self.options.share(step))
         self.kinematics.locate(there)
@@ -144,25 +185,27 @@ class InverseKinematics:
         out of reach would need dozens of steps to settle. Its factor serves on, also in the following frames, until the
         steps stop shrinking.
         """
-        if self._unreached.any():  # the price was of the frame's first step; here it would only slow the settling
-            self._unreached = np.zeros_like(self._unreached)
+        memory = self._memory
+        if memory.unreached.any():  # the price was of the frame's first step; here it would only slow the settling
+            memory.unreached = np.zeros_like(memory.unreached)
             self.kinematics.price(self._prices)
         self.kinematics.locate(q)
         self.rows.take(sample, self.options.share(step))
-        if self._newton is None:
-            self._newton = self._exact(q)
+        if memory.newton is None:
+            memory.newton = self._exact(q)
         result = self._inverted(Stride(q, q, self._still, step))
         longest = np.abs(result[3:]).max()
         return result if longest <= TURN_LIMIT else result * (TURN_LIMIT / longest)
 
     def velocity(self, q: np.ndarray, sample: TargetSample, step: float) -> np.ndarray:
         """Velocity (nv,) [m/s, rad/s] at a pose by the measured velocities alone: a second solve of (10), K = 0."""
-        self._newton = None
+        memory = self._memory
+        memory.newton = None
         self.kinematics.locate(q)
         self.rows.take_velocities(sample, step)
-        self._held, self._held_rates = self._held_rates, self._held
+        memory.held, memory.held_rates = memory.held_rates, memory.held
         result = self._bounded(Stride(q, q, self._still, step), self._still) / step
-        self._held, self._held_rates = self._held_rates, self._held
+        memory.held, memory.held_rates = memory.held_rates, memory.held
         return result
 
     def residuals(self, sample: TargetSample) -> tuple[np.ndarray | None, np.ndarray | None]:
@@ -183,57 +226,89 @@ class InverseKinematics:
         A coordinate that nothing shows stays where it was, not where it would go: the price is of the whole step.
         """
         pull = self.options.posture * self.posture.pull(stride.there)
-        return self._bounded(stride, pull - (self.options.damping + self._unreached) * stride.going)
+        return self._bounded(stride, pull - (self.options.damping + self._memory.unreached) * stride.going)
 
     def _adapt(self) -> None:
-        """Price the step of each joint by how far the orientations it moves are out of reach (after Sugihara 2011).
+        """Price the step of each joint by how far the orientations next to it are out of reach (after Sugihara 2011).
 
         There what little is won is not worth a leap, nor near a singularity; within reach a step stays free.
         """
-        missed = self.rows.unreached(self.kinematics.subtrees)
-        if missed is not None:
-            self._unreached = self.options.adaptive * missed[self.kinematics.column_link]
-            self._unreached[:ROOT_NV] = 0.0
-            self.kinematics.price(self._prices + self._unreached)
-            self._trust = 1.0 / (1.0 + self._unreached / (self.options.adaptive * DOUBTED + TINY))
+        if self.turns is not None:
+            missed, memory = self._reach @ self.rows.missed, self._memory
+            memory.unreached = self.options.adaptive * missed
+            self.kinematics.price(self._prices + memory.unreached)
+            memory.trust = DOUBTED / (DOUBTED + missed) if self.options.adaptive else np.ones_like(missed)
 
     def _bounded(self, stride: Stride, torques: np.ndarray) -> np.ndarray:
         """Solution of the equations that stand in the tree, by the quadratic program where limits bind."""
-        there, limited = stride.there, self.options.limits and self.limits.any
-        self.slack = 0.0
+        there, limited, memory = stride.there, self.options.limits and self.limits.any, self._memory
+        memory.slack = 0.0
         free: np.ndarray | None = None
-        if not limited or self._held is None:
+        if not limited or memory.held is None:
             free = self._free(there, torques)
             if not limited or self.limits.clear(stride.start, stride.going + free, stride.step):
                 return free
         box, turning = self.limits.box(stride.start, stride.step, there)
         if free is not None and box.slack(free if turning is None else self.limits.unspun(turning, free)) <= FEASIBLE:
             return free
-        matrix = self.kinematics.hessian(there) if self._newton is None else self._newton.matrix
-        gradient = self.kinematics.gradient(there, torques)
-        if turning is not None:
-            gradient = self.limits.unturned(turning, gradient)
-            matrix = self.limits.unturned(turning, self.limits.unturned(turning, matrix).T)
-        found = self._programs(matrix, gradient, box, self._held)
-        self.slack = found.slack if found.settled else np.inf
-        self._held = found.held if found.held.any() else None
-        self.bound_steps += self._held is not None
+        plain = turning is None and not len(box.most) and self._programs is between_bounds
+        if plain and memory.newton is None:
+            found = pivoted(self._locked(there, torques, box), box, memory.held)
+        elif plain and memory.newton is not None:
+            inverse = memory.newton.inverse
+            found = pivoted(_by_inverse(inverse, self.kinematics.gradient(there, torques), box), box, memory.held)
+        else:
+            matrix = self.kinematics.hessian(there) if memory.newton is None else memory.newton.matrix
+            gradient = self.kinematics.gradient(there, torques)
+            if turning is not None:
+                gradient = self.limits.unturned(turning, gradient)
+                matrix = self.limits.unturned(turning, self.limits.unturned(turning, matrix).T)
+            found = self._programs(matrix, gradient, box, memory.held)
+        memory.slack = found.slack if found.settled else np.inf
+        memory.held = found.held if found.held.any() else None
+        memory.bound_steps += memory.held is not None
         return found.x if turning is None else self.limits.turned(turning, found.x)
+
+    def _locked(self, q: np.ndarray, torques: np.ndarray, box: Box) -> Held:
+        """Solutions with some coordinates at their bounds, without building the matrix.
+
+        To be held is to be priced so highly that nothing else counts; the articulated-body algorithm, which takes the
+        joints out one by one, loses no accuracy by that, and what is left of the way to the bound tells the force.
+        """
+        tree, prices, lock = self.kinematics, self._prices + self._memory.unreached, LOCK * self.rows.heaviest
+
+        def at(held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            forces = np.zeros(len(held))
+            places = held.nonzero()[0]
+            if not len(places):
+                return tree.solution(q, torques), forces
+            bounds = np.where(held[places] > 0, box.high[places], box.low[places])
+            stiff, pushed = prices.copy(), torques.copy()
+            stiff[places] += lock
+            pushed[places] += lock * bounds
+            tree.price(stiff)
+            x = tree.solution(q, pushed)
+            tree.price(prices)
+            forces[places] = lock * (x[places] - bounds)
+            x[places] = bounds
+            return x, forces
+
+        return at
 
     def _free(self, q: np.ndarray, torques: np.ndarray) -> np.ndarray:
         """Solution without limits, damped where it would leap."""
-        tree = self.kinematics
-        if self._newton is not None:
-            return dpotrs(self._newton.factor, tree.gradient(q, torques), lower=1)[0]
+        tree, memory = self.kinematics, self._memory
+        if memory.newton is not None:
+            return np.asarray(memory.newton.inverse @ tree.gradient(q, torques))
         result = tree.solution(q, torques)
         if not np.isfinite(result).all():
             raise BackendError("tracking: the normal equations are not positive definite; check weights and damping")
         for share in DAMPED:
             if np.abs(result[3:]).max() <= TURN_LIMIT:
                 break
-            tree.price(self._prices + self._unreached + share * self.rows.heaviest)
+            tree.price(self._prices + memory.unreached + share * self.rows.heaviest)
             result = tree.solution(q, torques)
-            tree.price(self._prices + self._unreached)
+            tree.price(self._prices + memory.unreached)
         return result
 
     def _exact(self, q: np.ndarray) -> Newton | None:
@@ -248,14 +323,18 @@ class InverseKinematics:
         tree.derive(q)
         matrix += tree.curvature(*bends)
         factor, failed = dpotrf(matrix, lower=1, clean=0)
-        exact = not failed
-        for _ in range(STIFFENED if self._last <= NEAR else 0):
+        stiff = []
+        for _ in range(STIFFENED if self._memory.last <= NEAR else 0):
             if failed <= 0:
                 break
             # against a limit, or far from its target, a coordinate's cost may bend down: it is held there more stiffly
             matrix[failed - 1, failed - 1] += self.rows.heaviest
+            stiff.append(failed - 1)
             factor, failed = dpotrf(matrix, lower=1, clean=0)
-        return None if failed else Newton(matrix, factor, exact)
+        if failed:
+            return None
+        half = np.tril(dpotri(factor, lower=1)[0])
+        return Newton(matrix, half + np.tril(half, -1).T, tuple(stiff))
 
     def settled(self, q: np.ndarray, sample: TargetSample, step: float) -> np.ndarray:
         """Configuration after `refinement` steps until converged or out of iterations.
@@ -272,42 +351,66 @@ class InverseKinematics:
 
         None is begun after ``until`` [s] of `time.perf_counter`.
         """
-        before, self._last = 0.0, np.inf
+        memory = self._memory
+        memory.last = np.inf
         for _ in range(self.options.iterations):
             if until < np.inf and time.perf_counter() > until:
-                self._newton = None
+                memory.newton = None
                 return q, False
-            fresh = before == 0.0 or self._newton is None
-            if fresh:
-                self._newton = None
+            fresh = memory.newton is None
             change = self.refinement(q, sample, step)
-            q = integrate(self.rig, q, change)
             size = float(np.abs(change).max())
+            if not math.isfinite(memory.last) and not fresh and size > CLOSE:
+                memory.newton, fresh = None, True
+                change = self.refinement(q, sample, step)
+                size = float(np.abs(change).max())
+            q = integrate(self.rig, q, change)
             left = size
-            if fresh and self._newton is None and not self._curved:
+            if fresh and memory.newton is None and not self._curved:
                 left *= size + self.rows.misfit
-            elif fresh and self._newton is not None and self._newton.exact:
+            elif fresh and memory.newton is not None and memory.newton.exact(memory.held):
                 left *= BENDS * size
             if left < self.options.tolerance:
                 return q, True
-            if size > SHRINKS * before > 0.0:
-                self._newton = None
-            before = self._last = size
+            if size > (CLOSE if fresh else SHRINKS * memory.last):
+                memory.newton = None
+            memory.last = size
         return q, self.options.iterations == 0
 
-    def error(self, q: np.ndarray, sample: TargetSample) -> float:
-        """Root mean square distance [m] of the weighing points that were measured; NaN for none, 0 without points."""
-        if self.points is None:
-            return 0.0
+    def errors(self, q: np.ndarray, sample: TargetSample) -> tuple[float, float]:
+        """Root mean squares at a configuration (nq,), see `LinkRows.errors`."""
         self.kinematics.locate(q)
-        return self.rows.distance(sample)
+        return self.rows.errors(sample)
 
-    def turn_error(self, q: np.ndarray, sample: TargetSample) -> float:
-        """Root mean square angle [rad] of the measured orientations, 2 sin(angle / 2) each; 0 without any."""
-        if self.turns is None:
-            return 0.0
-        self.kinematics.locate(q)
-        return self.rows.turn(sample)
+
+def _between(kinematics: Kinematics, links: Sequence[int] | np.ndarray) -> np.ndarray:
+    """(nv, O): 1 where a joint's coordinate turns one of ``links`` (O,) but none of those above it."""
+    result = np.zeros((len(kinematics.column_link), len(links)))
+    for place, link in enumerate(links):
+        above = link
+        while above > 0 and (above == link or above not in links):
+            result[kinematics.column_link == above, place] = 1.0
+            above = kinematics.parents[above]
+    return result
+
+
+def _by_inverse(inverse: np.ndarray, gradient: np.ndarray, box: Box) -> Held:
+    """Minima of a program with some variables at their bounds, of whose matrix the inverse (n, n) is known."""
+    free = inverse @ gradient
+
+    def at(held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        forces = np.zeros(len(held))
+        places = held.nonzero()[0]
+        if not len(places):
+            return free, forces
+        bounds = np.where(held[places] > 0, box.high[places], box.low[places])
+        give = inverse[places]
+        pulls = forces[places] = np.linalg.solve(give[:, places], free[places] - bounds)
+        x = free - pulls @ give
+        x[places] = bounds
+        return x, forces
+
+    return at
 
 
 def rotation_error(modelled: np.ndarray, measured: np.ndarray) -> np.ndarray:

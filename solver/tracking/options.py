@@ -32,9 +32,9 @@ class TrackingOptions:
         free_twist: links whose turn about their own z axis costs nothing: the human rig's forearms do not pronate, so
             its hands do. Names the rig lacks are ignored.
         damping: [m^2] price of a step, so that a coordinate nobody sees stays where it is.
-        adaptive: price of a joint's step as a share of the squared angles [rad^2] by which the orientations that it
-            moves miss their targets, so that targets out of reach move nothing else and singularities are passed
-            slowly; 0 for none.
+        adaptive: price of a joint's step as a share of the squared angles [rad^2] by which the next orientations
+            that it moves miss their targets, so that targets out of reach move nothing else and singularities are
+            passed slowly; 0 for none.
         limits: keep joint limits by rapetti2020 (12)-(13).
         coupled: limits that several joints share, (11); kept with the others.
         limit_speed: [rad/s] bound on joint speed where the rig states none.

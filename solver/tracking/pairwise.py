@@ -16,6 +16,7 @@ from ..errors import InvalidValue
 from ..qp.pivoting import Box, between_bounds
 from ..rig import ROOT_NV, Rig
 from ..so3 import exp, to_quaternion, vee
+from .chains import chains
 from .options import TrackingOptions
 from .tasks import TargetSample, Tasks
 
@@ -60,26 +61,18 @@ class Pairwise:
             raise InvalidValue("pair-wise tracking takes points of the root alone; use 'dynamical' or 'whole_body'")
         self.rig, self.options, self._points = rig, options, tasks.positions
         self._root = int(np.flatnonzero(turns.links == 0)[0])
-        owner = {int(link): place for place, link in enumerate(turns.links)}
         into = [place for _, place, _ in joint_places(rig)]
         tangent = [place for _, _, place in joint_places(rig)]
         self.pieces: list[Piece] = []
-        for link, lower in owner.items():
-            chain = []
-            above = link
-            while above > 0 and (above == link or above not in owner):
-                if not rig.joints[above].hinge or rig.joints[above].nq != 1:
-                    raise InvalidValue(f"pair-wise tracking takes hinges; {rig.joints[above].name!r} is none")
-                chain.append(above)
-                above = rig.joints[above].parent
-            if not chain:
-                continue
-            chain.reverse()
-            free = np.array([tangent[k].start - ROOT_NV for k in chain])
-            angles = np.array([into[k].start for k in chain])
+        for chain in chains(rig, turns):
+            for link in chain.links:
+                if not rig.joints[link].hinge or rig.joints[link].nq != 1:
+                    raise InvalidValue(f"pair-wise tracking takes hinges; {rig.joints[link].name!r} is none")
+            free = np.array([tangent[k].start - ROOT_NV for k in chain.links])
+            angles = np.array([into[k].start for k in chain.links])
             limits = rig.limits
             self.pieces.append(
-                Piece(owner[above], lower, np.array(chain), angles, limits.lower[free], limits.upper[free])
+                Piece(chain.upper, chain.lower, np.array(chain.links), angles, limits.lower[free], limits.upper[free])
             )
 
     def pose(self, q: np.ndarray, sample: TargetSample) -> tuple[np.ndarray, bool]:

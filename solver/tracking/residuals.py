@@ -11,8 +11,10 @@ from ..dynamics.weighted import DIAGONAL, FORCE, SUMS
 from ..so3 import skew
 from .tasks import TargetSample, Tasks
 
-UP, DOWN = [7, 2, 3], [5, 6, 1]
-"""Entries of a flat 3 x 3 matrix whose difference is twice vee of its skew part."""
+VEE = np.zeros((9, 3))
+"""Takes vee of a matrix's skew part from its nine entries."""
+VEE[[7, 2, 3], [0, 1, 2]], VEE[[5, 6, 1], [0, 1, 2]] = 0.5, -0.5
+TRACE = np.eye(3).ravel()
 HALF = [0, 1, 4, 2, 5, 8]
 """Entries xx xy yy xz yz zz of a flat symmetric one."""
 
@@ -45,7 +47,7 @@ class LinkRows:
         self._basis[: self._points] = np.array([ones, x, y, z, *squares]).T
         self._basis[self._points :, DIAGONAL] = 1.0
         self._forces = np.zeros((len(self._links), FORCE))
-        self._relative = np.tile(np.eye(3).ravel(), (self._turns, 1))
+        self._relative = np.tile(TRACE, (self._turns, 1))
         self._pull = np.zeros((len(self._links), 3))
         self._weights = np.zeros(0)
         self._weigh(self._base)
@@ -128,34 +130,24 @@ class LinkRows:
         """[rad] Largest angle, 2 sin(angle / 2), of the weighing orientations as last taken; 0 without any."""
         if not self._turns:
             return 0.0
-        traces = self._relative[:, [0, 4, 8]].sum(axis=1)[self._weights[self._points :] > 0.0]
+        traces = (self._relative @ TRACE)[self._weights[self._points :] > 0.0]
         return math.sqrt(max(3.0 - float(traces.min(initial=3.0)), 0.0))
 
-    def unreached(self, below: np.ndarray) -> np.ndarray | None:
-        """(L,) sum of w 2 (1 - cos angle) over the orientations of each link and those below it, as last taken.
-
-        Args:
-            below: (L, L) as of `Kinematics`.
-        """
-        if not self._turns:
-            return None
+    @property
+    def missed(self) -> np.ndarray:
+        """(O,) w 2 (1 - cos angle) of the orientations as last taken."""
         weights = self._weights[self._points :]
-        traces = self._relative[:, [0, 4, 8]].sum(axis=1)
-        missed = weights * np.where(weights > 0.0, 3.0 - traces, 0.0)
-        return below @ (self._selector[:, self._points :] @ missed)
+        return weights * (3.0 - np.where(weights > 0.0, self._relative @ TRACE, 3.0))
 
-    def distance(self, sample: TargetSample) -> float:
-        """Root mean square distance [m] of the weighing points that were measured; NaN without any."""
+    def errors(self, sample: TargetSample) -> tuple[float, float]:
+        """Root mean squares over what weighs and was measured: distance [m] of points, 2 sin(angle / 2) [rad] of turns.
+
+        Each is 0 without such tasks, NaN where none of them was measured.
+        """
         wanted, _ = self._residuals(sample)
-        squares = (wanted[: self._points] ** 2).sum(axis=1)[self._base[: self._points] > 0.0]
-        return _root_mean(squares)
-
-    def turn(self, sample: TargetSample) -> float:
-        """Root mean square of 2 sin(angle / 2) [rad] of the weighing orientations; NaN without any."""
-        axes, _ = self._tree.local_poses(self._links[self._points :])
-        assert sample.rotations is not None
-        traces = (axes * sample.rotations.swapaxes(1, 2)).sum(axis=(1, 2))
-        return _root_mean((3.0 - traces)[self._base[self._points :] > 0.0])
+        points, turns = self._base[: self._points] > 0.0, self._base[self._points :] > 0.0
+        distance = _root_mean((wanted[: self._points] ** 2).sum(axis=1)[points]) if self._points else 0.0
+        return distance, _root_mean((3.0 - self._relative @ TRACE)[turns]) if self._turns else 0.0
 
     def _residuals(self, sample: TargetSample) -> tuple[np.ndarray, np.ndarray]:
         """(T, 3) in link axes, NaN where not measured, and the turns (T, 3, 3) from world to link axes."""
@@ -167,7 +159,7 @@ class LinkRows:
             result[:count] = (axes[:count] @ apart[:, :, None])[:, :, 0] - self._offsets
         if self._turns:
             relative = (axes[count:] @ sample.rotations).reshape(-1, 9)
-            result[count:] = 0.5 * (relative[:, UP] - relative[:, DOWN])
+            result[count:] = relative @ VEE
             self._relative = relative
         return result, axes
 
@@ -187,7 +179,7 @@ class LinkRows:
             result[: self._points] = sample.positions - previous.positions
         if sample.rotations is not None and previous.rotations is not None:
             relative = (sample.rotations @ previous.rotations.swapaxes(1, 2)).reshape(-1, 9)
-            result[self._points :] = 0.5 * (relative[:, UP] - relative[:, DOWN])
+            result[self._points :] = relative @ VEE
         return result
 
     def _write(self, wanted: np.ndarray, sample: TargetSample) -> None:
@@ -213,13 +205,17 @@ class LinkRows:
 
     def weigh(self, sums: np.ndarray | None = None) -> None:
         """Put other weights (L, SUMS) into the tree, or its own again."""
-        self._tree.weigh(self._selector @ (self._weights[:, None] * self._basis) if sums is None else sums)
+        self._tree.load(self._bodies if sums is None else self._tree.bodies(sums))
 
     def _weigh(self, weights: np.ndarray) -> None:
         self._weights = weights
+        self._bodies = self._tree.bodies(self._selector @ (self._weights[:, None] * self._basis))
         self.weigh()
 
 
 def _root_mean(squares: np.ndarray) -> float:
+    total = float(squares.sum())
+    if math.isfinite(total) and len(squares):
+        return math.sqrt(max(total / len(squares), 0.0))
     seen = np.isfinite(squares)
     return float(np.sqrt(max(squares[seen].mean(), 0.0))) if seen.any() else float("nan")

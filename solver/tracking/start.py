@@ -11,7 +11,8 @@ from ..coordinates import joint_places
 from ..dynamics import integrate
 from ..rig import Rig
 from ..so3 import exp, nearest, to_quaternion, vee
-from .dynamical import InverseKinematics
+from .chains import ChainFit
+from .dynamical import InverseKinematics, Memory
 from .options import TrackingOptions
 from .posture import JointLimits
 from .tasks import TargetSample, Tasks
@@ -20,6 +21,8 @@ HUBER = 0.05
 """[m] Error beyond which a marker's pull no longer grows during the start."""
 ITERATIONS = 60
 CONVERGED = 1e-6
+INSTANT = 0.01
+"""[s] Step that the limits of speed are taken over while a start is brought to rest."""
 TRIAD_WEIGHT = 1e-3
 """Weight of the parent's axes in a link's rigid fit: decides only what the link's own markers do not show."""
 TRIAD_LENGTH = 0.1
@@ -30,24 +33,33 @@ def robust_start(rig: Rig, tasks: Tasks, sample: TargetSample, options: Tracking
     """Configuration (nq,) that fits one sample, from no previous knowledge; every point counts fully.
 
     Two starts, the link-by-link rigid fit and the neutral posture under the fitted root, are refined with Huber
-    weights; the better one wins.
+    weights; the better one and, where orientations tell of chains of hinges, what these take by themselves are brought
+    to rest within the limits, and the better one wins.
     """
     sample = replace(sample, shares=None)
     engine = InverseKinematics(rig, tasks, replace(options, huber=HUBER, limits=False))
     limits = JointLimits(rig, options.limit_speed)
     fitted = _link_by_link(rig, tasks, sample)
+    starts = []
+    if tasks.orientations is not None and sample.rotations is not None:
+        fitted = ChainFit(rig, tasks.orientations).posed(fitted, sample.rotations)
+        starts.append(fitted)
     neutral = rig.neutral
     neutral[:7] = fitted[:7]
-    candidates = [refined(engine, q, sample) for q in (fitted, neutral)]
-    best, _ = min(candidates, key=lambda candidate: candidate[1])
-    if options.limits and limits.any:
-        bounded = InverseKinematics(rig, tasks, replace(options, huber=HUBER))
-        for _ in range(ITERATIONS):
-            change = bounded.refinement(best, sample, 0.01)
-            best = integrate(rig, best, change)
-            if np.abs(change).max() < CONVERGED:
-                break
-    return best
+    best, _ = min((refined(engine, q, sample) for q in (fitted, neutral)), key=_cost)
+    if not (options.limits and limits.any):
+        return best
+    bounded = InverseKinematics(rig, tasks, replace(options, huber=HUBER, iterations=ITERATIONS))
+    settled = []
+    for q in (best, *starts):
+        bounded.memory = Memory.of(rig.model.nv)
+        q, _ = bounded.refined(q, sample, INSTANT)
+        settled.append((q, robust_cost(bounded, q, sample)))
+    return min(settled, key=_cost)[0]
+
+
+def _cost(candidate: tuple[np.ndarray, float]) -> float:
+    return candidate[1]
 
 
 def refined(engine: InverseKinematics, q: np.ndarray, sample: TargetSample) -> tuple[np.ndarray, float]:

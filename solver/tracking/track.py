@@ -204,7 +204,7 @@ def follow(rig: Rig, targets: Targets, options: TrackingOptions, progress: Progr
     if not targets.measures_velocities:
         velocities = manifold_velocities(rig, targets.times, configurations)
     progress(1.0, f"tracked {len(targets)} frames")
-    bound, drift = tracker.solver.bound_steps, tracker.drift
+    bound, drift = tracker.solver.memory.bound_steps, tracker.drift
     return Tracked(
         targets.times, configurations, velocities, names, errors, usable, bound, drift, size, warnings,
         converged=converged, slack=slack, pulls=pulls,

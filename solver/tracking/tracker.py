@@ -12,9 +12,11 @@ from ..errors import InvalidValue
 from ..rig import Rig
 from ..tracking_methods import PAIRWISE, WHOLE_BODY
 from .baumgarte import BaumgarteRoot
+from .chains import ChainFit
 from .dynamical import SLACK, InverseKinematics
 from .options import TrackingOptions
 from .pairwise import Pairwise
+from .rival import TRIAL, Rival
 from .start import robust_start
 from .tasks import TargetSample, Tasks
 
@@ -103,6 +105,9 @@ class Tracker:
         """[s] between the poses that the velocity was read off; infinite where it was measured."""
         self._since_start = np.inf
         """[s] of samples since a new start was tried."""
+        self._rival: Rival | None = None
+        fit = None if tasks.orientations is None else ChainFit(rig, tasks.orientations)
+        self._chains = fit if fit is not None and len(fit) else None
         self._pieces = Pairwise(rig, tasks, self.options) if self.options.method == PAIRWISE else None
 
     def usable(self, sample: TargetSample) -> bool:
@@ -128,7 +133,7 @@ class Tracker:
             raise InvalidValue(
                 f"a start has shape {np.shape(q)}; rig {self.rig.name!r} asks for ({self.rig.model.nq},)"
             )
-        before = self.solver.bound_steps
+        before = self.solver.memory.bound_steps
         start = np.asarray(q, float)
         if self._pieces is not None:
             self.q, converged = self._paired(start, sample)
@@ -161,7 +166,7 @@ class Tracker:
             return TrackerStep(self.rig.neutral if self.q is None else self.q, False, v=self.v)
         if self.q is None or self._previous is None:
             return self.start(sample, dt)
-        before = self.solver.bound_steps
+        before = self.solver.memory.bound_steps
         following, converged = self._advanced(self.q, self._previous, sample, dt)
         return self._arrived(following, sample, dt, before, converged=converged)
 
@@ -198,8 +203,9 @@ class Tracker:
         self, q: np.ndarray, sample: TargetSample, dt: float, bound_steps: int, *, converged: bool
     ) -> TrackerStep:
         """Take a new pose, or a better one where the fit was lost, and tell of it."""
-        solver, slack = self.solver, self.solver.slack
-        error, turn = solver.error(q, sample), solver.turn_error(q, sample)
+        solver, slack = self.solver, self.solver.memory.slack
+        error, turn = solver.errors(q, sample)
+        bounded = solver.memory.bound_steps > bound_steps
         found = self._again(sample, dt, error, turn) if self.q is not q else None
         restarted = found is not None
         if found is not None:
@@ -215,7 +221,6 @@ class Tracker:
             self.v = difference(self.rig, self.q, q) / dt
         self._stepped = np.inf if measured else dt
         self.q, self._previous = q, sample
-        bounded = solver.bound_steps > bound_steps
         seconds = time.perf_counter() - self._begun
         return TrackerStep(q, True, converged, bounded, restarted, error, turn, self.v, slack, seconds)
 
@@ -226,15 +231,41 @@ class Tracker:
         if self._pieces is not None:
             return None
         lost = error > self.options.restart_error and self.options.iterations > 0
+        doubted = False
         if turn > self.options.restart_turn:
             self._missed += 1
-            lost |= self._missed in PATIENCE
-        if not lost or (self.options.budget is not None and self._since_start < RESTART_EVERY):
+            doubted = self._missed in PATIENCE
+        if lost or (doubted and self._chains is None):
+            if self.options.budget is not None and self._since_start < RESTART_EVERY:
+                return None
+            self._since_start = 0.0
+            again = robust_start(self.rig, self.tasks, sample, self.options)
+            again, settled = self.solver.refined(again, sample, dt)
+            found, turned = self.solver.errors(again, sample)
+            return (again, settled, found, turned) if _better(found, turned, error, turn) else None
+        return self._rivalled(sample, dt, error, turn, doubted=doubted)
+
+    def _rivalled(
+        self, sample: TargetSample, dt: float, error: float, turn: float, *, doubted: bool
+    ) -> tuple[np.ndarray, bool, float, float] | None:
+        """The same of a trajectory beside this one, which sets out where each chain of joints fits by itself."""
+        if doubted and self._chains is not None and self.q is not None and sample.rotations is not None:
+            self._rival = Rival.at(self._chains.posed(self.q, sample.rotations), self.rig.model.nv)
+            if not self.options.iterations:
+                return None
+        rival = self._rival
+        if rival is None or self._previous is None:
             return None
-        self._since_start = 0.0
-        again = robust_start(self.rig, self.tasks, sample, self.options)
-        again, settled = self.solver.refined(again, sample, dt)
-        found, turned = self.solver.error(again, sample), self.solver.turn_error(again, sample)
-        if found < RESTART_GAIN * error or (turned < TURN_GAIN * turn and not found > error):
-            return again, settled, found, turned
-        return None
+        settled, found, turned = rival.follow(self.solver, self._previous, sample, dt, self._until)
+        better = _better(found, turned, error, turn)
+        if better:
+            rival.memory.bound_steps = self.solver.memory.bound_steps
+            self.solver.memory = rival.memory
+        if better or self.options.iterations or rival.samples >= TRIAL:
+            self._rival = None
+        return (rival.q, settled, found, turned) if better else None
+
+
+def _better(found: float, turned: float, error: float, turn: float) -> bool:
+    """Whether errors of a new start are clearly smaller than those there are."""
+    return found < RESTART_GAIN * error or (turned < TURN_GAIN * turn and not found > error)

@@ -14,9 +14,7 @@ from solver.rigs import hoap3
 from solver.rigs.human import human
 from solver.tracking import (
     CoupledLimits,
-    OrientationTargets,
     OrientationTask,
-    PositionTargets,
     PositionTask,
     Targets,
     TargetSample,
@@ -26,36 +24,12 @@ from solver.tracking import (
 )
 from solver.tracking.dynamical import InverseKinematics
 from solver.tracking.kinematics import Kinematics
-from tests.tracking.bodies import cloud, seen_from, swinging
-
-STEP = 0.01
+from tests.tracking.bodies import STEP, cloud, seen_from, swinging, turning
 
 
 @pytest.fixture(scope="module")
 def robot() -> Rig:
     return hoap3()
-
-
-def turning(rig: Rig, links: list[int], frames: int = 40) -> tuple[np.ndarray, Targets]:
-    """A smooth motion in the middle of the joints' ranges (frames, nq), and orientations of some links."""
-    low, high = rig.limits.lower, rig.limits.upper
-    phase = np.random.default_rng(0).uniform(0.0, 6.0, len(low))
-    times = STEP * np.arange(frames)
-    q = np.tile(rig.neutral, (frames, 1))
-    q[:, 7:] = 0.5 * (low + high) + 0.25 * (high - low) * np.sin(0.8 * times[:, None] + phase)
-    kinematics = Kinematics(rig)
-    rotations, rates, places = [], [], []
-    speeds = np.gradient(q[:, 7:], STEP, axis=0)
-    for frame, configuration in enumerate(q):
-        kinematics.update(configuration)
-        rotations.append(kinematics.rotations[links])
-        v = np.concatenate([np.zeros(6), speeds[frame]])
-        rates.append(((kinematics.jacobian[3:] * v) @ kinematics.moved_by[links].T).T)
-        places.append(kinematics.positions[:1].copy())
-    task = OrientationTask(tuple(rig.links[k] for k in links), np.array(links), np.ones(len(links)))
-    root = PositionTask((rig.links[0],), np.zeros(1, int), np.zeros((1, 3)), np.ones(1))
-    turns = OrientationTargets(task, np.array(rotations), np.array(rates))
-    return q, Targets(times, PositionTargets(root, np.array(places), np.zeros((frames, 1, 3))), turns)
 
 
 @pytest.mark.parametrize("method", ["dynamical", "whole_body", "pairwise"])
