@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from . import table
 from .definition import Check, Items, Near
 from .joints import unlimited
 from .margins import Checks, Margin
+from .memory import Memory, Piece
 from .situation import Body, PlantedPhase, Situation
 
 CHUNK = 512
@@ -82,30 +83,49 @@ class FrameChecker:
         """One frame: q (nq,), v (nv,), a (nv,) at a time [s]; the result has N = 1."""
         return self.check_frames(Motion(np.array([time]), q[None], v[None], a[None]))
 
-    def check_frames(self, motion: Motion) -> Checks:
-        """A whole motion; see `check_motion`."""
+    def check_frames(self, motion: Motion, memory: Memory | None = None) -> Checks:
+        """A whole motion; see `check_motion`.
+
+        Args:
+            motion: to check.
+            memory: of what was checked before; pieces that did not move are taken from it, all are put into it.
+        """
         require_motion_of(self.rig, motion)
         _require_frames(motion)
-        count, patches = len(motion), len(self.rig.contacts)
-        zmp, com, wrench = np.empty((count, 2)), np.empty((count, 3)), np.empty((count, 6))
-        loads, loaded = np.zeros((count, patches, 6)), np.zeros((count, patches), bool)
-        torques = np.empty((count, self.rig.limits.torque.size))
-        found: list[list[np.ndarray | Near]] = [[] for _ in self._items]
+        pieces = []
         for cut, planted in self._pieces(motion.times):
-            curves = Curves(motion.q[cut], motion.v[cut], motion.a[cut])
-            now = Situation.of(self.body, planted, self.schedule.ground, curves)
-            for pieces, (check, items) in zip(found, self._items):
-                pieces.append(_margins(check, items, now))
-            zmp[cut], torques[cut], com[cut], wrench[cut] = now.zmp, now.torques, now.state.com, now.state.wrench
-            if self.left_out:
-                torques[cut] = np.nan  # what the floor gives the joints to carry is not known
-            loads[cut, planted.columns], loaded[cut, planted.columns] = now.loads, True
+            part = Motion(motion.times[cut], motion.q[cut], motion.v[cut], motion.a[cut])
+            known = None if memory is None else memory.recalled(part, planted.phase)
+            piece = self._piece(planted, part) if known is None else known
+            if memory is not None:
+                memory.keep(part, planted.phase, piece, known is None)
+            pieces.append((cut, planted, piece))
+        if memory is not None:
+            memory.settle()
+        return self._assembled(motion, pieces)
+
+    def _piece(self, planted: PlantedPhase, part: Motion) -> Piece:
+        now = Situation.of(self.body, planted, self.schedule.ground, Curves(part.q, part.v, part.a))
+        margins = tuple(_margins(check, items, now) for check, items in self._items)
+        # what the floor gives the joints to carry is not known where nothing tells what stands
+        torques = np.full_like(now.torques, np.nan) if self.left_out else now.torques
+        return Piece(margins, now.zmp, now.state.com, now.state.wrench, now.loads, torques)
+
+    def _assembled(self, motion: Motion, pieces: Sequence[tuple[slice, PlantedPhase, Piece]]) -> Checks:
+        count, patches = len(motion), len(self.rig.contacts)
+        zmp, com, wrench, torques = (
+            np.concatenate([getattr(piece, name) for _, _, piece in pieces])
+            for name in ("zmp", "com", "wrench", "torques")
+        )
+        loads, loaded = np.zeros((count, patches, 6)), np.zeros((count, patches), bool)
+        for cut, planted, piece in pieces:
+            loads[cut, planted.columns], loaded[cut, planted.columns] = piece.loads, True
         floor = np.full((count, 1), self.schedule.ground)
         _require_measure(motion.times, np.concatenate([com, wrench, floor], axis=1))
         margins = tuple(
-            self._joined(check, items, pieces)
-            for (check, items), pieces in zip(self._items, found)
-            if items.names or isinstance(pieces[0], Near)
+            self._joined(check, items, [piece.margins[k] for _, _, piece in pieces])
+            for k, (check, items) in enumerate(self._items)
+            if items.names or isinstance(pieces[0][2].margins[k], Near)
         )
         return Checks(
             motion.times, margins, self.schedule, self.rig.patches, loaded, zmp, com, wrench, loads, torques,

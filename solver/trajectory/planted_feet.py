@@ -15,7 +15,7 @@ from scipy.interpolate import BPoly, BSpline, make_interp_spline
 
 from ..contacts.schedule import SAME_TIME, Anchor, Schedule
 from ..coordinates import to_manifold
-from ..dynamics import link_poses
+from ..dynamics import Workspace
 from ..dynamics.legs import FOOT, Leg, Rates, legs
 from ..motion import Motion
 from ..rig import ROOT_NV, Rig
@@ -50,10 +50,10 @@ class FootPath:
     def __init__(
         self, rig: Rig, leg: Leg, curve: FlatCurve, schedule: Schedule, kept: Sequence[tuple[float, np.ndarray]]
     ) -> None:
-        self._link = rig.index(leg.link)
+        self._link, self._workspace = rig.index(leg.link), Workspace(rig)
         runs = _runs(schedule, leg.patch)
         self.planted = bool(runs)
-        own = [(time, self._pose(rig, q)) for time, q in kept]
+        own = [(time, self._pose(q)) for time, q in kept]
         self._standing = [_standing(anchor, start, stop, own) for start, stop, anchor in runs]
         self._air: list[tuple[float, float, BSpline, BPoly | None]] = []
         if self.planted:
@@ -75,9 +75,9 @@ class FootPath:
                 result[order, inside] = span.path(at, order)
         return result[0], result[1], result[2]
 
-    def _pose(self, rig: Rig, q: np.ndarray) -> np.ndarray:
-        turns, places = link_poses(rig, q)
-        return np.concatenate([places[self._link], log(turns[self._link])])
+    def _pose(self, q: np.ndarray) -> np.ndarray:
+        self._workspace.place(q)
+        return np.concatenate([self._workspace.positions[self._link], log(self._workspace.rotations[self._link])])
 
     def _fly(self, rig: Rig, curve: FlatCurve, schedule: Schedule) -> None:
         edges = [schedule.start, *(t for span in self._standing for t in (span.start, span.stop)), schedule.stop]
@@ -87,7 +87,7 @@ class FootPath:
                 continue
             times = sample_times(start, stop, PATH_RATE)
             times = times if len(times) > DEGREE else np.linspace(start, stop, DEGREE + 1)
-            poses = np.array([self._pose(rig, q) for q in to_manifold(rig, *curve.at(times)).q])
+            poses = np.array([self._pose(q) for q in to_manifold(rig, *curve.at(times)).q])
             poses[:, 3:] = unwrapped(poses[:, 3:])
             own = make_interp_spline(times, poses, k=DEGREE)
             before = self._standing[number - 1].path if number > 0 else None

@@ -10,7 +10,9 @@ import numpy as np
 
 from ...errors import InvalidValue
 from ...feasibility import CheckOptions, Checks, check_motion, coordinate_names, joint_coordinates
+from ...feasibility.check import FrameChecker
 from ...feasibility.margins import Failure
+from ...feasibility.memory import Memory
 from ...motion import Motion
 from ...progress import Progress, silent
 from ...rig import Rig
@@ -175,11 +177,12 @@ def repair(
     until = time.monotonic() + options.patience
     fine, shown = (sample_times(keyed.start, keyed.stop, r) for r in (FINER * options.rate, rate))
     progress(0.0, "checking the dance as given")
-    before = check_motion(rig, given.motion(rig, fine), schedule, checks)
+    checker, memory = FrameChecker(rig, schedule, checks), Memory()
+    as_given = given.motion(rig, fine)
+    before = checker.check_frames(as_given, memory)
     if before.feasible:
         motion = given.motion(rig, shown)
-        return Repair(motion, keyed, _moved(rig, given.motion(rig, fine), given.motion(rig, fine)), 0, before, before,
-                      UNCHANGED)  # fmt: skip
+        return Repair(motion, keyed, _moved(rig, as_given, as_given), 0, before, before, UNCHANGED)
     fixed = [key for key in keyed.keys if key.role == "fixed"]
     troubles = _troubles(keyed, fixed, checks)
     trajectory = PlantedTrajectory(rig, given, schedule, [(key.time, key.q) for key in fixed])
@@ -187,7 +190,8 @@ def repair(
     done: list[Displacement] = []
     flaws: list[str] = []
     also = np.zeros(0)
-    after, iterations = _checked(trajectory, done, fine, checks), 0
+    course = _Course(trajectory, fine)
+    after, iterations = checker.check_frames(course.with_(done), memory), 0
     best, best_after = done, after
     rounds = 1 if troubles else options.rounds
     for number in range(rounds):
@@ -206,13 +210,13 @@ def repair(
             iterations += found.iterations
             flaws += [f"{window.start:.1f} to {window.stop:.1f} s, {flaw}" for flaw in found.flaws]
             done.append(found)
-        after = _checked(trajectory, done, fine, checks)
+        after = checker.check_frames(course.with_(done), memory)
         if _rank(after) <= _rank(best_after):
             best, best_after = done, after
     done, after = best, best_after
     progress(1.0, "repaired" if after.feasible else "not every failure could be repaired")
     motion = _motion(trajectory, done, shown)
-    moved = _moved(rig, given.motion(rig, fine), _motion(trajectory, done, fine))
+    moved = _moved(rig, as_given, course.with_(done))
     troubles = [*troubles, *_at_keys(fixed, after, troubles)]
     status = REPAIRED if after.feasible else IMPROVED if _rank(after) < _rank(before) else FAILED
     hurried = not after.feasible and time.monotonic() >= until
@@ -268,10 +272,25 @@ def _motion(trajectory: PlantedTrajectory, done: Sequence[Displacement], times: 
     return trajectory.motion(times, _rates(trajectory, done, times))
 
 
-def _checked(
-    trajectory: PlantedTrajectory, done: Sequence[Displacement], times: np.ndarray, options: CheckOptions
-) -> Checks:
-    return check_motion(trajectory.rig, _motion(trajectory, done, times), trajectory.schedule, options)
+class _Course:
+    """A trajectory at given times, of which only the displaced windows are evaluated again."""
+
+    def __init__(self, trajectory: PlantedTrajectory, times: np.ndarray) -> None:
+        self._trajectory, self._base = trajectory, trajectory.motion(times)
+
+    def with_(self, done: Sequence[Displacement]) -> Motion:
+        """The motion with displacements."""
+        times = self._base.times
+        inside = np.zeros(len(times), bool)
+        for displacement in done:
+            inside |= (times >= displacement.window.start) & (times <= displacement.window.stop)
+        if not inside.any():
+            return self._base
+        moved = _motion(self._trajectory, done, times[inside])
+        parts = [np.array(part) for part in (self._base.q, self._base.v, self._base.a)]
+        for part, new in zip(parts, (moved.q, moved.v, moved.a)):
+            part[inside] = new
+        return Motion(times, parts[0], parts[1], parts[2])
 
 
 def _rank(checks: Checks) -> float:
