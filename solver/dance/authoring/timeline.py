@@ -150,13 +150,13 @@ def read_keyed_timeline(path: str | Path, rig: Rig | None = None, *, sampled: bo
 def timeline_strips(timeline: SceneTimeline, rig: Rig, start: float, stop: float) -> tuple[Strip, ...]:
     """The timeline's strips between start and stop [s].
 
-    Ends that lie outside the samples by less than half a step are moved in: a scene rounds to whole frames.
+    Ends that lie outside the samples by less than a step are moved in: the last whole frame is that much too early.
 
     Raises:
         UnknownName: a strip of a patch the rig does not have.
         InvalidValue: a strip ends before it starts, or lies outside the timeline.
     """
-    first, last, spare = float(timeline.times[0]), float(timeline.times[-1]), _half_step(timeline)
+    first, last, spare = float(timeline.times[0]), float(timeline.times[-1]), 2.0 * _half_step(timeline)
     known = rig.patches
     result = []
     for strip in timeline.strips:
