@@ -11,12 +11,12 @@ from .errors import InvalidValue
 
 
 def frozen(name: str, array: object, shape: tuple[int | None, ...], *, finite: bool = True) -> np.ndarray:
-    """Read-only float copy of ``array``; ``None`` in ``shape`` stands for any length.
+    """Read-only floats of ``array``, a copy unless nobody can change it; ``None`` in ``shape`` stands for any length.
 
     Raises:
         InvalidValue: wrong number of axes, wrong length, or (if ``finite``) NaN or infinity, naming the first place.
     """
-    result = np.array(array, dtype=float)
+    result = _kept(array, float)
     _check_shape(name, result.shape, shape)
     if finite and not np.isfinite(result).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(result))[0])
@@ -26,8 +26,8 @@ def frozen(name: str, array: object, shape: tuple[int | None, ...], *, finite: b
 
 
 def frozen_mask(name: str, array: object, shape: tuple[int | None, ...]) -> np.ndarray:
-    """Read-only boolean copy of ``array``."""
-    result = np.array(array, dtype=bool)
+    """Read-only booleans of ``array``, a copy unless nobody can change it."""
+    result = _kept(array, bool)
     _check_shape(name, result.shape, shape)
     result.setflags(write=False)
     return result
@@ -51,6 +51,26 @@ def shortened(names: Sequence[str], most: int = 6) -> str:
 def repeated(names: Sequence[str]) -> list[str]:
     """Names that occur more than once, in order."""
     return sorted(name for name, count in Counter(names).items() if count > 1)
+
+
+def _kept(array: object, kind: type) -> np.ndarray:
+    """A copy of ``array``, or itself where it is of that kind, dense, and read-only down to the memory it looks at.
+
+    Values are made of parts of other values, frame for frame of a long recording: these need not be held twice.
+    """
+    if type(array) is np.ndarray and array.dtype == kind and array.flags.forc and _unchanging(array):
+        return array
+    return np.array(array, dtype=kind)
+
+
+def _unchanging(array: np.ndarray) -> bool:
+    """Whether neither the array nor any that it is a view of can be written to."""
+    part: object = array
+    while isinstance(part, np.ndarray):
+        if part.flags.writeable:
+            return False
+        part = part.base
+    return part is None
 
 
 def _check_shape(name: str, got: tuple[int, ...], want: tuple[int | None, ...]) -> None:

@@ -118,11 +118,12 @@ class Markers:
         twice = repeated(self.names)
         if twice:
             raise InvalidValue(f"marker names must be unique; twice: {', '.join(sorted(twice))}")
-        positions = np.array(self.positions, dtype=float)
-        if positions.ndim == 3:
-            positions[~np.isfinite(positions).all(axis=2)] = np.nan
         shape = (len(self.times), len(self.names), 3)
-        object.__setattr__(self, "positions", frozen("marker positions", positions, shape, finite=False))
+        positions = frozen("marker positions", self.positions, shape, finite=False)
+        lost = ~np.isfinite(positions).all(axis=2)
+        if not np.isnan(positions[lost]).all():
+            positions = frozen("marker positions", np.where(lost[:, :, None], np.nan, positions), shape, finite=False)
+        object.__setattr__(self, "positions", positions)
 
     def __len__(self) -> int:
         return len(self.times)
