@@ -13,6 +13,7 @@ from solver.cli import main
 from solver.demo.examples import simulated_person
 from solver.demo.laboratory import write_trc
 from solver.dynamics import centroidal_momentum
+from solver.motion import Markers
 from solver.study.pipeline import calibrate_subject, track_all, track_study
 from solver.study.values import Settings
 from solver.tracking import attached_targets, track
@@ -41,6 +42,26 @@ def test_a_study_smooths_what_it_tracked(calibration: Calibration, recording: Re
     assert found is not None
     np.testing.assert_array_equal(found.q, wanted.q)
     np.testing.assert_array_equal(found.errors, wanted.errors)
+
+
+def test_one_trial_that_cannot_be_smoothed_ends_no_study(calibration: Calibration, recording: Recording) -> None:
+    """A trial whose equations cannot be solved keeps the tracker's motion and is named with the cause; the others are
+    smoothed.
+    """
+    assert recording.markers is not None
+    part = recording.markers.part(0, 40)
+    positions = np.array(part.positions)
+    positions[20, 0] = 1e60
+    garbled = Recording("garbled", Markers(part.times, part.names, positions))
+    study = track_study([garbled, recording], calibration, Settings(smooth=True))
+    rough = track_all(calibration, [garbled])[0].tracked
+    kept, smoothed = (record.tracked for record in study.records)
+    assert kept is not None
+    assert rough is not None
+    assert smoothed is not None
+    np.testing.assert_array_equal(kept.q, rough.q)
+    assert next(text for text in study.warnings if "not smoothed" in text).startswith("garbled: not smoothed")
+    assert not any("not smoothed" in text for text in smoothed.warnings)
 
 
 def test_a_smoothed_study_is_quieter(calibration: Calibration, recording: Recording) -> None:

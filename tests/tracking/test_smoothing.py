@@ -85,6 +85,14 @@ def test_a_block_band_that_is_not_positive_definite_names_the_frame() -> None:
         band.solved(np.ones((5, 2)))
 
 
+def test_a_block_band_passes_on_nothing_that_is_no_number() -> None:
+    """A matrix with a NaN ends in the same error, not in a motion of NaN."""
+    band = BlockBand(5, 2, 1)
+    band.add(0, np.array([np.eye(2) * (1.0 if k != 3 else np.nan) for k in range(5)]))
+    with pytest.raises(BackendError, match="not finite"):
+        band.solved(np.ones((5, 2)))
+
+
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_stiffness_is_the_sum_of_squared_differences(order: int) -> None:
     """x' K x is the sum of the squared differences over their variances."""
@@ -226,6 +234,20 @@ def test_what_cannot_be_smoothed_comes_back_with_a_warning(rig: Rig, noisy: Mark
     result = smooth(rig, uneven, replace(tracked, times=times))
     assert "evenly" in result.warnings[-1]
     np.testing.assert_array_equal(result.q, tracked.q)
+
+
+def test_what_cannot_be_solved_comes_back_with_the_cause(rig: Rig, noisy: Markers) -> None:
+    """A garbled coordinate spoils the equations of the whole recording: the tracker's motion stays, and says why."""
+    positions = np.array(noisy.positions[:40])
+    positions[20, 5] = 1e60
+    targets = Targets.of_markers(rig, cloud(rig), Markers(noisy.times[:40], noisy.names, positions))
+    start = follow(rig, targets, TrackingOptions())
+    found = smooth(rig, targets, start)
+    np.testing.assert_array_equal(found.q, start.q)
+    np.testing.assert_array_equal(found.errors, start.errors)
+    assert found.warnings[:-1] == start.warnings
+    assert found.warnings[-1].startswith("not smoothed")
+    assert "frames 0 to 39: the normal equations are not positive definite" in found.warnings[-1]
 
 
 def test_wrong_input_is_refused(rig: Rig, noisy: Markers, tracked: Tracked) -> None:

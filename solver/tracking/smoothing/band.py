@@ -40,11 +40,14 @@ class BlockBand:
         """x (N, n) with A x = right (N, n); the matrix is used up.
 
         Raises:
-            BackendError: it is not positive definite.
+            BackendError: it is not positive definite, or holds what is no number.
         """
         _, x, failed = dpbsv(self._values.T, right.reshape(-1), lower=1, overwrite_ab=1)
         if failed:
             raise BackendError(
-                f"smoothing: the normal equations are not positive definite at frame {(failed - 1) // self.size}"
+                f"the normal equations are not positive definite at frame {(failed - 1) // self.size} of these"
             )
-        return np.asarray(x).reshape(right.shape)
+        result = np.asarray(x).reshape(right.shape)
+        if not np.isfinite(result).all():  # LAPACK passes on what is no number
+            raise BackendError("the normal equations hold values that are not finite")
+        return result

@@ -90,7 +90,7 @@ def smoothest(measured: np.ndarray, noise: np.ndarray, variances: np.ndarray, or
     flat = np.asfortranarray(band.reshape(order + 1, -1))
     _, x, failed = dpbsv(flat, (measured / noise).reshape(-1), lower=1, overwrite_ab=1)
     if failed:
-        raise BackendError("smoothing: the variances of a curve are beyond what numbers hold")
+        raise BackendError("the variances of a curve are beyond what numbers hold")
     return np.asarray(x).reshape(measured.shape)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...dynamics import integrate
-from ...errors import InvalidValue
+from ...errors import BackendError, InvalidValue
 from ...progress import Progress, silent
 from ...rig import Rig
 from ...signals import rate_of_grid, uniform_times
@@ -56,11 +56,11 @@ def smooth(
 
     Returns:
         The same recording with q, v and errors of the smoothed motion, and the links' shifts if they are soft; one that
-        is too short or whose frames are not evenly spaced comes back as it was, with a warning.
+        is too short, whose frames are not evenly spaced or whose equations cannot be solved comes back as it was, with
+        a warning that says why.
 
     Raises:
         InvalidValue: the motion has another number of frames than the targets.
-        BackendError: the normal equations cannot be solved.
 
     Example:
         >>> import numpy as np, solver
@@ -81,20 +81,12 @@ def smooth(
     grid, even = uniform_times(targets.times)
     if len(grid) < FEWEST_FRAMES or not even:
         why = "its frames are not evenly spaced" if not even else f"it has fewer than {FEWEST_FRAMES} frames"
-        return replace(tracked, warnings=(*tracked.warnings, f"not smoothed: {why}"))
+        return _as_tracked(tracked, why)
     problem = _Problem(rig, targets, tracked.tracked, rate_of_grid(grid), options)
-    q = unfolded(rig, tracked.q)
-    result = q.copy()
-    for start in range(0, len(q), PIECE):
-        progress(start / len(q), f"smoothing from frame {start} of {len(q)}")
-        stop = min(start + PIECE, len(q))
-        first, last = max(start - MARGIN, 0), min(stop + MARGIN, len(q))
-        if last == len(q) or stop == len(q):
-            stop = last = len(q)
-        result[start:stop] = problem.solved(q[first:last], first)[start - first : stop - first]
-        if stop == len(q):
-            break
-    progress(1.0, f"smoothed {len(q)} frames")
+    try:
+        result = _in_pieces(problem, unfolded(rig, tracked.q), progress)
+    except BackendError as error:
+        return _as_tracked(tracked, str(error))
     rest = problem.point_residuals(result)
     errors = np.linalg.norm(rest, axis=2)
     errors[~tracked.tracked] = np.nan
@@ -105,6 +97,33 @@ def smooth(
     return replace(
         tracked, q=result, v=velocities, errors=errors, bound_steps=problem.touching, shifts=shifts, pulls=pulls
     )
+
+
+def _as_tracked(tracked: Tracked, why: str) -> Tracked:
+    return replace(tracked, warnings=(*tracked.warnings, f"not smoothed, each frame as the tracker found it: {why}"))
+
+
+def _in_pieces(problem: _Problem, q: np.ndarray, progress: Progress) -> np.ndarray:
+    """Smoothed configurations of a whole recording (N, nq).
+
+    Raises:
+        BackendError: the equations of one piece cannot be solved.
+    """
+    result = q.copy()
+    for start in range(0, len(q), PIECE):
+        progress(start / len(q), f"smoothing from frame {start} of {len(q)}")
+        stop = min(start + PIECE, len(q))
+        first, last = max(start - MARGIN, 0), min(stop + MARGIN, len(q))
+        if last == len(q) or stop == len(q):
+            stop = last = len(q)
+        try:
+            result[start:stop] = problem.solved(q[first:last], first)[start - first : stop - first]
+        except (BackendError, np.linalg.LinAlgError) as error:
+            raise BackendError(f"frames {first} to {last - 1}: {error}") from error
+        if stop == len(q):
+            break
+    progress(1.0, f"smoothed {len(q)} frames")
+    return result
 
 
 class _Problem:
