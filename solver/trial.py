@@ -66,8 +66,8 @@ class Trial:
         excluded: why frames do not count: (reason, number of frames), for the report.
         shaken: the motion with its own noise once more, each a new draw (`signals.Shaken`); () where that is unknown.
         preset: low-pass that both sides of the equations are to pass; None where they hold frame by frame as they are.
-        pulled: makes how far the markers of each link lie aside of it (`signals.Pulled`); None where no markers tell
-            or the motion's links are shifted by them already.
+        pulled: makes, for a row of the motion's frames, how far the markers of each link lie aside of it
+            (`signals.Pulled`); None where no markers tell or the motion's links are shifted by them already.
     """
 
     name: str
@@ -77,15 +77,32 @@ class Trial:
     excluded: tuple[tuple[str, int], ...] = field(default=())
     shaken: Collection[Motion] = field(default=())
     preset: FilterPreset | None = None
-    pulled: Callable[[], Shifts] | None = None
+    pulled: Callable[[slice], Shifts] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "counted", frozen_mask("counted", self.counted, (len(self.motion),)))
         if len(self.wrenches) != len(self.motion) or not np.allclose(self.wrenches.times, self.motion.times, atol=1e-9):
             raise InvalidValue(f"trial {self.name!r}: motion and wrenches must share their times")
 
+    def part(self, start: int, stop: int) -> Trial:
+        """Frames start..stop-1 as a trial, without shaken copies."""
+        pulled = None if self.pulled is None else _Later(self.pulled, start)
+        wrenches, counted = self.wrenches.part(start, stop), self.counted[start:stop]
+        return Trial(self.name, self.motion.part(start, stop), wrenches, counted, preset=self.preset, pulled=pulled)
+
     def __repr__(self) -> str:
         reasons = ", ".join(f"{reason} {count}" for reason, count in self.excluded)
         return f"Trial {self.name!r}, {span_of(self.motion.times)}\n  {int(self.counted.sum())} frames count" + (
             f"; left out: {reasons}" if reasons else ""
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Later:
+    """The pulls of a part, which begins with a later frame of the whole."""
+
+    whole: Callable[[slice], Shifts]
+    first: int
+
+    def __call__(self, frames: slice) -> Shifts:
+        return self.whole(slice(self.first + frames.start, self.first + frames.stop))

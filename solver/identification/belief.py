@@ -21,6 +21,7 @@ from ..trial import Trial
 from .blocks import AXES, FORCE_AXES
 from .equations import measured_wrench, moved_here, shares_of_links, up_to
 from .giving import likeliest, tells, wrenches_of_shares
+from .parts import Part, parts_of
 from .regions import regions
 from .trust import Trust
 
@@ -200,25 +201,46 @@ def _left(
     if trial.preset is None or not trial.counted.any() or is_still(trial):
         return np.zeros(0), np.zeros((len(bodies), AXES, 0, 0))
     tried = np.append(np.array(SHARES) * trial.preset.cutoff, np.inf)
-    measured, whole = measured_wrench(rig, trial, base)[trial.counted], shares_of_links(rig, trial, bodies, parts, base)
+    pieces = (
+        _products(rig, part, bodies, parts, tried, base)
+        for part in parts_of(trial, tried)
+        if trial.counted[part.place].any()
+    )
+    products, errors = (sum(found) / trial.counted.sum() for found in zip(*pieces))
+    size = len(parts) * len(tried)
+    least = EXACT**2 * products[:, :, size, size] + np.finfo(float).tiny
+    return tried, products / np.maximum(errors, least)[:, :, None, None]
+
+
+def _products(
+    rig: Rig,
+    part: Part,
+    bodies: Sequence[InertialParameters],
+    parts: Sequence[np.ndarray],
+    tried: np.ndarray,
+    base: int | str,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sums over a part's own frames that count: the products of `Doubts.grams`, and the squares that they are over."""
+    trial, counted = part.trial, np.zeros(len(part.trial.motion), bool)
+    counted[part.own] = trial.counted[part.own]
+    measured, whole = measured_wrench(rig, trial, base)[counted], shares_of_links(rig, trial, bodies, parts, base)
     size = len(parts) * len(tried) + 1
     added = np.zeros((len(measured), 0, AXES))
     if tells(trial):
-        added = moved_here(rig, trial, wrenches_of_shares(rig, trial), base)[trial.counted]
-    grams = np.empty((len(bodies), AXES, size + added.shape[1], size + added.shape[1]))
+        added = moved_here(rig, trial, wrenches_of_shares(rig, trial), base)[counted]
+    products = np.empty((len(bodies), AXES, size + added.shape[1], size + added.shape[1]))
+    errors = np.empty((len(bodies), AXES))
     rows = np.empty((size, len(measured)))
     for axis in range(AXES):
         shares, rows[-1] = np.ascontiguousarray(added[:, :, axis].T), measured[:, axis]
-        own = shares @ shares.T / len(measured)
+        own = shares @ shares.T
         for body in range(len(bodies)):
             for place, cutoff in enumerate(tried):
-                rows[place : -1 : len(tried)] = up_to(trial, whole[:, body, :, axis], cutoff)[trial.counted].T
-            error = np.mean((rows[-1] - rows[len(tried) - 1 : -1 : len(tried)].sum(axis=0)) ** 2)
-            rounding = EXACT**2 * np.mean(rows[-1] ** 2) + np.finfo(float).tiny
-            across = shares @ rows.T / len(measured)
-            gram = np.block([[rows @ rows.T / len(measured), across.T], [across, own]])
-            grams[body, axis] = gram / max(error, rounding)
-    return tried, grams
+                rows[place : -1 : len(tried)] = up_to(trial, whole[:, body, :, axis], cutoff)[counted].T
+            errors[body, axis] = np.sum((rows[-1] - rows[len(tried) - 1 : -1 : len(tried)].sum(axis=0)) ** 2)
+            across = shares @ rows.T
+            products[body, axis] = np.block([[rows @ rows.T, across.T], [across, own]])
+    return products, errors
 
 
 def is_still(trial: Trial) -> bool:

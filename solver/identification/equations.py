@@ -25,6 +25,7 @@ from ..so3 import cross, nearest
 from ..trial import Trial
 from .blocks import AXES, FORCE_AXES
 from .giving import tells, wrenches_of_shares
+from .parts import parts_of
 from .trust import Trust
 
 
@@ -152,6 +153,16 @@ def reconstructed_wrenches(
     believed: Trust | None = None,
 ) -> np.ndarray:
     """`reconstructed_wrench` (N, K, 6) of K bodies that move alike, for little more than the price of one."""
+    result = np.empty((len(trial.motion), len(bodies), AXES))
+    for part in parts_of(trial, () if believed is None else believed.cutoffs.flat):
+        result[part.place] = _reconstructed(rig, part.trial, bodies, base, believed)[part.own]
+    return result
+
+
+def _reconstructed(
+    rig: Rig, trial: Trial, bodies: Sequence[InertialParameters], base: int | str, believed: Trust | None
+) -> np.ndarray:
+    """`reconstructed_wrenches` of a trial whose every link's wrenches may be held at once."""
     if believed is None:
         return shares_of_links(rig, trial, bodies, [np.arange(len(rig.links))], base)[:, :, 0]
     cutoffs, member = np.unique(believed.cutoffs, axis=0, return_inverse=True)

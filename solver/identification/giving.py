@@ -20,14 +20,12 @@ from .blocks import AXES
 
 SPREAD = 1.0
 """Standard deviation of a share before anything is learnt: a link goes with its markers about as likely as not."""
-LONGEST = 100_000
-"""Frames of the longest trial of which shares are learnt: every frame of every link is held at once."""
 DIRECTIONS = 3
 
 
 def tells(trial: Trial) -> bool:
     """Whether a trial's markers can show how far its links go with them."""
-    return trial.pulled is not None and trial.preset is not None and len(trial.motion) <= LONGEST
+    return trial.pulled is not None and trial.preset is not None
 
 
 def wrenches_of_shares(rig: Rig, trial: Trial) -> np.ndarray:
@@ -37,7 +35,7 @@ def wrenches_of_shares(rig: Rig, trial: Trial) -> np.ndarray:
     That the link's axes turn meanwhile is left out of s''.
     """
     assert trial.pulled is not None
-    shifts, links = trial.pulled(), link_motions(rig, trial.motion)
+    shifts, links = trial.pulled(slice(0, len(trial.motion))), link_motions(rig, trial.motion)
     upwards = np.array([0.0, 0.0, GRAVITY])
     result = np.empty((len(trial.motion), len(rig.links), DIRECTIONS, AXES))
     for link, (mass, com) in enumerate(zip(rig.prior.masses, rig.prior.coms)):

@@ -56,7 +56,22 @@ class Pulled:
     grid: np.ndarray
     preset: FilterPreset
 
-    def __call__(self) -> Shifts:
-        """What the links would be shifted by if they followed their own markers alone, at the motion's times."""
-        means = self.sums / np.maximum(self.weights, 1.0)[:, :, None]
-        return smooth_shifts(self.times, means, self.preset, self.grid, self.known)
+    def __call__(self, frames: slice) -> Shifts:
+        """What the links would be shifted by if they followed their own markers alone, in a row of the motion's frames.
+
+        Of other frames only those are looked at which the filter reaches from there.
+        """
+        start, stop, _ = frames.indices(len(self.grid))
+        reach = max(LEAST_PAD, padding(self.preset, rate_of_grid(self.grid)))
+        first, last = max(start - reach, 0), min(stop + reach, len(self.grid))
+        near = self._between(self.grid[first], self.grid[last - 1])
+        means = self.sums[near] / np.maximum(self.weights[near], 1.0)[:, :, None]
+        found = smooth_shifts(self.times[near], means, self.preset, self.grid[first:last], self.known[near])
+        return found.frames(slice(start - first, stop - first))
+
+    def _between(self, start: float, stop: float) -> slice:
+        """Samples from the last one known at ``start`` to the first one known at ``stop``."""
+        known = np.flatnonzero(self.known)
+        first = max(int(np.searchsorted(self.times[known], start, side="right")) - 1, 0)
+        last = min(int(np.searchsorted(self.times[known], stop)), len(known) - 1)
+        return slice(int(known[first]), int(known[last]) + 1)

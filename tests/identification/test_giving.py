@@ -50,7 +50,7 @@ def soft_trial(rig: Rig, seed: int) -> Trial:
     moved = replace(trial, motion=replace(trial.motion, shifts=derived(shares * pulled.values)), preset=None)
     values = reconstructed_wrench(rig, moved, rig.prior)
     values[:, 3:] += np.cross(link_motions(rig, moved.motion).position[:, 0].T, values[:, :3])
-    return replace(trial, wrenches=replace(trial.wrenches, values=values[:, None]), pulled=lambda: pulled)
+    return replace(trial, wrenches=replace(trial.wrenches, values=values[:, None]), pulled=pulled.frames)
 
 
 def test_shares_are_found_from_the_plates() -> None:
@@ -71,7 +71,7 @@ def test_markers_that_follow_their_links_give_nothing() -> None:
     rig = small_rig()
     exact = replace(swinging_trial(rig, rig.prior), preset=WIDE)
     pulled = aside(rig, exact, 5)
-    found = Doubts.of(rig, [replace(exact, pulled=lambda: pulled)], [rig.prior])
+    found = Doubts.of(rig, [replace(exact, pulled=pulled.frames)], [rig.prior])
     shares = found.shares(np.full((len(rig.links), 6), np.inf))
     assert shares is not None
     assert np.abs(shares).max() < 0.05
