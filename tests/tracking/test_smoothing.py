@@ -18,7 +18,7 @@ from solver.tracking import Targets, Tracked, TrackingOptions, follow
 from solver.tracking.kinematics import Kinematics
 from solver.tracking.smoothing import SmoothingOptions, smooth
 from solver.tracking.smoothing.band import BlockBand
-from solver.tracking.smoothing.curves import com_curve, joint_curves, unfolded
+from solver.tracking.smoothing.curves import com_curve, joint_curves, shown, unfolded
 from solver.tracking.smoothing.limits import Stops
 from solver.tracking.smoothing.noise import measurement_noise
 from solver.tracking.smoothing.roughness import difference_weights, roughness, smoothest, stiffness
@@ -140,12 +140,13 @@ def test_slopes_are_how_the_curves_move(make: object) -> None:
     rig = make()  # type: ignore[operator]
     q = unfolded(rig, swinging(rig, 3))
     step = 1e-6
-    for number, curve in enumerate([*joint_curves(rig, q), com_curve(rig, q)]):
+    every = np.ones(rig.nv, bool)
+    for number, curve in enumerate([*joint_curves(rig, q), com_curve(rig, q, every)]):
         for column in range(curve.moves.start, curve.moves.stop):
             turn = np.zeros(rig.nv)
             turn[column] = step
             moved = unfolded(rig, integrate(rig, q, turn))
-            after = [*joint_curves(rig, moved), com_curve(rig, moved)][number]
+            after = [*joint_curves(rig, moved), com_curve(rig, moved, every)][number]
             slope = curve.slopes[:, :, column - curve.moves.start]
             np.testing.assert_allclose((after.values - curve.values) / step, slope, atol=1e-5)
 
@@ -286,6 +287,24 @@ def test_shifts_are_eliminated_exactly(rig: Rig, noisy: Markers, tracked: Tracke
         np.testing.assert_allclose(step, wanted[: rig.nv], atol=1e-9)
         after = Pulls(one.weights, one.forces - (one.slopes @ step), one.slopes)
         np.testing.assert_allclose(soft.shifts(after).reshape(-1), wanted[rig.nv :], atol=1e-9)
+
+
+def test_what_no_target_shows_is_not_moved_for_the_centre_of_mass(rig: Rig, truth: np.ndarray) -> None:
+    """A head without markers, or with such as weigh nothing or are never seen, does not nod where the body lands."""
+    landing = np.array(truth[:80])
+    landing[:, 2] += np.where(np.arange(80) < 40, 0.1 * np.arange(80) / 40.0, 0.1)
+    attachments = [replace(a, weight=0.0) if a.marker == "head_0" else a for a in cloud(rig)]
+    seen = seen_from(rig, attachments, landing)
+    positions = seen.positions + NOISE * np.random.default_rng(3).standard_normal(seen.positions.shape)
+    unseen = np.array([a.link == "head" and a.weight > 0.0 for a in attachments])
+    positions[:, unseen] = np.nan
+    targets = Targets.of_markers(rig, attachments, Markers(seen.times, seen.names, positions))
+    start = follow(rig, targets, TrackingOptions())
+    moved = difference(rig, start.q, smooth(rig, targets, start).q)
+    own = ~shown(rig, targets)
+    np.testing.assert_array_equal(own, Kinematics(rig).column_link == rig.index("head"))
+    assert np.abs(moved[:, own]).max() < 1e-6
+    assert np.abs(moved[:, ~own]).max() > 1e-3
 
 
 def test_flesh_is_told_from_bone(rig: Rig, truth: np.ndarray) -> None:

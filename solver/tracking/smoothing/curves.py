@@ -14,6 +14,8 @@ from ...coordinates import joint_places
 from ...dynamics import centre_of_mass_slopes
 from ...rig import Rig
 from ...so3 import continuous, product, to_matrix
+from ..kinematics import Kinematics
+from ..targets import Targets
 
 HALVES = 0.5 * np.eye(4)[:3]
 """Change of the unit quaternion per radian about each axis of the link."""
@@ -52,9 +54,30 @@ def joint_curves(rig: Rig, q: np.ndarray) -> list[Curve]:
     return result
 
 
-def com_curve(rig: Rig, q: np.ndarray) -> Curve:
-    """The centre of mass by the rig's prior, world, of configurations (N, nq)."""
-    return Curve(*centre_of_mass_slopes(rig, q), slice(0, rig.nv))
+def com_curve(rig: Rig, q: np.ndarray, serving: np.ndarray) -> Curve:
+    """The centre of mass by the rig's prior, world, of configurations (N, nq).
+
+    Args:
+        rig: whose mass it is.
+        q: (N, nq).
+        serving: (nv,) True for the tangent coordinates that may be moved for its sake; its slopes by others are zero.
+    """
+    values, slopes = centre_of_mass_slopes(rig, q)
+    return Curve(values, slopes * serving, slice(0, rig.nv))
+
+
+def shown(rig: Rig, targets: Targets) -> np.ndarray:
+    """(nv,) True for the tangent coordinates that move a target which weighs and is measured in any frame."""
+    links = []
+    if (points := targets.positions) is not None:
+        links.append(points.task.links[_counting(points.task.weights, points.positions)])
+    if (turns := targets.orientations) is not None:
+        links.append(turns.task.links[_counting(turns.task.weights, turns.rotations)])
+    return np.asarray(Kinematics(rig).moved_by[np.concatenate(links)].any(axis=0))
+
+
+def _counting(weights: np.ndarray, measured: np.ndarray) -> np.ndarray:
+    return (weights > 0.0) & np.isfinite(measured).reshape(*measured.shape[:2], -1).all(axis=2).any(axis=0)
 
 
 def unfolded(rig: Rig, q: np.ndarray) -> np.ndarray:

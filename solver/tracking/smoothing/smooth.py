@@ -17,7 +17,7 @@ from ..targets import Targets, faded
 from ..tasks import TargetSample
 from ..track import Tracked, manifold_velocities
 from .band import BlockBand
-from .curves import Curve, com_curve, joint_curves, unfolded
+from .curves import Curve, com_curve, joint_curves, shown, unfolded
 from .limits import Stops
 from .noise import measurement_noise
 from .options import SmoothingOptions
@@ -141,6 +141,8 @@ class _Problem:
         shares = self.shares
         self.samples = [targets.sample(k, None if shares is None else shares[k]) for k in range(len(targets))]
         self.weighs = rig.prior.total_mass > 0.0
+        self.shown = shown(rig, targets)
+        """(nv,) What targets show. The rest would nod, as a head without markers, to make the centre of mass smooth."""
         self.soft = None
         if targets.positions is not None and options.stiffness is not None:
             self.soft = SoftLinks(rig, targets.positions.task, options.stiffness)
@@ -228,7 +230,7 @@ class _Problem:
 
     def _curves(self, q: np.ndarray) -> list[Curve]:
         """Curves that are smooth: the joints', and the centre of mass's as the last."""
-        return joint_curves(self.rig, q) + ([com_curve(self.rig, q)] if self.weighs else [])
+        return joint_curves(self.rig, q) + ([com_curve(self.rig, q, self.shown)] if self.weighs else [])
 
     def _step(
         self, q: np.ndarray, hessian: np.ndarray, gradient: np.ndarray, prior: list[tuple[int, np.ndarray]]
