@@ -43,6 +43,8 @@ class Instead:
 
     balance: ClassVar[list[Callable[[bpy.types.Object], bool]]] = []
     colours: ClassVar[list[Callable[[bpy.types.Object], bool]]] = []
+    trial: ClassVar[list[Callable[[bpy.types.Object], bool]]] = []
+    """The body does not do what its trial's files tell of this moment."""
 
 
 class Shown:
@@ -107,6 +109,8 @@ def _draw_motion() -> None:
     body, settings = rig_in(context), settings_of(context)
     folder = None if body is None else folder_of(body)
     if body is None or folder is None or not context.space_data.overlay.show_overlays:
+        return
+    if any(elsewhere(body) for elsewhere in Instead.trial):
         return
     name, time = trial_of(body), times_at(scene(context))
     motion = Shown.motion(folder / f"{name}{study_folder.MOTION_END}")

@@ -41,6 +41,7 @@ def register() -> None:
     """Draw whenever live motion is on, instead of what stands in a study's files."""
     Capture.draw.append(switch)
     overlays.Instead.balance.append(Capture.shows)
+    overlays.Instead.trial.append(Capture.moves)
 
 
 def unregister() -> None:
@@ -48,8 +49,9 @@ def unregister() -> None:
     switch(False)
     if switch in Capture.draw:
         Capture.draw.remove(switch)
-    if Capture.shows in overlays.Instead.balance:
-        overlays.Instead.balance.remove(Capture.shows)
+    for asked, answer in ((overlays.Instead.balance, Capture.shows), (overlays.Instead.trial, Capture.moves)):
+        if answer in asked:
+            asked.remove(answer)
 
 
 def _draw() -> None:

@@ -15,7 +15,7 @@ from ..action import motion_action
 from ..children import Talking
 from ..interpreter import Interpreter
 from ..jobs import new_folder
-from ..study import OF_KEY, TRIAL_KEY
+from ..study import OF_KEY, TRIAL_KEY, show_trial
 from ..typed import found_again, known_by
 from ..values import MOTION, ScenePose, discard, study_folder
 from .answers import LONGEST, Answer, answer
@@ -133,7 +133,8 @@ class CaptureSession:
         record = MOTION.read(Path(taken.folder) / f"{taken.name}{study_folder.MOTION_END}")
         made = motion_action(scene, body, record.drawn, taken.name)
         made.use_fake_user = True
-        made[TRIAL_KEY], made[OF_KEY] = taken.name, body
+        made[TRIAL_KEY], made[OF_KEY] = made.name, body
+        show_trial(context, body, made.name)
         return made
 
     def end(self, *, wait: bool = False) -> None:

@@ -110,13 +110,13 @@ class Capture:
     @classmethod
     def shows(cls, body: bpy.types.Object) -> bool:
         """Whether a body's balance is drawn by the live motion."""
+        return cls.moves(body) and capture_settings(typed.scene(bpy.context)).show_balance
+
+    @classmethod
+    def moves(cls, body: bpy.types.Object) -> bool:
+        """Whether a body stands as the live motion has it, and not as its action."""
         session = cls.session
-        return (
-            session is not None
-            and session.body == known_by(body)
-            and session.pose is not None
-            and capture_settings(typed.scene(bpy.context)).show_balance
-        )
+        return session is not None and session.body == known_by(body) and session.pose is not None
 
     @classmethod
     def _forget_body(cls) -> None:

@@ -39,6 +39,10 @@ class Garbled(InvalidValue):
     """A datagram that is none of ours; says why."""
 
 
+class Early(Garbled):
+    """A datagram that came before its stream declared what samples hold: nothing is wrong with it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """What the samples of a stream hold.
@@ -159,6 +163,7 @@ def read_datagram(data: bytes, layout: Layout | None) -> Declared | Sample | End
 
     Raises:
         Garbled: it is none of ours, cut off, of another version, or of another layout.
+        Early: no layout was declared yet.
     """
     if len(data) < HEADER.size or data[:4] != MAGIC:
         raise Garbled("no datagram of a motion stream")
@@ -170,7 +175,7 @@ def read_datagram(data: bytes, layout: Layout | None) -> Declared | Sample | End
     if kind not in (SAMPLE, END):
         raise Garbled(f"a datagram of the unknown kind {kind}")
     if layout is None:
-        raise Garbled("a sample before what it holds was declared: the names come within a second")
+        raise Early("samples come before their names, which follow within a second")
     if number != layout.number or count != len(layout.names):
         raise Garbled("a sample of another stream, which holds other names")
     if kind == END:
@@ -211,6 +216,7 @@ __all__ = [
     "SEGMENTS",
     "WRAP",
     "Declared",
+    "Early",
     "Ended",
     "Garbled",
     "Layout",

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 
-from .datagram import WRAP, Declared, Ended, Garbled, Layout, Sample, read_datagram
+from .datagram import WRAP, Declared, Early, Ended, Garbled, Layout, Sample, read_datagram
 
 SILENT = 1.0
 """[s] Without a sample, after which the stream counts as stopped, and another sender may take its place."""
@@ -35,6 +35,7 @@ class Tally:
         late: that came after later ones, and were left out.
         repeated: that came more than once.
         backwards: whose time was not after that of the one before.
+        early: datagrams that came before the stream's names, as for everybody who joins one that runs.
         garbled: datagrams that were none of ours, cut off, or of another stream.
         overrun: that came faster than they were taken, and were thrown away before they were looked at.
         held: too little was seen in them to be followed; the pose was held.
@@ -48,6 +49,7 @@ class Tally:
     late: int = 0
     repeated: int = 0
     backwards: int = 0
+    early: int = 0
     garbled: int = 0
     overrun: int = 0
     held: int = 0
@@ -60,6 +62,7 @@ class Tally:
         "late": "came late and were left out",
         "repeated": "came more than once",
         "backwards": "went back in time and were left out",
+        "early": "came before their names and were left out",
         "garbled": "were garbled",
         "overrun": "came faster than they could be taken",
         "held": "showed too little, the pose was held",
@@ -110,6 +113,10 @@ class Intake:
             if self._source not in (None, source) and not self._quiet(arrived):
                 raise Garbled("a datagram of a second sender, while the first one still sends")
             found = read_datagram(data, self.layout)
+        except Early as error:
+            self.tally.early += 1
+            self.once("early", f"{error}: left out until then")
+            return None
         except Garbled as error:
             self.tally.garbled += 1
             self.once("garbled", f"{error}: left out")

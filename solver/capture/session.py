@@ -178,8 +178,8 @@ class Capture:
 
     def _why_none(self) -> str:
         if self.intake.layout is None:
-            garbled = self.intake.tally.garbled
-            return f"{garbled} datagrams came, none of which declared a stream" if garbled else "no stream was there"
+            came = self.intake.tally.garbled + self.intake.tally.early
+            return f"{came} datagrams came, none of which declared a stream" if came else "no stream was there"
         return "the stream was too short"
 
     def _ready(self) -> Follower:

@@ -19,7 +19,8 @@ from addon.capture.properties import capture_settings
 from addon.capture.session import CaptureSession
 from addon.capture.switch import Capture
 from addon.convert import bone_frame
-from addon.study import ERROR_KEY, key_errors
+from addon.overlays import Instead
+from addon.study import ERROR_KEY, key_errors, trial_of
 from solver.capture.replay import datagrams, stream_of
 from solver.capture.udp import UdpSender
 from solver.rig import Rig
@@ -101,6 +102,7 @@ def test_a_stream_moves_the_rig_and_becomes_an_action(body: bpy.types.Object, ro
     assert shown is not None
     angle = body.pose.bones[LINK].rotation_euler[frame.axis]
     assert angle == pytest.approx(-frame.sign * 0.5 * shown.time / ((FRAMES - 1) / RATE), abs=1e-4)
+    assert any(elsewhere(body) for elsewhere in Instead.trial)
     assert "ms to the pose" in words.latency(session)
     assert "inside the support" in words.balance(session)
     actions = len(bpy.data.actions)
@@ -108,11 +110,15 @@ def test_a_stream_moves_the_rig_and_becomes_an_action(body: bpy.types.Object, ro
     assert len(bpy.data.actions) == actions + 1
     action = body.animation_data.action
     assert action.name == "Take"
+    assert trial_of(body) == "Take"
+    scene = bpy.context.scene
+    assert [scene.frame_start, scene.frame_end] == [1, np.ceil(action.frame_range[1] - 1e-3)]
     curve = next(c for c in curves_of(body) if LINK in c.data_path and c.array_index == frame.axis)
     assert len(curve.keyframe_points) == FRAMES
     assert curve.keyframe_points[-1].co[1] == pytest.approx(-frame.sign * 0.5, abs=0.02)
     assert bpy.ops.exciting_dance.capture() == {"FINISHED"}
     assert Capture.session is None
+    assert not any(elsewhere(body) for elsewhere in Instead.trial)
 
 
 def test_nothing_outlives_a_capture(body: bpy.types.Object, sent: list[bytes]) -> None:

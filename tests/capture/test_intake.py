@@ -121,6 +121,19 @@ def test_a_second_sender_waits_until_the_first_is_silent() -> None:
     assert stream.send(2, source="two", wait=SILENT + 1.0) is not None
 
 
+def test_samples_before_their_names_are_not_called_garbled() -> None:
+    """Who joins a stream that runs is told that the names follow, and may take it from then on."""
+    said: list[str] = []
+    intake = Intake(said.append)
+    early = [sample_datagram(LAYOUT, Sample(k, k * STEP, np.zeros(LAYOUT.size))) for k in range(4)]
+    assert [intake.datagram(data, 0.01 * k, "one") for k, data in enumerate(early[:3])] == [None] * 3
+    intake.datagram(layout_datagram(LAYOUT, 3, 0.0), 0.03, "one")
+    assert intake.datagram(early[3], 0.04, "one") is not None
+    assert (intake.tally.early, intake.tally.garbled, intake.tally.lost, len(said)) == (3, 0, 0, 1)
+    assert "3 came before their names" in intake.tally.sentence
+    assert "garbled" not in intake.tally.sentence + said[0]
+
+
 def test_silence_and_garbage_are_said_once_and_counted() -> None:
     """A stream that stops, starts again and is garbage between is told in a few sentences, and goes on."""
     stream = Stream()
