@@ -6,7 +6,7 @@ from pathlib import Path
 
 import bpy
 
-from .armature import rig_in
+from .armature import is_rig, rig_in
 from .colours import QUANTITIES, colour_body
 from .inertials import EXACT
 from .recording import show_of_file
@@ -29,6 +29,16 @@ ESTIMATORS = (
     ("force", "Forces alone", "Forces integrated twice, to compare with"),
     ("kinematic", "Motion alone", "Motion and inertials, to compare with"),
 )
+SCENE = "scene"
+FOLLOWERS = (
+    (SCENE, "A rig of this scene", "The rig that is chosen below"),
+    ("hrp2", "HRP-2 (stand-in)", "Humanoid, 30 joints, approximate; added to the scene"),
+    ("hoap3", "HOAP-3", "Small humanoid, 21 joints; added to the scene"),
+)
+
+
+def _can_follow(settings: Settings, item: bpy.types.Object) -> bool:
+    return is_rig(item)
 
 
 def _recolour(settings: Settings, context: bpy.types.Context) -> None:
@@ -136,7 +146,21 @@ class Settings(bpy.types.PropertyGroup):
     show_momentum: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Momentum", description="Linear (green) and angular about the centre of mass (violet)"
     )
-
+    follows: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Follower", description="Who dances what the selected armature does", items=FOLLOWERS
+    )
+    follower: bpy.props.PointerProperty(  # type: ignore[valid-type]
+        name="Rig", description="That follows", type=bpy.types.Object, poll=_can_follow
+    )
+    follow_repaired: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Repair",
+        description="Move as little as possible what then fails in balance, torque or collision; otherwise check only",
+        default=True,
+    )
+    follow_pace: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Keep pace",
+        description="Leave joints faster than their limits, and say so, instead of slowing down",
+    )
     estimator: bpy.props.EnumProperty(name="Estimator", items=ESTIMATORS)  # type: ignore[valid-type]
     show_estimate: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Path",

@@ -21,7 +21,7 @@ from .live.properties import LiveSettings
 from .operators import author as author_operators
 from .operators import capture as capture_operators
 from .operators import dances as dance_operators
-from .operators import estimate, identify, recordings, rigs, see
+from .operators import estimate, identify, recordings, retarget, rigs, see
 from .operators import live as live_operators
 from .operators import rehearsal as rehearsal_operators
 from .panels import capture as capture_panels
@@ -29,6 +29,7 @@ from .panels import checks as checks_panels
 from .panels import dance as dance_panels
 from .panels import live as live_panels
 from .panels import rehearsal as rehearsal_panels
+from .panels import retarget as retarget_panels
 from .panels import sidebar
 from .preferences import Preferences
 from .properties import RecordingFile, Settings
@@ -52,8 +53,10 @@ CLASSES = (
     *author_operators.CLASSES,
     *dance_operators.CLASSES,
     *capture_operators.CLASSES,
+    *retarget.CLASSES,
     *sidebar.CLASSES,
     *capture_panels.CLASSES,
+    *retarget_panels.CLASSES,
     *dance_panels.CLASSES,
     *checks_panels.CLASSES,
     *live_operators.CLASSES,

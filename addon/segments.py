@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from .action import frame_rate
+from .action import FIRST_FRAME, frame_rate
 from .convert import to_array
 from .values import RestPose, SegmentPoses
 
@@ -25,7 +25,7 @@ def segments_of(armature: bpy.types.Object, scene: bpy.types.Scene) -> SegmentPo
         scene.frame_set(now)
     rest = [_placed(armature.matrix_world @ bone.bone.matrix_local) for bone in bones]
     tips = [np.array(armature.matrix_world @ bone.bone.tail_local, dtype=float) for bone in bones]
-    times = np.arange(len(places)) / frame_rate(scene)
+    times = (np.arange(scene.frame_start, scene.frame_end + 1) - FIRST_FRAME) / frame_rate(scene)
     at_rest = RestPose(np.array([turn for turn, _ in rest]), np.array([place for _, place in rest]), np.array(tips))
     names = tuple(bone.name for bone in bones)
     return SegmentPoses(times, names, np.array(rotations), np.array(places), at_rest)

@@ -35,7 +35,8 @@ Which link is led by what is a preset (HRP-2, HOAP-3, iCub, G1, people), told by
 is printed, written as mapping.json, and can be corrected and named with --mapping.
 
 Written to DIR: dance.motion.npz (Blender and the other verbs), NAME_RATEhz.csv (no header: root position, quaternion
-x y z w, joints in the robot's order), NAME.npz (poses and speeds of all bodies), NAME.mot, mapping.json, report.txt.
+x y z w, joints in the robot's order), NAME.npz (poses and speeds of all bodies), NAME.mot, mapping.json, summary.json
+(what is said, for a scene) and report.txt.
 
 Examples:
   python -m solver retarget tracked hrp2 --trial squats --output squats_hrp2
@@ -75,6 +76,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
     from ..dance.workflows.reading import load_dance
     from ..dance.workflows.retarget import CHECKS, Held, retarget
+    from ..scene.dance_folder import TIMELINE_END
     from ..scene.study_folder import MOTION_END
     from ..tracking.bone_mapping import MAPPING
     from ..tracking.retargeting.retarget import RetargetOptions
@@ -86,7 +88,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     file: Path = options.recording
     source = (
         load_dance(file, options.trial)
-        if file.is_dir() or file.name.endswith((MOTION_END, ".json"))
+        if file.is_dir() or file.name.endswith((MOTION_END, TIMELINE_END, ".json"))
         else performer(options, Part(progress, 0.0, 0.3))
     )
     followed = retarget(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...check_options import CheckOptions
+from ...contacts.schedule import Schedule
 from ...feasibility import Checks, check_motion
 from ...formats.folder import write_folder
 from ...formats.humanoid import table_name, write_body_states, write_humanoid_table
@@ -14,8 +15,9 @@ from ...formats.text_table import table
 from ...motion import Motion
 from ...progress import Part, Progress, silent
 from ...rig import Rig
-from ...scene.dance_folder import MOTION_FILE, REPORT_FILE
+from ...scene.dance_folder import MOTION_FILE, REPORT_FILE, SUMMARY_FILE
 from ...scene.motion_record import MOTION, MotionRecord, motion_record
+from ...scene.summary import SUMMARY, SceneSummary
 from ...tracking.bone_mapping import MAPPING, BoneMapping
 from ...tracking.retargeting.performer import Performer
 from ...tracking.retargeting.retarget import Retargeted, RetargetOptions, retargeted
@@ -25,6 +27,7 @@ from .answer import Answer
 from .check import left_out_sentence, verdict_sentence, verdict_table
 from .reading import LoadedDance
 from .repair import repair
+from .summaries import failures_of, ranges_of, strips_of
 
 MAPPING_FILE = "mapping.json"
 CHECKS = CheckOptions(allowed_slip=0.002)
@@ -98,15 +101,34 @@ class Followed:
 
     def record(self) -> MotionRecord:
         """The motion for Blender and the other verbs, with its contacts and what it is held to."""
-        schedule = self.found.schedule if self.answer is None else self.answer.keyed.schedule
-        return motion_record(self.name, self.found.rig, self.motion).danced(schedule, self.held.checks)
+        return motion_record(self.name, self.found.rig, self.motion).danced(self.schedule, self.held.checks)
+
+    @property
+    def schedule(self) -> Schedule:
+        """When which foot stands where."""
+        return self.found.schedule if self.answer is None else self.answer.keyed.schedule
+
+    def summary(self) -> SceneSummary:
+        """The verdict after the repair for a scene; the notes tell the one before, and what leads what."""
+        mapping, checks, times = self.found.mapping, self.after, self.motion.times
+        start, stop = float(times[0]), float(times[-1])
+        notes = [] if self.answer is None else [f"as led: {verdict_sentence(self.before)}"]
+        notes += [*self.found.told, f"places are scaled by {mapping.scale:.3f}"]
+        notes += [f"{link} is led by {segment}" for link, segment in zip(mapping.links, mapping.segments)]
+        return SceneSummary(
+            "retarget", "feasible" if checks.feasible else "infeasible", checks.feasible,
+            f"{self.found.rig.name} follows {self.name}: {self.message}", strips=strips_of(self.schedule, start, stop),
+            failures=failures_of(checks), ranges=ranges_of(checks),
+            troubles=() if self.answer is None else self.answer.summary.troubles,
+            notes=tuple(dict.fromkeys((*notes, *checks.notes))), duration=stop - start, checks=self.held.checks,
+        )  # fmt: skip
 
     def write(self, path: str | Path) -> None:
         """Write all of it into a folder, or nothing.
 
         The folder receives ``dance.motion.npz`` (Blender, and the other verbs), ``NAME_RATEhz.csv`` (root position,
-        quaternion xyzw, joints), ``NAME.npz`` (poses and speeds of all bodies), ``NAME.mot``, ``mapping.json`` and
-        ``report.txt``.
+        quaternion xyzw, joints), ``NAME.npz`` (poses and speeds of all bodies), ``NAME.mot``, ``mapping.json``,
+        ``summary.json`` and ``report.txt``.
         """
         motion, rig = self.motion, self.found.rig
         with write_folder(Path(path)) as folder:
@@ -115,6 +137,7 @@ class Followed:
             write_body_states(folder / f"{self.name}.npz", rig, motion)
             write_coordinates(folder / f"{self.name}.mot", rig, motion, degrees=True)
             MAPPING.write(folder / MAPPING_FILE, self.found.mapping)
+            SUMMARY.write(folder / SUMMARY_FILE, self.summary())
             (folder / REPORT_FILE).write_text(self.report + "\n", "utf-8")
 
 

@@ -1,0 +1,116 @@
+"""Another rig dances what an armature does: followed, checked and repaired in a child process."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import bpy
+
+from ..armature import is_rig, rig_in, trouble
+from ..authoring.dances import read_dance, show_dance
+from ..authoring.timeline import extent, sample
+from ..inertials import body_of
+from ..jobs import JobOperator
+from ..properties import SCENE, settings_of
+from ..segments import segments_of
+from ..told import Said
+from ..typed import found_again, known_by, scene, there, view_layer
+from ..values import MOTION, TIMELINE, Recording, dance_folder, write_recording_npz, write_rig
+from .dances import JSON_PROGRESS, RESULT, said_of
+
+FOLLOWER_FILE = "follower.json"
+
+
+def followed(context: bpy.types.Context) -> bpy.types.Object | None:
+    """Whose motion is followed: the selected armature, any at all, otherwise the rig that is meant."""
+    active = context.active_object
+    return active if active is not None and active.type == "ARMATURE" else rig_in(context)
+
+
+def follower(context: bpy.types.Context) -> bpy.types.Object | None:
+    """The rig of the scene that follows; None where a built-in robot does."""
+    settings = settings_of(context)
+    return settings.follower if settings.follows == SCENE else None
+
+
+def why_not(context: bpy.types.Context) -> str:
+    """Why nobody can follow, in one sentence; empty where somebody can."""
+    source, target = followed(context), follower(context)
+    if source is None:
+        return "Select the armature whose motion is to be followed"
+    if source.animation_data is None or source.animation_data.action is None:
+        return f"{source.name} does not move: it plays no action"
+    if is_rig(source) and (why := trouble(source, data=False)):
+        return why
+    if settings_of(context).follows != SCENE:
+        return ""
+    if target is None:
+        return "Choose the rig that follows"
+    return f"{source.name} cannot follow itself" if target == source else trouble(target)
+
+
+class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
+    """Let a rig or robot dance what the selected armature does: feet stand, limits hold, what would fall is repaired"""
+
+    bl_idname = "exciting_dance.retarget"
+    bl_label = "Retarget"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title, place = "Retargeting", "retarget"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Somebody to follow, somebody who follows, nothing else running."""
+        if why := why_not(context):
+            cls.poll_message_set(why)  # type: ignore[attr-defined]
+            return False
+        return super().poll(context)
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        settings, target = settings_of(context), follower(context)
+        self._target = None if target is None else known_by(target)
+        who = settings.follows if target is None else str(write_rig(folder / FOLLOWER_FILE, body_of(target)))
+        flags = [] if settings.follow_repaired else ["--no-repair"]
+        flags += ["--keep-pace"] if settings.follow_pace else []
+        source = write_source(context, there(followed(context), "armature"), folder)
+        return ["retarget", str(source), who, *flags, "--output", str(folder / RESULT), *JSON_PROGRESS]
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        onto = None if self._target is None else found_again(bpy.data.objects, self._target)
+        dance = read_dance(folder / RESULT)
+        record = MOTION.read(folder / RESULT / dance_folder.MOTION_FILE)
+        if onto is None:
+            dance = replace(dance, rig=record.rig)
+        body = show_dance(context, dance, onto=onto, name=record.name)
+        layer = view_layer(context)
+        for item in layer.objects.selected:
+            item.select_set(False)
+        body.select_set(True)
+        layer.objects.active = body
+        self.is_about(body)
+        return said_of(dance)
+
+    def _being_edited(self) -> bool:
+        target = next((item for item in bpy.data.objects if item.session_uid == self._target), None)
+        if target is not None and target.mode == "EDIT":
+            self._job.message = f"done, leave edit mode of {target.name} to see it (Tab)"
+            return True
+        return False
+
+
+def write_source(context: bpy.types.Context, source: bpy.types.Object, folder: Path) -> Path:
+    """What an armature does, as a file: a rig's own motion with its soles, or any other's bones.
+
+    Raises:
+        InvalidValue: a rig's bones are no longer its links.
+    """
+    now, name = scene(context), bpy.path.clean_name(there(source.animation_data.action, "action").name)
+    if is_rig(source):
+        timeline = replace(sample(now, source, *extent(now, source)), name=name)
+        return TIMELINE.write(folder / dance_folder.TIMELINE_FILE, timeline)
+    path = folder / f"{name}.npz"
+    write_recording_npz(path, Recording(name, segments=segments_of(source, now)))
+    return path
+
+
+CLASSES = (EXCITING_DANCE_OT_retarget,)

@@ -1,0 +1,116 @@
+"""Another rig dances what an armature does: through a real child process; a failure changes nothing."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from addon import action, registration
+from addon.armature import rig_of
+from addon.authoring import dances, timeline
+from addon.operators.retarget import write_source
+from addon.told import told
+from solver.cli import OK, main
+from solver.rigs import hoap3
+from solver.scene.motion import scene_motion
+from solver.scene.motion_record import MOTION
+from solver.scene.rig import write_rig
+from tests.addon.scenes import build, fingerprint
+from tests.addon.test_take_armature import dancer
+from tests.addon.test_timeline import difference
+from tests.tracking.test_retargeting import person, squat
+
+
+@pytest.fixture
+def own(empty_scene: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder where jobs make theirs."""
+    registration.register()
+    folder = tmp_path / "own"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    yield folder
+    registration.unregister()
+
+
+def test_a_rig_dances_what_another_does(own: Path, tmp_path: Path) -> None:
+    """Simulated: the chosen rig dances what the verb writes, with its contacts; the person keeps dancing its own."""
+    scene, settings = bpy.context.scene, bpy.context.scene.exciting_dance
+    action.set_frame_rate(scene, 50.0)
+    robot, leader = build(hoap3()), build(person())
+    motion = scene_motion(person(), squat(person(), seconds=1.0))
+    own_action = action.motion_action(scene, leader, motion, "Deep squat. Again/1")
+    settings.follower, settings.follow_repaired = robot, False
+    assert bpy.ops.exciting_dance.retarget() == {"FINISHED"}
+    source = write_source(bpy.context, leader, tmp_path)
+    body = write_rig(tmp_path / "hoap3.json", hoap3())
+    words = ["retarget", str(source), str(body), "--no-repair", "--output", str(tmp_path / "out"), "--progress", "none"]
+    assert main(words) == OK
+    led = MOTION.read(tmp_path / "out" / "dance.motion.npz").drawn
+    got = timeline.sample(scene, robot, *timeline.extent(scene, robot))
+    assert difference(got, dances.resampled(led, got.times)) < 1e-4
+    assert {strip.patch for strip in got.strips} == set(rig_of(robot).patches)
+    assert leader.animation_data.action == own_action
+    assert bpy.context.view_layer.objects.active == robot
+    said = told(scene, robot, "retarget")
+    assert "follows Deep_squat__Again_1" in said.message
+    assert "right_thigh is led by" in said.notes
+    assert list(own.iterdir()) == []
+
+
+def test_a_robot_is_added_that_follows_anybodys_bones(own: Path) -> None:
+    """An armature that this add-on did not make leads a robot that was not there, at the frames that it moves in."""
+    leader, scene = dancer(), bpy.context.scene
+    for name, turn in (("LeftUpLeg", 0.0), ("LeftForeArm", 0.8)):
+        bone = leader.pose.bones[name]
+        bone.rotation_mode = "XYZ"
+        for frame, angle in ((1, 0.0), (11, 0.0), (41, turn)):
+            bone.rotation_euler = (0.0, 0.0, angle)
+            bone.keyframe_insert("rotation_euler", frame=frame)
+    scene.frame_start, scene.frame_end = 6, 41
+    settings = scene.exciting_dance
+    settings.follows, settings.follow_repaired = "hoap3", False
+    assert bpy.ops.exciting_dance.retarget() == {"FINISHED"}
+    robot = bpy.context.view_layer.objects.active
+    assert rig_of(robot).same_skeleton(hoap3())
+    first, last = robot.animation_data.action.frame_range
+    assert first == pytest.approx(6.0, abs=1.0)
+    assert last >= 40.0
+    turned = np.ptp(timeline.sample(scene, robot, first, last).rotations, axis=0).max(axis=1)
+    arm = rig_of(robot).index("left_upper_arm")
+    assert turned[arm:].max() > 0.1
+    assert turned[rig_of(robot).index("right_thigh")] < 0.01
+
+
+def test_who_cannot_lead_changes_nothing(own: Path) -> None:
+    """Bones that nobody knows are refused in the verb's words: the scene is as before, no folder is left."""
+    leader = dancer()
+    for index, bone in enumerate(leader.data.bones):
+        bone.name = f"bone {index}"
+    robot = build(hoap3())
+    bpy.context.view_layer.objects.active = leader
+    bpy.context.scene.exciting_dance.follower = robot
+    before = fingerprint()
+    with pytest.raises(RuntimeError, match="no segment is known as"):
+        bpy.ops.exciting_dance.retarget()
+    assert fingerprint() == before
+    assert list(own.iterdir()) == []
+
+
+def test_the_button_says_what_is_missing(own: Path) -> None:
+    """Nobody selected, nobody chosen, oneself chosen, or nothing that moves: the button is grey."""
+    operator, settings = bpy.ops.exciting_dance.retarget, bpy.context.scene.exciting_dance
+    assert not operator.poll()
+    leader = dancer()
+    assert not operator.poll()
+    robot = build(hoap3())
+    settings.follower = robot
+    assert not operator.poll()  # the robot was made last, so it is selected, and plays nothing
+    bpy.context.view_layer.objects.active = leader
+    assert operator.poll()
+    settings.follows, settings.follower = "scene", None
+    assert not operator.poll()
