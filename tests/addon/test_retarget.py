@@ -77,7 +77,7 @@ def test_a_robot_is_added_that_follows_anybodys_bones(own: Path) -> None:
     assert bpy.ops.exciting_dance.retarget() == {"FINISHED"}
     robot = bpy.context.view_layer.objects.active
     assert rig_of(robot).same_skeleton(hoap3())
-    first, last = robot.animation_data.action.frame_range
+    first, last = timeline.extent(scene, robot)
     assert first == pytest.approx(6.0, abs=1.0)
     assert last >= 40.0
     turned = np.ptp(timeline.sample(scene, robot, first, last).rotations, axis=0).max(axis=1)
