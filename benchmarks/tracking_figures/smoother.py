@@ -28,6 +28,7 @@ from solver.formats.recording import ReadOptions
 from solver.motion import Markers, rate_of
 from solver.rig import ROOT_NV, Rig
 from solver.signals import GRAVITY, filter_wrenches, lighter, preset_of, smooth_motion
+from solver.soft_joints import SOFT_LINKS
 from solver.study.pipeline import calibrate_subject, load, track_all
 from solver.study.preparation import prepare
 from solver.study.values import TrialRecord
@@ -73,8 +74,6 @@ ROWS = (
 """What, on which data, unit, must, aim."""
 
 
-STIFFNESS = 3.0
-"""[markers] On the runs of subject_b and subject_e it predicts hidden markers best, of 1, 3 and 10."""
 SOFT = "real, eight trials of subject_a"
 SOFT_ROWS = (
     ("soft links, marker error", SOFT, "mm", at_most(6.9), at_most(6.3)),
@@ -269,7 +268,7 @@ def _joint_errors(rig: Rig, q: np.ndarray, truth: np.ndarray) -> np.ndarray:
 
 def _soft(trials: Trials) -> list[Figure]:
     """Rows of soft links: what they buy, and that it is not bought."""
-    rig, options, spent, frames = trials.calibration.rig, SmoothingOptions(stiffness=STIFFNESS), 0.0, 0
+    rig, options, spent, frames = trials.calibration.rig, SmoothingOptions(stiffness=SOFT_LINKS), 0.0, 0
     errors, hidden, shown, accelerations = [], [], [], []
     for record in trials.records:
         if record.tracked is None or record.recording.markers is None:

@@ -186,13 +186,7 @@ def add_method(group: argparse._ActionsContainer) -> None:
     group.add_argument("--bootstrap", type=natural, default=40, metavar="N", help="samples for the spread; 0 for none")
     group.add_argument("--seed", type=seed, default=0, help="of the bootstrap")
     group.add_argument("--no-cross-validation", action="store_true", help="do not fit without each trial in turn")
-    group.add_argument(
-        "--soft",
-        type=softness,
-        metavar="MARKERS",
-        help="let pelvis and trunk give way to their own markers, for the equations alone, against joints worth so "
-        f"many markers, such as {SOFT:g} (default: {RIGID})",
-    )
+    add_soft(group, "let pelvis and trunk give way to their own markers, for the equations alone", SOFT)
     group.add_argument(
         "--asymmetric", action="store_true", help="left and right may differ freely (consistent method, people)"
     )
@@ -292,6 +286,13 @@ def add_smooth(parser: argparse._ActionsContainer) -> None:
     """Whether a recording is taken as a whole."""
     words = "take each recording of markers as a whole, not every frame by itself: quieter accelerations, gaps bridged"
     parser.add_argument("--smooth", action="store_true", help=words)
+
+
+def add_soft(parser: argparse._ActionsContainer, what: str, usual: float | None = None) -> None:
+    """What joints are worth against markers; ``what`` gives way to those, ``usual`` is a value to try."""
+    example = "" if usual is None else f", such as {usual:g}"
+    words = f"{what}, against joints worth so many markers{example} (default: {RIGID})"
+    parser.add_argument("--soft", type=softness, metavar="MARKERS", help=words)
 
 
 def add_tracking(parser: argparse._ActionsContainer) -> None:

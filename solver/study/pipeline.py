@@ -27,7 +27,7 @@ from ..signals import preset_of, require_rate, smooth_motion
 from ..threads import one_blas_thread
 from ..tracking import TrackingOptions, attached_targets, track
 from ..tracking.bone_mapping import BoneMapping
-from ..tracking.smoothing import smooth
+from ..tracking.smoothing import SmoothingOptions, smooth
 from ..tracking_methods import DYNAMICAL
 from ..trial import Recording
 from ..workers import shared
@@ -124,7 +124,7 @@ def track_all(
     recordings: Sequence[Recording],
     *,
     method: str = DYNAMICAL,
-    smooth: bool = False,
+    smoothing: SmoothingOptions | None = None,
     jobs: int | None = None,
     progress: Progress = silent,
 ) -> tuple[TrialRecord, ...]:
@@ -137,7 +137,8 @@ def track_all(
         calibration: of the person.
         recordings: see `load`.
         method: how every frame is followed, one of `tracking_methods.TRACKING_METHODS`.
-        smooth: then each recording as a whole, see `tracking.smoothing.smooth`; not every frame by itself alone.
+        smoothing: how then each recording is taken as a whole, see `tracking.smoothing.smooth`; None: every frame
+            stays as it was found by itself.
         jobs: processes at once; None leaves it to joblib.
         progress: receives progress.
 
@@ -154,7 +155,7 @@ def track_all(
     """
     progress(0.0, f"tracking {len(recordings)} trials")
     found = list(
-        shared(_track, [(calibration, item, method, smooth) for item in recordings], _workers(jobs, recordings))
+        shared(_track, [(calibration, item, method, smoothing) for item in recordings], _workers(jobs, recordings))
     )
     progress(1.0, "tracked")
     if all(record.tracked is None for record in found):
@@ -175,12 +176,13 @@ def track_study(
     Args:
         recordings: see `load`; with markers of a calibrated person, or joint coordinates or segments of a rig.
         body: the calibrated person, or the rig.
-        settings: filter, standing patch, number of processes.
+        settings: filter, standing patch, number of processes, smoothing; with it ``soft`` is what the joints of every
+            link are worth against its own markers, in the motion itself.
         progress: receives progress.
         mapping: of recorded segments to links; None: guessed from their names and pose at rest, and told.
 
     Raises:
-        InvalidValue: no recording has a motion.
+        InvalidValue: no recording has a motion, or links should be soft in motions that are not smoothed.
 
     Example:
         >>> import solver
@@ -190,8 +192,11 @@ def track_study(
         Motion of 36 degrees of freedom: 0.00 to 5.99 s at 100 Hz, 600 frames
     """
     settings = Settings() if settings is None else settings
+    if settings.soft is not None and not settings.smooth:
+        raise InvalidValue("links are soft where recordings are smoothed: ask for --smooth too, or for rigid links")
     require_rates(recordings, settings)
-    preset, rig, records = preset_of(settings.preset), *posed(recordings, body, settings, progress, mapping)
+    preset = preset_of(settings.preset)
+    rig, records = posed(recordings, body, settings, progress, mapping, settings.soft)
     moved = [replace(r, motion=smooth_motion(rig, p.times, p.q, preset)) if (p := r.poses) else r for r in records]
     calibration = body if isinstance(body, Calibration) else None
     return Study(rig, settings, tuple(moved), calibration, warnings=warnings_of(records, calibration))
@@ -249,15 +254,19 @@ def posed(
     settings: Settings,
     progress: Progress,
     mapping: BoneMapping | None = None,
+    soft: float | None = None,
 ) -> tuple[Rig, tuple[TrialRecord, ...]]:
     """The rig, and every recording with its configurations: tracked, following its segments, or the recording's own.
+
+    Where recordings are smoothed, every link gives way to its own markers against joints worth ``soft`` markers.
 
     Raises:
         InvalidValue: no recording has any.
     """
     if isinstance(body, Calibration):
-        method, whole, jobs = settings.tracking, settings.smooth, settings.jobs
-        return body.rig, track_all(body, recordings, method=method, smooth=whole, jobs=jobs, progress=progress)
+        method, jobs = settings.tracking, settings.jobs
+        smoothing = SmoothingOptions(stiffness=soft) if settings.smooth else None
+        return body.rig, track_all(body, recordings, method=method, smoothing=smoothing, jobs=jobs, progress=progress)
     given = pose_all(body, recordings, settings.standing)
     following = followed_all(body, recordings, mapping, progress)
     records = tuple(turned if turned.poses is not None else own for turned, own in zip(following, given))
@@ -529,14 +538,16 @@ def _scale(prepared: Prepared, stated: float | None) -> float:
     return stated
 
 
-def _track(calibration: Calibration, recording: Recording, method: str, whole: bool) -> TrialRecord:
+def _track(
+    calibration: Calibration, recording: Recording, method: str, smoothing: SmoothingOptions | None
+) -> TrialRecord:
     if recording.markers is None:
         return TrialRecord(recording)
     try:
         rig, attachments, markers = calibration.rig, calibration.attachments, recording.markers
         tracked = track(rig, attachments, markers, TrackingOptions(method=method))
-        if whole:
-            tracked = smooth(rig, attached_targets(rig, attachments, markers)[0], tracked)
+        if smoothing is not None:
+            tracked = smooth(rig, attached_targets(rig, attachments, markers)[0], tracked, smoothing)
         return TrialRecord(recording, tracked)
     except InvalidValue as error:
         reason = f"{recording.name}: left out, it cannot be tracked ({error})"

@@ -56,7 +56,7 @@ class Settings:
             for comparing; None: none.
         flight_only: identify from flights alone, the plates withheld: they only weigh the body, where there are any.
         soft: what the joints of pelvis and trunk are worth against their own markers, a number of markers
-            (`softness`); None: they are rigid.
+            (`softness`), and where motions are only tracked and smoothed, those of every link; None: they are rigid.
     """
 
     method: str = "consistent"
