@@ -23,6 +23,8 @@ TAKEN_OVER = 0.35
 """One that takes over another's place lies at most this share of the jump from there."""
 FLIGHT = 0.04
 """[s] For so long a marker is taken to fly on as it flew."""
+PIECE = 1024
+"""Frames whose flight is looked at at once."""
 STEP_NOISE, PLACE_NOISE = 0.004, 0.008
 """[m] Least spread of a marker against its neighbours' prediction, from frame to frame and altogether."""
 STEP_SPREAD, PLACE_SPREAD = 2.5, 1.3
@@ -106,7 +108,7 @@ def relabelled(markers: Markers) -> Relabelled:
     """
     if len(markers) < 3 or len(markers.names) <= FEWEST + 1:
         return Relabelled(markers)
-    positions = np.array(markers.positions)
+    positions = markers.positions
     swaps: list[Swap] = []
     doubtful: list[Swap] = []
     for _ in range(MOST_ROUNDS):
@@ -117,11 +119,14 @@ def relabelled(markers: Markers) -> Relabelled:
             taken = {name for swap in swaps for name in (swap.first, swap.second)}
             doubtful = [s for s in _disjoint(found) if not {s.first, s.second} & taken]
             break
+        positions = positions.copy()
         for swap in certain:
             pair, frames = _pair(markers, swap), slice(swap.start, swap.stop)
             positions[frames, pair] = positions[frames, pair[::-1]]
         swaps += certain
     swaps = _joined(swaps, len(markers))
+    if doubtful:
+        positions = positions.copy()
     for swap in doubtful:
         positions[swap.start : swap.stop, _pair(markers, swap)] = np.nan
     if not swaps and not doubtful:
@@ -194,34 +199,39 @@ def _looked_at(count: int, jumps: np.ndarray, stride: int) -> np.ndarray:
 
 def _suspects(times: np.ndarray, positions: np.ndarray) -> tuple[list[tuple[int, int]], np.ndarray]:
     """Pairs of which one jumped to where the other was about to be, and the frames in which that happened."""
-    flown = _flown(times, positions)
-    off = np.linalg.norm(positions - flown, axis=2)
-    jumped = np.nan_to_num(off) > JUMP
+    last = _last_seen(positions)
     found: set[tuple[int, int]] = set()
     frames = []
-    for frame in np.flatnonzero(jumped.any(axis=1)):
-        here = np.flatnonzero(jumped[frame])
-        across = np.linalg.norm(positions[frame][None, :] - flown[frame, here][:, None], axis=2)
-        taken = np.nan_to_num(across, nan=np.inf) < TAKEN_OVER * off[frame, here][:, None]
-        taken[np.arange(len(here)), here] = False
-        for row, other in np.argwhere(taken):
-            found.add((min(int(here[row]), int(other)), max(int(here[row]), int(other))))
-        if taken.any():
-            frames.append(frame)
+    for start in range(0, len(times), PIECE):
+        own = slice(start, start + PIECE)
+        places, flown = positions[own], _flown(times, positions, last[own], times[own])
+        off = np.linalg.norm(places - flown, axis=2)
+        jumped = np.nan_to_num(off) > JUMP
+        for frame in np.flatnonzero(jumped.any(axis=1)):
+            here = np.flatnonzero(jumped[frame])
+            across = np.linalg.norm(places[frame][None, :] - flown[frame, here][:, None], axis=2)
+            taken = np.nan_to_num(across, nan=np.inf) < TAKEN_OVER * off[frame, here][:, None]
+            taken[np.arange(len(here)), here] = False
+            for row, other in np.argwhere(taken):
+                found.add((min(int(here[row]), int(other)), max(int(here[row]), int(other))))
+            if taken.any():
+                frames.append(start + frame)
     return sorted(found), np.array(frames, int)
 
 
-def _flown(times: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Where each marker should be (N, M, 3) by how it flew when it was seen last; NaN before it was."""
-    frames = np.arange(len(times))[:, None]
-    seen = np.isfinite(positions[..., 0])
-    last = np.maximum.accumulate(np.where(seen, frames, -1), axis=0)
-    last = np.vstack([np.full((1, positions.shape[1]), -1), last[:-1]])
-    columns = np.arange(positions.shape[1])
-    speed = np.full(positions.shape, np.nan)
-    speed[1:] = np.diff(positions, axis=0) / np.diff(times)[:, None, None]
-    start, pace = positions[last, columns], np.nan_to_num(speed[last, columns])
-    flown = start + pace * np.minimum(times[:, None] - times[last], FLIGHT)[..., None]
+def _last_seen(positions: np.ndarray) -> np.ndarray:
+    """The frame before each (N, M) in which a marker was seen last; -1 before it was."""
+    frames = np.arange(len(positions), dtype=np.int32)[:, None]
+    last = np.maximum.accumulate(np.where(np.isfinite(positions[..., 0]), frames, np.int32(-1)), axis=0)
+    return np.vstack([np.full((1, positions.shape[1]), -1, np.int32), last[:-1]])
+
+
+def _flown(times: np.ndarray, positions: np.ndarray, last: np.ndarray, now: np.ndarray) -> np.ndarray:
+    """Where each marker should be (n, M, 3) by how it flew when it was seen last (n, M), at times (n,); else NaN."""
+    columns, before = np.arange(positions.shape[1]), np.maximum(last - 1, 0)
+    start, gone = positions[last, columns], times[last] - times[before]
+    pace = (start - positions[before, columns]) / np.where(last > 0, gone, np.nan)[..., None]
+    flown = start + np.nan_to_num(pace) * np.minimum(now[:, None] - times[last], FLIGHT)[..., None]
     return np.where((last >= 0)[..., None], flown, np.nan)
 
 

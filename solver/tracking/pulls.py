@@ -39,8 +39,10 @@ class Pulls:
         seen = np.isfinite(rest).all(axis=2)
         weights = np.where(seen, task.weights * (1.0 if shares is None else shares), 0.0)
         owners = (task.links == np.arange(links)[:, None]).astype(float)
-        pulls = weights[:, :, None] * np.where(seen[:, :, None], rest, 0.0)
-        return Pulls(owners @ pulls, weights @ owners.T)
+        sums = np.empty((len(rest), links, 3))
+        for axis in range(3):
+            sums[:, :, axis] = (weights * np.where(seen, rest[:, :, axis], 0.0)) @ owners.T
+        return Pulls(sums, weights @ owners.T)
 
     def shifts(self, stiffness: np.ndarray) -> np.ndarray:
         """How far (N, L, 3) [m] links give way to their markers if joints hold them as ``stiffness`` (L,) others do."""

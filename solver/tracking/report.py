@@ -43,18 +43,15 @@ class MarkerFaults:
         return tuple(result)
 
 
-def marker_faults(
-    times: np.ndarray, names: tuple[str, ...], measured: np.ndarray, modelled: np.ndarray
-) -> MarkerFaults:
+def marker_faults(times: np.ndarray, names: tuple[str, ...], rest: np.ndarray) -> MarkerFaults:
     """Suspicious markers.
 
     Args:
         times: (N,) [s].
         names: M markers.
-        measured: (N, M, 3) [m] world; NaN where not seen.
-        modelled: (N, M, 3) [m] world.
+        rest: (N, M, 3) [m] measured less modelled places, world; NaN where not seen.
     """
-    return MarkerFaults(_jumps(times, names, measured - modelled), _flicker(times, names, measured))
+    return MarkerFaults(_jumps(times, names, rest), _flicker(times, names, rest))
 
 
 def _jumps(times: np.ndarray, names: tuple[str, ...], residuals: np.ndarray) -> tuple[tuple[str, int], ...]:
@@ -66,10 +63,10 @@ def _jumps(times: np.ndarray, names: tuple[str, ...], residuals: np.ndarray) -> 
     return tuple((names[k], int(counts[k])) for k in np.argsort(-counts) if counts[k])
 
 
-def _flicker(times: np.ndarray, names: tuple[str, ...], measured: np.ndarray) -> tuple[tuple[str, int], ...]:
+def _flicker(times: np.ndarray, names: tuple[str, ...], rest: np.ndarray) -> tuple[tuple[str, int], ...]:
     if len(times) < 2:
         return ()
-    seen = np.isfinite(measured[:, :, 0])
+    seen = np.isfinite(rest[:, :, 0])
     gaps = (seen[:-1] & ~seen[1:]).sum(axis=0)
     limit = max(3.0, FLICKER_RATE * (times[-1] - times[0]))
     return tuple((names[k], int(gaps[k])) for k in np.argsort(-gaps) if gaps[k] > limit)

@@ -20,7 +20,7 @@ from .options import TrackingOptions
 from .pulls import Pulls
 from .report import marker_faults, size_factor
 from .targets import Attachment, Targets, faded
-from .tasks import PositionTask
+from .tasks import PositionTask, TargetSample
 from .tracker import FEWEST_POINTS, Tracker
 
 PROGRESS_EVERY = 100
@@ -165,8 +165,11 @@ def follow(rig: Rig, targets: Targets, options: TrackingOptions, progress: Progr
     shares = None
     if targets.positions is not None:
         shares = faded(targets.times, targets.positions.positions, options.fade)
-    samples = [targets.sample(k, None if shares is None else shares[k]) for k in range(len(targets))]
-    usable = np.array([tracker.usable(sample) for sample in samples])
+
+    def sample(frame: int) -> TargetSample:
+        return targets.sample(frame, None if shares is None else shares[frame])
+
+    usable = np.array([tracker.usable(sample(frame)) for frame in range(len(targets))])
     if not usable.any():
         raise InvalidValue(f"no frame shows {FEWEST_POINTS} or more tracked markers; nothing can be tracked")
     first = int(np.argmax(usable))
@@ -177,7 +180,7 @@ def follow(rig: Rig, targets: Targets, options: TrackingOptions, progress: Progr
     for frame in range(first, len(targets)):
         if frame % PROGRESS_EVERY == 0:
             progress(frame / len(targets), f"tracking frame {frame} of {len(targets)}")
-        step = tracker.step(samples[frame], _step(targets.times, frame))
+        step = tracker.step(sample(frame), _step(targets.times, frame))
         configurations[frame], velocities[frame] = step.q, step.v
         converged[frame], slack[frame] = step.converged, step.slack
         if step.restarted:
@@ -191,16 +194,17 @@ def follow(rig: Rig, targets: Targets, options: TrackingOptions, progress: Progr
     pulls = None
     if targets.positions is not None:
         task, measured = targets.positions.task, targets.positions.positions
-        modelled = _modelled(kinematics, task, configurations)
-        errors = np.linalg.norm(measured - modelled, axis=2)
+        rest = measured - _modelled(kinematics, task, configurations)
+        # frames n, points p, components c
+        errors = np.sqrt(np.einsum("npc,npc->np", rest, rest))
         errors[~usable] = np.nan
         frames = np.flatnonzero(usable)
         frames = frames[np.linspace(0, len(frames) - 1, min(SIZE_FRAMES, len(frames))).astype(int)]
         posture = tracker.solver.posture
         size = size_factor(kinematics, posture, task.links, task.offsets, measured[frames], configurations[frames])
         names = task.names
-        pulls = Pulls.of(len(rig.links), task, measured - modelled, shares)
-        warnings += marker_faults(targets.times, names, measured, modelled).warnings + _size_warning(size)
+        pulls = Pulls.of(len(rig.links), task, rest, shares)
+        warnings += marker_faults(targets.times, names, rest).warnings + _size_warning(size)
     if not targets.measures_velocities:
         velocities = manifold_velocities(rig, targets.times, configurations)
     progress(1.0, f"tracked {len(targets)} frames")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from solver.motion import Markers
 from solver.rig import Rig
 from solver.rigs import human
 from solver.tracking import TrackingOptions, track
-from solver.tracking.labels import Relabelled, relabelled
+from solver.tracking.labels import PIECE, Relabelled, relabelled
 from solver.tracking.neighbours import shapes_of
 from tests.tracking.bodies import cloud, seen_from, swinging
 
@@ -56,6 +58,31 @@ def test_an_exchange_is_undone(markers: Markers, start: int, stop: int, one: int
     assert spans(found) == {(markers.names[one], markers.names[other], start, stop)}
     np.testing.assert_array_equal(found.markers.positions, markers.positions)
     assert markers.names[one] in found.warnings[0]
+
+
+def lasting(markers: Markers, frames: int) -> Markers:
+    """The recording played forwards and backwards in turns."""
+    count = len(markers)
+    played = np.resize(np.concatenate([np.arange(count), np.arange(count - 2, 0, -1)]), frames)
+    step = markers.times[1] - markers.times[0]
+    return Markers(step * np.arange(frames), markers.names, markers.positions[played])
+
+
+def test_an_exchange_is_undone_however_long_the_recording(markers: Markers) -> None:
+    """One that begins in one piece of the frames looked at together and ends in the next, and one that begins there."""
+    long = lasting(markers, 3 * PIECE)
+    broken = exchanged(exchanged(long, PIECE - 20, PIECE + 30, 4, 5), 2 * PIECE, 2 * PIECE + 40, 8, 30)
+    np.testing.assert_array_equal(relabelled(broken).markers.positions, long.positions)
+
+
+def test_looking_for_exchanges_takes_less_memory_than_the_recording(markers: Markers) -> None:
+    """What is made of every sample is made piece by piece."""
+    long = lasting(markers, 12 * PIECE)
+    tracemalloc.start()
+    relabelled(long)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < long.positions.nbytes
 
 
 def test_an_exchange_behind_a_gap_is_undone(markers: Markers) -> None:
