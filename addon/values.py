@@ -34,6 +34,7 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
     )
     from ..solver.scene.motion_record import MOTION
     from ..solver.scene.pose import ScenePose, scene_pose
+    from ..solver.scene.reduction import enough_keys, slopes_of
     from ..solver.scene.rig import read_rig, rig_of_text, rig_text, write_rig
     from ..solver.scene.summary import SUMMARY, SceneFailure, SceneSummary
     from ..solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
@@ -70,6 +71,7 @@ else:
     )
     from solver.scene.motion_record import MOTION
     from solver.scene.pose import ScenePose, scene_pose
+    from solver.scene.reduction import enough_keys, slopes_of
     from solver.scene.rig import read_rig, rig_of_text, rig_text, write_rig
     from solver.scene.summary import SUMMARY, SceneFailure, SceneSummary
     from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
@@ -114,6 +116,7 @@ __all__ = [
     "dance_folder",
     "densities",
     "discard",
+    "enough_keys",
     "equivalent_ellipsoids",
     "errors",
     "estimate_language",
@@ -132,6 +135,7 @@ __all__ = [
     "scene_frame",
     "scene_pose",
     "six_of",
+    "slopes_of",
     "so3",
     "spoken",
     "stopping",

@@ -58,7 +58,7 @@ ADDON_LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"armature", "children", "whole"}),
     frozenset({"action", "inertials", "jobs", "scores"}),
     frozenset({"colours"}),
-    frozenset({"drawing", "ellipsoids", "legend", "recording", "segments"}),
+    frozenset({"drawing", "ellipsoids", "legend", "recording", "reduction", "segments"}),
     frozenset({"properties", "render"}),
     frozenset({"study"}),
     frozenset({"estimate_marks", "estimates", "marker_errors"}),

@@ -12,8 +12,9 @@ from ..ellipsoids import ELLIPSOID_KEY, make_ellipsoids, remove_ellipsoids
 from ..inertials import EXACT
 from ..legend import legends_in, make_legend, remove_legends, stand_beside
 from ..properties import settings_of
+from ..reduction import reduce_keys
 from ..render import render_body
-from ..study import folder_of, show_trial
+from ..study import folder_of, show_trial, trial_of
 from ..typed import Status, scene, there
 from ..values import study_folder
 from .act import Act, NeedsRig, the_rig, why_not
@@ -137,7 +138,40 @@ def _report(context: bpy.types.Context) -> Path | None:
     return report if report is not None and report.exists() else None
 
 
+class EXCITING_DANCE_OT_reduce_keys(NeedsRig, bpy.types.Operator):
+    """Give the rig a copy of its recorded action with few keys, which can be edited; the recorded one stays"""
+
+    bl_idname = "exciting_dance.reduce_keys"
+    bl_label = "Reduce Keys"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    angle: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Angle", description="By which a bone may turn otherwise", default=0.01, min=1e-4, max=0.5,
+        subtype="ANGLE", precision=3,
+    )  # fmt: skip
+    distance: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Distance", description="By which a bone may be moved otherwise", default=0.002, min=1e-5, max=0.2,
+        subtype="DISTANCE", precision=4,
+    )  # fmt: skip
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """With a recorded motion."""
+        if not super().poll(context):
+            return False
+        if not trial_of(the_rig(context)):
+            cls.poll_message_set("The rig plays no recorded motion: choose one of its trials")
+            return False
+        return True
+
+    def act(self, context: bpy.types.Context) -> Status:
+        before, now = reduce_keys(the_rig(context), self.angle, self.distance)
+        self.report({"INFO"}, f"{now} keys of {before} are left")
+        return {"FINISHED"}
+
+
 CLASSES = (
+    EXCITING_DANCE_OT_reduce_keys,
     EXCITING_DANCE_OT_colour,
     EXCITING_DANCE_OT_legend,
     EXCITING_DANCE_OT_ellipsoids,

@@ -145,6 +145,8 @@ class EXCITING_DANCE_PT_see(Tab, bpy.types.Panel):  # type: ignore[misc]
             column.operator("exciting_dance.trial", text=name, icon="PLAY", depress=name == playing).name = name
         for index, words in enumerate(told(body)):
             layout.label(text=words, icon="BLANK1" if index else "INFO")
+        if playing:
+            layout.operator("exciting_dance.reduce_keys", icon="KEYFRAME")
         column = layout.column(align=True)
         column.prop(settings, "quantity", expand=True)
         layout.prop(settings, "overlay")
