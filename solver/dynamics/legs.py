@@ -23,8 +23,8 @@ CONVERGED = 1e-12
 ITERATIONS = 12
 KNEE = 0.2
 """[rad, m] bend of the knee from which a leg's mobility is judged, and Newton's first guess."""
-TRIAL_BEND = 0.5
-"""[rad, m] by which each joint is turned to see which of them brings the foot nearer to the hip."""
+BEND = 0.5
+"""[rad, m] by which the knee is turned to see which way brings the foot nearer to the hip."""
 MOBILE = 0.5
 """Six joints serve a planted foot when they are this share as mobile as the six of the chain that are most so."""
 IMMOBILE = 1e-6
@@ -222,35 +222,41 @@ class Leg:
         return np.concatenate([position - place, vee(rotation @ turn.swapaxes(1, 2))], axis=1)
 
     def _bent(self, forward: np.ndarray) -> np.ndarray:
-        """Coordinates (n,) with the knee slightly bent: the joint that brings the foot nearest to the hip.
+        """Coordinates (n,) with the knee slightly bent: the joint with a long limb to either side.
 
-        It bends the way its range is wider, or in a range that does not tell, the foot backwards.
+        It bends the way that brings the foot nearer to the hip; where both ways do, the way its range is wider; in a
+        range that does not tell, the foot backwards.
 
         Args:
             forward: (3,) where the rig faces, root axes.
         """
         rest = np.clip(0.0, self.lower, self.upper)
-        trials = np.tile(rest, (2, len(rest), 1))
-        for column in range(len(rest)):
-            trials[:, column, column] = np.clip(
-                rest[column] + np.array([-TRIAL_BEND, TRIAL_BEND]), self.lower[column], self.upper[column]
-            )
-        origins = self._placed(np.concatenate([rest[None], trials.reshape(-1, len(rest))])).origins
+        knee = self._knee(rest)
+        trials = np.tile(rest, (3, 1))
+        trials[1:, knee] = np.clip(rest[knee] + np.array([-BEND, BEND]), self.lower[knee], self.upper[knee])
+        origins = self._placed(trials).origins
         ways = (origins[-1] - origins[0]).T
-        shorter = np.linalg.norm(ways[0]) - np.linalg.norm(ways[1:], axis=1)
-        nearer = shorter.reshape(2, -1)
-        knee = int(np.argmax(nearer.max(axis=0)))
-        back = (ways[1:].reshape(2, len(rest), 3) - ways[0])[:, knee] @ -forward
+        nearer = np.linalg.norm(ways[0]) - np.linalg.norm(ways[1:], axis=1)
         room = np.abs(np.array([self.lower[knee], self.upper[knee]]) - rest[knee])
-        told = np.abs(nearer[0, knee] - nearer[1, knee]) > 1e-3 * np.abs(nearer[:, knee]).max()
-        if told:
-            way = int(np.argmax(nearer[:, knee]))
+        if room.min() < KNEE <= room.max():
+            way = int(np.argmax(room))
+        elif np.abs(np.subtract(*nearer)) > 1e-3 * np.abs(nearer).max():
+            way = int(np.argmax(nearer))
         elif room[0] != room[1]:
             way = int(np.argmax(room))
         else:
-            way = int(np.argmax(back))
+            way = int(np.argmin((ways[1:] - ways[0]) @ forward))
         rest[knee] = np.clip(rest[knee] + (-KNEE, KNEE)[way], self.lower[knee], self.upper[knee])
         return rest
+
+    def _knee(self, rest: np.ndarray) -> int:
+        """The joint farthest from both the leg's first and its last joint, as its axis sees them; or a telescope."""
+        placed = self._placed(rest[None])
+        origins, axes = placed.origins[:, :, 0], placed.axes[:, :, 0]
+        levers = [np.linalg.norm(np.cross(end - origins, axes), axis=1) for end in (origins[0], origins[-1])]
+        whole = origins[-1] - origins[0]
+        along = 0.5 * np.abs(axes @ whole)  # a slide shortens the leg by as much as it lies along it
+        return int(np.argmax(np.where(placed.slides, along, np.minimum(*levers))))
 
     def rates(self, x: np.ndarray, dx: np.ndarray, ddx: np.ndarray, foot: Pose) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives (N, n) of solved coordinates; dx, ddx (N, n) give those of the coordinates kept free."""

@@ -7,6 +7,7 @@ the reach of the options reports the reach, so that margins are continuous in ti
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -16,11 +17,9 @@ from ..pinocchio_loader import pin
 from ..rig import Rig
 from ..scene.words import length, spoken
 from .capsules import PlacedCapsules, shape_pairs
-from .pairs import LinkPair, collision_pairs, joints_between
+from .construction import by_construction, sampled_postures
+from .pairs import LinkPair, collision_pairs
 from .shapes import bounding_capsules, collision_shapes, geometry_model, lowest_points
-
-CLOSE_RELATIVES = 2
-"""Joints between two links whose overlap in the neutral posture says nothing about the motion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,57 +37,42 @@ class NearPairs:
     distances: np.ndarray
 
 
-class CollisionDetector:
-    """A rig's collision geometry, built once.
+class PairDistances:
+    """Distances of a rig's links, its collision geometry built once.
 
-    Overlap in the neutral posture is the shapes' doing, not the motion's. Pairs that overlap there are left out when at
-    most `CLOSE_RELATIVES` joints part them; others (a hand beside the thigh) may overlap as deep as there, no deeper.
+    Args:
+        rig: whose links.
+        pairs: of link names, to be watched.
+        reach: [m] up to which they are measured.
 
     Attributes:
         pairs: (P,) link pairs that are watched.
-        forgiven: (P,) [m] overlap in the neutral posture.
-        notes: what was fitted, left out and forgiven.
+        forgiven: (P,) [m] that distances are measured from.
     """
 
-    def __init__(self, rig: Rig, options: CheckOptions) -> None:
-        self.rig, self.reach = rig, options.reach
-        shapes, notes = collision_shapes(rig)
-        self._shapes, self._capsules = shapes, bounding_capsules(rig, shapes)
-        excluded = set(collision_pairs(rig, options.excluded))
-        wanted = tuple(pair for pair in collision_pairs(rig, options.pairs) if pair not in excluded)
-        self._prepare(wanted)
-        overlaps = self._overlaps_at_neutral()
-        parted = joints_between(rig)
-        relatives = {p for p in overlaps if parted[rig.index(p[0]), rig.index(p[1])] <= CLOSE_RELATIVES}
-        self._prepare(tuple(pair for pair in wanted if pair not in relatives))
-        self.forgiven = np.array([overlaps.get(pair, 0.0) for pair in self.pairs])
-        if relatives:
-            names = ", ".join(_said(pair) for pair in overlaps if pair in relatives)
-            notes = (*notes, f"Not checked because their shapes overlap in the neutral posture: {names}")
-        deep = [f"{_said(pair)} ({length(depth)})" for pair, depth in overlaps.items() if pair not in relatives]
-        if deep:
-            notes = (*notes, f"May overlap as deep as in the neutral posture: {', '.join(deep)}")
-        self.notes = notes
-
-    def _prepare(self, pairs: tuple[LinkPair, ...]) -> None:
-        self.pairs = pairs
+    def __init__(self, rig: Rig, pairs: tuple[LinkPair, ...], reach: float) -> None:
+        self.rig, self.pairs, self.reach = rig, pairs, reach
         self.forgiven = np.zeros(len(pairs))
-        self._shape_pairs, self._owner = shape_pairs(self.rig, self._capsules.link, pairs)
+        self._shapes = collision_shapes(rig)[0]
+        self._capsules = bounding_capsules(rig, self._shapes)
+        self._shape_pairs, self._owner = shape_pairs(rig, self._capsules.link, pairs)
         self._exact = self._capsules.exact[self._shape_pairs].all(axis=1)
-        self._model = geometry_model(self.rig, self._shapes, self._shape_pairs)
+        self._model = geometry_model(rig, self._shapes, self._shape_pairs)
         self._geometry = self._model.createData()
-        self._data = data_of(self.rig.model)
+        self._data = data_of(rig.model)
 
-    def _overlaps_at_neutral(self) -> dict[LinkPair, float]:
-        neutral = self.rig.neutral[None]
-        pin.forwardKinematics(self.rig.model, self._data, neutral[0])
-        poses = [self._data.oMi[joint] for joint in range(1, self.rig.model.njoints)]
-        rotation = np.array([[pose.rotation for pose in poses]])
-        position = np.array([[pose.translation for pose in poses]])
-        near = self.near_pairs(neutral, rotation, position)
-        depths = np.zeros(len(self.pairs))
-        np.maximum.at(depths, near.pairs, -near.distances)
-        return {self.pairs[k]: float(depths[k]) for k in np.flatnonzero(depths)}
+    def least(self, q: np.ndarray) -> np.ndarray:
+        """Distances (N, P) [m] of the link pairs in configurations (N, nq), the reach where they are farther."""
+        poses = []
+        for row in q:
+            pin.forwardKinematics(self.rig.model, self._data, row)
+            poses.append([self._data.oMi[joint] for joint in range(1, self.rig.model.njoints)])
+        rotation = np.array([[pose.rotation for pose in frame] for frame in poses])
+        position = np.array([[pose.translation for pose in frame] for frame in poses])
+        near = self.near_pairs(q, rotation, position)
+        result = np.full((len(q), len(self.pairs)), self.reach)
+        np.minimum.at(result, (near.frames, near.pairs), near.distances)
+        return result
 
     def near_pairs(self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> NearPairs:
         """Every pair nearer than the reach.
@@ -129,6 +113,39 @@ class CollisionDetector:
             height = lowest_points(shape, rotation[:, link], position[:, link]) - ground
             np.minimum(result[:, link], height, out=result[:, link])
         return result
+
+
+class CollisionDetector(PairDistances):
+    """What a rig's links, and the floor, must not touch.
+
+    Contact is contact: what overlaps in one posture is not forgiven in another. Only pairs that touch by construction,
+    wherever their joints are, are left out, or may overlap as deep as they do in the neutral posture (`construction`).
+
+    Attributes:
+        notes: what was fitted, left out and forgiven.
+    """
+
+    def __init__(self, rig: Rig, options: CheckOptions) -> None:
+        excluded = set(collision_pairs(rig, (*options.excluded, *rig.excluded)))
+        wanted = tuple(pair for pair in collision_pairs(rig, options.pairs) if pair not in excluded)
+        touching, unavoidable = _constructed(rig, wanted, options.reach)
+        super().__init__(rig, tuple(pair for pair in wanted if pair not in touching), options.reach)
+        self.forgiven = np.array([unavoidable.get(pair, 0.0) for pair in self.pairs])
+        self.notes = collision_shapes(rig)[1]
+        if touching:
+            names = ", ".join(map(_said, touching))
+            self.notes += (f"Not checked because they touch by construction, wherever their joints are: {names}",)
+        if unavoidable:
+            deep = ", ".join(f"{_said(pair)} ({length(depth)})" for pair, depth in unavoidable.items())
+            self.notes += (f"Overlap in every posture, so may overlap as deep as in the neutral one: {deep}",)
+
+
+@lru_cache(maxsize=8)
+def _constructed(
+    rig: Rig, pairs: tuple[LinkPair, ...], reach: float
+) -> tuple[tuple[LinkPair, ...], dict[LinkPair, float]]:
+    """See `by_construction`: looked at once for the many judges of a dance."""
+    return by_construction(rig, pairs, PairDistances(rig, pairs, reach).least(sampled_postures(rig)))
 
 
 def _said(pair: LinkPair) -> str:

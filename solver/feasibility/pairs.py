@@ -73,10 +73,25 @@ def _paper(rig: Rig) -> list[LinkPair]:
 
 
 def _neighbours(rig: Rig) -> np.ndarray:
-    """(L, L) True for links that one joint, or one cluster of joints, connects."""
+    """(L, L) True for links that one joint, one cluster of joints, or one mechanism of coupled joints connects."""
     centres = rig.rest[1]
     largest = CLUSTER * float(np.linalg.norm(np.ptp(centres, axis=0)))
-    return (joints_between(rig) <= 1) | (_spread(rig, centres) <= largest)
+    return (joints_between(rig) <= 1) | (_spread(rig, centres) <= largest) | _coupled(rig)
+
+
+def _coupled(rig: Rig) -> np.ndarray:
+    """(L, L) True for links that one source moves, such as the fingers of a gripper, and for those that carry them."""
+    result = np.zeros((len(rig.links), len(rig.links)), bool)
+    mechanisms: dict[str, set[int]] = {}
+    numbers = {joint.name: link for link, joint in enumerate(rig.joints)}
+    for link, joint in enumerate(rig.joints):
+        if joint.mimic is not None and joint.mimic.source in numbers:
+            source = numbers[joint.mimic.source]
+            moved = {source, rig.parents[source], link, joint.parent}
+            mechanisms.setdefault(joint.mimic.source, set()).update(moved)
+    for members in mechanisms.values():
+        result[np.ix_(sorted(members), sorted(members))] = True
+    return result
 
 
 def joints_between(rig: Rig) -> np.ndarray:

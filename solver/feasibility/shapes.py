@@ -13,6 +13,8 @@ from ..shape import Shape
 
 LIMB = 1.5
 """A box longer than this many times its second side is a limb and is fitted by a capsule."""
+BARE_SHARE = 0.5
+"""Share of the mass in links without shapes from which on the shapes are missing, not left out on purpose."""
 SMALLEST = 1e-4
 """[m] Half extents below this are no shape."""
 ROUND = ("capsule", "sphere")
@@ -20,8 +22,16 @@ ROUND = ("capsule", "sphere")
 
 
 def collision_shapes(rig: Rig) -> tuple[tuple[Shape, ...], tuple[str, ...]]:
-    """The rig's shapes, completed by shapes fitted to the bounding boxes of the links that have none; notes."""
-    bare = [k for k, link in enumerate(rig.links) if link not in {shape.link for shape in rig.shapes}]
+    """The rig's shapes, and where most of its links have none, shapes fitted to the bounding boxes of those; notes.
+
+    A link without shapes among many that have some is an axis of a compound joint, or lies inside another link.
+    """
+    shaped = {shape.link for shape in rig.shapes}
+    bare = [k for k, link in enumerate(rig.links) if link not in shaped]
+    if shaped and rig.masses[bare].sum() < BARE_SHARE * rig.prior.total_mass:
+        heavy = [rig.links[k] for k in bare if rig.masses[k] > 0.0]
+        told = f"Not checked for touching because they have no shapes: {', '.join(heavy)}"
+        return rig.shapes, (told,) if heavy else ()
     fitted = [fitted_shape(rig.links[k], *rig.boxes[k]) for k in bare]
     found = [shape for shape in fitted if shape is not None]
     notes: tuple[str, ...] = ()

@@ -12,15 +12,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..check_options import DANCE_CHECKS, CheckOptions
 from ..contacts.schedule import Anchor, stance
 from ..contacts.support import SupportPolygon, support_polygon
-from ..coordinates import Curves, to_flat, to_manifold
+from ..coordinates import Curves, to_manifold
 from ..dynamics.legs import FOOT, SIDES, legs
 from ..dynamics.mechanics import Mechanics
 from ..errors import InvalidValue
 from ..feasibility.balance import zero_moment_point
 from ..rig import ROOT_NV, Rig
 from ..so3 import log
+from .natural import clear_posture, natural_posture
 
 TRUNK_SHARE = 0.85
 """Share of a root displacement that the centre of mass follows, roughly: Newton's first guess of it."""
@@ -30,10 +32,6 @@ BALANCED = 1e-10
 """[m] distance of the centre of mass to its goal at which a static posture counts as balanced."""
 BEND = 0.06
 """How much lower than with straight legs the root is at home, as a share of the leg's length."""
-CLEAR = 0.03
-"""Share of a joint's range by which home keeps off its ends."""
-POSTURES = ("standing", "half_sitting")
-"""Rig parameters that hold a natural posture (nq,); its trunk and arms are taken for home."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +65,12 @@ class LeggedRig:
         foot_columns: columns of y by side.
     """
 
-    def __init__(self, rig: Rig, *, shrink: float, step: float | None = None, speed: float = np.inf) -> None:
+    def __init__(
+        self, rig: Rig, *, shrink: float, step: float | None = None, speed: float = np.inf,
+        checks: CheckOptions | None = None,
+    ) -> None:  # fmt: skip
         self.rig, self.shrink, self.step = rig, shrink, step
+        self._checks = DANCE_CHECKS if checks is None else checks
         self.legs = legs(rig)
         nv = rig.model.nv
         self.size = nv + 2 * FOOT
@@ -178,19 +180,23 @@ class LeggedRig:
         """
         y = np.zeros(self.size)
         nv = self.rig.model.nv
-        natural = next((self.rig.provenance[name] for name in POSTURES if name in self.rig.provenance), None)
-        if natural is not None:
-            y[:nv] = to_flat(self.rig, np.array(natural, float))
-        joints = slice(ROOT_NV, nv)
-        inside = CLEAR * np.nan_to_num(self.upper[joints] - self.lower[joints], posinf=0.0)
-        y[joints] = np.clip(y[joints], self.lower[joints] + inside, self.upper[joints] - inside)
+        y[:nv] = natural_posture(self.rig)
         y = self.with_feet(y, stance(self.rig, "right_forward" if footing.configuration == "right_forward" else "both",
                                      self.step))  # fmt: skip
         centre = footing.polygon.centre if goal is None else goal
         y[:ROOT_NV] = [*centre, self.straight_height * (1.0 - BEND), 0.0, 0.0, 0.0]
         for leg in self.legs:
             y[self.leg_columns[leg.side]] = leg.bent
-        result, good = self.balanced(y[None], np.asarray(centre, float)[None], SIDES)
+        standing = self._standing(y, footing, centre)
+        still = np.concatenate([np.arange(ROOT_NV), *self.leg_columns.values(), self.held])
+        aside = clear_posture(self.rig, self._checks, tuple(standing[:nv].tolist()), tuple(still.tolist()))
+        if np.array_equal(aside, standing[:nv]):
+            return standing
+        standing[ROOT_NV:nv] = aside[ROOT_NV:]
+        return self._standing(standing, footing, centre)
+
+    def _standing(self, y: np.ndarray, footing: Footing, goal: np.ndarray) -> np.ndarray:
+        result, good = self.balanced(y[None], np.asarray(goal, float)[None], SIDES)
         if not good[0]:
             raise InvalidValue(
                 f"rig {self.rig.name!r} cannot stand in configuration {footing.configuration!r}: "

@@ -214,14 +214,28 @@ def test_rigs_without_shapes_get_fitted_ones() -> None:
     assert limb.size == pytest.approx((0.1, 0.4))
 
 
-def test_overlap_at_neutral_is_forgiven_and_no_more() -> None:
-    """Links that overlap in the neutral posture may overlap as deep as there; deeper is a collision, by the depth."""
+def test_contact_at_neutral_is_contact() -> None:
+    """Links that overlap in the neutral posture and come free in others collide there, by the whole depth."""
     rig = _with_hands("sphere", (0.4,))
     detector = CollisionDetector(rig, CheckOptions(pairs=HANDS))
     rotation, position = _poses(rig, rig.neutral[None])
     gap = float(np.linalg.norm(position[0, rig.index("right_hand")] - position[0, rig.index("left_hand")]))
-    assert detector.forgiven == pytest.approx([0.8 - gap], abs=1e-6)
-    assert any("as deep as" in note for note in detector.notes)
-    nearer = position.copy()
-    nearer[0, rig.index("right_hand"), 1] += 0.07
-    assert detector.near_pairs(rig.neutral[None], rotation, nearer).distances == pytest.approx([-0.07], abs=1e-6)
+    found = detector.near_pairs(rig.neutral[None], rotation, position)
+    assert found.distances == pytest.approx([gap - 0.8], abs=1e-6)
+
+
+def test_what_touches_by_construction_is_left_out() -> None:
+    """Two links of one compound joint that no posture parts are not watched, and the notes name them."""
+    big = replace(PERSON, shapes=tuple(replace(s, size=(0.5,)) if s.kind == "sphere" else s for s in PERSON.shapes))
+    ball = Shape("head", "sphere", (0.3,), np.eye(3), np.zeros(3))
+    rig = replace(big, shapes=(*PERSON.shapes, ball, Shape("pelvis", "sphere", (0.6,), np.eye(3), np.zeros(3))))
+    detector = CollisionDetector(rig, CheckOptions(pairs=(("pelvis", "head"),)))
+    assert detector.pairs == ()
+    assert any("by construction" in note and "head" in note for note in detector.notes)
+
+
+def test_listed_pairs_may_touch() -> None:
+    """A pair that the rig's maker excludes is not watched."""
+    rig = _with_hands("sphere", (0.4,))
+    assert len(CollisionDetector(rig, CheckOptions(pairs=HANDS)).pairs) == 1
+    assert CollisionDetector(replace(rig, excluded=HANDS), CheckOptions(pairs=HANDS)).pairs == ()

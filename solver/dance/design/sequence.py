@@ -55,7 +55,7 @@ def transition_planner(rig: Rig, options: DanceOptions) -> TransitionPlanner:
     """Search and judges for a rig under the options."""
     style = options.style
     speed = options.speed if style is None else min(options.speed, style.level.speed)
-    legged = LeggedRig(rig, shrink=options.shrink, step=options.step, speed=speed)
+    legged = LeggedRig(rig, shrink=options.shrink, step=options.step, speed=speed, checks=options.search_checks)
     search = SearchOptions(options.rounds, options.via, options.shortest, options.quickest_step)
     if style is not None:
         legged.lower, legged.upper = comfortable(legged, legged.home(legged.footing("both")), style.level)

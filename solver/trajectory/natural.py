@@ -1,0 +1,129 @@
+"""The posture that dances start from: the rig's own, with the arms moved aside where they touch something."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from ..check_options import CheckOptions
+from ..coordinates import joint_places, to_flat, to_manifold
+from ..feasibility.collisions import CollisionDetector
+from ..rig import ROOT_NV, Rig
+
+POSTURES = ("standing", "half_sitting")
+"""Rig parameters that hold a natural posture (nq,); its trunk and arms are taken for home."""
+CLEAR = 0.03
+"""Share of a joint's range by which home keeps off its ends."""
+ASIDE = (0.1, 0.2, 0.3, 0.5, 0.8, 1.2)
+"""[rad, or a tenth of it in m] by which joints are turned at most to bring links apart, least first."""
+TRIES = 64
+"""Postures that are tried with each."""
+TOUCHING = 0.002
+"""[m] Links that are apart by less, beyond the clearance, are brought apart: searches keep as much."""
+GAP = 0.005
+"""[m] by which they are apart then."""
+
+
+def natural_posture(rig: Rig) -> np.ndarray:
+    """Flat coordinates (nv,) of the rig's own natural posture, within its joints' ranges, root at the origin."""
+    y = np.zeros(rig.nv)
+    own = next((rig.provenance[name] for name in POSTURES if name in rig.provenance), None)
+    if own is not None:
+        y = to_flat(rig, np.array(own, float))
+        y[:ROOT_NV] = 0.0
+    lower, upper = _ranges(rig)
+    y[ROOT_NV:] = np.clip(y[ROOT_NV:], lower, upper)
+    return y
+
+
+@lru_cache(maxsize=16)
+def clear_posture(rig: Rig, options: CheckOptions, posture: tuple[float, ...], still: tuple[int, ...]) -> np.ndarray:
+    """A posture (nv,) with its arms moved aside by as little as brings all links apart; as it is where nothing does.
+
+    Left and right stay mirrored.
+
+    Args:
+        rig: whose posture.
+        options: which links must be apart, and by how much.
+        posture: (nv,) flat coordinates.
+        still: columns that do not move: those of legs, which their feet place, and of joints that are held.
+    """
+    y = np.array(posture)
+    detector = _detector(rig, options)
+    wanted = options.clearance + min(GAP, options.reach - options.clearance)
+    touching = _apart(rig, detector, y[None])[0] < options.clearance + TOUCHING
+    if not touching.any():
+        return y
+    free = np.zeros(rig.nv, bool)
+    for pair in np.flatnonzero(touching):
+        free[_between(rig, *detector.pairs[pair])] = True
+    free[list(still)] = False
+    lower, upper = _ranges(rig)
+    generator = np.random.default_rng(0)
+    for size in ASIDE:
+        tries = np.tile(y, (TRIES, 1))
+        moves = generator.uniform(-size, size, tries.shape) * free
+        moves[:, _lengths(rig)] *= 0.1
+        moved = np.clip(tries + _mirrored(rig, moves), np.r_[y[:ROOT_NV], lower], np.r_[y[:ROOT_NV], upper])
+        tries[:, free] = moved[:, free]
+        apart = _apart(rig, detector, tries)
+        good = (apart[:, touching] >= wanted).all(axis=1) & (apart >= options.clearance + TOUCHING).all(axis=1)
+        if good.any():
+            effort = np.where(good, ((tries - y) ** 2).sum(axis=1), np.inf)
+            return tries[int(np.argmin(effort))]
+    return y
+
+
+@lru_cache(maxsize=4)
+def _detector(rig: Rig, options: CheckOptions) -> CollisionDetector:
+    return CollisionDetector(rig, options)
+
+
+def _ranges(rig: Rig) -> tuple[np.ndarray, np.ndarray]:
+    """(nv - 6,) joint ranges without their ends."""
+    inside = CLEAR * np.nan_to_num(rig.limits.upper - rig.limits.lower, posinf=0.0)
+    return rig.limits.lower + inside, rig.limits.upper - inside
+
+
+def _apart(rig: Rig, detector: CollisionDetector, y: np.ndarray) -> np.ndarray:
+    """(N, P) [m] distances of the detector's pairs in flat coordinates (N, nv)."""
+    none = np.zeros_like(y)
+    return detector.least(to_manifold(rig, y, none, none).q)
+
+
+def _between(rig: Rig, one: str, other: str) -> list[int]:
+    """Columns of the joints on the way from one link to another."""
+    lines = []
+    for name in (one, other):
+        line, link = set(), rig.index(name)
+        while link > 0:
+            line.add(link)
+            link = rig.parents[link]
+        lines.append(line)
+    places = joint_places(rig)
+    return [column for link in lines[0] ^ lines[1] for column in range(rig.nv)[places[link][2]]]
+
+
+def _lengths(rig: Rig) -> np.ndarray:
+    return np.array([j.kind == "prismatic" for j, _, moves in joint_places(rig) for _ in range(rig.nv)[moves]], bool)
+
+
+def _mirrored(rig: Rig, moves: np.ndarray) -> np.ndarray:
+    """Moves (N, nv) whose right half mirrors the left one; of hinges and slides, others move by themselves."""
+    result = np.array(moves)
+    places, (turns, origins) = joint_places(rig), rig.rest
+    for left, right in ((rig.index(a), rig.index(b)) for a, b in rig.pairs):
+        one, other = rig.joints[left], rig.joints[right]
+        if one.kind != other.kind or len(one.axes) != 1:
+            continue
+        across = origins[left] - origins[right]
+        if np.linalg.norm(across) < GAP:
+            continue
+        across /= np.linalg.norm(across)
+        axis = turns[left] @ one.axes[0]
+        image = axis - 2.0 * (axis @ across) * across
+        agrees = np.sign(float(image @ (turns[right] @ other.axes[0]))) or 1.0
+        way = agrees if one.kind == "prismatic" else -agrees  # a mirrored turn turns the other way
+        result[:, places[right][2]] = way * moves[:, places[left][2]]
+    return result
