@@ -31,6 +31,9 @@ class CheckOptions:
         allowed_slip: [m] by which a planted sole may leave its anchor.
         flight: share of the weight that an airborne motion may lack; measured motion is never exactly ballistic.
         tolerance: a margin counts as kept down to minus this, in its own unit.
+        torque_reserve: share in [0, 1) of every joint's torque limit that is kept for a controller.
+        balance_reserve: [m] by which the zero-moment point stays inside the shrunk polygon, kept for the same.
+        swing: [m] by which feet that do not stand clear the floor.
     """
 
     shrink: float = 0.0
@@ -43,11 +46,17 @@ class CheckOptions:
     allowed_slip: float = 0.0
     flight: float = 0.02
     tolerance: float = 1e-4
+    torque_reserve: float = 0.0
+    balance_reserve: float = 0.0
+    swing: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.shrink < 1.0:
             raise InvalidValue(f"the support polygon shrinks by a share in [0, 1), not {self.shrink:g}")
-        for name in ("friction", "clearance", "reach", "allowed_slip", "flight", "tolerance"):
+        if not 0.0 <= self.torque_reserve < 1.0:
+            raise InvalidValue(f"the torque reserve is a share in [0, 1), not {self.torque_reserve:g}")
+        lengths = ("clearance", "reach", "allowed_slip", "balance_reserve", "swing")
+        for name in ("friction", "flight", "tolerance", *lengths):
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise InvalidValue(f"check option {name!r} is a number from zero on, got {getattr(self, name):g}")
         if self.reach <= self.clearance:

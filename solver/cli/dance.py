@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..check_options import DANCE_CHECKS
 from ..errors import Cancelled, InvalidValue
 from ..progress import Part, Progress
-from .argument_types import count, effort, number, path, positive, rate, seed
+from .argument_types import count, effort, not_negative, number, part, path, positive, rate, seed
 from .dances import add_checks, asked, carried_words
 from .options import add_output, add_verb
 from .rig import add_body, body_of
@@ -74,6 +74,16 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="of the transitions: the mean deviation to expect of all parameters (default), or the paper's criterion",
     )  # fmt: skip
     group.add_argument(
+        "--torque-reserve", type=part, metavar="SHARE", help="of every joint's torque, left to a controller (0.1)"
+    )
+    group.add_argument(
+        "--balance-reserve", type=not_negative, metavar="M",
+        help="by which the zero-moment point stays inside the shrunk polygon (0.003)",
+    )  # fmt: skip
+    group.add_argument(
+        "--swing", type=not_negative, metavar="M", help="by which a foot that does not stand clears the floor (0.02)"
+    )
+    group.add_argument(
         "--recorded", nargs="+", type=path, default=[], metavar="DANCE",
         help="motions of this rig recorded already (.motion.npz, or the folder of one trial) or dances (.npz): the "
         "dance adds most to what they tell",
@@ -136,7 +146,7 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     changes["style"] = _style(options)
     if kind not in ("hoap3", "human"):
         changes["step"] = None  # by the sole's length
-    said = ("shortest", "hold", "speed", "step", "objective")
+    said = ("torque_reserve", "balance_reserve", "swing", "shortest", "hold", "speed", "step", "objective")
     changes |= {name: value for name in said if (value := getattr(options, name)) is not None} | asked(options)
     if options.paper:
         return paper_options("human" if kind == "human" else "hoap3", **changes)

@@ -25,7 +25,9 @@ KNEE = 0.2
 """[rad, m] bend of the knee from which a leg's mobility is judged, and Newton's first guess."""
 BEND = 0.5
 """[rad, m] by which the knee is turned to see which way brings the foot nearer to the hip."""
-MOBILE = 0.5
+EVEN = 0.05
+"""Share by which two ways of bending must differ in what they shorten the leg."""
+MOBILE = 0.9
 """Six joints serve a planted foot when they are this share as mobile as the six of the chain that are most so."""
 IMMOBILE = 1e-6
 """Least determinant [m^3] of six joints' Jacobian, over the leg's length to the third power, that can plant a foot."""
@@ -240,7 +242,7 @@ class Leg:
         room = np.abs(np.array([self.lower[knee], self.upper[knee]]) - rest[knee])
         if room.min() < KNEE <= room.max():
             way = int(np.argmax(room))
-        elif np.abs(np.subtract(*nearer)) > 1e-3 * np.abs(nearer).max():
+        elif np.abs(np.subtract(*nearer)) > EVEN * np.abs(nearer).max():
             way = int(np.argmax(nearer))
         elif room[0] != room[1]:
             way = int(np.argmax(room))

@@ -92,17 +92,17 @@ def _speed(now: Situation) -> np.ndarray:
 
 
 def _torque(now: Situation) -> np.ndarray:
-    return torque_margins(now.body.rig, now.torques)
+    return torque_margins(now.body.rig, now.torques) - now.body.options.torque_reserve
 
 
 def _zmp(now: Situation) -> np.ndarray:
     assert now.planted.polygon is not None
-    return now.planted.polygon.margin(now.zmp)[:, None]
+    return now.planted.polygon.margin(now.zmp)[:, None] - now.body.options.balance_reserve
 
 
 def _zmp_by_edge(now: Situation) -> np.ndarray:
     assert now.planted.polygon is not None
-    return now.planted.polygon.edge_distances(now.zmp)
+    return now.planted.polygon.edge_distances(now.zmp) - now.body.options.balance_reserve
 
 
 def _friction(now: Situation) -> np.ndarray:
@@ -153,7 +153,14 @@ def _collision(now: Situation) -> Near:
 def _floor(now: Situation) -> np.ndarray:
     rig = now.body.rig
     heights = now.body.detector.floor_distances(now.state.rotation, now.state.position, now.ground)
-    heights[:, [rig.index(link) for link in now.planted.links]] = np.inf  # they stand on it
+    planted = {rig.index(link) for link in now.planted.links}
+    heights[:, sorted(planted)] = np.inf  # they stand on it
+    if now.body.options.swing:
+        standing = set(planted)  # a toe stands with its foot
+        for link, parent in enumerate(rig.parents):
+            if parent in standing:
+                standing.add(link)
+        heights[:, sorted({rig.index(patch.link) for patch in rig.contacts} - standing)] -= now.body.options.swing
     return heights
 
 

@@ -138,6 +138,12 @@ class LeggedRig:
         """Centre of mass (N, 3) [m], world, at rest."""
         return self._mechanics.centres_of_mass(curves.q)
 
+    def placed(self, curves: Curves, link: str, points: np.ndarray) -> np.ndarray:
+        """Points (V, 3) [m] of a link in the world, (N, V, 3)."""
+        state = self._mechanics.state(curves.q, curves.v, curves.a)
+        k = self.rig.index(link)
+        return points @ state.rotation[:, k].swapaxes(1, 2) + state.position[:, k, None]
+
     def ends(self, start: np.ndarray, stop: np.ndarray, footing: Footing) -> tuple[np.ndarray, np.ndarray]:
         """Centres of mass (2,) [m] on the ground of two static postures (D,)."""
         _, curves, _ = self.still(np.stack([start, stop]), footing.solved)

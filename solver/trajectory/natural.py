@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import product
 
 import numpy as np
 
@@ -19,10 +20,10 @@ ASIDE = (0.1, 0.2, 0.3, 0.5, 0.8, 1.2)
 """[rad, or a tenth of it in m] by which joints are turned at most to bring links apart, least first."""
 TRIES = 64
 """Postures that are tried with each."""
-TOUCHING = 0.002
-"""[m] Links that are apart by less, beyond the clearance, are brought apart: searches keep as much."""
-GAP = 0.005
-"""[m] by which they are apart then."""
+TOUCHING = 0.01
+"""[m] Links that are apart by less, beyond the clearance, are brought apart: a shift of weight brings legs to arms."""
+GAPS = (0.025, 0.012, 0.005)
+"""[m] by which they are apart then, the first that can be had; distances are not measured much farther."""
 
 
 def natural_posture(rig: Rig) -> np.ndarray:
@@ -51,7 +52,6 @@ def clear_posture(rig: Rig, options: CheckOptions, posture: tuple[float, ...], s
     """
     y = np.array(posture)
     detector = _detector(rig, options)
-    wanted = options.clearance + min(GAP, options.reach - options.clearance)
     touching = _apart(rig, detector, y[None])[0] < options.clearance + TOUCHING
     if not touching.any():
         return y
@@ -61,14 +61,15 @@ def clear_posture(rig: Rig, options: CheckOptions, posture: tuple[float, ...], s
     free[list(still)] = False
     lower, upper = _ranges(rig)
     generator = np.random.default_rng(0)
-    for size in ASIDE:
+    for gap, size in product(GAPS, ASIDE):
         tries = np.tile(y, (TRIES, 1))
         moves = generator.uniform(-size, size, tries.shape) * free
         moves[:, _lengths(rig)] *= 0.1
         moved = np.clip(tries + _mirrored(rig, moves), np.r_[y[:ROOT_NV], lower], np.r_[y[:ROOT_NV], upper])
         tries[:, free] = moved[:, free]
         apart = _apart(rig, detector, tries)
-        good = (apart[:, touching] >= wanted).all(axis=1) & (apart >= options.clearance + TOUCHING).all(axis=1)
+        near = np.where(touching, gap, min(gap, TOUCHING))
+        good = (apart >= options.clearance + np.minimum(near, options.reach - options.clearance)).all(axis=1)
         if good.any():
             effort = np.where(good, ((tries - y) ** 2).sum(axis=1), np.inf)
             return tries[int(np.argmin(effort))]
@@ -118,7 +119,7 @@ def _mirrored(rig: Rig, moves: np.ndarray) -> np.ndarray:
         if one.kind != other.kind or len(one.axes) != 1:
             continue
         across = origins[left] - origins[right]
-        if np.linalg.norm(across) < GAP:
+        if np.linalg.norm(across) < GAPS[-1]:
             continue
         across /= np.linalg.norm(across)
         axis = turns[left] @ one.axes[0]

@@ -87,11 +87,16 @@ class SegmentChecker:
         rig: whose limits.
         options: of the checks.
         slack: multiple of each check's slack to keep beyond the limits; 0 judges by the limits themselves.
+
+    Attributes:
+        notes: what cannot be checked.
+        options: of the checks.
     """
 
     def __init__(self, rig: Rig, options: CheckOptions, slack: float = 0.0) -> None:
         self.rig, self.slack = rig, slack
         nowhere = Schedule.constant((), 0.0, 1.0)
+        self.options = options
         self._checker = FrameChecker(rig, nowhere, options)
         self.notes = self._checker.notes
 

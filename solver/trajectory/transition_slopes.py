@@ -61,7 +61,8 @@ def slopes_of(problem: TransitionProblem, candidate: Candidate) -> Slopes:
     gradient += np.einsum("ojf,ofi,jikv->vk", gain[:, n:], root, follow, optimize=True)
     matrix = np.einsum("okfh,ofv->fhkv", moved[:, :n], ours, optimize=True)
     matrix += np.einsum("ojfh,ofi,jikv->fhkv", moved[:, n:], root, follow, optimize=True)
-    legs, torque = leg_columns(problem), TORQUE_SHARE * legged.rig.limits.torque
+    left = min(TORQUE_SHARE, 1.0 - problem.checker.options.torque_reserve)
+    legs, torque = leg_columns(problem), left * legged.rig.limits.torque
     off, speed = ANGLE_SLACK, SPEED_SHARE * legged.speed[legs]
     kept = np.array([check.slack for check in table.CHECKS if check.transitions])
     upper = np.concatenate([legged.upper[legs] - off, speed, torque, np.full(len(kept), np.inf)])

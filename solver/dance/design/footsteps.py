@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -19,6 +20,12 @@ LIFTS = (0.12, 0.08, 0.05, 0.03)
 """Heights to which a free foot is lifted flat, as a share of the root's height: the first that the ankle allows."""
 STEP_LIFT = 0.06
 """Height of a step on the way, alike."""
+OVER_SWING, LEAST_LIFT = 2.5, 1.25
+"""Least height of a step, and least height of a lifted foot, as multiples of what a swinging foot has to clear."""
+LOWER = (1.0, 0.7, 0.5, 0.35, 0.2)
+"""Shares of a step's height that are tried, the first that the ankle allows."""
+RISES = (0.0, 0.02, 0.04)
+"""Shares of the root's height by which it rises over one foot, where an ankle does not let the other lift."""
 OTHER = {"right": "left", "left": "right"}
 GRID = 41
 OVER = {"right": "over right", "left": "over left"}
@@ -33,6 +40,8 @@ STEPS = (
     ("left", "right_forward", "left", ("put the right foot forward", "lift the right foot")),
 )
 """Two stations, the footing between them, and the names of the ways there and back."""
+SHORTCUT = {"left", "right_forward"}
+"""Stations joined by a step that not every ankle allows, and by way of another station."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +117,7 @@ class Footwork:
             here = queue.popleft()
             for a, b, *_ in STEPS:
                 there = b if a == here else a
-                if here in (a, b) and there not in came:
+                if here in (a, b) and there not in came and self._can(here, there):
                     came[there] = here
                     queue.append(there)
         result = [last]
@@ -125,15 +134,29 @@ class Footwork:
         if (first, second) not in self._steps:
             found = next(step for step in STEPS if set(step[:2]) == {first, second})
             name = found[3][0 if found[0] == first else 1]
-            on_the_floor = {first, second} == {"over left", "right_forward"}
-            lift = {"right": STEP_LIFT * self._legged.straight_height} if on_the_floor else None
+            ahead = "right_forward" in (first, second)
+            height = max(STEP_LIFT * self._legged.straight_height, OVER_SWING * self._planner.swing)
             footing = self.footing(first, second)
             ends = self.station(first), self.station(second)
-            segment, trouble = self._planner.straight(name, *ends, footing, "step", lift)
+            for share in LOWER if ahead else (None,):
+                lift = None if share is None else {"right": share * height}
+                segment, trouble = self._planner.straight(name, *ends, footing, "step", lift)
+                if segment is not None:
+                    break
             if segment is None:
                 raise InvalidValue(f"rig {self._legged.rig.name!r} cannot change its footing: {trouble}")
             self._steps[first, second] = segment
         return self._steps[first, second]
+
+    def _can(self, first: str, second: str) -> bool:
+        """Whether a shortcut can be stepped; there is a longer way without it."""
+        if {first, second} != SHORTCUT:
+            return True
+        try:
+            self.step(first, second)
+        except InvalidValue:
+            return False
+        return True
 
     def posture(self, y: np.ndarray, goal: np.ndarray) -> np.ndarray:
         """The posture (D,) nearest to another on both feet whose centre of mass is above goal (2,).
@@ -159,9 +182,12 @@ class Footwork:
     def _lifted(self, side: str) -> np.ndarray:
         """On one foot, the other lifted flat."""
         shifted, free, trouble = self.station(OVER[side]), OTHER[side], ""
-        for height in LIFTS:
+        size = self._legged.straight_height
+        heights = dict.fromkeys(max(share * size, LEAST_LIFT * self._planner.swing) for share in LIFTS)
+        for rise, height in product(RISES, heights):
             lifted = shifted.copy()
-            lifted[self._legged.foot_columns[free][2]] += height * self._legged.straight_height
+            lifted[2] += rise * size
+            lifted[self._legged.foot_columns[free][2]] += height
             lifted = self.posture(lifted, self._above(side))
             footing = self.footing(OVER[side], side)
             lift, trouble = self._planner.straight(f"lift the {free} foot", shifted, lifted, footing, "step")

@@ -41,6 +41,9 @@ class DanceOptions:
         emphasis: factor on a link's weight in (12).
         pairs: which links must not touch, as in `CheckOptions`.
         clearance: [m] to keep between links.
+        torque_reserve: share of every joint's torque limit that the design leaves to a controller.
+        balance_reserve: [m] by which it keeps the zero-moment point inside the shrunk polygon, for the same.
+        swing: [m] by which a foot that does not stand clears the floor, but where it leaves or meets it.
         objective: of the transitions: ``"sigma"``, the mean standard deviation to expect of all base parameters, with
             every free joint, or ``"criterion"``, (12) over the links of Table I.
         via: N_K, control values of each joint that a transition chooses (paper: 2); None: all that it has.
@@ -65,6 +68,9 @@ class DanceOptions:
     emphasis: Mapping[str, float] = field(default_factory=dict)
     pairs: str | tuple[tuple[str, str], ...] = "all"
     clearance: float = 0.0
+    torque_reserve: float = 0.1
+    balance_reserve: float = 0.003
+    swing: float = 0.02
     objective: str = "sigma"
     via: int | None = None
     pool: int = 200
@@ -115,8 +121,11 @@ class DanceOptions:
 
     @property
     def search_checks(self) -> CheckOptions:
-        """What its segments hold while they are sought: feet that do not slip at all."""
-        return replace(self.checks, allowed_slip=0.0)
+        """What its segments hold while they are sought: feet that do not slip at all, and reserves for a controller."""
+        return replace(
+            self.checks, allowed_slip=0.0, torque_reserve=self.torque_reserve, balance_reserve=self.balance_reserve,
+            swing=self.swing,
+        )  # fmt: skip
 
 
 def human_options(**changes: object) -> DanceOptions:
@@ -142,13 +151,14 @@ def paper_options(kind: str = "hoap3", **changes: object) -> DanceOptions:
         >>> solver.paper_options("hoap3").checks.shrink  # share of the support polygon
         0.4
     """
+    exact: dict[str, object] = {"torque_reserve": 0.0, "balance_reserve": 0.0, "swing": 0.0}  # the paper has none
     paper: dict[str, dict[str, object]] = {
         "hoap3": {"shortest": 5.0, "quickest_step": 5.0, "hold": 1.0, "speed": 1.0, "step": 0.1},
         "human": {"shortest": 2.0, "quickest_step": 2.0, "hold": 5.0, "speed": 4.0, "step": 0.2},
     }
     if kind not in paper:
         raise UnknownPreset(kind, paper)
-    values = {"objective": "criterion", "via": VIA_POINTS, **paper[kind], **changes}
+    values = {"objective": "criterion", "via": VIA_POINTS, **exact, **paper[kind], **changes}
     return DanceOptions(**values)  # type: ignore[arg-type]
 
 

@@ -61,7 +61,8 @@ def transition_planner(rig: Rig, options: DanceOptions) -> TransitionPlanner:
         legged.lower, legged.upper = comfortable(legged, legged.home(legged.footing("both")), style.level)
         search = replace(search, beat=style.beat, lead=options.hold)
     coarse, fine = SegmentChecker(rig, options.search_checks, 1.0), SegmentChecker(rig, options.search_checks, 0.0)
-    return TransitionPlanner(legged, coarse, fine, search)
+    leaving = SegmentChecker(rig, replace(options.search_checks, swing=0.0), 0.0)
+    return TransitionPlanner(legged, coarse, fine, leaving, search)
 
 
 def footwork_of(planner: TransitionPlanner, options: DanceOptions) -> Footwork:

@@ -91,12 +91,14 @@ class TransitionPlanner:
         legged: who dances.
         coarse: judge with slack, for the search.
         fine: judge by the limits, for what is returned.
+        leaving: the same for steps, whose feet leave and meet the floor.
         options: of the search.
     """
 
     legged: LeggedRig
     coarse: SegmentChecker
     fine: SegmentChecker
+    leaving: SegmentChecker
     options: SearchOptions = field(default_factory=SearchOptions)
 
     def straight(
@@ -125,7 +127,9 @@ class TransitionPlanner:
                 continue
             checks, worst = self.checked(segment)
             if worst >= 0.0:
-                return segment, ""
+                if kind != "step" or not (trouble := self._low(segment, footing)):
+                    return segment, ""
+                break
             failures = checks.worst_failures
             trouble = "; ".join(str(failure) for failure in failures)
             if any(failure.check.static for failure in failures if failure.failed):  # slower does not help
@@ -137,8 +141,30 @@ class TransitionPlanner:
         """All margins of a segment at a rate, and the worst of them; negative: not feasible."""
         times = segment.spline.samples(rate)
         _, curves, good = segment.frames(self.legged, times)
-        checks = self.fine.checks(times, curves, segment.anchors)
-        return checks, float(self.fine.worst(checks).min()) if good.all() else -np.inf
+        judge = self.leaving if segment.kind == "step" else self.fine
+        checks = judge.checks(times, curves, segment.anchors)
+        return checks, float(judge.worst(checks).min()) if good.all() else -np.inf
+
+    @property
+    def swing(self) -> float:
+        """[m] by which a foot that does not stand clears the floor."""
+        return self.fine.options.swing
+
+    def _low(self, segment: DanceSegment, footing: Footing) -> str:
+        """What to say of a foot that is led along the floor: away from where it leaves and meets it, it clears it."""
+        times = segment.spline.samples(FINE_RATE)
+        curves = segment.frames(self.legged, times)[1]
+        loaded = {anchor.patch for anchor in footing.anchors}
+        for leg in (leg for leg in self.legged.legs if leg.side in footing.solved and leg.patch not in loaded):
+            patch = self.legged.rig.patch(leg.patch)
+            corners = self.legged.placed(curves, patch.link, patch.vertices)
+            centre = corners.mean(axis=1)[:, :2]
+            away = np.minimum(*(np.linalg.norm(centre - centre[end], axis=1) for end in (0, -1)))
+            height = np.where(away > self.swing, corners[:, :, 2].min(axis=1), np.inf).min()
+            if height < self.swing:
+                told = f"swings {1e3 * height:.1f} mm above the floor where {1e3 * self.swing:g} mm are asked (--swing)"
+                return f"the {leg.side} foot {told}"
+        return ""
 
     def exciting(
         self,

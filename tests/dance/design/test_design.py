@@ -199,7 +199,7 @@ def test_rebalancing_brings_the_zmp_to_its_goals() -> None:
     """(20): on the straight path the zero-moment point stays within a few millimetres of where it should be."""
     legged = LeggedRig(RIG, shrink=0.4)
     checker = SegmentChecker(RIG, CheckOptions(shrink=0.4), 0.0)
-    parent = TransitionPlanner(legged, checker, checker, SearchOptions(shortest=2.0))
+    parent = TransitionPlanner(legged, checker, checker, checker, SearchOptions(shortest=2.0))
     footing = legged.footing("both")
     home = legged.home(footing)
     bowed = home.copy()
