@@ -216,8 +216,9 @@ def _levelled(rig: Rig, anchor: Anchor) -> Anchor:
     points = anchor.points(rig)
     sides = np.roll(points, -1, axis=0) - points
     normal = np.cross(sides, np.roll(sides, -1, axis=0)).sum(axis=0)
-    upwards = -normal / np.linalg.norm(normal)  # corners are counter-clockwise seen from below
-    if np.hypot(*upwards[:2]) < LEVEL:
+    size = float(np.linalg.norm(normal))
+    if np.hypot(*normal[:2]) <= LEVEL * size:
         return anchor
+    upwards = -normal / size  # corners are counter-clockwise seen from below
     turn, centre = between(upwards, np.array([0.0, 0.0, 1.0])), points.mean(axis=0)
     return Anchor(anchor.patch, turn @ anchor.rotation, centre + turn @ (anchor.position - centre))

@@ -59,6 +59,8 @@ class PairDistances:
         self._exact = self._capsules.exact[self._shape_pairs].all(axis=1)
         self._model = geometry_model(rig, self._shapes, self._shape_pairs)
         self._geometry = self._model.createData()
+        for number in range(len(self._geometry.distanceRequests)):  # whose own would start from what came before
+            self._geometry.distanceRequests[number] = pin.coal.DistanceRequest()
         self._data = data_of(rig.model)
 
     def least(self, q: np.ndarray) -> np.ndarray:

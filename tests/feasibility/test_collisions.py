@@ -239,3 +239,13 @@ def test_listed_pairs_may_touch() -> None:
     rig = _with_hands("sphere", (0.4,))
     assert len(CollisionDetector(rig, CheckOptions(pairs=HANDS)).pairs) == 1
     assert CollisionDetector(replace(rig, excluded=HANDS), CheckOptions(pairs=HANDS)).pairs == ()
+
+
+def test_distances_do_not_depend_on_what_was_asked_before() -> None:
+    """The same postures have the same distances, to the last digit, at every call."""
+    rig = RIGS[0]
+    detector = CollisionDetector(rig, CheckOptions(reach=0.3))
+    q = swinging(rig, np.linspace(0.0, 4.0, 5), size=0.8).q
+    first = detector.near_pairs(q, *_poses(rig, q))
+    detector.near_pairs(q[::-1], *_poses(rig, q[::-1]))
+    np.testing.assert_array_equal(detector.near_pairs(q, *_poses(rig, q)).distances, first.distances)

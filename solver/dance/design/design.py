@@ -130,6 +130,7 @@ class _Design:
         ring = RING if options.style is None else tuple(ARC)
         self.configurations = [name for name in ring if options.postures.get(name, 0)]
         self.blocks = blocks_of(self.configurations, options.style)
+        self.wanted = sum(options.postures[block.motif] for block in self.blocks)
         expected = expected_deviations(rig, options)
         if expected is None and recorded:
             raise InvalidValue("recordings made before count for the objective 'sigma', not for the paper's criterion")
@@ -142,17 +143,43 @@ class _Design:
     def run(self) -> Dance:
         self.progress(0.0, "feet and postures")
         self.footwork = footwork_of(self.planner, self.options)
+        self._leave_out()
         self.stations = self._route()
         asked = [(self.rig, self.options, name, self._seed(k)) for k, name in enumerate(self.configurations)]
         candidates = list(shared(find_candidates, asked, min(self.options.workers, len(asked))))
         for found in candidates:
             self.notes += found.notes
+        if not any(len(found.pool.y) for found in candidates):
+            tried = ", ".join(self.configurations)
+            raise InvalidValue(
+                f"rig {self.rig.name!r}: no way leads from home to any feasible posture of {tried}: "
+                "draw more postures (--effort 3), or ask less (--shrink, --clearance, --torque-reserve)"
+            )
         self.progress(0.08, "postures")
         self.report = {"postures [s]": time.perf_counter() - self.began}
         grounds = {name: found.ground for name, found in zip(self.configurations, candidates)}
         chosen, criterion = self._postures([found.pool for found in candidates], grounds)
         sequences = self._sequences(grounds, chosen)
         return self._dance(grounds, sequences, criterion)
+
+    def _leave_out(self) -> None:
+        """Drop foot configurations that the rig cannot step to and back from.
+
+        Raises:
+            InvalidValue: it can step to none, with what stands in the way.
+        """
+        troubles = {}
+        for name in self.configurations:
+            try:
+                self._steps("both", name)
+                self._steps(name, "both")
+            except InvalidValue as error:
+                troubles[name] = error
+        if len(troubles) == len(self.configurations):
+            raise next(iter(troubles.values()))
+        self.configurations = [name for name in self.configurations if name not in troubles]
+        self.blocks = [b for b in self.blocks if b.motif in self.configurations and b.stands in self.configurations]
+        self.notes += [f"{name} is left out: {error}" for name, error in troubles.items()]
 
     def _route(self) -> dict[str, tuple[str, str]]:
         """Stations at which each configuration is entered and left: the weight is shifted away from its last posture.
@@ -279,7 +306,7 @@ class _Design:
             segments, places = on_counts(segments, self.options.style)
             postures = [int(places[k]) for k in postures]
             trace = [replace(entry, segment=int(places[entry.segment])) for entry in trace]
-        wanted = sum(self.options.postures[block.motif] for block in self.blocks)
+        wanted = self.wanted
         self.report |= {"design [s]": time.perf_counter() - self.began, "left out": wanted - len(postures)}
         return Dance(
             self.rig, tuple(segments), self.options.checks, self.options.step, tuple(postures),
