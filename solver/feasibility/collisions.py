@@ -65,12 +65,12 @@ class PairDistances:
 
     def least(self, q: np.ndarray) -> np.ndarray:
         """Distances (N, P) [m] of the link pairs in configurations (N, nq), the reach where they are farther."""
-        poses = []
-        for row in q:
+        links = range(1, self.rig.model.njoints)
+        rotation, position = np.empty((len(q), len(links), 3, 3)), np.empty((len(q), len(links), 3))
+        for frame, row in enumerate(q):
             pin.forwardKinematics(self.rig.model, self._data, row)
-            poses.append([self._data.oMi[joint] for joint in range(1, self.rig.model.njoints)])
-        rotation = np.array([[pose.rotation for pose in frame] for frame in poses])
-        position = np.array([[pose.translation for pose in frame] for frame in poses])
+            rotation[frame] = [self._data.oMi[joint].rotation for joint in links]
+            position[frame] = [self._data.oMi[joint].translation for joint in links]
         near = self.near_pairs(q, rotation, position)
         result = np.full((len(q), len(self.pairs)), self.reach)
         np.minimum.at(result, (near.frames, near.pairs), near.distances)

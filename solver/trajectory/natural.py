@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import product
 
 import numpy as np
 
@@ -20,8 +19,10 @@ ASIDE = (0.1, 0.2, 0.3, 0.5, 0.8, 1.2)
 """[rad, or a tenth of it in m] by which joints are turned at most to bring links apart, least first."""
 TRIES = 64
 """Postures that are tried with each."""
-TOUCHING = 0.01
-"""[m] Links that are apart by less, beyond the clearance, are brought apart: a shift of weight brings legs to arms."""
+TOUCHING = 0.002
+"""[m] Links that are apart by less, beyond the clearance, are brought apart: searches keep as much."""
+MIRRORED = ("revolute", "continuous", "prismatic", "spherical")
+"""Kinds of joints that are moved alike on both sides."""
 GAPS = (0.025, 0.012, 0.005)
 """[m] by which they are apart then, the first that can be had; distances are not measured much farther."""
 
@@ -56,23 +57,30 @@ def clear_posture(rig: Rig, options: CheckOptions, posture: tuple[float, ...], s
     if not touching.any():
         return y
     free = np.zeros(rig.nv, bool)
+    limbs = [rig.index(link) for pair in rig.pairs for link in pair]
     for pair in np.flatnonzero(touching):
-        free[_between(rig, *detector.pairs[pair])] = True
+        between = _between(rig, *detector.pairs[pair])
+        # limbs rather than the trunk, which would lean and carry everything along
+        moved = [link for link in between if link in limbs] or between
+        free[[column for link in moved for column in range(rig.nv)[joint_places(rig)[link][2]]]] = True
     free[list(still)] = False
     lower, upper = _ranges(rig)
     generator = np.random.default_rng(0)
-    for gap, size in product(GAPS, ASIDE):
-        tries = np.tile(y, (TRIES, 1))
-        moves = generator.uniform(-size, size, tries.shape) * free
-        moves[:, _lengths(rig)] *= 0.1
-        moved = np.clip(tries + _mirrored(rig, moves), np.r_[y[:ROOT_NV], lower], np.r_[y[:ROOT_NV], upper])
-        tries[:, free] = moved[:, free]
-        apart = _apart(rig, detector, tries)
-        near = np.where(touching, gap, min(gap, TOUCHING))
-        good = (apart >= options.clearance + np.minimum(near, options.reach - options.clearance)).all(axis=1)
-        if good.any():
-            effort = np.where(good, ((tries - y) ** 2).sum(axis=1), np.inf)
-            return tries[int(np.argmin(effort))]
+    ends = np.r_[y[:ROOT_NV], lower], np.r_[y[:ROOT_NV], upper]
+    for gap in GAPS:
+        near = options.clearance + np.where(touching, min(gap, options.reach - options.clearance), TOUCHING)
+        best, found = -np.inf, y
+        for size in ASIDE:
+            moves = generator.uniform(-size, size, (TRIES, rig.nv)) * free
+            moves[:, _lengths(rig)] *= 0.1
+            tries = np.tile(found, (TRIES, 1))
+            tries[:, free] = np.clip(tries + _mirrored(rig, moves), *ends)[:, free]
+            missing = np.minimum(_apart(rig, detector, tries) - near, 0.0).sum(axis=1)
+            score = np.where(missing == 0.0, 1.0 / (1.0 + ((tries - y) ** 2).sum(axis=1)), missing)
+            if score.max() > best:
+                best, found = float(score.max()), tries[int(np.argmax(score))]
+            if best > 0.0:
+                return found
     return y
 
 
@@ -94,7 +102,7 @@ def _apart(rig: Rig, detector: CollisionDetector, y: np.ndarray) -> np.ndarray:
 
 
 def _between(rig: Rig, one: str, other: str) -> list[int]:
-    """Columns of the joints on the way from one link to another."""
+    """Links whose joints lie on the way from one link to another."""
     lines = []
     for name in (one, other):
         line, link = set(), rig.index(name)
@@ -102,8 +110,7 @@ def _between(rig: Rig, one: str, other: str) -> list[int]:
             line.add(link)
             link = rig.parents[link]
         lines.append(line)
-    places = joint_places(rig)
-    return [column for link in lines[0] ^ lines[1] for column in range(rig.nv)[places[link][2]]]
+    return sorted(lines[0] ^ lines[1])
 
 
 def _lengths(rig: Rig) -> np.ndarray:
@@ -111,20 +118,19 @@ def _lengths(rig: Rig) -> np.ndarray:
 
 
 def _mirrored(rig: Rig, moves: np.ndarray) -> np.ndarray:
-    """Moves (N, nv) whose right half mirrors the left one; of hinges and slides, others move by themselves."""
+    """Moves (N, nv) whose right half mirrors the left one, of joints that turn or slide alike on both sides."""
     result = np.array(moves)
     places, (turns, origins) = joint_places(rig), rig.rest
     for left, right in ((rig.index(a), rig.index(b)) for a, b in rig.pairs):
         one, other = rig.joints[left], rig.joints[right]
-        if one.kind != other.kind or len(one.axes) != 1:
-            continue
         across = origins[left] - origins[right]
-        if np.linalg.norm(across) < GAPS[-1]:
+        size = float(np.linalg.norm(across))
+        if one.kind != other.kind or one.kind not in MIRRORED or size < GAPS[-1]:
             continue
-        across /= np.linalg.norm(across)
-        axis = turns[left] @ one.axes[0]
-        image = axis - 2.0 * (axis @ across) * across
-        agrees = np.sign(float(image @ (turns[right] @ other.axes[0]))) or 1.0
-        way = agrees if one.kind == "prismatic" else -agrees  # a mirrored turn turns the other way
-        result[:, places[right][2]] = way * moves[:, places[left][2]]
+        mirror = np.eye(3) - 2.0 * np.outer(across, across) / size**2
+        if one.kind != "prismatic":
+            mirror = -mirror  # a mirrored turn turns the other way
+        there, here = (turns[k] @ (j.axes.T if len(j.axes) else np.eye(3)) for k, j in ((left, one), (right, other)))
+        # moves n, axes i of the right joint, axes j of the left one
+        result[:, places[right][2]] = np.einsum("ij,nj->ni", here.T @ mirror @ there, moves[:, places[left][2]])
     return result

@@ -249,3 +249,13 @@ def test_distances_do_not_depend_on_what_was_asked_before() -> None:
     first = detector.near_pairs(q, *_poses(rig, q))
     detector.near_pairs(q[::-1], *_poses(rig, q[::-1]))
     np.testing.assert_array_equal(detector.near_pairs(q, *_poses(rig, q)).distances, first.distances)
+
+
+def test_least_distances_are_those_of_each_posture() -> None:
+    """Many postures at once have the distances that each has alone."""
+    rig = RIGS[2]
+    detector = CollisionDetector(rig, CheckOptions())
+    q = swinging(rig, np.linspace(0.0, 4.0, 6), size=0.8).q
+    alone = np.concatenate([detector.least(row[None]) for row in q])
+    assert (alone < 0.02).any()
+    np.testing.assert_array_equal(detector.least(q), alone)
