@@ -63,11 +63,12 @@ class FootPath:
         """Foot coordinates (N, 6) with derivatives."""
         result = np.zeros((3, len(times), FOOT))
         for start, stop, own, bend in self._air:
-            inside = (times > start) & (times < stop)
+            inside = (times >= start - SAME_TIME) & (times <= stop + SAME_TIME)  # where a foot stands, that goes first
+            at = np.clip(times[inside], start, stop)
             for order in range(3):
-                result[order, inside] = own(times[inside], order)
+                result[order, inside] = own(at, order)
                 if bend is not None:
-                    result[order, inside] += bend(times[inside], order)
+                    result[order, inside] += bend(at, order)
         for span in self._standing:
             inside = (times >= span.start - SAME_TIME) & (times <= span.stop + SAME_TIME)
             at = np.clip(times[inside], span.start, span.stop)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from solver.contacts.schedule import Anchor, Phase, Schedule, anchors_at
 from solver.feasibility import Checks, FrameChecker
@@ -53,16 +52,15 @@ def test_only_what_moved_is_checked_and_nothing_is_lost() -> None:
     assert memory.checked == 0
 
 
-@pytest.mark.parametrize("size", [1e-8, 1e-3])
-def test_creeping_is_noticed(size: float) -> None:
+def test_creeping_is_noticed() -> None:
     """Many small moves are compared with what was checked, not with one another: at last they are checked."""
     checker, memory = FrameChecker(RIG, schedule()), Memory()
     checker.check_frames(MOTION, memory)
-    steps = 0
-    for step in range(1, 30):
-        checker.check_frames(bent(0.0, 6.0, step * 0.3e-9 if size < 1e-6 else step * size), memory)
-        steps += memory.checked > 0
-    assert 5 < steps < 12 if size < 1e-6 else steps == 29
+    checked = []
+    for step in range(1, 9):
+        checker.check_frames(bent(0.0, 6.0, step * 0.3e-9), memory)
+        checked.append(memory.checked > 0)
+    assert checked == [False, False, False, True, False, False, False, True]
 
 
 def test_other_contacts_are_checked_anew() -> None:

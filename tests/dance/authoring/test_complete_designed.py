@@ -25,8 +25,9 @@ RATE = 24.0
 CHECKS = CheckOptions(shrink=0.4)
 OPTIONS = CompleteOptions(pool=10, starts=1)
 QUICK = RepairOptions(rate=12.5, spacing=0.3, patience=120.0)
-FREED = ("both: home", "posture 1", "right: home")
-"""A rest between two steps; both ends of a posture's hold; the home of one foot."""
+BETWEEN = "right: to the next step"
+FREED = ("posture 1", BETWEEN)
+"""Both ends of a posture's hold; a rest on one foot before a step."""
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +84,7 @@ def test_the_dance_goes_on_without_a_jump(designed: Keyed) -> None:
 
     Legs are led exactly in the gap; between the samples of a scene feet move a little, and legs with them.
     """
-    filled = complete(freed(designed, "both: home"), CHECKS, OPTIONS, QUICK).gaps[0].repair.motion
+    filled = complete(freed(designed, BETWEEN), CHECKS, OPTIONS, QUICK).gaps[0].repair.motion
     given = designed.curve().motion(designed.rig, filled.times)
     assert np.abs(filled.q[[0, -1]] - given.q[[0, -1]]).max() < 1e-5
     assert np.abs(filled.v[[0, -1], :6] - given.v[[0, -1], :6]).max() < 1e-9
@@ -94,12 +95,12 @@ def test_what_fails_elsewhere_is_a_note(designed: Keyed) -> None:
     """A foot that slides where nothing is free keeps no posture from being filled; the answer says where it slides."""
     assert designed.samples is not None
     q = np.array(designed.samples.q)
-    q[designed.samples.times > 16.0, 0] += 0.01
-    spoiled = replace(freed(designed, "both: home"), samples=Samples(designed.samples.times, q))
+    q[designed.samples.times < 2.0, 0] += 0.01
+    spoiled = replace(freed(designed, BETWEEN), samples=Samples(designed.samples.times, q))
     keys = tuple(replace(k, q=q[round(RATE * k.time)]) for k in spoiled.keys)
     answer = answered(replace(spoiled, keys=keys), OPTIONS, CHECKS, QUICK)
     assert answer.status == "completed"
     assert not answer.feasible
     assert isinstance(answer.details, Completed)
-    assert not any(failure.time < 15.0 for failure in answer.details.elsewhere)
+    assert not any(failure.time > 3.0 for failure in answer.details.elsewhere)
     assert any("nothing was touched" in note and "slides" in note for note in answer.summary.notes)

@@ -137,9 +137,10 @@ def test_an_option_overrides_and_says_so(designed: Path, tmp_path: Path, capsys:
 
 
 def test_what_nobody_chose_is_stated_once() -> None:
-    """A design without choices holds the package's own for dances."""
+    """A design without choices holds the package's own for dances; what it keeps for a controller is its search's."""
     from solver.dance.design.options import DanceOptions, human_options, paper_options
 
     for options in (DanceOptions(), human_options(), paper_options()):
         assert options.checks == DANCE_CHECKS
-        assert options.search_checks == replace(DANCE_CHECKS, allowed_slip=0.0)
+        kept = {name: getattr(options, name) for name in ("torque_reserve", "balance_reserve", "swing")}
+        assert options.search_checks == replace(DANCE_CHECKS, allowed_slip=0.0, **kept)
