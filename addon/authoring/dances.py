@@ -220,7 +220,7 @@ def _fill(
     if motion.links != armature.rig_of(target).links:
         raise errors.InputError(dance.folder, "moves other links than the rig", remedy="Choose the rig it was made for")
     kept = list(key_roles(like)) if like is not None else []
-    keys = role_frames(scene, dance.summary.keys if like is not None else _with_ends(dance), kept)
+    keys = role_frames(scene, _within(dance) if like is not None else _with_ends(dance), kept)
     span = frames_at(scene, motion.times[[0, -1]])
     frames = _dense_frames(span, list(keys))
     rotations, root = convert.moved(into, motion.rotations[:, 0], motion.root)
@@ -238,9 +238,15 @@ def _fill(
 
 def _with_ends(dance: Dance) -> tuple[SceneKey, ...]:
     """The keys of a designed dance, with its two ends: they must stay when the in-betweens go."""
-    keys, times = dance.summary.keys, typed.there(dance.motion, "motion of the dance").times
+    keys, times = _within(dance), typed.there(dance.motion, "motion of the dance").times
     ends = [float(end) for end in times[[0, -1]] if all(abs(key.time - end) > SAME_TIME for key in keys)]
     return tuple(sorted([*keys, *(SceneKey(end, "preferred") for end in ends)], key=lambda key: key.time))
+
+
+def _within(dance: Dance) -> tuple[SceneKey, ...]:
+    """The dance's keys; one that ends it stands on its last sample, which may be up to a step earlier."""
+    times = typed.there(dance.motion, "motion of the dance").times
+    return tuple(replace(key, time=float(np.clip(key.time, times[0], times[-1]))) for key in dance.summary.keys)
 
 
 def _dense_frames(span: np.ndarray, keyed: list[float]) -> np.ndarray:

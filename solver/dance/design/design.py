@@ -311,7 +311,7 @@ class _Design:
         return Dance(
             self.rig, tuple(segments), self.options.checks, self.options.step, tuple(postures),
             tuple(trace), criterion, self.options.seed, len(postures) == wanted and not self.cancelled,
-            tuple(dict.fromkeys(self.notes)), self.report,
+            tuple(dict.fromkeys([*self.notes, *self.footwork.notes])), self.report,
         )  # fmt: skip
 
     def _mirrored(self, segment: DanceSegment, stands: str) -> DanceSegment:

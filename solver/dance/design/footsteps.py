@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -26,6 +26,10 @@ LOWER = (1.0, 0.7, 0.5, 0.35, 0.2)
 """Shares of a step's height that are tried, the first that the ankle allows."""
 RISES = (0.0, 0.02, 0.04)
 """Shares of the root's height by which it rises over one foot, where an ankle does not let the other lift."""
+LESS_DEEP = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+"""Shares of the way from the deepest point of two polygons to the middle between the feet that are tried in turn."""
+LEAST_DEPTH = 0.004
+"""[m] that is kept to the polygons' edges there."""
 OTHER = {"right": "left", "left": "right"}
 GRID = 41
 OVER = {"right": "over right", "left": "over left"}
@@ -69,6 +73,7 @@ class Footwork:
     Attributes:
         both: footing side by side.
         home: (D,) neutral posture there.
+        notes: feet that do not clear the floor by as much as is asked.
     """
 
     def __init__(self, planner: TransitionPlanner, mirror: Mirror | None = None) -> None:
@@ -80,6 +85,7 @@ class Footwork:
             self.home = self._legged.still(even[None], SIDES)[0][0]
         self._stations = {"both": self.home}
         self._steps: dict[tuple[str, str], DanceSegment] = {}
+        self.notes: list[str] = []
 
     def ground(self, configuration: str) -> Ground:
         """Home and entry of a configuration.
@@ -102,7 +108,7 @@ class Footwork:
                 self._stations[name] = self._lifted(name)
             else:
                 side = next(side for side, station in OVER.items() if station == name)
-                self._stations[name] = self.posture(self.home, self._above(side))
+                self._stations[name] = self._over(self.home, self._legged.footing(side), self.both)
         return self._stations[name]
 
     def footing(self, first: str, second: str) -> Footing:
@@ -138,11 +144,15 @@ class Footwork:
             height = max(STEP_LIFT * self._legged.straight_height, OVER_SWING * self._planner.swing)
             footing = self.footing(first, second)
             ends = self.station(first), self.station(second)
-            for share in LOWER if ahead else (None,):
+            # a foot that cannot clear the floor by as much as is asked still steps, as high as it can, and that is told
+            for clears, share in product((True, False), LOWER if ahead else (None,)):
                 lift = None if share is None else {"right": share * height}
-                segment, trouble = self._planner.straight(name, *ends, footing, "step", lift)
+                planner = replace(self._planner, clears=clears)
+                segment, trouble = planner.straight(name, *ends, footing, "step", lift)
                 if segment is not None:
                     break
+            if segment is not None and not clears:
+                self.notes.append(f"{name}: {self._planner.low(segment, footing)}")
             if segment is None:
                 raise InvalidValue(f"rig {self._legged.rig.name!r} cannot change its footing: {trouble}")
             self._steps[first, second] = segment
@@ -199,8 +209,22 @@ class Footwork:
     def _forward(self) -> np.ndarray:
         """Right foot forward, the weight above the left one."""
         forward, alone = self._legged.footing("right_forward"), self._legged.footing("left")
-        goal = common_point([alone, forward])
-        return self.posture(self._legged.with_feet(self.station("over left"), forward.anchors), goal)
+        y = self._legged.with_feet(self.station("over left"), forward.anchors)
+        return self._over(y, alone, forward)
+
+    def _over(self, y: np.ndarray, alone: Footing, both: Footing) -> np.ndarray:
+        """On both feet with the weight where one of them carries it alone: as deep in both polygons as legs reach."""
+        deepest = common_point([alone, both])
+        for share in LESS_DEEP:
+            goal = deepest + share * (both.polygon.centre - deepest)
+            depth = min(footing.polygon.edge_distances(goal[None]).min() for footing in (alone, both))
+            if share == LESS_DEEP[-1] or depth <= LEAST_DEPTH:
+                break
+            try:
+                return self.posture(y, goal)
+            except InvalidValue:
+                continue
+        return self.posture(y, deepest)
 
 
 def common_point(footings: list[Footing]) -> np.ndarray:

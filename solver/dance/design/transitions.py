@@ -93,6 +93,7 @@ class TransitionPlanner:
         fine: judge by the limits, for what is returned.
         leaving: the same for steps, whose feet leave and meet the floor.
         options: of the search.
+        clears: whether a foot that does not stand must clear the floor by `swing`.
     """
 
     legged: LeggedRig
@@ -100,6 +101,7 @@ class TransitionPlanner:
     fine: SegmentChecker
     leaving: SegmentChecker
     options: SearchOptions = field(default_factory=SearchOptions)
+    clears: bool = True
 
     def straight(
         self, name: str, start: np.ndarray, stop: np.ndarray, footing: Footing, kind: str = "straight",
@@ -127,7 +129,8 @@ class TransitionPlanner:
                 continue
             checks, worst = self.checked(segment)
             if worst >= 0.0:
-                if kind != "step" or not (trouble := self._low(segment, footing)):
+                trouble = self.low(segment, footing) if kind == "step" and self.clears else ""
+                if not trouble:
                     return segment, ""
                 break
             failures = checks.worst_failures
@@ -150,7 +153,7 @@ class TransitionPlanner:
         """[m] by which a foot that does not stand clears the floor."""
         return self.fine.options.swing
 
-    def _low(self, segment: DanceSegment, footing: Footing) -> str:
+    def low(self, segment: DanceSegment, footing: Footing) -> str:
         """What to say of a foot that is led along the floor: away from where it leaves and meets it, it clears it."""
         times = segment.spline.samples(FINE_RATE)
         curves = segment.frames(self.legged, times)[1]
