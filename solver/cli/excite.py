@@ -42,7 +42,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--effort", type=share, default=0.8, help="share of the torque limits to use (0.8)")
     words = "distance that links keep from one another and from the surface (0.02)"
     parser.add_argument("--clearance", type=not_negative, default=0.02, metavar="M", help=words)
-    words = "height of the surface over the root's origin (default: where the root's shapes end)"
+    words = "height of the surface over the root's origin (default: where what does not move ends)"
     parser.add_argument("--surface", type=number, metavar="M", help=words)
     parser.add_argument("--seed", type=seed, default=0, help="of the random motions that the search begins with (0)")
     add_output(parser)

@@ -48,8 +48,8 @@ class ExcitingOptions:
             mean of the parameters' standard deviations.
         speed, torque: share of the limits that may be used; the controller needs the rest.
         clearance: [m] that links keep from one another and from the bench's surface.
-        surface: [m] height of the surface below the root's origin, world; None: the lowest point of the root's shapes,
-            or no surface where it has none or is not mounted upright.
+        surface: [m] height of the surface below the root's origin, world; None: the lowest point of what
+            does not move, or no surface where that has no shapes or the root is not mounted upright.
         rounds: linear programmes at most, of both stages.
         seed: of the random motions.
     """
@@ -124,8 +124,8 @@ def exciting_motion(
     Example:
         >>> import solver
         >>> rig = solver.hoap3()
-        >>> arm = [link for link in rig.links[1:] if not link.startswith(("right_upper", "right_elbow"))]
-        >>> bench = solver.Bench(rig, held=tuple(arm))
+        >>> held = [link for link in rig.links[1:] if not link.startswith(("right_upper", "right_elbow"))]
+        >>> bench = solver.Bench(rig, held=tuple(held))
         >>> found = solver.exciting_motion(bench, solver.ExcitingOptions(seconds=2.0, rounds=2))
         >>> found.condition <= found.random
         True

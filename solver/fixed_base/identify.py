@@ -114,8 +114,8 @@ def identify_bench(
     Example:
         >>> import solver
         >>> rig = solver.hoap3()
-        >>> arm = [link for link in rig.links[1:] if not link.startswith(("right_upper", "right_elbow"))]
-        >>> bench = solver.Bench(rig, drives=False, held=tuple(arm))
+        >>> held = [link for link in rig.links[1:] if not link.startswith(("right_upper", "right_elbow"))]
+        >>> bench = solver.Bench(rig, drives=False, held=tuple(held))
         >>> motion = solver.exciting_motion(bench, solver.ExcitingOptions(seconds=2.0, rounds=2)).sample(100.0)
         >>> torques = bench.rows(motion) @ rig.prior.vector  # simulated
         >>> trial = solver.BenchTrial("simulated", motion.times, motion.q[:, 7:][:, bench.moving], torques)

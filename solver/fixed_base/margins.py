@@ -195,13 +195,17 @@ class Margins:
         return detector, (*detector.notes, f"Not checked because no posture parts them by the clearance: {told}")
 
     def _surface(self, given: float | None) -> float | None:
-        """Height of the surface; `_above` are the links that can reach it: not the root, nor what its joint carries."""
-        rig = self.bench.rig
-        self._above = np.array([parent > 0 for parent in rig.parents], bool)
+        """Height of the surface; `_above` can reach it: neither what stands still nor what turns on that."""
+        rig, moving = self.bench.rig, set(self.bench.names)
+        stands = np.zeros(len(rig.links), bool)
+        for link, parent in enumerate(rig.parents):
+            stands[link] = parent < 0 or (stands[parent] and rig.links[link] not in moving)
+        self._above = np.array([not stands[k] and not stands[parent] for k, parent in enumerate(rig.parents)], bool)
         if given is not None:
             return given
         tilt = np.linalg.norm(self.bench.mount[:2])
         still = np.zeros((1, len(self.bench.names)))
         state = self._state(self.bench.motion(np.zeros(1), self.bench.home[None], still, still))
-        lowest = float(self._detector.floor_distances(state.rotation, state.position, 0.0)[0, 0])
+        heights = self._detector.floor_distances(state.rotation, state.position, 0.0)[0, stands]
+        lowest = float(heights.min())
         return lowest if tilt < UPRIGHT and np.isfinite(lowest) else None

@@ -13,6 +13,8 @@ import pytest
 from solver.errors import InvalidValue, UnknownPreset
 from solver.fixed_base import Bench, ExcitingOptions, exciting_motion
 from solver.fixed_base.criterion import CONDITION, DEVIATIONS, SMOOTH, criterion
+from solver.fixed_base.exciting import margins_of
+from solver.rigs import hoap3
 
 from .arm import arm, arm_text
 
@@ -90,3 +92,15 @@ def test_bad_wishes(tmp_path: Path) -> None:
     rig = arm(tmp_path)
     with pytest.raises(InvalidValue, match="lower the clearance"):
         exciting_motion(Bench(rig), ExcitingOptions(seconds=2.0, surface=3.0))
+
+
+def test_the_surface_is_what_the_still_links_stand_on() -> None:
+    """Of a robot bolted down at its waist, legs held, the soles end above the surface, and an arm may hang below."""
+    rig = hoap3()
+    held = tuple(link for link in rig.links[1:] if not link.startswith(("right_upper", "right_elbow")))
+    bench = Bench(rig, held=held)
+    options = ExcitingOptions(seconds=2.0, rounds=2)
+    surface = margins_of(bench, options).surface
+    assert surface == pytest.approx(-rig.standing_height, abs=5e-3)
+    found = exciting_motion(bench, options)
+    assert found.condition <= found.random
