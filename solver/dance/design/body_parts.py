@@ -70,8 +70,7 @@ def require_danceable(rig: Rig) -> None:
         which = "any joint" if len(free) == len(rig.limits.torque) else ", ".join(free)
         raise InvalidValue(
             f"rig {rig.name!r} states no torque limit for {which}: without one nobody knows what the joints can carry; "
-            "state it (--torques JOINT=NEWTON_METRES, or inf for what shall not be limited; in a URDF: "
-            "<limit effort=...>)"
+            "state it (in a URDF: <limit effort=...>)"
         )
 
 
