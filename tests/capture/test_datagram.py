@@ -52,7 +52,7 @@ def test_what_is_sent_is_what_is_read(layout: Layout) -> None:
 
 def test_the_documented_bytes_are_the_bytes_that_are_sent() -> None:
     """The two datagrams that the documentation shows in hexadecimal are made by the code, byte for byte."""
-    shown = [bytes.fromhex(block) for block in re.findall(r"```hex\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)]
+    shown = [bytes.fromhex(block) for block in re.findall(r"```text\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)]
     layout = Layout(MARKERS, ("LASI", "RASI"), rate=100.0)
     sample = Sample(258, 2.58, np.array([0.25, 0.1, 1.0, np.nan, np.nan, np.nan]))
     assert shown == [layout_datagram(layout, 0, 0.0), sample_datagram(layout, sample)]

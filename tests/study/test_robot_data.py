@@ -43,7 +43,7 @@ def truth(rig: Rig) -> InertialParameters:
 @pytest.fixture(scope="module")
 def dance(rig: Rig) -> Motion:
     """A designed dance on both feet."""
-    options = DanceOptions(postures={"both": 4}, pool=20, starts=1, rounds=1, hold=0.2, workers=1)
+    options = DanceOptions(postures={"both": 6}, pool=20, starts=1, rounds=1, hold=0.2, workers=1)
     return design(rig, options).sample(rig, RATE)
 
 
