@@ -108,12 +108,7 @@ class BenchEquations:
 
     @cached_property
     def _in_parameters(self) -> tuple[np.ndarray, np.ndarray, float]:
-        size = len(self.structure)
-        base = self.base_triangle
-        whole = triangle(np.column_stack([base[:size, :size] @ self.structure.regrouping, base[:size, size]]))
-        rows = min(size, len(whole))
-        rest = float(np.sum(base[size:, size] ** 2) + np.sum(whole[rows:, -1] ** 2))
-        return whole[:rows, :-1], whole[:rows, -1], rest
+        return self.structure.in_parameters(self.base_triangle)
 
     @property
     def factor(self) -> np.ndarray:

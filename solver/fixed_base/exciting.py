@@ -85,7 +85,7 @@ class ExcitingMotion:
         control: (C, n) control values of the spline.
         condition: cond(W) of the rows of its samples, over what the bench can tell.
         random: cond(W) of the best random motion inside the same limits that the search began with.
-        trace: value of the criterion after each step.
+        trace: value after each step of what was lowered: of the smooth bound of the condition number, then of itself.
         margins: smallest margin of each limit, by name, at `VERIFY_RATE`: ranges, speeds, torques [of the limit's own
             unit], clearance [m].
         notes: what was left out, and where the motion starts if not at home.

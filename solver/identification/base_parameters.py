@@ -63,6 +63,21 @@ class BaseParameters:
             raise InvalidValue("the inertial parameters name other links than the base parameters")
         return self.regrouping @ parameters.vector
 
+    def in_parameters(self, base: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        """Equations of a triangle (k, B + 1) of [Y_b f] in phi: factor (r, 10 L), upper triangular, target (r,), rest.
+
+        ||Y_b phi_b - f||^2 = ||factor phi - target||^2 + rest for every phi; r is B or, if fewer, the number of rows.
+        """
+        size = len(self)
+        # rotated anew so that the factor is triangular in the order of phi as well
+        whole = triangle(np.column_stack([base[:size, :size] @ self.regrouping, base[:size, size]]))
+        rows = min(size, len(whole))
+        rest = float(np.sum(base[size:, size] ** 2) + np.sum(whole[rows:, -1] ** 2))
+        factor, target = whole[:rows, :-1].copy(), whole[:rows, -1].copy()
+        factor.setflags(write=False)
+        target.setflags(write=False)
+        return factor, target, rest
+
     @property
     def names(self) -> tuple[str, ...]:
         """Each base parameter written out, as ``hx_thigh + 0.4 m_shank + 0.4 m_foot``."""

@@ -98,16 +98,7 @@ class Regression:
 
     @cached_property
     def _in_parameters(self) -> tuple[np.ndarray, np.ndarray, float]:
-        size = len(self.structure)
-        base = self.base_triangle
-        # rotated anew so that the factor is triangular in the order of phi as well
-        whole = triangle(np.column_stack([base[:size, :size] @ self.structure.regrouping, base[:size, size]]))
-        rows = min(size, len(whole))
-        rest = float(np.sum(base[size:, size] ** 2) + np.sum(whole[rows:, -1] ** 2))
-        factor, target = whole[:rows, :-1].copy(), whole[:rows, -1].copy()
-        factor.setflags(write=False)
-        target.setflags(write=False)
-        return factor, target, rest
+        return self.structure.in_parameters(self.base_triangle)
 
     @property
     def factor(self) -> np.ndarray:
