@@ -16,6 +16,7 @@ from .armature import rig_in
 from .drawing import Colour
 from .estimates import estimate_file
 from .overlays import Instead, Shown
+from .painters import Painters
 from .properties import settings_of
 from .typed import scene, there
 from .values import SceneEstimate
@@ -29,19 +30,16 @@ TALLEST = 0.55
 """Share of the region that the curves may take; in a lower one the strip stands alone at its bottom."""
 LEAST = 1.0
 """[kg m^2/s] that the strip shows at least, so that small deviations stay small."""
-_handles: list = []
 
 
 def register() -> None:
-    """Draw from now on; nothing is drawn without a window."""
-    if not bpy.app.background:
-        _handles.append(bpy.types.SpaceDopeSheetEditor.draw_handler_add(_draw, (), "WINDOW", "POST_PIXEL"))
+    """Draw from now on."""
+    PAINTERS.switch(True)
 
 
 def unregister() -> None:
     """Draw no more."""
-    while _handles:
-        bpy.types.SpaceDopeSheetEditor.draw_handler_remove(_handles.pop(), "WINDOW")
+    PAINTERS.switch(False)
 
 
 def deviations(estimate: SceneEstimate) -> tuple[list[np.ndarray], float]:
@@ -88,3 +86,6 @@ def _flight(x: np.ndarray, curves: np.ndarray, times: np.ndarray, most: float) -
         if drawing.extent(words, LETTERS * size) + 8.0 * size < x[-1] - x[0]:
             drawing.write(words, float(x[0]) + 4.0 * size, bottom + 2.0 * half + 3.0 * size, LETTERS * size)
             return
+
+
+PAINTERS = Painters(bpy.types.SpaceDopeSheetEditor, ((_draw, "POST_PIXEL"),))

@@ -22,6 +22,7 @@ from .drawing import BOLD, BOTTOM, INK, LEFT, LINE, arrow, cross, floor, legend,
 from .estimate_marks import AXIS, CENTRE, CROSS, METRES_PER_SPIN, SPIN, Mark, marks
 from .estimates import estimate_file
 from .legend import legends_in
+from .painters import Painters
 from .properties import Settings, settings_of
 from .recording import METRES_PER_NEWTON
 from .study import folder_of, trial_of
@@ -35,7 +36,6 @@ METRES_PER_MOMENTUM = 0.01
 BESIDE = 80.0
 """[px] From the left edge of the colours' legend to what stands beside it: its numbers have room there."""
 Drawn: TypeAlias = SceneMotion | SceneRecording | SceneEstimate
-_handles: list = []
 
 
 class Instead:
@@ -89,17 +89,13 @@ def _drawn(path: Path) -> SceneMotion:
 
 
 def register() -> None:
-    """Draw from now on; nothing is drawn without a window."""
-    if not bpy.app.background:
-        add = bpy.types.SpaceView3D.draw_handler_add
-        _handles.append(add(_draw_legends, (), "WINDOW", "POST_PIXEL"))
-        _handles.append(add(_draw_motion, (), "WINDOW", "POST_VIEW"))
+    """Draw from now on."""
+    PAINTERS.switch(True)
 
 
 def unregister() -> None:
     """Draw no more."""
-    while _handles:
-        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+    PAINTERS.switch(False)
     Shown.known.clear()
     marker_errors.Calibrations.known.clear()
 
@@ -199,3 +195,6 @@ def _draw_colours(body: bpy.types.Object) -> bool:
     ticks = [(share, f"{shown.low + share * (shown.high - shown.low):.4g}") for share in shares]
     legend(shown.meaning.table, shown.title, ticks)
     return True
+
+
+PAINTERS = Painters(bpy.types.SpaceView3D, ((_draw_legends, "POST_PIXEL"), (_draw_motion, "POST_VIEW")))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import bpy
 import gpu
 
 from .. import marker_errors, overlays
 from ..drawing import BOLD, LIFT, LINE, Colour, cross, floor, lines, ring
 from ..estimate_marks import CROSS
+from ..painters import Painters
 from ..typed import scene
 from ..values import ScenePose
 from .properties import capture_settings
@@ -23,32 +22,18 @@ RADIUS = 0.02
 """[m] Of the ring about the zero-moment point."""
 
 
-class Handles:
-    """Blender's handle of the drawing function."""
-
-    known: ClassVar[list] = []
-
-
-def switch(on: bool) -> None:
-    """Draw from now on, or no more; nothing is drawn without a window."""
-    while Handles.known:
-        bpy.types.SpaceView3D.draw_handler_remove(Handles.known.pop(), "WINDOW")
-    if on and not bpy.app.background:
-        Handles.known.append(bpy.types.SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_VIEW"))
-
-
 def register() -> None:
     """Draw whenever live motion is on, instead of what stands in a study's files."""
-    Capture.draw.append(switch)
+    Capture.draw.append(PAINTERS.switch)
     overlays.Instead.balance.append(Capture.shows)
     overlays.Instead.trial.append(Capture.moves)
 
 
 def unregister() -> None:
     """Draw no more."""
-    switch(False)
-    if switch in Capture.draw:
-        Capture.draw.remove(switch)
+    PAINTERS.switch(False)
+    if PAINTERS.switch in Capture.draw:
+        Capture.draw.remove(PAINTERS.switch)
     for asked, answer in ((overlays.Instead.balance, Capture.shows), (overlays.Instead.trial, Capture.moves)):
         if answer in asked:
             asked.remove(answer)
@@ -75,3 +60,6 @@ def _balance(pose: ScenePose) -> None:
     if pose.zmp is not None:
         corners = ring(pose.zmp, RADIUS)
         lines([point for k in range(len(corners)) for point in (corners[k - 1], corners[k])], POINT, BOLD)
+
+
+PAINTERS = Painters(bpy.types.SpaceView3D, ((_draw, "POST_VIEW"),))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from typing import ClassVar
 
 import bpy
 import gpu
@@ -13,6 +12,7 @@ from bpy_extras.view3d_utils import location_3d_to_region_2d
 from .. import drawing, overlays
 from ..colours import GROWING
 from ..drawing import Colour
+from ..painters import Painters
 from ..typed import scene, there
 from ..values import SceneFrame, errors
 from . import link_tints
@@ -45,20 +45,9 @@ EDGE, NARROWEST = 12.0, 230.0
 """[px] From the corner; least width of the read-out, which would jump about otherwise."""
 
 
-class Handles:
-    """Blender's handles of the drawing functions."""
-
-    known: ClassVar[list] = []
-
-
 def switch(on: bool) -> None:
-    """Draw from now on, or no more; nothing is drawn without a window."""
-    while Handles.known:
-        bpy.types.SpaceView3D.draw_handler_remove(Handles.known.pop(), "WINDOW")
-    if on and not bpy.app.background:
-        add = bpy.types.SpaceView3D.draw_handler_add
-        Handles.known.append(add(_draw_space, (), "WINDOW", "POST_VIEW"))
-        Handles.known.append(add(_draw_words, (), "WINDOW", "POST_PIXEL"))
+    """Draw from now on, or no more."""
+    PAINTERS.switch(on)
     if not on:
         link_tints.Shapes.forget()
 
@@ -233,3 +222,6 @@ def _right_edge() -> float:
         if region.type == "UI" and region.width > 1 and context.preferences.system.use_region_overlap:
             edge = min(edge, float(region.x - context.region.x))
     return edge
+
+
+PAINTERS = Painters(bpy.types.SpaceView3D, ((_draw_space, "POST_VIEW"), (_draw_words, "POST_PIXEL")))

@@ -18,6 +18,7 @@ from gpu_extras.batch import batch_for_shader
 from .. import drawing
 from ..action import frames_at
 from ..drawing import Colour
+from ..painters import Painters
 from ..typed import there
 from ..values import SceneKey, errors
 from .marks import COMFORTABLE, FAILS, HOLDS, NEAR, UNKNOWN, stand_colour, stand_label
@@ -49,9 +50,8 @@ TALLEST = 0.55
 
 
 class Drawn:
-    """Handles of the drawing functions, and what was drawn last: it stays on the graphics card until it changes."""
+    """What was drawn last: it stays on the graphics card until it changes."""
 
-    handles: ClassVar[list] = []
     key: ClassVar[tuple[int, ...]] = ()
     batch: ClassVar[gpu.types.GPUBatch | None] = None
     stands: ClassVar[list[Stand]] = []
@@ -59,12 +59,9 @@ class Drawn:
 
 
 def switch(on: bool) -> None:
-    """Draw from now on, or no more; nothing is drawn without a window."""
-    while Drawn.handles:
-        bpy.types.SpaceDopeSheetEditor.draw_handler_remove(Drawn.handles.pop(), "WINDOW")
+    """Draw from now on, or no more."""
     Drawn.key, Drawn.batch = (), None
-    if on and not bpy.app.background:
-        Drawn.handles.append(bpy.types.SpaceDopeSheetEditor.draw_handler_add(_draw, (), "WINDOW", "POST_PIXEL"))
+    PAINTERS.switch(on)
 
 
 def register() -> None:
@@ -212,3 +209,6 @@ def _mark(left: float, right: float, bottom: float, size: float) -> None:
     drawing.fan(
         [(left - 4.0 * size, bottom + 9.0 * size), (left + 4.0 * size, bottom + 9.0 * size), (left, bottom)], FAILS
     )
+
+
+PAINTERS = Painters(bpy.types.SpaceDopeSheetEditor, ((_draw, "POST_PIXEL"),))

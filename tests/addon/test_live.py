@@ -343,8 +343,8 @@ def test_panel_and_overlays_are_there_only_while_needed(body: bpy.types.Object) 
     assert hasattr(bpy.types, "EXCITING_DANCE_PT_live")
     assert live_overlays.switch in Live.draw
     assert timeline_overlays.switch in Live.draw
-    assert not live_overlays.Handles.known
-    assert not timeline_overlays.Drawn.handles
+    assert not live_overlays.PAINTERS.drawn
+    assert not timeline_overlays.PAINTERS.drawn
 
 
 def test_a_scaled_rig_shows_a_message_and_nothing_else(body: bpy.types.Object) -> None:
