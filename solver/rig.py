@@ -212,6 +212,22 @@ class Rig(_Derived):
         """Index of each link's parent link, -1 for the root link."""
         return tuple(joint.parent for joint in self.joints)
 
+    @property
+    def below(self) -> np.ndarray:
+        """(L, L) True in row k and column l where link l is link k or hangs below it."""
+        result = np.eye(len(self.links), dtype=bool)
+        for link, parent in enumerate(self.parents[1:], start=1):
+            result[:, link] |= result[:, parent]
+        return result
+
+    def path(self, link: int) -> list[int]:
+        """Indices of the links from the first after the root to a link; none for the root."""
+        parents, result = self.parents, []
+        while link > 0:
+            result.append(link)
+            link = parents[link]
+        return result[::-1]
+
     def index(self, link: str) -> int:
         """Index of a link.
 

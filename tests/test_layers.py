@@ -54,7 +54,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 ADDON_LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"complaints", "redraw", "values"}),
     frozenset({"custom", "interpreter"}),
-    frozenset({"checks", "convert", "meshes", "preferences", "told", "typed"}),
+    frozenset({"checks", "convert", "meshes", "painters", "preferences", "told", "typed"}),
     frozenset({"armature", "children", "whole"}),
     frozenset({"action", "inertials", "jobs", "scores"}),
     frozenset({"colours"}),

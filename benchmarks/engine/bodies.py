@@ -45,13 +45,5 @@ def arm_of(rig: Rig, link: str) -> tuple[str, ...]:
     above = [index]
     while rig.links[rig.parents[above[-1]]].startswith(side):
         above.append(rig.parents[above[-1]])
-    below = [k for k in range(len(rig.links)) if index in _ancestors(rig, k)]
+    below = np.flatnonzero(rig.below[index])
     return tuple(rig.links[k] for k in sorted({*above, *below}))
-
-
-def _ancestors(rig: Rig, index: int) -> list[int]:
-    result = []
-    while index >= 0:
-        index = rig.parents[index]
-        result.append(index)
-    return result

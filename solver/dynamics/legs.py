@@ -91,7 +91,7 @@ class Leg:
     def __init__(self, rig: Rig, side: str) -> None:
         self.side, self.patch = side, rig.sides[side]
         self.link = rig.patch(self.patch).link
-        path = _path(rig, rig.index(self.link))
+        path = rig.path(rig.index(self.link))
         starts = np.cumsum([0, *(joint.nv for joint in rig.joints)])
         self.columns = np.concatenate([np.arange(starts[k], starts[k + 1]) for k in path]) - ROOT_NV
         if len(self.columns) < FOOT:
@@ -397,15 +397,6 @@ def legs(rig: Rig) -> tuple[Leg, Leg]:
         InvalidValue: no soles, or a leg whose joints cannot move its foot in all six directions.
     """
     return Leg(rig, "right"), Leg(rig, "left")
-
-
-def _path(rig: Rig, link: int) -> list[int]:
-    """Links from the first one after the root to a link."""
-    path = []
-    while link > 0:
-        path.append(link)
-        link = rig.parents[link]
-    return path[::-1]
 
 
 def _hinges(rig: Rig, links: list[int]) -> list[_Hinge]:

@@ -108,17 +108,14 @@ def _spread(rig: Rig, centres: np.ndarray) -> np.ndarray:
     Grown from parent to child, for O(L^2) steps: the way between a link and an earlier one is the way from its parent,
     and its own joint.
     """
-    parents = rig.parents
+    parents, below = rig.parents, rig.below
     apart = np.linalg.norm(centres[:, None] - centres, axis=-1)
-    below = np.eye(len(parents), dtype=bool)  # (link, itself and its ancestors); parents come first
-    for link, parent in enumerate(parents[1:], start=1):
-        below[link] |= below[parent]
     farthest = np.zeros_like(apart)  # (from a link's own joint, to any joint on the way to the other link)
     for link in range(len(parents) - 1, 0, -1):
-        under, parent = below[:, link], parents[link]
+        under, parent = below[link], parents[link]
         farthest[under, parent] = np.maximum(farthest[under, link], apart[under, link])
     for link, parent in enumerate(parents[1:], start=1):
-        beside = ~below[:, link]
+        beside = ~below[link]
         farthest[beside, link] = np.maximum(farthest[beside, parent], apart[beside, link])
     result = np.zeros_like(apart)
     for link, parent in enumerate(parents[1:], start=1):

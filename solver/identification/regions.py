@@ -21,11 +21,7 @@ def regions(rig: Rig) -> Mapping[str, np.ndarray]:
     twins = {rig.index(link) for pair in rig.pairs for link in pair}
     legs: dict[int, str] = {}
     for foot in standing:
-        link = foot
-        while link > 0:
-            above = rig.parents[link]
-            legs[link] = UPPER_LEGS if above == 0 else LOWER_LEGS
-            link = above
+        legs |= {link: LOWER_LEGS if place else UPPER_LEGS for place, link in enumerate(rig.path(foot))}
     found: dict[str, list[int]] = {}
     for place, name in enumerate(rig.links):
         region = name if place == 0 else legs.get(place, ARMS if place in twins else TRUNK)

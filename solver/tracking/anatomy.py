@@ -103,22 +103,22 @@ def by_shape(rig: Rig) -> Anatomy:
     feet = {side: rig.index(rig.patch(sides[side]).link) for side in SIDES}
     parts = {ROOT: rig.links[0]}
     for side in SIDES:
-        parts |= _limb(rig, _chain(rig, feet[side]), tuple(f"{side}_{name}" for name in LEG))
+        parts |= _limb(rig, rig.path(feet[side]), tuple(f"{side}_{name}" for name in LEG))
     ends = [k for k, own in children.items() if not own]
     arms = [(k, rig.index(mirrored[rig.links[k]])) for k in ends if rig.links[k] in mirrored]
-    arms = [pair for pair in arms if not set(feet.values()) & {*_chain(rig, pair[0]), *_chain(rig, pair[1])}]
+    arms = [pair for pair in arms if not set(feet.values()) & {*rig.path(pair[0]), *rig.path(pair[1])}]
     trunk = 0
     if arms:
-        longest = max(arms, key=lambda pair: len(_chain(rig, pair[0])))
-        own, other = (_chain(rig, k) for k in longest)
+        longest = max(arms, key=lambda pair: len(rig.path(pair[0])))
+        own, other = (rig.path(k) for k in longest)
         trunk = max([k for k in own if k in other], default=0)
         for side, end in zip(("left", "right"), longest):
-            chain = [k for k in _chain(rig, end) if k > trunk]
+            chain = [k for k in rig.path(end) if k > trunk]
             parts |= _limb(rig, chain, tuple(f"{side}_{name}" for name in ARM))
     if trunk:
         parts[TRUNK] = rig.links[trunk]
     taken = {k for pair in arms for k in pair} | set(feet.values())
-    heads = [k for k in ends if k not in taken and (trunk in _chain(rig, k) or not trunk) and k not in (0, trunk)]
+    heads = [k for k in ends if k not in taken and (trunk in rig.path(k) or not trunk) and k not in (0, trunk)]
     if heads:
         parts[HEAD] = rig.links[max(heads, key=lambda k: rig.rest[1][k][2])]
     return Anatomy(rig.name, parts, guessed=True)
@@ -138,7 +138,7 @@ def centres(rig: Rig, parts: Mapping[str, str]) -> dict[str, np.ndarray]:
     for part in (p for p in LINKS if p in indices):
         link = indices[part]
         above = _above(rig, indices, link)
-        passed = [k for k in _chain(rig, link) if k > 0 and k not in _chain(rig, above)]
+        passed = [k for k in rig.path(link) if k > 0 and k not in rig.path(above)]
         start = places[link] if above == 0 or not passed else _start(result, indices, above, places)
         matrix, right = NEAR * np.eye(3), NEAR * start
         for k in passed:
@@ -159,22 +159,13 @@ def _start(known: Mapping[str, np.ndarray], indices: Mapping[str, int], above: i
 def _above(rig: Rig, indices: Mapping[str, int], link: int) -> int:
     """The nearest link above that serves as a part; the root where none does."""
     serving = set(indices.values())
-    return next((k for k in reversed(_chain(rig, link)[:-1]) if k in serving), 0)
+    return next((k for k in reversed(rig.path(link)[:-1]) if k in serving), 0)
 
 
 def _index(rig: Rig, link: str) -> int:
     if link not in rig.links:
         raise UnknownLink(link, rig.links)
     return rig.index(link)
-
-
-def _chain(rig: Rig, link: int) -> list[int]:
-    """Links from the first after the root to a link."""
-    result = []
-    while link > 0:
-        result.append(link)
-        link = rig.parents[link]
-    return result[::-1]
 
 
 def _limb(rig: Rig, chain: Sequence[int], names: Sequence[str]) -> dict[str, str]:

@@ -21,13 +21,8 @@ class Kinematics(WeightedTree):
         links = len(rig.links)
         self.parents = np.array(rig.parents)
         self.column_link = np.concatenate([np.full(rig.model.joints[k + 1].nv, k) for k in range(links)])
-        self.below = np.zeros((links, links), bool)
+        self.below = rig.below
         """(L, L): [k, l] True where link l is link k or hangs below it."""
-        for link in range(links):
-            above = link
-            while above >= 0:
-                self.below[above, link] = True
-                above = self.parents[above]
         self.moved_by = self.below[self.column_link].T
         """(L, nv): [l, i] True where tangent coordinate i moves link l."""
         same = self.column_link[:, None] == self.column_link

@@ -103,14 +103,7 @@ def _apart(rig: Rig, detector: CollisionDetector, y: np.ndarray) -> np.ndarray:
 
 def _between(rig: Rig, one: str, other: str) -> list[int]:
     """Links whose joints lie on the way from one link to another."""
-    lines = []
-    for name in (one, other):
-        line, link = set(), rig.index(name)
-        while link > 0:
-            line.add(link)
-            link = rig.parents[link]
-        lines.append(line)
-    return sorted(lines[0] ^ lines[1])
+    return sorted(set(rig.path(rig.index(one))) ^ set(rig.path(rig.index(other))))
 
 
 def _lengths(rig: Rig) -> np.ndarray:

@@ -277,6 +277,17 @@ def test_a_skeleton_is_the_same_whatever_it_weighs() -> None:
     assert not rig.same_skeleton(human(1.75, 70.0, "male", variant="23dof"))
 
 
+def test_what_hangs_below_a_link_has_it_on_its_path() -> None:
+    """A path leads from the first link after the root down to the link; all links hang below those on their paths."""
+    rig = hoap3()
+    assert rig.path(0) == []
+    for link in range(1, len(rig.links)):
+        path = rig.path(link)
+        assert [rig.parents[k] for k in path] == [0, *path[:-1]]
+        assert path[-1] == link
+        assert np.flatnonzero(rig.below[:, link]).tolist() == [0, *path]
+
+
 def test_limits_of_a_link_are_its_columns() -> None:
     """The limits asked for link by link are the table's, in order."""
     rig = mixed_rig()

@@ -26,10 +26,8 @@ def body_parts(rig: Rig) -> dict[str, tuple[str, ...]]:
     parts: dict[str, tuple[str, ...]] = {}
     taken: set[str] = set()
     for side, patch in sides.items():
-        first = rig.index(rig.patch(patch).link)
-        while rig.parents[first] > 0:
-            first = rig.parents[first]
-        parts[f"{side}_leg"] = tuple(rig.links[k] for k in range(len(rig.links)) if first in _ancestors(rig, k))
+        first = next(iter(rig.path(rig.index(rig.patch(patch).link))), 0)
+        parts[f"{side}_leg"] = tuple(rig.links[k] for k in np.flatnonzero(rig.below[first]))
         taken |= set(parts[f"{side}_leg"])
     for column, side in enumerate(("left", "right")):
         mirrored = {pair[column] for pair in rig.pairs}
@@ -72,11 +70,3 @@ def require_danceable(rig: Rig) -> None:
             f"rig {rig.name!r} states no torque limit for {which}: without one nobody knows what the joints can carry; "
             "state it (in a URDF: <limit effort=...>)"
         )
-
-
-def _ancestors(rig: Rig, index: int) -> list[int]:
-    result = []
-    while index >= 0:
-        result.append(index)
-        index = rig.parents[index]
-    return result

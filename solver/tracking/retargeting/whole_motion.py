@@ -47,12 +47,8 @@ class WholeMotion:
         for joint, _, _ in self.places[1:]:
             if joint.kind not in ("revolute", "universal", "spherical", "prismatic", "continuous"):
                 raise InvalidValue(f"joint {joint.name!r} is {joint.kind}: no rule for its coordinates")
-        links = len(rig.links)
         owner = np.concatenate([np.full(moves.stop - moves.start, k) for k, (_, _, moves) in enumerate(self.places)])
-        below = np.eye(links, dtype=bool)
-        for link in range(1, links):
-            below[:, link] |= below[:, rig.parents[link]]
-        self.moves = below[owner].T
+        self.moves = rig.below[owner].T
         """(L, nv) True where a coordinate moves a link."""
 
     def placed(self, turn: np.ndarray, y: np.ndarray) -> Placed:
