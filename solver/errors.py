@@ -72,6 +72,12 @@ class UnknownPreset(UnknownName):
     kind = "preset"
 
 
+class UnknownPlace(UnknownName):
+    """No landmark or link of a person has that name."""
+
+    kind = "landmark or link"
+
+
 class BackendError(SolverError):
     """A numerical backend failed; the message names the backend and its own words."""
 

@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 
 from solver.calibration import detect_marker_set, recognise
-from solver.calibration.recognise import LOWEST, Recognition
+from solver.calibration.recognise import Recognition
 from solver.errors import InputError, SolverError
 from solver.formats.recording import read_recording
 from solver.motion import Markers
+from solver.scene.marker_set import LOWEST
 from solver.trial import Recording
 
 from ..figures.figure import Figure, at_least, missing

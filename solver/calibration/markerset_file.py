@@ -11,28 +11,39 @@ from typing import Any
 import numpy as np
 
 from ..assets import LANDMARKS, MARKER_SETS, marker_sets
-from ..errors import InputError, InvalidValue, UnknownPreset
+from ..errors import InputError, InvalidValue
 from ..files import read_bytes
 from ..formats.json_tree import json_object
 from ..formats.value_tree import WrongEntry, from_tree
 from ..person import LINKS, SIDES
 from ..rigs.skeleton import LATERAL
+from ..scene.marker_set import HOW_TO_WRITE, Entry, entry_of, set_file
 from .markerset import MarkerSet, Place
 
 FREE_SPREAD = (0.12, 0.12, 0.12)
 """[m] Standard deviation of the place of a marker that marks no landmark: its place is found, not believed."""
+SEEN_SPREAD = (0.03, 0.03, 0.03)
+"""[m] Standard deviation of the place of a marker that was seen there moving with its link."""
+FREE = {
+    "pelvis": (0.0, 0.0, 0.02),
+    "torso": (-0.05, 0.0, 0.2),
+    "head": (0.0, 0.0, 0.09),
+    "thigh": (0.0, 0.04, 0.0),
+    "shank": (0.0, 0.03, 0.0),
+    "foot": (0.04, 0.0, -0.02),
+    "upper_arm": (0.0, 0.03, 0.0),
+    "forearm": (0.0, 0.02, 0.0),
+    "hand": (0.0, 0.0, -0.04),
+}
+"""Where on a link a marker is first looked for, in shares of stature: forwards, outwards, up."""
+HALFWAY = ("thigh", "shank", "upper_arm", "forearm")
+"""Links on which that is counted from their middle."""
 FEWEST_MATCHES = 8
 """Fewer recognised markers than this are no recording of that set."""
 COVERAGE = 0.6
 """A recording with more unknown than known names still counts as one of the set if it shows this share of the set."""
 BEYOND = {"torso": "head", "thigh": "shank", "shank": "foot", "upper_arm": "forearm", "forearm": "hand"}
 """The link towards which the fraction of a free marker is counted."""
-HOW_TO_WRITE = (
-    "Write a marker set: a JSON file with name, about, markers and aliases, each marker one of "
-    '{"landmark": "left lateral_malleolus"}, {"link": "left_thigh", "fraction": 0.5, "offset": [forwards, outwards, up '
-    'in shares of stature]}, {"joint_centre": "left_thigh"} or {"virtual": "why it is not tracked"}; '
-    "assets/markersets holds examples and landmarks.json the landmarks. Give it as marker_set"
-)
 
 
 def load_marker_set(source: str | Path) -> MarkerSet:
@@ -42,12 +53,7 @@ def load_marker_set(source: str | Path) -> MarkerSet:
         UnknownPreset: neither a built-in name nor a file.
         InputError: the file is not a marker set.
     """
-    path = Path(source)
-    if path.suffix.lower() == ".json":
-        return _read(path)
-    if str(source) not in marker_sets():
-        raise UnknownPreset(str(source), marker_sets())
-    return _read(MARKER_SETS / f"{source}.json")
+    return _read(set_file(source))
 
 
 def detect_marker_set(names: Sequence[str], path: str | Path = "markers") -> MarkerSet:
@@ -74,21 +80,6 @@ def detect_marker_set(names: Sequence[str], path: str | Path = "markers") -> Mar
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A marker, or a landmark, as a file has it; ``child`` is its ``from``."""
-
-    landmark: str | None = None
-    joint_centre: str | None = None
-    virtual: str | None = None
-    link: str | None = None
-    child: str | None = None
-    fraction: float | None = None
-    offset: tuple[float, float, float] | None = None
-    spread: tuple[float, float, float] = FREE_SPREAD
-    weight: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
 class Written:
     """A marker set as a file has it; the markers' entries are still trees."""
 
@@ -104,10 +95,9 @@ def _read(path: Path) -> MarkerSet:
 
 
 @lru_cache(maxsize=32)
-def _parsed(path: Path, content: bytes, known: bytes) -> MarkerSet:
+def _parsed(path: Path, content: bytes, landmarks: bytes) -> MarkerSet:
     """A set from the content of its file: an edited file is another set, the same one is not read twice."""
-    landmarks = json_object(MARKER_SETS / f"{LANDMARKS}.json", known, "Install the program again")["landmarks"]
-    return _made(path, json_object(path, content, HOW_TO_WRITE), landmarks)
+    return _made(path, json_object(path, content, HOW_TO_WRITE))
 
 
 def marker_set_of(tree: Mapping[str, Any]) -> MarkerSet:
@@ -116,20 +106,18 @@ def marker_set_of(tree: Mapping[str, Any]) -> MarkerSet:
     Raises:
         InputError: it is not a marker set.
     """
-    path = MARKER_SETS / f"{LANDMARKS}.json"
-    landmarks = json_object(path, read_bytes(path), "Install the program again")["landmarks"]
-    return _made(Path(str(tree.get("name", "marker set"))), tree, landmarks)
+    return _made(Path(str(tree.get("name", "marker set"))), tree)
 
 
-def _made(path: Path, tree: Mapping[str, Any], landmarks: Mapping[str, Any]) -> MarkerSet:
+def _made(path: Path, tree: Mapping[str, Any]) -> MarkerSet:
     try:
         written = from_tree(Written, tree)
         places, centres, marked, virtual = {}, {}, {}, {}
         for marker, tree in written.markers.items():
             place = f"marker {marker!r}"
-            entry = _entry(tree, landmarks, place)
-            if entry.virtual is not None:
-                virtual[marker] = entry.virtual
+            entry = entry_of(tree, place)
+            if entry.virtual is not None or not entry.use:
+                virtual[marker] = entry.virtual or "rejected"
             elif entry.joint_centre is not None:
                 centres[marker] = _link(entry.joint_centre, place)
             else:
@@ -146,39 +134,29 @@ def _made(path: Path, tree: Mapping[str, Any], landmarks: Mapping[str, Any]) -> 
     )
 
 
-def _entry(tree: Any, landmarks: Mapping[str, Any], place: str) -> Entry:
-    """A marker's entry; one on a landmark has what the landmark says, unless it says otherwise itself."""
-    if not isinstance(tree, dict):
-        raise WrongEntry(place, "is no JSON object")
-    if isinstance(words := tree.get("landmark"), str):
-        key = words.split()[-1] if words.split() else ""
-        if key not in landmarks:
-            raise WrongEntry(place, f"unknown landmark {key!r}; known: {', '.join(landmarks)}")
-        tree = {**landmarks[key], **tree}
-    renamed = {"child" if name == "from" else name: value for name, value in tree.items()}
-    if isinstance(spread := renamed.get("spread"), float | int):
-        renamed["spread"] = [spread] * 3
-    entry: Entry = from_tree(Entry, renamed, place=place)
-    return entry
-
-
 def _place(entry: Entry, place: str) -> Place:
-    if entry.link is None or entry.offset is None:
-        raise WrongEntry(place, f"lacks the entry {'link' if entry.link is None else 'offset'!r}")
+    if entry.link is None:
+        raise WrongEntry(place, "is on no landmark and no link, at no joint centre and not virtual")
     anatomical, link, child = entry.landmark is not None, entry.link, entry.child
     side = next((side for side in SIDES if (entry.landmark or link).startswith((f"{side} ", f"{side}_"))), "")
+    bare = link.removeprefix(f"{side}_")
+    offset, fraction, spread = entry.offset, entry.fraction, entry.spread or FREE_SPREAD
+    if offset is None and link in entry.seen:
+        offset, fraction, spread = entry.seen[link], 0.0, entry.spread or SEEN_SPREAD
+    elif offset is None:
+        offset, fraction = FREE.get(bare, (0.0, 0.0, 0.0)), 0.5 if bare in HALFWAY else 0.0
     if anatomical:
         link, child = _sided(link, side), None if child is None else _sided(child, side)
-    elif child is None and entry.fraction:
-        beyond = BEYOND.get(link.removeprefix(f"{side}_"))
+    elif child is None and fraction:
+        beyond = BEYOND.get(bare)
         if beyond is None:
             raise WrongEntry(place, f"has a fraction, but no link follows {link!r}")
         child = _sided(beyond, side)
-    fraction = 1.0 if entry.fraction is None else entry.fraction
-    offset = np.array(entry.offset) * [1.0, LATERAL.get(side, 1.0), 1.0]
+    share = 1.0 if fraction is None else fraction
+    outwards = np.array(offset) * [1.0, LATERAL.get(side, 1.0), 1.0]
     link, child = _link(link, place), None if child is None else _link(child, place)
     try:
-        return Place(link, child, fraction, offset, np.array(entry.spread), anatomical, entry.weight)
+        return Place(link, child, share, outwards, np.array(spread), anatomical, entry.weight)
     except InvalidValue as error:
         raise WrongEntry(place, str(error)) from error
 

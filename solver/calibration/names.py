@@ -12,6 +12,7 @@ from ..assets import ASSETS
 from ..files import read_bytes
 from ..formats.json_tree import json_object
 from ..person import LINKS, sides_and_words
+from ..scene.marker_set import MEDIAL
 
 NAMES = ASSETS / "marker_names.json"
 LANDMARK, LINK, CENTRE, VIRTUAL, OBJECT = "landmark", "link", "joint centre", "virtual", "object"
@@ -21,8 +22,6 @@ SURE, COUNTED, PREFIXED, BEGINS, LETTER = 0.95, 0.85, 0.7, 0.6, 0.45
 single letter."""
 NO_SIDE = 0.5
 """Share of it that stays where a link that a body has twice is named without its side."""
-MEDIAL = frozenset({"sacrum", "c7", "t7", "t10", "sternal_notch", "xiphoid", "forehead", "head_top"})
-"""Landmarks that a body has once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ Names come first (`names`). A person that wears the markers so named is calibrat
 link's frame every marker then has a place, and on the link that carries it this place is the same in all of them.
 A marker is given to the link l of the largest posterior probability: the prior is what its name says; the likelihood
 falls with the variance of its place in the link's frame, and with its distance from the link. That probability is its
-confidence. What lies far from the body, or is told to be no part of it, is left out.
+confidence. What lies far from the body, or is told to be no part of it, is left out. What somebody decided in a marker
+set that is given back stands, whatever names and motion say, and helps to place the others.
 """
 
 from __future__ import annotations
@@ -17,12 +18,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, InvalidValue, SolverError
-from ..formats.atomic import write_atomically
-from ..formats.codec import json_text
 from ..motion import Markers
-from ..person import LINKS
+from ..person import LINKS, SIDES
 from ..rig import Rig
 from ..rigs.skeleton import LATERAL
+from ..scene.marker_set import LOWEST, entry_of, write_tree
 from ..tracking.kinematics import Kinematics
 from ..tracking.options import TrackingOptions
 from ..tracking.targets import Targets
@@ -49,24 +49,17 @@ LOOSE = 0.06
 """[m] Standard deviation of the place on the best link beyond which a marker belongs to none."""
 UNSEEN = 0.05
 """Share of its prior that a link keeps on which no name tells of a marker: where it is posed is a guess."""
-PLACED_SPREAD = 0.03
-"""[m] Standard deviation of the place of a marker that was attached by its motion."""
-FREE = {
-    "pelvis": [0.0, 0.0, 0.02],
-    "torso": [-0.05, 0.0, 0.2],
-    "head": [0.0, 0.0, 0.09],
-    "thigh": [0.0, 0.04, 0.0],
-    "shank": [0.0, 0.03, 0.0],
-    "foot": [0.04, 0.0, -0.02],
-    "upper_arm": [0.0, 0.03, 0.0],
-    "forearm": [0.0, 0.02, 0.0],
-    "hand": [0.0, 0.0, -0.04],
-}
-"""Where on a link a marker is first looked for, in shares of stature: forwards, outwards, up."""
+GIVEN = 0.99
+"""Confidence in a place that somebody decided, before it is held against the motion."""
+LIKELY, MOST_LINKS = 0.01, 3
+"""Probability from which a link is named as another that could carry a marker, and how many there are at most."""
 MASS, SEX = 70.0, "male"
 """[kg] and table of the body that the markers are first looked at on; lengths come from the markers."""
-LOWEST = 0.5
-"""Confidence below which a place is to be looked at before it is believed."""
+
+
+TELL_SOME = (
+    "Name them, or write a marker set of those that you know and name it with --marker-set: the others are found out"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +70,15 @@ class Proposal:
         marker: as recorded.
         place: landmark (``"left asis"``) or link (``"left_thigh"``); empty where it is not used.
         confidence: share of certainty, 0 to 1.
-        because: ``"name"``, ``"name and motion"``, ``"motion"``, or why it is not used.
+        because: ``"name"``, ``"name and motion"``, ``"motion"``, ``"given"``, or why it is not used.
+        others: links that it could lie on instead, the likeliest first.
     """
 
     marker: str
     place: str
     confidence: float
     because: str
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,28 +121,27 @@ class Recognition:
         return text + (f"; not used {', '.join(left)}" if left else "")
 
     def write(self, path: str | Path) -> Path:
-        """The set as a JSON file, for ``marker_set``; whole or not at all.
+        """The set as a JSON file, for ``marker_set``, with what tells each place; whole or not at all.
 
         Raises:
             InputError: another suffix, or the file cannot be written.
         """
-        path = Path(path)
-        if path.suffix.lower() != ".json":
-            raise InputError(path, "is no name for a marker set", remedy="End it on .json")
-        with write_atomically(path) as stream:
-            stream.write(json_text(dict(self.tree)))
-        return path
+        return write_tree(path, self.tree)
 
 
-def recognise(recordings: Sequence[Recording], *, height: float | None = None) -> Recognition:
+def recognise(
+    recordings: Sequence[Recording], *, height: float | None = None, given: Mapping[str, Any] | None = None
+) -> Recognition:
     """A marker set for recordings whose markers no set knows.
 
     Args:
         recordings: of one person and one set of markers; a static trial and one that moves serve best.
         height: stature [m]; None: estimated.
+        given: tree of a marker set (`scene.marker_set.read_tree`) whose places stand; only what it does not name is
+            found out.
 
     Raises:
-        InputError: the names of too few markers tell where they sit.
+        InputError: the names of too few markers tell where they sit, or ``given`` is no marker set.
 
     Example:
         >>> import solver
@@ -159,16 +153,39 @@ def recognise(recordings: Sequence[Recording], *, height: float | None = None) -
     """
     marked = [recording for recording in recordings if recording.markers is not None]
     names = tuple(dict.fromkeys(name for r in marked for name in r.markers.names))  # type: ignore[union-attr]
-    read = guesses(names)
+    decided = {} if given is None else _decided_by(given, names)
+    read = guesses([name for name in names if name not in decided])
+    read |= {name: _reading(entry, name) for name, entry in decided.items()}
     body = [name for name, reading in read.items() if reading.kind in (LANDMARK, LINK)]
     if len(body) < FEWEST_NAMED:
         listed = ", ".join(name for name in names if name not in body)
         problem = (
             f"only {len(body)} of {len(names)} markers tell by their names where on a person they sit, not {listed}"
         )
-        raise InputError(marked[0].name if marked else "recording", problem, remedy="Name them, or write a marker set")
-    tries = [_Looked.at(marked, names, read, side, height) for side in _sides_to_try(read)]
+        raise InputError(marked[0].name if marked else "recording", problem, remedy=TELL_SOME)
+    tries = [_Looked.at(marked, names, read, decided, side, height) for side in _sides_to_try(read)]
     return min(tries, key=lambda looked: looked.calibration.rmse).recognition()
+
+
+def _decided_by(given: Mapping[str, Any], names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The entries of a marker set for recorded names, as somebody decided them."""
+    known = marker_set_of(given)
+    own = {name: found for name in names if (found := known.canonical(name)) is not None}
+    return {name: dict(given["markers"][found]) for name, found in own.items()}
+
+
+def _reading(entry: Mapping[str, Any], name: str) -> NameGuess:
+    """What an entry says that somebody decided, as a name would."""
+    told = entry_of(entry, f"marker {name!r}")
+    if told.virtual is not None or not told.use:
+        return NameGuess(VIRTUAL, "", "", 1.0)
+    if told.landmark is not None:
+        side, _, what = told.landmark.rpartition(" ")
+        return NameGuess(LANDMARK, what, side, GIVEN)
+    link = told.joint_centre or told.link or ""
+    side = next((side for side in SIDES if link.startswith(f"{side}_")), "")
+    kind = CENTRE if told.joint_centre is not None else LINK
+    return NameGuess(kind, link.removeprefix(f"{side}_"), side, GIVEN)
 
 
 def _sides_to_try(read: Mapping[str, NameGuess]) -> tuple[str, ...]:
@@ -194,6 +211,7 @@ class _Looked:
     Attributes:
         names: M.
         read: what names say, sides filled in.
+        decided: entries of markers whose place somebody decided.
         calibration: the body.
         places: (M, L, 3) [m] mean place in each link's frame; NaN where never seen.
         spreads: (M, L) [m] standard deviation of it.
@@ -201,6 +219,7 @@ class _Looked:
 
     names: tuple[str, ...]
     read: Mapping[str, NameGuess]
+    decided: Mapping[str, dict[str, Any]]
     calibration: Calibration
     places: np.ndarray
     spreads: np.ndarray
@@ -210,6 +229,7 @@ class _Looked:
         recordings: Sequence[Recording],
         names: tuple[str, ...],
         read: Mapping[str, NameGuess],
+        decided: Mapping[str, dict[str, Any]],
         side: str,
         height: float | None,
     ) -> _Looked:
@@ -217,7 +237,7 @@ class _Looked:
         sided = {
             name: NameGuess(r.kind, r.what, side, r.confidence) if _lacks_side(r) else r for name, r in read.items()
         }
-        tree = _tree({name: _by_name(reading) for name, reading in sided.items()})
+        tree = _tree({name: _by_name(reading) for name, reading in sided.items()} | dict(decided))
         found = calibrate(recordings, mass=MASS, sex=SEX, height=height, marker_set=marker_set_of(tree))
         local = np.concatenate([_local(found, recording.markers, names) for recording in recordings])  # type: ignore[arg-type]
         seen = np.isfinite(local[..., 0]).any(axis=0).any(axis=1)
@@ -225,7 +245,7 @@ class _Looked:
         spreads = np.full(local.shape[1:3], np.nan)
         places[seen] = np.nanmedian(local[:, seen], axis=0)
         spreads[seen] = np.sqrt(np.nanmedian(((local[:, seen] - places[seen]) ** 2).sum(axis=3), axis=0))
-        return _Looked(names, sided, found, places, spreads)
+        return _Looked(names, sided, decided, found, places, spreads)
 
     def recognition(self) -> Recognition:
         """Each marker on its most probable link."""
@@ -235,52 +255,74 @@ class _Looked:
         likelihood -= distances**2 / (2.0 * REACH**2)
         proposals, entries = [], {}
         for row, name in enumerate(self.names):
-            reading = self.read.get(name)
-            proposal, entry = self._decided(row, name, reading, likelihood[row], distances[row])
+            proposal, entry = self._decided(row, name, likelihood[row], distances[row])
             proposals.append(proposal)
-            if entry is not None:
-                entries[name] = entry
+            told = {"confidence": round(proposal.confidence, 2), "because": proposal.because}
+            entries[name] = {**entry, **told, **self._seen(row, proposal)}
         return Recognition(_tree(entries), tuple(proposals), self.calibration)
 
     def _decided(
-        self, row: int, name: str, reading: NameGuess | None, likelihood: np.ndarray, distances: np.ndarray
-    ) -> tuple[Proposal, dict[str, Any] | None]:
-        rig = self.calibration.rig
+        self, row: int, name: str, likelihood: np.ndarray, distances: np.ndarray
+    ) -> tuple[Proposal, dict[str, Any]]:
+        rig, reading, given = self.calibration.rig, self.read.get(name), self.decided.get(name)
         if reading is not None and reading.kind in (OBJECT, VIRTUAL, CENTRE):
             why = "not of the body" if reading.kind == OBJECT else "computed, not recorded"
-            return Proposal(name, "", reading.confidence, why), _by_name(reading)
+            return Proposal(name, "", reading.confidence, "given" if given else why), given or _by_name(reading)
+        own = None if reading is None else rig.index(_link_of(reading))
+        words = "" if reading is None else reading.landmark or _link_of(reading)
         if not np.isfinite(likelihood).any():
-            return Proposal(name, "", 1.0, "never seen with enough others"), None
+            unseen = "never seen with enough others"
+            return (Proposal(name, words, GIVEN, "given"), given) if given else (
+                Proposal(name, "", 1.0, unseen), {"virtual": unseen})  # fmt: skip
+        posterior = self._posterior(reading, own, likelihood)
+        order = np.argsort(-posterior)
+        best, others = int(order[0]), tuple(rig.links[k] for k in order[:MOST_LINKS] if posterior[k] >= LIKELY)
+        if given is not None:
+            because = "given" if best == own else f"given, but moves with {rig.links[best]}"
+            return Proposal(name, words, float(posterior[own]), because, _without(others, words)), given
+        if distances[best] > FARTHEST or self.spreads[row, best] > LOOSE:
+            return Proposal(name, "", 0.5, "moves with no link"), {"virtual": "moves with no link"}
+        sure = float(posterior[best])
+        if reading is not None and best == own:
+            because = "name" if sure <= reading.confidence else "name and motion"
+            entry = _by_name(reading) if reading.kind == LANDMARK else {"link": words}
+            return Proposal(name, words, sure, because, _without(others, words)), entry
+        place = rig.links[best]
+        return Proposal(name, place, sure, "motion", _without(others, place)), {"link": place}
+
+    def _posterior(self, reading: NameGuess | None, own: int | None, likelihood: np.ndarray) -> np.ndarray:
+        """Probability (L,) of each link to carry a marker."""
+        rig = self.calibration.rig
         shown = {_link_of(known) for known in self.read.values() if known.kind in (LANDMARK, LINK)}
         prior = np.array([1.0 if link in shown else UNSEEN for link in rig.links]) / len(rig.links)
-        if reading is not None:
-            own = rig.index(_link_of(reading))
+        if reading is not None and own is not None:
             prior[:] = (1.0 - reading.confidence) / (len(rig.links) - 1)
             prior[own] = reading.confidence
         posterior = np.log(prior) + likelihood
         posterior = np.exp(posterior - posterior.max())
-        posterior /= posterior.sum()
-        best = int(posterior.argmax())
-        if distances[best] > FARTHEST or self.spreads[row, best] > LOOSE:
-            return Proposal(name, "", 0.5, "moves with no link"), {"virtual": "moves with no link"}
-        if reading is not None and best == own:
-            words = reading.landmark or _link_of(reading)
-            because = "name" if posterior[best] <= reading.confidence else "name and motion"
-            entry = _by_name(reading) if reading.kind == LANDMARK else self._measured(row, best)
-            return Proposal(name, words, float(posterior[best]), because), entry
-        return Proposal(name, rig.links[best], float(posterior[best]), "motion"), self._measured(row, best)
+        return posterior / posterior.sum()
 
-    def _measured(self, row: int, link: int) -> dict[str, Any]:
-        """A free marker where it was seen."""
-        name = self.calibration.rig.links[link]
-        side = LATERAL.get(name.split("_")[0], 1.0)
-        offset = self.places[row, link] / self.calibration.height * [1.0, side, 1.0]
-        return {"link": name, "offset": [round(float(value), 4) for value in offset], "spread": PLACED_SPREAD}
+    def _seen(self, row: int, proposal: Proposal) -> dict[str, Any]:
+        """Where a marker was seen on its link and on the others that it could lie on."""
+        links = [link for link in (proposal.place, *proposal.others) if link in LINKS]
+        return {"seen": {link: self._place(row, link) for link in links}} if links else {}
+
+    def _place(self, row: int, link: str) -> list[float]:
+        """Forwards, outwards, up in shares of stature."""
+        rig = self.calibration.rig
+        side = LATERAL.get(link.split("_")[0], 1.0)
+        shares = self.places[row, rig.index(link)] / self.calibration.height * [1.0, side, 1.0]
+        return [round(float(value), 4) for value in shares]
 
 
-def _tree(entries: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:
+def _without(links: tuple[str, ...], place: str) -> tuple[str, ...]:
+    """Links that are not the place itself."""
+    return tuple(link for link in links if link != place)
+
+
+def _tree(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """A marker set as a file has it."""
-    markers = {name: dict(entry) for name, entry in entries.items() if entry is not None}
+    markers = {name: dict(entry) for name, entry in entries.items()}
     return {"name": "recognised", "about": "Put together from names and motion.", "markers": markers}
 
 
@@ -291,8 +333,7 @@ def _by_name(reading: NameGuess) -> dict[str, Any]:
     if reading.kind == CENTRE and reading.link:
         return {"joint_centre": reading.link}
     if reading.kind == LINK:
-        fraction = {"fraction": 0.5} if reading.what in ("thigh", "shank", "upper_arm", "forearm") else {}
-        return {"link": _link_of(reading), "offset": FREE[reading.what], **fraction}
+        return {"link": _link_of(reading)}
     return {"virtual": "not of the body" if reading.kind == OBJECT else "computed by the recording software"}
 
 

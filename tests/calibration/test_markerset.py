@@ -109,7 +109,7 @@ def test_a_written_set_is_read(tmp_path: Path) -> None:
         ("{", "JSON"),
         ('{"name": "x"}', "markers"),
         ('{"name": "x", "markers": {"a": {"landmark": "left elbow"}}}', "medial_humeral_epicondyle"),
-        ('{"name": "x", "markers": {"a": {"link": "torso"}}}', "offset"),
+        ('{"name": "x", "markers": {"a": {"offset": [0, 0, 0]}}}', "no link"),
     ],
 )
 def test_a_broken_set_is_refused_with_its_place(tmp_path: Path, text: str, told: str) -> None:
@@ -119,6 +119,25 @@ def test_a_broken_set_is_refused_with_its_place(tmp_path: Path, text: str, told:
     with pytest.raises(InputError, match=told) as caught:
         load_marker_set(path)
     assert "broken.json" in str(caught.value)
+
+
+def test_a_link_alone_is_a_free_place_and_what_was_seen_there_a_known_one(tmp_path: Path) -> None:
+    """Without an offset a marker is somewhere on its link; seen on it, where it was seen; not used, nowhere."""
+    path, seen = tmp_path / "mine.json", {"left_thigh": [0.01, 0.05, -0.1]}
+    markers = {
+        "A": {"link": "left_thigh"},
+        "B": {"link": "left_thigh", "seen": seen, "confidence": 0.4, "because": "motion"},
+        "C": {"link": "left_shank", "seen": seen},
+        "D": {"landmark": "left heel", "use": False},
+    }
+    path.write_text(json.dumps({"name": "mine", "markers": markers}))
+    places = load_marker_set(path).places
+    assert places["A"].child == "left_shank"
+    assert places["A"].fraction == 0.5
+    assert places["B"].offset == pytest.approx([0.01, 0.05, -0.1])
+    assert places["B"].spread.max() < places["A"].spread.min()
+    assert places["C"].spread == pytest.approx(places["A"].spread)
+    assert "D" not in places
 
 
 def test_an_unknown_name_lists_the_known_sets() -> None:

@@ -13,6 +13,7 @@ from solver.errors import InputError
 from solver.formats.recording import read_recording
 from solver.motion import Markers
 from solver.rigs import human
+from solver.scene.marker_set import LOWEST, PlacedMarker, approved
 from solver.tracking import Attachment
 from solver.trial import Recording
 from tests.tracking.bodies import seen_from, swinging
@@ -98,11 +99,46 @@ def test_unknown_markers_go_to_the_link_they_move_with(person: Recording, tmp_pa
     assert again.matches(more.names) == len(found.placed)
 
 
-def test_a_recording_without_names_is_refused(person: Recording) -> None:
-    """Where names tell nothing, nothing is guessed: the names are listed."""
+def test_what_somebody_decided_stands_and_places_the_others(person: Recording) -> None:
+    """Simulated, names that tell nothing: refused with the names; eight that somebody tells place all others by motion.
+
+    A marker that was put on a wrong link stays there, and it is told with what it moves; one that was rejected is not
+    used.
+    """
     assert person.markers is not None
+    hidden = {name: f"P{k:02d}" for k, name in enumerate(person.markers.names)}
+    nameless = renamed(person, hidden)
     with pytest.raises(InputError, match="P07"):
-        recognise([renamed(person, {name: f"P{k:02d}" for k, name in enumerate(person.markers.names)})])
+        recognise([nameless])
+    told = (
+        "LASI",
+        "RASI",
+        "LKNE",
+        "RKNE",
+        "LANK",
+        "RANK",
+        "LSHO",
+        "RSHO",
+        "C7",
+        "CLAV",
+        "LELB",
+        "RELB",
+        "LFHD",
+        "RFHD",
+    )
+    known = load_marker_set("plug_in_gait")
+    rows = [PlacedMarker(hidden[name], known.landmarks[name]) for name in told]
+    rows += [PlacedMarker(hidden["LTIB"], "right forearm"), PlacedMarker(hidden["T10"], "", use=False)]
+    found = recognise([nameless], given=approved({"name": "mine", "markers": {}}, rows))
+    places = {p.marker: p for p in found.proposals}
+    assert all(places[hidden[name]].place == known.landmarks[name] for name in told)
+    assert places[hidden["LTIB"]].place == "right_forearm"
+    assert places[hidden["LTIB"]].because == "given, but moves with left_shank"
+    assert places[hidden["LTIB"]].confidence < LOWEST
+    assert places[hidden["T10"]].place == ""
+    for name in ("LTHI", "RTHI", "RTIB", "STRN"):  # feet show no marker that was told
+        assert places[hidden[name]].place == known.places[name].link, name
+        assert places[hidden[name]].because == "motion"
 
 
 def test_a_real_set_that_no_file_describes_is_recognised(shared_data: Path) -> None:
