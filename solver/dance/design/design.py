@@ -145,7 +145,8 @@ class _Design:
         self.footwork = footwork_of(self.planner, self.options)
         self._leave_out()
         self.stations = self._route()
-        asked = [(self.rig, self.options, name, self._seed(k)) for k, name in enumerate(self.configurations)]
+        grounds = {name: self.footwork.ground(name) for name in self.configurations}
+        asked = [(self.rig, self.options, ground, self._seed(k)) for k, ground in enumerate(grounds.values())]
         candidates = list(shared(find_candidates, asked, min(self.options.workers, len(asked))))
         for found in candidates:
             self.notes += found.notes
@@ -157,7 +158,6 @@ class _Design:
             )
         self.progress(0.08, "postures")
         self.report = {"postures [s]": time.perf_counter() - self.began}
-        grounds = {name: found.ground for name, found in zip(self.configurations, candidates)}
         chosen, criterion = self._postures([found.pool for found in candidates], grounds)
         sequences = self._sequences(grounds, chosen)
         return self._dance(grounds, sequences, criterion)

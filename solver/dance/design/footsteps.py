@@ -85,6 +85,7 @@ class Footwork:
             self.home = self._legged.still(even[None], SIDES)[0][0]
         self._stations = {"both": self.home}
         self._steps: dict[tuple[str, str], DanceSegment] = {}
+        self._refused: dict[tuple[str, str], str] = {}
         self.notes: list[str] = []
 
     def ground(self, configuration: str) -> Ground:
@@ -137,26 +138,41 @@ class Footwork:
         Raises:
             InvalidValue: there is none, with what stands in the way.
         """
+        if (first, second) in self._refused:
+            raise InvalidValue(self._refused[first, second])
         if (first, second) not in self._steps:
-            found = next(step for step in STEPS if set(step[:2]) == {first, second})
-            name = found[3][0 if found[0] == first else 1]
-            ahead = "right_forward" in (first, second)
-            height = max(STEP_LIFT * self._legged.straight_height, OVER_SWING * self._planner.swing)
-            footing = self.footing(first, second)
-            ends = self.station(first), self.station(second)
-            # a foot that cannot clear the floor by as much as is asked still steps, as high as it can, and that is told
-            for clears, share in product((True, False), LOWER if ahead else (None,)):
-                lift = None if share is None else {"right": share * height}
-                planner = replace(self._planner, clears=clears)
-                segment, trouble = planner.straight(name, *ends, footing, "step", lift)
-                if segment is not None:
-                    break
-            if segment is not None and not clears:
-                self.notes.append(f"{name}: {self._planner.low(segment, footing)}")
-            if segment is None:
-                raise InvalidValue(f"rig {self._legged.rig.name!r} cannot change its footing: {trouble}")
-            self._steps[first, second] = segment
+            try:
+                self._steps[first, second] = self._back(first, second) or self._found(first, second)
+            except InvalidValue as error:
+                self._refused[first, second] = self._refused[second, first] = str(error)
+                raise
         return self._steps[first, second]
+
+    def _back(self, first: str, second: str) -> DanceSegment | None:
+        """The step the other way, where it was found, backwards in time: what a body at rest can do it can undo."""
+        forth = self._steps.get((second, first))
+        if forth is None:
+            return None
+        back = replace(forth, name=_named(first, second), control=forth.control[::-1])
+        return back if self._planner.checked(back)[1] >= 0.0 else None
+
+    def _found(self, first: str, second: str) -> DanceSegment:
+        name, footing = _named(first, second), self.footing(first, second)
+        ends = self.station(first), self.station(second)
+        lifts: list[dict[str, float] | None] = [None]
+        if "right_forward" in (first, second):
+            height = max(STEP_LIFT * self._legged.straight_height, OVER_SWING * self._planner.swing)
+            lifts = [{"right": share * height} for share in LOWER]
+        trouble = ""
+        for lift in lifts:
+            segment, trouble = self._planner.straight(name, *ends, footing, "step", lift)
+            if segment is None:
+                continue
+            # a foot that cannot clear the floor by as much as is asked still steps, as high as it can, and that is told
+            if low := self._planner.low(segment, footing):
+                self.notes.append(f"{name}: {low}")
+            return segment
+        raise InvalidValue(f"rig {self._legged.rig.name!r} cannot change its footing: {trouble}")
 
     def _can(self, first: str, second: str) -> bool:
         """Whether a shortcut can be stepped; there is a longer way without it."""
@@ -202,8 +218,10 @@ class Footwork:
             footing = self.footing(OVER[side], side)
             lift, trouble = self._planner.straight(f"lift the {free} foot", shifted, lifted, footing, "step")
             if lift is not None:
-                self._steps[OVER[side], side] = lift
-                return lifted
+                trouble = self._planner.low(lift, footing)
+                if not trouble:
+                    self._steps[OVER[side], side] = lift
+                    return lifted
         raise InvalidValue(f"rig {self._legged.rig.name!r} cannot lift its {free} foot: {trouble}")
 
     def _forward(self) -> np.ndarray:
@@ -225,6 +243,12 @@ class Footwork:
             except InvalidValue:
                 continue
         return self.posture(y, deepest)
+
+
+def _named(first: str, second: str) -> str:
+    """Name of the step from one station to a neighbouring one."""
+    found = next(step for step in STEPS if {first, second} == set(step[:2]))
+    return found[3][0 if found[0] == first else 1]
 
 
 def common_point(footings: list[Footing]) -> np.ndarray:

@@ -80,21 +80,19 @@ class PostureCandidates:
     """A foot configuration before its postures are chosen.
 
     Attributes:
-        ground: where they are danced.
         pool: feasible postures with an open way home.
         notes: what was missing.
     """
 
-    ground: Ground
     pool: PosturePool
     notes: tuple[str, ...]
 
 
-def find_candidates(rig: Rig, options: DanceOptions, configuration: str, seed: int) -> PostureCandidates:
-    """Where a foot configuration is danced, and postures there."""
+def find_candidates(rig: Rig, options: DanceOptions, ground: Ground, seed: int) -> PostureCandidates:
+    """Postures where a foot configuration is danced."""
     with one_blas_thread():
         own = transition_planner(rig, options)
-        ground = footwork_of(own, options).ground(configuration)
+        configuration = ground.footing.configuration
         number = options.postures[configuration]
         draw = Draw(max(options.pool, 4 * number), seed)
         pool = draw_pool(own.legged, own.coarse, ground.footing, ground.home, base_parameters(rig), draw)
@@ -102,7 +100,7 @@ def find_candidates(rig: Rig, options: DanceOptions, configuration: str, seed: i
         pool = pool.only(open_paths(own.legged, own.coarse, ground.footing, homes, pool.y))
         few = len(pool.y) < number
         notes = (f"{configuration}: {len(pool.y)} feasible postures found, {number} wanted",) if few else ()
-        return PostureCandidates(ground, pool, notes)
+        return PostureCandidates(pool, notes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import time
 
 import numpy as np
 import pytest
 
 from solver.contacts.support import convex_polygon
-from solver.dance.design.design import RING, human_options, transition_planner
+from solver.dance.design.design import RING, DanceOptions, human_options, transition_planner
 from solver.dance.design.footsteps import STEPS, Footwork
-from solver.rigs import human
+from solver.errors import InvalidValue
+from solver.rig import Rig
+from solver.rigs import hrp2, human
 from solver.trajectory.rebalancing import GRAVITY, Rebalancer
 from solver.trajectory.segment import fine
 from solver.trajectory.splines import Spline
@@ -58,3 +61,39 @@ def test_a_led_pendulum_runs_ahead_and_stops_beyond() -> None:
     np.testing.assert_allclose(pendulum[5:-5], goals.zmp[5:-5], atol=0.01)
     slow = Rebalancer(PLANNER.legged, Spline(8.0, fine(8.0)), 60).goals(first, last, support)
     assert slow.zmp is slow.com
+
+
+def test_a_step_back_is_the_step_backwards_in_time(footwork: Footwork) -> None:
+    """What a body does from rest to rest it can undo: the same way, as long, and as far inside every limit."""
+    for first, second in (("both", "over left"), ("over left", "left"), ("over left", "right_forward")):
+        forth, back = footwork.step(first, second), footwork.step(second, first)
+        assert back.duration == forth.duration
+        assert back.name != forth.name
+        np.testing.assert_array_equal(back.control, forth.control[::-1])
+        assert PLANNER.checked(back)[1] == pytest.approx(PLANNER.checked(forth)[1], abs=1e-6)
+
+
+def test_a_step_that_is_refused_is_sought_once() -> None:
+    """Whether a shortcut can be stepped is asked for every way: a second answer costs no search."""
+    narrow = transition_planner(human(1.7, 65.0, "female"), human_options(shrink=0.985))
+    footwork = Footwork(narrow)
+    times, troubles = [], []
+    for pair in (("over left", "right_forward"), ("over left", "right_forward"), ("right_forward", "over left")):
+        began = time.process_time()
+        with pytest.raises(InvalidValue) as caught:
+            footwork.step(*pair)
+        times.append(time.process_time() - began)
+        troubles.append(str(caught.value))
+    assert max(times[1:]) < 0.1 * times[0]
+    assert len(set(troubles)) == 1
+
+
+@pytest.mark.parametrize(("rig", "options"), [(human(1.7, 65.0, "female"), human_options()),
+                                              (hrp2(), DanceOptions(step=None))])  # fmt: skip
+def test_a_foot_put_forward_clears_the_floor(rig: Rig, options: DanceOptions) -> None:
+    """A swinging foot is 20 mm high, as asked, wherever it is farther than that from where it leaves and meets it."""
+    footwork = Footwork(transition_planner(rig, options))
+    step = footwork.step("over left", "right_forward")
+    assert PLANNER.swing == 0.02
+    assert not footwork.notes
+    assert step.duration == pytest.approx(options.quickest_step)
