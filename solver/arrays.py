@@ -8,20 +8,24 @@ from collections.abc import Sequence
 import numpy as np
 
 from .errors import InvalidValue
+from .shelf import laid_down, lies_here
+
+CHECKED = 2**16
+"""Rows that are checked at once."""
 
 
 def frozen(name: str, array: object, shape: tuple[int | None, ...], *, finite: bool = True) -> np.ndarray:
     """Read-only floats of ``array``, a copy unless nobody can change it; ``None`` in ``shape`` stands for any length.
+
+    A long one lies in a file (`shelf`).
 
     Raises:
         InvalidValue: wrong number of axes, wrong length, or (if ``finite``) NaN or infinity, naming the first place.
     """
     result = _kept(array, float)
     _check_shape(name, result.shape, shape)
-    if finite and not np.isfinite(result).all():
-        place = tuple(int(i) for i in np.argwhere(~np.isfinite(result))[0])
-        raise InvalidValue(f"{name} holds a value that is not finite at index {place}")
-    result.setflags(write=False)
+    if finite:
+        _check_finite(name, result)
     return result
 
 
@@ -29,7 +33,6 @@ def frozen_mask(name: str, array: object, shape: tuple[int | None, ...]) -> np.n
     """Read-only booleans of ``array``, a copy unless nobody can change it."""
     result = _kept(array, bool)
     _check_shape(name, result.shape, shape)
-    result.setflags(write=False)
     return result
 
 
@@ -60,7 +63,17 @@ def _kept(array: object, kind: type) -> np.ndarray:
     """
     if type(array) is np.ndarray and array.dtype == kind and array.flags.forc and _unchanging(array):
         return array
-    return np.array(array, dtype=kind)
+    return laid_down(np.asarray(array, dtype=kind))
+
+
+def _check_finite(name: str, array: np.ndarray) -> None:
+    """Row by row of many: a mask of an hour would not fit beside it."""
+    for start in range(0, max(len(array), 1) if array.ndim else 1, CHECKED):
+        rows = array[start : start + CHECKED] if array.ndim else array
+        if not np.isfinite(rows).all():
+            place = [int(i) for i in np.argwhere(~np.isfinite(rows))[0]]
+            place[:1] = [start + first for first in place[:1]]
+            raise InvalidValue(f"{name} holds a value that is not finite at index {tuple(place)}")
 
 
 def _unchanging(array: np.ndarray) -> bool:
@@ -70,7 +83,7 @@ def _unchanging(array: np.ndarray) -> bool:
         if part.flags.writeable:
             return False
         part = part.base
-    return part is None
+    return part is None or lies_here(part)
 
 
 def _check_shape(name: str, got: tuple[int, ...], want: tuple[int | None, ...]) -> None:

@@ -173,6 +173,14 @@ def unwrapped(rig: Rig, q: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     return y
 
 
+def unfolded(rig: Rig, q: np.ndarray) -> np.ndarray:
+    """The same configurations (N, nq), every quaternion with the sign that is nearest to its predecessor's."""
+    q = np.array(q, float)
+    for own in quaternion_columns(rig):
+        q[:, own] = so3.continuous(q[:, own])
+    return q
+
+
 def rotation_columns(rig: Rig) -> list[slice]:
     """Where rotation vectors lie in the flat coordinates, the root's first."""
     return [slice(3, ROOT_NV), *(moves for joint, _, moves in joint_places(rig) if joint.kind == "spherical")]

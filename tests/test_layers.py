@@ -18,7 +18,9 @@ DYNAMICS_LIBRARY = {"pinocchio", "cmeel_pth", "cmeel"}
 
 # Lower layers know nothing of higher ones; packages of one layer know nothing of each other.
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"assets", "errors", "numerals", "progress", "stopping", "threads", "tracking_methods", "version"}),
+    frozenset(
+        {"assets", "errors", "numerals", "progress", "shelf", "stopping", "threads", "tracking_methods", "version"}
+    ),
     frozenset({"arrays", "differences", "files", "pinocchio_loader", "so3", "streams", "terminal", "workers"}),
     frozenset(
         {

@@ -53,6 +53,18 @@ class Workspace:
         pin.forwardKinematics(self._model, self._data, q)
         self._read()
 
+    def sweep(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Axes (N, L, 3, 3), origins (N, L, 3) [m] and Jacobians (N, nv, 6), transposed, at configurations (N, nq)."""
+        poses = np.empty((len(q), *self._views.poses.shape))
+        jacobians = np.empty((len(q), self._model.nv, self.jacobian.shape[0]))
+        for frame, each in enumerate(q):
+            pin.computeJointJacobians(self._model, self._data, each)
+            if not self._views.live:
+                self._views.refresh()
+            poses[frame], jacobians[frame] = self._views.poses, self._data.J.T
+        axes = poses[:, :, :9].reshape(*poses.shape[:2], 3, 3).swapaxes(2, 3)  # Pinocchio stores columns
+        return axes, poses[:, :, 9:], jacobians
+
     def approach(self, link: int, rotation: np.ndarray, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Twist (6,) that leads a link to a pose in one unit of time, and its Jacobian (6, nv), both in link axes.
 

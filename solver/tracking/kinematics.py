@@ -27,7 +27,7 @@ class Kinematics(WeightedTree):
         """(L, nv): [l, i] True where tangent coordinate i moves link l."""
         same = self.column_link[:, None] == self.column_link
         upper = self.below[np.ix_(self.column_link, self.column_link)] & ~same
-        self._shares = upper + 0.5 * same
+        self.shares = upper + 0.5 * same
         """(nv, nv): what counts of a product that is valid where the row's joint is above the column's."""
         self.subtrees = self.below.astype(float)
 
@@ -61,5 +61,5 @@ class Kinematics(WeightedTree):
             blocks[:, :, 3:] -= 0.5 * skew(turns)
         below = (self.subtrees @ blocks.reshape(-1, 18)).reshape(-1, 3, 6)[self.column_link]
         turned = (below @ self.jacobian.T[:, :, None])[:, :, 0]
-        product = (self.jacobian[3:].T @ turned.T) * self._shares
+        product = (self.jacobian[3:].T @ turned.T) * self.shares
         return -(product + product.T)

@@ -63,13 +63,13 @@ class Posture:
         return result
 
     def pull(self, q: np.ndarray) -> np.ndarray:
-        """(nv,) towards neutral: minus half the slope of the cost."""
-        result = np.zeros(self._size)
-        result[self._rates] = -q[self._angles]
+        """(..., nv) towards neutral, of configurations (..., nq): minus half the slope of the cost."""
+        result = np.zeros((*q.shape[:-1], self._size))
+        result[..., self._rates] = -q[..., self._angles]
         if len(self._turns):
-            turned = q[self._quaternions]
-            ahead, behind = turned[:, [1, 2, 0]], turned[:, [2, 0, 1]]
-            result[self._turns] = self._skewed * ahead * behind - self._doubled * turned[:, :3] * turned[:, 3:]
+            turned = q[..., self._quaternions]
+            ahead, behind = turned[..., [1, 2, 0]], turned[..., [2, 0, 1]]
+            result[..., self._turns] = self._skewed * ahead * behind - self._doubled * turned[..., :3] * turned[..., 3:]
         return result
 
     def add(self, q: np.ndarray, weight: float, hessian: np.ndarray, gradient: np.ndarray) -> None:

@@ -43,33 +43,40 @@ class MarkerFaults:
         return tuple(result)
 
 
-def marker_faults(times: np.ndarray, names: tuple[str, ...], rest: np.ndarray) -> MarkerFaults:
-    """Suspicious markers.
+class FaultCount:
+    """Counts the faults of M markers while their recording passes by, piece by piece."""
 
-    Args:
-        times: (N,) [s].
-        names: M markers.
-        rest: (N, M, 3) [m] measured less modelled places, world; NaN where not seen.
-    """
-    return MarkerFaults(_jumps(times, names, rest), _flicker(times, names, rest))
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._names = names
+        self._jumps, self._gaps = np.zeros((2, len(names)), int)
+        self._first: float | None = None
+        self._time, self._rest = 0.0, np.zeros((0, len(names), 3))
 
+    def add(self, times: np.ndarray, rest: np.ndarray) -> None:
+        """The next frames.
 
-def _jumps(times: np.ndarray, names: tuple[str, ...], residuals: np.ndarray) -> tuple[tuple[str, int], ...]:
-    if len(times) < 2:
-        return ()
-    steps = np.linalg.norm(np.diff(residuals, axis=0), axis=2)
-    bounds = np.maximum(SMALLEST_JUMP, SKIN_SPEED * np.diff(times))[:, None]
-    counts = (steps > bounds).sum(axis=0)
-    return tuple((names[k], int(counts[k])) for k in np.argsort(-counts) if counts[k])
+        Args:
+            times: (n,) [s].
+            rest: (n, M, 3) [m] measured less modelled places, world; NaN where not seen.
+        """
+        if self._first is None:
+            self._first = float(times[0])
+        else:
+            times, rest = np.append(self._time, times), np.concatenate([self._rest, rest])
+        steps = np.linalg.norm(np.diff(rest, axis=0), axis=2)
+        self._jumps += (steps > np.maximum(SMALLEST_JUMP, SKIN_SPEED * np.diff(times))[:, None]).sum(axis=0)
+        seen = np.isfinite(rest[:, :, 0])
+        self._gaps += (seen[:-1] & ~seen[1:]).sum(axis=0)
+        self._time, self._rest = float(times[-1]), rest[-1:]
 
+    @property
+    def faults(self) -> MarkerFaults:
+        """Of all frames that passed."""
+        limit = max(3.0, FLICKER_RATE * (self._time - (self._first or 0.0)))
+        return MarkerFaults(self._listed(self._jumps, 0.0), self._listed(self._gaps, limit))
 
-def _flicker(times: np.ndarray, names: tuple[str, ...], rest: np.ndarray) -> tuple[tuple[str, int], ...]:
-    if len(times) < 2:
-        return ()
-    seen = np.isfinite(rest[:, :, 0])
-    gaps = (seen[:-1] & ~seen[1:]).sum(axis=0)
-    limit = max(3.0, FLICKER_RATE * (times[-1] - times[0]))
-    return tuple((names[k], int(gaps[k])) for k in np.argsort(-gaps) if gaps[k] > limit)
+    def _listed(self, counts: np.ndarray, limit: float) -> tuple[tuple[str, int], ...]:
+        return tuple((self._names[k], int(counts[k])) for k in np.argsort(-counts) if counts[k] > limit)
 
 
 def size_factor(

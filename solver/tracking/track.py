@@ -13,17 +13,18 @@ from ..errors import InvalidValue
 from ..motion import Markers
 from ..progress import Progress, silent
 from ..rig import Rig
+from ..shelf import Rows
 from .dynamical import SLACK
 from .kinematics import Kinematics
 from .labels import Relabelled, Swap, relabelled
 from .options import TrackingOptions
+from .path import PIECE, Piece, Samples, followed, usable_frames
+from .posture import Posture
 from .pulls import Pulls
-from .report import marker_faults, size_factor
-from .targets import Attachment, Targets, faded
-from .tasks import PositionTask, TargetSample
+from .report import FaultCount, size_factor
+from .targets import Attachment, PositionTargets, Targets
 from .tracker import FEWEST_POINTS, Tracker
 
-PROGRESS_EVERY = 100
 SIZE_FRAMES = 20
 SIZE_DIFFERENCE = 0.04
 """Difference in size from the rig beyond which a recording looks like another subject's."""
@@ -161,82 +162,95 @@ def attached_targets(rig: Rig, attachments: Sequence[Attachment], markers: Marke
 
 def follow(rig: Rig, targets: Targets, options: TrackingOptions, progress: Progress = silent) -> Tracked:
     """Motion of a rig that follows position and orientation targets; see `track`."""
-    tracker = Tracker(rig, targets.tasks, options)
-    shares = None
-    if targets.positions is not None:
-        shares = faded(targets.times, targets.positions.positions, options.fade)
-
-    def sample(frame: int) -> TargetSample:
-        return targets.sample(frame, None if shares is None else shares[frame])
-
-    usable = np.array([tracker.usable(sample(frame)) for frame in range(len(targets))])
+    tracker, samples = Tracker(rig, targets.tasks, options), Samples(targets, options.fade)
+    usable = usable_frames(targets)
     if not usable.any():
         raise InvalidValue(f"no frame shows {FEWEST_POINTS} or more tracked markers; nothing can be tracked")
-    first = int(np.argmax(usable))
-    configurations = np.empty((len(targets), rig.model.nq))
-    velocities = np.zeros((len(targets), rig.model.nv))
-    converged, slack = np.ones(len(targets), bool), np.zeros(len(targets))
+    poses, speeds, converged, slack = Rows(), Rows(), Rows(bool), Rows()
+    points: _Points | None = None
     restarts: list[int] = []
-    for frame in range(first, len(targets)):
-        if frame % PROGRESS_EVERY == 0:
-            progress(frame / len(targets), f"tracking frame {frame} of {len(targets)}")
-        step = tracker.step(sample(frame), _step(targets.times, frame))
-        configurations[frame], velocities[frame] = step.q, step.v
-        converged[frame], slack[frame] = step.converged, step.slack
-        if step.restarted:
-            restarts.append(frame)
-    configurations[:first] = configurations[first]
-    kinematics = tracker.solver.kinematics
-    errors = np.zeros((len(targets), 0))
-    warnings = _warnings(targets, usable, restarts) + _unsolved(targets.times, converged, slack)
-    size = 1.0
-    names: tuple[str, ...] = ()
-    pulls = None
+    bounded = 0
     if targets.positions is not None:
-        task, measured = targets.positions.task, targets.positions.positions
-        rest = measured - _modelled(kinematics, task, configurations)
+        points = _Points(rig, tracker.solver.kinematics, targets.positions)
+    for piece in followed(tracker, samples, usable, progress):
+        poses.add(piece.q)
+        converged.add(piece.converged)
+        slack.add(piece.slack)
+        restarts += piece.restarts
+        bounded += piece.bounded
+        if targets.measures_velocities:
+            speeds.add(piece.v)
+        if points is not None:
+            points.add(samples, piece, usable[piece.frames])
+    q = poses.done()
+    names: tuple[str, ...] = ()
+    solved = converged.done(), slack.done()
+    warnings = _warnings(targets, usable, restarts) + _unsolved(targets.times, *solved)
+    errors, size, pulls = np.zeros((len(targets), 0)), 1.0, None
+    if points is not None:
+        names, errors, pulls = points.task.names, points.errors.done(), points.pulls
+        size = points.size(tracker.solver.posture, q, usable)
+        warnings += points.faults.faults.warnings + _size_warning(size)
+    v = speeds.done() if targets.measures_velocities else manifold_velocities(rig, targets.times, q)
+    progress(1.0, f"tracked {len(targets)} frames")
+    return Tracked(
+        targets.times, q, v, names, errors, usable, tracker.solver.memory.bound_steps + bounded, tracker.drift, size,
+        warnings, converged=solved[0], slack=solved[1], pulls=pulls,
+    )  # fmt: skip
+
+
+class _Points:
+    """What is told of the points of a recording while its poses pass by."""
+
+    def __init__(self, rig: Rig, kinematics: Kinematics, targets: PositionTargets) -> None:
+        self.task, self._measured, self._kinematics = targets.task, targets.positions, kinematics
+        self._links = len(rig.links)
+        self.errors, self._sums, self._weights = Rows(), Rows(), Rows()
+        self.faults = FaultCount(self.task.names)
+
+    def add(self, samples: Samples, piece: Piece, usable: np.ndarray) -> None:
+        """The next frames, of which some (n,) can be tracked."""
+        rest = self._measured[piece.frames] - self._modelled(piece.q)
         # frames n, points p, components c
         errors = np.sqrt(np.einsum("npc,npc->np", rest, rest))
         errors[~usable] = np.nan
+        self.errors.add(errors)
+        pulls = Pulls.of(self._links, self.task, rest, samples.shares(piece.frames.start, piece.frames.stop))
+        self._sums.add(pulls.sums)
+        self._weights.add(pulls.weights)
+        self.faults.add(samples.targets.times[piece.frames], rest)
+
+    @property
+    def pulls(self) -> Pulls:
+        """Of all frames."""
+        return Pulls(self._sums.done(), self._weights.done())
+
+    def size(self, posture: Posture, q: np.ndarray, usable: np.ndarray) -> float:
+        """See `size_factor`, of poses (N, nq) in some of the frames that can be tracked (N,)."""
         frames = np.flatnonzero(usable)
         frames = frames[np.linspace(0, len(frames) - 1, min(SIZE_FRAMES, len(frames))).astype(int)]
-        posture = tracker.solver.posture
-        size = size_factor(kinematics, posture, task.links, task.offsets, measured[frames], configurations[frames])
-        names = task.names
-        pulls = Pulls.of(len(rig.links), task, rest, shares)
-        warnings += marker_faults(targets.times, names, rest).warnings + _size_warning(size)
-    if not targets.measures_velocities:
-        velocities = manifold_velocities(rig, targets.times, configurations)
-    progress(1.0, f"tracked {len(targets)} frames")
-    bound, drift = tracker.solver.memory.bound_steps, tracker.drift
-    return Tracked(
-        targets.times, configurations, velocities, names, errors, usable, bound, drift, size, warnings,
-        converged=converged, slack=slack, pulls=pulls,
-    )  # fmt: skip
+        task, tree = self.task, self._kinematics
+        return size_factor(tree, posture, task.links, task.offsets, self._measured[frames], q[frames])
+
+    def _modelled(self, configurations: np.ndarray) -> np.ndarray:
+        """World positions (n, P, 3) [m] of the points on the rig."""
+        result = np.empty((len(configurations), len(self.task.names), 3))
+        for frame, q in enumerate(configurations):
+            self._kinematics.place(q)
+            result[frame] = self._kinematics.points(self.task.links, self.task.offsets)
+        return result
 
 
 def manifold_velocities(rig: Rig, times: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Velocities (N, nv) of configurations (N, nq) by central differences on the manifold, one-sided at the ends."""
     if len(times) < 2:
         return np.zeros((len(times), rig.model.nv))
-    frames = np.arange(len(times))
-    before, after = np.maximum(frames - 1, 0), np.minimum(frames + 1, len(times) - 1)
-    return difference(rig, q[before], q[after]) / (times[after] - times[before])[:, None]
-
-
-def _step(times: np.ndarray, frame: int) -> float:
-    if len(times) < 2:
-        return 0.01
-    return float(times[frame] - times[frame - 1] if frame else times[1] - times[0])
-
-
-def _modelled(kinematics: Kinematics, task: PositionTask, configurations: np.ndarray) -> np.ndarray:
-    """World positions (N, P, 3) [m] of the points on the rig."""
-    result = np.empty((len(configurations), len(task.names), 3))
-    for frame, q in enumerate(configurations):
-        kinematics.update(q)
-        result[frame] = kinematics.points(task.links, task.offsets)
-    return result
+    result, last = Rows(), len(times) - 1
+    for start in range(0, len(times), PIECE):
+        frames = np.arange(start, min(start + PIECE, len(times)))
+        before, after = np.maximum(frames - 1, 0), np.minimum(frames + 1, last)
+        result.add(difference(rig, q[before], q[after]) / (times[after] - times[before])[:, None])
+    return result.done()
 
 
 def _size_warning(size: float) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+from solver.coordinates import unfolded
 from solver.dynamics import difference, integrate
 from solver.errors import BackendError, InvalidValue
 from solver.motion import Markers
@@ -18,11 +19,11 @@ from solver.tracking import Targets, Tracked, TrackingOptions, follow
 from solver.tracking.kinematics import Kinematics
 from solver.tracking.smoothing import SmoothingOptions, smooth
 from solver.tracking.smoothing.band import BlockBand
-from solver.tracking.smoothing.curves import com_curve, joint_curves, shown, unfolded
-from solver.tracking.smoothing.limits import Stops
+from solver.tracking.smoothing.curves import com_curve, joint_curves, shown
 from solver.tracking.smoothing.noise import measurement_noise
 from solver.tracking.smoothing.roughness import difference_weights, roughness, smoothest, stiffness
 from solver.tracking.smoothing.soft import Pulls, SoftLinks
+from solver.tracking.stops import Stops
 from tests.random_motion import mixed_rig
 from tests.tracking.bodies import cloud, seen_from, swinging
 

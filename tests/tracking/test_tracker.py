@@ -26,9 +26,12 @@ def targets(rig: Rig) -> Targets:
     return Targets.of_markers(rig, cloud(rig), seen_from(rig, cloud(rig), swinging(rig, 30)))
 
 
-@pytest.mark.parametrize("options", [TrackingOptions(fade=0.0), TrackingOptions.one_pass(0.7)])
+@pytest.mark.parametrize("options", [TrackingOptions(fade=0.0, budget=3600.0), TrackingOptions.one_pass(0.7)])
 def test_a_recording_is_a_loop_over_its_samples(rig: Rig, targets: Targets, options: TrackingOptions) -> None:
-    """Samples given one by one pose the rig bit for bit as the whole recording does."""
+    """Samples given one by one pose the rig as the whole recording does, where every frame depends on the one before.
+
+    Where none does, frames are found together (`test_many_frames`).
+    """
     tracker = Tracker(rig, targets.tasks, options)
     steps = [tracker.step(targets.sample(k), 1.0 / RATE).q for k in range(len(targets))]
     whole = follow(rig, targets, options).q

@@ -13,7 +13,7 @@ import numpy as np
 from ...coordinates import joint_places
 from ...dynamics import centre_of_mass_slopes
 from ...rig import Rig
-from ...so3 import continuous, product, to_matrix
+from ...so3 import product, to_matrix
 from ..kinematics import Kinematics
 from ..targets import Targets
 
@@ -78,16 +78,6 @@ def shown(rig: Rig, targets: Targets) -> np.ndarray:
 
 def _counting(weights: np.ndarray, measured: np.ndarray) -> np.ndarray:
     return (weights > 0.0) & np.isfinite(measured).reshape(*measured.shape[:2], -1).all(axis=2).any(axis=0)
-
-
-def unfolded(rig: Rig, q: np.ndarray) -> np.ndarray:
-    """The same configurations (N, nq), every quaternion with the sign that is nearest to its predecessor's."""
-    q = np.array(q, float)
-    for joint, into, _ in joint_places(rig):
-        if joint.kind in ("free", "spherical"):
-            own = slice(into.stop - 4, into.stop)
-            q[:, own] = continuous(q[:, own])
-    return q
 
 
 def _rotation(quaternions: np.ndarray, moves: slice) -> Curve:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...coordinates import unfolded
 from ...dynamics import integrate
 from ...errors import BackendError, InvalidValue
 from ...progress import Progress, silent
@@ -13,12 +14,12 @@ from ...rig import Rig
 from ...signals import rate_of_grid, uniform_times
 from ..dynamical import InverseKinematics
 from ..pulls import Pulls
+from ..stops import Stops
 from ..targets import Targets, faded
 from ..tasks import TargetSample
 from ..track import Tracked, manifold_velocities
 from .band import BlockBand
-from .curves import Curve, com_curve, joint_curves, shown, unfolded
-from .limits import Stops
+from .curves import Curve, com_curve, joint_curves, shown
 from .noise import measurement_noise
 from .options import SmoothingOptions
 from .roughness import roughness, stiffness

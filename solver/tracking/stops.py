@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...coordinates import joint_coordinates, joint_places, rotation_columns
-from ...rig import ROOT_NV, Rig
-from ...so3 import inverse_right_jacobian, quaternion_exp
-from ..posture import nearest_turns
+from ..coordinates import joint_coordinates, joint_places, rotation_columns
+from ..rig import ROOT_NV, Rig
+from ..so3 import inverse_right_jacobian, quaternion_exp
+from .posture import nearest_turns
 
 STOP = 1e4
 """Stiffness of a stop over the mean stiffness of the coordinates."""
@@ -22,12 +22,12 @@ class Stops:
         self.rig = rig
         self.lower, self.upper = rig.limits.lower, rig.limits.upper
         self.any = bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
-        self._turns = [slice(c.start - ROOT_NV, c.stop - ROOT_NV) for c in rotation_columns(rig)[1:]]
+        self.turns = [slice(c.start - ROOT_NV, c.stop - ROOT_NV) for c in rotation_columns(rig)[1:]]
 
     def coordinates(self, q: np.ndarray) -> np.ndarray:
         """(N, nv - 6) of configurations (N, nq), every rotation vector on the side that is nearer to the limits."""
         result = joint_coordinates(self.rig, q)
-        for own in self._turns:
+        for own in self.turns:
             bounds = (np.broadcast_to(bound[own], (len(q), 3)) for bound in (self.lower, self.upper))
             result[:, own] = nearest_turns(result[:, own], *bounds)
         return result
@@ -45,7 +45,7 @@ class Stops:
         wanted = np.where(low, self.lower, np.where(high, self.upper, places)) - places
         stiffness = STOP * np.trace(hessian[touched], axis1=1, axis2=2)[:, None] / hessian.shape[1] * (low | high)
         rows = np.broadcast_to(np.eye(places.shape[1]), (len(touched), places.shape[1], places.shape[1])).copy()
-        for own in self._turns:
+        for own in self.turns:
             rows[:, own, own] = inverse_right_jacobian(places[:, own])
         pulls = rows.swapaxes(1, 2) * stiffness[:, None, :]
         hessian[touched, ROOT_NV:, ROOT_NV:] += pulls @ rows

@@ -1,0 +1,106 @@
+"""Long arrays in files."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.arrays import frozen
+from solver.errors import InvalidValue
+from solver.shelf import LONG, Rows, laid_down, let_go, lies_here
+
+COLUMNS = 1000
+MANY = LONG // (8 * COLUMNS) + 500
+"""Rows of an array that is long."""
+
+
+def numbers(rows: int) -> np.ndarray:
+    """(rows, COLUMNS) no two alike."""
+    return np.arange(rows * COLUMNS, dtype=float).reshape(rows, COLUMNS)
+
+
+def owner(array: np.ndarray) -> object:
+    """What the memory of an array belongs to."""
+    part: object = array
+    while isinstance(part, np.ndarray):
+        part = part.base
+    return part
+
+
+@contextmanager
+def files_end_at(size: int) -> Iterator[None]:
+    """A disk on which no file gets larger than so many bytes."""
+    import resource  # POSIX alone
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    told = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, told)
+
+
+def test_rows_put_together_are_the_rows_that_came() -> None:
+    """Rows that came piece by piece are the array that they are pieces of, however long it is."""
+    for rows in (10, MANY):
+        whole, collected = numbers(rows), Rows()
+        for start in range(0, rows, 700):
+            collected.add(whole[start : start + 700])
+        found = collected.done()
+        assert np.array_equal(found, whole)
+        assert lies_here(owner(found)) == (rows == MANY)
+        assert not found.flags.writeable
+
+
+def test_a_long_array_lies_in_a_file_without_a_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A long array is read from a file that no folder shows, and reads the same after its pages were given back."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    whole = numbers(MANY)
+    found = laid_down(whole)
+    if sys.platform != "win32":
+        assert not list(tmp_path.iterdir())
+    let_go()
+    assert np.array_equal(found, whole)
+    whole[:] = 0.0
+    assert found[-1, -1] == MANY * COLUMNS - 1
+    with pytest.raises(ValueError, match="read-only"):
+        found[0] = 1.0
+
+
+def test_values_share_what_lies_in_a_file() -> None:
+    """A value made of a part of a long one holds no second copy of it."""
+    whole = frozen("whole", numbers(MANY), (None, COLUMNS))
+    part = frozen("part", whole[3 : MANY - 3], (None, COLUMNS))
+    assert np.shares_memory(whole, part)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files there")
+def test_a_full_disk_leaves_the_rows_in_memory() -> None:
+    """Where the disk is full, at the first or at a later row, all rows are there all the same."""
+    whole = numbers(2 * MANY)
+    for room in (1000, LONG + 10_000_000):
+        with files_end_at(room):
+            collected = Rows()
+            for start in range(0, len(whole), 700):
+                collected.add(whole[start : start + 700])
+        found = collected.done()
+        assert np.array_equal(found, whole)
+        assert not lies_here(owner(found))
+
+
+def test_a_place_in_a_long_array_is_told() -> None:
+    """What is not finite is told by its place in the whole array, beyond the rows that are checked first too."""
+    whole = np.zeros((70_000, 2))
+    whole[66_000, 1] = np.nan
+    with pytest.raises(InvalidValue, match=r"index \(66000, 1\)"):
+        frozen("whole", whole, (None, 2))
