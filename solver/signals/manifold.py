@@ -8,7 +8,9 @@ and a constant angular velocity, whose components are sinusoids of one frequency
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from scipy.interpolate import BSpline, make_interp_spline
@@ -18,16 +20,24 @@ from ..errors import InvalidValue
 from ..filter_presets import FilterPreset
 from ..motion import Motion
 from ..rig import Rig
+from ..shelf import Rows
 from ..so3 import conjugate, continuous, product, rotate
 from .filters import filter_padded, padding
-from .gaps import LONGEST_GAP, bridge
+from .gaps import LONGEST_GAP, bridge, left_out
 from .resample import rate_of_grid, uniform_times
 
 DEGREE = 5
 """The interpolating spline's degree: its second derivative is four times differentiable and of fourth order."""
 LEAST_PAD = 12
 """Samples of padding when only derivatives are wanted: they keep the spline's end conditions outside the data."""
+SPLINED = 48
+"""Frames to either side on which a spline depends, to rounding."""
+PIECE = 4096
+"""Frames filtered at once, those apart that filter and spline look at beyond them."""
 _UNIT = 1e-3
+
+Curve: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Rows (n, ...) of a curve, its first and its second derivative."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,34 +77,107 @@ def smooth_motion(
             below half the frame rate.
     """
     times = frozen_times(times)
-    q = np.array(q, float)
+    q = np.asarray(q, float)
     if q.shape != (len(times), rig.model.nq):
         raise InvalidValue(f"q has shape {q.shape}, expected ({len(times)}, {rig.model.nq})")
     layout = _layout(rig)
-    known = np.isfinite(q).all(axis=1)
+    known = np.concatenate([np.isfinite(q[start : start + PIECE]).all(axis=1) for start in range(0, len(q), PIECE)])
     if known.sum() < 2:
         raise InvalidValue("a motion needs at least two complete frames to have a velocity")
-    q[~known] = np.nan
-    q[known] = _continuous(q[known], layout)
     grid, same = uniform_times(times)
     if not same:
-        q, known = _regrid(times, q, known, grid), np.interp(grid, times, known.astype(float)) > 0.99
+        q = _regrid(times, _continuous(np.where(known[:, None], q, np.nan), layout), known, grid)
+        known = np.isfinite(q).all(axis=1) & (np.interp(grid, times, known.astype(float)) > 0.99)
     rate = rate_of_grid(grid)
-    q = bridge(q, rate, longest_gap)
-    filled = np.isfinite(q).all(axis=1)
-    pad_wanted = LEAST_PAD if preset is None else max(LEAST_PAD, padding(preset, rate))
-    positions, velocities, accelerations = np.full((3, *q.shape), np.nan)
+    filled = ~left_out(~known, rate, longest_gap)
     for start, stop in stretches(filled):
-        part, pad = _padded(q[start:stop], layout, pad_wanted)
-        if preset is not None:
-            part = filter_padded(part, rate, preset)
-        local = (np.arange(len(part)) - pad) / rate
-        inside = local[pad : pad + stop - start]
+        filled[start:stop] = stop - start > 1  # one frame alone has no velocity
+    if not filled.any():
+        raise InvalidValue("no stretch of the motion is long enough to be filtered")
+    curves = _Curves(q, known, layout, rate, preset)
+    rows = Rows(), Rows(), Rows()
+    for curve in _without_gaps(grid, filled, _continuing(_pieces(curves, filled), layout)):
+        for row, values in zip(rows, _on_manifold(rig, *curve, layout)):
+            row.add(values)
+    return Motion(grid, *(row.done() for row in rows))
+
+
+@dataclass(frozen=True, slots=True)
+class _Curves:
+    """The filtered curve of a motion and its derivatives, any frames of it."""
+
+    q: np.ndarray
+    known: np.ndarray
+    layout: _Layout
+    rate: float
+    preset: FilterPreset | None
+
+    def __call__(self, start: int, stop: int, first: int, last: int) -> Curve:
+        """Frames start..stop-1 of a stretch that has no gaps, or only bridged ones, from first to last - 1.
+
+        The frames beyond them, as far as filter and spline reach, tell what the whole stretch would, to 1e-8.
+        """
+        pad = LEAST_PAD if self.preset is None else max(LEAST_PAD, padding(self.preset, self.rate))
+        low, high = max(first, start - pad - SPLINED), min(last, stop + pad + SPLINED)
+        while not self.known[low]:
+            low -= 1
+        while not self.known[high - 1]:
+            high += 1
+        known, part = self.known[low:high], np.array(self.q[low:high], float)
+        part[~known] = np.nan
+        part = bridge(_continuous(part, self.layout, low), self.rate, np.inf)
+        part, before = _padded(part, self.layout, pad)
+        if self.preset is not None:
+            part = filter_padded(part, self.rate, self.preset)
+        local = (np.arange(len(part)) - before) / self.rate
         spline = interpolated(local, part)
-        for order, target in enumerate((positions, velocities, accelerations)):
-            target[start:stop] = spline(inside, order)
-    _fill(grid, positions, velocities, accelerations)
-    return _on_manifold(rig, grid, positions, velocities, accelerations, layout)
+        inside = local[before + start - low : before + stop - low]
+        return spline(inside, 0), spline(inside, 1), spline(inside, 2)
+
+
+def _pieces(curves: _Curves, filled: np.ndarray) -> Iterator[tuple[slice, Curve]]:
+    for first, last in stretches(filled):
+        for start in range(first, last, PIECE):
+            stop = min(start + PIECE, last)
+            yield slice(start, stop), curves(start, stop, first, last)
+
+
+def _continuing(pieces: Iterator[tuple[slice, Curve]], layout: _Layout) -> Iterator[tuple[slice, Curve]]:
+    """The pieces, every quaternion with the sign that goes on from the piece before."""
+    last: np.ndarray | None = None
+    for place, curve in pieces:
+        for at, _ in layout.quaternions:
+            span = slice(at, at + 4)
+            if last is not None and curve[0][0, span] @ last[span] < 0.0:
+                for values in curve:
+                    values[:, span] *= -1.0
+        last = curve[0][-1]
+        yield place, curve
+
+
+def _without_gaps(times: np.ndarray, filled: np.ndarray, pieces: Iterator[tuple[slice, Curve]]) -> Iterator[Curve]:
+    """Long gaps in place: a straight line between their ends, held at the trial's ends; such frames do not count."""
+    done, last = 0, None
+    for place, curve in pieces:
+        if place.start > done:
+            yield from _bridged(times, slice(done, place.start), last, curve[0][0])
+        yield curve
+        done, last = place.stop, curve[0][-1]
+    if done < len(filled):
+        yield from _bridged(times, slice(done, len(filled)), last, None)
+
+
+def _bridged(times: np.ndarray, gap: slice, before: np.ndarray | None, after: np.ndarray | None) -> Iterator[Curve]:
+    end = after if before is None else before
+    assert end is not None
+    slope, zero = np.zeros_like(end), times[gap.start]
+    if before is not None and after is not None:
+        zero = times[gap.start - 1]
+        slope = (after - before) / (times[gap.stop] - zero)
+    for start in range(gap.start, gap.stop, PIECE):
+        place = slice(start, min(start + PIECE, gap.stop))
+        gone = (times[place] - zero)[:, None]
+        yield (end + gone * slope, np.tile(slope, (len(gone), 1)), np.zeros((len(gone), len(slope))))
 
 
 def interpolated(times: np.ndarray, values: np.ndarray) -> BSpline:
@@ -129,19 +212,25 @@ def _layout(rig: Rig) -> _Layout:
     return _Layout(tuple(plain), tuple(quaternions), tuple(carried), tuple(circles))
 
 
-def _continuous(q: np.ndarray, layout: _Layout) -> np.ndarray:
-    """Unit quaternions and circles, each with the sign nearest to its predecessor (q and -q are one rotation)."""
-    q = q.copy()
+def _continuous(q: np.ndarray, layout: _Layout, first: int = 0) -> np.ndarray:
+    """Unit quaternions and circles, each with the sign nearest to its predecessor (q and -q are one rotation).
+
+    Rows with NaN, which are gaps, stay; ``first`` is the frame of the first row.
+    """
+    known = np.isfinite(q).all(axis=1)
+    result, q = q.copy(), q[known]
     for at, size in [(at, 4) for at, _ in layout.quaternions] + [(at, 2) for at, _ in layout.circles]:
         block = q[:, at : at + size]
         norms = np.linalg.norm(block, axis=1)
         if np.any(np.abs(norms - 1.0) > _UNIT):
-            frame = int(np.argmax(np.abs(norms - 1.0)))
-            raise InvalidValue(f"q[{frame}, {at}:{at + size}] has norm {norms[frame]:g}, expected a unit rotation")
+            worst = int(np.argmax(np.abs(norms - 1.0)))
+            frame = first + int(np.flatnonzero(known)[worst])
+            raise InvalidValue(f"q[{frame}, {at}:{at + size}] has norm {norms[worst]:g}, expected a unit rotation")
         block /= norms[:, None]
         if size == 4:
             block[:] = continuous(block)
-    return q
+    result[known] = q
+    return result
 
 
 def _padded(q: np.ndarray, layout: _Layout, pad: int) -> tuple[np.ndarray, int]:
@@ -179,25 +268,7 @@ def _regrid(times: np.ndarray, q: np.ndarray, known: np.ndarray, grid: np.ndarra
     return result
 
 
-def _fill(times: np.ndarray, positions: np.ndarray, velocities: np.ndarray, accelerations: np.ndarray) -> None:
-    """Long gaps in place: a straight line between their ends, held at the trial's ends; such frames do not count."""
-    known = np.isfinite(positions).all(axis=1)
-    if known.all():
-        return
-    if not known.any():
-        raise InvalidValue("no stretch of the motion is long enough to be filtered")
-    for column in range(positions.shape[1]):
-        positions[~known, column] = np.interp(times[~known], times[known], positions[known, column])
-    for start, stop in stretches(~known):
-        inner = start > 0 and stop < len(times)
-        slope = (positions[stop] - positions[start - 1]) / (times[stop] - times[start - 1]) if inner else 0.0
-        velocities[start:stop] = slope
-        accelerations[start:stop] = 0.0
-
-
-def _on_manifold(
-    rig: Rig, times: np.ndarray, s: np.ndarray, ds: np.ndarray, dds: np.ndarray, layout: _Layout
-) -> Motion:
+def _on_manifold(rig: Rig, s: np.ndarray, ds: np.ndarray, dds: np.ndarray, layout: _Layout) -> Curve:
     """Configuration, velocity and acceleration of the curve s (N, nq) with its time derivatives."""
     q, (v, a) = s.copy(), np.zeros((2, len(s), rig.model.nv))
     for at, vat in layout.plain:
@@ -225,4 +296,4 @@ def _on_manifold(
         growth = 2.0 * (cosine * ds[:, at] + sine * ds[:, at + 1]) / square
         a[:, vat] = (cosine * dds[:, at + 1] - sine * dds[:, at]) / square - growth * v[:, vat]
         q[:, at : at + 2] = s[:, at : at + 2] / np.sqrt(square)[:, None]
-    return Motion(times, q, v, a)
+    return q, v, a

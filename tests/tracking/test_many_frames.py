@@ -92,7 +92,9 @@ def test_pieces_do_not_show(rig: Rig) -> None:
     assert farthest(rig, whole.q[first:], follow(rig, part, TrackingOptions()).q) < 1e-5
     shares = Samples(targets, 0.1).shares(0, len(targets))
     assert shares is not None
-    np.testing.assert_array_equal(Samples(targets, 0.1).shares(PIECE, PIECE + 60), shares[PIECE : PIECE + 60])
+    part_of_them = Samples(targets, 0.1).shares(PIECE, PIECE + 60)
+    assert part_of_them is not None
+    np.testing.assert_array_equal(part_of_them, shares[PIECE : PIECE + 60])
 
 
 def test_the_equations_are_the_slopes_and_bends_of_the_cost(rig: Rig) -> None:
