@@ -99,7 +99,8 @@ def smooth_motion(
     for curve in _without_gaps(grid, filled, _continuing(_pieces(curves, filled), layout)):
         for row, values in zip(rows, _on_manifold(rig, *curve, layout)):
             row.add(values)
-    return Motion(grid, *(row.done() for row in rows))
+    positions, velocities, accelerations = (row.done() for row in rows)
+    return Motion(grid, positions, velocities, accelerations)
 
 
 @dataclass(frozen=True, slots=True)
