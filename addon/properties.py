@@ -89,6 +89,9 @@ class Settings(bpy.types.PropertyGroup):
     urdf: bpy.props.StringProperty(name="URDF", subtype="FILE_PATH")  # type: ignore[valid-type]
     files: bpy.props.CollectionProperty(type=RecordingFile)  # type: ignore[valid-type]
     file_index: bpy.props.IntProperty(update=_show_file)  # type: ignore[valid-type]
+    marker_set: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="Marker set", description="That says which marker sits where; empty: found out", subtype="FILE_PATH"
+    )
     method: bpy.props.EnumProperty(name="Method", items=METHODS)  # type: ignore[valid-type]
     weigh: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Mass from plates",

@@ -8,7 +8,7 @@ from functools import partial
 
 import bpy
 
-from . import checks, command, flight_strip, jobs, overlays, told
+from . import checks, command, flight_strip, jobs, marker_list, overlays, told
 from .authoring import keyed
 from .authoring import properties as dance_properties
 from .capture import overlays as capture_overlays
@@ -23,11 +23,13 @@ from .operators import capture as capture_operators
 from .operators import dances as dance_operators
 from .operators import estimate, identify, recordings, retarget, rigs, see
 from .operators import live as live_operators
+from .operators import markers as marker_operators
 from .operators import rehearsal as rehearsal_operators
 from .panels import capture as capture_panels
 from .panels import checks as checks_panels
 from .panels import dance as dance_panels
 from .panels import live as live_panels
+from .panels import markers as marker_panels
 from .panels import rehearsal as rehearsal_panels
 from .panels import retarget as retarget_panels
 from .panels import sidebar
@@ -39,6 +41,7 @@ CLASSES = (
     *told.CLASSES,
     RecordingFile,
     Settings,
+    *marker_list.CLASSES,
     LiveSettings,
     *capture_properties.CLASSES,
     *checks.CLASSES,
@@ -47,6 +50,7 @@ CLASSES = (
     Preferences,
     *rigs.CLASSES,
     *recordings.CLASSES,
+    *marker_operators.CLASSES,
     *identify.CLASSES,
     *estimate.CLASSES,
     *see.CLASSES,
@@ -55,6 +59,7 @@ CLASSES = (
     *capture_operators.CLASSES,
     *retarget.CLASSES,
     *sidebar.CLASSES,
+    *marker_panels.CLASSES,
     *capture_panels.CLASSES,
     *retarget_panels.CLASSES,
     *dance_panels.CLASSES,
@@ -110,6 +115,7 @@ def _add_settings() -> None:
         type=dance_properties.DanceSettings
     )
     bpy.types.Scene.exciting_dance_told = bpy.props.CollectionProperty(type=told.Told)  # type: ignore[attr-defined]
+    bpy.types.Scene.exciting_dance_markers = bpy.props.PointerProperty(type=marker_list.MarkerList)  # type: ignore[attr-defined]
     bpy.types.Scene.exciting_dance_live = bpy.props.PointerProperty(type=LiveSettings)  # type: ignore[attr-defined]
     bpy.types.Scene.exciting_dance_capture = bpy.props.PointerProperty(  # type: ignore[attr-defined]
         type=capture_properties.CaptureSettings
@@ -122,6 +128,7 @@ def _add_settings() -> None:
 def _remove_settings() -> None:
     del bpy.types.Scene.exciting_dance_told  # type: ignore[attr-defined]
     del bpy.types.Scene.exciting_dance_dance  # type: ignore[attr-defined]
+    del bpy.types.Scene.exciting_dance_markers  # type: ignore[attr-defined]
     del bpy.types.Scene.exciting_dance_live  # type: ignore[attr-defined]
     del bpy.types.Scene.exciting_dance_capture  # type: ignore[attr-defined]
     del bpy.types.Scene.exciting_dance_rehearsal  # type: ignore[attr-defined]

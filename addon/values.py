@@ -19,7 +19,7 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
     from ..solver.live.protocol import json_line
     from ..solver.motion import RestPose, SegmentPoses
     from ..solver.rig import Rig
-    from ..solver.scene import dance_folder, study_folder
+    from ..solver.scene import dance_folder, marker_set, study_folder
     from ..solver.scene import estimate as estimate_language
     from ..solver.scene.bodies import RESULT, SceneResult, densities, equivalent_ellipsoids
     from ..solver.scene.counts import FASTEST_BEAT, PHRASE, SLOWEST_BEAT, counts_at, is_tempo
@@ -56,7 +56,7 @@ else:
     from solver.live.protocol import json_line
     from solver.motion import RestPose, SegmentPoses
     from solver.rig import Rig
-    from solver.scene import dance_folder, study_folder
+    from solver.scene import dance_folder, marker_set, study_folder
     from solver.scene import estimate as estimate_language
     from solver.scene.bodies import RESULT, SceneResult, densities, equivalent_ellipsoids
     from solver.scene.counts import FASTEST_BEAT, PHRASE, SLOWEST_BEAT, counts_at, is_tempo
@@ -125,6 +125,7 @@ __all__ = [
     "hold_joints",
     "is_tempo",
     "json_line",
+    "marker_set",
     "own_folder",
     "read_json",
     "read_rig",

@@ -61,7 +61,7 @@ ADDON_LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"action", "inertials", "jobs", "scores"}),
     frozenset({"colours"}),
     frozenset({"drawing", "ellipsoids", "legend", "recording", "reduction", "segments"}),
-    frozenset({"properties", "render"}),
+    frozenset({"marker_list", "properties", "render"}),
     frozenset({"study"}),
     frozenset({"estimate_marks", "estimates", "marker_errors"}),
     frozenset({"authoring", "overlays"}),

@@ -44,6 +44,8 @@ class StudyOperator(JobOperator):
             subject = ["--rig", str(write_rig(folder / dance_folder.BODY_FILE, rig_of(body)))]
         else:
             subject = ["--height", f"{settings.height:g}", "--sex", settings.sex, "--trunk", settings.trunk]
+            chosen = bpy.path.abspath(settings.marker_set)
+            subject += ["--marker-set", chosen] if chosen else []
         if not settings.weigh:
             subject += ["--mass", f"{settings.mass:g}"]
         whole = ["--smooth"] if settings.smooth else []

@@ -58,7 +58,8 @@ MASS, SEX = 70.0, "male"
 
 
 TELL_SOME = (
-    "Name them, or write a marker set of those that you know and name it with --marker-set: the others are found out"
+    f"Say where {FEWEST_NAMED} or more of them sit, best some on every limb, with --place or in a marker set that "
+    "--marker-set names: the others are found out"
 )
 
 

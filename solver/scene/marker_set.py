@@ -199,7 +199,7 @@ def placed_markers(tree: Mapping[str, Any]) -> tuple[PlacedMarker, ...]:
 
 def _row(marker: str, entry: Entry) -> PlacedMarker:
     place = entry.landmark or entry.link or ""
-    others = tuple(link for link in entry.seen if link != entry.link)
+    others = tuple(link for link in entry.seen if link != place)
     because = entry.because or entry.virtual or (f"joint centre of {entry.joint_centre}" if entry.joint_centre else "")
     return PlacedMarker(marker, place, entry.use and bool(place), entry.confidence, because, others)
 
@@ -220,12 +220,13 @@ def approved(tree: Mapping[str, Any], rows: Iterable[PlacedMarker]) -> dict[str,
     before = {row.marker: row.place for row in placed_markers(tree)}
     for row in rows:
         old, entry = before.get(row.marker, ""), dict(markers.get(row.marker, {"virtual": "rejected"}))
-        if row.place and row.place != old:
-            entry = _moved(entry, place_named(row.place))
+        place = place_named(row.place) if row.place else ""
+        if place and place != old:
+            entry = _moved(entry, place)
             aliases.pop(row.marker, None)
-        if old or row.place:
+        if old or place:
             entry.pop("use", None)
-            entry |= {} if row.use and row.place else {"use": False}
+            entry |= {} if row.use and place else {"use": False}
         markers[row.marker] = entry
     return {**tree, "markers": markers, "aliases": aliases}
 

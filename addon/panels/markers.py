@@ -1,0 +1,81 @@
+"""Panel: Markers. Which recorded marker sits where, to be approved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..marker_list import MarkerRow, doubtful, markers_of, row_of
+from ..properties import settings_of
+from ..typed import layout as layout_of
+from ..typed import scene
+from .messages import running, said, write
+from .tab import Rows, Tab
+
+
+class EXCITING_DANCE_UL_markers(Rows, bpy.types.UIList):  # type: ignore[misc]
+    """Markers with their places."""
+
+    bl_idname = "EXCITING_DANCE_UL_markers"
+
+    def show(self, layout: bpy.types.UILayout, item: Any) -> None:
+        """Draw one."""
+        row = layout.row(align=True)
+        row.prop(item, "use", text="")
+        parts = row.split(factor=0.4)
+        parts.active = item.use
+        parts.label(text=item.name)
+        parts = parts.split(factor=0.75)
+        parts.label(text=item.place or "no place")
+        sure: Any = "ERROR" if doubtful(item) else "NONE"
+        parts.label(text=f"{100.0 * item.confidence:.0f} %", icon=sure)
+
+
+class EXCITING_DANCE_PT_markers(Tab, bpy.types.Panel):  # type: ignore[misc]
+    """Markers."""
+
+    bl_label = "Markers"
+    bl_parent_id = "EXCITING_DANCE_PT_recording"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw."""
+        layout, settings, markers = layout_of(self), settings_of(context), markers_of(scene(context))
+        layout.prop(settings, "marker_set")
+        layout.operator("exciting_dance.find_markers", text="Look Again" if len(markers.rows) else "Find Out",
+                        icon="VIEWZOOM")  # fmt: skip
+        running(layout, "markers")
+        said(context, layout, "markers")
+        if not len(markers.rows):
+            return
+        used, look = sum(row.use for row in markers.rows), sum(map(doubtful, markers.rows))
+        words = f"{used} of {len(markers.rows)} markers used" + (f", {look} to look at" if look else "")
+        if used:
+            layout.label(text=words, icon="ERROR" if look else "CHECKMARK")
+        else:
+            write(context, layout.column(align=True), "Say where some markers sit, best on every limb, then look again",
+                  icon="INFO")  # fmt: skip
+        layout.template_list("EXCITING_DANCE_UL_markers", "", markers, "rows", markers, "index", rows=8)
+        if (row := row_of(scene(context))) is not None:
+            _active(context, layout, row)
+        ticks = layout.row(align=True)
+        ticks.label(text="Tick")
+        for which, text in (("sure", "Sure Ones"), ("all", "All"), ("none", "None")):
+            ticks.operator("exciting_dance.tick_markers", text=text).which = which  # type: ignore[attr-defined]
+        saving = layout.row()
+        saving.scale_y = 1.3
+        saving.operator("exciting_dance.save_markers", icon="FILE_TICK")
+
+
+def _active(context: bpy.types.Context, layout: bpy.types.UILayout, row: MarkerRow) -> None:
+    """The active marker: where it sits, what tells it, and where else it could."""
+    box = layout.box()
+    box.prop(row, "place", text=row.name)
+    if row.because:
+        write(context, box.column(align=True), f"{100.0 * row.confidence:.0f} % sure: {row.because}", icon="INFO")
+    for other in row.others.splitlines():
+        box.operator("exciting_dance.place_marker", text=f"On {other} instead", icon="BONE_DATA").where = other  # type: ignore[attr-defined]
+
+
+CLASSES = (EXCITING_DANCE_UL_markers, EXCITING_DANCE_PT_markers)

@@ -1,0 +1,126 @@
+"""A marker set is approved in the panel: found out by a real child process, changed row by row, saved, used."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import bpy
+import pytest
+
+import solver
+from addon import marker_list, registration
+from addon.told import told
+from solver.calibration.calibration_file import CALIBRATION
+from solver.calibration.markerset_file import load_marker_set
+from solver.formats.arrays_npz import write_recording_npz
+from solver.motion import Markers
+from solver.trial import Recording
+
+HIDDEN = {"LTHI": "U1", "RTIB": "U2", "T10": "U3"}
+
+
+@pytest.fixture
+def recorded(empty_scene: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A simulated static trial, three of whose markers no name tells, shown in the scene and on the list."""
+    registration.register()
+    own = tmp_path / "own"
+    own.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(own))
+    static = solver.simulated_person().recordings[1].markers
+    assert static is not None
+    names = tuple(HIDDEN.get(name, name) for name in static.names)
+    path = tmp_path / "static.npz"
+    write_recording_npz(path, Recording("static", Markers(static.times[:20], names, static.positions[:20])))
+    bpy.ops.exciting_dance.import_recording(directory=str(tmp_path), files=[{"name": path.name}])
+    yield path
+    registration.unregister()
+
+
+def rows() -> dict[str, marker_list.MarkerRow]:
+    """The list by marker."""
+    return {row.name: row for row in marker_list.markers_of(bpy.context.scene).rows}
+
+
+def test_a_set_is_found_changed_rejected_saved_and_used(recorded: Path, tmp_path: Path) -> None:
+    """Simulated: what the verb found fills the list; decisions stand when it looks again, and are in the saved set."""
+    scene, ops = bpy.context.scene, bpy.ops.exciting_dance
+    assert not ops.save_markers.poll()
+    assert ops.find_markers() == {"FINISHED"}
+    assert rows()["LASI"].place == "left asis"
+    assert rows()["U1"].place == "left thigh"
+    assert rows()["U1"].because == "motion"
+    assert "left shank" not in rows()["LASI"].others
+    marker_list.markers_of(scene).index = list(rows()).index("U2")
+    assert [item.name for item in bpy.context.selected_objects] == ["U2"]
+    assert ops.place_marker(where="right shank") == {"FINISHED"}
+    assert rows()["U2"].because == marker_list.CHOSEN
+    rows()["U3"].use = False
+    assert ops.find_markers() == {"FINISHED"}
+    assert (rows()["U2"].place, rows()["U2"].because) == ("right shank", "given")
+    assert not rows()["U3"].use
+    assert rows()["U1"].because == "motion"
+    path = tmp_path / "mine.json"
+    assert ops.save_markers(filepath=str(path)) == {"FINISHED"}
+    known = load_marker_set(path)
+    assert (known.places["U1"].link, known.places["U2"].link) == ("left_thigh", "right_shank")
+    assert "U3" not in known.places
+    assert scene.exciting_dance.marker_set == str(path)
+    scene.exciting_dance.weigh, scene.exciting_dance.output = False, str(tmp_path / "out")
+    assert ops.track() == {"FINISHED"}
+    calibration = CALIBRATION.read(tmp_path / "out" / "calibration.json")
+    assert calibration.marker_set == "mine"
+    assert "U3" not in {attachment.marker for attachment in calibration.attachments}
+
+
+def test_ticks_are_set_together(recorded: Path) -> None:
+    """None, all that have a place, and only those that are sure."""
+    scene, ops = bpy.context.scene, bpy.ops.exciting_dance
+    marker_list.fill(
+        scene,
+        {"markers": {"A": {"link": "head", "confidence": 0.2}, "B": {"landmark": "c7"}, "C": {"virtual": "computed"}}},
+    )
+    assert marker_list.markers_of(scene).index == 0
+    for which, ticked in (("none", []), ("all", ["A", "B"]), ("sure", ["B"])):
+        assert ops.tick_markers(which=which) == {"FINISHED"}
+        assert [name for name, row in rows().items() if row.use] == ticked
+
+
+def test_a_place_that_is_none_is_told_and_nothing_is_saved(recorded: Path, tmp_path: Path) -> None:
+    """A row that names no place stands in the way with the nearest one; the file is not written."""
+    marker_list.fill(bpy.context.scene, {"markers": {"A": {"landmark": "c7"}}})
+    rows()["A"].place = "left shink"
+    with pytest.raises(RuntimeError, match="left shank"):
+        bpy.ops.exciting_dance.save_markers(filepath=str(tmp_path / "mine.json"))
+    assert not (tmp_path / "mine.json").exists()
+    assert bpy.context.scene.exciting_dance.marker_set == ""
+
+
+def test_what_names_cannot_tell_is_asked(recorded: Path, tmp_path: Path) -> None:
+    """Names that tell nothing: the child's words stand in the panel, all are listed; those that are told then place
+    the others."""
+    scene = bpy.context.scene
+    path = tmp_path / "nameless.npz"
+    static = solver.simulated_person().recordings[1].markers
+    assert static is not None
+    names = tuple(f"P{k:02d}" for k in range(len(static.names)))
+    write_recording_npz(path, Recording("nameless", Markers(static.times[:5], names, static.positions[:5])))
+    scene.exciting_dance.files.clear()
+    scene.exciting_dance.files.add().path = str(path)
+    with pytest.raises(RuntimeError, match="P07"):
+        bpy.ops.exciting_dance.find_markers()
+    item = told(scene, None, "markers")
+    assert item is not None
+    assert "P07" in item.message
+    assert list(rows()) == list(names)
+    assert not any(row.use for row in rows().values())
+    known = load_marker_set("plug_in_gait")
+    asked = ("LASI", "RASI", "LKNE", "RKNE", "LANK", "RANK", "LSHO", "RSHO", "C7", "CLAV", "LELB", "RELB", "LFHD")
+    for real, name in zip(static.names, names):
+        if real in asked:
+            rows()[name].place = known.landmarks[real].replace("_", " ")
+    assert bpy.ops.exciting_dance.find_markers() == {"FINISHED"}
+    found = rows()[names[static.names.index("LTHI")]]
+    assert (found.place, found.because, found.use) == ("left thigh", "motion", True)
+    assert told(scene, None, "markers") is None
