@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from solver.centroidal.hidden import HIDDEN, hidden_patterns, wrench_error
 from solver.centroidal.inputs import centroidal_data
-from solver.centroidal.learning import HIDDEN, adapted, hidden_patterns, wrench_error
+from solver.centroidal.learning import adapted
 from solver.centroidal.peers import FusionNoise, kinematic, linear_fusion
 from solver.centroidal.smoother import smoothed
 from solver.centroidal.values import CentroidalData, CentroidalEstimate

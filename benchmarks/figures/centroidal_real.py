@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from solver.centroidal.complementary import complementary
+from solver.centroidal.hidden import hidden_patterns, kinematic_wrench, wrench_error
 from solver.centroidal.inputs import centroidal_data
-from solver.centroidal.learning import hidden_patterns, kinematic_wrench, wrench_error
 from solver.centroidal.smoother import SmootherSettings, smoothed
 from solver.centroidal.values import CentroidalData
 from solver.filter_presets import FilterPreset

@@ -125,10 +125,10 @@ def most_likely(processes: list[Process], rows: Rows, common: np.ndarray) -> tup
     blocks[:-1, size:] = -driven @ transition
     blocks[:-1, :size] -= transition.T @ blocks[:-1, size:]
     blocks[-1, size:] = 0.0
-    below, column = np.arange(2 * size)[:, None], np.arange(size)[None]
-    inside = below + column < 2 * size
-    band = np.where(inside, blocks[:, np.minimum(below + column, 2 * size - 1), column], 0.0)
-    factor = cholesky_banded(band.transpose(1, 0, 2).reshape(2 * size, -1), lower=True, overwrite_ab=True)
+    band = np.zeros((2 * size, count, size))
+    for column in range(size):
+        band[: 2 * size - column, :, column] = blocks[:, column:, column].T
+    factor = cholesky_banded(band.reshape(2 * size, -1), lower=True, overwrite_ab=True)
     seen = (weighted.swapaxes(1, 2) @ rows.values[:, :, None])[:, :, 0].reshape(-1)
     border = (weighted.swapaxes(1, 2) @ rows.common).reshape(count * size, -1)
     solved = cho_solve_banded((factor, True), np.column_stack([seen, border]))

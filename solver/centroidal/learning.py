@@ -8,7 +8,7 @@ does not show where the plates are hidden, and a few recordings do not show how 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -16,27 +16,21 @@ from itertools import product
 import numpy as np
 
 from ..errors import InvalidValue
-from ..filter_presets import preset_of
-from ..progress import Progress, silent
-from ..signals import GRAVITY, low_pass, stretches
+from ..progress import Part, Progress, silent
 from .complementary import complementary
-from .flights import flights
+from .hidden import HIDDEN, hidden_patterns, hidden_score, kinematic_wrench, wrench_error
+from .leaning import NONE, Leaning, seen
 from .settings import ComplementarySettings
 from .smoother import USUAL, Signal, SmootherSettings, smoothed
-from .values import AXES, CentroidalData, CentroidalEstimate
+from .values import AXES, CentroidalData
 
-HIDDEN = (0.1, 0.2)
-"""[s] of stance that are hidden."""
-APART = 0.3
-"""[s] of known wrench between stretches that are hidden at once."""
-MARGIN = 0.03
-"""[s] from where the wrench begins to be known, within which nothing is hidden."""
-LOADED = 0.2
-"""Share of the body weight from which a stance counts as one."""
+LONGEST = 3.0
+"""[s] of a recording that are learnt from, those in which the body turns most: a minute of standing teaches no more,
+and each of hundreds of trials takes as long as the recordings last."""
+RIDGE = 0.02
+"""Weight of the smoother alone beside the data, as a share of theirs, when the leaning is learnt."""
 FIRST_STEP, SMALLEST = 0.9, 0.1
 """In natural logarithms of the numbers that are sought."""
-BAND = preset_of("human_8hz")
-"""What both sides of a comparison pass, as the main job's do."""
 LEVELS = ((1.0, 1.0, 1.0, 1.0), (0.3, 0.1, 1.0, 1.0), (0.1, 0.01, 3.0, 3.0), (0.03, 0.001, 3.0, 3.0))
 """Factors on fast errors, slow errors, the signals and their cut-offs: from skin and skeleton down to a walk whose
 markers leave hardly more than its plates do."""
@@ -61,12 +55,14 @@ def learn(
         rounds: through all numbers.
         progress: receives progress.
     """
+    recordings = [_busiest(data) for data in recordings]
+    part = Part(progress, 0.0, 0.95)
     x = np.log(_numbers(start))
     steps = np.full(len(x), FIRST_STEP)
     best = hidden_score(recordings, partial(smoothed, settings=_settings(np.exp(x), start)))
     for turn in range(rounds):
         for place in range(len(x)):
-            progress((turn + place / len(x)) / rounds, f"hidden wrench over the kinematics' error: {np.exp(best):.3f}")
+            part((turn + place / len(x)) / rounds, f"hidden wrench over the kinematics' error: {np.exp(best):.3f}")
             moved = False
             for sign in (1.0, -1.0):
                 while steps[place] >= SMALLEST:
@@ -80,50 +76,66 @@ def learn(
                     break
             if not moved:
                 steps[place] *= 0.5
-    return _settings(np.exp(x), start)
+    return learn_leaning(recordings, _settings(np.exp(x), start))
 
 
-def hidden_patterns(data: CentroidalData, seconds: float) -> Iterator[np.ndarray]:
-    """(N,) masks of stance to hide, each of stretches that long; of flights if ``seconds`` is zero.
+def learn_leaning(recordings: Sequence[CentroidalData], settings: SmootherSettings) -> SmootherSettings:
+    """The same settings, leaning as these recordings' hidden moments ask for: a linear problem.
 
-    Together they cover every loaded stretch once.
+    Every recording and kind of hiding counts alike, by its error over that of the kinematics.
+
+    Raises:
+        InvalidValue: nothing of the recordings can be hidden.
     """
-    known, up = data.known, data.force[:, 2]
-    if seconds == 0.0:
-        spans = list(flights(data, by_motion=False))
-    else:
-        size, margin = round(seconds * data.rate), round(MARGIN * data.rate)
-        loaded = stretches(known & (up > LOADED * data.mass * GRAVITY))
-        spans = [
-            (first, first + size)
-            for begin, end in loaded
-            for first in range(begin + margin, end - margin - size + 1, size)
-        ]
-    groups: list[list[tuple[int, int]]] = []
-    for span in spans:
-        free = [group for group in groups if span[0] - group[-1][1] >= APART * data.rate]
-        free[0].append(span) if free else groups.append([span])
-    for group in groups:
-        mask = np.zeros(len(data), bool)
-        for begin, end in group:
-            mask[begin:end] = True
-        yield mask
+    alone = replace(settings, leaning=NONE)
+    square, right = np.zeros((AXES, 3, 3)), np.zeros((AXES, 3))
+    for data in recordings:
+        for seconds in (0.0, *HIDDEN):
+            found = [_errors(data, frames, alone) for frames in hidden_patterns(data, seconds)]
+            size = sum(float(np.sum(bare**2)) for bare, _, _ in found)
+            for _, base, changes in found if size > 0.0 else ():
+                square += np.einsum("nai,naj->aij", changes, changes) / size
+                right -= np.einsum("nai,na->ai", changes, base) / size
+    if not square.any():
+        raise InvalidValue(f"nothing can be learnt here: no stance of {HIDDEN[0]:g} s with forces and moments")
+    ridge = RIDGE * np.trace(square, axis1=1, axis2=2)[:, None, None] / 3.0 * np.eye(3)
+    numbers = np.linalg.solve(square + ridge, (right + ridge[:, :, 0])[:, :, None])[:, :, 0]
+    aloft, carried, slope = ((float(x), float(y), float(z)) for x, y, z in numbers.T)
+    return replace(settings, leaning=Leaning(aloft, carried, slope))
 
 
-def wrench_error(data: CentroidalData, wrench: np.ndarray, frames: np.ndarray) -> np.ndarray:
-    """(n, 6) wrench less the measured one in chosen frames (N,), through the band, moments about the kinematic CoM."""
-    values = np.concatenate([wrench - data.wrench, data.com], axis=1)
-    values[~np.isfinite(data.wrench).all(axis=1)] = np.nan
-    values = low_pass(values, data.rate, BAND, longest_gap=0.0)
-    error, com = values[frames, :6], values[frames, 6:]
-    error[:, AXES:] -= np.cross(com, error[:, :AXES])
-    return error if data.has_moment else np.where(np.arange(2 * AXES) < AXES, error, 0.0)
+def _errors(
+    data: CentroidalData, frames: np.ndarray, alone: SmootherSettings
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Moments' errors (n, 3) of the kinematics, and with their rate put where the wrench is hidden; (n, 3, 3) how each
+    number of a leaning changes them.
+    """
+    found = smoothed(data.hidden(frames), alone)
+    needed = found.wrench
+    difference = found.momentum_rate - data.momentum_rate
+    needed[:, AXES:] -= difference
+
+    def error(wrench: np.ndarray) -> np.ndarray:
+        return wrench_error(data, np.where(frames[:, None], wrench, data.wrench), frames)[:, AXES:]
+
+    base = error(needed)
+    columns = []
+    for number in np.moveaxis(seen(data, found.acceleration), 2, 0):
+        moved = needed.copy()
+        moved[:, AXES:] += number * difference
+        columns.append(error(moved) - base)
+    bare = wrench_error(data, kinematic_wrench(data), frames)[:, AXES:]
+    return bare, base, np.stack(columns, axis=2)
 
 
-def kinematic_wrench(data: CentroidalData) -> np.ndarray:
-    """(N, 6) contact wrench about the world origin that the kinematics need."""
-    force = data.mass * (data.acceleration + np.array([0.0, 0.0, GRAVITY]))
-    return np.concatenate([force, data.momentum_rate + np.cross(data.com, force)], axis=1)
+def _busiest(data: CentroidalData) -> CentroidalData:
+    """The part of a recording in which the body turns most while its wrench is known."""
+    size = round(LONGEST * data.rate)
+    if len(data) <= size:
+        return data
+    turning = np.concatenate([[0.0], np.cumsum(data.known * np.sum(data.momentum_rate**2, axis=1))])
+    start = int(np.argmax(turning[size:] - turning[:-size]))
+    return data.part(start, start + size)
 
 
 def adapted(data: CentroidalData, settings: SmootherSettings = USUAL) -> SmootherSettings:
@@ -178,31 +190,6 @@ def chosen_cutoffs(data: CentroidalData, grid: Sequence[ComplementarySettings] =
     if not fitting:
         raise InvalidValue(f"{data.rate:g} samples a second are too few for all cut-offs there are to choose from")
     return min(fitting, key=lambda settings: hidden_score([data], partial(complementary, settings=settings)))
-
-
-def hidden_score(
-    recordings: Sequence[CentroidalData], estimator: Callable[[CentroidalData], CentroidalEstimate]
-) -> float:
-    """Mean logarithm of the error over that of the kinematics, force and moment, over trials and kinds of hiding."""
-    found = []
-    for data in recordings:
-        bare = kinematic_wrench(data)
-        for seconds in (0.0, *HIDDEN):
-            sums = np.zeros((2, 2))
-            for frames in hidden_patterns(data, seconds):
-                wrench = np.where(frames[:, None], estimator(data.hidden(frames)).wrench, data.wrench)
-                for row, tried in enumerate((wrench, bare)):
-                    error = wrench_error(data, tried, frames) ** 2
-                    sums[row] += error[:, :AXES].sum(), error[:, AXES:].sum()
-            told = sums[1] > 0.0
-            if told[0] and (told[1] or not data.has_moment):
-                found.append(0.5 * np.log(sums[0, told] / sums[1, told]).mean())
-    if not found:
-        raise InvalidValue(
-            f"nothing can be learnt here: no stance of {HIDDEN[0]:g} s with forces and moments that the kinematics do "
-            "not explain exactly"
-        )
-    return float(np.mean(found))
 
 
 def _numbers(settings: SmootherSettings) -> np.ndarray:

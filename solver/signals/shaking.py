@@ -33,6 +33,8 @@ PIECE = 4096
 """Frames shaken at once."""
 SEGMENT = 64
 """Frames judged at once, of which the quieter half counts: a heel strike is no noise of a camera."""
+SHORTEST = 24
+"""The same of a recording too short for two of them: a jump that was cut out."""
 
 
 def noise_floor(
@@ -51,22 +53,23 @@ def noise_floor(
         None where nothing can be said: uneven or slow frames, or too few.
     """
     grid, same = uniform_times(np.asarray(times, float))
-    if not same or len(grid) < 2 * SEGMENT:
+    size = min(SEGMENT, len(grid) // 2)
+    if not same or size < SHORTEST:
         return None
     rate = rate_of_grid(grid)
     edges = np.linspace(ABOVE * preset.cutoff, 0.5 * BELOW * rate, BANDS + 1)
-    frequencies = np.fft.rfftfreq(SEGMENT, 1.0 / rate)
+    frequencies = np.fft.rfftfreq(size, 1.0 / rate)
     bands = [(frequencies >= low) & (frequencies < high) for low, high in pairwise(edges)]
     if not all(band.any() for band in bands):
         return None
     smooth = smooth_motion(rig, grid, q, preset).q
     rest = difference(rig, smooth, q)
-    window = np.hanning(SEGMENT)[:, None]
+    window = np.hanning(size)[:, None]
     found = []
-    for start in range(0, len(rest) - SEGMENT + 1, SEGMENT // 2):
-        if usable is not None and not usable[start : start + SEGMENT].all():
+    for start in range(0, len(rest) - size + 1, size // 2):
+        if usable is not None and not usable[start : start + size].all():
             continue
-        spectrum = np.fft.rfft(window * rest[start : start + SEGMENT], axis=0) / np.linalg.norm(window)
+        spectrum = np.fft.rfft(window * rest[start : start + size], axis=0) / np.linalg.norm(window)
         found.append([np.real(spectrum[band].T @ spectrum[band].conj()) / band.sum() for band in bands])
     if not found:
         return None

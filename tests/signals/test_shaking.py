@@ -33,6 +33,16 @@ def test_white_noise_is_found() -> None:
     assert joints.max() < 1.5 * NOISE
 
 
+@pytest.mark.parametrize("seconds", [0.5, 0.9])
+def test_a_jump_that_was_cut_out_tells_its_noise(seconds: float) -> None:
+    """Half a second is enough for a floor on the scale of the noise; a quarter is not, and says so."""
+    rig = small_rig()
+    floor = noise_floor(rig, *swinging(NOISE, seconds), PRESET)
+    assert floor is not None
+    assert 0.5 * NOISE < np.median(np.sqrt(np.diag(floor))[6:]) < 1.5 * NOISE
+    assert noise_floor(rig, *swinging(NOISE, 0.25), PRESET) is None
+
+
 def test_a_smooth_motion_has_no_floor() -> None:
     """What a filter already took away is not found, and the cut-off asked for is kept."""
     rig = small_rig()
