@@ -2,7 +2,8 @@
 
 What is measured on a recording uses the noise of the half that it is not in. The command learns both halves anew, from
 the numbers below, and prints them; it takes many minutes. The form of the model and what a leaning looks at were chosen
-while looking at all trials, its numbers were not; plates' noise and gain are those of good plates and of the laboratories' disagreements on mass.
+while looking at all trials, its numbers were not; plates' noise and gain are those of good plates and of the
+laboratories' disagreements on mass.
 """
 
 from __future__ import annotations

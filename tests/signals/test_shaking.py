@@ -83,10 +83,3 @@ def test_shaken_copies_carry_as_much_noise_again() -> None:
     same = tuple(Shaken(rig, times, q, PRESET, floor, "a"))
     assert np.array_equal(copies[0].q, same[0].q)
     assert not np.array_equal(copies[0].q, copies[1].q)
-
-
-def test_short_recordings_tell_nothing() -> None:
-    """A second of motion is too short to know its noise."""
-    rig = small_rig()
-    times, q = swinging(NOISE, seconds=1.0)
-    assert noise_floor(rig, times, q, PRESET) is None
