@@ -6,16 +6,14 @@ import numpy as np
 
 from ..coordinates import joint_places, to_manifold
 from ..rig import ROOT_NV, Rig
-from .pairs import LinkPair, joints_between
+from .pairs import LinkPair, relatives
 
 SAMPLES = 96
 """Postures that are looked at, the neutral one among them."""
 ALWAYS_NEAR = 0.005
-"""[m] Links that no posture parts by more lie beside each other by construction."""
+"""[m] Links that no posture parts by more (in a compound joint: not the neutral one) touch by construction."""
 CONSTANT = 0.005
 """[m] A distance that varies by no more is the same in every posture."""
-CLOSE_RELATIVES = 2
-"""Joints between two links of one compound joint: what they do to each other the motion does not decide."""
 UNKNOWN_RANGE = 0.8
 """[rad, m] to each side of zero, for joints whose range is not known."""
 
@@ -41,22 +39,21 @@ def by_construction(
 ) -> tuple[tuple[LinkPair, ...], dict[LinkPair, float]]:
     """Pairs that touch by construction, and the overlap [m] of pairs that overlap more or less in every posture.
 
-    The first lie at one distance, or are parts of one compound joint; the others may overlap no deeper than they do in
-    the neutral posture.
+    The first lie at one distance, or nestle in one compound joint where every joint is at zero: their hulls say more
+    than they are. The others may overlap no deeper than they do in the neutral posture.
 
     Args:
         rig: whose links.
         pairs: P of them.
         distances: (N, P) [m] in the `sampled_postures`.
     """
-    parted = joints_between(rig)
+    related = relatives(rig)
     touching, unavoidable = [], {}
     for pair, values in zip(pairs, distances.T):
-        if values.max(initial=-np.inf) >= ALWAYS_NEAR:
-            continue
-        joints = parted[rig.index(pair[0]), rig.index(pair[1])]
-        if joints <= CLOSE_RELATIVES or np.ptp(values) <= CONSTANT:
+        near = values.max(initial=-np.inf) < ALWAYS_NEAR
+        compound = related[rig.index(pair[0]), rig.index(pair[1])]
+        if (compound and values[0] < ALWAYS_NEAR) or (near and np.ptp(values) <= CONSTANT):
             touching.append(pair)
-        else:
+        elif near:
             unavoidable[pair] = max(0.0, -float(values[0]))
     return tuple(touching), unavoidable

@@ -13,6 +13,8 @@ LinkPair = tuple[str, str]
 
 CLUSTER = 0.06
 """Joint centres closer than this share of the rig's extent make one compound joint (a hip of three motors)."""
+CLOSE_RELATIVES = 2
+"""Joints between two links of one compound joint, however far they are from each other."""
 
 FOOT = ("foot", "ankle")
 LOWER_LEG = ("shank",)
@@ -73,10 +75,25 @@ def _paper(rig: Rig) -> list[LinkPair]:
 
 
 def _neighbours(rig: Rig) -> np.ndarray:
-    """(L, L) True for links that one joint, one cluster of joints, or one mechanism of coupled joints connects."""
+    """(L, L) True for links that one joint or one mechanism of coupled joints connects, or a cluster of joints.
+
+    Links of a cluster that both have meshes are no neighbours for that: an upper arm hits the chest. Solids drawn for
+    them are too rough to tell.
+    """
+    meshed = {shape.link for shape in rig.shapes if shape.kind == "mesh"}
+    exact = np.array([link in meshed for link in rig.links])
+    return (joints_between(rig) <= 1) | (_clustered(rig) & ~(exact[:, None] & exact)) | _coupled(rig)
+
+
+def relatives(rig: Rig) -> np.ndarray:
+    """(L, L) True for links of one compound joint: what nestles there nestles by construction."""
+    return (joints_between(rig) <= CLOSE_RELATIVES) | _clustered(rig)
+
+
+def _clustered(rig: Rig) -> np.ndarray:
+    """(L, L) True for links that one cluster of joints connects."""
     centres = rig.rest[1]
-    largest = CLUSTER * float(np.linalg.norm(np.ptp(centres, axis=0)))
-    return (joints_between(rig) <= 1) | (_spread(rig, centres) <= largest) | _coupled(rig)
+    return _spread(rig, centres) <= CLUSTER * float(np.linalg.norm(np.ptp(centres, axis=0)))
 
 
 def _coupled(rig: Rig) -> np.ndarray:

@@ -10,6 +10,7 @@ import pytest
 from solver.errors import InvalidValue, UnknownLink
 from solver.feasibility import CapsulePairs, CheckOptions, CollisionDetector, Mechanics, check_motion, collision_pairs
 from solver.feasibility.capsules import segment_distance
+from solver.feasibility.construction import by_construction
 from solver.feasibility.shapes import bounding_capsules, fitted_shape
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
@@ -232,6 +233,26 @@ def test_what_touches_by_construction_is_left_out() -> None:
     detector = CollisionDetector(rig, CheckOptions(pairs=(("pelvis", "head"),)))
     assert detector.pairs == ()
     assert any("by construction" in note and "head" in note for note in detector.notes)
+
+
+def test_what_nestles_in_a_compound_joint_is_left_out() -> None:
+    """Links of one compound joint that lie close where joints are at zero may do so anywhere; distant ones may not."""
+    rig = RIGS[0]
+    link = next(k for k, parent in enumerate(rig.parents) if parent > 0)
+    pair = (rig.links[rig.parents[rig.parents[link]]], rig.links[link])
+    assert by_construction(rig, (pair,), np.array([[0.001], [0.02]])) == ((pair,), {})
+    assert by_construction(rig, (pair,), np.array([[0.02], [0.001], [-0.01]])) == ((), {})
+
+
+def test_meshes_of_a_compound_joint_are_watched() -> None:
+    """Of a shoulder of three joints with meshes, the upper arm may not enter the chest; with rough solids it may."""
+    rig = hrp2()
+    pair = ("chest", "right_upper_arm")
+    assert pair not in collision_pairs(rig)
+    corners = np.array([[0.0, 0.0, 0.0], [0.1, 0.0, 0.0], [0.0, 0.1, 0.0], [0.0, 0.0, 0.1]])
+    faces = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+    meshes = [Shape(link, "mesh", (1.0, 1.0, 1.0), np.eye(3), np.zeros(3), corners, faces) for link in pair]
+    assert pair in collision_pairs(replace(rig, shapes=tuple(meshes)))
 
 
 def test_listed_pairs_may_touch() -> None:

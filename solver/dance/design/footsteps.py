@@ -218,11 +218,19 @@ class Footwork:
             footing = self.footing(OVER[side], side)
             lift, trouble = self._planner.straight(f"lift the {free} foot", shifted, lifted, footing, "step")
             if lift is not None:
-                trouble = self._planner.low(lift, footing)
+                trouble = self._planner.low(lift, footing) or self._cramped(lifted, footing)
                 if not trouble:
                     self._steps[OVER[side], side] = lift
                     return lifted
         raise InvalidValue(f"rig {self._legged.rig.name!r} cannot lift its {free} foot: {trouble}")
+
+    def _cramped(self, y: np.ndarray, footing: Footing) -> str:
+        """What to say of a station (D,) from which no search could set out: it lies too near its limits."""
+        coarse = self._planner.coarse
+        checks = coarse.checks(np.zeros(1), self._legged.still(y[None], footing.solved)[1], footing.anchors)
+        if coarse.worst(checks)[0] >= 0.0:
+            return ""
+        return "; ".join(str(failure) for failure in checks.worst_failures) or "it is too near its limits there"
 
     def _forward(self) -> np.ndarray:
         """Right foot forward, the weight above the left one."""

@@ -110,7 +110,7 @@ def draw_pool(
         checks = checker.checks(np.arange(float(len(y))), curves, footing.anchors)
         y = y[checker.worst(checks) >= 0.0]
         if not found and not len(y):
-            troubles.add(checks)
+            troubles.add(checks, checker.slack)
             if troubles.hopeless:
                 break
         kept.append(y)
@@ -134,11 +134,12 @@ class _Troubles:
     frames: int = 0
     counts: dict[tuple[str, str], int] = field(default_factory=dict)
 
-    def add(self, checks: Checks) -> None:
-        """Count every item of every check that fails."""
+    def add(self, checks: Checks, slack: float) -> None:
+        """Count every item of every check that is refused, with a multiple of each check's slack kept."""
         self.frames += len(checks)
         for margin in checks.margins:
-            for item, count in zip(margin.items, (margin.values < -margin.tolerance).sum(axis=0)):
+            least = slack * margin.check.slack - margin.tolerance
+            for item, count in zip(margin.items, (margin.values < least).sum(axis=0)):
                 if count:
                     self.counts[margin.name, item] = self.counts.get((margin.name, item), 0) + int(count)
 

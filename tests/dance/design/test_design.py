@@ -195,6 +195,15 @@ def test_chosen_postures_beat_random_ones() -> None:
         assert found.criterion(RIG.masses, "static") > value
 
 
+def test_what_no_posture_keeps_is_named_with_the_slack_that_was_asked() -> None:
+    """Postures that keep every limit, but by less than the search asks, are refused for what they keep too little."""
+    legged, structure = LeggedRig(RIG, shrink=0.4), base_parameters(RIG)
+    footing = legged.footing("both")
+    checker = SegmentChecker(RIG, CheckOptions(shrink=0.4), 50.0)
+    with pytest.raises(InvalidValue, match="fails in every one"):
+        draw_pool(legged, checker, footing, legged.home(footing), structure, Draw(5, 0, most=400))
+
+
 def test_rebalancing_brings_the_zmp_to_its_goals() -> None:
     """(20): on the straight path the zero-moment point stays within a few millimetres of where it should be."""
     legged = LeggedRig(RIG, shrink=0.4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from solver.contacts.support import convex_polygon
 from solver.dance.design.design import RING, DanceOptions, human_options, transition_planner
 from solver.dance.design.footsteps import STEPS, Footwork
 from solver.errors import InvalidValue
-from solver.rig import Rig
+from solver.rig import ROOT_NV, Rig
 from solver.rigs import hrp2, human
 from solver.trajectory.rebalancing import GRAVITY, Rebalancer
 from solver.trajectory.segment import fine
@@ -97,3 +98,21 @@ def test_a_foot_put_forward_clears_the_floor(rig: Rig, options: DanceOptions) ->
     assert PLANNER.swing == 0.02
     assert not footwork.notes
     assert step.duration == pytest.approx(options.quickest_step)
+
+
+def test_searches_can_set_out_from_every_station(footwork: Footwork) -> None:
+    """On one foot a body keeps the room that searches ask for: an ankle that ended just beyond it closed every way."""
+    lifted = footwork.station("left")
+    legged = PLANNER.legged
+    turned = np.abs(lifted - footwork.station("over left"))
+    ankle = next(k for k in legged.leg_columns["right"][::-1] if turned[k] > 0.05)
+    limits = legged.rig.limits
+    ends = {True: limits.upper.copy(), False: limits.lower.copy()}
+    bends = lifted[ankle] > 0.0
+    ends[bends][ankle - ROOT_NV] = lifted[ankle] + (0.002 if bends else -0.002)
+    rig = replace(legged.rig, limits=replace(limits, upper=ends[True], lower=ends[False]))
+    planner = transition_planner(rig, human_options())
+    own = Footwork(planner)
+    footing = own.footing("over left", "left")
+    still = planner.legged.still(own.station("left")[None], footing.solved)[1]
+    assert planner.coarse.margins(still, footing.anchors)[0] >= 0.0
