@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 EXPLANATION = """
 Follows a motion (.motion.npz, a study's folder with --trial, a dance), segments (.bvh, AMASS and SMPL-X .npz) or
 markers (with --calibration, or the subject's --sex, --height and --mass). Feet stand where the followed feet stand,
-joint limits are kept, and the motion becomes slower where joints would be too fast. What then fails in balance, torque
-or collision is repaired; the verdict is printed before and after.
+joint limits are kept, and the motion becomes slower where joints would be too fast. What would fall or overload a
+joint has its centre of mass led over its feet, from rest to rest, with shorter steps and milder where it must; what
+then still fails is repaired by moving it least. The verdict is printed before and after.
 
 Which link is led by what is a preset (HRP-2, HOAP-3, iCub, G1, people), told by names, or guessed from the joints; it
 is printed, written as mapping.json, and can be corrected and named with --mapping.

@@ -21,6 +21,7 @@ from ...scene.summary import SUMMARY, SceneSummary
 from ...tracking.bone_mapping import MAPPING, BoneMapping
 from ...tracking.retargeting.performer import Performer
 from ...tracking.retargeting.retarget import Retargeted, RetargetOptions, retargeted
+from ...trajectory.balanced import balanced
 from ..authoring.keys import Keyed, Samples
 from ..authoring.repair import RepairOptions
 from .answer import Answer
@@ -58,6 +59,8 @@ class Followed:
         found: as it was led.
         before: checks of it.
         held: what it is held to.
+        led: the same with its centre of mass led over its feet; None where nobody asked for it, or it fails no less.
+        after_led: checks of that.
         answer: the repair; None where nobody asked for one, or nothing fails.
     """
 
@@ -65,20 +68,29 @@ class Followed:
     found: Retargeted
     before: Checks
     held: Held
+    led: Retargeted | None = None
+    after_led: Checks | None = None
     answer: Answer | None = None
 
     def __repr__(self) -> str:
         return f"{self.found.rig.name} follows {self.name!r}: {self.message}"
 
     @property
+    def balanced(self) -> Retargeted:
+        """With its centre of mass led over its feet, if it was."""
+        return self.found if self.led is None else self.led
+
+    @property
     def motion(self) -> Motion:
         """What the rig is to do: repaired, if it was."""
-        return self.found.motion if self.answer is None else self.answer.keyed.motion(self.found.motion.rate)
+        return self.balanced.motion if self.answer is None else self.answer.keyed.motion(self.found.motion.rate)
 
     @property
     def after(self) -> Checks:
         """Checks of that."""
-        return self.before if self.answer is None else self.answer.checks
+        if self.answer is not None:
+            return self.answer.checks
+        return self.before if self.after_led is None else self.after_led
 
     @property
     def message(self) -> str:
@@ -91,8 +103,10 @@ class Followed:
         mapping = self.found.mapping
         rows = [(link, segment, f"{w:g}") for link, segment, w in zip(mapping.links, mapping.segments, mapping.weights)]
         parts = [table(("link", "led by", "weight"), rows), f"places are scaled by {mapping.scale:.3f}", ""]
-        parts += [f"note: {note}" for note in self.found.told]
+        parts += [f"note: {note}" for note in self.balanced.told]
         parts += ["", "as led", verdict_table(self.before), verdict_sentence(self.before)]
+        if self.after_led is not None:
+            parts += ["", "balanced", verdict_table(self.after_led), verdict_sentence(self.after_led)]
         if self.before.left_out:
             parts.append(left_out_sentence(self.before))
         if self.answer is not None:
@@ -106,14 +120,14 @@ class Followed:
     @property
     def schedule(self) -> Schedule:
         """When which foot stands where."""
-        return self.found.schedule if self.answer is None else self.answer.keyed.schedule
+        return self.balanced.schedule if self.answer is None else self.answer.keyed.schedule
 
     def summary(self) -> SceneSummary:
         """The verdict after the repair for a scene; the notes tell the one before, and what leads what."""
         mapping, checks, times = self.found.mapping, self.after, self.motion.times
         start, stop = float(times[0]), float(times[-1])
-        notes = [] if self.answer is None else [f"as led: {verdict_sentence(self.before)}"]
-        notes += [*self.found.told, f"places are scaled by {mapping.scale:.3f}"]
+        notes = [] if self.after is self.before else [f"as led: {verdict_sentence(self.before)}"]
+        notes += [*self.balanced.told, f"places are scaled by {mapping.scale:.3f}"]
         notes += [f"{link} is led by {segment}" for link, segment in zip(mapping.links, mapping.segments)]
         return SceneSummary(
             "retarget", "feasible" if checks.feasible else "infeasible", checks.feasible,
@@ -152,7 +166,8 @@ def retarget(
     """Let a rig dance what a person, or another rig, did.
 
     Links turn as the segments that lead them do, feet stand where the followed feet stand, joint limits and speeds are
-    kept (more slowly where they must), and what would fall or overload a joint is repaired by moving it least.
+    kept (more slowly where they must). What would fall or overload a joint has its centre of mass led over its feet,
+    with shorter steps and milder where it must; what then still fails is repaired by moving it least.
 
     Args:
         source: a motion of any rig (its file, or what was read of it), or segments as `Performer.of_segments` has them.
@@ -178,12 +193,21 @@ def retarget(
         motion = loaded.sampled(None, STATED)
         source = Performer.of_motion(loaded.rig, motion, loaded.name if own else loaded.name.split(".")[0])
     held = Held() if held is None else held
+    options = RetargetOptions() if options is None else options
     found = retargeted(source, rig, mapping, options, Part(progress, 0.0, 0.3))
     before = check_motion(rig, found.motion, found.schedule, held.checks)
-    answer = None
-    if held.repair is not None and not before.feasible:
-        samples = Samples(found.motion.times, found.motion.q)
-        keyed = Keyed(rig, (), found.schedule, samples, name=source.name, checks=held.checks)
-        answer = repair(keyed, held.checks, held.repair, rate=found.motion.rate, progress=Part(progress, 0.3, 1.0))
+    if held.repair is None or before.feasible:
+        return Followed(source.name, found, before, held)
+    led: Retargeted | None = balanced(source, found, options, Part(progress, 0.3, 0.6))
+    assert led is not None
+    after_led: Checks | None = check_motion(rig, led.motion, led.schedule, held.checks)
+    assert after_led is not None
+    if after_led.failed.mean() >= before.failed.mean():
+        led = after_led = None
+    answer, best, verdict = None, led or found, after_led or before
+    if not verdict.feasible:
+        samples = Samples(best.motion.times, best.motion.q)
+        keyed = Keyed(rig, (), best.schedule, samples, name=source.name, checks=held.checks)
+        answer = repair(keyed, held.checks, held.repair, rate=found.motion.rate, progress=Part(progress, 0.6, 1.0))
     progress(1.0, "followed")
-    return Followed(source.name, found, before, held, answer)
+    return Followed(source.name, found, before, held, led, after_led, answer)

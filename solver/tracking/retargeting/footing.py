@@ -8,23 +8,27 @@ that no corner of the sole goes deeper than the followed sole's lowest point, sc
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+from scipy.interpolate import BSpline
 
 from ...arrays import stretches
 from ...contacts.schedule import Anchor, Phase, Schedule, flat_on_ground
 from ...person import SIDES
 from ...rig import Rig
 from ...so3 import exp, log, nearest
-from ..anatomy import LEG
+from ..anatomy import LEG, anatomy_of, centres
 from ..bone_mapping import BoneMapping
+from .between import places_at, stands_at, turns_at
 from .performer import Performer
 
 EASE, TURNING = 0.3, 0.5
 """Shares of a swing in which it leaves rest, and comes back to it; the foot's turn takes longer, as it is farthest from
 flat where a person's foot leaves the floor."""
+DEGREE, PIECES, REST = 5, 8, 3
+"""Of the splines of swings' heights; so many equal control values are rest without acceleration."""
 STILL_LEG = 0.05
 """[m] Height of a stance over the lowest one, scaled, from which it counts as one on something raised."""
 
@@ -55,6 +59,17 @@ class Footing:
         heights = [a.position[2] for anchors in self.anchors for a in anchors]
         return float(max(heights) - min(heights)) if heights else 0.0
 
+    def paced(self, clock: np.ndarray, pace: np.ndarray) -> Footing:
+        """The same at times (M,) [s] of a clock that shows these times (M,) of it."""
+        times, stands = self.times, self.stands
+        return replace(
+            self,
+            times=clock,
+            rotations=np.array([turns_at(times, turns, pace, own) for turns, own in zip(self.rotations, stands)]),
+            positions=np.array([places_at(times, places, pace, own) for places, own in zip(self.positions, stands)]),
+            stands=np.array([stands_at(times, own, pace) for own in stands]),
+        )
+
     def schedule(self, times: np.ndarray | None = None) -> Schedule:
         """When which patch stands where; ``times`` (N,) [s] where the pace has changed."""
         times = self.times if times is None else times
@@ -73,7 +88,9 @@ class Footing:
         return Schedule(tuple(phases))
 
 
-def footing(performer: Performer, rig: Rig, mapping: BoneMapping, stances: Mapping[str, np.ndarray]) -> Footing:
+def footing(
+    performer: Performer, rig: Rig, mapping: BoneMapping, stances: Mapping[str, np.ndarray], stride: float = 1.0
+) -> Footing:
     """Where a rig's feet go.
 
     Args:
@@ -81,8 +98,12 @@ def footing(performer: Performer, rig: Rig, mapping: BoneMapping, stances: Mappi
         rig: that follows.
         mapping: which segment leads what.
         stances: (N,) True where each side's foot stands.
+        stride: ratio of horizontal ways to the followed ones, scaled; feet stay as far apart sideways.
     """
     sides, scale = rig.sides, mapping.scale
+    starts = centres(rig, anatomy_of(rig).parts)
+    apart = 0.5 * float(np.linalg.norm(np.subtract(*(starts[f"{side}_{LEG[-1]}"][:2] for side in SIDES))))
+    outwards = stride * mapping.spread + (1.0 - stride) * apart
     floor = min(float(np.quantile(performer.sole(side)[:, :, 2].min(axis=1), 0.05)) for side in SIDES)
     links, turns, places, planted = [], [], [], []
     for side in SIDES:
@@ -90,8 +111,8 @@ def footing(performer: Performer, rig: Rig, mapping: BoneMapping, stances: Mappi
         link = rig.index(patch.link)
         column = mapping.links.index(patch.link)
         turn = performer.turn(f"{side}_{LEG[-1]}") @ mapping.turns[column]
-        place = scale * performer.place(f"{side}_{LEG[-1]}")
-        out = _left(performer) * (mapping.spread if side == "left" else -mapping.spread)
+        place = scale * performer.place(f"{side}_{LEG[-1]}") * [stride, stride, 1.0]
+        out = _left(performer) * (outwards if side == "left" else -outwards)
         place = place + out
         lowest = scale * np.maximum(performer.sole(side)[:, :, 2].min(axis=1) - floor, 0.0)
         own, path, anchors = _path(rig, patch.name, turn, place, lowest, stances[side])
@@ -136,7 +157,7 @@ def _path(
         rest = np.interp(share, [0.0, 1.0], base if before and after else [max(base)] * 2)
         clear = rest * (1.0 - ease) + ease * np.maximum(lowest[span] - level, 0.0)
         low = (turn[span, 2] @ corners.T).min(axis=1)
-        place[span, 2] = clear - low
+        place[span, 2] = _even(clear - low, before is not None, after is not None)
     for anchor, (start, stop) in zip(anchors, runs):
         turn[start:stop], place[start:stop] = anchor.rotation, anchor.position
     return turn, place, tuple(anchors)
@@ -158,6 +179,25 @@ def _bent(
     turned = first[0] @ exp(along * log(first[0].T @ last[0]))
     own = log(np.swapaxes(turned, 1, 2) @ turn)
     return turned @ exp(turning[:, None] * own), way + ease[:, None] * (place - chord), ease
+
+
+def _even(heights: np.ndarray, rests: bool, comes_to_rest: bool) -> np.ndarray:
+    """A swing's heights (n,) without the corners that they have where another corner of the sole becomes the lowest.
+
+    A spline of few pieces, at rest at the ends where the foot stands before or after.
+    """
+    pieces = min(PIECES, (len(heights) - 1) // 3)
+    if pieces < 2:
+        return heights
+    share = np.linspace(0.0, 1.0, len(heights))
+    knots = np.concatenate([np.zeros(DEGREE), np.linspace(0.0, 1.0, pieces + 1), np.ones(DEGREE)])
+    basis = BSpline.design_matrix(share, knots, DEGREE).toarray()
+    count = basis.shape[1]
+    first, last = (REST if own else 0 for own in (rests, comes_to_rest))
+    fixed = np.concatenate([np.full(first, heights[0]), np.zeros(count - first - last), np.full(last, heights[-1])])
+    free = slice(first, count - last)
+    fixed[free] = np.linalg.lstsq(basis[:, free], heights - basis @ fixed, rcond=None)[0]
+    return np.asarray(basis @ fixed)
 
 
 def _smooth(share: np.ndarray) -> np.ndarray:

@@ -33,15 +33,14 @@ def stretched(times: np.ndarray, factors: np.ndarray) -> np.ndarray:
     return np.asarray(times[0] + np.concatenate([[0.0], np.cumsum(np.diff(times) * factors)]))
 
 
-def turns_at(times: np.ndarray, turns: np.ndarray, instants: np.ndarray) -> np.ndarray:
-    """Rotations (M, ..., 3, 3) between those (N, ..., 3, 3) of times (N,): they rest where neighbours are equal."""
-    between = PchipInterpolator(times, continuous(to_quaternion(turns)), axis=0)(instants)
-    return to_matrix(between / np.linalg.norm(between, axis=-1, keepdims=True))
+def instants(ends: np.ndarray, step: float) -> np.ndarray:
+    """Even times (M,) [s] within ``ends``."""
+    return np.asarray(ends[0] + step * np.arange(int(np.floor((ends[-1] - ends[0]) / step + 1e-9)) + 1))
 
 
-def places_at(times: np.ndarray, places: np.ndarray, instants: np.ndarray) -> np.ndarray:
-    """Places (M, ...) between those (N, ...) of times (N,): they rest where neighbours are equal."""
-    return np.asarray(PchipInterpolator(times, places, axis=0)(instants))
+def pace_at(ends: np.ndarray, times: np.ndarray, instants: np.ndarray) -> np.ndarray:
+    """Times (M,) [s] of the recording at instants (M,), when its frames (N,) come at ``ends``; pace does not jump."""
+    return np.asarray(PchipInterpolator(ends, times)(np.clip(instants, ends[0], ends[-1])))
 
 
 def poses_at(times: np.ndarray, poses: Poses, instants: np.ndarray) -> Poses:
@@ -49,3 +48,14 @@ def poses_at(times: np.ndarray, poses: Poses, instants: np.ndarray) -> Poses:
     quaternions = CubicSpline(times, continuous(to_quaternion(poses.turn)))(instants)
     turn = to_matrix(quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True))
     return Poses(turn, CubicSpline(times, poses.y)(instants))
+
+
+def eased(clock: np.ndarray, length: float, lasts: float) -> np.ndarray:
+    """Time (N,) [s] of a motion so long, at times (N,) [s] of a clock on which it lasts longer: slow at both ends only.
+
+    Pace grows from nothing to that of the clock, without a jump of pace or of its change.
+    """
+    span = lasts - length
+    shares = (np.clip(way / span, 0.0, 1.0) for way in (clock, lasts - clock))
+    first, last = (span * x**3 * (1.0 - 0.5 * x) for x in shares)
+    return np.where(clock < span, first, np.where(lasts - clock < span, length - last, clock - 0.5 * span))

@@ -24,6 +24,8 @@ FIRM = 1e4
 """Weight of the feet over everything else: what is left of their errors is micrometres."""
 BASE = 2.0
 """Weight of a metre of the root's place over a metre by which an orientation's error moves a point at `RADIAN`."""
+HEIGHT = 200.0
+"""The same of its height, where the centre of mass is led: it is as low as the legs ask."""
 POSTURE = 3e-4
 """Weight of a radian away from the posture at rest."""
 DAMPING = 1e-5
@@ -50,15 +52,18 @@ class Wanted:
         turns: (N, O, 3, 3) orientations of the mapping's links, world; the feet's among them as they are led.
         feet: (N, F, 3) [m] where the origins of the feet's links go.
         base: (N, 3) [m] where the middle between the hips goes.
+        com: (N, 2) [m] over where the centre of mass goes; the middle between the hips then only keeps its height.
     """
 
     turns: np.ndarray
     feet: np.ndarray
     base: np.ndarray
+    com: np.ndarray | None = None
 
     def frames(self, chosen: np.ndarray | slice) -> Wanted:
         """Some of the frames."""
-        return Wanted(self.turns[chosen], self.feet[chosen], self.base[chosen])
+        com = None if self.com is None else self.com[chosen]
+        return Wanted(self.turns[chosen], self.feet[chosen], self.base[chosen], com)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +200,13 @@ class Posing:
             rows.append(np.sqrt(FIRM) * self.tree.jacobian(placed, link, point))
             rests.append(np.sqrt(FIRM) * (wanted.feet[:, number] - point.T))
         point = placed.places[0] + (poses.turn @ self.offset).T
-        rows.append(np.sqrt(BASE) * self.tree.jacobian(placed, 0, point))
-        rests.append(np.sqrt(BASE) * (wanted.base - point.T))
+        led, weight = (slice(None), BASE) if wanted.com is None else (slice(2, 3), HEIGHT)
+        rows.append(np.sqrt(weight) * self.tree.jacobian(placed, 0, point)[:, led])
+        rests.append(np.sqrt(weight) * (wanted.base - point.T)[:, led])
+        if wanted.com is not None:
+            place, slopes = self.tree.centre_of_mass(placed)
+            rows.append(np.sqrt(FIRM) * slopes[:, :2])
+            rests.append(np.sqrt(FIRM) * (wanted.com - place[:, :2]))
         jacobian, rest = np.concatenate(rows, axis=1), np.concatenate(rests, axis=1)
         hessian += jacobian.swapaxes(1, 2) @ jacobian
         gradient += (rest[:, None] @ jacobian)[:, 0]

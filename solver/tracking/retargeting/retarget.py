@@ -8,7 +8,7 @@ import numpy as np
 
 from ...arrays import stretches
 from ...contacts.schedule import Schedule
-from ...coordinates import coordinate_names
+from ...coordinates import coordinate_names, joint_coordinates
 from ...errors import InvalidValue
 from ...filter_presets import FilterPreset
 from ...motion import Motion
@@ -20,8 +20,9 @@ from ...so3 import continuous, exp, log, to_matrix, to_quaternion, unwrapped
 from ..anatomy import ARM, LEG, anatomy_of, centres
 from ..bone_mapping import BoneMapping, guessed
 from ..track import manifold_velocities
+from .between import places_at, turns_at
 from .footing import Footing, footing
-from .pace import ROOM, places_at, poses_at, stretch, stretched, turns_at
+from .pace import ROOM, eased, instants, pace_at, poses_at, stretch, stretched
 from .performer import Performer
 from .posing import Likely, Poses, Posing, Wanted
 from .whole_motion import configurations
@@ -48,6 +49,8 @@ LOWEST = 0.05
 """Share of the samples of a sole that lie below the floor: noise."""
 WRIST = 1.2
 """[rad]"""
+SETTING_OFF = 0.6
+"""[s] of a motion within which it sets off from rest, and comes to rest; each takes as long again."""
 RAISED = 0.05
 """[m]"""
 FASTER, LONGER = 1.0 + 1e-6, 1.005
@@ -64,13 +67,17 @@ class RetargetOptions:
         keep_pace: joints may be faster than their limits, which is told, instead of the motion slower.
         quiet: low-pass of the poses.
         slower: ratio of the duration to the recorded one, besides what limits ask for.
+        stride: ratio of horizontal ways to the recorded ones, scaled.
     """
 
     keep_pace: bool = False
     quiet: FilterPreset = QUIET
     slower: float = 1.0
+    stride: float = 1.0
 
     def __post_init__(self) -> None:
+        if not (np.isfinite(self.stride) and self.stride > 0.0):
+            raise InvalidValue(f"ways cannot be {self.stride:g} times as long")
         if not (np.isfinite(self.slower) and self.slower > 0.0):
             raise InvalidValue(f"a motion cannot last {self.slower:g} times as long")
 
@@ -101,6 +108,44 @@ class Retargeted:
     def schedule(self) -> Schedule:
         """Of its contacts."""
         return self.footing.schedule()
+
+    @property
+    def poses(self) -> Poses:
+        """Of its frames."""
+        q, y = self.motion.q, np.zeros((len(self.motion), self.rig.nv))
+        y[:, :3], y[:, ROOT_NV:] = q[:, :3], joint_coordinates(self.rig, q)
+        return Poses(to_matrix(q[:, 3:7]), y)
+
+    def posed(self, poses: Poses, converged: np.ndarray | None = None) -> Retargeted:
+        """The same with other poses at its times."""
+        motion = _motion(self.rig, self.motion.times, poses)
+        return replace(self, motion=motion, converged=self.converged if converged is None else converged)
+
+    def at_pace(self, clock: np.ndarray, pace: np.ndarray) -> Retargeted:
+        """The same at times (M,) [s] of a clock that shows these times (M,) of it."""
+        times, limits = self.motion.times, self.rig.limits
+        poses = poses_at(times, self.poses, pace)
+        joints = np.clip(poses.y[:, ROOT_NV:], limits.lower, limits.upper)
+        poses = Poses(poses.turn, np.concatenate([poses.y[:, :ROOT_NV], joints], axis=1))
+        return replace(
+            self,
+            motion=_motion(self.rig, clock, poses),
+            footing=self.footing.paced(clock, pace),
+            pace=np.interp(pace, times, self.pace),
+            converged=np.ones(len(clock), bool),
+        )
+
+    def stretched(self, ends: np.ndarray) -> Retargeted:
+        """The same with its frames at times (N,) [s] instead of its own, in samples as far apart."""
+        clock = instants(ends, float(np.median(np.diff(self.motion.times))))
+        return self.at_pace(clock, pace_at(ends, self.motion.times, clock))
+
+    def from_rest(self) -> Retargeted:
+        """The same, setting off from rest and coming to rest."""
+        times = self.motion.times
+        length, step = float(times[-1] - times[0]), float(np.median(np.diff(times)))
+        clock = times[0] + step * np.arange(int(np.ceil((length + 2.0 * min(SETTING_OFF, 0.5 * length)) / step)) + 1)
+        return self.at_pace(clock, times[0] + eased(clock - times[0], length, float(clock[-1] - times[0])))
 
     @property
     def slowed(self) -> float:
@@ -134,19 +179,24 @@ def retargeted(
     performer = performer.on_ground()
     mapping = guessed(performer.recording, rig, performer.parts) if mapping is None else mapping
     require_led(performer, rig, mapping)
-    follower, times = _Follower(performer, rig, mapping), performer.times
+    follower, times = _Follower(performer, rig, mapping, options.stride), performer.times
     progress(0.1, "posing")
     poses, _ = follower.posed(times)
     progress(0.5, "quieting")
     poses, done = follower.quiet(times, poses, options.quiet)
     progress(0.7, "pacing")
     found = follower.paced(times, poses, done, options)
-    q = configurations(rig, continuous(to_quaternion(found.poses.turn)), found.poses.y)
-    v = manifold_velocities(rig, found.times, q)
-    a = np.gradient(v, found.times, axis=0)
     told = (*performer.told, *mapping.told, *_told(follower, found, options))
     progress(1.0, f"{len(found.times)} frames")
-    return Retargeted(rig, Motion(found.times, q, v, a), found.feet, mapping, found.pace, found.done, told)
+    motion = _motion(rig, found.times, found.poses)
+    return Retargeted(rig, motion, found.feet, mapping, found.pace, found.done, told)
+
+
+def _motion(rig: Rig, times: np.ndarray, poses: Poses) -> Motion:
+    """Poses at times (N,) [s]."""
+    q = configurations(rig, continuous(to_quaternion(poses.turn)), poses.y)
+    v = manifold_velocities(rig, times, q)
+    return Motion(times, q, v, np.gradient(v, times, axis=0))
 
 
 def require_led(performer: Performer, rig: Rig, mapping: BoneMapping) -> None:
@@ -187,9 +237,9 @@ class Paced:
 class _Follower:
     """Who follows whom, and how."""
 
-    def __init__(self, performer: Performer, rig: Rig, mapping: BoneMapping) -> None:
+    def __init__(self, performer: Performer, rig: Rig, mapping: BoneMapping, stride: float) -> None:
         self.performer, self.rig, self.mapping = performer, rig, mapping
-        self.feet = footing(performer, rig, mapping, performer.stances())
+        self.feet = footing(performer, rig, mapping, performer.stances(), stride)
         self.posing = Posing(rig, mapping, self.feet.links)
         columns = [performer.recording.names.index(segment) for segment in mapping.segments]
         self.turns = performer.recording.rotations[:, columns] @ mapping.turns
@@ -197,7 +247,7 @@ class _Follower:
         self.root = mapping.links.index(rig.links[0])
         self.led = [mapping.links.index(rig.links[link]) for link in self.feet.links]
         hips = [performer.place(f"{side}_{LEG[0]}") for side in SIDES]
-        self.base = 0.5 * mapping.scale * (hips[0] + hips[1])
+        self.base = 0.5 * mapping.scale * (hips[0] + hips[1]) * [stride, stride, 1.0]
         soles = [performer.sole(side)[:, :, 2] for side in SIDES]
         # the soles' lowest place is the floor of the rig, whatever the recording calls zero
         self.base = self.base - [
@@ -298,10 +348,7 @@ class _Follower:
 
     def quiet(self, times: np.ndarray, poses: Poses, preset: FilterPreset) -> tuple[Poses, np.ndarray]:
         """The poses near their own low-passed path that keep feet and limits, and which came to rest."""
-        rate = (len(times) - 1) / (times[-1] - times[0])
-        quaternions = low_pass(continuous(to_quaternion(poses.turn)), rate, preset)
-        turn = to_matrix(quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True))
-        path = Poses(turn, np.clip(low_pass(poses.y, rate, preset), self.posing.lower, self.posing.upper))
+        path = quiet(self.posing, times, poses, preset)
         return self.posing.posed(self.wanted(), path, AGAIN, Likely(path, NEAR))
 
     def paced(self, times: np.ndarray, poses: Poses, done: np.ndarray, options: RetargetOptions) -> Paced:
@@ -325,15 +372,9 @@ class _Follower:
 
     def _at(self, times: np.ndarray, ends: np.ndarray, poses: Poses, step: float) -> Paced:
         """Poses at even instants when the recording's frames come at ``ends`` instead of ``times``."""
-        instants = ends[0] + step * np.arange(int(np.floor((ends[-1] - ends[0]) / step + 1e-9)) + 1)
-        pace = np.interp(instants, ends, times)
-        feet = replace(
-            self.feet,
-            times=instants,
-            rotations=np.array([turns_at(times, own, pace) for own in self.feet.rotations]),
-            positions=np.array([places_at(times, own, pace) for own in self.feet.positions]),
-            stands=np.array([_stands(times, own, pace) for own in self.feet.stands]),
-        )
+        clock = instants(ends, step)
+        pace = pace_at(ends, times, clock)
+        feet = self.feet.paced(clock, pace)
         path = poses_at(times, poses, pace)
         path = Poses(path.turn, np.clip(path.y, self.posing.lower, self.posing.upper))
         turns = turns_at(times, self.turns, pace)
@@ -341,14 +382,15 @@ class _Follower:
             turns[:, column] = feet.rotations[foot]
         wanted = Wanted(turns, feet.positions.swapaxes(0, 1), places_at(times, self.base, pace))
         found, done = self.posing.posed(wanted, path, AGAIN, Likely(path, NEAR))
-        return Paced(instants, pace, found, feet, done)
+        return Paced(clock, pace, found, feet, done)
 
 
-def _stands(times: np.ndarray, stands: np.ndarray, pace: np.ndarray) -> np.ndarray:
-    """Whether a foot stands at moments (M,) [s] of the recording: where both frames around do."""
-    after = np.clip(np.searchsorted(times, pace - 1e-9), 1, len(times) - 1)
-    exact = np.abs(times[after] - pace) < 1e-9
-    return np.asarray(stands[after] & (exact | stands[after - 1]))
+def quiet(posing: Posing, times: np.ndarray, poses: Poses, preset: FilterPreset) -> Poses:
+    """The low-passed path of poses, within bounds."""
+    rate = (len(times) - 1) / (times[-1] - times[0])
+    quaternions = low_pass(continuous(to_quaternion(poses.turn)), rate, preset)
+    turn = to_matrix(quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True))
+    return Poses(turn, np.clip(low_pass(poses.y, rate, preset), posing.lower, posing.upper))
 
 
 def _told(follower: _Follower, found: Paced, options: RetargetOptions) -> list[str]:

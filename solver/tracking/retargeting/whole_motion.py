@@ -15,6 +15,7 @@ from ...coordinates import joint_places
 from ...dynamics.hinges import applied, composed, turned
 from ...dynamics.kinematics import product
 from ...errors import InvalidValue
+from ...inertials import FIRST_MOMENT
 from ...rig import ROOT_NV, Rig
 from ...so3 import Exponential, cross
 
@@ -95,6 +96,19 @@ class WholeMotion:
         moved = cross(placed.axes[moving].swapaxes(0, 1), lever) + placed.slides[moving].swapaxes(0, 1)
         result[:, :, moving] = moved.transpose(2, 0, 1)
         return result
+
+    def centre_of_mass(self, placed: Placed) -> tuple[np.ndarray, np.ndarray]:
+        """Of the rig's prior (N, 3) [m], world, and its slopes (N, 3, nv) by the coordinates."""
+        masses, total = self.rig.prior.masses, self.rig.prior.total_mass
+        # links l, axes i of the world, axes j of the link, frames n
+        moments = np.einsum("lijn,lj->lin", placed.turns, self.rig.prior.values[:, FIRST_MOMENT])
+        moments += masses[:, None, None] * placed.places
+        moved, shares = np.tensordot(self.moves.T.astype(float), moments, 1), self.moves.T @ masses
+        lever = moved - shares[:, None, None] * placed.origins
+        slopes = cross(placed.axes.swapaxes(0, 1), lever.swapaxes(0, 1)) + (
+            shares[:, None] * placed.slides.swapaxes(0, 1)
+        )
+        return moments.sum(axis=0).T / total, slopes.transpose(2, 0, 1) / total
 
 
 def configurations(rig: Rig, quaternions: np.ndarray, y: np.ndarray) -> np.ndarray:

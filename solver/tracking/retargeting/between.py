@@ -1,0 +1,49 @@
+"""What lies between the frames of a recording: turns, places, and whether a foot stands."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.interpolate import CubicSpline, interp1d
+
+from ...arrays import stretches
+from ...so3 import continuous, to_matrix, to_quaternion
+
+FEWEST = 4
+"""Steps of a swing from which a curve is led through it."""
+
+
+def turns_at(times: np.ndarray, turns: np.ndarray, instants: np.ndarray, rests: np.ndarray | None = None) -> np.ndarray:
+    """Rotations (M, ..., 3, 3) between those (N, ..., 3, 3) of times (N,), see `places_at`."""
+    between = places_at(times, continuous(to_quaternion(turns)), instants, rests)
+    return to_matrix(between / np.linalg.norm(between, axis=-1, keepdims=True))
+
+
+def places_at(
+    times: np.ndarray, places: np.ndarray, instants: np.ndarray, rests: np.ndarray | None = None
+) -> np.ndarray:
+    """Places (M, ...) between those (N, ...) of times (N,), without jumps of speed or acceleration.
+
+    Where they rest, (N,) True, they keep still, and between they leave rest and come back to it.
+    """
+    if rests is None or not rests.any():
+        return np.asarray(CubicSpline(times, places)(instants))
+    result = places[np.clip(np.searchsorted(times, instants - 1e-9), 0, len(times) - 1)]
+    for start, stop in stretches(~rests):
+        first, last = max(start - 1, 0), min(stop, len(times) - 1)
+        inside = (instants >= times[first]) & (instants <= times[last])
+        if last - first < FEWEST or not inside.any():
+            result[inside] = interp1d(times[first : last + 1], places[first : last + 1], axis=0)(instants[inside])
+            continue
+        ends = (("clamped" if start else "not-a-knot"), ("clamped" if stop < len(times) else "not-a-knot"))
+        zero = np.zeros(places.shape[1:])
+        bounds = tuple((1, zero) if end == "clamped" else end for end in ends)
+        own = CubicSpline(times[first : last + 1], places[first : last + 1], bc_type=bounds)
+        result[inside] = own(instants[inside])
+    return np.asarray(result)
+
+
+def stands_at(times: np.ndarray, stands: np.ndarray, pace: np.ndarray) -> np.ndarray:
+    """Whether a foot stands at moments (M,) [s] of the recording: where both frames around do."""
+    after = np.clip(np.searchsorted(times, pace - 1e-9), 1, len(times) - 1)
+    exact = np.abs(times[after] - pace) < 1e-9
+    return np.asarray(stands[after] & (exact | stands[after - 1]))
