@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -27,6 +28,8 @@ DEPTHS = (0.2, 0.15, 0.1, 0.06)
 SWING = 0.5
 """[rad] of the shoulders when walking."""
 LIFT = 0.05
+_KNOWN: deque[tuple[Rig, DanceOptions, tuple[TransitionPlanner, Footwork]]] = deque(maxlen=4)
+"""Rigs whose steps were found: several motions of one rig step alike."""
 
 
 def squats(rig: Rig, options: DanceOptions) -> Dance:
@@ -100,8 +103,12 @@ def _steps(footwork: Footwork, way: list[str]) -> list[DanceSegment]:
 
 
 def _prepared(rig: Rig, options: DanceOptions) -> tuple[TransitionPlanner, Footwork]:
+    for known, alike, prepared in _KNOWN:
+        if known is rig and alike == options:
+            return prepared
     parent = transition_planner(rig, options)
-    return parent, Footwork(parent)
+    _KNOWN.append((rig, options, (parent, Footwork(parent))))
+    return _KNOWN[-1][2]
 
 
 def _paths(

@@ -132,6 +132,24 @@ class Leg:
         dy[:, own], ddy[:, own] = self.rates(y[:, own], dy[:, own], ddy[:, own], pose)
         return good
 
+    def stand(self, y: np.ndarray, foot: np.ndarray) -> np.ndarray:
+        """`lead` at rest: write the joints of this leg under its foot (N, 6) into flat coordinates (N, nv), in place.
+
+        Args:
+            y: root and joints; the leg's own coordinates are the first guess.
+            foot: where it stands.
+
+        Returns:
+            Which frames were solved, (N,).
+        """
+        own = ROOT_NV + self.columns
+        back = Exponential(y[:, 3:ROOT_NV]).matrix.swapaxes(1, 2)
+        # n frames, i axes of the root, j axes of the world
+        position = np.einsum("nij,nj->ni", back, foot[:, :3] - y[:, :3])
+        rotation = back @ Exponential(foot[:, 3:]).matrix
+        y[:, own], good = self.solve(rotation, position, y[:, own])
+        return good
+
     def regularity(self, x: np.ndarray) -> np.ndarray:
         """(N,) one with the knee bent as in ``bent``, zero with the leg stretched: of the Jacobian's determinant."""
         return self._regularity(self.forward(x)[2])

@@ -15,7 +15,7 @@ import numpy as np
 from ..check_options import DANCE_CHECKS, CheckOptions
 from ..contacts.schedule import Anchor, stance
 from ..contacts.support import SupportPolygon, support_polygon
-from ..coordinates import Curves, to_manifold
+from ..coordinates import Curves, at_rest, to_manifold
 from ..dynamics.legs import FOOT, SIDES, legs
 from ..dynamics.mechanics import Mechanics
 from ..errors import InvalidValue
@@ -30,6 +30,8 @@ LEAST_SHARE = 0.2
 """The same share told by the last step, of a rig with heavy legs, is believed from here on."""
 BALANCED = 1e-10
 """[m] distance of the centre of mass to its goal at which a static posture counts as balanced."""
+NEARLY = 1e-5
+"""[m] alike where a way only begins there, or is only looked at."""
 BEND = 0.06
 """How much lower than with straight legs the root is at home, as a share of the leg's length."""
 
@@ -127,8 +129,12 @@ class LeggedRig:
 
     def still(self, y: np.ndarray, solved: Sequence[str]) -> tuple[np.ndarray, Curves, np.ndarray]:
         """The same at rest."""
-        none = np.zeros_like(y)
-        return self.frames(y, none, none, solved)
+        y = np.array(y, float)
+        good = np.ones(len(y), bool)
+        for leg in self.legs:
+            if leg.side in solved:
+                good &= leg.stand(y, y[:, self.foot_columns[leg.side]])
+        return y, at_rest(self.rig, y[:, : self.rig.model.nv]), good
 
     def zmp(self, curves: Curves) -> np.ndarray:
         """Zero-moment point (N, 2) [m] on the floor z = 0."""
@@ -150,10 +156,13 @@ class LeggedRig:
         com = self.com(curves)[:, :2]
         return com[0], com[1]
 
-    def balanced(self, y: np.ndarray, goals: np.ndarray, solved: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    def balanced(
+        self, y: np.ndarray, goals: np.ndarray, solved: Sequence[str], within: float = BALANCED
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Static postures (N, D) with the root moved so that the centre of mass is above goals (N, 2); which succeeded.
 
-        Newton with the root's share of the motion as slope, improved by the last step (a secant per axis).
+        ``within`` [m] of them. Newton with the root's share of the motion as slope, improved by the last step (a secant
+        per axis).
         """
         y = np.array(y, float)
         good = np.zeros(len(y), bool)
@@ -164,7 +173,7 @@ class LeggedRig:
             solved_y, curves, found = self.still(y[active], solved)
             y[active] = np.where(found[:, None], solved_y, y[active])
             error = goals[active] - self.com(curves)[:, :2]
-            done = found & (np.abs(error).max(axis=1) < BALANCED)
+            done = found & (np.abs(error).max(axis=1) < within)
             good[active[done]] = True
             going = found & ~done
             active, error = active[going], error[going]

@@ -17,7 +17,7 @@ from scipy import sparse
 from .. import qp
 from ..contacts.support import SupportPolygon
 from ..coordinates import Curves
-from .legged_rig import TRUNK_SHARE, LeggedRig
+from .legged_rig import NEARLY, TRUNK_SHARE, LeggedRig
 from .splines import AT_REST, Spline
 
 GRAVITY = 9.81
@@ -92,7 +92,7 @@ class Rebalancer:
     def started(self, control: np.ndarray, com: np.ndarray, solved: Sequence[str]) -> np.ndarray:
         """Control values (C, D) whose root follows postures balanced above com (N, 2): where Newton begins."""
         some = slice(0, None, 2)
-        y, good = self._legged.balanced(self.basis.position[some] @ control, com[some], solved)
+        y, good = self._legged.balanced(self.basis.position[some] @ control, com[some], solved, NEARLY)
         if not good.any():
             return control
         control = control.copy()

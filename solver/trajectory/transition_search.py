@@ -106,21 +106,22 @@ def programme(problem: TransitionProblem, candidate: Candidate, slopes: Slopes, 
         low, high = np.maximum(low, -down), np.minimum(high, up)
     else:
         own, room = np.concatenate([inner, -inner, own]), np.concatenate([up, down, room])
+    reach = np.maximum(-low, high)
+    near_own = (room < np.abs(own) @ reach).T.ravel()  # no other can be reached
     room = np.maximum(room, 0.0).T.ravel()
-    finite = np.isfinite(room)
     rows = slopes.limits.reshape(len(slopes.room), -1)
     left = np.maximum(slopes.room, 0.0)
-    near = left < np.abs(rows) @ np.maximum(-low, high).T.ravel()  # no other can be reached
+    near = left < np.abs(rows) @ reach.T.ravel()
     cost = slopes.gradient.T.ravel()
     matrix = sparse.vstack(
         [
-            sparse.kron(sparse.eye(n), own, "csr")[finite],
+            sparse.kron(sparse.eye(n), own, "csr")[near_own],
             sparse.csr_matrix(np.where(np.abs(rows[near]) > NOTHING, rows[near], 0.0)),
         ],
         "csr",
     )
-    names = ("range or speed",) * int(finite.sum()) + ("limit",) * int(near.sum())
-    upper = np.concatenate([room[finite], left[near]])
+    names = ("range or speed",) * int(near_own.sum()) + ("limit",) * int(near.sum())
+    upper = np.concatenate([room[near_own], left[near]])
     return qp.Problem(
         sparse.csc_array((via * n, via * n)),
         cost / max(float(np.abs(cost).max()), 1e-300),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from solver.contacts.schedule import stance
-from solver.coordinates import joint_coordinates, to_flat, to_manifold
+from solver.coordinates import at_rest, joint_coordinates, to_flat, to_manifold
 from solver.dynamics.legs import legs
 from solver.errors import InvalidValue
 from solver.pinocchio_loader import pin
@@ -31,6 +31,32 @@ def test_flat_coordinates_are_those_of_the_limits(rig: Rig) -> None:
     back = to_manifold(rig, y[None], none, none).q[0]
     assert np.abs(pin.difference(rig.model, q, back)).max() < 1e-9
     np.testing.assert_allclose(y[6:], joint_coordinates(rig, q), atol=1e-12)
+
+
+@pytest.mark.parametrize("rig", [*RIGS, mixed_rig()], ids=lambda rig: rig.name)
+def test_a_body_at_rest_is_one_whose_rates_are_zero(rig: Rig) -> None:
+    """Postures are those of a motion without speed, whatever joints the rig has."""
+    y = 0.4 * np.random.default_rng(1).standard_normal((5, rig.nv))
+    none = np.zeros_like(y)
+    still, moving = at_rest(rig, y), to_manifold(rig, y, none, none)
+    np.testing.assert_array_equal(still.q, moving.q)
+    assert not still.v.any()
+    assert not still.a.any()
+    np.testing.assert_array_equal(moving.v, still.v)
+
+
+@pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)
+def test_a_leg_stands_where_it_is_led_at_rest(rig: Rig) -> None:
+    """At rest, where nothing has a rate, the joints under a foot are those of a foot that is led there."""
+    legged = LeggedRig(rig, shrink=0.4)
+    home = legged.home(legged.footing("both"))
+    moved = np.tile(home, (6, 1))
+    moved[:, :6] += 0.02 * np.random.default_rng(2).standard_normal((6, 6))
+    none = np.zeros_like(moved)
+    y, _, good = legged.still(moved, ("right", "left"))
+    led, _, reached = legged.frames(moved, none, none, ("right", "left"))
+    np.testing.assert_array_equal(good, reached)
+    np.testing.assert_allclose(y, led, atol=1e-13)
 
 
 @pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)

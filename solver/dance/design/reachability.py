@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...trajectory.legged_rig import Footing, LeggedRig
+from ...trajectory.legged_rig import NEARLY, Footing, LeggedRig
 from ...trajectory.segment import SegmentChecker
 
 PLACES = 13
@@ -35,7 +35,7 @@ def open_paths(
         y = (1.0 - share) * starts[left, None] + share * stops[left, None]
         y[:, :, 2] -= dip * legged.straight_height * np.sin(np.pi * share[..., 0])
         goals = (1.0 - share) * com[left, None] + share * com[count + left, None]
-        y, good = legged.balanced(y.reshape(-1, legged.size), goals.reshape(-1, 2), footing.solved)
+        y, good = legged.balanced(y.reshape(-1, legged.size), goals.reshape(-1, 2), footing.solved, NEARLY)
         whole = good.reshape(-1, PLACES).all(axis=1)
         kept = np.repeat(whole, PLACES)
         if not kept.any():
