@@ -15,6 +15,7 @@ from solver.threads import one_blas_thread
 
 from .figures import runs, subject
 from .figures.centroidal_forces import force_figures
+from .figures.centroidal_long import long_figures
 from .figures.centroidal_real import Recorded, flight_figures, hidden_figures, recorded, slow_figures
 from .figures.centroidal_walk import speed_figures, walk_figures
 from .figures.figure import Figure, at_most, heading, missing, passed, row, summary
@@ -22,8 +23,8 @@ from .figures.flights import alone_figures
 from .identification import DATA
 
 QUICK_LEAVES_OUT = (
-    "17 of the 20 seeds of the simulated walk, subject_a, subject_b, the walk without moments, all but a few throws of "
-    "flight alone"
+    "17 of the 20 seeds of the simulated walk, the hour, subject_a, subject_b, the walk without moments, all but a few "
+    "throws of flight alone"
 )
 EVERYBODY, RUNNER = "real, subject_a, b, e", "real, subject_e"
 
@@ -41,6 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     figures: list[Figure] = []
     parts: list[Callable[[], list[Figure]]] = [
         speed_figures,
+        lambda: long_figures(options.quick),
         lambda: walk_figures(options.quick),
         lambda: real_figures(options.data, options.quick),
         *(() if options.quick else (lambda: force_figures(options.data),)),
