@@ -16,12 +16,12 @@ LEVEL = 1e-3
 """Vertical part below which a link's axis lies in the ground."""
 
 
-def zero_moment_point(wrench: np.ndarray, ground: float, weight: float) -> np.ndarray:
+def zero_moment_point(wrench: np.ndarray, ground: float | np.ndarray, weight: float) -> np.ndarray:
     """Point (N, 2) [m] on the ground about which the wrench has no horizontal moment.
 
     Args:
         wrench: (N, 6) world axes, about the world origin [N, N m].
-        ground: [m] height of the floor.
+        ground: [m] height of the floor, or (N,) heights.
         weight: [N] of the body; vertical forces below `LEAST_LOAD` of it count as that much.
     """
     vertical = np.maximum(wrench[:, 2], LEAST_LOAD * weight)

@@ -23,7 +23,7 @@ from .situation import Body, PlantedPhase, Situation
 CHUNK = 512
 """Frames treated at once: bounds the memory of a long dance."""
 OFF_THE_FLOOR = 0.02
-"""[m] A sole planted farther from the floor does not stand on it: the ZMP would be wrong."""
+"""[m] Where the lowest sole is planted farther from the floor, nothing stands on it: the floor is elsewhere."""
 LEAST_SCALE = 1e-9
 BEYOND = 1e12
 """[m, N, N m] No dance comes near; what is computed of more loses its digits, and then overflows."""
@@ -159,14 +159,25 @@ class FrameChecker:
     def _planted_phase(self, number: int) -> PlantedPhase:
         if number not in self._planted:
             planted = PlantedPhase.of(self.rig, self.schedule.phases[number], self.options)
-            for anchor, height in zip(planted.phase.anchors, planted.centres[:, 2] - self.schedule.ground):
-                if abs(height) > OFF_THE_FLOOR:
-                    raise InvalidValue(
-                        f"patch {anchor.patch!r} is planted {height:+.3f} m off the floor at "
-                        f"{self.schedule.ground:g} m: move the rig or the schedule's ground"
-                    )
+            self._require_floor(planted)
             self._planted[number] = planted
         return self._planted[number]
+
+    def _require_floor(self, planted: PlantedPhase) -> None:
+        """No patch is planted below the floor, nor any above it unless others stand on it: that one is on something."""
+        ground = self.schedule.ground
+        for anchor, height in zip(planted.phase.anchors, planted.centres[:, 2] - ground):
+            if height < -OFF_THE_FLOOR or height > OFF_THE_FLOOR < self._lowest - ground:
+                raise InvalidValue(
+                    f"patch {anchor.patch!r} is planted {height:+.3f} m off the floor at {ground:g} m, and none lower: "
+                    "move the rig or the schedule's ground"
+                )
+
+    @property
+    def _lowest(self) -> float:
+        """[m] Of the heights at which patches are planted."""
+        anchors = [anchor for phase in self.schedule.phases for anchor in phase.anchors]
+        return min(float(anchor.points(self.rig)[:, 2].mean()) for anchor in anchors)
 
     def _joined(self, check: Check, items: Items, pieces: list[np.ndarray | Near]) -> Margin:
         scale, tolerance = max(check.comfortable(self.body), LEAST_SCALE), self.options.tolerance

@@ -16,6 +16,9 @@ from .balance import foot_wrenches, joint_torques, shares, surface_axes, zero_mo
 from .collisions import CollisionDetector
 from .twist import half_lengths
 
+RAISED = 0.02
+"""[m] over the ground from which feet stand on something else."""
+
 
 class Body:
     """A rig with everything prepared that its checks need, whatever the motion.
@@ -62,6 +65,11 @@ class PlantedPhase:
     halves: np.ndarray
     polygon: SupportPolygon | None
 
+    def plane(self, ground: float) -> float:
+        """[m] Height of what the patches stand on: the ground, or where all are higher, in the middle between them."""
+        raised = self.centres[:, 2] - ground
+        return ground + (float(raised.mean()) if len(raised) and raised.min() > RAISED else 0.0)
+
     @staticmethod
     def of(rig: Rig, phase: Phase, options: CheckOptions) -> PlantedPhase:
         """Prepare a phase.
@@ -97,7 +105,7 @@ class Situation:
         ground: [m] height of the floor.
         curves: q (N, nq), v and a (N, nv).
         state: poses, inverse dynamics and the external wrench.
-        zmp: (N, 2) [m] zero-moment point on the ground; NaN while airborne.
+        zmp: (N, 2) [m] zero-moment point on what the feet stand on; NaN while airborne.
         loads: (N, P, 6) wrenches under the planted patches, world axes, about the world origin.
         torques: (N, nv - 6) [N m].
     """
@@ -118,7 +126,7 @@ class Situation:
         if planted.polygon is None:
             zmp, loads = np.full((len(state), 2), np.nan), np.zeros((len(state), 0, 6))
         else:
-            zmp = zero_moment_point(state.wrench, ground, body.weight)
+            zmp = zero_moment_point(state.wrench, planted.plane(ground), body.weight)
             share = shares(zmp, planted.centres[:, :2], body.options.distribution)
             loads = foot_wrenches(state.wrench, share, planted.centres)
         torques = joint_torques(body.rig, state, planted.links, loads)

@@ -18,6 +18,7 @@ from ..contacts.support import SupportPolygon, support_polygon
 from ..dynamics.mechanics import Mechanics
 from ..feasibility import Checks, check_motion
 from ..feasibility.balance import LEAST_LOAD, zero_moment_point
+from ..feasibility.situation import PlantedPhase
 from ..person import SIDES
 from ..progress import Part, Progress, silent
 from ..so3 import exp, log
@@ -138,6 +139,11 @@ class _Balancer:
         self.preset = replace(QUIET, cutoff=max(QUIET.cutoff / given.slowed, SLOWEST))
         self.hips, self.reach = _legs(self.posing)
         self.wanted = self._wanted(share)
+        held = CheckOptions(pairs=())
+        ground = self.schedule.ground
+        phases = [PlantedPhase.of(self.rig, phase, held) for phase in self.schedule.phases]
+        self.planes = np.array([phase.plane(ground) for phase in phases])
+        """[m] What is stood on in each phase."""
         self.supports = Supports(self.schedule.index_at(self.times), self._polygons(0.0), self._polygons(ROBOT_SHRINK))
 
     def found(self, progress: Progress) -> tuple[Retargeted, Poses]:
@@ -204,7 +210,7 @@ class _Balancer:
     def _pendulum(self, poses: Poses, com: np.ndarray, swayed: np.ndarray) -> Pendulum:
         motion = self.given.posed(poses).motion
         wrench = self.mechanics.wrenches(motion.q, motion.v, motion.a)
-        ground, weight = self.schedule.ground, self.rig.weight
+        weight, ground = self.rig.weight, self.planes[self.supports.phase]
         felt = np.maximum(wrench[:, 2], LEAST_LOAD * weight) / self.rig.prior.total_mass
         height = com[:, 2] - ground
         zmp = zero_moment_point(wrench, ground, weight)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.contacts.schedule import Phase, Schedule, anchors_at
+from solver.contacts.schedule import Anchor, Phase, Schedule, anchors_at
 from solver.errors import InvalidValue, UnknownName, UnknownPreset
 from solver.feasibility import CheckOptions, FrameChecker, check_motion
 from solver.joints import Limits
@@ -145,6 +145,23 @@ def test_what_cannot_be_checked_is_noted() -> None:
     checks = check_motion(rig, statue(rig, rig.neutral), standing(rig))
     assert any("no torque limit" in note for note in checks.notes)
     np.testing.assert_array_equal(checks.margin("joint torque").values, 1.0)
+
+
+def test_who_stands_on_a_box_is_held_to_its_height() -> None:
+    """A statue that stands on a box first, then on the floor, is as balanced on the one as on the other."""
+    rig = RIGS[0]
+    motion, schedule = statue(rig, rig.neutral, 3), standing(rig)
+    up = np.array([0.0, 0.0, 0.3])
+    phase = schedule.phases[0]
+    above = tuple(Anchor(a.patch, a.rotation, a.position + up) for a in phase.anchors)
+    split = 0.5 * float(motion.times[1] + motion.times[2])
+    boxed = Schedule((Phase(phase.start, split, above), Phase(split, phase.stop, phase.anchors)), schedule.ground)
+    q = np.array(motion.q)
+    q[:2, :3] += up
+    floor = check_motion(rig, motion, schedule)
+    box = check_motion(rig, Motion(motion.times, q, motion.v, motion.a), boxed)
+    for name in ("zmp", "joint torque", "slip", "twist"):
+        assert box.margin(name).values == pytest.approx(floor.margin(name).values, abs=1e-9)
 
 
 def test_bad_input_is_refused() -> None:

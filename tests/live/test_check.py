@@ -187,10 +187,10 @@ def test_a_foot_dragged_up_fails_and_stops_nothing() -> None:
 
 
 def test_frames_that_cannot_be_checked_are_named_and_the_others_told() -> None:
-    """A patch planted high above the floor breaks the frames of its phase only."""
+    """A patch planted deep below the floor breaks the frames of its phase only."""
     good = anchors_at(RIG, RIG.neutral)
-    high = Anchor(good[0].patch, good[0].rotation, good[0].position + np.array([0.0, 0.0, 0.2]))
-    schedule = Schedule((Phase(0.0, 3.0, good), Phase(3.0, 10.0, (high,))), sole_height(RIG, good))
+    deep = Anchor(good[0].patch, good[0].rotation, good[0].position - np.array([0.0, 0.0, 0.2]))
+    schedule = Schedule((Phase(0.0, 3.0, good), Phase(3.0, 10.0, (deep,))), sole_height(RIG, good))
     live = LiveCheck(RIG, Reader(RIG))
     live.replace(swinging(RIG, TIMES), schedule)
     told: list[int] = []

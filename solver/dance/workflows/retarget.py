@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ...check_options import CheckOptions
@@ -205,7 +205,10 @@ def retarget(
     if after_led.failed.mean() >= before.failed.mean():
         led = after_led = None
     answer, best, verdict = None, led or found, after_led or before
-    if not verdict.feasible:
+    if not verdict.feasible and any(phase.airborne for phase in best.schedule.phases):
+        note = "it is not repaired further: it jumps, and no repair gives a flight the momentum that it needs"
+        found, led = replace(found, told=(*found.told, note)), led and replace(led, told=(*led.told, note))
+    elif not verdict.feasible:
         samples = Samples(best.motion.times, best.motion.q)
         keyed = Keyed(rig, (), best.schedule, samples, name=source.name, checks=held.checks)
         answer = repair(keyed, held.checks, held.repair, rate=found.motion.rate, progress=Part(progress, 0.6, 1.0))

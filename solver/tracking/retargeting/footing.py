@@ -105,6 +105,15 @@ def footing(
     apart = 0.5 * float(np.linalg.norm(np.subtract(*(starts[f"{side}_{LEG[-1]}"][:2] for side in SIDES))))
     outwards = stride * mapping.spread + (1.0 - stride) * apart
     floor = min(float(np.quantile(performer.sole(side)[:, :, 2].min(axis=1), 0.05)) for side in SIDES)
+    lowest = {
+        side: scale * np.maximum(performer.sole(side)[:, :, 2].min(axis=1) - floor, 0.0) for side in SIDES
+    }  # fmt: skip
+    floors = {
+        side: min(float(np.median(lowest[side][a:b])) for a, b in stretches(stances[side]))
+        for side in SIDES
+        if stances[side].any()
+    }
+    base = min(floors.values(), default=0.0)
     links, turns, places, planted = [], [], [], []
     for side in SIDES:
         patch = rig.patch(sides[side])
@@ -114,8 +123,9 @@ def footing(
         place = scale * performer.place(f"{side}_{LEG[-1]}") * [stride, stride, 1.0]
         out = _left(performer) * (outwards if side == "left" else -outwards)
         place = place + out
-        lowest = scale * np.maximum(performer.sole(side)[:, :, 2].min(axis=1) - floor, 0.0)
-        own, path, anchors = _path(rig, patch.name, turn, place, lowest, stances[side])
+        # a foot's own floor is told by its soles only to centimetres; one that never leaves a box has the other's
+        level = floors.get(side, base) if floors.get(side, base) - base < STILL_LEG else base
+        own, path, anchors = _path(rig, patch.name, turn, place, lowest[side] - level, stances[side])
         links.append(link)
         turns.append(own)
         places.append(path)
@@ -141,9 +151,8 @@ def _path(
     corners = rig.patch(patch).vertices
     anchors: list[Anchor] = []
     runs = stretches(stands)
-    level = min((float(np.median(lowest[a:b])) for a, b in runs), default=0.0)
     for start, stop in runs:
-        height = float(np.median(lowest[start:stop])) - level
+        height = float(np.median(lowest[start:stop]))
         raised = height if height > STILL_LEG else 0.0
         middle = Anchor(patch, nearest(turn[start:stop].sum(axis=0)), np.median(place[start:stop], axis=0))
         anchors.append(flat_on_ground(rig, middle, raised))
@@ -155,7 +164,7 @@ def _path(
         turn[span], place[span], ease = _bent(turn[span], place[span], share, before, after)
         base = [0.0 if own is None else own.points(rig)[:, 2].min() for own in (before, after)]
         rest = np.interp(share, [0.0, 1.0], base if before and after else [max(base)] * 2)
-        clear = rest * (1.0 - ease) + ease * np.maximum(lowest[span] - level, 0.0)
+        clear = rest * (1.0 - ease) + ease * np.maximum(lowest[span], 0.0)
         low = (turn[span, 2] @ corners.T).min(axis=1)
         place[span, 2] = _even(clear - low, before is not None, after is not None)
     for anchor, (start, stop) in zip(anchors, runs):
