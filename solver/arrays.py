@@ -8,10 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .errors import InvalidValue
-from .shelf import laid_down, lies_here
-
-CHECKED = 2**16
-"""Rows that are checked at once."""
+from .shelf import laid_down, lies_here, passing
 
 
 def frozen(name: str, array: object, shape: tuple[int | None, ...], *, finite: bool = True) -> np.ndarray:
@@ -67,13 +64,13 @@ def _kept(array: object, kind: type) -> np.ndarray:
 
 
 def _check_finite(name: str, array: np.ndarray) -> None:
-    """Row by row of many: a mask of an hour would not fit beside it."""
-    for start in range(0, max(len(array), 1) if array.ndim else 1, CHECKED):
-        rows = array[start : start + CHECKED] if array.ndim else array
-        if not np.isfinite(rows).all():
-            place = [int(i) for i in np.argwhere(~np.isfinite(rows))[0]]
-            place[:1] = [start + first for first in place[:1]]
-            raise InvalidValue(f"{name} holds a value that is not finite at index {tuple(place)}")
+    if not array.ndim:
+        array = array.reshape(1)
+    for own in passing(len(array)):
+        wrong = ~np.isfinite(array[own])
+        if wrong.any():
+            first, *others = (int(i) for i in np.argwhere(wrong)[0])
+            raise InvalidValue(f"{name} holds a value that is not finite at index {(own.start + first, *others)}")
 
 
 def _unchanging(array: np.ndarray) -> bool:

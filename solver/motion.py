@@ -9,6 +9,7 @@ import numpy as np
 
 from .arrays import frozen, frozen_times, repeated, shortened
 from .errors import InvalidValue, UnknownMarker
+from .shelf import Rows, passing
 
 POSE = 7
 """Position and quaternion of the root."""
@@ -120,9 +121,12 @@ class Markers:
             raise InvalidValue(f"marker names must be unique; twice: {', '.join(sorted(twice))}")
         shape = (len(self.times), len(self.names), 3)
         positions = frozen("marker positions", self.positions, shape, finite=False)
-        lost = ~np.isfinite(positions).all(axis=2)
-        if not np.isnan(positions[lost]).all():
-            positions = frozen("marker positions", np.where(lost[:, :, None], np.nan, positions), shape, finite=False)
+        if not all(_whole(positions[own]) for own in passing(len(positions))):
+            kept = Rows()
+            for own in passing(len(positions)):
+                lost = ~np.isfinite(positions[own]).all(axis=2)
+                kept.add(np.where(lost[:, :, None], np.nan, positions[own]))
+            positions = kept.done()
         object.__setattr__(self, "positions", positions)
 
     def __len__(self) -> int:
@@ -164,7 +168,10 @@ class Markers:
         """Only these markers, in this order."""
         if tuple(names) == self.names:
             return self
-        return Markers(self.times, tuple(names), self.positions[:, [self.index(name) for name in names]])
+        chosen, positions = [self.index(name) for name in names], Rows()
+        for own in passing(len(self)):
+            positions.add(self.positions[own][:, chosen])
+        return Markers(self.times, tuple(names), positions.done().reshape(len(self), len(chosen), 3))
 
     def part(self, start: int, stop: int) -> Markers:
         """Frames start..stop-1."""
@@ -297,6 +304,12 @@ class SegmentPoses:
     def rate(self) -> float:
         """Frames per second, from the median step."""
         return rate_of(self.times)
+
+
+def _whole(positions: np.ndarray) -> bool:
+    """Whether every marker (n, M, 3) has all three coordinates or NaN for all."""
+    lost = ~np.isfinite(positions).all(axis=2)
+    return bool(np.isnan(positions[lost]).all())
 
 
 def span_of(times: np.ndarray) -> str:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import mmap
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 from weakref import WeakSet
 
 import numpy as np
 
-LONG = 2**25
+LONG = 2**23
 """Bytes of an array beyond which it lies in a file."""
 LARGE_FILES = Path("/var/tmp")
 """Where large temporary files belong on POSIX: what else is temporary there may lie in memory."""
@@ -101,6 +102,13 @@ def let_go() -> None:
     if hasattr(mmap, "MADV_DONTNEED"):
         for held in list(_open):
             held.madvise(mmap.MADV_DONTNEED)
+
+
+def passing(count: int, rows: int = 2**14) -> Iterator[slice]:
+    """Places of ``count`` rows, so many at a time, in order; what was read of these files goes back after each."""
+    for start in range(0, count, rows):
+        yield slice(start, min(start + rows, count))
+        let_go()
 
 
 def _folder() -> str | None:

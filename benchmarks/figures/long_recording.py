@@ -17,6 +17,7 @@ import numpy as np
 from solver.demo.laboratory import PlateNoise, airborne, record_markers, record_plates, soles_on_ground
 from solver.demo.person import HEIGHT, SEX, simulate_person
 from solver.motion import Markers
+from solver.shelf import Rows, passing
 from solver.study.pipeline import identify_study
 from solver.study.values import Settings
 from solver.trial import Recording
@@ -50,8 +51,12 @@ def recordings(minutes: float) -> tuple[Recording, Recording]:
         times = np.arange(len(frames)) / RATE
         shown = np.resize(np.arange(len(markers.names)), MARKERS)
         names = [f"{markers.names[k]}{'' if place < len(markers.names) else '_2'}" for place, k in enumerate(shown)]
-        seen = Markers(times, tuple(names), markers.positions[frames][:, shown])
-        result.append(Recording(name, seen, Wrenches(times, plates.frames, plates.values[frames])))
+        places, pushes = Rows(), Rows()
+        for own in passing(len(frames)):
+            places.add(markers.positions[frames[own]][:, shown])
+            pushes.add(plates.values[frames[own]])
+        seen = Markers(times, tuple(names), places.done())
+        result.append(Recording(name, seen, Wrenches(times, plates.frames, pushes.done())))
     return result[0], result[1]
 
 

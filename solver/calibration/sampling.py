@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..motion import Markers
+from ..shelf import Rows, passing
 
 STILL_SPEED = 0.05
 """[m/s] Of a static trial, most markers move slower than this half of the time."""
@@ -22,6 +23,7 @@ MOVING_SPREAD = 0.007
 follows the joints and repeats what it did before, so many moving recordings together tell no more than two."""
 MOVING_FRAMES = 24
 """Frames taken of each moving recording."""
+FRAMES_AT_ONCE = 2**14
 MOST = 0.6
 """A frame that takes part shows at least this share of the most markers seen at once."""
 
@@ -32,10 +34,12 @@ def is_still(markers: Markers) -> bool:
         return True
     frames = min(max(round(STILL_WINDOW * markers.rate), 1), len(markers) // 2)
     parts = len(markers) // frames
-    shape = (parts, frames, len(markers.names))
-    seen = markers.seen[: parts * frames].reshape(shape).sum(axis=1)
-    sums = np.nansum(markers.positions[: parts * frames].reshape(*shape, 3), axis=1)
-    places = sums / np.where(seen > 0, seen, np.nan)[..., None]
+    places = np.empty((parts, len(markers.names), 3))
+    for own in passing(parts, FRAMES_AT_ONCE // frames + 1):
+        part = markers.positions[own.start * frames : own.stop * frames]
+        part = part.reshape(own.stop - own.start, frames, len(markers.names), 3)
+        seen = np.isfinite(part[..., 0]).sum(axis=1)
+        places[own] = np.nansum(part, axis=1) / np.where(seen > 0, seen, np.nan)[..., None]
     steps = np.linalg.norm(np.diff(places, axis=0), axis=2)
     usual = np.nanmedian(steps[:, np.isfinite(steps).any(axis=0)], axis=0)
     return len(usual) > 0 and float(np.percentile(usual, MOST_MARKERS)) * markers.rate / frames < STILL_SPEED
@@ -43,11 +47,13 @@ def is_still(markers: Markers) -> bool:
 
 def table_of(markers: Markers, names: Sequence[str]) -> np.ndarray:
     """(N, M, 3) positions in the order of ``names``; NaN where the recording lacks a marker."""
-    result = np.full((len(markers), len(names), 3), np.nan)
-    for column, name in enumerate(names):
-        if name in markers.names:
-            result[:, column] = markers.of(name)
-    return result
+    there = [column for column, name in enumerate(names) if name in markers.names]
+    taken, result = [markers.index(names[column]) for column in there], Rows()
+    for own in passing(len(markers)):
+        rows = np.full((own.stop - own.start, len(names), 3), np.nan)
+        rows[:, there] = markers.positions[own][:, taken]
+        result.add(rows)
+    return result.done()
 
 
 def still_frames(table: np.ndarray, recordings: int) -> tuple[list[np.ndarray], float]:

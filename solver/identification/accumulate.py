@@ -66,12 +66,11 @@ def accumulate(
         return (_on_the_right(piece, rig.prior, structure) for piece in found)
 
     for trial in trials:
-        times = trial.motion.times
-        for here in made(trial, trial.motion):
+        times, shaken = trial.motion.times, tuple(trial.shaken)
+        for here, *others in zip(*(made(trial, motion) for motion in (trial.motion, *shaken))):
             collector.add(trial.name, times[here.frames], here)
-        for copy in trial.shaken:  # one after the other: together they would take several times the trial's memory
-            for here, other in zip(made(trial, trial.motion), made(trial, copy)):
-                noise.add(here, other, len(trial.shaken))
+            for other in others:
+                noise.add(here, other, len(shaken))
     found = collector.finished()
     if not found:
         raise InvalidValue("no frame counts in any of the trials: every one has contacts that were not measured")

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..dynamics import STATIC, Axes, RegressorPiece, base_index, link_motions, predicted_wrenches, regressor_pieces
-from ..dynamics.kinematics import product
+from ..dynamics import STATIC, Axes, RegressorPiece, base_index, predicted_wrenches, regressor_pieces
+from ..dynamics.kinematics import PIECE, motion_pieces, product
 from ..errors import InvalidValue
 from ..inertials import PER_LINK, InertialParameters
 from ..motion import Motion
@@ -208,7 +208,8 @@ def origins(rig: Rig, trial: Trial, base: int | str = 0) -> np.ndarray:
     """Origins (N, 3) [m] of the base link, world; those of a root that is not shifted are coordinates."""
     if base_index(rig, base) == 0 and trial.motion.shifts is None:
         return trial.motion.q[:, :FORCE_AXES]
-    return link_motions(rig, trial.motion).position[:, base_index(rig, base)].T
+    found = [links.position[:, base_index(rig, base)].T for _, links in motion_pieces(rig, trial.motion, PIECE)]
+    return np.concatenate(found)
 
 
 def moved_here(rig: Rig, trial: Trial, world: np.ndarray, base: int | str = 0) -> np.ndarray:

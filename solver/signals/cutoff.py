@@ -37,14 +37,15 @@ def noisy_above(rig: Rig, times: np.ndarray, q: np.ndarray, floor: np.ndarray) -
         floor: (nv, nv) covariance of the white noise of each frame, see `noise_floor`.
     """
     rate = rate_of_grid(np.asarray(times))
-    steps = difference(rig, q[:-1], q[1:])
     known = np.diag(floor) > 0.0
     if not known.any():
         return 0.5 * rate
-    size = min(len(steps), round(SEGMENT * rate))
+    size = min(len(q) - 1, round(SEGMENT * rate))
     window = np.hanning(size)[:, None] / np.linalg.norm(np.hanning(size))
-    starts = range(0, len(steps) - size + 1, max(size // 2, 1))
-    power = np.mean([np.abs(np.fft.rfft(window * steps[k : k + size, known], axis=0)) ** 2 for k in starts], axis=0)
+    starts, power = range(0, len(q) - size, max(size // 2, 1)), np.zeros((size // 2 + 1, int(known.sum())))
+    for start in starts:
+        steps = difference(rig, q[start : start + size], q[start + 1 : start + size + 1])
+        power += np.abs(np.fft.rfft(window * steps[:, known], axis=0)) ** 2 / len(starts)
     frequencies = np.fft.rfftfreq(size, 1.0 / rate)
     # steps between frames of white noise have this spectrum
     noise = 4.0 * np.sin(np.pi * frequencies[1:] / rate) ** 2

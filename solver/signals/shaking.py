@@ -18,11 +18,14 @@ from ..dynamics import difference, integrate
 from ..filter_presets import FilterPreset
 from ..motion import Motion, Shifts
 from ..rig import Rig
+from ..shelf import Rows
 from .manifold import smooth_motion
 from .resample import rate_of_grid, uniform_times
 
 REPLICAS = 4
 """Shaken copies of a motion: their noise must be known better than the equations that it is taken off from."""
+SHAKEN = 4 * 12_000
+"""Frames of all copies together beyond which there are fewer of them: four of a minute at 200 frames a second."""
 ABOVE = 2.0
 """Multiple of the filter's cut-off from which on a motion is taken for noise."""
 BELOW = 0.9
@@ -63,19 +66,25 @@ def noise_floor(
     if not all(band.any() for band in bands):
         return None
     smooth = smooth_motion(rig, grid, q, preset).q
-    rest = difference(rig, smooth, q)
-    window = np.hanning(size)[:, None]
-    found = []
-    for start in range(0, len(rest) - size + 1, size // 2):
-        if usable is not None and not usable[start : start + size].all():
-            continue
-        spectrum = np.fft.rfft(window * rest[start : start + size], axis=0) / np.linalg.norm(window)
-        found.append([np.real(spectrum[band].T @ spectrum[band].conj()) / band.sum() for band in bands])
-    if not found:
+    window = np.hanning(size)[:, None] / np.linalg.norm(np.hanning(size))
+    starts = [
+        start
+        for start in range(0, len(q) - size + 1, size // 2)
+        if usable is None or usable[start : start + size].all()
+    ]
+    if not starts:
         return None
-    power = np.array(found)  # (S, BANDS, nv, nv)
-    quiet = np.argsort(np.trace(power, axis1=2, axis2=3).mean(axis=1))[: (len(power) + 1) // 2]
-    each = power[quiet].mean(axis=0)
+
+    def spectrum(start: int) -> np.ndarray:
+        own = slice(start, start + size)
+        return np.asarray(np.fft.rfft(window * difference(rig, smooth[own], q[own]), axis=0))
+
+    loud = [sum(float(np.mean(np.abs(found[band]) ** 2)) for band in bands) for found in map(spectrum, starts)]
+    quiet = np.sort(np.argsort(loud)[: (len(loud) + 1) // 2])
+    each = np.zeros((BANDS, rig.nv, rig.nv))
+    for found in (spectrum(starts[place]) for place in quiet):
+        each += [np.real(found[band].T @ found[band].conj()) / band.sum() for band in bands]
+    each /= len(quiet)
     floor: np.ndarray = each[int(np.argmin(np.trace(each, axis1=1, axis2=2)))]
     return floor
 
@@ -84,8 +93,8 @@ def noise_floor(
 class Shaken:
     """Filtered motions from configurations that got their own noise once more, each a new draw, the same every time.
 
-    They are made one at a time when they are asked for: kept, they would take more memory than all else of a long
-    recording.
+    They are made one at a time when they are asked for, fewer of a long recording: what noise does is known by
+    copies times frames.
 
     Attributes:
         rig, times, q, preset: see `noise_floor`.
@@ -103,7 +112,7 @@ class Shaken:
     shifts: Shifts | None = None
 
     def __len__(self) -> int:
-        return REPLICAS
+        return int(np.clip(-(-SHAKEN // len(self.times)), 1, REPLICAS))
 
     def __contains__(self, motion: object) -> bool:
         return False  # no motion is one of draws that nobody kept
@@ -112,10 +121,10 @@ class Shaken:
         values, vectors = np.linalg.eigh(self.floor)
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         generator = np.random.default_rng(zlib.crc32(self.name.encode()))
-        for _ in range(REPLICAS):
-            moved = np.empty_like(self.q)
-            for start in range(0, len(moved), PIECE):
+        for _ in range(len(self)):
+            moved = Rows()
+            for start in range(0, len(self.q), PIECE):
                 part = self.q[start : start + PIECE]
                 steps = generator.standard_normal((len(part), len(root))) @ root.T
-                moved[start : start + PIECE] = integrate(self.rig, part, steps)
-            yield replace(smooth_motion(self.rig, self.times, moved, self.preset), shifts=self.shifts)
+                moved.add(integrate(self.rig, part, steps))
+            yield replace(smooth_motion(self.rig, self.times, moved.done(), self.preset), shifts=self.shifts)

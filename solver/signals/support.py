@@ -24,7 +24,9 @@ class Heights:
         heights = feet[:, :, 2]
         # Each point against its own lowest place: markers sit at different heights of a foot.
         floor = np.nanquantile(heights[loaded] if loaded.any() else heights, 0.05, axis=0)
-        speed = np.linalg.norm(np.gradient(feet, 1.0 / rate, axis=0), axis=2)
+        speed = np.empty(heights.shape)
+        for point in range(heights.shape[1]):
+            speed[:, point] = np.linalg.norm(np.gradient(feet[:, point], 1.0 / rate, axis=0), axis=1)
         if root is None:
             return Heights(heights - floor, speed, None, None)
         root = np.asarray(root, float)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..motion import Markers
+from ..shelf import passing
 from .neighbours import FEWEST, shapes_of
 
 JUMP = 0.012
@@ -199,12 +200,14 @@ def _looked_at(count: int, jumps: np.ndarray, stride: int) -> np.ndarray:
 
 def _suspects(times: np.ndarray, positions: np.ndarray) -> tuple[list[tuple[int, int]], np.ndarray]:
     """Pairs of which one jumped to where the other was about to be, and the frames in which that happened."""
-    last = _last_seen(positions)
+    seen_last = np.full((1, positions.shape[1]), -1)
     found: set[tuple[int, int]] = set()
     frames = []
-    for start in range(0, len(times), PIECE):
-        own = slice(start, start + PIECE)
-        places, flown = positions[own], _flown(times, positions, last[own], times[own])
+    for own in passing(len(times), PIECE):
+        start, places = own.start, positions[own]
+        frames_here = np.where(np.isfinite(places[..., 0]), np.arange(own.start, own.stop)[:, None], -1)
+        last = np.maximum.accumulate(np.vstack([seen_last, frames_here]), axis=0)
+        seen_last, flown = last[-1:], _flown(times, positions, last[:-1], times[own])
         off = np.linalg.norm(places - flown, axis=2)
         jumped = np.nan_to_num(off) > JUMP
         for frame in np.flatnonzero(jumped.any(axis=1)):
@@ -217,13 +220,6 @@ def _suspects(times: np.ndarray, positions: np.ndarray) -> tuple[list[tuple[int,
             if taken.any():
                 frames.append(start + frame)
     return sorted(found), np.array(frames, int)
-
-
-def _last_seen(positions: np.ndarray) -> np.ndarray:
-    """The frame before each (N, M) in which a marker was seen last; -1 before it was."""
-    frames = np.arange(len(positions), dtype=np.int32)[:, None]
-    last = np.maximum.accumulate(np.where(np.isfinite(positions[..., 0]), frames, np.int32(-1)), axis=0)
-    return np.vstack([np.full((1, positions.shape[1]), -1, np.int32), last[:-1]])
 
 
 def _flown(times: np.ndarray, positions: np.ndarray, last: np.ndarray, now: np.ndarray) -> np.ndarray:

@@ -93,7 +93,7 @@ class ManyFrames:
         """Newton's steps (n, nv) of the frames that still go (n,), and which of them (n,) are to be trusted."""
         q = found.q[going]
         matrix, slope, found.error[going] = self._equations(q, measured, weights)
-        step = np.linalg.solve(matrix, slope[:, :, None])[:, :, 0]
+        step = _solved(matrix, slope)
         # frames n, coordinates i: a step that does not lead down is one to a saddle
         down = np.einsum("ni,ni->n", step, slope) >= 0.0
         bounded = np.zeros(len(q), bool)
@@ -101,7 +101,7 @@ class ManyFrames:
             places = self._stops.coordinates(q)
             low, high = self._stops.lower - places, self._stops.upper - places
             turned = self._turning(places)
-            outside = _outside(_unspun(turned, step)[:, ROOT_NV:], low, high)
+            outside = _outside(_solved(turned, step)[:, ROOT_NV:], low, high)
             bounded = outside.any(axis=1)
             at = np.flatnonzero(bounded)
             if len(at):
@@ -179,8 +179,15 @@ def between(rig: Rig, times: np.ndarray, known: np.ndarray, q: np.ndarray, span:
     return result
 
 
-def _unspun(turning: np.ndarray, step: np.ndarray) -> np.ndarray:
-    return np.linalg.solve(turning, step[:, :, None])[:, :, 0]
+def _solved(matrices: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solutions (N, n) of equations (N, n, n), (N, n); NaN where they have none."""
+    try:
+        return np.linalg.solve(matrices, right[:, :, None])[:, :, 0]
+    except np.linalg.LinAlgError:
+        if len(matrices) == 1:
+            return np.full_like(right, np.nan)
+    half = len(matrices) // 2
+    return np.concatenate([_solved(matrices[part], right[part]) for part in (slice(half), slice(half, None))])
 
 
 def _outside(change: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -203,7 +210,7 @@ def _held(matrix: np.ndarray, slope: np.ndarray, low: np.ndarray, high: np.ndarr
         bounds = np.where(at, np.where(held[left] > 0, high[left], low[left]), 0.0)
         right = slope[left] - (own @ bounds[:, :, None])[:, :, 0]
         locked = np.where(at[:, :, None] | at[:, None, :], np.eye(size), own)
-        found = np.linalg.solve(locked, np.where(at, bounds, right)[:, :, None])[:, :, 0]
+        found = _solved(locked, np.where(at, bounds, right))
         change[left] = found
         force = slope[left] - (own @ found[:, :, None])[:, :, 0]
         pulled = at & (force * held[left] < 0.0)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..arrays import stretches
 from ..progress import Progress
+from ..shelf import passing
 from ..tracking_methods import DYNAMICAL
 from .dynamical import Memory
 from .many_frames import ManyFrames, between
@@ -105,8 +106,7 @@ class Samples:
 def usable_frames(targets: Targets) -> np.ndarray:
     """(N,) True in the frames that show enough to be tracked, see `Tracker.usable`."""
     result = np.zeros(len(targets), int)
-    for start in range(0, len(targets), PIECE):
-        own = slice(start, start + PIECE)
+    for own in passing(len(targets), PIECE):
         if (points := targets.positions) is not None:
             result[own] += np.isfinite(points.positions[own, points.task.weights > 0.0, 0]).sum(axis=1)
         if (turns := targets.orientations) is not None:

@@ -13,7 +13,7 @@ from ..errors import InvalidValue
 from ..motion import Markers
 from ..progress import Progress, silent
 from ..rig import Rig
-from ..shelf import Rows
+from ..shelf import Rows, passing
 from .dynamical import SLACK
 from .kinematics import Kinematics
 from .labels import Relabelled, Swap, relabelled
@@ -295,7 +295,15 @@ def _unsolved(times: np.ndarray, converged: np.ndarray, slack: np.ndarray) -> tu
 
 def _root_mean_square(errors: np.ndarray, axis: int | None) -> np.ndarray:
     """Over what was seen; NaN where nothing was."""
-    seen = np.isfinite(errors)
-    squares = np.asarray((np.where(seen, errors, 0.0) ** 2).sum(axis=axis))
+    squares: list[np.ndarray] = []
+    counts: list[np.ndarray] = []
+    for own in passing(len(errors)):
+        seen = np.isfinite(errors[own])
+        squares.append((np.where(seen, errors[own], 0.0) ** 2).sum(axis=axis))
+        counts.append(seen.sum(axis=axis))
+    if axis == 1:
+        total, count = np.concatenate(squares), np.concatenate(counts)
+    else:
+        total, count = np.sum(squares, axis=0), np.sum(counts, axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.sqrt(squares / seen.sum(axis=axis)))
+        return np.asarray(np.sqrt(total / count))

@@ -7,6 +7,7 @@ import pytest
 
 from solver.pinocchio_loader import pin
 from solver.signals import PRESETS, Shaken, lowered, noise_floor, noisy_above, smooth_motion
+from solver.signals.shaking import REPLICAS, SHAKEN
 from tests.identification.bodies import small_rig
 
 RATE, NOISE = 100.0, 0.002
@@ -83,3 +84,14 @@ def test_shaken_copies_carry_as_much_noise_again() -> None:
     same = tuple(Shaken(rig, times, q, PRESET, floor, "a"))
     assert np.array_equal(copies[0].q, same[0].q)
     assert not np.array_equal(copies[0].q, copies[1].q)
+
+
+def test_copies_times_frames_are_enough() -> None:
+    """Copies are four of a short recording and fewer of a long one, never with fewer frames together."""
+    rig = small_rig()
+    floor = np.eye(rig.nv)
+    for minutes, copies in ((0.1, 4), (1.0, 4), (1.5, 3), (2.0, 2), (5.0, 1), (60.0, 1)):
+        times = np.arange(round(minutes * 12_000)) / 200.0
+        assert len(Shaken(rig, times, np.zeros((len(times), rig.nq)), PRESET, floor)) == copies
+        assert copies * len(times) >= min(SHAKEN, REPLICAS * len(times))
+    assert len(list(Shaken(rig, *swinging(NOISE), PRESET, floor * NOISE**2))) == REPLICAS

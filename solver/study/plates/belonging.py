@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -31,6 +32,27 @@ BY_CHANCE = 0.05
 """Share of other clocks on which forces fit better: their own motion no other clock fits as well as the right one."""
 
 
+@dataclass(frozen=True, slots=True)
+class OtherClock:
+    """A trial's forces on another clock than the file's.
+
+    Attributes:
+        seconds: by which they come late.
+        verdict: on them against the file as it is.
+        misfit: mean square, of the weight.
+    """
+
+    seconds: float
+    verdict: Verdict
+    misfit: float
+
+    @staticmethod
+    def of(item: Pair, as_it_is: Misfit, seconds: float, moved: np.ndarray, mass: float) -> OtherClock:
+        """Of wrenches (N, 6) moved by so much."""
+        found = misfit_of(item, moved, mass)
+        return OtherClock(seconds, judged_apart(item.times, as_it_is, found), float(np.nanmean(found.square)))
+
+
 def belonging_findings(pairs: Sequence[Pair], mass: float, overruled: bool) -> list[Finding]:
     """What does not belong together, by trial, with the likeliest cause.
 
@@ -47,7 +69,8 @@ def belonging_findings(pairs: Sequence[Pair], mass: float, overruled: bool) -> l
             text = "the plates carry nothing at any time: they were never stepped on, or the forces are another time's"
             found.append(Finding(BELONGING, (item.name,), 0.0, UNKNOWN_INTERVAL, "", Done.TOLD, text))
             continue
-        clocks = [(seconds, misfit_of(item, moved, mass)) for seconds, moved in _other_clocks(item)]
+        as_it_is = misfit_of(item, item.measured, mass)
+        clocks = [OtherClock.of(item, as_it_is, seconds, moved, mass) for seconds, moved in _other_clocks(item)]
         cause = likeliest(item, others, clocks, mass)
         if cause is not None:
             text, verdict = cause
@@ -60,7 +83,7 @@ def belonging_findings(pairs: Sequence[Pair], mass: float, overruled: bool) -> l
             said = f"{text} (in {100.0 * share:.0f} % of the loaded time)"
             found.append(Finding(BELONGING, (item.name,), share, UNKNOWN_INTERVAL, "", done, said))
             continue
-        share, text = unrelated(item, [clock for _, clock in clocks], mass)
+        share, text = unrelated(item, clocks, mass)
         if share > BY_CHANCE:
             said = f"{text}: {FOREIGN}"
             found.append(Finding(BELONGING, (item.name,), share, UNKNOWN_INTERVAL, "", done, said))
@@ -68,47 +91,49 @@ def belonging_findings(pairs: Sequence[Pair], mass: float, overruled: bool) -> l
 
 
 def likeliest(
-    item: Pair, others: Mapping[str, Wrenches], clocks: Sequence[tuple[float, Misfit]], mass: float
+    item: Pair, others: Mapping[str, Wrenches], clocks: Sequence[OtherClock], mass: float
 ) -> tuple[str, Verdict] | None:
     """The cause, in words, that explains a trial's forces best, if any does beyond doubt.
 
     Args:
         item: the trial.
         others: forces of the other trials, by name.
-        clocks: misfits of the trial's forces were they so many seconds late.
+        clocks: the trial's forces were they late.
         mass: [kg] of the body, roughly.
     """
     as_it_is = misfit_of(item, item.measured, mass)
-    pushes = Pushes.of(item.wrenches)
-    beliefs: list[tuple[str, np.ndarray]] = [
-        (f"{rival.cause}; {rival.remedy}", np.where(np.isfinite(item.measured), rival.believed(pushes).total(), np.nan))
-        for rival in rivals_of(item.wrenches.frames)
-    ]
-    shift = _displacement(item)
-    moved = item.measured
-    moved[:, 3:] += np.cross(shift, moved[:, :3])
-    distance = float(np.linalg.norm(shift))
-    beliefs.append((ELSEWHERE if distance < BESIDE else _elsewhere(distance), moved))
-    candidates: list[tuple[str, Verdict]] = []
-    if change(item.predicted, mass) > MOVES:
-        candidates += [(_late(seconds), judged_apart(item.times, as_it_is, clock)) for seconds, clock in clocks]
-        beliefs += [
-            (f"the forces are another trial's (those of {name} fit better); name the right file", _at(item, wrenches))
-            for name, wrenches in others.items()
-            if change(wrenches.total, mass) > MOVES
-        ]
     # Where a belief leaves forces impossible, that it does less badly than the file tells nothing.
-    candidates += [
+    candidates = [
         (text, judged(item.times, as_it_is, misfit_of(item, believed, mass)))
-        for text, believed in beliefs
+        for text, believed in _beliefs(item, others, mass)
         if excess(item, believed, mass) <= OFTEN
     ]
+    if change(item.predicted, mass) > MOVES:
+        candidates[:0] = [(_late(clock.seconds), clock.verdict) for clock in clocks]
     sure = [candidate for candidate in candidates if candidate[1].certain]
     best = max(sure, key=lambda candidate: candidate[1].gain, default=None)
     return None if best is None or best[0] == ELSEWHERE else best
 
 
-def unrelated(item: Pair, clocks: Sequence[Misfit], mass: float) -> tuple[float, str]:
+def _beliefs(item: Pair, others: Mapping[str, Wrenches], mass: float) -> Iterator[tuple[str, np.ndarray]]:
+    """Causes in words, and the total wrenches (N, 6) that they make of a trial's, one after the other."""
+    pushes = Pushes.of(item.wrenches)
+    for rival in rivals_of(item.wrenches.frames):
+        believed = np.where(np.isfinite(item.measured), rival.believed(pushes).total(), np.nan)
+        yield f"{rival.cause}; {rival.remedy}", believed
+    shift = _displacement(item)
+    moved = item.measured
+    moved[:, 3:] += np.cross(shift, moved[:, :3])
+    distance = float(np.linalg.norm(shift))
+    yield ELSEWHERE if distance < BESIDE else _elsewhere(distance), moved
+    if change(item.predicted, mass) > MOVES:
+        for name, wrenches in others.items():
+            if change(wrenches.total, mass) > MOVES:
+                told = f"the forces are another trial's (those of {name} fit better); name the right file"
+                yield told, _at(item, wrenches)
+
+
+def unrelated(item: Pair, clocks: Sequence[OtherClock], mass: float) -> tuple[float, str]:
     """Share of other clocks on which forces fit better that follow the motion on none, in words too; else 0.
 
     Forces that belong to a motion fit it best on their own clock, by far, if anything moves. Plates that carry only a
@@ -125,16 +150,15 @@ def unrelated(item: Pair, clocks: Sequence[Misfit], mass: float) -> tuple[float,
     if min(motion, plates) < MOVES or not clocks:
         return 0.0, ""
     own = mean_misfit(item, mass)
-    other = np.array([np.nanmean(clock.square) for clock in clocks])
+    other = np.array([clock.misfit for clock in clocks])
     share = float((other < own).mean()) if own > CERTAIN_APART * float(np.median(other)) else 0.0
     return share, f"the forces fit the motion better on {100.0 * share:.0f} % of other clocks"
 
 
-def _other_clocks(item: Pair) -> list[tuple[float, np.ndarray]]:
+def _other_clocks(item: Pair) -> Iterator[tuple[float, np.ndarray]]:
     """Measured wrenches (N, 6) on clocks that differ from the file's by so many seconds, later positive."""
     measured, count = item.measured, len(item.times)
     rate = (count - 1) / (item.times[-1] - item.times[0])
-    found = []
     for seconds in np.arange(-FARTHEST, FARTHEST + STEP, STEP):
         steps = round(abs(seconds) * rate)
         if abs(seconds) < NEAREST or steps >= count:
@@ -145,8 +169,7 @@ def _other_clocks(item: Pair) -> list[tuple[float, np.ndarray]]:
         else:
             moved[steps:] = measured[: count - steps]
         if np.isfinite(moved[:, :3]).all(axis=1).mean() > OVERLAP:
-            found.append((float(seconds), moved))
-    return found
+            yield float(seconds), moved
 
 
 def _at(item: Pair, wrenches: Wrenches) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 from ...arrays import stretches
 from ...motion import Markers
 from ...plate_options import STANDSTILL
+from ...shelf import passing
 from ...signals.window_rules import GRAVITY
 from ...wrenches import Wrenches
 from .finding import UNKNOWN_INTERVAL, Done, Finding
@@ -35,10 +36,12 @@ def still_forces(wrenches: Wrenches, mass: float) -> np.ndarray:
 
 def still_markers(markers: Markers) -> np.ndarray:
     """(N,) True in frames in which every marker seen is where it was, for long."""
-    step = np.abs(np.diff(markers.positions, axis=0))
-    known = np.isfinite(step).any(axis=(1, 2))
-    moved = np.nan_to_num(step).max(axis=(1, 2)) > SAME
-    return _long(np.append(False, known & ~moved), markers.rate)
+    still = np.zeros(len(markers), bool)
+    for own in passing(len(markers) - 1):
+        step = np.abs(np.diff(markers.positions[own.start : own.stop + 1], axis=0))
+        known = np.isfinite(step).any(axis=(1, 2))
+        still[own.start + 1 : own.stop + 1] = known & ~(np.nan_to_num(step).max(axis=(1, 2)) > SAME)
+    return _long(still, markers.rate)
 
 
 def frozen(
