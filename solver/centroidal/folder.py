@@ -75,8 +75,8 @@ def estimate_study(
         progress(number / len(records), f"estimating {name}")
         parameters, root = (record.rig.prior, None) if body is None else body
         assert record.trial is not None
+        data = centroidal_data(record.rig, record.trial, parameters, root)
         try:
-            data = centroidal_data(record.rig, record.trial, parameters, root)
             found[name] = drawn(data, estimate_centroidal(data, method))
         except InvalidValue as error:
             raise InvalidValue(f"trial {name!r}: {error}") from None

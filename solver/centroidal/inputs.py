@@ -47,10 +47,20 @@ def centroidal_data(
         >>> float(abs(data.force_acceleration).max()) < 1e-9
         True
     """
+    try:
+        data = _signals(rig, trial, parameters, root)
+    except InvalidValue as error:
+        raise InvalidValue(f"trial {trial.name!r}: {error}") from None
+    require_world_origin(data, trial.name)
+    require_load(data, trial.name)
+    return data
+
+
+def _signals(rig: Rig, trial: Trial, parameters: InertialParameters, root: np.ndarray | None) -> CentroidalData:
     momentum = centroidal_momentum(rig, trial.motion, parameters)
     measured = np.asarray(trial.wrenches.measured)
     known = trial.counted & measured[:, :AXES].all(axis=1)
-    data = CentroidalData(
+    return CentroidalData(
         trial.motion.times,
         parameters.total_mass,
         com_trajectory(rig, trial.motion, parameters),
@@ -62,9 +72,6 @@ def centroidal_data(
         bool(measured[known, AXES:].all()),
         None if root is None else inertial_modes(rig, trial.motion, parameters, root),
     )
-    require_world_origin(data, trial.name)
-    require_load(data, trial.name)
-    return data
 
 
 def require_world_origin(data: CentroidalData, name: str) -> None:

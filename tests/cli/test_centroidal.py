@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from solver.centroidal.estimate import METHODS
 from solver.cli import main
 from solver.cli.centroidal import NAMES
 from solver.scene.estimate import ESTIMATE
+from solver.scene.motion_record import MOTION
 
 
 @pytest.fixture(scope="module")
@@ -71,4 +73,19 @@ def test_wrong_input_is_one_line(study: Path, tmp_path: Path, capsys: pytest.Cap
     assert "with forces" in capsys.readouterr().err
     assert run(study, "--trial", "walk", "--output", tmp_path / "out") == 2
     assert "dance" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_trial_that_is_refused_is_named_once(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Plates that show nothing of a body that stands end in one line, which names their trial, and no folder."""
+    changed = tmp_path / "changed"
+    shutil.copytree(study, changed)
+    record = MOTION.read(changed / "dance.motion.npz")
+    assert record.wrenches is not None
+    empty = replace(record.wrenches, values=np.zeros_like(record.wrenches.values))
+    MOTION.write(changed / "dance.motion.npz", replace(record, wrenches=empty))
+    assert run(changed, "--output", tmp_path / "out") == 2
+    told = capsys.readouterr().err
+    assert "no load" in told
+    assert told.count("'dance'") == 1
     assert not (tmp_path / "out").exists()
