@@ -28,8 +28,8 @@ RATE, PLATE_RATE = 50.0, 500.0
 """[1/s] of the frames that are counted; of the plate's samples."""
 PLATE = np.array([0.2, 0.2, 0.2, 0.02, 0.02, 0.02])
 """[N, N m] of a sample of a good plate."""
-EACH, SECONDS = 3, 60.0
-"""Postures in each foot configuration; [s] of random motion."""
+EACH, SECONDS, QUICK_SECONDS = 3, 60.0, 24.0
+"""Postures in each foot configuration; [s] of random motion, and where one posture each has to do."""
 LOST = ("step", "hold")
 """Kinds of segments in which a dance changes its footing or stands."""
 
@@ -66,7 +66,9 @@ SHARE: tuple[Bound | None, Bound | None] = at_most(30.0), at_most(15.0)
 def figures(quick: bool, workers: int, seeds: tuple[int, ...] = (0, 1)) -> Iterator[list[Figure]]:
     """Rows of every case and seed, as they are found; ``quick``: a person's short dance, for information."""
     if quick:
-        yield compared(replace(PERSON, bounds=NOTHING), {"both": 2}, workers, 0, 12.0)
+        yield compared(
+            replace(PERSON, bounds=NOTHING), dict.fromkeys(FOOT_CONFIGURATIONS, 1), workers, 0, QUICK_SECONDS
+        )
         return
     for case in CASES:
         for seed in seeds:
