@@ -31,7 +31,7 @@ from .footsteps import Ground
 from .mirror import Mirror
 from .options import DanceOptions, expected_deviations, human_options, paper_options
 from .postures import PosturePool, choose
-from .reachability import distances
+from .reachability import CLOSELY, distances, open_paths
 from .recorded import recorded_information
 from .sequence import (
     PostureSequence,
@@ -45,6 +45,9 @@ from .style import ARC, Style, on_counts
 
 RING = ("both", "left", "right_forward", "right")
 """Order in which foot configurations are danced: of all orders the one with the fewest steps between them."""
+
+CHOICES = 3
+"""Times that postures are chosen at most, without those that have no way from home by a closer look."""
 
 __all__ = ["DanceOptions", "design", "human_options", "paper_options", "route_of", "transition_planner"]
 
@@ -199,8 +202,13 @@ class _Design:
         return result
 
     def _postures(self, pools: list[PosturePool], grounds: Mapping[str, Ground]) -> tuple[dict[str, np.ndarray], float]:
-        numbers = [min(self.options.postures[name], len(pool.y)) for name, pool in zip(self.configurations, pools)]
-        chosen, value = choose(pools, numbers, self.structure, self.weights, self.options.seed, self.options.starts)
+        for _ in range(CHOICES):
+            numbers = [min(self.options.postures[name], len(pool.y)) for name, pool in zip(self.configurations, pools)]
+            chosen, value = choose(pools, numbers, self.structure, self.weights, self.options.seed, self.options.starts)
+            closed = [self._closed(grounds[name], p, own) for name, p, own in zip(self.configurations, pools, chosen)]
+            if not any(len(some) for some in closed):
+                break
+            pools = [pool.only(np.setdiff1d(np.arange(len(pool.y)), some)) for pool, some in zip(pools, closed)]
         result = {}
         for name, pool, own in zip(self.configurations, pools, chosen):
             y = pool.y[own]
@@ -208,6 +216,17 @@ class _Design:
             apart = distances(self.planner.legged, self.planner.coarse, ground.footing, ground.home, y)
             result[name] = y[np.array(route_of(apart), int) - 1]
         return result, value
+
+    def _closed(self, ground: Ground, pool: PosturePool, chosen: np.ndarray) -> np.ndarray:
+        """Those of the chosen that have no way from home after all: thin limbs pass each other between a few instants.
+
+        None where no other posture could take their place.
+        """
+        if len(pool.y) <= len(chosen):
+            return chosen[:0]
+        homes = np.tile(ground.home, (len(chosen), 1))
+        judge = self.planner.fine
+        return chosen[~open_paths(self.planner.legged, judge, ground.footing, homes, pool.y[chosen], CLOSELY)]
 
     def _sequences(
         self, grounds: Mapping[str, Ground], chosen: Mapping[str, np.ndarray]

@@ -22,7 +22,7 @@ STEP_LIFT = 0.06
 """Height of a step on the way, alike."""
 OVER_SWING, LEAST_LIFT = 2.5, 1.25
 """Least height of a step, and least height of a lifted foot, as multiples of what a swinging foot has to clear."""
-LOWER = (1.0, 0.7, 0.5, 0.35, 0.2)
+LOWER = (1.0, 0.85, 0.7, 0.6, 0.5, 0.35, 0.2)
 """Shares of a step's height that are tried, the first that the ankle allows."""
 RISES = (0.0, 0.02, 0.04)
 """Shares of the root's height by which it rises over one foot, where an ankle does not let the other lift."""

@@ -11,15 +11,16 @@ import numpy as np
 from ...trajectory.legged_rig import NEARLY, Footing, LeggedRig
 from ...trajectory.segment import SegmentChecker
 
-PLACES = 13
-"""Instants of a way that are looked at."""
+PLACES, CLOSELY = 13, 101
+"""Instants of a way that are looked at, and where it matters."""
 DIPS = (0.0, 0.05)
 """Shares of the root's height by which it may dip on the way, where the legs do not reach otherwise."""
 
 
 def open_paths(
-    legged: LeggedRig, checker: SegmentChecker, footing: Footing, starts: np.ndarray, stops: np.ndarray
-) -> np.ndarray:
+    legged: LeggedRig, checker: SegmentChecker, footing: Footing, starts: np.ndarray, stops: np.ndarray,
+    places: int = PLACES,
+) -> np.ndarray:  # fmt: skip
     """(K,) True for each pair of balanced postures (K, D), (K, D) whose straight path keeps every limit at rest."""
     count = len(starts)
     if not count:
@@ -27,7 +28,7 @@ def open_paths(
     result = np.zeros(count, bool)
     ends = legged.still(np.concatenate([starts, stops]), footing.solved)[1]
     com = legged.com(ends)[:, :2]
-    share = np.linspace(0.0, 1.0, PLACES)[None, :, None]
+    share = np.linspace(0.0, 1.0, places)[None, :, None]
     for dip in DIPS:
         left = np.flatnonzero(~result)
         if not len(left):
@@ -36,12 +37,12 @@ def open_paths(
         y[:, :, 2] -= dip * legged.straight_height * np.sin(np.pi * share[..., 0])
         goals = (1.0 - share) * com[left, None] + share * com[count + left, None]
         y, good = legged.balanced(y.reshape(-1, legged.size), goals.reshape(-1, 2), footing.solved, NEARLY)
-        whole = good.reshape(-1, PLACES).all(axis=1)
-        kept = np.repeat(whole, PLACES)
+        whole = good.reshape(-1, places).all(axis=1)
+        kept = np.repeat(whole, places)
         if not kept.any():
             continue
         _, curves, _ = legged.still(y[kept], footing.solved)
-        inside = checker.margins(curves, footing.anchors).reshape(-1, PLACES).min(axis=1) >= 0.0
+        inside = checker.margins(curves, footing.anchors).reshape(-1, places).min(axis=1) >= 0.0
         result[left[whole]] = inside
     return result
 

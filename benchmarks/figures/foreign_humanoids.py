@@ -1,0 +1,206 @@
+"""Humanoids that nobody here drew: a dance without options, judged by other code, and danced in MuJoCo.
+
+`python -m benchmarks.figures.foreign_humanoids [--only NAME] [--seeds 0 1]` prints the table; all simulated. Models
+come from installed packages (example-robot-data, icub-models), from folders in ROBOT_MODELS, and ../shared/models.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from solver.contacts.schedule import FOOT_CONFIGURATIONS
+from solver.coordinates import joint_places
+from solver.dance.design.dance import Dance
+from solver.dance.design.design import DanceOptions, design
+from solver.errors import SolverError
+from solver.inertials import InertialParameters, six_of
+from solver.rig import Rig
+from solver.rigs import from_urdf
+from solver.threads import one_blas_thread
+
+from ..engine.judge import Judge, Record
+from .figure import Figure, at_least, at_most, heading, missing, passed, row, summary
+
+FOREIGN = {
+    "TALOS reduced": ("talos_data", "robots", "talos_reduced.urdf"),
+    "TALOS full": ("talos_data", "robots", "talos_full_v2.urdf"),
+    "G1": ("g1_description", "urdf", "g1_29dof_rev_1_0.urdf"),
+    "iCub": ("iCub", "robots", "iCubGazeboV2_7", "model.urdf"),
+    "human48": ("human48_subject01.urdf",),
+    "human66": ("human66_subject01.urdf",),
+}
+MUST, AIM = 5, 6
+RATE, PLAY_RATE = 200.0, 500.0
+SEEDS = (0, 1)
+AXIS = 1e-3
+"""Share of the mean link's mass that a link without mass, an axis of a compound joint, has in the simulator."""
+KEPT = -1e-6
+"""A margin down to this is kept: rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One humanoid and what became of it.
+
+    Attributes:
+        rig: None where its file could not be read.
+        dance: None where none could be designed.
+        told: what the judge found, or why there is nothing to judge.
+        failing: what fails, by the judge or because a footing is missing; empty for a feasible dance.
+        seconds: of processor.
+    """
+
+    rig: Rig | None
+    dance: Dance | None
+    told: str
+    failing: str
+    seconds: float
+
+
+def places() -> list[Path]:
+    """Folders in which robots' models may be."""
+    result = [Path(p) for p in os.environ.get("ROBOT_MODELS", "").split(os.pathsep) if p]
+    result += [Path(p) / "cmeel.prefix" / "share" / "example-robot-data" / "robots" for p in sys.path]
+    return [*result, Path(sys.prefix) / "share", Path(__file__).resolve().parents[3] / "shared" / "models"]
+
+
+def found(name: str) -> Path | None:
+    """The file of a humanoid, where it is installed."""
+    return next((path for place in places() if (path := place.joinpath(*FOREIGN[name])).is_file()), None)
+
+
+@cache
+def tried(name: str, seed: int) -> Tried:
+    """Read, dance with one posture on each footing, judge."""
+    began, path = time.process_time(), found(name)
+    assert path is not None
+    rig = dance = None
+    try:
+        rig = from_urdf(path)
+        postures = dict.fromkeys(FOOT_CONFIGURATIONS, 1)
+        options = DanceOptions(postures=postures, pool=60, starts=2, rounds=2, workers=1, step=None, seed=seed)
+        dance = design(rig, options)
+    except SolverError as error:
+        return Tried(rig, None, str(error), str(error), time.process_time() - began)
+    limits = rig.limits
+    unstated = [kind for kind, given in (("torque", limits.torque), ("speed", limits.speed)) if np.isinf(given).all()]
+    findings = Judge(path, places(), dance.checks.friction, unstated).findings(record_of(rig, dance))
+    wrong = [str(finding) for finding in findings if finding.margin < KEPT]
+    if not dance.complete:
+        lost = [note for note in dance.notes if "left out" in note or "wanted" in note]
+        wrong.append(f"not every footing: {'; '.join(lost)}")
+    return Tried(rig, dance, "; ".join(map(str, findings)), "; ".join(wrong), time.process_time() - began)
+
+
+def record_of(rig: Rig, dance: Dance) -> Record:
+    """A dance in plain numbers, joints by the names of the robot's file."""
+    motion, schedule = dance.sample(rig, RATE), dance.schedule
+    joints = {}
+    for joint, own, _ in joint_places(rig)[1:]:
+        values = motion.q[:, own]
+        joints[joint.name] = np.arctan2(values[:, 1], values[:, 0]) if values.shape[1] == 2 else values[:, 0]
+    phases = [schedule.phases[k] for k in schedule.index_at(motion.times)]
+    planted = {
+        rig.patch(patch).link: np.array([any(anchor.patch == patch for anchor in phase.anchors) for phase in phases])
+        for patch in rig.sides.values()
+    }
+    return Record(motion.times, motion.q[:, :7], joints, planted)
+
+
+def embodied(rig: Rig) -> InertialParameters:
+    """The prior, with a small ball at the axes that have no mass, which no simulator moves otherwise."""
+    mass = AXIS * float(rig.prior.total_mass / len(rig.links))
+    ball = np.concatenate([[mass, 0.0, 0.0, 0.0], six_of(mass * 1e-3 * np.eye(3))])
+    values = np.where((rig.masses == 0.0)[:, None], ball, rig.prior.values)
+    return InertialParameters(rig.links, values)
+
+
+def dance_figures(names: Sequence[str] = tuple(FOREIGN), seed: int = 0) -> Iterator[Figure]:
+    """One row for each humanoid, and how many of them dance."""
+    good, there = 0, [name for name in names if found(name) is not None]
+    for name in names:
+        what = f"{name}: dances (1) by the second opinion, one posture a footing"
+        if name not in there:
+            yield from missing([Figure(what, "simulated", None)], "the model is not installed")
+            continue
+        result = tried(name, seed)
+        good += not result.failing
+        length = "no dance" if result.dance is None else f"{result.dance.duration:.0f} s"
+        verdict = f"FAILS: {result.failing}" if result.failing else "keeps all"
+        note = f"{verdict}; {result.told}; {result.seconds:.0f} s of processor"
+        yield Figure(what, f"simulated, {length}", float(not result.failing), "", note=note)
+    data = f"simulated, {len(there)} of {len(names)} installed"
+    total = Figure("foreign humanoids with a feasible dance", data, float(good), "", at_least(MUST), at_least(AIM))
+    yield total if len(there) == len(FOREIGN) else replace(total, must=None, aim=None)
+
+
+def play_figures(names: Sequence[str] = tuple(FOREIGN), seeds: Sequence[int] = SEEDS) -> Iterator[Figure]:
+    """Falls of each humanoid's dances in MuJoCo, on three floors."""
+    for name in names:
+        what = f"{name}: falls in MuJoCo, floors as usual, mu = 1, stiffer"
+        danced = [] if found(name) is None else [tried(name, seed) for seed in seeds]
+        if not all(result.dance is not None for result in danced) or not danced:
+            yield from missing([Figure(what, "simulated", None, "", at_most(0.0))], "no dance")
+            continue
+        plays = [play_of(result.rig, result.dance) for result in danced if result.rig and result.dance]
+        falls = sum(count for count, _ in plays)
+        yield Figure(what, f"simulated, {len(seeds)} seeds", float(falls), "", at_most(0.0),
+                     note="; ".join(told for _, told in plays))  # fmt: skip
+
+
+def play_of(rig: Rig, dance: Dance) -> tuple[int, str]:
+    """Falls of one dance on the floors, and what happened there; the last without the plan's torques is not counted."""
+    from ..engine.measure import measure
+    from ..engine.mjcf import Ground
+    from ..engine.performance import PlayOptions, plan
+    from ..engine.simulate import play
+
+    stiff = Ground(time_constant=0.0025, rigidity=(0.99, 0.999))
+    floors = {
+        "usual": PlayOptions(),
+        "mu 1": PlayOptions(ground=Ground(friction=1.0)),
+        "stiff": PlayOptions(ground=stiff),
+    }
+    intended, truth = plan(rig, dance.sample(rig, PLAY_RATE), dance.schedule), embodied(rig)
+    falls, told = 0, []
+    for floor, options in floors.items():
+        shown = measure(rig, intended, play(rig, intended, options, truth))
+        falls += shown.fell is not None
+        ended = f"slip {1e3 * shown.slip:.1f} mm" if shown.fell is None else f"FELL after {shown.fell:.1f} s"
+        told.append(f"{floor}: {ended}")
+    blind = play(rig, intended, PlayOptions(feed_forward=False), truth).fell
+    told.append(f"without feed-forward: {'stands' if blind is None else f'falls after {blind:.1f} s'}")
+    return falls, ", ".join(told)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table; 1 when a must is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=list(FOREIGN), action="append", help="only this; repeatable")
+    parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS), help="of the dances that are played (0 1)")
+    parser.add_argument("--no-engine", action="store_true", help="without MuJoCo")
+    chosen = parser.parse_args(arguments)
+    names = chosen.only or list(FOREIGN)
+    print(heading(), flush=True)
+    figures = []
+    with one_blas_thread():
+        rows = dance_figures(names, chosen.seeds[0])
+        for group in (rows,) if chosen.no_engine else (rows, play_figures(names, chosen.seeds)):
+            for figure in group:
+                figures.append(figure)
+                print(row(figure), flush=True)
+    print(summary(figures))
+    return 0 if passed(figures) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
