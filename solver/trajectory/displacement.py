@@ -156,6 +156,7 @@ class Program:
         rate: [1/s] of the samples.
         weights: (n,) cost of a unit of each moved coordinate squared, in (`SMALL` size)^2.
         also: times [s] to be sampled as well.
+        evenness: [s] displacements that change within this time cost twice.
     """
 
     trajectory: PlantedTrajectory
@@ -165,6 +166,7 @@ class Program:
     rate: float
     weights: np.ndarray
     also: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    evenness: float = EVENNESS
 
     def __post_init__(self) -> None:
         window = self.window
@@ -176,7 +178,7 @@ class Program:
         basis = self.spline.basis(np.clip(self.times - window.start, 0.0, duration))
         self._basis = [part @ self._ties for part in (basis.position, basis.velocity, basis.acceleration)]
         even = self.spline.basis(np.linspace(0.0, duration, 6 * self.spline.count))
-        value, bend = even.position @ self._ties, EVENNESS**2 * even.acceleration @ self._ties
+        value, bend = even.position @ self._ties, self.evenness**2 * even.acceleration @ self._ties
         metric = (value.T @ value + bend.T @ bend) / len(even.times)
         at = self.spline.basis(np.array(window.preferred) - window.start).position @ self._ties
         self._metric = metric + PREFERRED / duration * at.T @ at

@@ -18,7 +18,7 @@ from ...progress import Progress, silent
 from ...rig import Rig
 from ...so3 import conjugate, product, quaternion_log
 from ...trajectory.curve import FlatCurve, sample_times
-from ...trajectory.displacement import KEPT, Displacement, Program, Window, weights_of
+from ...trajectory.displacement import EVENNESS, KEPT, Displacement, Program, Window, weights_of
 from ...trajectory.limits import TrajectoryLimits, Values
 from ...trajectory.planted_feet import PlantedTrajectory, Rates
 from .keys import Keyed, Keyframe, Samples
@@ -34,6 +34,8 @@ AROUND = 1.0
 LEAST_DROP, DROPS = 0.001, 6
 """[m] by which the root is first lowered; then by twice as much, and so on so many times."""
 STRETCHED = 1e-3
+NO_DEEPER = 1e-4
+"""[m] Links overlap no deeper than before, but for what counts as none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class RepairOptions:
         rounds: each next one keeps more beyond the limits and moves more of the trajectory; only one where a
             fixed key is impossible by itself.
         preference: ratio, squared, by which a joint's move is dearer than the same visible move of the root.
+        evenness: [s] moves that change within this time cost twice: longer is smoother, and moves more.
         patience: [s] after which no further step of the search is begun; the best so far is the result. What was found
             in time depends on the machine.
     """
@@ -56,6 +59,7 @@ class RepairOptions:
     steps: int = 10
     rounds: int = 6
     preference: float = 3.0
+    evenness: float = EVENNESS
     patience: float = np.inf
 
     def __post_init__(self) -> None:
@@ -63,6 +67,8 @@ class RepairOptions:
             raise InvalidValue("patience, rate and spacing of a repair must be positive")
         if self.steps < 1 or self.rounds < 1 or not 0.0 < self.preference < np.inf:
             raise InvalidValue("a repair needs a step, a round and a positive preference")
+        if not 0.0 <= self.evenness < np.inf:
+            raise InvalidValue(f"moves cannot be even over {self.evenness:g} s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,13 +211,16 @@ def repair(
             progress(share, f"round {number + 1}: {window.start:.1f} to {window.stop:.1f} s")
             stiff = [d for d in earlier if d.violation > KEPT and _within(d.window, window)]
             finer = DENSER**number if stiff else 1.0
-            program = Program(trajectory, limits, window, options.spacing * finer, options.rate / finer, weights, also)
+            program = Program(
+                trajectory, limits, window, options.spacing * finer, options.rate / finer, weights, also,
+                options.evenness,
+            )  # fmt: skip
             found = _displaced(program, [d for d in earlier if _within(d.window, window)], options.steps, until)
             iterations += found.iterations
             flaws += [f"{window.start:.1f} to {window.stop:.1f} s, {flaw}" for flaw in found.flaws]
             done.append(found)
         after = checker.check_frames(course.with_(done), memory)
-        if _rank(after) <= _rank(best_after):
+        if _rank(after) <= _rank(best_after) and _overlap(after) <= max(_overlap(before), NO_DEEPER):
             best, best_after = done, after
     done, after = best, best_after
     progress(1.0, "repaired" if after.feasible else "not every failure could be repaired")
@@ -297,6 +306,11 @@ def _rank(checks: Checks) -> float:
     """How much fails, in the checks' comfortable margins, over all frames."""
     missing = [np.maximum(-(m.values + m.tolerance), 0.0).sum() / m.scale for m in checks.margins]
     return float(np.sum(missing)) / len(checks)
+
+
+def _overlap(checks: Checks) -> float:
+    """[m] by which links overlap at most, beyond the clearance."""
+    return max(-float(checks.margin("self-collision").smallest.min()), 0.0)
 
 
 def _windows(dance: Keyed | Excerpt, checks: Checks, known: Sequence[Window], around: float) -> list[Window]:

@@ -212,5 +212,7 @@ def retarget(
         samples = Samples(best.motion.times, best.motion.q)
         keyed = Keyed(rig, (), best.schedule, samples, name=source.name, checks=held.checks)
         answer = repair(keyed, held.checks, held.repair, rate=found.motion.rate, progress=Part(progress, 0.6, 1.0))
+        if answer.checks.failed.mean() >= verdict.failed.mean():
+            answer = None  # what is repaired at one place is not to fail at more of others
     progress(1.0, "followed")
     return Followed(source.name, found, before, held, led, after_led, answer)

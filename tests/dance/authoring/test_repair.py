@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from solver.contacts.schedule import Phase, Schedule
+from solver.coordinates import joint_coordinates
 from solver.dance.authoring.keys import Keyed, Keyframe
 from solver.dance.authoring.repair import REPAIRED, UNCHANGED, Repair, RepairOptions, repair
-from solver.feasibility import CheckOptions, check_motion
+from solver.feasibility import CheckOptions, Checks, check_motion
+from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hoap3, human
@@ -33,6 +35,40 @@ def swing(person: Rig) -> tuple[Keyed, Repair]:
 
 def _furthest(rig: Rig, a: np.ndarray, b: np.ndarray) -> float:
     return max(float(np.abs(pin.difference(rig.model, x, y)).max()) for x, y in zip(a, b))
+
+
+def extremes(rig: Rig, beat: float) -> Keyed:
+    """Three postures near what a body can do, on beats [s], from rest to rest: one has an arm in the trunk."""
+    q, anchors = home(rig)
+    postures = [
+        {"right_upper_arm": (1, -1.2), "left_upper_arm": (0, 0.9), "torso": (1, 0.5)},
+        {"right_upper_arm": (0, 0.5), "right_forearm": (0, -1.0), "torso": (0, 0.4)},
+        {"torso": (1, -0.45), "left_upper_arm": (1, 1.0), "right_upper_arm": (1, 1.0)},
+    ]
+    keys = [Keyframe((k + 1) * beat, turned(rig, q, angles)) for k, angles in enumerate(postures)]
+    keys = [Keyframe(0.0, q, "fixed"), *keys, Keyframe(4.0 * beat, q, "fixed")]
+    return Keyed(rig, tuple(keys), Schedule.constant(anchors, 0.0, 4.0 * beat))
+
+
+def jerk(rig: Rig, motion: Motion) -> float:
+    """Root mean square of joints' third derivatives [rad/s^3]."""
+    third = np.diff(joint_coordinates(rig, motion.q), 3, axis=0) * motion.rate**3
+    return float(np.sqrt((third**2).mean()))
+
+
+def test_repaired_extremes_are_as_smooth_and_no_deeper(person: Rig) -> None:
+    """Of keyed extremes the repair makes at most three times the jerk, and links overlap no deeper than keyed."""
+    keyed = extremes(person, 0.8)
+    result = repair(keyed, options=RepairOptions(25.0, 0.16, 4, 2))
+    assert result.before.margin("self-collision").smallest.min() < -0.05
+    assert result.violation < 0.2 * repair_rank(result.before)
+    assert jerk(person, result.motion) <= 3.0 * jerk(person, keyed.motion(result.motion.rate))
+    assert result.after.margin("self-collision").smallest.min() >= result.before.margin("self-collision").smallest.min()
+
+
+def repair_rank(checks: Checks) -> float:
+    """How much fails, as `Repair.violation` counts it."""
+    return float(sum(np.maximum(-(m.values + m.tolerance), 0.0).sum() / m.scale for m in checks.margins)) / len(checks)
 
 
 def test_a_feasible_dance_is_left_alone(person: Rig) -> None:
