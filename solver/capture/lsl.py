@@ -127,7 +127,10 @@ class LslReceiver:
         """Samples that have come, as soon as there is one; none after so many seconds."""
         found = list(self._waiting)
         self._waiting.clear()
-        samples, stamps = self._inlet.pull_chunk(timeout, CHUNK)
+        first, came = self._inlet.pull_sample(timeout)  # a chunk waits until it is full
+        samples, stamps = self._inlet.pull_chunk(0.0, CHUNK)
+        if first is not None:
+            samples, stamps = [first, *samples], [came, *stamps]
         for values, stamp in zip(samples, stamps):
             sample = Sample(self._sequence, float(stamp), self._channels.values(values))
             self._sequence += 1
