@@ -23,13 +23,15 @@ class EXCITING_DANCE_UL_markers(Rows, bpy.types.UIList):  # type: ignore[misc]
         """Draw one."""
         row = layout.row(align=True)
         row.prop(item, "use", text="")
-        parts = row.split(factor=0.4)
+        parts = row.split(factor=0.34)
         parts.active = item.use
         parts.label(text=item.name)
-        parts = parts.split(factor=0.75)
+        parts = parts.split(factor=0.7)
         parts.label(text=item.place or "no place")
-        sure: Any = "ERROR" if doubtful(item) else "NONE"
-        parts.label(text=f"{100.0 * item.confidence:.0f} %", icon=sure)
+        if doubtful(item):
+            parts.label(text=f"{100.0 * item.confidence:.0f}", icon="ERROR")
+        else:
+            parts.label(text=f"{100.0 * item.confidence:.0f} %")
 
 
 class EXCITING_DANCE_PT_markers(Tab, bpy.types.Panel):  # type: ignore[misc]

@@ -1,16 +1,29 @@
-"""A live capture at 100 Hz over loopback: time from datagram to pose, memory, and whether what is lost is told."""
+"""A live capture at 100 Hz over loopback: time from datagram to pose, memory, and whether what is lost is told.
+
+Beside it an empty process receives the same datagrams and does nothing with them: what it waits for, everybody on the
+machine waits for. Where it waits long itself, the capture's time is told and not judged.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
 import time
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
 
 from solver.calibration import calibrate
-from solver.capture.datagram import Sample, end_datagram, layout_datagram, sample_datagram
+from solver.capture.datagram import (
+    Declared,
+    Ended,
+    Sample,
+    end_datagram,
+    layout_datagram,
+    read_datagram,
+    sample_datagram,
+)
 from solver.capture.following import Following
 from solver.capture.replay import Stream, stream_of
 from solver.capture.run import WAIT
@@ -34,6 +47,8 @@ WARM = 0.2
 PATIENCE = 30.0
 """[s] for a sender to start, or to be heard of again."""
 PAGE = 4096
+IDLE = 5e-3
+"""[s] An empty process that waits longer, at the 99th percentile, is on a machine too busy to judge by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +57,16 @@ class Lived:
 
     Attributes:
         latencies: (N,) [s] from sending to pose, both processes' clock being one.
+        empty: (K,) [s] the same of an empty process beside it, from sending to reading.
+        spent: [s] of the processor for one sample, receiving and recording counted.
         growth: [MB] of memory from `WARM` to the end.
         sent: samples that the sender counted, those that it lost on purpose among them.
         taken, lost: as the capture tells.
     """
 
     latencies: np.ndarray
+    empty: np.ndarray
+    spent: float
     growth: float
     sent: int
     taken: int
@@ -72,9 +91,13 @@ def lived(how: Following, stream: Stream, seconds: float) -> Lived:
     capture = Capture(how, lambda _: None)
     capture.record()
     count = int(RATE * seconds)
-    sender = multiprocessing.get_context("spawn").Process(target=send, args=(stream, receiver.port, count))
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    peer = context.Process(target=wait, args=(theirs,))
+    peer.start()
+    sender = context.Process(target=send, args=(stream, (receiver.port, ours.recv()), count))
     sender.start()
-    latencies, before, heard = np.zeros(count), 0.0, time.perf_counter()
+    latencies, before, heard, began = np.zeros(count), 0.0, time.perf_counter(), time.process_time()
     try:
         while not capture.intake.ended and time.perf_counter() - heard < PATIENCE:
             for arrival in receiver.take(WAIT):
@@ -87,26 +110,51 @@ def lived(how: Following, stream: Stream, seconds: float) -> Lived:
     finally:
         sender.join(PATIENCE)
         receiver.close()
+    spent, empty = time.process_time() - began, ours.recv()
+    peer.join(PATIENCE)
     growth = resident() - before
     tally = capture.intake.tally
     capture.drop()
-    return Lived(latencies[latencies > 0.0], growth, count, tally.taken, tally.lost)
+    return Lived(latencies[latencies > 0.0], empty, spent / max(tally.taken, 1), growth, count, tally.taken, tally.lost)
 
 
-def send(stream: Stream, port: int, count: int) -> None:
+def wait(pipe: Connection) -> None:
+    """Tell the port, then how long every sample was on its way, once the last has come or none comes any more."""
+    receiver, late, heard = UdpReceiver(port=0), [], time.perf_counter()
+    pipe.send(receiver.port)
+    layout, ended = None, False
+    while not ended and time.perf_counter() - heard < PATIENCE:
+        for arrival in receiver.take(WAIT):
+            found = read_datagram(arrival.data, layout)
+            heard, ended = time.perf_counter(), isinstance(found, Ended)
+            if isinstance(found, Declared):
+                layout = found.layout
+            elif isinstance(found, Sample):
+                late.append(heard - found.time)
+    receiver.close()
+    pipe.send(np.array(late))
+
+
+def send(stream: Stream, ports: tuple[int, int], count: int) -> None:
     """Send samples whose time is that of their sending, one a hundredth of a second; some are not sent."""
-    choose, sender = np.random.default_rng(0), UdpSender(port=port)
+    choose, senders = np.random.default_rng(0), [UdpSender(port=port) for port in ports]
+
+    def out(data: bytes) -> None:
+        for sender in senders:
+            sender.send(data)
+
     begun = time.perf_counter()
     for sequence in range(count):
         due = begun + sequence / RATE
         time.sleep(max(due - time.perf_counter(), 0.0))
         if sequence % round(RATE) == 0:
-            sender.send(layout_datagram(stream.layout, sequence, due))
+            out(layout_datagram(stream.layout, sequence, due))
         if choose.random() >= LOST:
             values = stream.values[sequence % len(stream.values)]
-            sender.send(sample_datagram(stream.layout, Sample(sequence, time.perf_counter(), values)))
-    sender.send(end_datagram(stream.layout, count, time.perf_counter()))
-    sender.close()
+            out(sample_datagram(stream.layout, Sample(sequence, time.perf_counter(), values)))
+    out(end_datagram(stream.layout, count, time.perf_counter()))
+    for sender in senders:
+        sender.close()
 
 
 def resident() -> float:
@@ -123,9 +171,15 @@ def _rows(found: Lived | None, seconds: float) -> list[Figure]:
     told = ["", "", ""]
     if found is not None:
         late, growth = 1e3 * float(np.percentile(found.latencies, 99.0)), found.growth
+        idle = 1e3 * float(np.percentile(found.empty, 99.0)) if len(found.empty) else np.inf
         untold = float(abs(found.sent - found.taken - found.lost))
-        told[0] = f"median {1e3 * float(np.median(found.latencies)):.1f} ms, "
-        told[0] += f"largest {1e3 * float(found.latencies.max()):.0f} ms"
+        told[0] = f"{1e3 * found.spent:.1f} ms of the processor a sample; "
+        told[0] += f"median {1e3 * float(np.median(found.latencies)):.1f} ms, "
+        told[0] += f"largest {1e3 * float(found.latencies.max()):.0f} ms; an empty process that receives the same: "
+        told[0] += f"99th percentile {idle:.1f} ms"
+        if idle >= 1e3 * IDLE:
+            told[0] += f"; {late:.0f} ms not judged: the machine was too busy"
+            late = None
         told[2] = f"{found.sent} sent, {found.taken} taken, {found.lost} told as lost"
     return [
         Figure("live: from sending a datagram to the pose, 99th percentile", data, late, "ms", at_most(20.0),

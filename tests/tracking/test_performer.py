@@ -1,0 +1,62 @@
+"""Who is followed, from segments of a skeleton that nobody tracked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.errors import InvalidValue
+from solver.formats.recording import read_recording
+from solver.motion import SegmentPoses
+from solver.tracking.retargeting.performer import Performer
+from tests.formats.skeletons import LAFAN1, bvh_text
+
+FRAMES, HEIGHT = 20, 0.95
+
+
+@pytest.fixture
+def skeleton(tmp_path: Path) -> SegmentPoses:
+    """A skeleton that stands in its pose at rest and glides half a metre forwards."""
+    still = np.tile(np.eye(3), (FRAMES, 1, 1))
+    root = np.linspace([0.0, 0.0, HEIGHT], [0.5, 0.0, HEIGHT], FRAMES)
+    path = tmp_path / "dance.bvh"
+    path.write_text(bvh_text(LAFAN1, dict.fromkeys(LAFAN1.links, still), root), encoding="utf-8")
+    segments = read_recording(path).segments
+    assert segments is not None
+    return segments
+
+
+def test_a_skeletons_feet_are_as_long_as_their_bones_and_lie_on_the_floor(skeleton: SegmentPoses) -> None:
+    """Parts are told by names; soles run from behind the ankle to ahead of it, on the floor of the pose at rest, and go
+    where the body goes.
+    """
+    performer = Performer.of_segments(skeleton, "dance")
+    assert performer.parts["left_foot"] == "LeftFoot"
+    assert performer.name == "dance"
+    for side in ("left", "right"):
+        sole, ankle = performer.sole(side), performer.place(f"{side}_foot")
+        assert np.ptp(sole[..., 2]) < 1e-6
+        assert sole[0, :, 2].max() < ankle[0, 2] - 0.05
+        along = sole[0, -1, :2] - sole[0, 0, :2]
+        length, away = float(np.linalg.norm(along)), ankle[0, :2] - sole[0, 0, :2]
+        assert 0.13 < length < 0.25
+        assert 0.0 < away @ along / length**2 < 0.5
+        assert abs(away @ [-along[1], along[0]]) / length < 1e-3
+        assert np.allclose(sole - sole[0], (ankle - ankle[0])[:, None], atol=1e-6)
+        assert np.linalg.norm(sole[-1, 0] - sole[0, 0]) == pytest.approx(0.5, abs=1e-3)
+
+
+def test_segments_that_cannot_be_followed_are_refused(skeleton: SegmentPoses) -> None:
+    """Feet that no name tells, no pose at rest, and samples that are missing: each is told with its remedy."""
+    nameless = replace(skeleton, names=tuple(name.replace("Foot", "Thing") for name in skeleton.names))
+    with pytest.raises(InvalidValue, match="no segment is known as right_foot, left_foot"):
+        Performer.of_segments(nameless)
+    with pytest.raises(InvalidValue, match="no pose at rest"):
+        Performer.of_segments(replace(skeleton, rest=None))
+    places = np.array(skeleton.positions)
+    places[3, skeleton.names.index("LeftFoot")] = np.nan
+    with pytest.raises(InvalidValue, match="missing in some frames"):
+        Performer.of_segments(replace(skeleton, positions=places))
