@@ -126,7 +126,8 @@ def styled(options: DanceOptions) -> DanceOptions:
 class _Design:
     def __init__(self, rig: Rig, options: DanceOptions, progress: Progress, recorded: Sequence[Motion]) -> None:
         self.rig, self.progress = rig, progress
-        self.options = options = styled(options)
+        asked, options = options, styled(options)
+        self.options = options
         self.planner = transition_planner(rig, options)
         self.structure = base_parameters(rig)
         self.weights = emphasised(rig, options.emphasis)
@@ -141,6 +142,10 @@ class _Design:
         if expected is not None:
             self.known = expected.nothing + recorded_information(rig, expected, recorded)
         self.notes: list[str] = list(self.planner.fine.notes)
+        raised = sum(asked.postures.get(name, 0) for name in ("left", "right"))
+        if raised and options.style is not None and not options.style.level.one_legged:
+            who = f"{options.style.skill}s do not stand on one foot"
+            self.notes.append(f"postures on one foot that are left out, because {who}: {raised}")
         self.began = time.perf_counter()
 
     def run(self) -> Dance:

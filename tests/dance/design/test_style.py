@@ -138,3 +138,12 @@ def test_bad_styles_are_refused() -> None:
         Style(bpm=0.0)
     with pytest.raises(UnknownPreset, match="beginner"):
         Style(skill="master")
+
+
+def test_postures_that_a_skill_leaves_out_are_told() -> None:
+    """Who asks for postures on one foot in a beginner's dance hears how many are missing, and why."""
+    asked = replace(STYLED, postures={"both": 1, "left": 1, "right": 2}, style=Style(skill="beginner", mirrored=False))
+    found = design(ROBOT, asked)
+    assert len(found.postures) == 1
+    assert any("left out" in note and "beginners" in note and note.endswith(": 3") for note in found.notes)
+    assert not any("beginners" in note for note in design(ROBOT, replace(asked, postures={"both": 1})).notes)
