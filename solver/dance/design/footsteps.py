@@ -168,8 +168,11 @@ class Footwork:
             segment, trouble = self._planner.straight(name, *ends, footing, "step", lift)
             if segment is None:
                 continue
-            # a foot that cannot clear the floor by as much as is asked still steps, as high as it can, and that is told
+            # a foot that cannot clear the floor by as much as is asked still steps, as high as it can, and it is told;
+            # not where it may go another way
             if low := self._planner.low(segment, footing):
+                if {first, second} == SHORTCUT:
+                    raise InvalidValue(f"{name}: {low}")
                 self.notes.append(f"{name}: {low}")
             return segment
         raise InvalidValue(f"rig {self._legged.rig.name!r} cannot change its footing: {trouble}")
