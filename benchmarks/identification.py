@@ -31,6 +31,7 @@ from .figures import (
     simulated,
     speed,
     subject,
+    together,
     volunteers,
 )
 from .figures.figure import Bound, Figure, at_least, at_most, heading, missing, passed, row, summary, within
@@ -43,7 +44,7 @@ QUICK_LEAVES_OUT = (
     "the prior of the other sex, "
     "the belts, eigenvalues on two of four data sets, times of the programs and of the regressor, "
     "eight of the ten simulated volunteers, all trials through identify, repeated runs of the timings, "
-    "coverage of the intervals, memory of whole recordings"
+    "coverage of the intervals, memory of whole recordings, motion and inertials together"
 )
 
 
@@ -68,6 +69,7 @@ def main(arguments: Sequence[str]) -> int:
         lambda: real(options.data, options.quick, datasets),
         lambda: runs.run_figures(options.data, options.quick),
         lambda: plates.plate_figures(options.data, options.quick),
+        *([] if options.quick else [lambda: together.together_figures(options.data)]),
         simulated.noise_free_figures,
         simulated.noisy_motion_figures,
         lambda: volunteers.volunteer_figures(options.quick),

@@ -87,6 +87,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         standing=standing,
         believed=_cutoffs(found_then.believed),
         shares=found_then.shares,
+        lead=found_then.lead,
         soft=told.soft,
         plates=replace(plate_options(options), known=found_then.plates),
     )
@@ -114,13 +115,14 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class FoundThen:
-    """Up to where the identification believed each link's motion, [Hz] by axis, None without end; its plates; and by
-    which shares links went with their own markers.
+    """Up to where the identification believed each link's motion, [Hz] by axis, None without end; its plates; by which
+    shares links went with their own markers; and by which map markers led the motion.
     """
 
     believed: tuple[tuple[float | None, ...], ...] | None
     plates: KnownPlates
     shares: tuple[tuple[float, ...], ...] | None = None
+    lead: tuple[tuple[float, ...], ...] | None = None
 
 
 def _cutoffs(written: tuple[tuple[float | None, ...], ...] | None) -> tuple[tuple[float, ...], ...] | None:

@@ -188,6 +188,11 @@ def add_method(group: argparse._ActionsContainer) -> None:
     group.add_argument("--no-cross-validation", action="store_true", help="do not fit without each trial in turn")
     add_soft(group, "let pelvis and trunk give way to their own markers, for the equations alone", SOFT)
     group.add_argument(
+        "--together",
+        action="store_true",
+        help="lead the motion by what the plates tell of its markers, where trials agree on it; people with markers",
+    )
+    group.add_argument(
         "--asymmetric", action="store_true", help="left and right may differ freely (consistent method, people)"
     )
     group.add_argument(
@@ -215,6 +220,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
         jobs=options.jobs,
         plates=plate_options(options),
         soft=options.soft,
+        together=options.together,
     )
 
 

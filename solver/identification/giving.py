@@ -36,11 +36,12 @@ def wrenches_of_shares(rig: Rig, trial: Trial) -> np.ndarray:
     """
     assert trial.pulled is not None
     shifts, links = trial.pulled(slice(0, len(trial.motion))), link_motions(rig, trial.motion)
+    accelerations = links.to_world(links.acceleration)
     upwards = np.array([0.0, 0.0, GRAVITY])
     result = np.empty((len(trial.motion), len(rig.links), DIRECTIONS, AXES))
     for link, (mass, com) in enumerate(zip(rig.prior.masses, rig.prior.coms)):
         turn = links.rotation[:, :, link].transpose(2, 0, 1)
-        place, pushed = links.position[:, link].T + turn @ com, links.acceleration[:, link].T + upwards
+        place, pushed = links.position[:, link].T + turn @ com, accelerations[:, link].T + upwards
         for axis in range(DIRECTIONS):
             own = turn[:, :, axis]
             # frames n, components c

@@ -257,9 +257,9 @@ def _folds(
     counted = {trial.name: trial for trial in trials if trial.name in parts}
     if len(counted) == 1:
         trial = next(iter(counted.values()))
-        halves = _halves(trial)
-        pieces = {half.name: accumulate(rig, [half], base=options.base, axes="world") for half in halves}
-        counted, parts = {half.name: half for half in halves}, pieces
+        parted = halves(trial)
+        pieces = {half.name: accumulate(rig, [half], base=options.base, axes="world") for half in parted}
+        counted, parts = {half.name: half for half in parted}, pieces
         notes.append(f"one trial only: each half of {trial.name} is tested with parameters fitted to the other half")
     found = []
     for name, trial in counted.items():
@@ -295,7 +295,8 @@ def _compare(rig: Rig, trial: Trial, estimate: Estimate, options: IdentifyOption
     return compare(rig, trial, found, prior, base=options.base, believed=believed)
 
 
-def _halves(trial: Trial) -> tuple[Trial, Trial]:
+def halves(trial: Trial) -> tuple[Trial, Trial]:
+    """A trial of which the earlier, and one of which the later half of its frames counts."""
     frames = np.flatnonzero(trial.counted)
     middle = frames[len(frames) // 2]
     first = trial.counted & (np.arange(len(trial.counted)) < middle)

@@ -136,6 +136,7 @@ def _details(study: Study, found: Identification) -> dict[str, Any]:
         "weights": found.weights,
         "believed": None if found.believed is None else found.believed.cutoffs,
         "shares": None if found.believed is None else found.believed.shares,
+        "lead": study.lead,
         "singular_values": found.singular_values,
         "rank": found.rank,
         "comparisons": [

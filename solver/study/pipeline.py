@@ -37,6 +37,9 @@ from .plates.finding import told
 from .preparation import Prepared, first_mass, prepare
 from .segment_motion import followed_all
 from .softness import softened
+from .together.leading import learnt, led
+from .together.rounds import Work
+from .together.unseen import hidden, sources
 from .values import Settings, Study, TrialRecord
 
 FALLBACK_MASS = 70.0
@@ -234,8 +237,16 @@ def compare_study(
     require_rates(recordings, settings)
     rig, records = posed(recordings, body, settings, Part(progress, 0.0, 0.9))
     rig, base = rig.with_prior(prior), _base(rig, settings)
-    moved = softened(rig, [record for record in records if record.poses is not None], settings.soft)
-    prepared = prepare(rig, moved, preset_of(settings.preset), stated_mass=prior.total_mass, plates=settings.plates)
+    moved = [record for record in records if record.poses is not None]
+    if settings.lead is not None and isinstance(body, Calibration):
+        moved = list(led(body, moved, np.array(settings.lead), preset_of(settings.preset)))
+    prepared = prepare(
+        rig,
+        softened(rig, moved, settings.soft),
+        preset_of(settings.preset),
+        stated_mass=prior.total_mass,
+        plates=settings.plates,
+    )
     believed = _trust(settings)
     found = tuple(
         compare(rig, record.trial, identified, prior, base=base, believed=believed)
@@ -338,13 +349,58 @@ def identify_study(  # noqa: PLR0913 what a user types: a person's words, or a r
     with clock.measured("tracking"):
         rig, records = posed(recordings, body, settings, Part(progress, 0.3, 0.6))
     calibration = body if isinstance(body, Calibration) else None
-    moved = [record for record in records if record.poses is not None]
-    study = study_motions(rig, moved, stated_mass=mass, settings=settings, progress=Part(progress, 0.6, 1.0))
+    moved = tuple(record for record in records if record.poses is not None)
+    if settings.together:
+        study = _together(body, moved, mass, settings, Part(progress, 0.6, 1.0))
+    else:
+        study = study_motions(rig, moved, stated_mass=mass, settings=settings, progress=Part(progress, 0.6, 1.0))
     return replace(
         study,
         calibration=calibration,
         warnings=tuple(dict.fromkeys([*warnings_of(records, calibration), *study.warnings])),
         assumed=(*(() if calibration is None else calibration.assumed), *study.assumed),
+        seconds={**clock.seconds, **study.seconds},
+    )
+
+
+def _together(
+    body: Calibration | Rig,
+    records: tuple[TrialRecord, ...],
+    mass: float | None,
+    settings: Settings,
+    progress: Progress,
+) -> Study:
+    """`study_motions` of motions that are led by what the plates tell of their markers."""
+    if not isinstance(body, Calibration):
+        raise InvalidValue("--together leads a person's motion by markers: recordings of joint coordinates have none")
+    clock, rig = _Clock(), body.rig
+    with clock.measured("together"):
+        progress(0.0, "what the plates tell of the markers")
+        before = _prepared(rig, records, settings, mass)
+        work = Work(
+            body,
+            records,
+            lambda moved: _prepared(rig, moved, settings, mass),
+            _options(before, settings),
+            preset_of(settings.preset),
+        )
+        slopes, unused = None, []
+        if trials := sources(before):
+            slopes = learnt(work, before.rig.with_prior(work.identified(before).parameters), trials)
+            unused = [each.comparison for each in hidden(work)] if settings.cross_validate else []
+    moved = led(body, records, slopes, work.preset)
+    alone = replace(settings, cross_validate=False)
+    study = study_motions(rig, moved, stated_mass=mass, settings=alone, progress=Part(progress, 0.5, 1.0))
+    result = study.identification
+    if result is not None:
+        result = replace(result, comparisons=(*result.comparisons, *unused))
+    told = "the trials agree on nothing by which markers could lead the motion: it stays as it was tracked"
+    return replace(
+        study,
+        settings=settings,
+        identification=result,
+        lead=slopes,
+        warnings=(*study.warnings, *unexplained(unused), *([told] if slopes is None else [])),
         seconds={**clock.seconds, **study.seconds},
     )
 
@@ -429,14 +485,7 @@ def study_motions(
     clock = _Clock()
     with clock.measured("preparation"):
         progress(0.0, "filters, windows, body mass, time lag")
-        prepared = prepare(
-            rig,
-            softened(rig, records, settings.soft),
-            preset_of(settings.preset),
-            stated_mass=stated_mass,
-            synchronise=settings.synchronise,
-            plates=settings.plates,
-        )
+        prepared = _prepared(rig, records, settings, stated_mass)
     warnings = [*told(prepared.findings), *prepared.warnings]
     result, flights = None, None
     if settings.flight_only:
@@ -462,6 +511,17 @@ def study_motions(
         assumed=_assumed(prepared, settings) if result is not None else (),
         findings=prepared.findings,
         flights=flights,
+    )
+
+
+def _prepared(rig: Rig, records: Sequence[TrialRecord], settings: Settings, stated_mass: float | None) -> Prepared:
+    return prepare(
+        rig,
+        softened(rig, records, settings.soft),
+        preset_of(settings.preset),
+        stated_mass=stated_mass,
+        synchronise=settings.synchronise,
+        plates=settings.plates,
     )
 
 

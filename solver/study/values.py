@@ -55,6 +55,8 @@ class Settings:
         shares: three for each link, each the share of what its markers do that an earlier identification gave it,
             for comparing; None: none.
         flight_only: identify from flights alone, the plates withheld: they only weigh the body, where there are any.
+        together: lead the motion by what the plates tell of its markers, where trials agree on it (`together.leading`).
+        lead: slopes of such a map that an earlier identification learnt, for comparing; None: none.
         soft: what the joints of pelvis and trunk are worth against their own markers, a number of markers
             (`softness`), and where motions are only tracked and smoothed, those of every link; None: they are rigid.
     """
@@ -76,6 +78,8 @@ class Settings:
     believed: tuple[tuple[float, ...], ...] | None = None
     shares: tuple[tuple[float, ...], ...] | None = None
     flight_only: bool = False
+    together: bool = False
+    lead: tuple[tuple[float, ...], ...] | None = None
     soft: float | None = None
 
     def __post_init__(self) -> None:
@@ -87,6 +91,9 @@ class Settings:
         require_draws(self.bootstrap, self.seed, self.jobs)
         if self.soft is not None and not 0.0 < self.soft < np.inf:
             raise InvalidValue(f"joints are worth a positive number of markers, not {self.soft:g}")
+        if self.together and (self.flight_only or self.soft is not None):
+            other = "--flight-only, which hides the plates" if self.flight_only else "--soft, which gives way otherwise"
+            raise InvalidValue(f"--together leads motions by what plates tell: drop it, or {other}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +201,7 @@ class Study:
         load: what was added between two sets of recordings; None where that was not asked.
         findings: what the plates were suspected of before anything was fitted, and what was done.
         flights: what the identification from flights alone stands on; None for one with forces.
+        lead: (3 L, nv) slopes of the map by which markers led the motions; None where there is none.
     """
 
     rig: Rig
@@ -209,6 +217,7 @@ class Study:
     load: AddedLoad | None = None
     findings: tuple[Finding, ...] = ()
     flights: Flights | None = None
+    lead: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seconds", MappingProxyType(dict(self.seconds)))
