@@ -14,7 +14,7 @@ from ...tracking.kinematics import Kinematics
 from ...tracking.options import TrackingOptions
 from ...tracking.pulls import Pulls
 from ...tracking.smoothing.curves import shown
-from ...tracking.smoothing.limits import Stops
+from ...tracking.stops import Stops
 from ...tracking.targets import Targets, faded
 from ...tracking.track import manifold_velocities
 from ..values import TrialRecord
