@@ -150,6 +150,7 @@ PINOCCHIO_ROOMS = {
     "solver/dynamics/mechanics.py",
     "solver/dynamics/weighted.py",
     "solver/dynamics/workspace.py",
+    "solver/dynamics/wrench_slopes.py",
     "solver/feasibility/collisions.py",
     "solver/feasibility/shapes.py",
     "solver/rigs/meshes.py",
