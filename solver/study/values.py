@@ -56,7 +56,7 @@ class Settings:
             for comparing; None: none.
         flight_only: identify from flights alone, the plates withheld: they only weigh the body, where there are any.
         together: lead the motion by what the plates tell of its markers, where trials agree on it (`together.leading`).
-        lead: slopes of such a map that an earlier identification learnt, for comparing; None: none.
+        lead: slopes (3 L, nv) of such a map that an earlier identification learnt, for comparing; None: none.
         soft: what the joints of pelvis and trunk are worth against their own markers, a number of markers
             (`softness`), and where motions are only tracked and smoothed, those of every link; None: they are rigid.
     """
