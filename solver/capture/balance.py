@@ -15,7 +15,7 @@ from ..contacts.support import convex_polygon
 from ..dynamics.mechanics import Mechanics
 from ..dynamics.workspace import Workspace
 from ..errors import InvalidValue
-from ..rig import Rig
+from ..rig import GRAVITY, Rig
 from ..scene.motion import NEAR_GROUND
 
 WINDOW = 0.2
@@ -24,7 +24,6 @@ FEWEST = 6
 """Samples of it."""
 PAUSE = 0.1
 """[s] Between two samples, after which the parabola begins anew."""
-GRAVITY = 9.81
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -16,8 +16,13 @@ def plural_names(checks: Iterable[Check]) -> list[str]:
     return [check.words.plural for check in checks]
 
 
-def unsupported(schedule: Schedule, checks: Checks) -> tuple[str, ...]:
-    """Spans in which no foot is planted though it is no jump: the body would have to hang there; a sentence each."""
+def unsupported(schedule: Schedule, checks: Checks, but: Sequence[tuple[float, float]] = ()) -> tuple[str, ...]:
+    """Spans in which no foot is planted though it is no jump: the body would have to hang there; a sentence each.
+
+    Args:
+        schedule, checks: of the motion.
+        but: start and stop [s] of spans that are let pass.
+    """
     spans: list[tuple[float, float]] = []
     for phase in schedule.phases:
         if not phase.airborne or not _hangs(phase.start, phase.stop, checks):
@@ -30,6 +35,7 @@ def unsupported(schedule: Schedule, checks: Checks) -> tuple[str, ...]:
         f"nothing carries the body from {start:.2f} to {stop:.2f} s, and it does not fall as in a jump: add a contact "
         "strip there for a foot that stands"
         for start, stop in spans
+        if not any(a - 1e-9 <= start and stop <= b + 1e-9 for a, b in but)
     )
 
 

@@ -26,6 +26,10 @@ STANDS = 1e-6
 """[m] A sole this near its anchor stands on it: legs are solved so far."""
 
 
+EXACT = 0.1
+"""Share of what a flight may lack that programmes leave it."""
+
+
 def _coordinates(body: Body) -> Items:
     return Items(coordinate_names(body.rig), coordinate_links(body.rig))
 
@@ -134,11 +138,21 @@ def _placement(now: Situation) -> np.ndarray:
     return (now.body.options.allowed_slip - error)[:, None]
 
 
-def _flight(now: Situation) -> np.ndarray:
+def _missing(now: Situation) -> np.ndarray:
+    """Force and moment about the centre of mass (N, 6) that nothing gives, as shares of the weight and of its lever."""
     force, body = now.state.wrench[:, :3], now.body
-    moment = now.state.wrench[:, 3:] - np.cross(now.state.com, force)  # the size makes it comparable with the weight
-    missing = np.maximum(np.linalg.norm(force, axis=1), np.linalg.norm(moment, axis=1) / body.size) / body.weight
-    return (body.options.flight - missing)[:, None]
+    moment = now.state.wrench[:, 3:] - np.cross(now.state.com, force)
+    return np.concatenate([force, moment / body.size], axis=1) / body.weight
+
+
+def _flight(now: Situation) -> np.ndarray:
+    missing = np.linalg.norm(_missing(now).reshape(-1, 2, 3), axis=2).max(axis=1)
+    return (now.body.options.flight - missing)[:, None]
+
+
+def _flight_by_axis(now: Situation) -> np.ndarray:
+    missing = _missing(now)
+    return EXACT * now.body.options.flight - np.concatenate([missing, -missing], axis=1)
 
 
 def _collision(now: Situation) -> Near:
@@ -223,6 +237,7 @@ CHECKS: tuple[Check, ...] = (
         words=Words("flight", "nothing carries the body ({far} of its weight missing)", "the body flies freely",
                     percent),
         about="body", depends="force", when="airborne", news=-np.inf,
+        programme=Programme(0.1, smooth=_flight_by_axis),
     ),
     Check(
         name="self-collision", unit="m", items=_pairs, margins=_collision, comfortable=_apart,

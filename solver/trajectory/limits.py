@@ -28,6 +28,8 @@ BENT = 0.5
 """Regularity a solved leg should keep: half the bend of `Leg.bent`."""
 LEG = "leg"
 """Name of the limit by which legs stay regular, in no check; it has no unit."""
+FADE = 0.04
+"""[s] from take-off, and to landing, within which slack fades."""
 BEFORE = 1e-6
 """[s] A border of two phases is sampled so much before it as well, where the earlier one's limits hold."""
 
@@ -75,6 +77,8 @@ class TrajectoryLimits:
         self._checker = FrameChecker(rig, trajectory.schedule, options)
         self._phases = [PlantedPhase.of(rig, phase, options) for phase in trajectory.schedule.phases]
         self._checks = [check for check in table.CHECKS if check.programme is not None]
+        both = zip(trajectory.schedule.phases, trajectory.schedule.phases[1:])
+        self._flights = np.array([one.stop for one, other in both if one.airborne != other.airborne])
         self._widths = {check.name: self._width(check) for check in self._checks}
 
     def samples(self, start: float, stop: float, rate: float, also: np.ndarray) -> np.ndarray:
@@ -140,6 +144,12 @@ class TrajectoryLimits:
                 values[cut, : found[place].shape[1]] = found[place]
             parts.append((check, values))
         return parts
+
+    def eased(self, check: Check, times: np.ndarray) -> np.ndarray:
+        """(N,) share of a check's slack: none where the body takes off and lands, for there the floor's force ends."""
+        if check.when != "standing" or check.depends != "force" or not len(self._flights):
+            return np.ones(len(times))
+        return np.minimum(np.abs(times[:, None] - self._flights).min(axis=1) / FADE, 1.0)
 
     def _width(self, check: Check) -> int:
         """The largest number of values in any phase, which batches of other phases have as well."""
@@ -241,7 +251,8 @@ class _Evaluation:
                     true = self._true[check.name]
                     self._offset[check.name] = np.where(true < self._limits.options.reach, true - values, np.inf)
                 values = values + np.tile(self._offset[check.name], (count, 1))
-            columns.append((values - (self._limits.slack * check.slack - programme.give)) / programme.scale)
+            slack = self._limits.slack * check.slack * self._limits.eased(check, times)[:, None]
+            columns.append((values - (slack - programme.give)) / programme.scale)
             names += [check.name] * values.shape[1]
         columns.append(regular - BENT)
         names += [LEG] * regular.shape[1]

@@ -93,17 +93,21 @@ class FootPath:
             own = make_interp_spline(times, poses, k=DEGREE)
             before = self._standing[number - 1].path if number > 0 else None
             after = self._standing[number].path if number < len(self._standing) else None
-            ends = [_gap(own, before, start), _gap(own, after, stop)]
-            soft, none = min(BLEND, 0.4 * (stop - start)), [np.zeros(FOOT)] * 3
-            bend = BPoly.from_derivatives([start, start + soft, stop - soft, stop], [ends[0], none, none, ends[1]])
+            if schedule.phase_at(0.5 * (start + stop)).airborne:  # nobody holds the body: what legs jerk it suffers
+                ends, none = [_gap(own, before, start, 4), _gap(own, after, stop, 4)], [np.zeros(FOOT)] * 5
+                bend = BPoly.from_derivatives([start, 0.5 * (start + stop), stop], [ends[0], none, ends[1]])
+            else:
+                ends, none = [_gap(own, before, start, 3), _gap(own, after, stop, 3)], [np.zeros(FOOT)] * 3
+                soft = min(BLEND, 0.4 * (stop - start))
+                bend = BPoly.from_derivatives([start, start + soft, stop - soft, stop], [ends[0], none, none, ends[1]])
             self._air.append((start, stop, own, bend))
 
 
-def _gap(own: BSpline, standing: BPoly | None, time: float) -> list[np.ndarray]:
-    """How far a foot's own path is from where it stands, with two derivatives; nothing where it does not stand."""
+def _gap(own: BSpline, standing: BPoly | None, time: float, orders: int) -> list[np.ndarray]:
+    """How far a foot's own path is from where it stands, and its derivatives; nothing where it does not stand."""
     if standing is None:
-        return [np.zeros(FOOT)] * 3
-    return [standing(time, order) - own(time, order) for order in range(3)]
+        return [np.zeros(FOOT)] * orders
+    return [standing(time, order) - own(time, order) for order in range(orders)]
 
 
 def _runs(schedule: Schedule, patch: str) -> list[tuple[float, float, Anchor]]:

@@ -17,10 +17,10 @@ from scipy import sparse
 from .. import qp
 from ..contacts.support import SupportPolygon
 from ..coordinates import Curves
+from ..rig import GRAVITY
 from .legged_rig import NEARLY, TRUNK_SHARE, LeggedRig
 from .splines import AT_REST, Spline
 
-GRAVITY = 9.81
 ROUNDS = 3
 FARTHEST = 0.1
 """[m] error of the zero-moment point beyond which a frame pulls no harder: it is near a singular posture."""

@@ -1,4 +1,8 @@
-"""Balance a keyed motion by moving it as little as possible: planted feet, zero-moment point, limits, fixed keys."""
+"""Balance a keyed motion by moving it as little as possible: planted feet, zero-moment point, limits, fixed keys.
+
+A jump, a span between two stances in which nothing touches the floor, begins ballistic (`trajectory.ballistic`) and is
+held to free fall of the whole body like every other limit.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...contacts.schedule import Schedule
 from ...errors import InvalidValue
 from ...feasibility import CheckOptions, Checks, check_motion, coordinate_names, joint_coordinates
 from ...feasibility.check import FrameChecker
@@ -17,6 +22,7 @@ from ...motion import Motion
 from ...progress import Progress, silent
 from ...rig import Rig
 from ...so3 import conjugate, product, quaternion_log
+from ...trajectory.ballistic import airborne_spans, ballistic
 from ...trajectory.curve import FlatCurve, sample_times
 from ...trajectory.displacement import EVENNESS, KEPT, Displacement, Program, Window, weights_of
 from ...trajectory.limits import TrajectoryLimits, Values
@@ -31,6 +37,8 @@ DENSER = 0.75
 """Spacing of the knots from one round to the next where the limits could not be kept."""
 AROUND = 1.0
 """[s] of the trajectory before and after a failure that may move."""
+JUMPED = 0.03
+"""[s] Largest spacing of the knots of a window with a jump: legs swing quickly there, and nothing holds the body."""
 LEAST_DROP, DROPS = 0.001, 6
 """[m] by which the root is first lowered; then by twice as much, and so on so many times."""
 STRETCHED = 1e-3
@@ -191,6 +199,7 @@ def repair(
         return Repair(motion, keyed, _moved(rig, as_given, as_given), 0, before, before, UNCHANGED)
     fixed = [key for key in keyed.keys if key.role == "fixed"]
     troubles = _troubles(keyed, fixed, checks)
+    given = ballistic(rig, given, schedule, checks, [(key.time, key.q) for key in fixed])
     trajectory = PlantedTrajectory(rig, given, schedule, [(key.time, key.q) for key in fixed])
     weights = weights_of(rig, given.at(fine[:1])[0][0], trajectory.moved, options.preference)
     done: list[Displacement] = []
@@ -211,10 +220,10 @@ def repair(
             progress(share, f"round {number + 1}: {window.start:.1f} to {window.stop:.1f} s")
             stiff = [d for d in earlier if d.violation > KEPT and _within(d.window, window)]
             finer = DENSER**number if stiff else 1.0
+            spacing = finer * min(options.spacing, JUMPED if _jumps(schedule, window) else np.inf)
             program = Program(
-                trajectory, limits, window, options.spacing * finer, options.rate / finer, weights, also,
-                options.evenness,
-            )  # fmt: skip
+                trajectory, limits, window, spacing, options.rate / finer, weights, also, options.evenness
+            )
             found = _displaced(program, [d for d in earlier if _within(d.window, window)], options.steps, until)
             iterations += found.iterations
             flaws += [f"{window.start:.1f} to {window.stop:.1f} s, {flaw}" for flaw in found.flaws]
@@ -248,6 +257,10 @@ def _displaced(program: Program, earlier: Sequence[Displacement], steps: int, un
             first, stretched = trial, now
         drop *= 2.0
     return program.solve(first, steps, until)
+
+
+def _jumps(schedule: Schedule, window: Window) -> bool:
+    return bool(airborne_spans(schedule, window.start, window.stop))
 
 
 def _within(inner: Window, outer: Window) -> bool:

@@ -21,6 +21,7 @@ from ...rig import Rig
 from ...scene.motion_record import MOTION, MotionRecord
 from ...scene.study_folder import MOTION_END, trials_in
 from ...scene.timeline import TIMELINE, SceneTimeline
+from ...trajectory.ballistic import airborne_spans, longest_flight
 from ..authoring.keyed_file import KEYED
 from ..authoring.keys import Keyed, Samples
 from ..authoring.timeline import keyed_of
@@ -178,7 +179,8 @@ def require_support(keyed: Keyed, *, jumps: bool = True) -> None:
 
     Args:
         keyed: the dance.
-        jumps: take spans without a planted foot as jumps, unchecked; else they must fall freely.
+        jumps: take spans without a planted foot as jumps, unchecked; else they must fall freely, or be so short that
+            legs can throw the body so far: then a repair makes jumps of them.
 
     Raises:
         InvalidValue: no contact strip at all, a span that is no jump, or a rig without contact patches.
@@ -193,5 +195,6 @@ def require_support(keyed: Keyed, *, jumps: bool = True) -> None:
         )
     if not jumps and any(phase.airborne for phase in phases):
         checks = check_motion(keyed.rig, keyed.motion(JUMPS), keyed.schedule, keyed.checks)
-        if hanging := unsupported(keyed.schedule, checks):
+        thrown = [(a, b) for a, b in airborne_spans(keyed.schedule) if b - a <= longest_flight(keyed.rig)]
+        if hanging := unsupported(keyed.schedule, checks, thrown):
             raise InvalidValue("; ".join(hanging))

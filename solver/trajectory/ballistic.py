@@ -1,0 +1,285 @@
+"""Jumps: the root led so that the centre of mass flies its parabola, and pushes off and lands within the legs' reach.
+
+An animator keys postures; between take-off and landing gravity alone decides where their centre of mass is. Where the
+contact schedule leaves a body without contact, the root is displaced by splines, at rest where the jump's span ends:
+first upwards, by the least that has the centre of mass fall with g in the air and never faster on the ground, with the
+root as low as the planted legs need it; then sideways, by the least that has it go straight on in the air and that
+keeps the zero-moment point within the support on the ground, which is linear once the height is known. Momentum about
+the centre of mass, torques and collisions are left to who moves the rest of the body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.interpolate import make_interp_spline
+
+from .. import qp
+from ..check_options import CheckOptions
+from ..contacts.schedule import Phase, Schedule
+from ..contacts.support import SupportPolygon, support_polygon
+from ..dynamics.legs import seen_from_root
+from ..dynamics.mechanics import Mechanics
+from ..rig import GRAVITY, ROOT_NV, Rig
+from .curve import DEGREE, FlatCurve, sample_times
+from .planted_feet import PlantedTrajectory, Rates
+from .splines import AT_REST, Basis, Spline
+
+AROUND = 1.0
+"""[s] before take-off and after landing within which the root may be moved, up to where the next jump's span begins."""
+SPACING = 0.05
+"""[s] between the knots of the displacement: force comes and goes within two of them."""
+RATE = 100.0
+"""[1/s] of the samples."""
+RISES, TRIED = (-0.5, 0.2), 36
+"""Shares of the root's height, from the lowest to the highest rise that is tried for the legs' reach."""
+BEHIND, NEAR = 0.11, 0.08
+"""Share of g T^2, where T is the time in the air, by which a foot falls behind that stood at take-off, and the time [s]
+around it in which room is left for that."""
+SAMPLED = 250.0
+"""[1/s] of the samples that the led curve goes through."""
+EVENNESS = 0.05
+"""[s] Displacements that change within this time cost twice."""
+PRESSED, PUSHED = 0.02, 2.5
+"""Of the weight: the floor pushes at least and at most so much, if it can."""
+UNIT = 0.01
+"""[m] that counts as one."""
+ACCURATE, PENALTY = 1e4, 100.0
+"""Worth of the weight missing in the air at one sample, squared, and of one unit beyond a limit."""
+BACKEND = "clarabel"
+
+
+def longest_flight(rig: Rig) -> float:
+    """[s] between two stances beyond which no legs could throw a body: as high as half of how high its root stands."""
+    return float(np.sqrt(4.0 * rig.standing_height / GRAVITY))
+
+
+def airborne_spans(schedule: Schedule, start: float = -np.inf, stop: float = np.inf) -> list[tuple[float, float]]:
+    """Start and stop [s] of each flight within a span of time: something stands before it and after it."""
+    start, stop = max(start, schedule.start), min(stop, schedule.stop)
+    spans: list[tuple[float, float]] = []
+    for phase in schedule.phases:
+        if not phase.airborne:
+            continue
+        if spans and abs(spans[-1][1] - phase.start) < 1e-9:
+            spans[-1] = (spans[-1][0], phase.stop)
+        else:
+            spans.append((phase.start, phase.stop))
+    return [(a, b) for a, b in spans if a > start and b < stop]
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """A jump, or several that are too near to each other to be apart, at samples.
+
+    Attributes:
+        start: [s].
+        spline: of the displacement, at rest at both ends.
+        times: (N,) [s].
+        phases: (N,) of the schedule.
+        kept: [s] where the root must not be displaced.
+    """
+
+    start: float
+    spline: Spline
+    times: np.ndarray
+    phases: tuple[Phase, ...]
+    kept: tuple[float, ...]
+
+    @property
+    def flies(self) -> np.ndarray:
+        """(N,) True in the air."""
+        return np.array([phase.airborne for phase in self.phases])
+
+    def basis(self, times: np.ndarray) -> Basis:
+        """Of the displacement at times inside."""
+        return self.spline.basis(np.clip(times - self.start, 0.0, self.spline.duration))
+
+
+def ballistic(
+    rig: Rig, curve: FlatCurve, schedule: Schedule, checks: CheckOptions, kept: Sequence[tuple[float, np.ndarray]] = ()
+) -> FlatCurve:
+    """The curve with its root led through its jumps; itself where it has none.
+
+    Args:
+        rig: with feet.
+        curve: in flat coordinates.
+        schedule: of the contacts.
+        checks: what the dance is held to.
+        kept: (time, q) of postures that must come out exactly.
+    """
+    met = [time for time, _ in kept]
+    for span in _spans(curve, schedule, met):
+        moves = _led(PlantedTrajectory(rig, curve, schedule, kept), checks, span)
+        times = np.unique(np.concatenate([sample_times(curve.start, curve.stop, SAMPLED), met]))
+        inside = (times >= span.times[0]) & (times <= span.times[-1])
+        y = curve.at(times)[0]
+        y[inside, :3] += span.basis(times[inside]).position @ moves
+        curve = FlatCurve(make_interp_spline(times, y, k=DEGREE), curve.start, curve.stop)
+    return curve
+
+
+def _spans(curve: FlatCurve, schedule: Schedule, kept: Sequence[float]) -> list[_Span]:
+    merged: list[list[float]] = []
+    for take_off, landing in airborne_spans(schedule, curve.start, curve.stop):
+        start, stop = max(curve.start, take_off - AROUND), min(curve.stop, landing + AROUND)
+        if merged and start < merged[-1][1]:
+            merged[-1][1] = stop
+        else:
+            merged.append([start, stop])
+    result = []
+    for start, stop in merged:
+        duration = stop - start
+        times = np.linspace(start, stop, int(np.ceil(duration * RATE)) + 1)
+        phases = tuple(schedule.phases[k] for k in schedule.index_at(times))
+        spline = Spline(duration, max(1, int(np.ceil(duration / SPACING)) - 1))
+        result.append(_Span(start, spline, times, phases, tuple(t for t in kept if start < t < stop)))
+    return result
+
+
+def _led(trajectory: PlantedTrajectory, checks: CheckOptions, span: _Span) -> np.ndarray:
+    """Control values (C, 3) of the root's displacement in a span, with the legs as keyed: they may not reach yet."""
+    rig, curve, schedule, times = trajectory.rig, trajectory.curve, trajectory.schedule, span.times
+    com = make_interp_spline(times, Mechanics(rig).centres_of_mass(curve.motion(rig, times).q), k=DEGREE)
+    places, bends = com(times), com(times, 2)
+    programme = _Leading(span)
+    rise = programme.upwards(bends[:, 2], _room(trajectory, span, curve.at(times)))
+    height = places[:, 2] + programme.basis.position @ rise - schedule.ground
+    press = bends[:, 2] + programme.basis.acceleration @ rise + GRAVITY
+    known: dict[int, SupportPolygon] = {}
+    polygons = []
+    for phase in span.phases:
+        if phase.anchors and id(phase) not in known:
+            known[id(phase)] = support_polygon(rig, phase.anchors, checks.shrink)
+        polygons.append(known.get(id(phase)))
+    aside = programme.sideways((places, bends), (height, press), polygons, checks.balance_reserve)
+    return np.column_stack([aside, rise])
+
+
+def _room(trajectory: PlantedTrajectory, span: _Span, rates: Rates) -> np.ndarray:
+    """(N, 2) [m] least and largest rise of the root with which the planted legs reach; infinite in the air."""
+    loaded = [set(phase.loaded) for phase in span.phases]
+    rises = np.linspace(*RISES, TRIED) * trajectory.rig.standing_height
+    room = np.tile([-np.inf, np.inf], (len(span.times), 1))
+    flights = airborne_spans(trajectory.schedule, float(span.times[0]), float(span.times[-1]))
+    for leg, foot in zip(trajectory.solved, trajectory.feet_at(span.times)):
+        stands = np.flatnonzero([leg.patch in patches for patches in loaded])
+        reached = np.zeros((len(rises), len(stands)), bool)
+        for row, rise in enumerate(rises):
+            root, root_speed, root_bend = (np.array(part[stands, :ROOT_NV]) for part in rates)
+            root[:, 2] += rise
+            pose = seen_from_root((root, root_speed, root_bend), (foot[0][stands], foot[1][stands], foot[2][stands]))
+            x, good = leg.solve(pose.rotation, pose.position, np.tile(leg.bent, (len(stands), 1)))
+            reached[row] = good & ((x >= leg.lower) & (x <= leg.upper)).all(axis=1)
+        some = reached.any(axis=0)
+        least = np.where(some, rises[np.argmax(reached, axis=0)], rises[0])
+        most = np.where(some, rises[len(rises) - 1 - np.argmax(reached[::-1], axis=0)], rises[0])
+        room[stands] = np.column_stack([np.maximum(room[stands, 0], least), np.minimum(room[stands, 1], most)])
+    for take_off, landing in flights:
+        near = (np.abs(span.times - take_off) < NEAR) | (np.abs(span.times - landing) < NEAR)
+        room[near, 1] -= BEHIND * GRAVITY * (landing - take_off) ** 2
+    return room
+
+
+class _Leading:
+    """Least displacements of the root in one span, by quadratic programmes."""
+
+    def __init__(self, span: _Span) -> None:
+        inner = slice(AT_REST, -AT_REST)
+        self._span, self._flies = span, span.flies
+        whole = span.basis(span.times)
+        self.basis = whole
+        self._inner = (whole.position[:, inner], whole.acceleration[:, inner])
+        bend = EVENNESS**2 * whole.acceleration[:, inner]
+        self._metric = (self._inner[0].T @ self._inner[0] + bend.T @ bend) / len(span.times)
+        self._fixed = span.basis(np.array(span.kept)).position[:, inner]
+
+    def upwards(self, bends: np.ndarray, room: np.ndarray) -> np.ndarray:
+        """(C,) control values of the root's height.
+
+        Args:
+            bends: (N,) [m/s^2] second derivative of the centre of mass as it is.
+            room: (N, 2) [m] least and largest rise of the root.
+        """
+        value, bend = self._inner
+        stands = ~self._flies
+        falling = (bend[self._flies] / GRAVITY, -bends[self._flies] / GRAVITY - 1.0)
+        force = (1.0 + bends[stands] / GRAVITY, bend[stands] / GRAVITY)
+        limits = [
+            (force[1], PRESSED - force[0]),
+            (-force[1], force[0] - PUSHED),
+            (-value[stands] / UNIT, -room[stands, 1] / UNIT),
+            (value[stands] / UNIT, room[stands, 0] / UNIT),
+        ]
+        return self._least(falling, np.concatenate([a for a, _ in limits]), np.concatenate([b for _, b in limits]))
+
+    def sideways(
+        self,
+        com: tuple[np.ndarray, np.ndarray],
+        vertical: tuple[np.ndarray, np.ndarray],
+        polygons: Sequence[SupportPolygon | None],
+        reserve: float,
+    ) -> np.ndarray:
+        """(C, 2) control values of the root's place.
+
+        Args:
+            com: (N, 3) [m] and [m/s^2] of the centre of mass as it is.
+            vertical: its height (N,) [m] over the floor, and the force (N,) [m/s^2] that pushes a unit of mass, as
+                they will be.
+            polygons: N, of support; None in the air.
+            reserve: [m] to stay inside.
+        """
+        value, bend = self._inner
+        (places, bends), (height, press) = com, vertical
+        none = np.zeros_like(bend[self._flies])
+        straight = (
+            np.block([[bend[self._flies], none], [none, bend[self._flies]]]) / GRAVITY,
+            -bends[self._flies, :2].T.ravel() / GRAVITY,
+        )
+        rows, least = [], []
+        for k, polygon in enumerate(polygons):
+            if polygon is None:
+                continue
+            # times the force, the distance of the zero-moment point inside each edge is linear in the displacement
+            moved = press[k] * value[k] - height[k] * bend[k]
+            at = press[k] * places[k, :2] - height[k] * bends[k, :2]
+            rows.append(np.concatenate([polygon.normals[:, :1] * moved, polygon.normals[:, 1:] * moved], axis=1))
+            least.append((polygon.offsets + reserve) * press[k] - polygon.normals @ at)
+        scale = UNIT * GRAVITY
+        return self._least(straight, np.concatenate(rows) / scale, np.concatenate(least) / scale, 2).reshape(2, -1).T
+
+    def _least(
+        self, wanted: tuple[np.ndarray, np.ndarray], matrix: np.ndarray, least: np.ndarray, axes: int = 1
+    ) -> np.ndarray:
+        """(axes C,) control values: least in the metric, wanted rows met, matrix @ x >= least wherever it can be."""
+        m, count = axes * self._metric.shape[0], len(least)
+        metric = np.kron(np.eye(axes), self._metric) / UNIT**2
+        square = metric + ACCURATE * wanted[0].T @ wanted[0]
+        fixed = np.kron(np.eye(axes), self._fixed)
+        rows = sparse.block_array(
+            [[sparse.csr_array(matrix), sparse.eye_array(count)], [sparse.csr_array(fixed), None]]
+            if len(fixed)
+            else [[sparse.csr_array(matrix), sparse.eye_array(count)]]
+        )
+        none = np.zeros(len(fixed))
+        solution = qp.solve(
+            qp.Problem(
+                sparse.block_diag([square, sparse.csc_array((count, count))], "csc"),
+                np.concatenate([-ACCURATE * wanted[0].T @ wanted[1], np.full(count, PENALTY)]),
+                qp.Rows(
+                    sparse.csr_array(rows),
+                    np.concatenate([least, none]),
+                    np.concatenate([np.full(count, np.inf), none]),
+                    ("limit",) * count + ("kept posture",) * len(none),
+                ),
+                np.concatenate([np.full(m, -np.inf), np.zeros(count)]),
+                np.full(m + count, np.inf),
+            ),
+            BACKEND,
+        )
+        found = np.zeros((axes, self._metric.shape[0] + 2 * AT_REST))
+        found[:, AT_REST:-AT_REST] = solution.x[:m].reshape(axes, -1)
+        return found.ravel()
