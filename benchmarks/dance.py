@@ -30,7 +30,7 @@ from solver.rigs import hoap3, hrp2
 from solver.threads import one_blas_thread
 
 from . import checks
-from .figures import dance_identifies, fixed_base, repairs
+from .figures import dance_identifies, fixed_base, jump, repairs
 from .figures.figure import Figure, at_least, at_most, heading, missing, passed, row, summary
 from .figures.plain_motions import random_postures, squats, steps
 
@@ -96,6 +96,7 @@ def main(arguments: Sequence[str]) -> int:
             tell(found)
         tell(fixed_base.figures(options.quick))
         tell(repairs.figures(options.quick))
+        tell([] if options.quick else jump.figures())
         tell(engine_figures(rig, dance, options.quick or options.no_engine, options.engine_postures))
     print(f"\n{summary(figures)}\n{time.perf_counter() - began:.0f} s")
     return 0 if passed(figures) else 1

@@ -39,7 +39,7 @@ def keyed_jump(rig: Rig) -> Keyed:
     times = np.array([0.0, 0.5, 1.0]) * SECONDS
     take_off, landing = 0.5 * (SECONDS - IN_THE_AIR), 0.5 * (SECONDS + IN_THE_AIR)
     strips = [Strip(p, a, b) for p in rig.sides.values() for a, b in ((0.0, take_off), (landing, SECONDS))]
-    schedule = schedule_of(rig, FlatCurve.through_keys(rig, times, postures), strips, 0.0, times[[0, -1]])
+    schedule = schedule_of(rig, FlatCurve.through_keys(rig, times, postures), strips, 0.0, [0.0, SECONDS])
     roles = ("fixed", "preferred", "fixed")
     keys = tuple(Keyframe(float(t), q, role) for t, q, role in zip(times, postures, roles))
     return Keyed(rig, keys, schedule, name="jump", checks=CHECKS)
