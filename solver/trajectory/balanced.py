@@ -16,7 +16,7 @@ from scipy.ndimage import maximum_filter1d, uniform_filter1d
 from ..check_options import ROBOT_SHRINK, CheckOptions
 from ..contacts.support import SupportPolygon, support_polygon
 from ..dynamics.mechanics import Mechanics
-from ..feasibility import Checks, check_motion
+from ..feasibility import Checks, Margin, check_motion
 from ..feasibility.balance import LEAST_LOAD, zero_moment_point
 from ..feasibility.situation import PlantedPhase
 from ..person import SIDES
@@ -85,7 +85,7 @@ def balanced(
             ends = stretched(times, slower)
             given = given.stretched(ends)
             share = np.interp(given.motion.times, ends, share)
-        elif not checks.margin("joint torque").failed.any():
+        elif not _strength(checks).failed.any():
             break
     lasts = float(best.motion.times[-1] - best.motion.times[0])
     told.append(f"its centre of mass is led over its feet, from rest to rest, within {lasts:.1f} s")
@@ -111,9 +111,15 @@ def _stride_within_reach(found: Retargeted) -> float:
 
 def _milder(times: np.ndarray, share: np.ndarray, checks: Checks) -> np.ndarray:
     """Shares (N,) of the way to standing upright, more where joints are too weak."""
-    beyond = np.maximum(STRENGTH - checks.margin("joint torque").smallest, 0.0)
-    beyond = np.where(np.isfinite(beyond) & checks.margin("joint torque").failed, np.minimum(beyond, 1.0), 0.0)
+    strength = _strength(checks)
+    beyond = np.maximum(STRENGTH - strength.smallest, 0.0)
+    beyond = np.where(np.isfinite(beyond) & strength.failed, np.minimum(beyond, 1.0), 0.0)
     return np.asarray(np.maximum(share, 1.0 - (1.0 - share) * _around(times, beyond, -UPRIGHT)))
+
+
+def _strength(checks: Checks) -> Margin:
+    """Of joints by force: what the motors still have."""
+    return next(m for m in checks.margins if m.check.about == "joints" and m.check.depends == "force")
 
 
 def _around(times: np.ndarray, values: np.ndarray, power: float = 1.0) -> np.ndarray:

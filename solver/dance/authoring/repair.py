@@ -322,8 +322,8 @@ def _rank(checks: Checks) -> float:
 
 
 def _overlap(checks: Checks) -> float:
-    """[m] by which links overlap at most, beyond the clearance."""
-    return max(-float(checks.margin("self-collision").smallest.min()), 0.0)
+    """[m] by which links overlap each other or the floor at most, beyond the clearance."""
+    return max([0.0, *(-float(m.smallest.min()) for m in checks.margins if m.check.about == "touch")])
 
 
 def _windows(dance: Keyed | Excerpt, checks: Checks, known: Sequence[Window], around: float) -> list[Window]:
