@@ -177,16 +177,16 @@ class _Design:
             InvalidValue: it can step to none, with what stands in the way.
         """
         troubles = {}
-        for name in self.configurations:
+        for name in dict.fromkeys(block.stands for block in self.blocks):  # in the mirror too, where none are designed
             try:
                 self._steps("both", name)
                 self._steps(name, "both")
             except InvalidValue as error:
                 troubles[name] = error
-        if len(troubles) == len(self.configurations):
-            raise next(iter(troubles.values()))
         self.configurations = [name for name in self.configurations if name not in troubles]
-        self.blocks = [b for b in self.blocks if b.motif in self.configurations and b.stands in self.configurations]
+        if not self.configurations:
+            raise next(iter(troubles.values()))
+        self.blocks = [b for b in self.blocks if not {b.stands, b.motif} & troubles.keys()]
         self.notes += [f"{name} is left out: {error}" for name, error in troubles.items()]
 
     def _route(self) -> dict[str, tuple[str, str]]:

@@ -84,6 +84,14 @@ def test_a_motif_comes_again_in_the_mirror_and_keeps_every_limit(dance: Dance) -
     assert dance.largest_jump() < 1e-9
 
 
+def test_both_legs_are_lifted_where_one_is_designed() -> None:
+    """Asked for one posture on each foot, the dance shows the left foot's and its mirror image on the right foot."""
+    dance = design(ROBOT, replace(STYLED, postures={"left": 1, "right": 1}))
+    stands = {tuple(anchor.patch for anchor in s.anchors) for s in dance.segments if "posture" in s.name}
+    assert stands == {(ROBOT.sides["left"],), (ROBOT.sides["right"],)}
+    assert dance.complete
+
+
 def test_left_and_right_are_balanced() -> None:
     """What was asked for on either foot is danced once on each; a beginner stands on both."""
     both = styled(replace(STYLED, postures={"both": 4, "right": 1, "left": 2, "right_forward": 1}))
