@@ -7,28 +7,21 @@ from pathlib import Path
 import bpy
 
 from ..armature import rig_in, rig_of
-from ..jobs import Current, JobOperator
+from ..jobs import Current
 from ..properties import Settings, settings_of
 from ..study import read_study, show_study
 from ..told import Said
 from ..typed import Status
 from ..values import dance_folder, hold_joints, write_rig
 from .act import Act
+from .of_files import FilesOperator, files_of
 
 
-class StudyOperator(JobOperator):
+class StudyOperator(FilesOperator):
     """Mix-in: run a verb on the chosen files, show its folder on the rig."""
 
     verb, done = "", ""
     keeps_folder = True
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Files chosen, nothing else running."""
-        if not len(settings_of(context).files):
-            cls.poll_message_set("No recording: drop its files onto the 3D view, or add them to the list above")  # type: ignore[attr-defined]
-            return False
-        return super().poll(context)
 
     def wanted_folder(self, context: bpy.types.Context) -> Path | None:
         """Where the user said."""
@@ -37,7 +30,7 @@ class StudyOperator(JobOperator):
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         settings = settings_of(context)
-        files = [bpy.path.abspath(file.path) for file in settings.files]
+        files = files_of(context)
         body = rig_in(context)
         if body is not None and hold_joints(files):
             folder.mkdir(parents=True, exist_ok=True)

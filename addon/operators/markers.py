@@ -7,7 +7,6 @@ from pathlib import Path
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
-from ..jobs import JobOperator
 from ..marker_list import decided, doubtful, fill, markers_of, row_of
 from ..properties import settings_of
 from ..told import Said
@@ -15,6 +14,7 @@ from ..typed import Status, scene, there
 from ..values import errors, marker_set, read_trials
 from .act import Act
 from .dances import JSON_PROGRESS
+from .of_files import FilesOperator, files_of
 
 FOUND, GIVEN = "markers.json", "given.json"
 TICKS = (
@@ -24,7 +24,7 @@ TICKS = (
 )
 
 
-class EXCITING_DANCE_OT_find_markers(JobOperator, bpy.types.Operator):
+class EXCITING_DANCE_OT_find_markers(FilesOperator, bpy.types.Operator):
     """Find out from names and motion which marker of the listed recordings sits where; what you decided stands"""
 
     bl_idname = "exciting_dance.find_markers"
@@ -32,17 +32,9 @@ class EXCITING_DANCE_OT_find_markers(JobOperator, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, place, tells_success = "Looking at markers", "markers", False
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Files chosen, nothing else running."""
-        if not len(settings_of(context).files):
-            cls.poll_message_set("No recording: drop its files onto the 3D view, or add them to the list above")  # type: ignore[attr-defined]
-            return False
-        return super().poll(context)
-
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         settings, now = settings_of(context), scene(context)
-        files = [bpy.path.abspath(file.path) for file in settings.files]
+        files = files_of(context)
         given = bpy.path.abspath(settings.marker_set)
         if len(markers_of(now).rows):
             given = str(marker_set.write_tree(folder / GIVEN, decided(now, alone=True)))
