@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from ..assets import marker_sets
+from ..errors import InvalidValue
 from ..numerals import numeral
 from ..person import STATURES
 from ..soft_joints import RIGID
@@ -28,6 +29,24 @@ def number(text: str) -> float:
         return numeral(text.strip())
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
+def by_name(words: Sequence[str], option: str) -> dict[str, float]:
+    """Numbers by name, from NAME=NUMBER each.
+
+    Raises:
+        InvalidValue: no name, or no number; told of the option.
+    """
+    result = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        try:
+            result[name] = number(value)
+        except argparse.ArgumentTypeError:
+            equals = ""
+        if not equals or not name:
+            raise InvalidValue(f"{option} takes NAME=NUMBER, not {word!r}")
+    return result
 
 
 def whole(text: str) -> int:

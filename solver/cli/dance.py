@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..check_options import DANCE_CHECKS
 from ..errors import Cancelled, InvalidValue
 from ..progress import Part, Progress
-from .argument_types import count, effort, not_negative, number, part, path, positive, rate, seed
+from .argument_types import by_name, count, effort, not_negative, number, part, path, positive, rate, seed
 from .dances import add_checks, asked, carried_words
 from .options import add_output, add_verb
 from .rig import add_body, body_of
@@ -136,7 +136,7 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     effort = options.effort
     changes: dict[str, object] = {
         "postures": _postures(options.postures),
-        "emphasis": emphasis_of(rig, _pairs(options.emphasise, "--emphasise")),
+        "emphasis": emphasis_of(rig, by_name(options.emphasise, "--emphasise")),
         "pool": max(int(200 * effort), 8),
         "starts": max(int(4 * effort), 1),
         "rounds": max(int(5 * effort), 1),
@@ -171,20 +171,7 @@ def _postures(words: list[str]) -> dict[str, int]:
         total = _whole(words[0], "--postures")
         share, rest = divmod(total, len(FOOT_CONFIGURATIONS))
         return {name: share + (place < rest) for place, name in enumerate(FOOT_CONFIGURATIONS)}
-    return {name: _whole(str(value), "--postures") for name, value in _pairs(words, "--postures").items()}
-
-
-def _pairs(words: list[str], option: str) -> dict[str, float]:
-    result = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        try:
-            result[name] = number(value)
-        except argparse.ArgumentTypeError:
-            equals = ""
-        if not equals or not name:
-            raise InvalidValue(f"{option} takes NAME=NUMBER, not {word!r}")
-    return result
+    return {name: _whole(str(value), "--postures") for name, value in by_name(words, "--postures").items()}
 
 
 def _whole(text: str, option: str) -> int:

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from ..errors import InvalidValue
 from ..person import SEXES
 from ..progress import Progress
-from .argument_types import positive, stature
+from .argument_types import by_name, path, positive, stature
 from .options import add_output_file, add_verb
 
 if TYPE_CHECKING:
     from ..rig import Rig
 
 SUFFIXES = (".urdf", ".json")
-BUILDING = ("height", "mass", "sex", "variant", "table", "trunk", "payload", "torque", "packages")
+BUILDING = ("height", "mass", "sex", "variant", "table", "trunk", "payload", "torque", "packages", "feet", "srdf")
 """Options that say how to build a body."""
-FILES: dict[str, tuple[str, ...]] = {".urdf": ("packages",), ".json": ()}
+FILES: dict[str, tuple[str, ...]] = {".urdf": ("packages", "feet", "srdf"), ".json": ()}
 """Those that a file takes, by suffix."""
 EXPLANATION = """
 Prints every link with its mass, centre of mass and inertia as believed before any measurement.
@@ -27,6 +27,7 @@ Examples:
   python -m solver rig human --height 1.75 --mass 70 --sex female
   python -m solver rig hrp2
   python -m solver rig robot.urdf --packages robots/
+  python -m solver rig robot.urdf --srdf robot.srdf --feet left_sole right_sole --output robot.json
   python -m solver rig human --height 1.75 --mass 70 --sex male --output person.urdf
   python -m solver rig hoap3 --output hoap3.json
 """
@@ -54,6 +55,15 @@ def add_body(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     parser.add_argument("--torque", help=words)
     parser.add_argument(
         "--packages", nargs="+", default=(), metavar="DIR", help="of a URDF: folders that package:// paths start from"
+    )
+    parser.add_argument("--feet", nargs="+", default=(), metavar="LINK", help="of a URDF: the links that it stands on")
+    words = "of a URDF: which links may touch (disable_collisions), and feet among its end effectors"
+    parser.add_argument("--srdf", type=path, metavar="FILE", help=words)
+    parser.add_argument(
+        "--may-touch", nargs="+", default=(), metavar="LINK:LINK", help="pairs whose collisions do not count"
+    )
+    parser.add_argument(
+        "--torques", nargs="+", default=(), metavar="JOINT=NM", help="torque limits, where the file has placeholders"
     )
 
 
@@ -86,7 +96,8 @@ def body_of(options: argparse.Namespace) -> Rig:
         UnknownPreset: no such body.
         InvalidValue: an argument that its builder needs is missing, or an option that it does not take is given.
     """
-    from ..rigs import arguments_of, build, from_urdf
+    from ..rigs import arguments_of, build
+    from ..rigs.stated import with_exclusions, with_torques
     from ..scene.rig import read_rig
 
     suffix = Path(options.body).suffix.lower()
@@ -96,5 +107,26 @@ def body_of(options: argparse.Namespace) -> Rig:
         known = ", ".join(f"--{name}" for name in BUILDING if name in takes) or "none of these options"
         raise InvalidValue(f"{options.body} takes no {', '.join(odd)}; it takes {known}")
     if suffix == ".urdf":
-        return from_urdf(options.body, options.packages)
-    return read_rig(options.body) if suffix == ".json" else build({"kind": options.body} | given)
+        rig = _from_urdf(options)
+    else:
+        rig = read_rig(options.body) if suffix == ".json" else build({"kind": options.body} | given)
+    pairs = [_pair(words) for words in getattr(options, "may_touch", ())]
+    return with_torques(with_exclusions(rig, pairs), by_name(getattr(options, "torques", ()), "--torques"))
+
+
+def _from_urdf(options: argparse.Namespace) -> Rig:
+    from ..rigs import from_urdf
+    from ..rigs.srdf import read_srdf
+    from ..rigs.stated import with_exclusions
+
+    srdf = None if getattr(options, "srdf", None) is None else read_srdf(options.srdf)
+    feet = getattr(options, "feet", ()) or (() if srdf is None else srdf.feet)
+    rig = from_urdf(options.body, options.packages, feet=feet or None)
+    return rig if srdf is None else with_exclusions(rig, srdf.disabled, srdf.path.name)
+
+
+def _pair(words: str) -> tuple[str, str]:
+    one, colon, other = words.partition(":")
+    if not (colon and one and other):
+        raise InvalidValue(f"--may-touch takes LINK:LINK, not {words!r}")
+    return one, other
