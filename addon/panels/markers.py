@@ -31,7 +31,8 @@ class EXCITING_DANCE_UL_markers(Rows, bpy.types.UIList):  # type: ignore[misc]
         if doubtful(item):
             parts.label(text=f"{100.0 * item.confidence:.0f}", icon="ERROR")
         else:
-            parts.label(text=f"{100.0 * item.confidence:.0f} %")
+            share = f"{100.0 * item.confidence:.0f}"
+            parts.label(text="sure" if share == "100" else f"{share} %")  # 100 is too wide, and reads as 10 ...
 
 
 class EXCITING_DANCE_PT_markers(Tab, bpy.types.Panel):  # type: ignore[misc]
@@ -63,7 +64,7 @@ class EXCITING_DANCE_PT_markers(Tab, bpy.types.Panel):  # type: ignore[misc]
             _active(context, layout, row)
         ticks = layout.row(align=True)
         ticks.label(text="Tick")
-        for which, text in (("sure", "Sure Ones"), ("all", "All"), ("none", "None")):
+        for which, text in (("sure", "Sure"), ("all", "All"), ("none", "None")):
             ticks.operator("exciting_dance.tick_markers", text=text).which = which  # type: ignore[attr-defined]
         saving = layout.row()
         saving.scale_y = 1.3
