@@ -14,11 +14,11 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import scipy.linalg
 
+from benchmarks.peak import peak_memory
 from solver.dynamics import predicted_wrench, regressor_pieces
 from solver.identification.accumulate import accumulate
 from solver.identification.base_parameters import base_parameters
@@ -175,23 +175,12 @@ def memory(minutes: int) -> None:
     rig = hrp2()
     trial = simulated(rig, PIECE, rig.links[0])
     accumulate(rig, [trial])
-    before = _peak_memory()
+    before = peak_memory()
     frames = int(minutes * 60 * RATE)
     start = time.perf_counter()
     regression = accumulate(rig, repeated(trial, frames))
     assert regression.factor.size
-    print(before, _peak_memory(), 1e6 * (time.perf_counter() - start) / frames, len(regression.blocks))
-
-
-def _peak_memory() -> float:
-    """Peak resident memory of this process [MB]."""
-    status = Path("/proc/self/status")
-    if status.exists():  # getrusage would carry the parent's peak into a child
-        return next(float(line.split()[1]) for line in status.read_text().splitlines() if "VmHWM" in line) / 1024.0
-    import resource  # not on Windows, where only the speed part runs
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1024.0**2 if sys.platform == "darwin" else 1024.0)
+    print(before, peak_memory(), 1e6 * (time.perf_counter() - start) / frames, len(regression.blocks))
 
 
 def child(arguments: list[str], threads: str) -> subprocess.CompletedProcess[str]:

@@ -6,7 +6,6 @@ estimated in a process of its own, whose peak memory is what the system says.
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from solver.centroidal.values import AXES, CentroidalData
 from solver.signals import GRAVITY
 from solver.threads import one_blas_thread
 
+from ..peak import peak_memory
 from .figure import Figure, at_most
 
 RATE, MASS = 100.0, 60.0
@@ -33,8 +33,6 @@ MUST_TIME, MUST_MEMORY = 1.2, 4.0
 DATA = "simulated, 100 samples a second"
 ROOT = Path(__file__).resolve().parents[2]
 MEGABYTE = 2**20
-KIBIBYTE = 1024 if sys.platform != "darwin" else 1
-"""Bytes of the unit in which systems tell the peak."""
 
 
 def signals(minutes: float) -> CentroidalData:
@@ -58,9 +56,9 @@ def measure(minutes: float) -> None:
     size = sum(values.nbytes for values in given) / MEGABYTE
     with one_blas_thread():
         smoothed(signals(0.1))
-        before, began = _peak(), time.process_time()
+        before, began = peak_memory(), time.process_time()
         smoothed(data)
-    print(f"{time.process_time() - began:.2f} {before:.1f} {_peak():.1f} {size:.1f}")
+    print(f"{time.process_time() - began:.2f} {before:.1f} {peak_memory():.1f} {size:.1f}")
 
 
 def long_figures(quick: bool) -> list[Figure]:
@@ -82,10 +80,6 @@ def long_figures(quick: bool) -> list[Figure]:
     what = f"  peak memory, growth from {MINUTES[0]} min over that of the signals given"
     figures.append(Figure(what, DATA, grown, "", at_most(MUST_MEMORY)))
     return figures
-
-
-def _peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIBIBYTE / MEGABYTE
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ trial of standing. Each length is identified in a process of its own, whose peak
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import time
@@ -23,6 +22,7 @@ from solver.study.values import Settings
 from solver.trial import Recording
 from solver.wrenches import Wrenches
 
+from ..peak import peak_memory
 from .figure import Figure, at_most
 
 SEED, RATE, SECONDS = 9, 200.0, 12.0
@@ -32,9 +32,6 @@ MUST_MEGABYTES, MUST_SECONDS = 2000.0, 900.0
 """Of the longest."""
 DATA = "simulated, spliced"
 ROOT = Path(__file__).resolve().parents[2]
-MEGABYTE = 2**20
-KIBIBYTE = 1024 if sys.platform != "darwin" else 1
-"""Bytes of the unit in which systems tell the peak."""
 
 
 def recordings(minutes: float) -> tuple[Recording, Recording]:
@@ -69,14 +66,10 @@ def _spliced(length: int, count: int) -> np.ndarray:
 def measure(minutes: float) -> None:
     """Identify once and print the processor time [s], the peak before the work and at its end [MB]."""
     given = recordings(minutes)
-    before, began = _peak(), time.process_time()
+    before, began = peak_memory(), time.process_time()
     study = identify_study(given, sex=SEX, height=HEIGHT, settings=Settings(jobs=1))
     assert study.identification is not None
-    print(f"{time.process_time() - began:.1f} {before:.0f} {_peak():.0f}")
-
-
-def _peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIBIBYTE / MEGABYTE
+    print(f"{time.process_time() - began:.1f} {before:.0f} {peak_memory():.0f}")
 
 
 def long_figures(*, longest: bool) -> list[Figure]:
