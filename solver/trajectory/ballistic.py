@@ -189,7 +189,7 @@ class _Leading:
 
     def __init__(self, span: _Span) -> None:
         inner = slice(AT_REST, -AT_REST)
-        self._span, self._flies = span, span.flies
+        self._flies = span.flies
         whole = span.basis(span.times)
         self.basis = whole
         self._inner = (whole.position[:, inner], whole.acceleration[:, inner])
@@ -281,5 +281,6 @@ class _Leading:
             BACKEND,
         )
         found = np.zeros((axes, self._metric.shape[0] + 2 * AT_REST))
-        found[:, AT_REST:-AT_REST] = solution.x[:m].reshape(axes, -1)
+        if solution.usable:  # else nothing is displaced, and what repairs the jump begins where it was keyed
+            found[:, AT_REST:-AT_REST] = solution.x[:m].reshape(axes, -1)
         return found.ravel()

@@ -206,7 +206,7 @@ def retarget(
         led = after_led = None
     answer, best, verdict = None, led or found, after_led or before
     if not verdict.feasible and any(phase.airborne for phase in best.schedule.phases):
-        note = "it is not repaired further: it jumps, and no repair gives a flight the momentum that it needs"
+        note = "it is not repaired further: it jumps, which takes a repair of its own"
         found, led = replace(found, told=(*found.told, note)), led and replace(led, told=(*led.told, note))
     elif not verdict.feasible:
         samples = Samples(best.motion.times, best.motion.q)
