@@ -173,12 +173,12 @@ class _Balancer:
     def _wanted(self, share: np.ndarray) -> Wanted:
         """What is followed: links and hips as they were, or nearer to standing upright."""
         placed, posing = self.posing.placed(self.poses), self.posing
-        turns = placed.turns[posing.links].transpose(3, 0, 1, 2)
-        base = placed.places[0].T + self.poses.turn @ posing.offset
+        turns = posing.tree.turns(placed, posing.links)
+        base = posing.tree.place(placed, 0).T + self.poses.turn @ posing.offset
         if share.any():
             rest = np.array(posing.rest)
             rest[:3] = 0.0
-            upright = posing.placed(Poses(np.eye(3)[None], rest[None])).turns[posing.links, :, :, 0]
+            upright = posing.turns(Poses(np.eye(3)[None], rest[None]))[0]
             ahead = self.poses.turn[:, :, 0]
             heading = exp(np.arctan2(ahead[:, 1], ahead[:, 0])[:, None] * [0.0, 0.0, 1.0])
             way = log(turns.swapaxes(2, 3) @ (heading[:, None] @ upright))
@@ -231,5 +231,6 @@ def _legs(posing: Posing) -> tuple[np.ndarray, np.ndarray]:
     starts, (turn, place) = centres(rig, anatomy_of(rig).parts), (part[0] for part in rig.rest)
     hips = np.array([turn.T @ (starts[f"{side}_{LEG[0]}"] - place) for side in SIDES])
     y[:3] = 0.0
-    feet = posing.placed(Poses(np.eye(3)[None], y[None])).places[list(posing.feet), :, 0]
+    placed = posing.placed(Poses(np.eye(3)[None], y[None]))
+    feet = np.array([posing.tree.place(placed, link)[:, 0] for link in posing.feet])
     return hips, np.linalg.norm(feet - hips, axis=1)

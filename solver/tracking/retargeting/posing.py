@@ -166,10 +166,10 @@ class Posing:
         """(N,) [m^2] weighted squares of what orientations and places miss."""
         placed = self.placed(poses)
         off, _ = self._off(wanted, placed)
-        missed = wanted.base - placed.places[0].T - poses.turn @ self.offset
+        missed = wanted.base - self.tree.place(placed, 0).T - poses.turn @ self.offset
         result = (self._weights * (off**2).sum(axis=2)).sum(axis=1) + BASE * (missed**2).sum(axis=1)
         for number, link in enumerate(self.feet):
-            result += FIRM * ((wanted.feet[:, number] - placed.places[link].T) ** 2).sum(axis=1)
+            result += FIRM * ((wanted.feet[:, number] - self.tree.place(placed, link).T) ** 2).sum(axis=1)
         return np.asarray(result)
 
     def lost(self, wanted: Wanted, poses: Poses) -> np.ndarray:
@@ -180,6 +180,10 @@ class Posing:
     def placed(self, poses: Poses) -> Placed:
         """Where the links are."""
         return self.tree.placed(poses.turn, poses.y)
+
+    def turns(self, poses: Poses) -> np.ndarray:
+        """Axes (N, O, 3, 3) of the mapping's links, world."""
+        return self.tree.turns(self.placed(poses), self.links)
 
     def _step(
         self, wanted: Wanted, poses: Poses, likely: Likely | None, bounds: tuple[np.ndarray, np.ndarray]
@@ -196,10 +200,10 @@ class Posing:
         hessian -= spared.swapaxes(1, 2) @ spared
         rows, rests = [], []
         for number, link in enumerate(self.feet):
-            point = placed.places[link]
+            point = self.tree.place(placed, link)
             rows.append(np.sqrt(FIRM) * self.tree.jacobian(placed, link, point))
             rests.append(np.sqrt(FIRM) * (wanted.feet[:, number] - point.T))
-        point = placed.places[0] + (poses.turn @ self.offset).T
+        point = self.tree.place(placed, 0) + (poses.turn @ self.offset).T
         led, weight = (slice(None), BASE) if wanted.com is None else (slice(2, 3), HEIGHT)
         rows.append(np.sqrt(weight) * self.tree.jacobian(placed, 0, point)[:, led])
         rests.append(np.sqrt(weight) * (wanted.base - point.T)[:, led])
@@ -223,7 +227,7 @@ class Posing:
 
     def _off(self, wanted: Wanted, placed: Placed) -> tuple[np.ndarray, np.ndarray]:
         """By what links miss their orientations (n, O, 3) [rad], world, and bones (n, B, 3) of the loose ones."""
-        turns = placed.turns[self.links].transpose(3, 0, 1, 2)
+        turns = self.tree.turns(placed, self.links)
         off = log(wanted.turns @ turns.swapaxes(2, 3))
         bones = (turns[:, self._loose] @ self._bones[:, :, None])[..., 0]
         off[:, self._loose] -= (self._spared * (bones * off[:, self._loose]).sum(axis=2))[:, :, None] * bones

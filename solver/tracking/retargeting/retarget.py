@@ -324,13 +324,13 @@ class _Follower:
         if len(lost):
             own = wanted.frames(lost)
             begun = self.posing.start(own, own.turns[:, self.root])
-            turns = self.posing.placed(begun).turns[self.posing.links].transpose(3, 0, 1, 2)
+            turns = self.posing.turns(begun)
             way = log(own.turns @ turns.swapaxes(2, 3))
             for share in HALVES:
                 part = replace(own, turns=exp(share * way) @ turns)
                 begun, _ = self.posing.posed(part, begun, ONWARDS)
             tried(lost, begun)
-        asked = np.zeros((BOTH, len(y)), bool)
+        asked, idle = np.zeros((BOTH, len(y)), bool), 0
         for number in range(SWEEPS):
             way_on, on = number % BOTH, 1 - 2 * (number % BOTH)
             lost = self.posing.lost(wanted, Poses(turn, y))
@@ -339,7 +339,8 @@ class _Follower:
             wrong |= lost & ~np.roll(lost, on)
             wrong[0 if on > 0 else -1] = False
             frames = np.flatnonzero(wrong & ~asked[way_on])
-            if not len(frames) and asked.any():
+            idle = 0 if len(frames) else idle + 1
+            if idle == BOTH:
                 break
             asked[way_on, frames] = True
             better = tried(frames, Poses(turn[frames - on], y[frames - on]))

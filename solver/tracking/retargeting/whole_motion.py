@@ -3,6 +3,10 @@
 Pinocchio places one configuration in a few microseconds, and a hundred more fetch its Jacobians; arithmetic on all
 frames together costs a tenth of that. Coordinates are those of limits: root place and turn, then hinges' angles and
 rotation vectors, so that every limit is a bound on a number.
+
+All joints as far from the root are placed together, whatever branch they are on, so that a few frames cost little as
+well. What hinges are placed with are frames whose third axis is the hinge: a turn then mixes the other two columns,
+whichever way the axis lies in its link.
 """
 
 from __future__ import annotations
@@ -12,31 +16,61 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...coordinates import joint_places
-from ...dynamics.hinges import applied, composed, turned
 from ...dynamics.kinematics import product
 from ...errors import InvalidValue
 from ...inertials import FIRST_MOMENT
+from ...joints import Joint
 from ...rig import ROOT_NV, Rig
-from ...so3 import Exponential, cross
+from ...so3 import Exponential, between, cross
+
+TURNING, SLIDING, ROUND = "turning", "sliding", "round"
+KINDS = {
+    "revolute": TURNING,
+    "continuous": TURNING,
+    "universal": TURNING,
+    "prismatic": SLIDING,
+    "spherical": ROUND,
+}
+"""What is made of the axes of a joint, one frame each."""
+UP = np.array([0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Links in N frames; frames last.
+    """Frames of a `WholeMotion` in N frames of time, which come last.
 
     Attributes:
-        turns: (L, 3, 3, N) link axes, world.
-        places: (L, 3, N) [m] link origins, world.
+        turns: (S, 3, 3, N) axes, world.
+        places: (S, 3, N) [m] origins, world.
         axes: (nv, 3, N) what each coordinate turns about, world; zero where it slides.
         origins: (nv, 3, N) [m] a point on that axis.
-        slides: (nv, 3, N) what each coordinate moves along, world; zero where it turns.
+        slides: (nv, 3, N) what each coordinate moves along, world; zero where it turns. None where only the root does.
     """
 
     turns: np.ndarray
     places: np.ndarray
     axes: np.ndarray
-    slides: np.ndarray
     origins: np.ndarray
+    slides: np.ndarray | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """Frames of one kind that are as far from the root.
+
+    Attributes:
+        kind: what they do.
+        own: where they stand.
+        parents: (K,) where those that carry them stand.
+        ways: (K, 1, 4, 3) their axes at zero in the carrying ones, a row each; then their places.
+        columns: (K,) or (K, 3) their coordinates.
+    """
+
+    kind: str
+    own: slice
+    parents: np.ndarray
+    ways: np.ndarray
+    columns: np.ndarray
 
 
 class WholeMotion:
@@ -44,13 +78,53 @@ class WholeMotion:
 
     def __init__(self, rig: Rig) -> None:
         self.rig = rig
-        self.places = joint_places(rig)
-        for joint, _, _ in self.places[1:]:
-            if joint.kind not in ("revolute", "universal", "spherical", "prismatic", "continuous"):
+        places = joint_places(rig)
+        for joint, _, _ in places[1:]:
+            if joint.kind not in KINDS:
                 raise InvalidValue(f"joint {joint.name!r} is {joint.kind}: no rule for its coordinates")
-        owner = np.concatenate([np.full(moves.stop - moves.start, k) for k, (_, _, moves) in enumerate(self.places)])
+        owner = np.concatenate([np.full(moves.stop - moves.start, k) for k, (_, _, moves) in enumerate(places)])
         self.moves = rig.below[owner].T
         """(L, nv) True where a coordinate moves a link."""
+        self._moving = [np.flatnonzero(own) for own in self.moves]
+        self._slides = any(KINDS[joint.kind] == SLIDING for joint, _, _ in places[1:])
+        self._plan(places)
+
+    def _plan(self, places: list[tuple[Joint, slice, slice]]) -> None:
+        """Put the frames of all joints into levels."""
+        # of each frame: level, kind, carrying frame, way from it, its own turn in the link, columns
+        found: list[tuple[int, str, int, np.ndarray, np.ndarray, np.ndarray]] = []
+        last = {0: (-1, 0, np.eye(3))}  # of each link: its last frame, the level of that, its turn
+        for link, (joint, _, moves) in enumerate(places[1:], start=1):
+            kind, (at, level, turn) = KINDS[joint.kind], last[joint.parent]
+            columns = np.arange(moves.start, moves.stop)
+            rotation, position = joint.rotation, joint.position
+            for k, axis in enumerate(joint.axes if kind != ROUND else UP[None]):
+                own = between(UP, axis) if kind != ROUND else np.eye(3)
+                way = np.concatenate([(turn.T @ rotation @ own).T, (turn.T @ position)[None]])
+                level += 1
+                found.append((level, kind, at, way, own, columns if kind == ROUND else columns[k : k + 1]))
+                at, turn, rotation, position = len(found) - 1, own, np.eye(3), np.zeros(3)
+            last[link] = at, level, turn
+        order = sorted(range(len(found)), key=lambda k: found[k][:2])
+        stands = np.empty(len(found) + 1, int)  # the last is the root, which a -1 names
+        stands[[*order, -1]] = [*range(1, len(found) + 1), 0]
+        self._size, self._levels, first = len(stands), [], 0
+        while first < len(order):
+            alike = [k for k in order[first:] if found[k][:2] == found[order[first]][:2]]
+            first += len(alike)
+            parents = stands[[found[k][2] for k in alike]]
+            ways, columns = (np.array([found[k][entry] for k in alike]) for entry in (3, 5))
+            own = slice(first - len(alike) + 1, first + 1)
+            columns = columns if columns.shape[1] > 1 else columns[:, 0]
+            self._levels.append(_Level(found[alike[0]][1], own, parents, ways[:, None], columns))
+        self._of_links = stands[[last[link][0] for link in range(len(places))]]
+        self._turns = np.array([last[link][2] for link in range(len(places))])
+        """(L, 3, 3) axes of each link's last frame, in the link."""
+        self._of_columns = np.zeros(self.rig.nv, int)
+        for each in self._levels:
+            self._of_columns[each.columns] = np.arange(each.own.start, each.own.stop).reshape(
+                -1, *[1] * (each.columns.ndim - 1)
+            )
 
     def placed(self, turn: np.ndarray, y: np.ndarray) -> Placed:
         """Links at coordinates.
@@ -59,55 +133,84 @@ class WholeMotion:
             turn: (N, 3, 3) axes of the root, world.
             y: (N, nv) [m, rad] root place (3), nothing (3), joint coordinates.
         """
-        count, nv = len(y), y.shape[1]
-        turns = np.empty((len(self.places), 3, 3, count))
-        places = np.empty((len(self.places), 3, count))
-        axes, slides, origins = np.zeros((3, nv, 3, count))
+        count, nv = y.shape
+        turns, places = np.empty((self._size, 3, 3, count)), np.empty((self._size, 3, count))
         turns[0], places[0] = turn.transpose(1, 2, 0), y[:, :3].T
-        for k in range(3):
-            slides[k, k] = 1.0
-            axes[3 + k, k] = 1.0
-        origins[3:6] = places[0]
         columns = np.ascontiguousarray(y.T)
-        for link, (joint, _, moves) in enumerate(self.places[1:], start=1):
-            base = turns[joint.parent]
-            place = places[joint.parent] + applied(base, joint.position)
-            own = composed(base, joint.rotation)
-            if joint.kind == "prismatic":
-                slides[moves.start] = applied(own, joint.axes[0])
-                place = place + slides[moves.start] * columns[moves.start]
-            elif joint.kind == "spherical":
-                exponential = Exponential(y[:, moves])
-                own = product(own, exponential.matrix.transpose(1, 2, 0))
-                axes[moves] = product(own, exponential.right_jacobian.transpose(1, 2, 0)).swapaxes(0, 1)
+        sines, cosines = np.sin(columns), np.cos(columns)
+        rounds = []
+        for level in self._levels:
+            base = level.ways @ turns[level.parents]
+            np.add(places[level.parents], base[:, :, 3], out=places[level.own])
+            own = turns[level.own]
+            if level.kind == TURNING:
+                sine, cosine = sines[level.columns, None], cosines[level.columns, None]
+                first, second = base[:, :, 0], base[:, :, 1]
+                np.add(cosine * first, sine * second, out=own[:, :, 0])
+                np.subtract(cosine * second, sine * first, out=own[:, :, 1])
+                own[:, :, 2] = base[:, :, 2]
+            elif level.kind == SLIDING:
+                own[:] = base[:, :, :3]
+                places[level.own] += own[:, :, 2] * columns[level.columns, None]
             else:
-                for column, axis in zip(range(moves.start, moves.stop), joint.axes):
-                    axes[column] = applied(own, axis)
-                    own = turned(own, axis, columns[column])
-            origins[moves] = place
-            turns[link], places[link] = own, place
-        return Placed(turns, places, axes, slides, origins)
+                exponential = Exponential(y[:, level.columns])
+                after = product(base[:, :, :3].transpose(1, 2, 0, 3), exponential.matrix.transpose(2, 3, 1, 0))
+                own[:] = after.transpose(2, 0, 1, 3)
+                spun = product(after, exponential.right_jacobian.transpose(2, 3, 1, 0))
+                rounds.append((level.columns, spun.transpose(2, 1, 0, 3)))
+        axes = turns[self._of_columns, :, 2]
+        for moves, spun in rounds:
+            axes[moves] = spun
+        axes[:ROOT_NV] = np.eye(ROOT_NV, 3, -3)[:, :, None]
+        slides = self._sliding(axes) if self._slides else None
+        return Placed(turns, places, axes, places[self._of_columns], slides)
+
+    def _sliding(self, axes: np.ndarray) -> np.ndarray:
+        """What coordinates move along; they no longer turn."""
+        slides = np.zeros_like(axes)
+        slides[:3] = np.eye(3)[:, :, None]
+        for level in self._levels:
+            if level.kind == SLIDING:
+                slides[level.columns] = axes[level.columns]
+                axes[level.columns] = 0.0
+        return slides
+
+    def turns(self, placed: Placed, links: np.ndarray) -> np.ndarray:
+        """Axes (N, K, 3, 3) of links (K,), world."""
+        own = placed.turns[self._of_links[links]].transpose(3, 0, 1, 2)
+        return np.asarray(own @ self._turns[links].swapaxes(1, 2))
+
+    def place(self, placed: Placed, link: int) -> np.ndarray:
+        """Origin (3, N) [m] of a link, world."""
+        return np.asarray(placed.places[self._of_links[link]])
 
     def jacobian(self, placed: Placed, link: int, point: np.ndarray) -> np.ndarray:
         """(N, 3, nv) of points (3, N) [m], world, that move with a link."""
-        moving = np.flatnonzero(self.moves[link])
-        result = np.zeros((point.shape[1], 3, placed.axes.shape[0]))
+        moving = self._moving[link]
         lever = point[:, None] - placed.origins[moving].swapaxes(0, 1)
-        moved = cross(placed.axes[moving].swapaxes(0, 1), lever) + placed.slides[moving].swapaxes(0, 1)
+        moved = cross(placed.axes[moving].swapaxes(0, 1), lever)
+        if placed.slides is None:
+            moved[:, :3] = np.eye(3)[:, :, None]
+        else:
+            moved += placed.slides[moving].swapaxes(0, 1)
+        result = np.zeros((point.shape[1], 3, placed.axes.shape[0]))
         result[:, :, moving] = moved.transpose(2, 0, 1)
         return result
 
     def centre_of_mass(self, placed: Placed) -> tuple[np.ndarray, np.ndarray]:
         """Of the rig's prior (N, 3) [m], world, and its slopes (N, 3, nv) by the coordinates."""
         masses, total = self.rig.prior.masses, self.rig.prior.total_mass
-        # links l, axes i of the world, axes j of the link, frames n
-        moments = np.einsum("lijn,lj->lin", placed.turns, self.rig.prior.values[:, FIRST_MOMENT])
-        moments += masses[:, None, None] * placed.places
+        first = np.einsum("lij,li->lj", self._turns, self.rig.prior.values[:, FIRST_MOMENT])
+        # links l, axes i of the world, axes j of the link's last frame, frames n
+        moments = np.einsum("lijn,lj->lin", placed.turns[self._of_links], first)
+        moments += masses[:, None, None] * placed.places[self._of_links]
         moved, shares = np.tensordot(self.moves.T.astype(float), moments, 1), self.moves.T @ masses
         lever = moved - shares[:, None, None] * placed.origins
-        slopes = cross(placed.axes.swapaxes(0, 1), lever.swapaxes(0, 1)) + (
-            shares[:, None] * placed.slides.swapaxes(0, 1)
-        )
+        slopes = cross(placed.axes.swapaxes(0, 1), lever.swapaxes(0, 1))
+        if placed.slides is None:
+            slopes[:, :3] = (total * np.eye(3))[:, :, None]
+        else:
+            slopes += (shares[:, None, None] * placed.slides).swapaxes(0, 1)
         return moments.sum(axis=0).T / total, slopes.transpose(2, 0, 1) / total
 
 
