@@ -8,8 +8,7 @@ import numpy as np
 
 from ..coordinates import joint_places
 from ..rig import ROOT_NV, Rig
-from ..so3 import skew
-from .tasks import OrientationTask
+from ..so3 import skew, vee
 
 SWEEPS = 2
 """Rounds over the joints of a chain: what is found is a start for steps of the whole body."""
@@ -29,9 +28,9 @@ class Chain:
     links: tuple[int, ...]
 
 
-def chains(rig: Rig, turns: OrientationTask) -> list[Chain]:
-    """Every link with an orientation that hangs below another one."""
-    owner = {int(link): place for place, link in enumerate(turns.links)}
+def chains(rig: Rig, links: np.ndarray) -> list[Chain]:
+    """Every link with an orientation that hangs below another one; ``links`` (O,) are those with one."""
+    owner = {int(link): place for place, link in enumerate(links)}
     found = []
     for link, lower in owner.items():
         between = []
@@ -47,21 +46,23 @@ def chains(rig: Rig, turns: OrientationTask) -> list[Chain]:
 class ChainFit:
     """Chains of hinges, turned as their relative orientations ask, each by itself and all of them at once."""
 
-    def __init__(self, rig: Rig, turns: OrientationTask) -> None:
+    def __init__(self, rig: Rig, links: np.ndarray) -> None:
         joints, places = rig.joints, joint_places(rig)
-        found = [c for c in chains(rig, turns) if all(joints[k].hinge and joints[k].nq == 1 for k in c.links)]
+        found = [c for c in chains(rig, links) if all(joints[k].hinge and joints[k].nq == 1 for k in c.links)]
         self._upper = np.array([chain.upper for chain in found], int)
         self._lower = np.array([chain.lower for chain in found], int)
         shape = (len(found), max((len(chain.links) for chain in found), default=0))
         self._rest, self._axes = np.tile(np.eye(3), (*shape, 1, 1)), np.zeros((*shape, 3))
-        self._low, self._high, self._into = np.zeros(shape), np.zeros(shape), np.full(shape, -1)
+        self._low, self._high = np.zeros(shape), np.zeros(shape)
+        self.into, self.columns = np.full((2, *shape), -1)
+        """(C, K) Where each joint of the chains stands in q and in v; -1 beyond the last."""
         for row, chain in enumerate(found):
             for column, link in enumerate(chain.links):
                 _, into, free = places[link]
                 self._rest[row, column], self._axes[row, column] = joints[link].rotation, joints[link].axes[0]
                 self._low[row, column] = rig.limits.lower[free.start - ROOT_NV]
                 self._high[row, column] = rig.limits.upper[free.start - ROOT_NV]
-                self._into[row, column] = into.start
+                self.into[row, column], self.columns[row, column] = into.start, free.start
         bounded = np.isfinite(self._low) & np.isfinite(self._high)
         self._middle = np.zeros(shape)
         self._middle[bounded] = 0.5 * (self._low[bounded] + self._high[bounded])
@@ -72,17 +73,24 @@ class ChainFit:
         return len(self._upper)
 
     def posed(self, q: np.ndarray, rotations: np.ndarray) -> np.ndarray:
-        """A configuration (nq,) like another, the chains turned to measured orientations (O, 3, 3) within their limits.
+        """A configuration (nq,) like another, the chains turned to measured orientations (O, 3, 3) within their limits."""
+        result = np.array(q)
+        angles, seen = self.angles(rotations)
+        chosen = seen[:, None] & (self.into >= 0)
+        result[self.into[chosen]] = angles[chosen]
+        return result
+
+    def angles(self, rotations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Angles (..., C, K) [rad] of the chains' joints by measured orientations (..., O, 3, 3), and who was (..., C).
 
         One joint after the other is turned best: what is left of a relative orientation is a sine of each angle alone.
         """
-        result = np.array(q)
-        wanted = rotations[self._upper].swapaxes(1, 2) @ rotations[self._lower]
-        seen = np.isfinite(wanted).all(axis=(1, 2))
-        wanted = np.where(seen[:, None, None], wanted, np.eye(3)).swapaxes(1, 2)
-        count = self._into.shape[1]
-        angles = np.clip(0.0, self._low, self._high)
-        turns = [self._turned(column, angles[:, column]) for column in range(count)]
+        wanted = rotations[..., self._upper, :, :].swapaxes(-1, -2) @ rotations[..., self._lower, :, :]
+        seen = np.isfinite(wanted).all(axis=(-2, -1))
+        wanted = np.where(seen[..., None, None], wanted, np.eye(3)).swapaxes(-1, -2)
+        count = self.into.shape[1]
+        angles = np.tile(np.clip(0.0, self._low, self._high), (*seen.shape[:-1], 1, 1))
+        turns = [self._turned(column, angles[..., column]) for column in range(count)]
         for _ in range(SWEEPS):
             after = [np.eye(3)]
             for turn in reversed(turns[1:]):
@@ -90,28 +98,26 @@ class ChainFit:
             before = np.eye(3)
             for column in range(count):
                 left = after[count - 1 - column] @ wanted @ before @ self._rest[:, column]
-                angles[:, column] = self._best(column, left)
-                turns[column] = self._turned(column, angles[:, column])
+                angles[..., column] = self._best(column, left)
+                turns[column] = self._turned(column, angles[..., column])
                 before = before @ turns[column]
-        chosen = seen[:, None] & (self._into >= 0)
-        result[self._into[chosen]] = angles[chosen]
-        return result
+        return angles, seen
 
     def _turned(self, column: int, angles: np.ndarray) -> np.ndarray:
-        """Rodrigues' formula (C, 3, 3) for the joints at one place of all chains, at angles (C,)."""
-        half = np.sin(0.5 * angles)[:, None, None]
-        return (
+        """Rodrigues' formula (..., C, 3, 3) for the joints at one place of all chains, at angles (..., C)."""
+        half = np.sin(0.5 * angles)[..., None, None]
+        return np.asarray(
             self._rest[:, column]
-            + np.sin(angles)[:, None, None] * self._sines[:, column]
+            + np.sin(angles)[..., None, None] * self._sines[:, column]
             + 2.0 * half * half * self._cosines[:, column]
         )
 
     def _best(self, column: int, left: np.ndarray) -> np.ndarray:
-        """Angles (C,) within their limits that make the traces of ``left`` (C, 3, 3) times the turns largest."""
+        """Angles (..., C) within limits that make the traces of ``left`` (..., C, 3, 3) times the turns largest."""
         axes, middle = self._axes[:, column], self._middle[:, column]
-        along = (axes * (left @ axes[:, :, None])[:, :, 0]).sum(axis=1)
-        cosine = left[:, 0, 0] + left[:, 1, 1] + left[:, 2, 2] - along
-        skew = np.stack([left[:, 1, 2] - left[:, 2, 1], left[:, 2, 0] - left[:, 0, 2], left[:, 0, 1] - left[:, 1, 0]])
-        best = np.arctan2((axes.T * skew).sum(axis=0), cosine) - middle
+        along = (axes * (left @ axes[:, :, None])[..., 0]).sum(axis=-1)
+        cosine = np.trace(left, axis1=-2, axis2=-1) - along
+        sine = -2.0 * (axes * vee(left)).sum(axis=-1)
+        best = np.arctan2(sine, cosine) - middle
         best = middle + best - 2.0 * np.pi * np.round(best / (2.0 * np.pi))
         return np.clip(best, self._low[:, column], self._high[:, column])

@@ -42,7 +42,7 @@ def robust_start(rig: Rig, tasks: Tasks, sample: TargetSample, options: Tracking
     fitted = _link_by_link(rig, tasks, sample)
     starts = []
     if tasks.orientations is not None and sample.rotations is not None:
-        fitted = ChainFit(rig, tasks.orientations).posed(fitted, sample.rotations)
+        fitted = ChainFit(rig, tasks.orientations.links).posed(fitted, sample.rotations)
         starts.append(fitted)
     neutral = rig.neutral
     neutral[:7] = fitted[:7]

@@ -106,7 +106,7 @@ class Tracker:
         self._since_start = np.inf
         """[s] of samples since a new start was tried."""
         self._rival: Rival | None = None
-        fit = None if tasks.orientations is None else ChainFit(rig, tasks.orientations)
+        fit = None if tasks.orientations is None else ChainFit(rig, tasks.orientations.links)
         self._chains = fit if fit is not None and len(fit) else None
         self._pieces = Pairwise(rig, tasks, self.options) if self.options.method == PAIRWISE else None
 

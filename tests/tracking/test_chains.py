@@ -28,7 +28,7 @@ def test_chains_turn_as_they_are_asked_within_their_limits(robot: Rig, every: in
     links = list(range(0, len(robot.links), every))
     q, targets = turning(robot, links)
     assert targets.orientations is not None
-    fit, kinematics = ChainFit(robot, targets.orientations.task), Kinematics(robot)
+    fit, kinematics = ChainFit(robot, targets.orientations.task.links), Kinematics(robot)
     left = []
     for wanted, true in zip(targets.orientations.rotations[::10], q[::10]):
         neutral = robot.neutral

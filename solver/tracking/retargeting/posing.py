@@ -15,6 +15,7 @@ from ...rig import ROOT_NV, Rig
 from ...so3 import exp, log
 from ..anatomy import LEG, ROOT, anatomy_of, centres
 from ..bone_mapping import RADIAN, BoneMapping
+from ..chains import ChainFit
 from .footing import Footing
 from .whole_motion import Placed, WholeMotion
 
@@ -108,6 +109,7 @@ class Posing:
         firm = np.isin(self.links, feet)
         weights = RADIAN**2 * np.where(firm, FIRM, mapping.weights)
         moved = self.tree.moves[self.links].astype(float)
+        self._chains = ChainFit(rig, self.links)
         self._weights = weights
         self._shared = (moved * weights[:, None]).T @ moved
         self._moved = weights[:, None] * moved
@@ -134,6 +136,16 @@ class Posing:
         self._posture = np.concatenate([np.zeros(ROOT_NV), np.full(rig.nv - ROOT_NV, POSTURE)])
 
     def start(self, wanted: Wanted, turn: np.ndarray) -> Poses:
+        """Every chain of joints as its own ends ask, under roots (N, 3, 3) in their places."""
+        poses = self.at_rest(wanted, turn)
+        angles, _ = self._chains.angles(wanted.turns)
+        own = self._chains.columns >= 0
+        columns = self._chains.columns[own]
+        lower, upper = (bound[columns] for bound in self.within)
+        poses.y[:, columns] = np.clip(angles[:, own], lower, upper)
+        return poses
+
+    def at_rest(self, wanted: Wanted, turn: np.ndarray) -> Poses:
         """At rest under roots (N, 3, 3) in their places."""
         y = np.tile(self.rest, (len(wanted.base), 1))
         y[:, :3] = wanted.base - turn @ self.offset
@@ -145,8 +157,7 @@ class Posing:
         """Poses that follow, and which frames (N,) came to rest; with room within bounds unless some are likely."""
         lower, upper = self.within if likely is None else (self.lower, self.upper)
         turn, y, done = np.array(start.turn), np.array(start.y), np.zeros(len(start), bool)
-        for first in range(0, len(y), PIECE):
-            active = np.arange(first, min(first + PIECE, len(y)))
+        for active in np.array_split(np.arange(len(y)), max(1, -(-len(y) // PIECE))):
             for _ in range(iterations):
                 if not len(active):
                     break

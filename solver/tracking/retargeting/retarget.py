@@ -27,10 +27,11 @@ from .performer import Performer
 from .posing import Likely, Poses, Posing, Wanted
 from .whole_motion import configurations
 
-SPARSE = 0.1
-"""[s] between the frames that are posed from rest; the others begin between them."""
-FROM_REST, ONWARDS, AGAIN = 40, 12, 6
-"""Most steps of a frame from rest, from between its neighbours, and near its own smoothed pose."""
+SPARSE, DENSE = 0.1, 0.03
+"""[s] between the frames that are posed from nothing, and between those that begin between them: enough for a path that
+is low-passed."""
+FROM_NOTHING, ONWARDS, AGAIN = 40, 12, 6
+"""Most steps of a frame from nothing, from between its neighbours, and near its own smoothed pose."""
 HALVES = (0.25, 0.5, 0.75)
 """Shares of the way from rest by which a frame is begun anew."""
 SWEEPS, BOTH = 60, 2
@@ -181,7 +182,7 @@ def retargeted(
     require_led(performer, rig, mapping)
     follower, times = _Follower(performer, rig, mapping, options.stride), performer.times
     progress(0.1, "posing")
-    poses, _ = follower.posed(times)
+    poses = follower.posed(times)
     progress(0.5, "quieting")
     poses, done = follower.quiet(times, poses, options.quiet)
     progress(0.7, "pacing")
@@ -295,18 +296,16 @@ class _Follower:
             turns[:, column] = self.feet.rotations[foot][chosen]
         return Wanted(turns, self.feet.positions[:, chosen].swapaxes(0, 1), self.base[chosen])
 
-    def posed(self, times: np.ndarray) -> tuple[Poses, np.ndarray]:
-        """Poses of every frame of the recording, and which came to rest."""
-        step = max(1, round(SPARSE * (len(times) - 1) / (times[-1] - times[0])))
-        sparse = np.unique(np.append(np.arange(0, len(times), step), len(times) - 1))
-        wanted = self.wanted(sparse)
-        poses, _ = self.posing.posed(wanted, self.posing.start(wanted, wanted.turns[:, self.root]), FROM_REST)
+    def posed(self, times: np.ndarray) -> Poses:
+        """A path of poses of every frame of the recording: those of some frames, and a curve through them."""
+        sparse, dense = (_every(times, apart) for apart in (SPARSE, DENSE))
+        wanted = self.wanted(dense if len(sparse) <= FEWEST else sparse)
+        poses, _ = self.posing.posed(wanted, self.posing.start(wanted, wanted.turns[:, self.root]), FROM_NOTHING)
         poses = self._mended(wanted, poses)
         if len(sparse) > FEWEST:
-            poses = poses_at(times[sparse], poses, times)
-        else:
-            poses = self.posing.start(self.wanted(), self.wanted().turns[:, self.root])
-        return self.posing.posed(self.wanted(), poses, ONWARDS)
+            start = poses_at(times[sparse], poses, times[dense])
+            poses, _ = self.posing.posed(self.wanted(dense), start, ONWARDS)
+        return poses_at(times[dense], poses, times) if len(dense) < len(times) else poses
 
     def _mended(self, wanted: Wanted, poses: Poses) -> Poses:
         """Frames that have gone the wrong way round, or leap, begun anew by halves, and from their neighbours."""
@@ -323,7 +322,7 @@ class _Follower:
         lost = np.flatnonzero(self.posing.lost(wanted, poses))
         if len(lost):
             own = wanted.frames(lost)
-            begun = self.posing.start(own, own.turns[:, self.root])
+            begun = self.posing.at_rest(own, own.turns[:, self.root])
             turns = self.posing.turns(begun)
             way = log(own.turns @ turns.swapaxes(2, 3))
             for share in HALVES:
@@ -384,6 +383,12 @@ class _Follower:
         wanted = Wanted(turns, feet.positions.swapaxes(0, 1), places_at(times, self.base, pace))
         found, done = self.posing.posed(wanted, path, AGAIN, Likely(path, NEAR))
         return Paced(clock, pace, found, feet, done)
+
+
+def _every(times: np.ndarray, apart: float) -> np.ndarray:
+    """Frames of times (N,) [s] about so far [s] apart, the last among them."""
+    step = max(1, round(apart * (len(times) - 1) / (times[-1] - times[0])))
+    return np.unique(np.append(np.arange(0, len(times), step), len(times) - 1))
 
 
 def quiet(posing: Posing, times: np.ndarray, poses: Poses, preset: FilterPreset) -> Poses:
