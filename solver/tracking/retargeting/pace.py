@@ -12,8 +12,9 @@ from .posing import Poses
 
 AROUND = 0.2
 """[s] before and after a moment that is too fast in which time is stretched as much as in it."""
-ROOM = 0.95
-"""Share of a joint's speed limit that is aimed at: feet that are brought back ask for a little more."""
+ROOM, LITTLE = 0.95, 0.99
+"""Shares of a joint's speed limit that are aimed at, at first and where it is passed again: feet that are brought back
+ask for a little more."""
 
 
 def stretch(rig: Rig, times: np.ndarray, poses: Poses, room: float) -> np.ndarray:

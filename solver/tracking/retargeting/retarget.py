@@ -22,7 +22,7 @@ from ..bone_mapping import BoneMapping, guessed
 from ..track import manifold_velocities
 from .between import places_at, turns_at
 from .footing import Footing, footing
-from .pace import ROOM, eased, instants, pace_at, poses_at, stretch, stretched
+from .pace import LITTLE, ROOM, eased, instants, pace_at, poses_at, stretch, stretched
 from .performer import Performer
 from .posing import Likely, Poses, Posing, Wanted
 from .whole_motion import configurations
@@ -30,7 +30,7 @@ from .whole_motion import configurations
 SPARSE, DENSE = 0.1, 0.03
 """[s] between the frames that are posed from nothing, and between those that begin between them: enough for a path that
 is low-passed."""
-FROM_NOTHING, ONWARDS, AGAIN = 40, 12, 6
+FROM_NOTHING, ONWARDS, AGAIN = 16, 12, 6
 """Most steps of a frame from nothing, from between its neighbours, and near its own smoothed pose."""
 HALVES = (0.25, 0.5, 0.75)
 """Shares of the way from rest by which a frame is begun anew."""
@@ -362,9 +362,9 @@ class _Follower:
                 found = self._at(times, ends, poses, step)
             if options.keep_pace or round_ == ROUNDS:
                 break
-            more = stretch(self.rig, found.times, found.poses, 1.0 if round_ else ROOM)
-            if more.max() <= FASTER:
+            if stretch(self.rig, found.times, found.poses, 1.0).max() <= FASTER:
                 break
+            more = stretch(self.rig, found.times, found.poses, LITTLE if round_ else ROOM)
             at = 0.5 * (times[1:] + times[:-1])
             middles = 0.5 * (found.pace[1:] + found.pace[:-1])
             factors = factors * np.interp(at, middles, more)
