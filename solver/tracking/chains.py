@@ -73,7 +73,7 @@ class ChainFit:
         return len(self._upper)
 
     def posed(self, q: np.ndarray, rotations: np.ndarray) -> np.ndarray:
-        """A configuration (nq,) like another, the chains turned to measured orientations (O, 3, 3) within their limits."""
+        """A configuration (nq,) like another, chains turned to measured orientations (O, 3, 3) within their limits."""
         result = np.array(q)
         angles, seen = self.angles(rotations)
         chosen = seen[:, None] & (self.into >= 0)

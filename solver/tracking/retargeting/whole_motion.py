@@ -133,7 +133,7 @@ class WholeMotion:
             turn: (N, 3, 3) axes of the root, world.
             y: (N, nv) [m, rad] root place (3), nothing (3), joint coordinates.
         """
-        count, nv = y.shape
+        count = len(y)
         turns, places = np.empty((self._size, 3, 3, count)), np.empty((self._size, 3, count))
         turns[0], places[0] = turn.transpose(1, 2, 0), y[:, :3].T
         columns = np.ascontiguousarray(y.T)
