@@ -64,7 +64,7 @@ class Pairwise:
         into = [place for _, place, _ in joint_places(rig)]
         tangent = [place for _, _, place in joint_places(rig)]
         self.pieces: list[Piece] = []
-        for chain in chains(rig, turns):
+        for chain in chains(rig, turns.links):
             for link in chain.links:
                 if not rig.joints[link].hinge or rig.joints[link].nq != 1:
                     raise InvalidValue(f"pair-wise tracking takes hinges; {rig.joints[link].name!r} is none")

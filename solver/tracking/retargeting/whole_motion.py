@@ -12,6 +12,8 @@ whichever way the axis lies in its link.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,6 +35,8 @@ KINDS = {
 }
 """What is made of the axes of a joint, one frame each."""
 UP = np.array([0.0, 0.0, 1.0])
+ROOT_FRAME = -1
+"""Where the root's frame is looked for until all are in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,16 @@ class _Level:
     columns: np.ndarray
 
 
+class _Frame(NamedTuple):
+    """One of them, before they are in order."""
+
+    level: int
+    kind: str
+    parent: int
+    way: np.ndarray
+    columns: np.ndarray
+
+
 class WholeMotion:
     """The tree of a rig, ready for many frames."""
 
@@ -91,9 +105,8 @@ class WholeMotion:
 
     def _plan(self, places: list[tuple[Joint, slice, slice]]) -> None:
         """Put the frames of all joints into levels."""
-        # of each frame: level, kind, carrying frame, way from it, its own turn in the link, columns
-        found: list[tuple[int, str, int, np.ndarray, np.ndarray, np.ndarray]] = []
-        last = {0: (-1, 0, np.eye(3))}  # of each link: its last frame, the level of that, its turn
+        found: list[_Frame] = []
+        last = {0: (ROOT_FRAME, 0, np.eye(3))}  # of each link: its last frame, the level of that, its turn
         for link, (joint, _, moves) in enumerate(places[1:], start=1):
             kind, (at, level, turn) = KINDS[joint.kind], last[joint.parent]
             columns = np.arange(moves.start, moves.stop)
@@ -102,21 +115,20 @@ class WholeMotion:
                 own = between(UP, axis) if kind != ROUND else np.eye(3)
                 way = np.concatenate([(turn.T @ rotation @ own).T, (turn.T @ position)[None]])
                 level += 1
-                found.append((level, kind, at, way, own, columns if kind == ROUND else columns[k : k + 1]))
+                found.append(_Frame(level, kind, at, way, columns if kind == ROUND else columns[k]))
                 at, turn, rotation, position = len(found) - 1, own, np.eye(3), np.zeros(3)
             last[link] = at, level, turn
-        order = sorted(range(len(found)), key=lambda k: found[k][:2])
-        stands = np.empty(len(found) + 1, int)  # the last is the root, which a -1 names
-        stands[[*order, -1]] = [*range(1, len(found) + 1), 0]
-        self._size, self._levels, first = len(stands), [], 0
-        while first < len(order):
-            alike = [k for k in order[first:] if found[k][:2] == found[order[first]][:2]]
-            first += len(alike)
-            parents = stands[[found[k][2] for k in alike]]
-            ways, columns = (np.array([found[k][entry] for k in alike]) for entry in (3, 5))
-            own = slice(first - len(alike) + 1, first + 1)
-            columns = columns if columns.shape[1] > 1 else columns[:, 0]
-            self._levels.append(_Level(found[alike[0]][1], own, parents, ways[:, None], columns))
+        order = sorted(range(len(found)), key=lambda k: (found[k].level, found[k].kind))
+        stands = np.empty(len(found) + 1, int)
+        stands[[*order, ROOT_FRAME]] = [*range(1, len(found) + 1), 0]
+        self._size, self._levels, first = len(stands), [], 1
+        for (_, kind), alike in groupby([found[k] for k in order], key=lambda frame: (frame.level, frame.kind)):
+            frames = list(alike)
+            span = slice(first, first + len(frames))
+            parents = stands[[frame.parent for frame in frames]]
+            ways = np.array([frame.way for frame in frames])[:, None]
+            self._levels.append(_Level(kind, span, parents, ways, np.array([frame.columns for frame in frames])))
+            first = span.stop
         self._of_links = stands[[last[link][0] for link in range(len(places))]]
         self._turns = np.array([last[link][2] for link in range(len(places))])
         """(L, 3, 3) axes of each link's last frame, in the link."""
