@@ -20,6 +20,10 @@ METHODS = (
     ("minimum_norm", "Least squares", "Minimum norm, no constraints: shows where data alone are not enough"),
 )
 TRUNKS = (("one", "One part", "Pelvis and torso"), ("three", "Three parts", "Pelvis, abdomen and thorax"))
+SHOULDERS = (
+    ("fixed", "Fixed", "Upper arms hang on the torso"),
+    ("girdle", "Girdle", "Upper arms hang on clavicle and scapula"),
+)
 ESTIMATORS = (
     ("smoother", "All sources", "Weighs motion and forces by their noise, over the whole recording"),
     ("complementary", "Complementary filter", "The recursive filter of bailly2019 with the paper's cut-offs"),
@@ -104,6 +108,9 @@ class Settings(bpy.types.PropertyGroup):
     )
     trunk: bpy.props.EnumProperty(  # type: ignore[valid-type]
         name="Trunk", description="Of one piece above the pelvis, or abdomen and thorax", items=TRUNKS
+    )
+    shoulders: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Shoulders", description="Upper arms fixed on the torso, or on clavicle and scapula", items=SHOULDERS
     )
     smooth: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Smooth",

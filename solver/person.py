@@ -16,6 +16,8 @@ LINKS = ("pelvis", "torso", "head", *(f"{side}_{name}" for chain in CHAINS for s
 """The fifteen links, depth first."""
 TRUNKS = ("one", "three")
 """A trunk of pelvis and torso, or of pelvis, abdomen and thorax; the thorax keeps the name of the torso."""
+SHOULDERS = ("fixed", "girdle")
+"""Upper arms that hang on the torso, or on clavicle and scapula."""
 STATURES, MASSES = (0.4, 2.8), (2.0, 500.0)
 """[m] and [kg] between which people lie."""
 STATURE_GUESS = {"male": 1.76, "female": 1.63}

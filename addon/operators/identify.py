@@ -36,7 +36,8 @@ class StudyOperator(FilesOperator):
             folder.mkdir(parents=True, exist_ok=True)
             subject = ["--rig", str(write_rig(folder / dance_folder.BODY_FILE, rig_of(body)))]
         else:
-            subject = ["--height", f"{settings.height:g}", "--sex", settings.sex, "--trunk", settings.trunk]
+            subject = ["--height", f"{settings.height:g}", "--sex", settings.sex]
+            subject += ["--trunk", settings.trunk, "--shoulders", settings.shoulders]
             chosen = bpy.path.abspath(settings.marker_set)
             subject += ["--marker-set", chosen] if chosen else []
         if not settings.weigh:

@@ -12,7 +12,6 @@ from ..arrays import shortened
 from ..errors import InputError, InvalidValue
 from ..progress import Progress, silent
 from ..rig import UNSHOWN, Rig
-from ..rigs.human import human
 from ..tracking.targets import Attachment
 from ..trial import Recording
 from .judgement import judged
@@ -78,6 +77,7 @@ def calibrate(  # noqa: PLR0913 what a user types of a person, word by word
     sex: str,
     height: float | None = None,
     trunk: str = "one",
+    shoulders: str = "fixed",
     marker_set: MarkerSet | str | Path | None = None,
     progress: Progress = silent,
 ) -> Calibration:
@@ -93,6 +93,7 @@ def calibrate(  # noqa: PLR0913 what a user types of a person, word by word
         sex: ``"male"`` or ``"female"``.
         height: stature [m]; None: estimated from the segment lengths.
         trunk: ``"one"`` (pelvis and torso) or ``"three"`` (pelvis, abdomen and thorax).
+        shoulders: ``"fixed"`` (upper arms on the torso) or ``"girdle"`` (on clavicle and scapula).
         marker_set: a `MarkerSet`, a built-in name or a JSON file; None: the built-in one that fits the marker names, or
             one put together from names and motion (`recognise`), as `Calibration.assumed` tells.
         progress: told about the progress; may cancel.
@@ -108,7 +109,7 @@ def calibrate(  # noqa: PLR0913 what a user types of a person, word by word
         >>> found.marker_set, found.rmse < 0.01  # m
         ('Plug-in Gait', True)
     """
-    known = SubjectData(mass, sex, height, trunk)
+    known = SubjectData(mass, sex, height, trunk, shoulders)
     marked = [recording for recording in recordings if recording.markers is not None]
     if not marked:
         raise InvalidValue("calibration needs at least one recording with markers")
@@ -149,10 +150,10 @@ def _found_out(marked: Sequence[Recording], names: Sequence[str], height: float 
 
 
 def _result(subject: SubjectState, recordings: Sequence[Recording], assumed: tuple[str, ...]) -> Calibration:
-    joints, mass, sex = subject.joints(), subject.known.mass, subject.known.sex
+    joints = subject.joints()
     lumbar = subject.rig.links[1]  # starts where the pelvis does
     measured = {link: centre.tolist() for link, centre in joints.items() if link != lumbar}
-    rig = human(subject.height, mass, sex, trunk=subject.known.trunk, joints=measured)
+    rig = subject.known.rig(subject.height, measured)
     attachments, errors = [], {}
     warnings: list[str] = []
     residuals = subject.residuals()
@@ -172,7 +173,7 @@ def _result(subject: SubjectState, recordings: Sequence[Recording], assumed: tup
         )
     sizes = subject.sizes()
     warnings += (*_two_subjects(sizes), *judged(subject.evidence()))
-    defaults = human(subject.height, mass, sex, trunk=subject.known.trunk)
+    defaults = subject.known.rig(subject.height)
     shifts = {
         link: float(np.linalg.norm(centre - defaults.model.jointPlacements[defaults.joint(link)].translation))
         for link, centre in joints.items()

@@ -24,7 +24,7 @@ RANGE_SHARE = 0.25
 """Share of a recording's frames."""
 FEWEST_SHOWING = 3
 """Markers on a link and those that hang on it: fewer do not show how its joint turns."""
-LENGTH_SPREADS = {"torso": 0.08, "upper_arm": 0.08}
+LENGTH_SPREADS = {"torso": 0.08, "upper_arm": 0.08, "clavicle": 0.12, "scapula": 0.25}
 """Relative standard deviation of a segment's length about that from stature: trunk and upper arm with a shoulder that
 moves on the trunk, which the rig's does not."""
 LENGTH_SPREAD = 0.05

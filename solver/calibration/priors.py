@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ..rig import Rig
+from ..rigs.girdle import SCAPULA
 from ..rigs.skeleton import LATERAL
 from .markerset import MarkerSet, Place
 
@@ -19,6 +20,8 @@ JOINT_SPREADS: dict[str, tuple[float, float, float]] = {
     "abdomen": (TIGHT, TIGHT, TIGHT),
     "torso": (TIGHT, TIGHT, TIGHT),
     "head": (TIGHT, TIGHT, 0.03),
+    "clavicle": (0.02, 0.01, 0.02),
+    "scapula": (TIGHT, 0.015, TIGHT),
     "upper_arm": (0.015, 0.015, 0.02),
     "forearm": (TIGHT, 0.008, 0.025),
     "hand": (TIGHT, 0.02, 0.025),
@@ -28,6 +31,8 @@ JOINT_SPREADS: dict[str, tuple[float, float, float]] = {
 }
 """[m] Spread of joint centres about those of a person of that stature, in the parent's axes. A knee's or elbow's axis
 need not be square to the bone: the next joint may lie beside the long axis (second number)."""
+ON_SCAPULA = (0.012, TIGHT, 0.012)
+"""[m] The same of an upper arm that hangs on a scapula: sideways its centre only says how far the scapula is turned."""
 TWIN_SPREAD = 0.004
 """[m] Spread of the difference between left and right joint centres."""
 REGRESSION_SPREAD = 0.010
@@ -112,7 +117,8 @@ def beliefs_of(
     for link, centre in joints.items():
         if regressed and _segment(link) == "thigh":
             continue  # its pelvis tells more than stature, by which hips lie 20 to 30 mm higher and 8 mm further in
-        spread = np.array(JOINT_SPREADS[_segment(link)])
+        hangs = _segment(link) == "upper_arm" and _segment(rig.links[rig.parents[rig.index(link)]]) == SCAPULA
+        spread = np.array(ON_SCAPULA if hangs else JOINT_SPREADS[_segment(link)])
         result.believe({result.joint(link): 1.0}, centre, np.where(spread > TIGHT, loosened * spread, spread))
     for index, place in enumerate(places):
         terms = {result.marker(index): 1.0}
@@ -128,6 +134,14 @@ def beliefs_of(
             result.believe(terms, np.zeros(3), spread)
     _pelvis(result, marker_set, names, dimensions, str(rig.provenance["sex"]))
     return result
+
+
+def carried(rig: Rig, place: Place) -> Place:
+    """A place that is measured from a joint centre, on the link that carries that joint on this rig: an acromion lies
+    on the scapula where there is one."""
+    if place.child is None:
+        return place
+    return replace(place, link=rig.links[rig.parents[rig.index(place.child)]])
 
 
 def joint_centre_place(rig: Rig, link: str) -> Place:

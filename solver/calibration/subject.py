@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..errors import InvalidValue
-from ..person import SEXES, STATURE_GUESS, TRUNKS, require_person
+from ..person import SEXES, SHOULDERS, STATURE_GUESS, TRUNKS, require_person
 from ..progress import Progress
 from ..rig import Rig
 from ..rigs.human import human
@@ -23,7 +23,7 @@ from ..trial import Recording
 from .fit import Sample, SubjectFit
 from .judgement import Evidence, suspect
 from .markerset import MarkerSet, Place
-from .priors import Beliefs, beliefs_of, joint_centre_place
+from .priors import Beliefs, beliefs_of, carried, joint_centre_place
 from .sampling import is_still, moving_frames, still_frames, table_of
 
 STATURE_SEGMENTS = ("thigh", "shank", "upper_arm", "forearm", "torso")
@@ -50,19 +50,27 @@ class SubjectData:
         sex: ``"male"`` or ``"female"``: which column of the segment tables.
         height: stature [m]; None where the markers shall tell it.
         trunk: ``"one"`` or ``"three"``, see `human`.
+        shoulders: ``"fixed"`` or ``"girdle"``, see `human`.
     """
 
     mass: float
     sex: str
     height: float | None = None
     trunk: str = "one"
+    shoulders: str = "fixed"
 
     def __post_init__(self) -> None:
         if self.sex not in SEXES:
             raise InvalidValue(f"the sex is {' or '.join(map(repr, SEXES))}, not {self.sex!r}")
         if self.trunk not in TRUNKS:
             raise InvalidValue(f"the trunk is {' or '.join(map(repr, TRUNKS))}, not {self.trunk!r}")
+        if self.shoulders not in SHOULDERS:
+            raise InvalidValue(f"the shoulders are {' or '.join(map(repr, SHOULDERS))}, not {self.shoulders!r}")
         require_person(STATURE_GUESS[self.sex] if self.height is None else self.height, self.mass)
+
+    def rig(self, height: float, joints: Mapping[str, Sequence[float]] | None = None) -> Rig:
+        """The rig of a person of that stature [m], with joint centres where they are known."""
+        return human(height, self.mass, self.sex, trunk=self.trunk, shoulders=self.shoulders, joints=joints)
 
 
 class SubjectState:
@@ -134,7 +142,7 @@ class SubjectState:
         return result
 
     def _prepare(self, height: float, loosened: float) -> None:
-        rig = human(height, self.known.mass, self.known.sex, trunk=self.known.trunk)
+        rig = self.known.rig(height)
         self.places = [self._place(rig, name) for name in self.names]
         dimensions = self._dimensions()
         self.beliefs: Beliefs = beliefs_of(rig, self.marker_set, self.names, self.places, dimensions, loosened)
@@ -151,7 +159,7 @@ class SubjectState:
         if place is None:
             assert centre is not None
             return joint_centre_place(rig, centre)
-        return place
+        return carried(rig, place)
 
     def _dimensions(self) -> dict[str, float]:
         """ASIS distance and pelvis depth [m], medians over the first recordings that show them."""

@@ -58,6 +58,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
         settings=settings_of(options),
         read=read_options(options),
         trunk=options.trunk,
+        shoulders=options.shoulders,
         backend=options.backend,
         progress=progress,
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn, TypedDict
 
 from ..errors import InvalidValue
 from ..filter_presets import PRESETS
-from ..person import SEXES, TRUNKS
+from ..person import SEXES, SHOULDERS, TRUNKS
 from ..plate_options import FINDINGS, FREE_MOMENTS, PlateOptions
 from ..progress import JsonLines, Progress, silent
 from ..soft_joints import RIGID, SOFT
@@ -33,6 +33,7 @@ class Subject(TypedDict):
     height: float | None
     mass: float | None
     trunk: str
+    shoulders: str
     marker_set: str | None
     static: tuple[str, ...]
 
@@ -277,9 +278,11 @@ def add_subject(parser: argparse.ArgumentParser, *, required: bool = True) -> No
 
 
 def add_trunk(parser: argparse._ActionsContainer) -> None:
-    """How many parts a new subject's trunk has."""
+    """How many parts a new subject's trunk has, and on what its arms hang."""
     words = "of one piece above the pelvis, or abdomen and thorax"
     parser.add_argument("--trunk", choices=TRUNKS, default=TRUNKS[0], help=words)
+    words = "upper arms fixed on the torso, or on clavicle and scapula"
+    parser.add_argument("--shoulders", choices=SHOULDERS, default=SHOULDERS[0], help=words)
 
 
 def add_filter(parser: argparse._ActionsContainer) -> None:
@@ -335,6 +338,7 @@ def subject(options: argparse.Namespace) -> Subject:
         "height": options.height,
         "mass": options.mass,
         "trunk": options.trunk,
+        "shoulders": options.shoulders,
         "marker_set": options.marker_set,
         "static": tuple(options.static),
     }

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from ..rig import Rig
 
 SUFFIXES = (".urdf", ".json")
-BUILDING = ("height", "mass", "sex", "variant", "table", "trunk", "payload", "torque", "packages", "feet", "srdf")
+BUILDING = (
+    *("height", "mass", "sex", "variant", "table", "trunk", "shoulders"),
+    *("payload", "torque", "packages", "feet", "srdf"),
+)
 """Options that say how to build a body."""
 FILES: dict[str, tuple[str, ...]] = {".urdf": ("packages", "feet", "srdf"), ".json": ()}
 """Those that a file takes, by suffix."""
@@ -50,6 +53,7 @@ def add_body(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     parser.add_argument("--variant", help="of a human: 34dof (15 segments) or 23dof (12 segments)")
     parser.add_argument("--table", help="of a human: dumas or deleva")
     parser.add_argument("--trunk", help="of a human: one (pelvis, torso) or three (pelvis, abdomen, thorax)")
+    parser.add_argument("--shoulders", help="of a human: fixed, or girdle (clavicle, scapula)")
     parser.add_argument("--payload", help="of hoap3: what it carries")
     words = "of hoap3: limits by the motors' peak (default) or rated torques; rated, it cannot stand on one foot"
     parser.add_argument("--torque", help=words)

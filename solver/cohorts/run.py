@@ -12,7 +12,7 @@ from ..formats.folder import claimed, read_whole
 from ..formats.manifest import is_as_written, ours_in
 from ..formats.plain import plain
 from ..formats.recording import ReadOptions, files_read, pair_files
-from ..person import TRUNKS
+from ..person import SHOULDERS, TRUNKS
 from ..progress import Progress, silent
 from ..report import CONTENT
 from ..report.cohort_content import Cohort, Failed, Member, member_of
@@ -34,10 +34,11 @@ class How:
     read: ReadOptions = field(default_factory=ReadOptions)
     settings: Settings = field(default_factory=Settings)
     trunk: str = TRUNKS[0]
+    shoulders: str = SHOULDERS[0]
 
     def told(self, known: Known) -> dict[str, object]:
         """Every choice for one subject on which its result depends."""
-        return {**choices(self.read, self.settings, known), "trunk": self.trunk}
+        return {**choices(self.read, self.settings, known), "trunk": self.trunk, "shoulders": self.shoulders}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ def cohort(  # noqa: PLR0913 what a user types of a study, word by word
     settings: Settings | None = None,
     read: ReadOptions | None = None,
     trunk: str = TRUNKS[0],
+    shoulders: str = SHOULDERS[0],
     backend: str = LOKY,
     progress: Progress = silent,
 ) -> Cohort:
@@ -74,11 +76,12 @@ def cohort(  # noqa: PLR0913 what a user types of a study, word by word
         settings: every choice of method, for all; ``jobs`` is how many subjects are worked on at once.
         read: how files are read, for all.
         trunk: ``"one"`` (pelvis and torso) or ``"three"`` (pelvis, abdomen and thorax), for all.
+        shoulders: ``"fixed"`` (upper arms on the torso) or ``"girdle"`` (on clavicle and scapula), for all.
         backend: ``"loky"`` (processes here), ``"dask"`` or ``"ray"``.
         progress: receives progress.
 
     Raises:
-        UnknownPreset: a trunk has no such number of parts.
+        UnknownPreset: a trunk has no such number of parts, or shoulders are of no such kind.
         InputError: no subjects, a table that cannot be read, or an output that cannot be written.
         MissingDependency: the backend's packages are not installed.
 
@@ -94,9 +97,10 @@ def cohort(  # noqa: PLR0913 what a user types of a study, word by word
         (0, ['anna', 'ben'])
     """
     folder, output = Path(folder), Path(output)
-    if trunk not in TRUNKS:
-        raise UnknownPreset(trunk, TRUNKS)
-    how = How(ReadOptions() if read is None else read, Settings() if settings is None else settings, trunk)
+    for chosen, known in ((trunk, TRUNKS), (shoulders, SHOULDERS)):
+        if chosen not in known:
+            raise UnknownPreset(chosen, known)
+    how = How(ReadOptions() if read is None else read, Settings() if settings is None else settings, trunk, shoulders)
     places, rows = subject_folders(folder, output), read_rows_of(folder)
     with claimed(output, (COHORT_PAGE, COHORT_FILE, COHORT_TABLE)):
         members: dict[str, Member] = {}
@@ -179,6 +183,7 @@ def _identify(due: Due) -> None:
             height=known.height,
             mass=known.mass,
             trunk=due.how.trunk,
+            shoulders=due.how.shoulders,
             marker_set=known.marker_set,
             static=known.static,
             settings=replace(due.how.settings, jobs=1),
@@ -234,7 +239,7 @@ def _methods(how: How, folder: Path, backend: str) -> tuple[tuple[str, str], ...
     return (
         ("Program", f"exciting_dance {program_now()}"),
         ("Recordings", f"{folder.resolve().name}; subjects' data from {table}"),
-        ("Settings", f"{chosen}, trunk {how.trunk}"),
+        ("Settings", f"{chosen}, trunk {how.trunk}, shoulders {how.shoulders}"),
         ("Run by", backend),
         ("Each subject", "its own report tells files, options and time; provenance.json holds them all"),
     )

@@ -20,12 +20,13 @@ import numpy as np
 
 from ..dynamics import link_poses
 from ..errors import InvalidValue
-from ..person import SEXES, SIDES, TRUNKS, require_person
+from ..person import SEXES, SHOULDERS, SIDES, TRUNKS, require_person
 from ..rig import Rig
 from ..shape import Shape
 from .anthropometry import TABLES, Segment, SegmentInertia, segment_inertia, split_trunk, stacked
 from .assembly import Body, assemble
 from .assets import read_asset
+from .girdle import GIRDLE, girdle_axes, with_girdle
 from .human_shape import girth, segment_box, segment_shapes, soles
 from .skeleton import ABDOMEN, LATERAL, Skeleton, build_skeleton
 
@@ -39,7 +40,7 @@ ANKLE = (PITCH, ROLL)
 ABDOMINAL = (PITCH, ROLL)
 """An abdomen that twisted too could not be told from a thorax that does: no marker is on it."""
 FEWER_AXES = {"forearm": ELBOW, "shank": KNEE, ABDOMEN: ABDOMINAL}
-"""Joints that are no ball joints, by segment."""
+"""Joints that are no ball joints, by segment; those of the girdle differ by side."""
 ARMS_OUT = np.radians(15.0)
 """Abduction of the shoulders in the standing posture: with the arms straight down, hands and hips overlap."""
 MIRRORED_AXES = np.array([True, False, True])
@@ -54,6 +55,7 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
     variant: str = "34dof",
     table: str = "dumas",
     trunk: str = "one",
+    shoulders: str = "fixed",
     lengths: Mapping[str, float] | None = None,
     joints: Mapping[str, Sequence[float]] | None = None,
 ) -> Rig:
@@ -72,6 +74,8 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
         table: inertial prior, ``"dumas"`` or ``"deleva"``.
         trunk: ``"one"`` (pelvis and torso) or ``"three"``: pelvis, abdomen from L5S1 to T12L1, and the thorax under the
             torso's name; two more degrees of freedom.
+        shoulders: ``"fixed"`` (upper arms on the torso) or ``"girdle"``: a clavicle that turns about two axes on the
+            sternum and a scapula that turns on it about the thorax's normal; six more degrees of freedom.
         lengths: segment lengths [m] that replace those from stature: pelvis_width (hip to hip), pelvis_height (L5S1
             above the hips), torso (L5S1 to C7T1), shoulder_width, shoulder_drop (C7T1 above the shoulders), head
             (C7T1 to vertex), upper_arm, forearm, hand (wrist to finger tip), thigh, shank, foot (heel to toe),
@@ -94,12 +98,21 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
         >>> f"{len(person.links)} links, {person.prior.total_mass:.2f} kg"
         '15 links, 70.00 kg'
     """
-    _check(height, mass, sex, variant, table, trunk)
+    for name, choice, choices in (
+        ("sex", sex, SEXES),
+        ("variant", variant, VARIANTS),
+        ("table", table, TABLES),
+        ("trunk", trunk, TRUNKS),
+        ("shoulders", shoulders, SHOULDERS),
+    ):
+        if choice not in choices:
+            raise InvalidValue(f"{name} {choice!r} is none of {', '.join(choices)}")
+    require_person(height, mass)
     lengths, joints = dict(lengths or {}), dict(joints or {})
-    skeleton = build_skeleton(height, sex, lengths, joints, trunk)
+    skeleton = build_skeleton(height, sex, lengths, joints, trunk, shoulders)
     merged = MERGED[variant]
     links = tuple(link for link in skeleton.links if link not in merged)
-    inertias = _inertias(skeleton, table)
+    inertias = _inertias(skeleton, table, height)
     for link in merged:
         parent = skeleton.parent(link)
         assert parent is not None
@@ -111,7 +124,7 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
     boxes, shapes = _geometry(skeleton, merged, girth(height, mass))
     rig = Rig(
         # without the mass: a study weighs the body and scales the prior, and the name would then be wrong
-        name=f"human, {sex}, {height:.2f} m" + (", 23 DoF" if variant == "23dof" else "") + _trunk_words(trunk),
+        name=f"human, {sex}, {height:.2f} m" + (", 23 DoF" if variant == "23dof" else "") + _words(trunk, shoulders),
         links=links,
         joints=moving,
         prior=prior,
@@ -122,6 +135,7 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
         shapes=shapes,
         tips=np.array([_tip(skeleton, link) for link in links]),
         notes=_notes(table, sex, mass, inertias),
+        excluded=_touching(skeleton),
         provenance={
             "kind": "human",
             "height": float(height),
@@ -130,6 +144,7 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
             "variant": variant,
             "table": table,
             "trunk": trunk,
+            "shoulders": shoulders,
             "lengths": {name: float(value) for name, value in lengths.items()},
             "joints": {name: [float(x) for x in position] for name, position in joints.items()},
         },
@@ -137,30 +152,18 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
     return replace(rig, provenance={**rig.provenance, "standing": _standing(rig, skeleton)})
 
 
-def _trunk_words(trunk: str) -> str:
-    return ", trunk of three" if trunk == "three" else ""
-
-
-def _check(height: float, mass: float, sex: str, variant: str, table: str, trunk: str) -> None:
-    require_person(height, mass)
-    for name, choice, choices in (
-        ("sex", sex, SEXES),
-        ("variant", variant, VARIANTS),
-        ("table", table, TABLES),
-        ("trunk", trunk, TRUNKS),
-    ):
-        if choice not in choices:
-            raise InvalidValue(f"{name} {choice!r} is none of {', '.join(choices)}")
+def _words(trunk: str, shoulders: str) -> str:
+    return (", trunk of three" if trunk == "three" else "") + (", shoulder girdle" if shoulders == "girdle" else "")
 
 
 def _sided(links: Sequence[str]) -> list[str]:
     return [Skeleton.segment(link) for link in links if Skeleton.side(link) == "right"]
 
 
-def _inertias(skeleton: Skeleton, table: str) -> dict[str, SegmentInertia]:
+def _inertias(skeleton: Skeleton, table: str, height: float) -> dict[str, SegmentInertia]:
     result = {}
     for link in skeleton.links:
-        if link == ABDOMEN:
+        if Skeleton.segment(link) in (ABDOMEN, *GIRDLE):
             continue
         side = Skeleton.side(link)
         foot = f"{side or 'right'}_foot"
@@ -173,6 +176,9 @@ def _inertias(skeleton: Skeleton, table: str) -> dict[str, SegmentInertia]:
     if ABDOMEN in skeleton.ends:
         abdomen = skeleton.ends[ABDOMEN]
         result |= split_trunk(result["torso"], skeleton.sex, abdomen + skeleton.ends["torso"], abdomen)
+    if skeleton.girdled:
+        joints = {side: {name: skeleton.joints[f"{side}_{name}"] for name in GIRDLE} for side in SIDES}
+        result |= with_girdle(result["torso"], height, {side: skeleton.shoulder(side) for side in SIDES}, joints)
     return result
 
 
@@ -180,9 +186,9 @@ def _body(skeleton: Skeleton, link: str, variant: str, strength: float) -> Body:
     if link == "pelvis":
         return Body("pelvis", None)
     name = Skeleton.segment(link)
-    axes: tuple[tuple[float, float, float], ...] = {"forearm": ELBOW, "shank": KNEE, ABDOMEN: ABDOMINAL}.get(
-        name, SPHERICAL
-    )
+    axes: tuple[tuple[float, float, float], ...] = FEWER_AXES.get(name, SPHERICAL)
+    if name in GIRDLE:
+        axes = girdle_axes(name, Skeleton.side(link))
     values: dict[str, Any] = {k: np.array(v, float) for k, v in read_asset("human_body")["joints"][name].items()}
     lower, upper = np.radians(values["lower"]), np.radians(values["upper"])
     if Skeleton.side(link) == "left" and len(lower) == 3:
@@ -218,6 +224,17 @@ def _geometry(
             pieces = tuple(Shape(parent, s.kind, s.size, s.rotation, s.centre + offset) for s in pieces)
         shapes += pieces
     return boxes, tuple(shapes)
+
+
+def _touching(skeleton: Skeleton) -> tuple[tuple[str, str], ...]:
+    """Links that lie on each other where the girdle does: without it they are neighbours, or one."""
+    if not skeleton.girdled:
+        return ()
+    return tuple(
+        pair
+        for clavicle, scapula, arm in ([f"{side}_{name}" for name in (*GIRDLE, "upper_arm")] for side in SIDES)
+        for pair in (("torso", scapula), ("torso", arm), ("head", clavicle), ("head", scapula), (clavicle, arm))
+    )
 
 
 def _tip(skeleton: Skeleton, link: str) -> np.ndarray:

@@ -104,6 +104,11 @@ def segment_shapes(skeleton: Skeleton, link: str, unit: float) -> tuple[Shape, .
             box(link, [-heel, -half, -height], [toe, half, -0.55 * height]),
             capsule(link, np.zeros(3), [0.35 * toe, 0.0, -0.45 * height], 0.40 * height),
         )
+    if name == "clavicle":
+        return (capsule(link, 0.05 * end, 0.95 * end, 0.006 * unit),)
+    if name == "scapula":
+        inwards = unit * np.array([-0.022, 0.022 if skeleton.side(link) == "right" else -0.022, -0.030])
+        return (ellipsoid(link, inwards, unit * np.array([0.016, 0.030, 0.044])),)
     if name == "hand":
         return (ellipsoid(link, 0.5 * end, [0.014 * unit, 0.021 * unit, 0.5 * float(np.linalg.norm(end))]),)
     first, last, radius = LIMBS[name]

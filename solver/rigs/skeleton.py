@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import InvalidValue, UnknownLink, UnknownName
 from ..person import CHAINS, LINKS, SIDES
 from .assets import read_asset
+from .girdle import CLAVICLE, GIRDLE, SCAPULA, girdle_joints
 
 CENTRAL_LENGTHS = ("pelvis_width", "pelvis_height", "torso", "shoulder_width", "head")
 SIDED_LENGTHS = ("shoulder_drop", "upper_arm", "forearm", "hand", "thigh", "shank", "foot", "ankle_height")
@@ -26,7 +27,7 @@ class UnknownLength(UnknownName):
 
 @dataclass(frozen=True, slots=True)
 class Skeleton:
-    """Joint centres of the fifteen links, sixteen with an abdomen.
+    """Joint centres of the fifteen links, sixteen with an abdomen, four more with a shoulder girdle.
 
     Attributes:
         sex: ``"male"`` or ``"female"``.
@@ -60,12 +61,25 @@ class Skeleton:
         if link == "pelvis":
             return None
         name, side = Skeleton.segment(link), Skeleton.side(link)
+        if name in GIRDLE:
+            return "torso" if name == CLAVICLE else f"{side}_{CLAVICLE}"
+        if name == "upper_arm" and self.girdled:
+            return f"{side}_{SCAPULA}"
         for chain, base in zip(CHAINS, ("torso", "pelvis")):
             if name in chain:
                 place = chain.index(name)
                 return f"{side}_{chain[place - 1]}" if place else base
         below = ABDOMEN if ABDOMEN in self.joints else "pelvis"
         return {ABDOMEN: "pelvis", "torso": below, "head": "torso"}[link]
+
+    @property
+    def girdled(self) -> bool:
+        """The upper arms hang on clavicle and scapula."""
+        return f"right_{SCAPULA}" in self.joints
+
+    def shoulder(self, side: str) -> np.ndarray:
+        """(3,) [m] centre of a side's shoulder in the torso's frame, at rest."""
+        return shoulder_of(self.joints, side)
 
     def heel(self, link: str) -> float:
         """Horizontal distance [m] from the ankle back to the heel's end."""
@@ -74,6 +88,12 @@ class Skeleton:
     def toe(self, link: str) -> float:
         """Horizontal distance [m] from the ankle forwards to the toes' end."""
         return float(self.lengths[link] - self.heel(link))
+
+
+def shoulder_of(joints: Mapping[str, np.ndarray], side: str) -> np.ndarray:
+    """Centre of a side's shoulder (3,) [m] in the torso's frame at rest, of joint centres in their parents' frames."""
+    chain = [f"{side}_{name}" for name in (*GIRDLE, "upper_arm")]
+    return np.sum([joints[link] for link in chain if link in joints], axis=0)
 
 
 def default_lengths(height: float, sex: str) -> dict[str, float]:
@@ -94,6 +114,7 @@ def build_skeleton(
     lengths: Mapping[str, float],
     joints: Mapping[str, Sequence[float]],
     trunk: str = "one",
+    shoulders: str = "fixed",
 ) -> Skeleton:
     """Skeleton of a person; see `solver.rigs.human.human` for the arguments.
 
@@ -105,6 +126,8 @@ def build_skeleton(
     centres = _default_joints(height, sex, resolved)
     if trunk == "three":
         centres = _with_abdomen(sex, resolved, centres)
+    if shoulders == "girdle":
+        centres = _with_girdle(height, centres)
     for link, position in joints.items():
         if link not in centres:
             raise UnknownLink(link, centres)
@@ -160,6 +183,18 @@ def _with_abdomen(sex: str, lengths: Mapping[str, float], joints: Mapping[str, n
     return result
 
 
+def _with_girdle(height: float, joints: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The same joint centres where clavicle and scapula lead to the upper arms."""
+    result = {}
+    for link, centre in joints.items():
+        if Skeleton.segment(link) == "upper_arm":
+            side = Skeleton.side(link)
+            result |= {f"{side}_{name}": place for name, place in girdle_joints(height, side, centre).items()}
+        else:
+            result[link] = centre
+    return result
+
+
 def _ends(sex: str, lengths: Mapping[str, float], joints: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     hips = 0.5 * (joints["right_thigh"] + joints["left_thigh"])
     ends = {"pelvis": np.array([hips[0], 0.0, hips[2]])}
@@ -168,6 +203,9 @@ def _ends(sex: str, lengths: Mapping[str, float], joints: Mapping[str, np.ndarra
     ends["head"] = np.array([0.0, 0.0, lengths["head"]])
     metatarsals = read_asset("human_body")["ankle_to_metatarsals_share_of_foot"][sex]
     for side in SIDES:
+        for name, following in pairwise((*GIRDLE, "upper_arm")):
+            if f"{side}_{name}" in joints:
+                ends[f"{side}_{name}"] = joints[f"{side}_{following}"]
         for chain in CHAINS:
             for name, following in pairwise(chain):
                 ends[f"{side}_{name}"] = joints[f"{side}_{following}"]
@@ -183,9 +221,10 @@ def _measured(
     result["torso"] = float(np.linalg.norm(ends["torso"] + ends.get(ABDOMEN, 0.0)))
     result["pelvis_height"] = float(-ends["pelvis"][2])
     result["pelvis_width"] = float(np.linalg.norm(joints["left_thigh"] - joints["right_thigh"]))
-    result["shoulder_width"] = float(np.linalg.norm(joints["left_upper_arm"] - joints["right_upper_arm"]))
+    right, left = (shoulder_of(joints, side) for side in SIDES)
+    result["shoulder_width"] = float(np.linalg.norm(left - right))
     for side in SIDES:
-        result[f"{side}_shoulder_drop"] = float(joints["head"][2] - joints[f"{side}_upper_arm"][2])
+        result[f"{side}_shoulder_drop"] = float(joints["head"][2] - shoulder_of(joints, side)[2])
         for name in ("upper_arm", "forearm", "thigh", "shank"):
             result[f"{side}_{name}"] = float(np.linalg.norm(ends[f"{side}_{name}"]))
     return result

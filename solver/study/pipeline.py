@@ -77,6 +77,7 @@ def calibrate_subject(  # noqa: PLR0913 what a user types of a person, word by w
     height: float | None = None,
     mass: float | None = None,
     trunk: str = "one",
+    shoulders: str = "fixed",
     marker_set: str | Path | None = None,
     static: Sequence[str] = (),
     progress: Progress = silent,
@@ -89,6 +90,7 @@ def calibrate_subject(  # noqa: PLR0913 what a user types of a person, word by w
         height: [m]; None estimates it from the markers.
         mass: [kg]; None reads it roughly off the plates.
         trunk: ``"one"`` (pelvis and torso) or ``"three"`` (pelvis, abdomen and thorax).
+        shoulders: ``"fixed"`` (upper arms on the torso) or ``"girdle"`` (on clavicle and scapula).
         marker_set: name or file; None finds out.
         static: names of the only trials to calibrate with; all by default.
         progress: receives progress.
@@ -104,7 +106,7 @@ def calibrate_subject(  # noqa: PLR0913 what a user types of a person, word by w
         >>> 1.70 < found.height < 1.82  # m; estimated, as `found.assumed` says: he is 1.76 m
         True
     """
-    SubjectData(FALLBACK_MASS if mass is None else mass, sex, height, trunk)
+    SubjectData(FALLBACK_MASS if mass is None else mass, sex, height, trunk, shoulders)
     names = [recording.name for recording in recordings]
     for name in static:
         if name not in names:
@@ -114,7 +116,16 @@ def calibrate_subject(  # noqa: PLR0913 what a user types of a person, word by w
         raise InvalidValue("a subject cannot be calibrated without a trial that has markers")
     weighed = first_mass(recordings) if mass is None else mass
     guess = FALLBACK_MASS if weighed is None else weighed
-    found = calibrate(chosen, mass=guess, sex=sex, height=height, trunk=trunk, marker_set=marker_set, progress=progress)
+    found = calibrate(
+        chosen,
+        mass=guess,
+        sex=sex,
+        height=height,
+        trunk=trunk,
+        shoulders=shoulders,
+        marker_set=marker_set,
+        progress=progress,
+    )
     if mass is not None:
         return found
     source = "a guess, for want of plates" if weighed is None else "read off the plates"
@@ -294,6 +305,7 @@ def identify_study(  # noqa: PLR0913 what a user types: a person's words, or a r
     height: float | None = None,
     mass: float | None = None,
     trunk: str = "one",
+    shoulders: str = "fixed",
     marker_set: str | Path | None = None,
     static: Sequence[str] = (),
     settings: Settings | None = None,
@@ -305,8 +317,8 @@ def identify_study(  # noqa: PLR0913 what a user types: a person's words, or a r
     Args:
         recordings: see `load`; markers of a person, or joint coordinates of a rig, with forces.
         rig: whose joint coordinates the recordings hold; None for a person with markers.
-        sex, height, mass, trunk, marker_set, static: see `calibrate_subject`, [m] and [kg]; a stated mass is compared
-            with the plates. A new subject needs its sex: nothing in a recording tells it.
+        sex, height, mass, trunk, shoulders, marker_set, static: see `calibrate_subject`, [m] and [kg]; a stated mass is
+            compared with the plates. A new subject needs its sex: nothing in a recording tells it.
         settings: every choice of method.
         calibration: of an earlier run; then the subject's data are not needed.
         progress: receives progress.
@@ -340,6 +352,7 @@ def identify_study(  # noqa: PLR0913 what a user types: a person's words, or a r
                 height=height,
                 mass=mass,
                 trunk=trunk,
+                shoulders=shoulders,
                 marker_set=marker_set,
                 static=static,
                 progress=Part(progress, 0.0, 0.3),

@@ -13,6 +13,7 @@ from solver.rigs import hoap3, hrp2, human  # noqa: E402
 
 RIGS: dict[str, Callable[[], Rig]] = {
     "human": lambda: human(1.75, 70.0, "male"),
+    "person with a girdle": lambda: human(1.75, 70.0, "male", shoulders="girdle"),
     "hoap3": hoap3,
     "hrp2": hrp2,
 }

@@ -199,9 +199,12 @@ def test_every_choice_of_the_panel_is_an_option_of_the_verb(registered: None, tm
 
     plain = chosen()
     assert (plain.trunk, plain.soft, plain.hold_unshown, plain.smooth) == ("one", None, False, False)
+    assert plain.shoulders == "fixed"
     settings.trunk, settings.soft, settings.hold_unshown, settings.smooth = "three", 10.0, True, True
+    settings.shoulders = "girdle"
     found = chosen()
     assert (found.trunk, found.soft, found.hold_unshown, found.smooth) == ("three", 10.0, True, True)
+    assert found.shoulders == "girdle"
 
 
 def posed() -> np.ndarray:

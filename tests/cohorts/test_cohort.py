@@ -197,10 +197,12 @@ def test_a_missing_scheduler_is_told() -> None:
         pass
 
 
-def test_an_unknown_trunk_is_refused(tmp_path: Path) -> None:
-    """Of how many parts a trunk is, is judged before any work, with the choices."""
+def test_an_unknown_body_is_refused(tmp_path: Path) -> None:
+    """Of how many parts a trunk is and on what arms hang, is judged before any work, with the choices."""
     with pytest.raises(UnknownPreset, match="one, three"):
         cohort(tmp_path, tmp_path / "results", trunk="four")
+    with pytest.raises(UnknownPreset, match="fixed, girdle"):
+        cohort(tmp_path, tmp_path / "results", shoulders="loose")
 
 
 def test_an_empty_study_is_refused(tmp_path: Path) -> None:
