@@ -30,6 +30,12 @@ RUNS = {
     "subject_e, one run to the other": ("subject_e",),
 }
 MUST, AIM = 0.70, 0.55
+BODIES = (
+    ("trunk of three parts", "three", "fixed"),
+    ("shoulder girdle", "one", "girdle"),
+    ("trunk of three parts and shoulder girdle", "three", "girdle"),
+)
+"""Other bodies than the default one."""
 
 
 def run_figures(data: Path, quick: bool) -> list[Figure]:
@@ -44,25 +50,28 @@ def run_figures(data: Path, quick: bool) -> list[Figure]:
             figures.append(_figure(name, *_measured(prepared_of(paths))))
             if quick:
                 continue
-            value, note = _measured(prepared_of(paths, "three"))
-            figures.append(Figure("  the same, trunk of three parts", f"real, {name}", value, "", None, None, note))
+            for words, trunk, shoulders in BODIES:
+                value, note = _measured(prepared_of(paths, trunk, shoulders))
+                figures.append(Figure(f"  the same, {words}", f"real, {name}", value, "", None, None, note))
             value, note = _measured(prepared_of(paths, soft=SOFT))
             what = f"  the same, soft joints worth {SOFT:g} markers"
             figures.append(Figure(what, f"real, {name}", value, "", None, None, note))
     return figures
 
 
-def prepared_of(paths: Sequence[Path], trunk: str = "one", soft: float | None = None) -> Prepared:
-    """Trials of one person, calibrated on all of them with a trunk of one part or of three; ``soft`` as `softened`."""
-    rig, records = tracked(tuple(paths), trunk)
+def prepared_of(
+    paths: Sequence[Path], trunk: str = "one", shoulders: str = "fixed", soft: float | None = None
+) -> Prepared:
+    """Trials of one person, calibrated on all of them with such a trunk and shoulders; ``soft`` as `softened`."""
+    rig, records = tracked(tuple(paths), trunk, shoulders)
     return prepare(rig, softened(rig, records, soft), preset_of(PRESET))
 
 
 @cache
-def tracked(paths: tuple[Path, ...], trunk: str) -> tuple[Rig, tuple[TrialRecord, ...]]:
+def tracked(paths: tuple[Path, ...], trunk: str, shoulders: str) -> tuple[Rig, tuple[TrialRecord, ...]]:
     """Calibrated person and tracked trials; tracking takes seconds and serves several figures."""
     recordings = [recording for recording in load(paths, ReadOptions(ragged=True)) if recording.markers is not None]
-    calibration = calibrate_subject(recordings, sex=SEX, trunk=trunk)
+    calibration = calibrate_subject(recordings, sex=SEX, trunk=trunk, shoulders=shoulders)
     return calibration.rig, track_all(calibration, recordings)
 
 

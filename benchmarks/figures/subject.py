@@ -67,9 +67,10 @@ def records_of(
     chosen: Sequence[str] = (),
     sex: str = SEX,
     trunk: str = "one",
+    shoulders: str = "fixed",
 ) -> tuple[Prepared | None, tuple[TrialRecord, ...]]:
     """Calibrated on ``static`` (all trials if empty), tracked on the chosen trials (all if empty, then prepared)."""
-    calibration = calibrate_subject(recordings, sex=sex, static=static, trunk=trunk)
+    calibration = calibrate_subject(recordings, sex=sex, static=static, trunk=trunk, shoulders=shoulders)
     wanted = [recording for recording in recordings if not chosen or recording.name in chosen]
     records = track_all(calibration, wanted)
     return (None if chosen else prepare(calibration.rig, records, preset_of(PRESET))), records
@@ -78,6 +79,19 @@ def records_of(
 def soft_joints(prepared: Prepared, records: Sequence[TrialRecord]) -> Prepared:
     """Tracked records prepared again, pelvis and trunk giving way to their own markers."""
     return prepare(prepared.rig, softened(prepared.rig, records, SOFT), preset_of(PRESET))
+
+
+def girdle_marker_figures(records: Sequence[TrialRecord]) -> list[Figure]:
+    """RMSE over markers and frames with a shoulder girdle: mean of the trials, and the worst, where arms are raised."""
+    errors = {record.name: 1e3 * record.tracked.rmse for record in records if record.tracked is not None}
+    mean = float(np.mean(list(errors.values()))) if len(errors) == TRIALS else None
+    worst = max(errors, key=lambda name: errors[name])
+    what = "marker error, shoulder girdle, calibrated on all trials"
+    listed = ", ".join(f"{name} {error:.1f}" for name, error in errors.items())
+    return [
+        Figure(f"{what}: mean of {TRIALS} trials", _real(), mean, "mm", at_most(7.7), at_most(6.5), listed),
+        Figure(f"{what}: worst trial", _real(worst), errors[worst], "mm", None, at_most(10.0)),
+    ]
 
 
 def marker_figures(records: Sequence[TrialRecord], *, static_only: bool) -> list[Figure]:

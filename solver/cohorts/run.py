@@ -97,9 +97,9 @@ def cohort(  # noqa: PLR0913 what a user types of a study, word by word
         (0, ['anna', 'ben'])
     """
     folder, output = Path(folder), Path(output)
-    for chosen, known in ((trunk, TRUNKS), (shoulders, SHOULDERS)):
-        if chosen not in known:
-            raise UnknownPreset(chosen, known)
+    for chosen, offered in ((trunk, TRUNKS), (shoulders, SHOULDERS)):
+        if chosen not in offered:
+            raise UnknownPreset(chosen, offered)
     how = How(ReadOptions() if read is None else read, Settings() if settings is None else settings, trunk, shoulders)
     places, rows = subject_folders(folder, output), read_rows_of(folder)
     with claimed(output, (COHORT_PAGE, COHORT_FILE, COHORT_TABLE)):

@@ -185,7 +185,7 @@ def _with_abdomen(sex: str, lengths: Mapping[str, float], joints: Mapping[str, n
 
 def _with_girdle(height: float, joints: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The same joint centres where clavicle and scapula lead to the upper arms."""
-    result = {}
+    result: dict[str, np.ndarray] = {}
     for link, centre in joints.items():
         if Skeleton.segment(link) == "upper_arm":
             side = Skeleton.side(link)
