@@ -33,6 +33,8 @@ IMMOBILE = 1e-6
 """Least determinant [m^3] of six joints' Jacobian, over the leg's length to the third power, that can plant a foot."""
 REGULAR = 0.7
 """Share of the Jacobian's determinant at that bend below which a leg counts as stretched."""
+RACING, DAMPED = 0.02, 1e-6
+"""That share below which a leg's joints would have to race: from there on their speeds are damped, by up to so much."""
 LARGEST_STEP = 0.5
 """[rad] Newton's step is cut to this: a far step leaves the knee on the wrong side."""
 FOOT = 6
@@ -279,16 +281,20 @@ class Leg:
         return int(np.argmax(np.where(placed.slides, along, np.minimum(*levers))))
 
     def rates(self, x: np.ndarray, dx: np.ndarray, ddx: np.ndarray, foot: Pose) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives (N, n) of solved coordinates; dx, ddx (N, n) give those of the coordinates kept free."""
+        """Derivatives (N, n) of solved coordinates; dx, ddx (N, n) give those of the coordinates kept free.
+
+        A stretched leg, whose joints would have to race, follows its foot only as far as they need not.
+        """
         placed = self._placed(x)
         jacobian = placed.jacobian()
+        damping = DAMPED * np.clip(1.0 - self._regularity(jacobian) / RACING, 0.0, 1.0) ** 2
         dx, ddx = dx.copy(), ddx.copy()
         own, kept = jacobian[:, :, self._own], jacobian[:, :, self._kept]
         # frames n, components i of the foot's velocity, kept coordinates j
-        dx[:, self._own] = _solve(own, foot.velocity - np.einsum("nij,nj->ni", kept, dx[:, self._kept]))
+        dx[:, self._own] = _solve(own, foot.velocity - np.einsum("nij,nj->ni", kept, dx[:, self._kept]), damping)
         bias = self._bias(placed, dx)
         wanted = foot.acceleration - bias - np.einsum("nij,nj->ni", kept, ddx[:, self._kept])
-        ddx[:, self._own] = _solve(own, wanted)
+        ddx[:, self._own] = _solve(own, wanted, damping)
         return dx, ddx
 
     def _placed(self, x: np.ndarray) -> _Placed:
@@ -430,10 +436,20 @@ def _hinges(rig: Rig, links: list[int]) -> list[_Hinge]:
     return result
 
 
-def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solutions (N, 6); a singular frame (leg stretched) gets a damped one, which Newton's test then refuses."""
+def _solve(matrix: np.ndarray, right: np.ndarray, damping: np.ndarray | None = None) -> np.ndarray:
+    """Solutions (N, 6), damped where a damping (N,) is positive; singular frames are damped as well."""
+    free = np.ones(len(right), bool) if damping is None else damping <= 0.0
+    result = np.empty((len(right), FOOT))
     try:
-        return np.linalg.solve(matrix, right[:, :, None])[:, :, 0]
-    except np.linalg.LinAlgError:
-        damped = matrix.swapaxes(1, 2) @ matrix + 1e-10 * np.eye(FOOT)
-        return np.linalg.solve(damped, matrix.swapaxes(1, 2) @ right[:, :, None])[:, :, 0]
+        result[free] = np.linalg.solve(matrix[free], right[free, :, None])[:, :, 0]
+    except np.linalg.LinAlgError:  # Newton's test then refuses it
+        result[free] = _damped(matrix[free], right[free], np.full(int(free.sum()), 1e-10))
+    if damping is not None and not free.all():
+        result[~free] = _damped(matrix[~free], right[~free], damping[~free])
+    return result
+
+
+def _damped(matrix: np.ndarray, right: np.ndarray, damping: np.ndarray) -> np.ndarray:
+    across = matrix.swapaxes(1, 2)
+    square = across @ matrix + damping[:, None, None] * np.eye(FOOT)
+    return np.linalg.solve(square, across @ right[:, :, None])[:, :, 0]

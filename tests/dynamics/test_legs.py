@@ -13,8 +13,9 @@ from solver.coordinates import at_rest, joint_coordinates, to_flat, to_manifold
 from solver.dynamics.legs import legs
 from solver.errors import InvalidValue
 from solver.pinocchio_loader import pin
-from solver.rig import Rig
+from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
+from solver.so3 import log
 from solver.trajectory.legged_rig import LeggedRig
 from tests.random_motion import mixed_rig
 
@@ -209,3 +210,21 @@ def test_a_leg_that_ties_its_root_is_named(tmp_path: Path) -> None:
     rig = _legged(tmp_path, [("revolute", Y, DOWN)] * 6)
     with pytest.raises(InvalidValue, match=r"right leg .* cannot move 'right_foot' in all six directions"):
         legs(rig)
+
+
+def test_a_stretched_leg_does_not_race() -> None:
+    """Feet out of reach: joints stay slower than a thousand radians a second; they would have raced without end."""
+    rig = human(1.75, 70.0, "male")
+    leg = legs(rig)[0]
+    y = np.zeros((3, rig.nv))
+    y[:, ROOT_NV + leg.columns] = leg.bent
+    turn, place, _ = leg.forward(leg.bent[None])
+    foot = np.zeros((3, 6))
+    foot[:, :3] = place[0] - [0.0, 0.0, 0.3]
+    foot[:, 3:] = log(turn[0])
+    still = np.zeros_like(foot)
+    rates = (y, np.zeros_like(y), np.zeros_like(y))
+    rates[1][:, 2] = [0.0, 0.3, 1.0]  # the root rises away from it
+    leg.lead(rates, (foot, still, still), reach=True)
+    assert np.abs(rates[1]).max() < 1e3
+    assert np.abs(rates[2]).max() < 1e6
