@@ -127,7 +127,7 @@ class Repair:
     """A repaired dance.
 
     Attributes:
-        motion: at the rate asked for.
+        motion: at the rate asked for; as given where nothing better was found.
         keyed: the dance with its keys where the repaired motion passes, and its samples.
         moved: from the dance as given.
         iterations: quadratic programmes solved.
@@ -199,7 +199,7 @@ def repair(
         return Repair(motion, keyed, _moved(rig, as_given, as_given), 0, before, before, UNCHANGED)
     fixed = [key for key in keyed.keys if key.role == "fixed"]
     troubles = _troubles(keyed, fixed, checks)
-    given = ballistic(rig, given, schedule, checks, [(key.time, key.q) for key in fixed])
+    unmoved, given = given, ballistic(rig, given, schedule, checks, [(key.time, key.q) for key in fixed])
     trajectory = PlantedTrajectory(rig, given, schedule, [(key.time, key.q) for key in fixed])
     weights = weights_of(rig, given.at(fine[:1])[0][0], trajectory.moved, options.preference)
     done: list[Displacement] = []
@@ -233,13 +233,15 @@ def repair(
             best, best_after = done, after
     done, after = best, best_after
     progress(1.0, "repaired" if after.feasible else "not every failure could be repaired")
-    motion = _motion(trajectory, done, shown)
-    moved = _moved(rig, as_given, course.with_(done))
-    troubles = [*troubles, *_at_keys(fixed, after, troubles)]
     status = REPAIRED if after.feasible else IMPROVED if _rank(after) < _rank(before) else FAILED
     hurried = not after.feasible and time.monotonic() >= until
-    return Repair(motion, _rekeyed(keyed, trajectory, done, motion), moved, iterations, before, after, status,
-                  tuple(troubles), hurried, tuple(flaws))  # fmt: skip
+    if status == FAILED:  # it stays as given: nothing that was found is better
+        motion, moved, after = unmoved.motion(rig, shown), _moved(rig, as_given, as_given), before
+    else:
+        motion, moved = _motion(trajectory, done, shown), _moved(rig, as_given, course.with_(done))
+        keyed = _rekeyed(keyed, trajectory, done, motion)
+    troubles = [*troubles, *_at_keys(fixed, after, troubles)]
+    return Repair(motion, keyed, moved, iterations, before, after, status, tuple(troubles), hurried, tuple(flaws))
 
 
 def _displaced(program: Program, earlier: Sequence[Displacement], steps: int, until: float) -> Displacement:

@@ -8,7 +8,7 @@ import pytest
 from solver.contacts.schedule import Phase, Schedule
 from solver.coordinates import joint_coordinates
 from solver.dance.authoring.keys import Keyed, Keyframe
-from solver.dance.authoring.repair import REPAIRED, UNCHANGED, Repair, RepairOptions, repair
+from solver.dance.authoring.repair import FAILED, REPAIRED, UNCHANGED, Repair, RepairOptions, repair
 from solver.feasibility import CheckOptions, Checks, check_motion
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
@@ -177,3 +177,18 @@ def test_a_robot_leaning_too_far_is_brought_back() -> None:
     result = repair(keyed, CheckOptions(shrink=0.4), RepairOptions(rate=12.5, spacing=0.3))
     assert not result.before.feasible
     assert result.feasible
+
+
+def test_what_cannot_be_repaired_stays_as_given(person: Rig) -> None:
+    """Fixed keys above their planted feet's reach: nothing found is better, and nothing is bent for it."""
+    q, anchors = home(person)
+    high = moved(q, 0.0, 0.0, 0.25)
+    swung = turned(person, high, {"right_upper_arm": (1, -0.3)})
+    keys = (Keyframe(0.0, high, "fixed"), Keyframe(0.4, swung, "fixed"), Keyframe(0.8, high, "fixed"))
+    keyed = Keyed(person, keys, Schedule.constant(anchors, 0.0, 0.8))
+    result = repair(keyed, options=QUICK)
+    assert result.status == FAILED
+    assert result.troubles
+    assert _furthest(person, result.motion.q, keyed.motion(100.0).q) < 1e-9
+    assert result.after is result.before
+    assert result.moved.largest.max() < 1e-12
