@@ -14,8 +14,9 @@ EXPLANATION = """
 Checks joint angles, speeds and torques, balance, friction, feet and collisions at every sample, and prints for each
 check where it first fails, what fails, and by how much.
 
-A recording does not tell which foot stands when: its joint angles, speeds and collisions are checked, and what was not
-is named.
+Which foot of a recording stands when is found from its motion and its forces, and of every check that fails it is told
+whose doing that is: the tracking's (a sole that stands slides, hands pass through thighs, only the motion breaks a
+limit and the measured forces keep it) or the person's. Without forces most of it stays open.
 
 With --output, summary.json says the same to Blender and to scripts.
 Exit codes: 0 feasible, 1 not feasible, 2 wrong input.

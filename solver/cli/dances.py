@@ -33,6 +33,10 @@ def add_dance(parser: argparse.ArgumentParser) -> None:
     """The file of a dance, or a motion."""
     words = "authored dance (.json), timeline (.timeline.npz), designed dance (.npz), or motion (.motion.npz or folder)"
     parser.add_argument("dance", type=path, metavar="DANCE", help=words)
+    _add_trial(parser)
+
+
+def _add_trial(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trial", metavar="NAME", help="of the folder of a study, where it holds several")
 
 
@@ -47,10 +51,13 @@ def dance_of(options: argparse.Namespace) -> LoadedDance:
     return load_dance(options.dance, options.trial)
 
 
-def add_authored(parser: argparse.ArgumentParser) -> None:
-    """The file of a dance with keys."""
-    words = "authored dance (.json), timeline of a scene (.timeline.npz), or a dance's motion (.motion.npz)"
+def add_authored(parser: argparse.ArgumentParser, *, recordings: bool = False) -> None:
+    """The file of a dance with keys; or a recording, in a folder of several."""
+    motion = "or a motion (.motion.npz or folder)" if recordings else "or a dance's motion (.motion.npz)"
+    words = f"authored dance (.json), timeline of a scene (.timeline.npz), {motion}"
     parser.add_argument("dance", type=path, metavar="DANCE", help=words)
+    if recordings:
+        _add_trial(parser)
 
 
 def add_answer(parser: argparse.ArgumentParser) -> None:

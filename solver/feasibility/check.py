@@ -29,18 +29,31 @@ BEYOND = 1e12
 """[m, N, N m] No dance comes near; what is computed of more loses its digits, and then overflows."""
 
 
-def check_motion(rig: Rig, motion: Motion, schedule: Schedule | None, options: CheckOptions | None = None) -> Checks:
+def check_motion(
+    rig: Rig,
+    motion: Motion,
+    schedule: Schedule | None,
+    options: CheckOptions | None = None,
+    *,
+    measured: np.ndarray | None = None,
+) -> Checks:
     """Check a motion against its contact schedule: every margin of `table.CHECKS` in every frame.
 
-    Without a schedule, as of a recording, those are left out that must know which patch stands where; the result says
-    which.
+    Without a schedule those are left out that must know which patch stands where; the result says which.
+
+    Args:
+        rig: that moves.
+        motion: N frames of it.
+        schedule: when which patch stands where; None where nobody knows.
+        options: what must hold.
+        measured: (N, 6) what pushed [N, N m], world axes about the world origin; by default what the motion needs.
 
     Raises:
         InvalidValue: a rig without contact patches, a motion of another rig or outside the schedule, a support
             polygon without area, feet planted off the floor. What fails a check is data, not an error.
     """
     if schedule is not None:
-        return FrameChecker(rig, schedule, options).check_frames(motion)
+        return FrameChecker(rig, schedule, options).check_frames(motion, measured=measured)
     _require_frames(motion)
     nowhere = Schedule.constant((), float(motion.times[0]), float(motion.times[-1]) + 1.0)
     return FrameChecker(rig, nowhere, options, contacts=False).check_frames(motion)
@@ -83,20 +96,29 @@ class FrameChecker:
         """One frame: q (nq,), v (nv,), a (nv,) at a time [s]; the result has N = 1."""
         return self.check_frames(Motion(np.array([time]), q[None], v[None], a[None]))
 
-    def check_frames(self, motion: Motion, memory: Memory | None = None) -> Checks:
+    def check_frames(
+        self, motion: Motion, memory: Memory | None = None, *, measured: np.ndarray | None = None
+    ) -> Checks:
         """A whole motion; see `check_motion`.
 
         Args:
             motion: to check.
             memory: of what was checked before; pieces that did not move are taken from it, all are put into it.
+            measured: (N, 6) what pushed, instead of what the motion needs; not together with a memory.
+
+        Raises:
+            InvalidValue: besides those of `check_motion`, measured wrenches of other frames, or together with a memory.
         """
         require_motion_of(self.rig, motion)
         _require_frames(motion)
+        if measured is not None and (memory is not None or np.shape(measured) != (len(motion), 6)):
+            raise InvalidValue("measured wrenches are (frames, 6), and no memory keeps what was found with them")
         pieces = []
         for cut, planted in self._pieces(motion.times):
             part = Motion(motion.times[cut], motion.q[cut], motion.v[cut], motion.a[cut])
             known = None if memory is None else memory.recalled(part, planted.phase)
-            piece = self._piece(planted, part) if known is None else known
+            pushed = None if measured is None else measured[cut]
+            piece = self._piece(planted, part, pushed) if known is None else known
             if memory is not None:
                 memory.keep(part, planted.phase, piece, known is None)
             pieces.append((cut, planted, piece))
@@ -104,8 +126,8 @@ class FrameChecker:
             memory.settle()
         return self._assembled(motion, pieces)
 
-    def _piece(self, planted: PlantedPhase, part: Motion) -> Piece:
-        now = Situation.of(self.body, planted, self.schedule.ground, Curves(part.q, part.v, part.a))
+    def _piece(self, planted: PlantedPhase, part: Motion, measured: np.ndarray | None = None) -> Piece:
+        now = Situation.of(self.body, planted, self.schedule.ground, Curves(part.q, part.v, part.a), measured)
         margins = tuple(_margins(check, items, now) for check, items in self._items)
         # what the floor gives the joints to carry is not known where nothing tells what stands
         torques = np.full_like(now.torques, np.nan) if self.left_out else now.torques

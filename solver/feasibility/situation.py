@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -120,9 +120,13 @@ class Situation:
     torques: np.ndarray
 
     @staticmethod
-    def of(body: Body, planted: PlantedPhase, ground: float, curves: Curves) -> Situation:
-        """What a motion of one phase needs of the floor and of its joints."""
+    def of(
+        body: Body, planted: PlantedPhase, ground: float, curves: Curves, measured: np.ndarray | None = None
+    ) -> Situation:
+        """What a motion of one phase needs of the floor and of its joints; or what ``measured`` (N, 6) asks of them."""
         state = body.mechanics.state(curves.q, curves.v, curves.a)
+        if measured is not None:
+            state = replace(state, wrench=measured)
         if planted.polygon is None:
             zmp, loads = np.full((len(state), 2), np.nan), np.zeros((len(state), 0, 6))
         else:

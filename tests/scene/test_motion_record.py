@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from solver.check_options import DANCE_CHECKS
 from solver.dance.workflows.check import check
 from solver.dance.workflows.export import export
 from solver.dance.workflows.perform import perform
-from solver.dance.workflows.reading import load_dance, load_keyed
+from solver.dance.workflows.reading import load_dance, load_keyed, read_keyed
 from solver.dance.workflows.repair import repair
 from solver.differences import differences
 from solver.errors import InputError, InvalidValue
@@ -94,10 +95,12 @@ def test_a_scene_sees_the_same_poses_without_a_dynamics_library(
 def test_a_recording_is_checked_as_far_as_it_tells(
     recording: MotionRecord, rig: Rig, motion: Motion, tmp_path: Path
 ) -> None:
-    """The checks that need no contacts are those of the same motion with contacts; the others are named, not passed."""
-    MOTION.write(tmp_path / "swings.motion.npz", recording)
+    """Of a rig without soles the checks that need no contacts are those of the same motion; the others are named."""
+    alone = replace(rig, contacts=())
+    MOTION.write(tmp_path / "swings.motion.npz", motion_record("swings", alone, motion))
     verdict = check(load_dance(tmp_path, "swings"))
     whole = check_motion(rig, motion, arm_swing(rig, 0.9, 0.8, swings=2).schedule)
+    assert "no contacts were found" in verdict.report
     assert {margin.name for margin in verdict.checks.margins} == FREE
     for margin in verdict.checks.margins:
         assert differences(margin.values, whole.margin(margin.name).values) == ()
@@ -109,6 +112,21 @@ def test_a_recording_is_checked_as_far_as_it_tells(
     assert any("Not checked" in note for note in verdict.summary().notes)
     assert verdict.message.startswith("As far as it can be checked") or not verdict.feasible
     assert np.isnan(verdict.checks.torques).all()
+
+
+def test_a_recording_is_told_whose_doing_its_failures_are(rig: Rig, motion: Motion) -> None:
+    """Contacts are found, every check is made, and feet that slide are told to be the tracking's."""
+    q = np.array(motion.q)
+    q[:, 0] += np.linspace(0.0, 0.02, len(q))
+    verdict = check(motion_record("slid", rig, Motion(motion.times, q, motion.v, motion.a)))
+    assert verdict.checks.left_out == ()
+    assert {doing.check.name for doing in verdict.doings} == {
+        margin.name for margin in verdict.checks.margins if margin.failed.any()
+    }
+    assert "Assumed: which foot stands when was found from its motion" in verdict.report
+    assert "Whose doing: planted feet: 100 % the tracking's (a sole that stands slides by up to" in verdict.report
+    assert any(note.startswith("Whose doing") for note in verdict.summary().notes)
+    assert verdict.summary().strips
 
 
 def test_a_motion_against_itself_differs_in_nothing(recording: MotionRecord, tmp_path: Path) -> None:
@@ -136,13 +154,26 @@ def test_a_motion_with_contacts_can_be_repaired(rig: Rig, tmp_path: Path) -> Non
 
 
 def test_a_recording_is_exported_in_its_own_samples(recording: MotionRecord, tmp_path: Path) -> None:
-    """A rate that would change its samples is refused, and so is its repair, which says what is missing."""
+    """A rate that would change its samples is refused."""
     path = MOTION.write(tmp_path / "swings.motion.npz", recording)
     assert differences(export(path, tmp_path / "swings.csv"), recording.motion) == ()
     with pytest.raises(InvalidValue, match="samples of its own, 100 a second"):
         check(path, rate=500.0)
-    with pytest.raises(InputError, match="does not tell which foot stands when"):
-        load_keyed(path)
+
+
+def test_a_recording_can_be_repaired_where_it_shows_its_contacts(rig: Rig, motion: Motion, tmp_path: Path) -> None:
+    """Feet that stand still are planted where they stand; a rig without soles is refused, with the remedy."""
+    path = MOTION.write(tmp_path / "swings.motion.npz", motion_record("swings", rig, motion))
+    keyed, told = read_keyed(path)
+    planted = arm_swing(rig, 0.9, 0.8, swings=2).schedule
+    assert [set(phase.loaded) for phase in keyed.schedule.phases] == [set(planted.phases[0].loaded)]
+    places = {anchor.patch: anchor.position for anchor in planted.phases[0].anchors}
+    for anchor in keyed.schedule.phases[0].anchors:
+        np.testing.assert_allclose(anchor.position, places[anchor.patch], atol=1e-6)
+    assert told[0] == "which foot stands when was found from its motion"
+    alone = MOTION.write(tmp_path / "alone.motion.npz", motion_record("alone", replace(rig, contacts=()), motion))
+    with pytest.raises(InputError, match=r"does not tell which foot stands.*contact strip"):
+        load_keyed(alone)
 
 
 def test_parts_that_contradict_each_other_are_refused(recording: MotionRecord, rig: Rig, motion: Motion) -> None:

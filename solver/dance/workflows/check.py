@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from ...errors import InvalidValue
 from ...feasibility import CheckOptions, Checks, check_motion
+from ...feasibility.doing import Doing, doings
 from ...feasibility.sentences import plural_names, unsupported
 from ...formats.folder import write_folder
 from ...formats.text_table import table
@@ -18,6 +20,7 @@ from ...scene.summary import SUMMARY, SceneSummary
 from ...scene.words import listed, spoken
 from ..authoring.keys import Keyed
 from .reading import LoadedDance
+from .recorded import with_contacts
 from .summaries import RATE, excitation_of, failures_of, keys_of, ranges_of, strips_of
 
 VERIFIED = 500.0
@@ -32,11 +35,15 @@ class Verdict:
         dance: that was checked.
         checks: every margin in every frame.
         hanging: spans in which nothing carries the body, a sentence each: they explain what else fails there.
+        told: what was found or assumed of a recording, a sentence each.
+        doings: of a recording, whose doing each failing check is.
     """
 
     dance: LoadedDance
     checks: Checks
     hanging: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    doings: tuple[Doing, ...] = ()
 
     @property
     def feasible(self) -> bool:
@@ -51,19 +58,27 @@ class Verdict:
     @property
     def report(self) -> str:
         """A table of every check, and the sentence."""
-        said = [verdict_table(self.checks), self.message]
-        return "\n".join([*said, left_out_sentence(self.checks)] if self.checks.left_out else said)
+        return "\n".join([verdict_table(self.checks), self.message, *self._said])
+
+    @property
+    def _said(self) -> tuple[str, ...]:
+        """What the checks alone do not say."""
+        left_out = (left_out_sentence(self.checks),) if self.checks.left_out else ()
+        return (
+            *left_out,
+            *(f"Assumed: {told}" for told in self.told),
+            *(f"Whose doing: {doing}" for doing in self.doings),
+        )
 
     def summary(self) -> SceneSummary:
         """The same for a scene, with what the dance excites."""
         dance, checks = self.dance, self.checks
-        left_out = (left_out_sentence(checks),) if checks.left_out else ()
         start, stop = float(checks.times[0]), float(checks.times[-1])
         conditions, deviations = excitation_of(dance.rig, dance.motion(RATE))
         return SceneSummary(
             "check", "feasible" if checks.feasible else "infeasible", checks.feasible, self.message,
             () if dance.keyed is None else keys_of(dance.keyed), strips_of(checks.schedule, start, stop),
-            failures_of(checks), ranges_of(checks), troubles=self.hanging, notes=(*checks.notes, *left_out),
+            failures_of(checks), ranges_of(checks), troubles=self.hanging, notes=(*checks.notes, *self._said),
             excitation=conditions, deviation=deviations, duration=stop - start, checks=dance.checks,
         )  # fmt: skip
 
@@ -83,8 +98,9 @@ def check(
 ) -> Verdict:
     """Judge a dance by every check, in every sample.
 
-    A recording does not tell which foot stands when: it is judged by the checks that need not know, and the verdict
-    names those that were left out.
+    A recording does not tell which foot stands when: that is found from its motion and its forces, and the verdict says
+    of every check that fails whose doing it is, the tracking's or the person's. Where nothing shows what stands, as of
+    a rig without soles, the checks that need it are left out, and named.
 
     Args:
         dance: a file, or what `load_dance` read of it.
@@ -106,8 +122,26 @@ def check(
     found = LoadedDance.of(dance).held_to(options)
     motion = found.sampled(rate, VERIFIED)
     progress(0.2, f"checking {len(motion)} frames")
+    if isinstance(found.source, MotionRecord) and found.schedule is None:
+        return _recording(found, found.source, progress)
     checks = check_motion(found.rig, motion, found.schedule, found.checks)
     return Verdict(found, checks, unsupported(checks.schedule, checks))
+
+
+def _recording(dance: LoadedDance, record: MotionRecord, progress: Progress) -> Verdict:
+    """A recording, with the contacts that it shows."""
+    rig, options = dance.rig, dance.checks
+    try:
+        recorded = with_contacts(record)
+    except InvalidValue as error:
+        checks = check_motion(rig, record.motion, None, options)
+        return Verdict(dance, checks, unsupported(checks.schedule, checks), (f"no contacts were found: {error}",))
+    record = recorded.record
+    checks = check_motion(rig, record.motion, record.schedule, options)
+    progress(0.6, "telling the tracking's failures from the person's")
+    whose = doings(rig, record.motion, checks, options, recorded.pushed)
+    found = replace(dance, schedule=record.schedule, source=record)
+    return Verdict(found, checks, (), recorded.told, whose)
 
 
 def verdict_sentence(checks: Checks, hanging: tuple[str, ...] = ()) -> str:
@@ -129,7 +163,7 @@ def verdict_sentence(checks: Checks, hanging: tuple[str, ...] = ()) -> str:
 def left_out_sentence(checks: Checks) -> str:
     """The checks that were not made, and why."""
     names = ", ".join(plural_names(checks.left_out))  # all of them: nothing is left out silently
-    return f"Not checked, because a recording does not tell which foot stands when: {names}"
+    return f"Not checked, because nothing tells which foot stands when: {names}"
 
 
 def verdict_table(checks: Checks) -> str:

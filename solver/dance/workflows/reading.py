@@ -27,6 +27,7 @@ from ..authoring.keys import Keyed, Samples
 from ..authoring.timeline import keyed_of
 from ..design.dance import Dance
 from ..design.dance_file import DANCE
+from .recorded import with_contacts
 
 JUMPS = 50.0
 """[1/s] at which spans without a planted foot are looked at."""
@@ -38,7 +39,7 @@ class LoadedDance:
 
     Attributes:
         rig: that dances.
-        schedule: of the contacts; None of a recording, which does not tell.
+        schedule: of the contacts; None of a recording, which does not tell: `recorded.with_contacts` finds them.
         checks: what the dance is held to, as it carries them.
         name: of the dance, or of its file.
         source: the authored or the designed dance, or the motion in samples of its own.
@@ -124,28 +125,46 @@ def load_dance(path: str | Path, trial: str | None = None) -> LoadedDance:
     return LoadedDance.of(keyed_of(found) if isinstance(found, SceneTimeline) else found)
 
 
-def load_keyed(path: str | Path) -> Keyed:
-    """Read a dance that can be changed: one that has keys, or a motion in samples that tells its contacts.
+def load_keyed(path: str | Path, trial: str | None = None) -> Keyed:
+    """Read a dance that can be changed: one that has keys, or a motion in samples, whose contacts are found if need be.
+
+    Args:
+        path: of the file; or a study's folder, for the motion of one of its trials.
+        trial: of the folder, where it holds several.
 
     Raises:
-        InputError: a designed dance, a motion without contacts, no dance, or damaged.
+        InputError: a designed dance, a recording that does not show where it stands, no dance, or damaged.
         InvalidValue: a timeline that contradicts itself.
 
     Example:
         >>> keyed = solver.load_keyed("keyed.json")  # doctest: +SKIP
         >>> [key.time for key in keyed.keys]  # doctest: +SKIP
     """
+    return read_keyed(path, trial)[0]
+
+
+def read_keyed(path: str | Path, trial: str | None = None) -> tuple[Keyed, tuple[str, ...]]:
+    """As `load_keyed`, and what was found or assumed of a recording, a sentence each."""
+    path = motion_file(path, trial) if trial is not None or Path(path).is_dir() else path
     found = read_one_of(path, (KEYED, DANCE, TIMELINE, MOTION))
     remedy = "Name an authored dance (.json) or a timeline (.timeline.npz)"
     if isinstance(found, Dance):
         raise InputError(path, "is a designed dance, without keys to change", remedy=remedy)
-    if isinstance(found, MotionRecord):
-        if found.schedule is None:
-            there = "Show it in Blender, give each foot that stands a contact strip, and name the timeline"
-            raise InputError(path, "is a recording, which does not tell which foot stands when", remedy=there)
-        samples = Samples(found.motion.times, found.motion.q)
-        return Keyed(found.rig, (), found.schedule, samples, name=found.name, checks=found.checks)
-    return keyed_of(found) if isinstance(found, SceneTimeline) else found
+    if not isinstance(found, MotionRecord):
+        return (keyed_of(found) if isinstance(found, SceneTimeline) else found), ()
+    told: tuple[str, ...] = ()
+    if found.schedule is None:
+        there = "Show it in Blender, give each foot that stands a contact strip, and name the timeline"
+        try:
+            recorded = with_contacts(found)
+        except InvalidValue as error:
+            raise InputError(
+                path, f"is a recording that does not tell which foot stands: {error}", remedy=there
+            ) from None
+        found, told = recorded.record, recorded.told
+    assert found.schedule is not None
+    samples = Samples(found.motion.times, found.motion.q)
+    return Keyed(found.rig, (), found.schedule, samples, name=found.name, checks=found.checks), told
 
 
 def motion_file(path: str | Path, trial: str | None = None) -> Path:

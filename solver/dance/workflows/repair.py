@@ -20,7 +20,7 @@ from ..authoring.keys import Keyed
 from ..authoring.repair import Moved, Repair, RepairOptions
 from .answer import Answer
 from .check import verdict_table
-from .reading import load_keyed, require_support
+from .reading import read_keyed, require_support
 from .slow import slowed
 from .summaries import Conclusion, keyed_summary
 
@@ -47,7 +47,8 @@ def repair(
     told: which fixed key stands in the way, why, and by how much.
 
     Args:
-        dance: authored dance, or its file (.json, .timeline.npz).
+        dance: authored dance, or its file (.json, .timeline.npz); or the file of a motion (.motion.npz): where the
+            feet of a recording stand is found.
         checks: what must hold; by default what the dance carries.
         options: of the search.
         slow_down: first make it as slow as the joints' speeds need.
@@ -63,9 +64,10 @@ def repair(
         >>> print(answer.message)  # doctest: +SKIP
         >>> answer.write("repaired")  # doctest: +SKIP
     """
-    keyed = (dance if isinstance(dance, Keyed) else load_keyed(dance)).held_to(checks)
+    keyed, told = (dance, ()) if isinstance(dance, Keyed) else read_keyed(dance)
+    keyed = keyed.held_to(checks)
     require_support(keyed, jumps=False)
-    notes: list[str] = []
+    notes = list(told)
     if slow_down:
         keyed, pace = slowed(keyed)
         notes += [f"it lasts {pace.after[-1] - pace.after[0]:.2f} s at the pace of its slowest joints"]

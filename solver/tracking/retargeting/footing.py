@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 from scipy.interpolate import BSpline
 
 from ...arrays import stretches
-from ...contacts.schedule import Anchor, Phase, Schedule, flat_on_ground
+from ...contacts.recorded import STILL_LEG, schedule_of
+from ...contacts.schedule import Anchor, Schedule, flat_on_ground
 from ...person import SIDES
 from ...rig import Rig
 from ...so3 import exp, log, nearest
@@ -29,8 +29,6 @@ EASE, TURNING = 0.3, 0.5
 flat where a person's foot leaves the floor."""
 DEGREE, PIECES, REST = 5, 8, 3
 """Of the splines of swings' heights; so many equal control values are rest without acceleration."""
-STILL_LEG = 0.05
-"""[m] Height of a stance over the lowest one, scaled, from which it counts as one on something raised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +70,7 @@ class Footing:
 
     def schedule(self, times: np.ndarray | None = None) -> Schedule:
         """When which patch stands where; ``times`` (N,) [s] where the pace has changed."""
-        times = self.times if times is None else times
-        count = len(times)
-        runs = [stretches(own) for own in self.stands]
-        edges = sorted({0, count - 1, *(k for own in runs for a, b in own for k in (a, min(b, count - 1)))})
-        phases = []
-        for start, stop in pairwise(edges):
-            anchors = [
-                self.anchors[foot][number]
-                for foot, own in enumerate(runs)
-                for number, (a, b) in enumerate(own)
-                if a <= start and stop <= min(b, count - 1)
-            ]
-            phases.append(Phase(float(times[start]), float(times[stop]), tuple(anchors)))
-        return Schedule(tuple(phases))
+        return schedule_of(self.times if times is None else times, self.stands, self.anchors)
 
 
 def footing(

@@ -1,0 +1,180 @@
+"""Whose doing a recording's failures are: the person's, or that of how it was tracked.
+
+Bodies do not pass through each other or through the floor. A sole that stands may roll, and does not slide. What pushed
+was measured: a limit that the forces break was broken, one that the motion alone breaks was not. And no centre of
+pressure leaves the soles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..check_options import CheckOptions
+from ..contacts.recorded import placed
+from ..motion import Motion
+from ..rig import Rig
+from ..scene.words import length
+from .check import check_motion
+from .definition import Check
+from .margins import Checks, Margin
+from .situation import PlantedPhase
+
+ON_FLOOR = 0.02
+"""[m] A corner of a sole that is no higher touches what the sole stands on."""
+CERTAIN = 0.005
+"""Shares below this are not worth a word."""
+PASSING = "nothing passes through a body or the floor: markers, calibration or drawn shapes are off"
+BY_MOTION = "the measured forces keep this limit, the motion's accelerations and inertials do not"
+BY_FORCE = "the measured forces break this limit as well"
+OUTSIDE = "the measured centre of pressure lies outside the soles, where nobody's does: soles or plates lie elsewhere"
+ROLLING = "a sole that stands rolls, which a flat contact does not know"
+UNMEASURED = "no forces were measured there"
+FALLING = "nothing pushes a body in the air: its accelerations, its inertials or the found contacts are off"
+RANGE = "the rig's limits may be narrower than the person's, or markers jump"
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """Whose doing it is that one check fails, in shares of its failing frames.
+
+    Attributes:
+        check: that fails.
+        tracking, person: shares; of the rest nobody can tell.
+        because: how that is known, a clause each.
+    """
+
+    check: Check
+    tracking: float
+    person: float
+    because: tuple[str, ...]
+
+    def __str__(self) -> str:
+        shares = {
+            "the tracking's": self.tracking, "the person's": self.person, "open": 1.0 - self.tracking - self.person,
+        }  # fmt: skip
+        said = ", ".join(f"{100.0 * share:.0f} % {whose}" for whose, share in shares.items() if share > CERTAIN)
+        return f"{self.check.words.plural}: {said} ({'; '.join(self.because)})"
+
+
+def doings(
+    rig: Rig, motion: Motion, checks: Checks, options: CheckOptions, pushed: np.ndarray | None = None
+) -> tuple[Doing, ...]:
+    """Whose doing every failing check of a recording is.
+
+    Args:
+        rig: that moved.
+        motion: N frames.
+        checks: of it, with its contacts.
+        options: that it was checked by.
+        pushed: (N, 6) measured wrench [N, N m], world axes about the world origin; rows of NaN where nobody knows.
+    """
+    failing = [margin for margin in checks.margins if margin.failed.any()]
+    measured = _Measured.of(rig, motion, checks, options, pushed)
+    slides, rolls = _soles(rig, motion, checks)
+    found = []
+    for margin in failing:
+        if margin.check.about == "touch":
+            evidence = [(margin.failed, "tracking", PASSING)]
+        elif _plants(margin.check):
+            flat = margin.failed & ~rolls
+            far = f"a sole that stands slides by up to {length(float(slides[flat].max(initial=0.0)))}"
+            evidence = [(~rolls, "tracking", far), (rolls, "person", ROLLING)]
+        elif margin.check.when == "airborne":
+            evidence = [(margin.failed, "tracking", FALLING)]
+        elif margin.check.depends == "force":
+            evidence = measured.evidence(margin)
+        else:
+            evidence = [(margin.failed, "", RANGE)]
+        found.append(_doing(margin, evidence))
+    return tuple(found)
+
+
+def _plants(check: Check) -> bool:
+    """Whether it asks if feet stay where they are planted."""
+    return check.about == "feet" and check.depends == "posture"
+
+
+def _doing(margin: Margin, evidence: list[tuple[np.ndarray, str, str]]) -> Doing:
+    """Masks (N,) of frames with whose doing they are, and why."""
+    shares = {"tracking": 0.0, "person": 0.0, "": 0.0}
+    because = []
+    for frames, whose, why in evidence:
+        share = float((frames & margin.failed).sum()) / float(margin.failed.sum())
+        shares[whose] += share
+        because += [why] * (share > CERTAIN)
+    return Doing(margin.check, shares["tracking"], shares["person"], tuple(because))
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """What the measured forces say of the frames in which they are known.
+
+    Attributes:
+        known: (N,).
+        checks: of the known frames with what was measured; None where nothing was.
+        outside: (N,) the measured centre of pressure lies outside the soles.
+    """
+
+    known: np.ndarray
+    checks: Checks | None
+    outside: np.ndarray
+
+    @staticmethod
+    def of(rig: Rig, motion: Motion, checks: Checks, options: CheckOptions, pushed: np.ndarray | None) -> _Measured:
+        known, outside = np.zeros(len(motion), bool), np.zeros(len(motion), bool)
+        if pushed is not None:
+            known = np.isfinite(pushed).all(axis=1)
+        if pushed is None or not known.any():
+            return _Measured(known, None, outside)
+        found = check_motion(rig, motion.frames(known), checks.schedule, options, measured=pushed[known])
+        whole = replace(options, shrink=0.0, balance_reserve=0.0)
+        phases, left = checks.schedule.index_at(motion.times[known]), np.full(len(found), np.inf)
+        for number in np.unique(phases):
+            polygon = PlantedPhase.of(rig, checks.schedule.phases[number], whole).polygon
+            if polygon is not None:
+                own = phases == number
+                left[own] = polygon.margin(found.zmp[own])
+        outside[known] = left < -options.tolerance
+        return _Measured(known, found, outside)
+
+    def evidence(self, margin: Margin) -> list[tuple[np.ndarray, str, str]]:
+        """Of a check that depends on forces."""
+        broken = np.zeros(len(self.known), bool)
+        if self.checks is not None:
+            broken[self.known] = self.checks.margin(margin.name).failed
+        outside = broken & self.outside & (margin.check.about == "balance")
+        return [
+            (self.known & ~broken, "tracking", BY_MOTION),
+            (outside, "tracking", OUTSIDE),
+            (broken & ~outside, "person", BY_FORCE),
+            (~self.known, "", UNMEASURED),
+        ]
+
+
+def _soles(rig: Rig, motion: Motion, checks: Checks) -> tuple[np.ndarray, np.ndarray]:
+    """How far (N,) [m] planted soles slide, the most of them, and where (N,) one of them rolls.
+
+    Of a sole, the corner counts that slides least among those on the floor: one that rolls keeps some where they were.
+    """
+    phases = checks.schedule.phases
+    names = list(dict.fromkeys(anchor.patch for phase in phases for anchor in phase.anchors))
+    slides, rolls = np.zeros(len(motion)), np.zeros(len(motion), bool)
+    if not names:
+        return slides, rolls
+    turns, places = placed(rig, motion, [rig.index(rig.patch(name).link) for name in names])
+    corners = {
+        name: place[:, None] + rig.patch(name).vertices @ turn.swapaxes(1, 2)
+        for name, turn, place in zip(names, turns, places)
+    }
+    numbers = checks.schedule.index_at(motion.times)
+    for number in np.unique(numbers):
+        own = np.flatnonzero(numbers == number)
+        for anchor in phases[number].anchors:
+            moved = corners[anchor.patch][own] - anchor.points(rig)
+            low = moved[:, :, 2] <= ON_FLOOR
+            rolls[own] |= ~low.all(axis=1)
+            along = np.where(low, np.linalg.norm(moved[:, :, :2], axis=2), np.inf).min(axis=1)
+            slides[own] = np.maximum(slides[own], np.where(np.isfinite(along), along, 0.0))
+    return slides, rolls

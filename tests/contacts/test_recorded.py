@@ -1,0 +1,145 @@
+"""Where a recorded body stands, found again in motions whose contacts are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.contacts.recorded import stood
+from solver.contacts.touching import RELEASE, TOUCH
+from solver.errors import InvalidValue
+from solver.motion import Motion
+from solver.pinocchio_loader import pin
+from solver.rig import Rig
+from solver.rigs import human
+from solver.so3 import to_matrix
+from solver.wrenches import Wrenches
+from tests.dance.authored import arm_swing
+
+SPEED = np.array([-1.2, 0.1, 0.0])
+"""[m/s] of a belt."""
+
+
+@pytest.fixture(scope="module")
+def rig() -> Rig:
+    """A person."""
+    return human(1.7, 65.0, "female")
+
+
+@pytest.fixture(scope="module")
+def motion(rig: Rig) -> Motion:
+    """Swings of the arms above planted feet."""
+    return arm_swing(rig, 0.9, 0.8).motion(100.0)
+
+
+def rising(rig: Rig, motion: Motion, side: str) -> Motion:
+    """The same with one knee pulled up in the middle, and put down again."""
+    times = motion.times
+    share = np.clip((times - times[0]) / (times[-1] - times[0]), 0.0, 1.0)
+    lift = np.where((share > 0.3) & (share < 0.7), np.sin(np.pi * (share - 0.3) / 0.4) ** 2, 0.0)
+    step = np.zeros((len(motion), rig.model.nv))
+    for link, size in ((f"{side}_thigh", -0.9), (f"{side}_shank", 1.2)):
+        step[:, rig.model.joints[rig.joint(link)].idx_v + (link.endswith("thigh"))] = size * lift
+    q = np.array([pin.integrate(rig.model, own, by) for own, by in zip(motion.q, step)])
+    return Motion(times, q, motion.v, motion.a)
+
+
+def pushed(motion: Motion, load: np.ndarray) -> Wrenches:
+    """One plate with a vertical load (N,) [N]."""
+    values = np.zeros((len(motion), 1, 6))
+    values[:, 0, 2] = load
+    return Wrenches(motion.times, ("plate",), values)
+
+
+def test_feet_that_keep_still_stand(rig: Rig, motion: Motion) -> None:
+    """One phase, both soles, level on the floor where the motion has them."""
+    found = stood(rig, motion)
+    (phase,) = found.schedule.phases
+    assert set(phase.loaded) == set(rig.patches)
+    for anchor in phase.anchors:
+        assert np.ptp(anchor.points(rig)[:, 2]) < 1e-9
+        assert abs(anchor.points(rig)[0, 2] - found.schedule.ground) < 1e-9
+    assert found.motion is motion
+    assert found.told == ()
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_foot_in_the_air_does_not_stand(rig: Rig, motion: Motion, side: str) -> None:
+    """The other one alone carries the body in between, and the first one comes back to a stance of its own."""
+    phases = stood(rig, rising(rig, motion, side)).schedule.phases
+    assert [len(phase.loaded) for phase in phases] == [2, 1, 2]
+    assert phases[1].loaded == (rig.sides["left" if side == "right" else "right"],)
+    lasts = motion.times[-1]
+    assert 0.3 * lasts <= phases[1].start < 0.45 * lasts
+    assert 0.55 * lasts < phases[1].stop <= 0.72 * lasts
+
+
+def test_a_belt_is_taken_off(rig: Rig, motion: Motion) -> None:
+    """Position, speed and acceleration of a body carried by a belt come back, also of one that turns on it."""
+    q, v, a = (np.array(part) for part in (motion.q, motion.v, motion.a))
+    q[:, :3] += (motion.times - motion.times[0])[:, None] * SPEED
+    turns = to_matrix(q[:, 3:7])
+    own = np.einsum("nji,j->ni", turns, SPEED)
+    v[:, :3] += own
+    a[:, :3] -= np.cross(v[:, 3:6], own)
+    found = stood(rig, Motion(motion.times, q, v, a))
+    assert "belt of 1.20 m/s" in found.told[0]
+    for name, far in (("q", 1e-4), ("v", 1e-4), ("a", 1e-3)):
+        np.testing.assert_allclose(getattr(found.motion, name), getattr(motion, name), atol=far)
+
+
+def test_speeds_and_accelerations_of_a_turning_body_fit_its_places(rig: Rig, motion: Motion) -> None:
+    """Off the belt, the root's speed is still the rate of its place, and its acceleration that of its speed."""
+    times = np.arange(200) * 0.005
+    q = np.tile(motion.q[0], (len(times), 1))
+    turn = 0.8 * times  # about the vertical axis, feet and all
+    q[:, 3:7] = np.stack([0 * turn, 0 * turn, np.sin(turn / 2), np.cos(turn / 2)], axis=1)
+    v = np.zeros((len(times), rig.model.nv))
+    v[:, 5] = 0.8
+    q2, v2, a2 = np.array(q), np.array(v), np.zeros_like(v)
+    q2[:, :3] += times[:, None] * 5.0 * SPEED
+    v2[:, :3] = np.einsum("nji,j->ni", to_matrix(q[:, 3:7]), 5.0 * SPEED)
+    a2[:, :3] = -np.cross(v2[:, 3:6], v2[:, :3])
+    found = stood(rig, Motion(times, q2, v2, a2))
+    assert "belt" in found.told[0]
+    rates = np.gradient(found.motion.q[:, :3], times, axis=0)
+    world = np.einsum("nij,nj->ni", to_matrix(found.motion.q[:, 3:7]), found.motion.v[:, :3])
+    np.testing.assert_allclose(world[5:-5], rates[5:-5], atol=1e-3)
+    np.testing.assert_allclose(
+        found.motion.a[5:-5, :3], np.gradient(found.motion.v[:, :3], times, axis=0)[5:-5], atol=1e-2
+    )
+
+
+def test_forces_decide_where_they_are_complete(rig: Rig, motion: Motion) -> None:
+    """Where nothing is carried nothing stands, however low and slow the feet; elsewhere the motion tells."""
+    half = motion.times > 0.5 * motion.times[-1]
+    load = np.where(half, 0.5 * RELEASE, 600.0)
+    phases = stood(rig, motion, pushed(motion, load)).schedule.phases
+    assert [len(phase.loaded) for phase in phases] == [2, 0]
+    assert phases[1].start == pytest.approx(0.5 * motion.times[-1], abs=0.02)
+    elsewhere = stood(rig, motion, pushed(motion, load), ~half).schedule.phases
+    assert [len(phase.loaded) for phase in elsewhere] == [2]
+
+
+def test_what_is_carried_is_carried_by_the_lower_foot(rig: Rig, motion: Motion) -> None:
+    """A body that moves too quickly to stand by its motion alone stands by its forces."""
+    times = motion.times
+    q = np.array(motion.q)
+    q[:, 0] += 0.1 * np.sin(2.0 * np.pi * 3.0 * times)  # feet slide to and fro at up to 1.9 m/s
+    fast = Motion(times, q, motion.v, motion.a)
+    by_motion = stood(rig, fast).schedule.phases
+    assert any(phase.airborne for phase in by_motion)
+    by_force = stood(rig, fast, pushed(fast, np.full(len(fast), 2.0 * TOUCH))).schedule.phases
+    assert not any(phase.airborne for phase in by_force)
+
+
+def test_what_cannot_tell_is_refused(rig: Rig, motion: Motion) -> None:
+    """Other times, no soles, a single frame."""
+    with pytest.raises(InvalidValue, match="share their times"):
+        stood(rig, motion, pushed(motion.part(0, 10), np.zeros(10)))
+    with pytest.raises(InvalidValue, match="contact"):
+        stood(replace(rig, contacts=()), motion)
+    with pytest.raises(InvalidValue, match="one frame"):
+        stood(rig, motion.part(0, 1))
