@@ -21,7 +21,7 @@ PACKAGE = __package__.rpartition(".")[0] or "exciting_dance"
 REMEDY = (
     "Linux, macOS: install the extension from its zip, which brings Pinocchio along.",
     "Windows: make a conda environment with",
-    "    conda create -n dance -c conda-forge python=3.13 pinocchio scipy clarabel osqp joblib defusedxml",
+    "    conda create -n dance -c conda-forge python=3.13 pinocchio scipy clarabel piqp osqp joblib defusedxml",
     "then choose that environment's python.exe as Solver Python above.",
 )
 

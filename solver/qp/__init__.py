@@ -1,6 +1,6 @@
 """Quadratic problems, their solutions, and hierarchies of them. No robotics in here."""
 
-from .backends import BACKENDS, LINEAR, solve
+from .backends import BACKENDS, LINEAR, SPARSE, solve
 from .hierarchy import HierarchySolution, Level, LevelOptimum, solve_hierarchy
 from .problem import EXPONENTIAL, PSD, SECOND_ORDER, Cone, Problem, matrix_of, triangle_of
 from .rows import Rows, RowSource
@@ -12,6 +12,7 @@ __all__ = [
     "LINEAR",
     "PSD",
     "SECOND_ORDER",
+    "SPARSE",
     "Cone",
     "HierarchySolution",
     "Level",

@@ -49,7 +49,7 @@ UNIT = 0.01
 """[m] that counts as one."""
 ACCURATE, PENALTY = 1e4, 100.0
 """Worth of the weight missing in the air at one sample, squared, and of one unit beyond a limit."""
-BACKEND = "clarabel"
+BACKEND = qp.SPARSE
 
 
 def longest_flight(rig: Rig) -> float:

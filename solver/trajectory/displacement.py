@@ -24,8 +24,8 @@ from .planted_feet import PlantedTrajectory, Rates
 from .splines import AT_REST, ORDER, Spline
 from .trust_region import Trust, descend
 
-BACKEND = "clarabel"
-"""Thirteen iterations where OSQP needs some thousand: slopes by accelerations are stiff, and the optimum sharp."""
+BACKEND = qp.SPARSE
+"""Twenty iterations where OSQP needs some thousand: slopes by accelerations are stiff, and the optimum sharp."""
 ACCURACY = 1e-6
 NEAR = 1.0
 """Limits closer than so many of their units enter the programme."""

@@ -27,7 +27,7 @@ FARTHEST = 0.1
 PULL = 0.35
 """How far the goal of the zero-moment point leaves the way between the postures for the middle of the support."""
 
-BACKEND = "clarabel"
+BACKEND = qp.SPARSE
 RESERVE = 0.012
 """[m] The zero-moment point of a pendulum that is led from rest to rest stays so far inside the support, if it can."""
 EAGERNESS = 10.0

@@ -25,7 +25,7 @@ UNIT = 0.01
 """Share of the body's height in which lengths are weighed."""
 INSIDE, RESERVED = 3000.0, 100.0
 """Price of a unit outside the support, and outside the one with a reserve; a unit's sway throughout costs one."""
-BACKEND = "clarabel"
+BACKEND = qp.SPARSE
 ACCURACY = 1e-6
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,23 @@ import pytest
 from scipy import sparse
 
 from solver.errors import BackendError, InvalidValue, UnknownPreset
-from solver.qp import BACKENDS, EXPONENTIAL, LINEAR, PSD, Cone, Problem, Rows, Status, matrix_of, solve, triangle_of
+from solver.qp import (
+    BACKENDS,
+    EXPONENTIAL,
+    LINEAR,
+    PSD,
+    SPARSE,
+    Cone,
+    Problem,
+    Rows,
+    Status,
+    matrix_of,
+    solve,
+    triangle_of,
+)
+
+LIBRARIES = {"proxqp": "proxsuite", "piqp": "piqp"}
+"""Of the backends whose library may be missing."""
 
 
 def nearest_in_simplex() -> tuple[Problem, np.ndarray]:
@@ -22,8 +39,8 @@ def nearest_in_simplex() -> tuple[Problem, np.ndarray]:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_known_optimum(backend: str) -> None:
     """Each backend finds the hand-computed optimum, and the residuals it leaves are measured as small."""
-    if backend == "proxqp":
-        pytest.importorskip("proxsuite")
+    if backend in LIBRARIES:
+        pytest.importorskip(LIBRARIES[backend])
     problem, optimum = nearest_in_simplex()
     found = solve(problem, backend)
     assert found.status is Status.OPTIMAL
@@ -34,8 +51,8 @@ def test_known_optimum(backend: str) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_two_sided_rows(backend: str) -> None:
     """Minimising (x - 3)^2 + (y + 3)^2 with -1 <= x + y <= 1, -1 <= x - y <= 2 gives (1, -1), upper side."""
-    if backend == "proxqp":
-        pytest.importorskip("proxsuite")
+    if backend in LIBRARIES:
+        pytest.importorskip(LIBRARIES[backend])
     rows = Rows(
         np.array([[1.0, 1.0], [1.0, -1.0]]), np.array([-1.0, -1.0]), np.array([1.0, 2.0]), ("sum", "difference")
     )
@@ -82,12 +99,49 @@ def test_what_a_library_calls_optimal_is_measured() -> None:
         assert "residual" in measured.message
 
 
-@pytest.mark.parametrize("backend", ["clarabel", "osqp"])
+@pytest.mark.parametrize("backend", ["clarabel", "osqp", "piqp", SPARSE])
 def test_infeasible_is_a_status(backend: str) -> None:
     """Rows that contradict each other give the status INFEASIBLE, not an exception and not a point."""
+    if backend in LIBRARIES:
+        pytest.importorskip(LIBRARIES[backend])
     rows = Rows(np.ones((2, 1)), np.array([1.0, -np.inf]), np.array([np.inf, 0.0]), ("at least one", "at most zero"))
     found = solve(Problem.quadratic(np.eye(1), np.zeros(1), rows=rows), backend)
     assert found.status is Status.INFEASIBLE
+
+
+def random_programme() -> Problem:
+    """Thirty variables, of which half are slacks of soft rows, as in the programmes of repairs."""
+    generator = np.random.default_rng(3)
+    matrix = np.concatenate([generator.standard_normal((15, 15)), np.eye(15)], axis=1)
+    rows = Rows(matrix, generator.uniform(0.5, 2.0, 15), np.full(15, np.inf), ("limit",) * 15)
+    lower, upper = np.r_[np.full(15, -0.7), np.zeros(15)], np.r_[np.full(15, 0.7), np.full(15, np.inf)]
+    cost = np.r_[np.zeros(15), np.full(15, 3.0)]
+    return Problem.quadratic(np.diag(np.r_[np.ones(15), np.zeros(15)]), cost, rows=rows, lower=lower, upper=upper)
+
+
+def test_sparse_programmes_are_solved_without_the_optional_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where PIQP is installed it solves them, and where it is not Clarabel does, to the same point and duals."""
+    pytest.importorskip("piqp")
+    problem = random_programme()
+    quick = solve(problem, SPARSE)
+    monkeypatch.setitem(sys.modules, "piqp", None)
+    other = solve(problem, SPARSE)
+    assert (quick.backend, other.backend) == ("piqp", "clarabel")
+    assert quick.is_optimal(1e-6)
+    assert quick.x == pytest.approx(other.x, abs=1e-5)
+    assert quick.row_duals == pytest.approx(other.row_duals, abs=1e-4)
+    assert quick.bound_duals == pytest.approx(other.bound_duals, abs=1e-4)
+    assert np.abs(quick.bound_duals).max() > 0.1 < np.abs(quick.row_duals).max()
+
+
+def test_sparse_programmes_with_cones_go_to_who_takes_them() -> None:
+    """A cone is Clarabel's, and PIQP by name refuses it."""
+    cone = Cone(PSD, sparse.eye_array(3), np.zeros(3))
+    problem = Problem.quadratic(np.eye(3), np.zeros(3), cones=(cone,))
+    assert solve(problem, SPARSE).backend == "clarabel"
+    pytest.importorskip("piqp")
+    with pytest.raises(BackendError, match="piqp"):
+        solve(problem, "piqp")
 
 
 def test_psd_cone_is_the_eigenvalue_projection() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from ...errors import UnknownPreset
+from ...errors import MissingDependency, UnknownPreset
 from ..problem import Problem
-from ..solution import Solution
-from . import clarabel, highs, osqp, proxqp
+from ..solution import Solution, Status
+from . import clarabel, highs, osqp, piqp, proxqp
 
-BACKENDS = ("clarabel", "osqp", "proxqp")
+BACKENDS = ("clarabel", "osqp", "piqp", "proxqp")
 LINEAR = "highs"
 """The backend of linear programmes."""
+SPARSE = "sparse"
+"""PIQP, and Clarabel where that is not installed or its solution is bad: sharp optima of large sparse programmes."""
 DEFAULT_TOLERANCE = 1e-8
 """Relative; each backend scales it to the sizes in the problem."""
 
@@ -25,10 +27,11 @@ def solve(
 
     Args:
         problem: to solve.
-        backend: ``"osqp"`` (fast, warm-starts, rows and bounds only), ``"clarabel"`` (accurate, cones) or ``"proxqp"``
-            (small dense problems; optional library), or `LINEAR` where P is zero and there are no cones.
+        backend: ``"osqp"`` (fast, warm-starts, rows and bounds only), ``"clarabel"`` (accurate, cones), ``"piqp"``
+            (accurate, sparse, rows and bounds only) or ``"proxqp"`` (small dense problems; optional library); `SPARSE`,
+            the quickest accurate one of large sparse programmes; or `LINEAR` where P is zero and there are no cones.
         tolerance: relative.
-        start: solution of a similar problem to start from; Clarabel, an interior-point method, ignores it.
+        start: solution of a similar problem to start from; interior-point methods ignore it.
 
     Raises:
         BackendError: the library failed, or cannot take this kind of problem.
@@ -39,8 +42,24 @@ def solve(
         return clarabel.solve(problem, tolerance).measured()
     if backend == "osqp":
         return osqp.solve(problem, tolerance, start).measured()
+    if backend == "piqp":
+        return piqp.solve(problem, tolerance).measured()
+    if backend == SPARSE:
+        return _sharp(problem, tolerance)
     if backend == "proxqp":
         return proxqp.solve(problem, tolerance, start).measured()
     if backend == LINEAR:
         return highs.solve(problem).measured()
-    raise UnknownPreset(backend, (*BACKENDS, LINEAR))
+    raise UnknownPreset(backend, (*BACKENDS, SPARSE, LINEAR))
+
+
+def _sharp(problem: Problem, tolerance: float) -> Solution:
+    if not problem.cones:
+        try:
+            found = piqp.solve(problem, tolerance).measured()
+        except MissingDependency:
+            pass
+        else:
+            if found.usable or found.status is Status.INFEASIBLE:
+                return found
+    return clarabel.solve(problem, tolerance).measured()
