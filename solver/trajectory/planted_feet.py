@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import BPoly, BSpline, make_interp_spline
+from scipy.interpolate import BSpline, PPoly, make_interp_spline
 
 from ..contacts.schedule import SAME_TIME, Anchor, Schedule
 from ..coordinates import to_manifold
@@ -20,7 +20,7 @@ from ..dynamics.legs import FOOT, Leg, Rates, legs
 from ..motion import Motion
 from ..rig import ROOT_NV, Rig
 from ..so3 import log, nearest_turn, unwrapped
-from .curve import DEGREE, FlatCurve, sample_times
+from .curve import DEGREE, FlatCurve, sample_times, through_states
 
 PATH_RATE = 100.0
 """[1/s] at which the path of a foot in the air is sampled."""
@@ -34,7 +34,7 @@ class _Standing:
 
     start: float
     stop: float
-    path: BPoly  # (6,) foot coordinates over time
+    path: PPoly  # (6,) foot coordinates over time
 
 
 class FootPath:
@@ -55,7 +55,7 @@ class FootPath:
         self.planted = bool(runs)
         own = [(time, self._pose(q)) for time, q in kept]
         self._standing = [_standing(anchor, start, stop, own) for start, stop, anchor in runs]
-        self._air: list[tuple[float, float, BSpline, BPoly | None]] = []
+        self._air: list[tuple[float, float, BSpline, PPoly | None]] = []
         if self.planted:
             self._fly(rig, curve, schedule)
 
@@ -95,15 +95,15 @@ class FootPath:
             after = self._standing[number].path if number < len(self._standing) else None
             if schedule.phase_at(0.5 * (start + stop)).airborne:  # nobody holds the body: what legs jerk it suffers
                 ends, none = [_gap(own, before, start, 4), _gap(own, after, stop, 4)], [np.zeros(FOOT)] * 5
-                bend = BPoly.from_derivatives([start, 0.5 * (start + stop), stop], [ends[0], none, ends[1]])
+                bend = through_states([start, 0.5 * (start + stop), stop], [ends[0], none, ends[1]])
             else:
                 ends, none = [_gap(own, before, start, 3), _gap(own, after, stop, 3)], [np.zeros(FOOT)] * 3
                 soft = min(BLEND, 0.4 * (stop - start))
-                bend = BPoly.from_derivatives([start, start + soft, stop - soft, stop], [ends[0], none, none, ends[1]])
+                bend = through_states([start, start + soft, stop - soft, stop], [ends[0], none, none, ends[1]])
             self._air.append((start, stop, own, bend))
 
 
-def _gap(own: BSpline, standing: BPoly | None, time: float, orders: int) -> list[np.ndarray]:
+def _gap(own: BSpline, standing: PPoly | None, time: float, orders: int) -> list[np.ndarray]:
     """How far a foot's own path is from where it stands, and its derivatives; nothing where it does not stand."""
     if standing is None:
         return [np.zeros(FOOT)] * orders
@@ -136,7 +136,7 @@ def _standing(anchor: Anchor, start: float, stop: float, kept: Sequence[tuple[fl
             states[near[0] if near else time] = pose
     times = sorted(states)
     still = np.zeros(FOOT)
-    return _Standing(start, stop, BPoly.from_derivatives(times, [[states[t], still, still] for t in times]))
+    return _Standing(start, stop, through_states(times, [[states[t], still, still] for t in times]))
 
 
 class PlantedTrajectory:
