@@ -24,6 +24,7 @@ from .options import (
 
 if TYPE_CHECKING:
     from ..tracking.retargeting.performer import Performer
+    from ..wrenches import Wrenches
 
 EXPLANATION = """
 Follows a motion (.motion.npz, a study's folder with --trial, a dance), segments (.bvh, AMASS and SMPL-X .npz) or
@@ -31,6 +32,9 @@ markers (with --calibration, or the subject's --sex, --height and --mass). Feet 
 joint limits are kept, and the motion becomes slower where joints would be too fast. What would fall or overload a
 joint has its centre of mass led over its feet, from rest to rest, with shorter steps and milder where it must; what
 then still fails is repaired by moving it least. The verdict is printed before and after.
+
+A step in the middle of which the recording begins or ends is begun and finished on both feet. When feet stand is told
+by their motion, and by the plates where a file of forces is named.
 
 Which link is led by what is a preset (HRP-2, HOAP-3, iCub, G1, people), told by names, or guessed from the joints; it
 is printed, written as mapping.json, and can be corrected and named with --mapping.
@@ -42,6 +46,7 @@ x y z w, joints in the robot's order), NAME.npz (poses and speeds of all bodies)
 Examples:
   python -m solver retarget tracked hrp2 --trial squats --output squats_hrp2
   python -m solver retarget walk.trc g1.urdf --calibration subject/calibration.json --output walk_g1
+  python -m solver retarget jump.trc hrp2 --forces jump.mot --calibration subject/calibration.json --output jump_hrp2
   python -m solver retarget dance.bvh hoap3 --no-repair --output dance_hoap3
 """
 
@@ -59,6 +64,10 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--slower", type=positive, default=1.0, metavar="TIMES", help="as long as recorded (default: 1)"
     )
+    words = "plates' forces of the recording (.mot, .csv, .c3d): feet stand as long as the plates felt them"
+    parser.add_argument("--forces", type=path, metavar="FILE", help=words)
+    words = "leave a step that the recording begins or ends in the middle of as it is, instead of begun and finished"
+    parser.add_argument("--broken-steps", action="store_true", help=words)
     words = "leave joints faster than their limits, and say so, instead of slowing down"
     parser.add_argument("--keep-pace", action="store_true", help=words)
     parser.add_argument("--no-repair", action="store_true", help="check the motion only")
@@ -76,7 +85,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from dataclasses import replace
 
     from ..dance.workflows.reading import load_dance
-    from ..dance.workflows.retarget import CHECKS, Held, retarget
+    from ..dance.workflows.retarget import CHECKS, Held, performer_of, retarget
     from ..scene.dance_folder import TIMELINE_END
     from ..scene.study_folder import MOTION_END
     from ..tracking.bone_mapping import MAPPING
@@ -88,21 +97,38 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     progress(0.0, "reading the recording")
     file: Path = options.recording
     source = (
-        load_dance(file, options.trial)
+        performer_of(load_dance(file, options.trial))
         if file.is_dir() or file.name.endswith((MOTION_END, TIMELINE_END, ".json"))
         else performer(options, Part(progress, 0.0, 0.3))
     )
+    if options.forces is not None:
+        source = source.felt_by(forces(options))
     followed = retarget(
         source,
         rig,
         mapping,
-        RetargetOptions(keep_pace=options.keep_pace, slower=options.slower),
+        RetargetOptions(keep_pace=options.keep_pace, slower=options.slower, whole_steps=not options.broken_steps),
         Held(replace(CHECKS, **asked(options)), None if options.no_repair else repair_options(options)),
         Part(progress, 0.3, 0.95),
     )
     followed.write(options.output)
     progress(1.0, "done")
     print(f"{followed.report}\n\nwritten: {options.output}")
+
+
+def forces(options: argparse.Namespace) -> Wrenches:
+    """What the plates of a recording measured.
+
+    Raises:
+        InputError: the file holds no forces.
+    """
+    from ..errors import InputError
+    from ..formats.recording import read_recording
+
+    wrenches = read_recording(options.forces, read_options(options)).wrenches
+    if wrenches is None:
+        raise InputError(options.forces, "holds no forces of plates", remedy="Name a .mot, .csv or .c3d file of forces")
+    return wrenches
 
 
 def performer(options: argparse.Namespace, progress: Progress) -> Performer:

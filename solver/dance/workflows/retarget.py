@@ -155,6 +155,18 @@ class Followed:
             (folder / REPORT_FILE).write_text(self.report + "\n", "utf-8")
 
 
+def performer_of(source: MotionRecord | LoadedDance | str | Path) -> Performer:
+    """Who did what a motion or dance (its file, or what was read of it) holds.
+
+    Raises:
+        InvalidValue: a rig without two feet.
+    """
+    loaded = LoadedDance.of(source)
+    own = isinstance(loaded.source, MotionRecord)
+    motion = loaded.sampled(None, STATED)
+    return Performer.of_motion(loaded.rig, motion, loaded.name if own else loaded.name.split(".")[0])
+
+
 def retarget(
     source: Performer | MotionRecord | LoadedDance | str | Path,
     rig: Rig,
@@ -187,11 +199,7 @@ def retarget(
         >>> len(followed.motion.q[0]) - 7  # joints of HRP-2
         30
     """
-    if not isinstance(source, Performer):
-        loaded = LoadedDance.of(source)
-        own = isinstance(loaded.source, MotionRecord)
-        motion = loaded.sampled(None, STATED)
-        source = Performer.of_motion(loaded.rig, motion, loaded.name if own else loaded.name.split(".")[0])
+    source = source if isinstance(source, Performer) else performer_of(source)
     held = Held() if held is None else held
     options = RetargetOptions() if options is None else options
     found = retargeted(source, rig, mapping, options, Part(progress, 0.0, 0.3))

@@ -47,3 +47,9 @@ def stands_at(times: np.ndarray, stands: np.ndarray, pace: np.ndarray) -> np.nda
     after = np.clip(np.searchsorted(times, pace - 1e-9), 1, len(times) - 1)
     exact = np.abs(times[after] - pace) < 1e-9
     return np.asarray(stands[after] & (exact | stands[after - 1]))
+
+
+def smooth_step(share: np.ndarray) -> np.ndarray:
+    """From 0 to 1 without speed or acceleration at the ends."""
+    x = np.clip(share, 0.0, 1.0)
+    return np.asarray(x**3 * (10.0 + x * (6.0 * x - 15.0)))

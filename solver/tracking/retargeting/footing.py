@@ -21,7 +21,7 @@ from ...rig import Rig
 from ...so3 import exp, log, nearest
 from ..anatomy import LEG, anatomy_of, centres
 from ..bone_mapping import BoneMapping
-from .between import places_at, stands_at, turns_at
+from .between import places_at, smooth_step, stands_at, turns_at
 from .performer import Performer
 
 EASE, TURNING = 0.3, 0.5
@@ -164,10 +164,10 @@ def _bent(
     ease, turning = np.ones((2, len(share)))
     for end, left in ((before, share), (after, 1.0 - share)):
         if end is not None:
-            ease, turning = ease * _smooth(left / EASE), turning * _smooth(left / TURNING)
+            ease, turning = ease * smooth_step(left / EASE), turning * smooth_step(left / TURNING)
     first = (turn[0], place[0]) if before is None else (before.rotation, before.position)
     last = (turn[-1], place[-1]) if after is None else (after.rotation, after.position)
-    along = _smooth(share)[:, None]
+    along = smooth_step(share)[:, None]
     chord = place[0] + along * (place[-1] - place[0])
     way = first[1] + along * (last[1] - first[1])
     turned = first[0] @ exp(along * log(first[0].T @ last[0]))
@@ -192,9 +192,3 @@ def _even(heights: np.ndarray, rests: bool, comes_to_rest: bool) -> np.ndarray:
     free = slice(first, count - last)
     fixed[free] = np.linalg.lstsq(basis[:, free], heights - basis @ fixed, rcond=None)[0]
     return np.asarray(basis @ fixed)
-
-
-def _smooth(share: np.ndarray) -> np.ndarray:
-    """From 0 to 1 without speed or acceleration at the ends."""
-    x = np.clip(share, 0.0, 1.0)
-    return np.asarray(x**3 * (10.0 + x * (6.0 * x - 15.0)))

@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...arrays import stretches
+from ...contacts.felt import felt_stances
 from ...contacts.touching import USUAL, TouchRules, belt_speed, standing
 from ...dynamics import link_motions
 from ...errors import InvalidValue
 from ...motion import Motion, RestPose, SegmentPoses
 from ...person import LINKS, SIDES
 from ...rig import Rig
+from ...wrenches import Wrenches
 from ..anatomy import LEG, anatomy_of, centres
 from ..bone_mapping import by_name
 
@@ -30,6 +33,7 @@ class Performer:
         soles: points (P, 3) [m] of each side's sole, axes of the foot's segment.
         name: of the motion.
         told: what was assumed or done.
+        contacts: (N,) of each side, True where its foot was measured to stand; None where only the motion tells.
     """
 
     recording: SegmentPoses
@@ -37,6 +41,7 @@ class Performer:
     soles: Mapping[str, np.ndarray]
     name: str = "followed"
     told: tuple[str, ...] = ()
+    contacts: Mapping[str, np.ndarray] | None = None
 
     @staticmethod
     def of_motion(rig: Rig, motion: Motion, name: str = "followed") -> Performer:
@@ -119,6 +124,14 @@ class Performer:
         foot = f"{side}_{LEG[-1]}"
         return self.place(foot)[:, None] + self.soles[side] @ self.turn(foot).swapaxes(1, 2)
 
+    def part(self, frames: slice) -> Performer:
+        """Some of the frames."""
+        own = self.recording
+        places = None if own.positions is None else own.positions[frames]
+        recording = replace(own, times=own.times[frames], rotations=own.rotations[frames], positions=places)
+        contacts = None if self.contacts is None else {side: known[frames] for side, known in self.contacts.items()}
+        return replace(self, recording=recording, contacts=contacts)
+
     def on_ground(self, rules: TouchRules = USUAL) -> Performer:
         """The same off a treadmill's belt, as if the floor stood still."""
         soles = np.concatenate([self.sole(side) for side in SIDES], axis=1)
@@ -131,6 +144,21 @@ class Performer:
         told = f"feet stand on a belt of {np.linalg.norm(belt):.2f} m/s, whose way is added"
         return replace(self, recording=recording, told=(*self.told, told))
 
+    def felt_by(self, wrenches: Wrenches) -> Performer:
+        """The same whose feet stand when plates felt them; the motion tells where none did.
+
+        Args:
+            wrenches: of the plates, on the recording's clock and in its world.
+        """
+        soles = {side: self.sole(side) for side in SIDES}
+        stands, felt = felt_stances(self.times, soles, self.on_ground().stances(), wrenches)
+        count = sum(bool(felt[side][a:b].any()) for side in SIDES for a, b in stretches(stands[side]))
+        whole = sum(len(stretches(stands[side])) for side in SIDES)
+        told = f"{count} of {whole} stances begin and end as plates felt them, the others as the motion tells"
+        return replace(self, contacts=stands, told=(*self.told, told))
+
     def stances(self, rules: TouchRules = USUAL) -> dict[str, np.ndarray]:
         """(N,) True where each side's foot stands."""
+        if self.contacts is not None:
+            return dict(self.contacts)
         return {side: standing(self.times, self.sole(side), rules) for side in SIDES}

@@ -21,6 +21,7 @@ from ..anatomy import ARM, LEG, anatomy_of, centres
 from ..bone_mapping import BoneMapping, guessed
 from ..track import manifold_velocities
 from .between import places_at, turns_at
+from .ends import whole_steps
 from .footing import Footing, footing
 from .pace import LITTLE, ROOM, eased, instants, pace_at, poses_at, stretch, stretched
 from .performer import Performer
@@ -69,12 +70,14 @@ class RetargetOptions:
         quiet: low-pass of the poses.
         slower: ratio of the duration to the recorded one, besides what limits ask for.
         stride: ratio of horizontal ways to the recorded ones, scaled.
+        whole_steps: where the recording begins or ends in the middle of a step, that is begun and finished.
     """
 
     keep_pace: bool = False
     quiet: FilterPreset = QUIET
     slower: float = 1.0
     stride: float = 1.0
+    whole_steps: bool = True
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.stride) and self.stride > 0.0):
@@ -92,7 +95,7 @@ class Retargeted:
         motion: at the recording's rate.
         footing: where its feet go, and when they stand, at the motion's times.
         mapping: that was used.
-        pace: (N,) [s] time in the recording of each frame.
+        pace: (N,) [s] time in the recording of each frame; beyond its ends where a step is begun or finished.
         converged: (N,) the frame came to rest.
         told: what was assumed, done, or could not be.
     """
@@ -178,6 +181,7 @@ def retargeted(
     options = RetargetOptions() if options is None else options
     require_rate(options.quiet, performer.recording.rate)
     performer = performer.on_ground()
+    performer = whole_steps(performer) if options.whole_steps else performer
     mapping = guessed(performer.recording, rig, performer.parts) if mapping is None else mapping
     require_led(performer, rig, mapping)
     follower, times = _Follower(performer, rig, mapping, options.stride), performer.times

@@ -1,0 +1,142 @@
+"""Recordings that begin or end in the middle of a step: the step is begun on both feet, and finished.
+
+A robot sets off from rest and comes to rest, which nobody does on one foot in the middle of a stride. So the foot that
+swings comes down beside the other one, or ahead of it where it was already, while the body slows down until it stands
+over both, legs as at rest. Before a recording the same happens backwards. What is recorded in the air at either end is
+left out: nobody knows where it lands. A foot that is held still in the air is no step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...contacts.touching import LOWEST, USUAL
+from ...motion import SegmentPoses
+from ...person import SIDES
+from ...so3 import between, exp, log
+from ..anatomy import LEG, ROOT
+from .between import smooth_step
+from .performer import Performer
+
+SLOWING, STANDING = 0.4, 0.3
+"""[s] in which a body that goes on comes to rest, and for which it then stands on both feet."""
+AVERAGED = 0.04
+"""[s] over which its speed is taken where it breaks off."""
+LEVEL = np.array([1.0, 1.0, 0.0])
+
+
+def whole_steps(performer: Performer) -> Performer:
+    """The same with the steps begun and finished in the middle of which its recording begins and ends, which is told.
+
+    Args:
+        performer: on a floor that stands still.
+    """
+    stands = performer.stances()
+    grounded = np.flatnonzero(np.any(list(stands.values()), axis=0))
+    if not len(grounded):
+        return performer
+    first, last = int(grounded[0]), int(grounded[-1])
+    times, told = performer.times, []
+    for where, left_out in (("begins", times[first] - times[0]), ("ends", times[-1] - times[last])):
+        if left_out > 0.0:
+            told.append(f"the recording {where} in the air: {left_out:.2f} s are left out")
+    result = performer.part(slice(first, last + 1)) if told else performer
+    for where, what in (("ends", "finished"), ("begins", "begun")):
+        stands = result.stances()
+        swinging = [side for side in SIDES if _in_a_step(result, side, stands[side], where)]
+        if swinging:
+            result = _led_on(result, swinging, where)
+            lasts = SLOWING + STANDING
+            told.append(
+                f"the recording {where} in the middle of a step, which is {what} on both feet: {lasts:g} s more"
+            )
+    return replace(result, told=(*result.told, *told))
+
+
+def _in_a_step(performer: Performer, side: str, stands: np.ndarray, where: str) -> bool:
+    """Whether a foot moves through the air in the first or last frame."""
+    frame, beside = (-1, -2) if where == "ends" else (0, 1)
+    if stands[frame]:
+        return False
+    sole = performer.sole(side)[[frame, beside]]
+    speed = np.linalg.norm(sole[0] - sole[1], axis=1) / abs(performer.times[frame] - performer.times[beside])
+    return bool(speed.max() > USUAL.still)
+
+
+def _led_on(performer: Performer, swinging: list[str], where: str) -> Performer:
+    """The same, on until both feet stand, after its last frame or before its first one."""
+    recording = performer.recording
+    assert recording.positions is not None
+    step = float(np.median(np.diff(recording.times)))
+    way = slice(None) if where == "ends" else slice(None, None, -1)
+    rotations, positions = recording.rotations[way], recording.positions[way]
+    back = max(1, round(AVERAGED / step))
+    clock = step * np.arange(1, round((SLOWING + STANDING) / step) + 1)
+    share = np.clip(clock / SLOWING, 0.0, 1.0)
+    gone, ease = SLOWING / (back * step) * _gone(share), smooth_step(share)
+    shifts = _stood(performer, swinging, positions, back)
+    more_places = positions[-1] + gone[:, None, None] * (positions[-1] - positions[-1 - back])
+    more_places = more_places + ease[:, None, None] * shifts
+    turn = log(rotations[-1 - back].swapaxes(1, 2) @ rotations[-1])
+    more_turns = rotations[-1] @ exp(gone[:, None, None] * turn)
+    for column, straight in _straight(performer, rotations[-1]):
+        own = more_turns[:, column]
+        more_turns[:, column] = own @ exp(ease[:, None] * log(own.swapaxes(1, 2) @ straight))
+    for side in swinging:
+        foot, sole = _column(performer, side), performer.sole(side)[:, :, 2].min(axis=1)
+        corners = more_places[:, foot, None] + performer.soles[side] @ more_turns[:, foot].swapaxes(1, 2)
+        more_places[:, foot, 2] -= ease * (corners[:, :, 2].min(axis=1) - float(np.quantile(sole, LOWEST)))
+    both = np.concatenate([rotations, more_turns])[way], np.concatenate([positions, more_places])[way]
+    more = recording.times[-1] + clock if where == "ends" else recording.times[0] - clock[::-1]
+    ends = (recording.times, more) if where == "ends" else (more, recording.times)
+    longer = SegmentPoses(np.concatenate(ends), recording.names, *both, recording.rest)
+    contacts = performer.contacts
+    if contacts is not None:
+        standing = {side: (share >= 1.0) | (side not in swinging) for side in contacts}
+        contacts = {side: np.concatenate([known[way], standing[side]])[way] for side, known in contacts.items()}
+    return replace(performer, recording=longer, contacts=contacts)
+
+
+def _stood(performer: Performer, swinging: list[str], positions: np.ndarray, back: int) -> np.ndarray:
+    """By how much segments (B, 3) [m] move until both feet stand: a swinging foot no less far ahead than the other.
+
+    The rest of the body comes to stand over the middle between the feet.
+    """
+    feet = {side: _column(performer, side) for side in SIDES}
+    hips = [performer.recording.names.index(performer.parts[f"{side}_{LEG[0]}"]) for side in SIDES]
+    body = positions[:, hips].mean(axis=1)
+    went = (body[-1] - body[-1 - back]) * LEVEL
+    ahead = went / max(float(np.linalg.norm(went)), 1e-9)
+    shifts = np.zeros(positions.shape[1:])
+    for side in swinging:
+        other = feet[next(each for each in SIDES if each != side)]
+        shifts[feet[side]] = max(0.0, float((positions[-1, other] - positions[-1, feet[side]]) @ ahead)) * ahead
+    middle = np.mean([positions[-1, foot] + shifts[foot] for foot in feet.values()], axis=0)
+    rest = [column for column in range(positions.shape[1]) if column not in feet.values()]
+    shifts[rest] = (middle - body[-1]) * LEVEL
+    return shifts
+
+
+def _straight(performer: Performer, turns: np.ndarray) -> list[tuple[int, np.ndarray]]:
+    """Legs' segments, and their axes (3, 3) when they stand as at rest under a pelvis with axes among (B, 3, 3)."""
+    names, rest = performer.recording.names, performer.recording.rest
+    assert rest is not None
+    hips = [names.index(performer.parts[f"{side}_{LEG[0]}"]) for side in SIDES]
+    root = names.index(performer.parts[ROOT]) if ROOT in performer.parts else hips[0]
+    across = (rest.heads[hips[1]] - rest.heads[hips[0]]) * LEVEL
+    now = (turns[root] @ rest.rotations[root].T @ across) * LEVEL
+    heading = between(across, now)
+    parts = [performer.parts.get(f"{side}_{name}") for side in SIDES for name in LEG]
+    return [(names.index(part), heading @ rest.rotations[names.index(part)]) for part in parts if part is not None]
+
+
+def _column(performer: Performer, side: str) -> int:
+    """Which segment a foot is."""
+    return performer.recording.names.index(performer.parts[f"{side}_{LEG[-1]}"])
+
+
+def _gone(share: np.ndarray) -> np.ndarray:
+    """Way of what moves on with speed one at zero and is back at rest at one, without a jump of its acceleration."""
+    return np.asarray(share - share**3 * (6.0 - share * (8.0 - 3.0 * share)))
