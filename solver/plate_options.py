@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from .errors import UnknownName
 
 FREE_MOMENT, PLACE, BELONGING, STANDSTILL = "free-moment", "place", "belonging", "standstill"
-MASS, LAG = "mass", "lag"
+MASS, LAG, COUPLE = "mass", "lag", "couple"
 FINDINGS: Mapping[str, str] = {
     FREE_MOMENT: "sign of the free moment",
+    COUPLE: "vertical moment that the load alone makes",
     PLACE: "place of the plates in the plane",
     BELONGING: "forces and motion that do not belong together",
     STANDSTILL: "forces or markers that stand still",
@@ -33,6 +34,7 @@ class KnownLayout:
         shift: (3,) [m] by which they stand elsewhere than the file says, world.
         shifts: (3,) [m] of each plate, beyond that; none where no plate does.
         gains: factors of what each plate reads; none where all are right.
+        couple: [m] vertical moment that they read for every newton of load, though nothing twists them.
     """
 
     plates: tuple[str, ...]
@@ -40,6 +42,7 @@ class KnownLayout:
     shift: tuple[float, ...]
     shifts: tuple[tuple[float, ...], ...] = ()
     gains: tuple[float, ...] = ()
+    couple: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,6 +122,12 @@ class Wrenches:
         values = self.values * np.asarray(factors, float)[:, None]
         return Wrenches(self.times, self.frames, values, self.measured)
 
+    def less_couple(self, lever: float) -> Wrenches:
+        """A copy less a vertical moment of ``lever`` [m] times each sensor's vertical force."""
+        values = self.values.copy()
+        values[:, :, 5] -= lever * values[:, :, 2]
+        return Wrenches(self.times, self.frames, values, self.measured)
+
     def without(self, axes: Sequence[int]) -> Wrenches:
         """A copy in which these axes of the total count as not measured."""
         measured = np.array(self.measured)

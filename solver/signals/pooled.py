@@ -39,6 +39,16 @@ def block_fit(table: np.ndarray, target: np.ndarray, blocks: Sequence[np.ndarray
     return whole, np.sqrt(share * np.sum((others - others.mean(axis=0)) ** 2, axis=0))
 
 
+def jackknifed(sums: np.ndarray) -> tuple[float, float]:
+    """Ratio of the two columns' totals over blocks (B, 2), and its standard deviation; infinite for too few blocks."""
+    total, count = sums.sum(axis=0), len(sums)
+    others = total - sums
+    if count < LEAST_BLOCKS - 1 or not total[1] or not others[:, 1].all():
+        return float("nan"), float("inf")
+    left = others[:, 0] / others[:, 1]
+    return float(total[0] / total[1]), float(np.sqrt((count - 1) / count * np.sum((left - left.mean()) ** 2)))
+
+
 def pooled(values: Sequence[float], stds: Sequence[float] | np.ndarray) -> tuple[float, float]:
     """Mean weighted by variance and its std, inflated where the values scatter more than theirs promise (Birge)."""
     value, weight = np.asarray(values, float), np.asarray(stds, float) ** -2.0

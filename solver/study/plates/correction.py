@@ -22,12 +22,14 @@ class PlateCorrection:
         shift: (3,) [m] by which the plates stand elsewhere than the file says, world.
         shifts: (K, 3) [m] by which each plate does beyond that; no K where none does.
         gains: (K,) factors of what each plate reads; no K where all are right.
+        couple: [m] vertical moment that they read for every newton of load, though nothing twists them.
     """
 
     free_moment: float | None = 1.0
     shift: np.ndarray = field(default_factory=lambda: np.zeros(3))
     shifts: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
     gains: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    couple: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shift", frozen("shift", self.shift, (3,)))
@@ -44,6 +46,8 @@ class PlateCorrection:
             wrenches = wrenches.scaled(self.gains)
         if len(self.shifts):
             wrenches = wrenches.displaced(self.shifts)
+        if self.couple:
+            wrenches = wrenches.less_couple(self.couple)
         return wrenches.displaced(self.shift) if np.any(self.shift) else wrenches
 
 

@@ -7,7 +7,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...calibration.mass import AGREEMENT, MassEstimate
-from ...plate_options import AS_SHOWN, FREE_MOMENT, MASS, PLACE, KnownLayout, KnownOffset, KnownPlates, PlateOptions
+from ...plate_options import (
+    AS_SHOWN,
+    COUPLE,
+    FREE_MOMENT,
+    MASS,
+    PLACE,
+    KnownLayout,
+    KnownOffset,
+    KnownPlates,
+    PlateOptions,
+)
 from .correction import UNCHANGED, PlateCorrection
 from .finding import UNKNOWN_INTERVAL, Done, Finding
 
@@ -25,7 +35,7 @@ def known_plates(
     for plates, correction in corrections:
         shift, gains = (tuple(map(float, values)) for values in (correction.shift, correction.gains))
         shifts = tuple(tuple(map(float, own)) for own in correction.shifts)
-        layout = KnownLayout(plates, correction.free_moment, shift, shifts, gains)
+        layout = KnownLayout(plates, correction.free_moment, shift, shifts, gains, correction.couple)
         found.setdefault(plates, []).append(layout)
     layouts = tuple(alike[0] for alike in found.values() if len(set(alike)) == 1)
     groups = () if mass is None else mass.groups
@@ -56,7 +66,8 @@ def as_known(
         shift = mine.shift if options.overrules(PLACE) else np.array(known.shift)
         shifts = mine.shifts if options.overrules(PLACE) else np.reshape(known.shifts, (-1, 3))
         gains = mine.gains if options.overrules(MASS) else np.array(known.gains)
-        result[trial] = PlateCorrection(free, shift, shifts, gains)
+        couple = mine.couple if options.overrules(COUPLE) else known.couple
+        result[trial] = PlateCorrection(free, shift, shifts, gains, couple)
         sure = {f.kind for f in findings if trial in f.trials and f.done is not Done.UNCERTAIN}
         if free != mine.free_moment and FREE_MOMENT in sure:
             text = "the free moment has another sign than on the same plates in the recordings that were fitted"

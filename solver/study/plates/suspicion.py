@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from ...plate_options import MASS, PLACE, PlateOptions
+from ...plate_options import COUPLE, MASS, PLACE, PlateOptions
 from ...rig import Rig
 from ...trial import Trial
 from .correction import UNCHANGED, PlateCorrection
+from .couple import couple_findings
 from .each import each_findings
 from .finding import Finding
 from .free_moment import free_moment_findings
@@ -54,6 +55,12 @@ def suspect(rig: Rig, trials: Sequence[Trial], options: PlateOptions) -> Suspici
         if factor != 1.0:
             for name in finding.trials:
                 corrections[name] = replace(corrections.get(name, UNCHANGED), free_moment=factor)
+    turned = {name: correction.free_moment for name, correction in corrections.items()}
+    for finding, couple in couple_findings(items, turned, options.overrules(COUPLE)):
+        findings.append(finding)
+        if couple:
+            for name in finding.trials:
+                corrections[name] = replace(corrections.get(name, UNCHANGED), couple=couple)
     for finding, shift in place_findings(items, options.overrules(PLACE)):
         findings.append(finding)
         if shift.any():
