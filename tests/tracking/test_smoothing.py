@@ -19,7 +19,7 @@ from solver.tracking import Targets, Tracked, TrackingOptions, follow
 from solver.tracking.kinematics import Kinematics
 from solver.tracking.smoothing import SmoothingOptions, smooth
 from solver.tracking.smoothing.band import BlockBand
-from solver.tracking.smoothing.curves import com_curve, joint_curves, shown
+from solver.tracking.smoothing.curves import along_curves, com_curve, joint_curves, shown
 from solver.tracking.smoothing.noise import measurement_noise
 from solver.tracking.smoothing.roughness import difference_weights, roughness, smoothest, stiffness
 from solver.tracking.smoothing.soft import Pulls, SoftLinks
@@ -152,6 +152,21 @@ def test_slopes_are_how_the_curves_move(make: object) -> None:
             np.testing.assert_allclose((after.values - curve.values) / step, slope, atol=1e-5)
 
 
+@pytest.mark.parametrize("make", [lambda: human(1.75, 70.0, "male"), mixed_rig])
+def test_steps_along_the_curves_come_back_to_where_configurations_are(make: object) -> None:
+    """A step along the slopes and straight back to the sphere, however long, is the change that is told."""
+    rig = make()  # type: ignore[operator]
+    q = unfolded(rig, swinging(rig, 3))
+    steps = 4.0 * np.random.default_rng(4).standard_normal((3, rig.nv))
+    after = joint_curves(rig, integrate(rig, q, along_curves(rig, steps)))
+    for before, found in zip(joint_curves(rig, q)[1:], after[1:]):
+        wanted = before.values + (before.slopes @ steps[:, before.moves, None])[:, :, 0]
+        if before.values.shape[1] in (2, 4):
+            wanted /= np.linalg.norm(wanted, axis=1, keepdims=True)
+        sign = np.sign((wanted * found.values).sum(axis=1, keepdims=True))
+        np.testing.assert_allclose(found.values * (sign if wanted.shape[1] == 4 else 1.0), wanted, atol=1e-9)
+
+
 def test_noise_of_the_measurements_is_found() -> None:
     """White residuals of a known size are told their size, the share that a model took off given back."""
     draw = np.random.default_rng(1)
@@ -197,6 +212,45 @@ def test_missing_frames_are_bridged(rig: Rig, noisy: Markers, truth: np.ndarray)
     assert spread(rig, found.q[gap], truth[gap]) < 0.3 * spread(rig, held.q[gap], truth[gap])
     assert not found.tracked[gap].any()
     assert np.isnan(found.errors[gap]).all()
+
+
+def test_a_link_that_swings_while_nobody_sees_it_is_bridged(rig: Rig, noisy: Markers, truth: np.ndarray) -> None:
+    """A hand without markers for a third of a second, set out far from where it was: it is led across, not wound up."""
+    hand = np.array([name.startswith("left_hand") for name in noisy.names])
+    positions = np.array(noisy.positions)
+    positions[40:75, hand] = np.nan
+    targets = Targets.of_markers(rig, cloud(rig), Markers(noisy.times, noisy.names, positions))
+    held = follow(rig, targets, TrackingOptions())
+    moves = np.flatnonzero(Kinematics(rig).column_link == rig.index("left_hand"))
+    away = np.zeros((FRAMES, rig.nv))
+    away[40:75, moves] = [1.6, 0.4, -1.2]
+    found = smooth(rig, targets, replace(held, q=integrate(rig, held.q, away)))
+    left = np.abs(difference(rig, found.q, truth))
+    assert left[:, moves].max() < 0.1
+    assert np.delete(left, moves, axis=1).max() < 0.1
+
+
+def test_what_every_frame_shows_badly_many_show_well(rig: Rig, truth: np.ndarray) -> None:
+    """A hand with two markers near its axis turns as the frames together say, not as it would rest."""
+    turned = np.array(truth)
+    angle = 0.8 + 0.3 * np.sin(3.0 * np.arange(FRAMES) / 100.0)
+    hand = rig.index("left_hand")
+    moves = np.flatnonzero(Kinematics(rig).column_link == hand)
+    turn = np.zeros((FRAMES, rig.nv))
+    turn[:, moves] = angle[:, None] * np.array([0.0, 1.0, 0.0])
+    turned = integrate(rig, turned, turn)
+    kept = [a for a in cloud(rig) if a.link != "left_hand"]
+    first = next(a for a in cloud(rig) if a.link == "left_hand")
+    pair = [
+        replace(first, marker=f"left_hand_{k}", position=np.array([0.005, y, 0.0])) for k, y in ((0, 0.05), (1, 0.0))
+    ]
+    seen = seen_from(rig, [*kept, *pair], turned)
+    draw = np.random.default_rng(3)
+    noisy = Markers(seen.times, seen.names, seen.positions + NOISE * draw.standard_normal(seen.positions.shape))
+    targets = Targets.of_markers(rig, [*kept, *pair], noisy)
+    start = follow(rig, targets, TrackingOptions())
+    before, after = (difference(rig, motion, turned)[:, moves] for motion in (start.q, smooth(rig, targets, start).q))
+    assert np.sqrt(np.mean(after**2)) < 0.5 * np.sqrt(np.mean(before**2))
 
 
 def test_limits_are_never_left(rig: Rig, noisy: Markers) -> None:

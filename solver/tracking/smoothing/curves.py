@@ -19,6 +19,7 @@ from ..targets import Targets
 
 HALVES = 0.5 * np.eye(4)[:3]
 """Change of the unit quaternion per radian about each axis of the link."""
+TINY = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,24 @@ def joint_curves(rig: Rig, q: np.ndarray) -> list[Curve]:
             result.append(Curve(values, np.stack([-values[:, 1], values[:, 0]], axis=1)[:, :, None], moves))
         else:
             result.append(Curve(values, np.broadcast_to(np.eye(joint.nv), (len(q), joint.nq, joint.nv)), moves))
+    return result
+
+
+def along_curves(rig: Rig, changes: np.ndarray) -> np.ndarray:
+    """Changes (N, nv) of the joints where steps (N, nv) along their curves' slopes lead.
+
+    The slope of a rotation's curve leaves the sphere that the curve lies on. Where it leads is taken straight back, by
+    the arc's tangent: what would be thirteen turns of a joint along the arc, as across gaps it was, is less than half
+    a turn, and the curve's own linearisation holds farther.
+    """
+    result = changes.copy()
+    for joint, _, moves in joint_places(rig):
+        if joint.kind == "continuous":
+            result[:, moves] = np.arctan(changes[:, moves])
+        elif joint.kind in ("free", "spherical"):
+            turn = slice(moves.stop - 3, moves.stop)
+            length = np.maximum(np.linalg.norm(changes[:, turn], axis=1, keepdims=True), TINY)
+            result[:, turn] *= 2.0 * np.arctan(0.5 * length) / length
     return result
 
 
