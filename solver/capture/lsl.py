@@ -148,7 +148,7 @@ class LslReceiver:
 
 def _library() -> Any:
     try:
-        import pylsl  # type: ignore[import-not-found]
+        import pylsl
     except (ImportError, RuntimeError, OSError) as error:
         words = "is not installed" if isinstance(error, ImportError) else f"cannot be loaded ({error})"
         raise MissingDependency(f"LSL streams need the library pylsl, which {words}: pip install pylsl; streams of "
