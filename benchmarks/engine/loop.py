@@ -12,14 +12,14 @@ from solver.identification.identify import IdentifyOptions, identify
 from solver.inertials import InertialParameters
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
-from solver.signals import PRESETS, Shaken, low_pass, noise_floor, smooth_motion
+from solver.signals import PRESETS, Shaken, lighter, low_pass, noise_floor, smooth_motion
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 
 from .performance import Performance
 
-TRIAL_RATE = 50.0
-"""[1/s] at which frames are used, the paper's sampling of a dance."""
+TRIAL_RATE = 100.0
+"""[1/s] at which frames are used: above twice what lightly filtered coordinates still hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,26 +80,29 @@ class Found:
 
 
 def sensed(rig: Rig, performance: Performance, sensors: Sensors, seed: int) -> Trial:
-    """What an experimenter gets: noisy angles, root pose and plates, filtered alike and thinned out."""
+    """What an experimenter gets: noisy angles, root pose and plates, filtered lightly and thinned out; the equations
+    pass the preset.
+    """
     generator = np.random.default_rng(seed)
     motion, preset = performance.motion, PRESETS[sensors.preset]
     scale = np.full(rig.model.nv, sensors.angle)
     scale[:3] = sensors.position
     noise = scale * generator.standard_normal((len(motion), rig.model.nv))
     q = np.array([pin.integrate(rig.model, frame, step) for frame, step in zip(motion.q, noise)])
-    smooth = smooth_motion(rig, motion.times, q, preset)
+    light = lighter(preset, TRIAL_RATE)
+    smooth = smooth_motion(rig, motion.times, q, light)
     weight = performance.standing[:, 2].sum()
     spread = sensors.force * weight * np.repeat([1.0, motion.q[0, 2]], 3)
     plates = performance.plates.values + spread * generator.standard_normal(performance.plates.values.shape)
-    plates = low_pass(plates.reshape(len(motion), -1), motion.rate, preset).reshape(plates.shape)
+    plates = low_pass(plates.reshape(len(motion), -1), motion.rate, light).reshape(plates.shape)
     every = max(1, round(motion.rate / TRIAL_RATE))
     thinned = slice(None, None, every)
     thin = smooth.frames(thinned)
     wrenches = Wrenches(thin.times, performance.plates.frames, plates[::every])
     floor = noise_floor(rig, motion.times, q, preset)
-    copies = () if floor is None else Shaken(rig, motion.times, q, preset, floor, "dance")
+    copies = () if floor is None else Shaken(rig, motion.times, q, light, floor, "dance")
     shaken_too = tuple(copy.frames(thinned) for copy in copies)
-    return Trial("dance", thin, wrenches, np.ones(len(thin), bool), shaken=shaken_too)
+    return Trial("dance", thin, wrenches, np.ones(len(thin), bool), shaken=shaken_too, preset=preset)
 
 
 def close_loop(rig: Rig, performance: Performance, truth: InertialParameters, sensors: Sensors, seed: int = 0) -> Found:

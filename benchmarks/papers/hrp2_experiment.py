@@ -34,7 +34,7 @@ from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hrp2
-from solver.signals import PRESETS, low_pass, resample, settling_time, smooth_motion
+from solver.signals import PRESETS, lighter, low_pass, resample, settling_time, smooth_motion
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 
@@ -205,7 +205,7 @@ def _score(rig: Rig, start: np.ndarray, plan: Excitation, seed: int) -> float:
 
 
 def _record(robot: Robot, motion: Motion, name: str, seed: int) -> Trial:
-    """What the sensors tell of a motion, filtered at 20 Hz both ways."""
+    """What the sensors tell of a motion; both sides of the equations are filtered at 20 Hz, the coordinates less."""
     rig, model = robot.rig, robot.rig.model
     generator = np.random.default_rng((seed, len(name), 22))
     count = len(motion)
@@ -234,12 +234,13 @@ def _record(robot: Robot, motion: Motion, name: str, seed: int) -> Trial:
         pin.forwardKinematics(model, data, q[frame])
         for k, foot in enumerate(feet):
             seen[frame, k] = data.oMi[foot].act(pin.Force(in_feet[k] + noise[frame, k])).vector
-    filtered = smooth_motion(rig, motion.times, q, PRESET)
-    measured = resample(_wrenches(motion, seen), filtered.times, PRESET)
+    light = lighter(PRESET, RATE)
+    filtered = smooth_motion(rig, motion.times, q, light)
+    measured = resample(_wrenches(motion, seen), filtered.times, light)
     edge = int(np.ceil(settling_time(PRESET) * RATE))
     counted = np.ones(len(filtered), bool)
     counted[:edge] = counted[-edge:] = False
-    return Trial(name, filtered, measured, counted)
+    return Trial(name, filtered, measured, counted, preset=PRESET)
 
 
 def _foot_wrenches(robot: Robot, motion: Motion) -> np.ndarray:

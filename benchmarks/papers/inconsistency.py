@@ -1,7 +1,7 @@
 """How often plain least squares is no body at all, and the constrained methods never: jovic2016's reason to exist.
 
 Simulated people (see `volunteer`), each moving for 24 s; joint angles with white noise of 3 mrad and the root's place
-with 1 mm, plates with 1 N and 1 N m, everything filtered at 6 Hz. And every real trial given.
+with 1 mm, plates with 1 N and 1 N m, both sides of the equations filtered at 6 Hz. And every real trial given.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from solver.identification.identify import METHODS, IdentifyOptions, method_of, 
 from solver.inertials import InertialParameters
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
-from solver.signals import PRESETS, low_pass, settling_time, smooth_motion
+from solver.signals import PRESETS, lighter, low_pass, settling_time, smooth_motion
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 
@@ -69,16 +69,14 @@ def simulated_trial(seed: int) -> tuple[Rig, Trial, InertialParameters]:
     q = np.array([pin.integrate(model, row, step) for row, step in zip(motion.q, noise)])
     wrench = predicted_wrench(rig, motion, person.truth, axes="world")
     wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
-    wrench = low_pass(wrench + WRENCH * generator.standard_normal(wrench.shape), RATE, PRESET)
-    filtered = smooth_motion(rig, motion.times, q, PRESET)
+    light = lighter(PRESET, RATE)
+    wrench = low_pass(wrench + WRENCH * generator.standard_normal(wrench.shape), RATE, light)
+    filtered = smooth_motion(rig, motion.times, q, light)
     edge = int(np.ceil(settling_time(PRESET) * RATE))
     counted = np.ones(len(filtered), bool)
     counted[:edge] = counted[-edge:] = False
-    return (
-        rig,
-        Trial(f"simulated {seed}", filtered, Wrenches(motion.times, ("plates",), wrench[:, None]), counted),
-        person.truth,
-    )
+    measured = Wrenches(motion.times, ("plates",), wrench[:, None])
+    return rig, Trial(f"simulated {seed}", filtered, measured, counted, preset=PRESET), person.truth
 
 
 def tally(cases: Sequence[tuple[Rig, Sequence[Trial]]]) -> Mapping[str, Tally]:
