@@ -16,6 +16,8 @@ LINKS = ("pelvis", "torso", "head", *(f"{side}_{name}" for chain in CHAINS for s
 """The fifteen links, depth first."""
 TRUNKS = ("one", "three")
 """A trunk of pelvis and torso, or of pelvis, abdomen and thorax; the thorax keeps the name of the torso."""
+GIRDLE = ("clavicle", "scapula")
+"""Segments between torso and upper arm of a person with a shoulder girdle."""
 SHOULDERS = ("fixed", "girdle")
 """Upper arms that hang on the torso, or on clavicle and scapula."""
 STATURES, MASSES = (0.4, 2.8), (2.0, 500.0)

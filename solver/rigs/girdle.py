@@ -14,11 +14,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..person import GIRDLE
 from .anthropometry import SegmentInertia, consistent
 from .assets import read_asset
 
-CLAVICLE, SCAPULA = "clavicle", "scapula"
-GIRDLE = (CLAVICLE, SCAPULA)
+CLAVICLE, SCAPULA = GIRDLE
 OUTWARDS = {"right": np.array([1.0, -1.0, 1.0]), "left": np.array([1.0, 1.0, 1.0])}
 """From forwards, outwards, up to link axes."""
 

@@ -20,13 +20,13 @@ import numpy as np
 
 from ..dynamics import link_poses
 from ..errors import InvalidValue
-from ..person import SEXES, SHOULDERS, SIDES, TRUNKS, require_person
+from ..person import GIRDLE, SEXES, SHOULDERS, SIDES, TRUNKS, require_person
 from ..rig import Rig
 from ..shape import Shape
 from .anthropometry import TABLES, Segment, SegmentInertia, segment_inertia, split_trunk, stacked
 from .assembly import Body, assemble
 from .assets import read_asset
-from .girdle import GIRDLE, girdle_axes, with_girdle
+from .girdle import girdle_axes, with_girdle
 from .human_shape import girth, segment_box, segment_shapes, soles
 from .skeleton import ABDOMEN, LATERAL, Skeleton, build_skeleton
 

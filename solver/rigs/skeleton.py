@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 
 from ..errors import InvalidValue, UnknownLink, UnknownName
-from ..person import CHAINS, LINKS, SIDES
+from ..person import CHAINS, GIRDLE, LINKS, SIDES
 from .assets import read_asset
-from .girdle import CLAVICLE, GIRDLE, SCAPULA, girdle_joints
+from .girdle import CLAVICLE, SCAPULA, girdle_joints
 
 CENTRAL_LENGTHS = ("pelvis_width", "pelvis_height", "torso", "shoulder_width", "head")
 SIDED_LENGTHS = ("shoulder_drop", "upper_arm", "forearm", "hand", "thigh", "shank", "foot", "ankle_height")

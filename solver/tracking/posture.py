@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..dynamics import difference
+from ..person import GIRDLE
 from ..qp.pivoting import Box
 from ..rig import ROOT_NV, Rig
 from ..so3 import right_jacobian, to_matrix
@@ -19,6 +20,9 @@ HALF_TURN = 9.0
 """[rad^2] Square of a turn beyond which the other rotation vector of an orientation may be the nearer one."""
 
 
+STIFF = 100.0
+"""Factor on the price of a turn of clavicle or scapula: they keep within 0.2 rad (standard deviation) of rest, where
+other joints are believed to keep within 2 rad."""
 HURRY = 1e4
 """[rad/s] A speed that bounds nothing."""
 
@@ -26,20 +30,22 @@ HURRY = 1e4
 class Posture:
     """Pull of the joints towards neutral, smooth everywhere (also where a rotation vector jumps).
 
-    An angle costs its square; a spherical joint costs half the squared distance of each of its axes from neutral,
-    which is the squared turn while small. Links in ``free_twist`` pay only for their z axis, fully.
+    An angle costs its square, of a shoulder girdle `STIFF` times it; a spherical joint costs half the squared distance
+    of each of its axes from neutral, which is the squared turn while small. Links in ``free_twist`` pay only for their
+    z axis, fully.
     """
 
     def __init__(self, rig: Rig, free_twist: Sequence[str] = ()) -> None:
         joints = rig.model.joints
         moving = range(2, rig.model.njoints)
         spherical = [j for j in moving if joints[j].nq == 4 and joints[j].nv == 3]
-        single = [j for j in moving if joints[j].nq == 1]
+        single = [(j, k) for j in moving if joints[j].nq == joints[j].nv for k in range(joints[j].nv)]
         self._quaternions = np.array([[joints[j].idx_q + k for k in range(4)] for j in spherical], int).reshape(-1, 4)
         turns = np.array([[joints[j].idx_v + k for k in range(3)] for j in spherical], int).reshape(-1, 3)
         self._turns = turns
-        self._angles = np.array([joints[j].idx_q for j in single], int)
-        self._rates = np.array([joints[j].idx_v for j in single], int)
+        self._angles = np.array([joints[j].idx_q + k for j, k in single], int)
+        self._rates = np.array([joints[j].idx_v + k for j, k in single], int)
+        self._stiff = np.array([STIFF if rig.links[j - 1].endswith(GIRDLE) else 1.0 for j, _ in single])
         free = np.array([rig.links[j - 1] in free_twist for j in spherical], bool)
         self._shares = np.where(free[:, None], [0.0, 0.0, 1.0], [0.5, 0.5, 0.5]).reshape(-1, 3)
         """(S, 3): price of each axis."""
@@ -52,20 +58,20 @@ class Posture:
     def cost(self, q: np.ndarray) -> float:
         """Sum of squared distances from neutral [rad^2]."""
         diagonals = np.diagonal(to_matrix(q[self._quaternions]), axis1=1, axis2=2)
-        return float(2.0 * (self._shares * (1.0 - diagonals)).sum() + (q[self._angles] ** 2).sum())
+        return float(2.0 * (self._shares * (1.0 - diagonals)).sum() + self._stiff @ q[self._angles] ** 2)
 
     @property
     def prices(self) -> np.ndarray:
         """(nv,) what a step costs by the pull's Gauss-Newton terms, which are diagonal."""
         result = np.zeros(self._size)
-        result[self._rates] = 1.0
+        result[self._rates] = self._stiff
         result[self._turns] = np.diagonal(self._stiffness, axis1=1, axis2=2)
         return result
 
     def pull(self, q: np.ndarray) -> np.ndarray:
         """(..., nv) towards neutral, of configurations (..., nq): minus half the slope of the cost."""
         result = np.zeros((*q.shape[:-1], self._size))
-        result[..., self._rates] = -q[..., self._angles]
+        result[..., self._rates] = -self._stiff * q[..., self._angles]
         if len(self._turns):
             turned = q[..., self._quaternions]
             ahead, behind = turned[..., [1, 2, 0]], turned[..., [2, 0, 1]]

@@ -12,9 +12,10 @@ from solver.differences import differences
 from solver.dynamics import link_poses
 from solver.feasibility.collisions import CollisionDetector
 from solver.formats.urdf_writer import write_urdf
+from solver.person import GIRDLE
 from solver.rig import Rig
 from solver.rigs import from_urdf, human
-from solver.rigs.girdle import GIRDLE, gap
+from solver.rigs.girdle import gap
 from solver.scene.rig import read_rig, write_rig
 
 MIRROR = np.array([1.0, -1.0, 1.0])

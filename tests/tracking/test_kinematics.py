@@ -84,6 +84,22 @@ def test_posture_gradient_is_that_of_its_cost(rig: Rig) -> None:
         assert gradient[column] == pytest.approx(-0.5 * (up - down) / (2.0 * size), abs=1e-7)
 
 
+def test_every_joint_of_a_girdle_is_pulled_to_rest() -> None:
+    """The joints of a trunk of three and of a girdle, with two axes or one, have the pull that their cost tells, and a
+    girdle's is stiffer.
+    """
+    rig = human(1.7, 60.0, "female", trunk="three", shoulders="girdle")
+    test_posture_gradient_is_that_of_its_cost(rig)
+    prices = dict(zip(rig.links, np.split(Posture(rig).prices, starts_of(rig)[1:])))
+    assert (prices["abdomen"] == 1.0).all()
+    assert (prices["left_clavicle"] == prices["right_scapula"][0]).all()
+    assert prices["right_scapula"][0] > 10.0 * prices["left_forearm"][0] > 0.0
+
+
+def starts_of(rig: Rig) -> list[int]:
+    return [rig.model.joints[k + 1].idx_v for k in range(len(rig.links))]
+
+
 def test_a_hand_turned_about_its_axis_costs_nothing(rig: Rig) -> None:
     """Free twist leaves pronation to the markers."""
     joint = rig.model.joints[rig.joint("left_hand")]
