@@ -11,7 +11,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -30,7 +30,7 @@ from solver.rigs import hoap3, hrp2
 from solver.threads import one_blas_thread
 
 from . import checks
-from .figures import dance_identifies, fixed_base, jump, repairs
+from .figures import dance_identifies, fixed_base, foreign_humanoids, jump, repairs
 from .figures.figure import Figure, at_least, at_most, heading, missing, passed, row, summary
 from .figures.plain_motions import random_postures, squats, steps
 
@@ -49,6 +49,7 @@ RANDOM_SECONDS = 150.0
 QUICK_LEAVES_OUT = (
     "the 60 postures (4 instead, mostly steps between them: their rows are for information only), "
     "5 of 6 periods of the planar example, "
+    "foreign humanoids, "
     "plain motions beside HOAP-3's dance, robots and other seeds beside random motion (a person's 4 postures beside "
     "24 s instead of 12 beside 60, for information), MuJoCo"
 )
@@ -97,6 +98,8 @@ def main(arguments: Sequence[str]) -> int:
         tell(fixed_base.figures(options.quick))
         tell(repairs.figures(options.quick))
         tell([] if options.quick else jump.figures())
+        for figure in foreign_figures(options.quick, options.no_engine):
+            tell([figure])
         tell(engine_figures(rig, dance, options.quick or options.no_engine, options.engine_postures))
     print(f"\n{summary(figures)}\n{time.perf_counter() - began:.0f} s")
     return 0 if passed(figures) else 1
@@ -243,6 +246,15 @@ def comparison_figures(rig: Rig, dance: Dance, options: DanceOptions) -> list[Fi
         )
         result.append(Figure(what, data, ratio, "", must, aim, note))
     return result
+
+
+def foreign_figures(quick: bool, no_engine: bool) -> Iterator[Figure]:
+    """Humanoids that nobody here drew: danced, judged by the second opinion, played in MuJoCo."""
+    if quick:
+        return
+    yield from foreign_humanoids.dance_figures()
+    if not no_engine:
+        yield from foreign_humanoids.play_figures()
 
 
 def engine_figures(rig: Rig, dance: Dance, left_out: bool, postures: int) -> list[Figure]:

@@ -10,6 +10,7 @@ import argparse
 import os
 import sys
 import time
+import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -43,6 +44,8 @@ RATE, PLAY_RATE = 200.0, 500.0
 SEEDS = (0, 1)
 AXIS = 1e-3
 """Share of the mean link's mass that a link without mass, an axis of a compound joint, has in the simulator."""
+TOUCHING = ("Adjacent", "Default")
+"""Reasons in an SRDF for pairs that touch by construction."""
 KEPT = -1e-6
 """A margin down to this is kept: rounding."""
 
@@ -78,6 +81,18 @@ def found(name: str) -> Path | None:
     return next((path for place in places() if (path := place.joinpath(*FOREIGN[name])).is_file()), None)
 
 
+def listed(path: Path) -> list[tuple[str, str]]:
+    """Pairs that touch as the robot is built, by its maker's SRDF beside its file.
+
+    Adjacent ones, and those that its maker found touching in the default posture; not those that he never saw touching.
+    """
+    name = ET.parse(path).getroot().get("name")
+    files = [found for folder in path.resolve().parents[1:3] for found in sorted(folder.glob("srdf/*.srdf"))]
+    roots = [root for root in (ET.parse(file).getroot() for file in files) if root.get("name") == name]
+    said = [own for root in roots for own in root.iter("disable_collisions") if own.get("reason") in TOUCHING]
+    return [(own.get("link1", ""), own.get("link2", "")) for own in said]
+
+
 @cache
 def tried(name: str, seed: int) -> Tried:
     """Read, dance with one posture on each footing, judge."""
@@ -93,7 +108,8 @@ def tried(name: str, seed: int) -> Tried:
         return Tried(rig, None, str(error), str(error), time.process_time() - began)
     limits = rig.limits
     unstated = [kind for kind, given in (("torque", limits.torque), ("speed", limits.speed)) if np.isinf(given).all()]
-    findings = Judge(path, places(), dance.checks.friction, unstated).findings(record_of(rig, dance))
+    judge = Judge(path, places(), dance.checks.friction, unstated, listed(path))
+    findings = judge.findings(record_of(rig, dance))
     wrong = [str(finding) for finding in findings if finding.margin < KEPT]
     if not dance.complete:
         lost = [note for note in dance.notes if "left out" in note or "wanted" in note]

@@ -130,16 +130,18 @@ class CollisionDetector(PairDistances):
     def __init__(self, rig: Rig, options: CheckOptions) -> None:
         excluded = set(collision_pairs(rig, (*options.excluded, *rig.excluded)))
         wanted = tuple(pair for pair in collision_pairs(rig, options.pairs) if pair not in excluded)
-        touching, unavoidable = _constructed(rig, wanted, options.reach)
+        touching, forgiven = _constructed(rig, wanted, options.reach)
         super().__init__(rig, tuple(pair for pair in wanted if pair not in touching), options.reach)
-        self.forgiven = np.array([unavoidable.get(pair, 0.0) for pair in self.pairs])
+        self.forgiven = np.array([forgiven.get(pair, 0.0) for pair in self.pairs])
         self.notes = collision_shapes(rig)[1]
         if touching:
             names = ", ".join(map(_said, touching))
             self.notes += (f"Not checked because they touch by construction, wherever their joints are: {names}",)
-        if unavoidable:
-            deep = ", ".join(f"{_said(pair)} ({length(depth)})" for pair, depth in unavoidable.items())
-            self.notes += (f"Overlap in every posture, so may overlap as deep as in the neutral one: {deep}",)
+        if forgiven:
+            deep = ", ".join(f"{_said(pair)} ({length(depth)})" for pair, depth in forgiven.items())
+            self.notes += (
+                f"Near each other or overlapping in every posture, so may overlap by what stands here: {deep}",
+            )
 
 
 @lru_cache(maxsize=8)

@@ -6,14 +6,19 @@ import numpy as np
 
 from ..coordinates import joint_places, to_manifold
 from ..rig import ROOT_NV, Rig
-from .pairs import LinkPair, relatives
+from .pairs import LinkPair, close_relatives, relatives
 
 SAMPLES = 96
 """Postures that are looked at, the neutral one among them."""
 ALWAYS_NEAR = 0.005
-"""[m] Links that no posture parts by more (in a compound joint: not the neutral one) touch by construction."""
+"""[m] Links that no posture parts by more touch by construction; in a compound joint: see below."""
 CONSTANT = 0.005
 """[m] A distance that varies by no more is the same in every posture."""
+MOSTLY = 0.75
+"""Share of the postures in which links of one compound joint overlap by construction."""
+SOCKET = 0.003
+"""[m] As how far apart links are shown whose sockets leave them less in the middle of all postures: designed motion
+keeps 2 mm (the check's slack)."""
 UNKNOWN_RANGE = 0.8
 """[rad, m] to each side of zero, for joints whose range is not known."""
 
@@ -37,23 +42,26 @@ def sampled_postures(rig: Rig) -> np.ndarray:
 def by_construction(
     rig: Rig, pairs: tuple[LinkPair, ...], distances: np.ndarray
 ) -> tuple[tuple[LinkPair, ...], dict[LinkPair, float]]:
-    """Pairs that touch by construction, and the overlap [m] of pairs that overlap more or less in every posture.
+    """Pairs that touch by construction, and what is forgiven [m] to pairs that are near each other in every posture.
 
-    The first lie at one distance, or nestle in one compound joint where every joint is at zero: their hulls say more
-    than they are. The others may overlap no deeper than they do in the neutral posture.
+    The first lie at one distance, or nestle: with two joints between them where every joint is at zero, in one compound
+    joint or coupled mechanism where they overlap in most postures, so that their shapes say more than the links are.
+    Others of one compound joint that lie in each other's sockets, a hair apart, are watched (an upper arm hits the
+    chest), that hair shown as `SOCKET`. Others that overlap in every posture may do so as deep as in the neutral one.
 
     Args:
         rig: whose links.
         pairs: P of them.
         distances: (N, P) [m] in the `sampled_postures`.
     """
-    related = relatives(rig)
-    touching, unavoidable = [], {}
+    related, close = relatives(rig), close_relatives(rig)
+    touching, forgiven = [], {}
     for pair, values in zip(pairs, distances.T):
+        at = rig.index(pair[0]), rig.index(pair[1])
         near = values.max(initial=-np.inf) < ALWAYS_NEAR
-        compound = related[rig.index(pair[0]), rig.index(pair[1])]
-        if (compound and values[0] < ALWAYS_NEAR) or (near and np.ptp(values) <= CONSTANT):
+        nestled = (close[at] and values[0] < ALWAYS_NEAR) or (related[at] and (values < 0.0).mean() >= MOSTLY)
+        if nestled or (near and np.ptp(values) <= CONSTANT):
             touching.append(pair)
         elif near:
-            unavoidable[pair] = max(0.0, -float(values[0]))
-    return tuple(touching), unavoidable
+            forgiven[pair] = max(0.0, SOCKET - float(np.median(values)) if related[at] else -float(values[0]))
+    return tuple(touching), {pair: depth for pair, depth in forgiven.items() if depth > 0.0}

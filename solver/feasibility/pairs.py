@@ -77,17 +77,22 @@ def _paper(rig: Rig) -> list[LinkPair]:
 def _neighbours(rig: Rig) -> np.ndarray:
     """(L, L) True for links that one joint or one mechanism of coupled joints connects, or a cluster of joints.
 
-    Links of a cluster that both have meshes are no neighbours for that: an upper arm hits the chest. Solids drawn for
-    them are too rough to tell.
+    Links of a cluster or a mechanism that both have meshes are no neighbours for that: an upper arm hits the chest, a
+    finger its bracket. Solids drawn for them are too rough to tell.
     """
     meshed = {shape.link for shape in rig.shapes if shape.kind == "mesh"}
     exact = np.array([link in meshed for link in rig.links])
-    return (joints_between(rig) <= 1) | (_clustered(rig) & ~(exact[:, None] & exact)) | _coupled(rig)
+    return (joints_between(rig) <= 1) | ((_clustered(rig) | coupled(rig)) & ~(exact[:, None] & exact))
 
 
 def relatives(rig: Rig) -> np.ndarray:
     """(L, L) True for links of one compound joint: what nestles there nestles by construction."""
-    return (joints_between(rig) <= CLOSE_RELATIVES) | _clustered(rig)
+    return close_relatives(rig) | _clustered(rig) | coupled(rig)
+
+
+def close_relatives(rig: Rig) -> np.ndarray:
+    """(L, L) True for links with two joints between them at most: one turns in a socket of the other."""
+    return joints_between(rig) <= CLOSE_RELATIVES
 
 
 def _clustered(rig: Rig) -> np.ndarray:
@@ -96,7 +101,7 @@ def _clustered(rig: Rig) -> np.ndarray:
     return _spread(rig, centres) <= CLUSTER * float(np.linalg.norm(np.ptp(centres, axis=0)))
 
 
-def _coupled(rig: Rig) -> np.ndarray:
+def coupled(rig: Rig) -> np.ndarray:
     """(L, L) True for links that one source moves, such as the fingers of a gripper, and for those that carry them."""
     result = np.zeros((len(rig.links), len(rig.links)), bool)
     mechanisms: dict[str, set[int]] = {}

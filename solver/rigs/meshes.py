@@ -1,9 +1,11 @@
-"""Mesh files of a URDF: where they are, and the convex hull of what is in them."""
+"""Mesh files of a robot: where they are, what is in them, and the convex hull of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
@@ -12,6 +14,23 @@ from ..errors import BackendError, InputError, MissingDependency
 from ..shape import Shape
 
 SCHEMES = ("package://", "model://")
+
+
+@dataclass(frozen=True, slots=True)
+class MeshSource:
+    """A mesh file, and where it stands in its link.
+
+    Attributes:
+        path: of the file.
+        scale: (3,).
+        rotation: (3, 3) its axes in the link's.
+        position: (3,) [m] its origin, link frame.
+    """
+
+    path: Path
+    scale: np.ndarray
+    rotation: np.ndarray
+    position: np.ndarray
 
 
 def resolve(uri: str, urdf: Path, packages: Sequence[Path]) -> Path | None:
@@ -35,21 +54,35 @@ def resolve(uri: str, urdf: Path, packages: Sequence[Path]) -> Path | None:
     return path if path.is_file() else None
 
 
+def load_mesh(path: Path, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (V, 3) [m] and triangles (F, 3) of a mesh file.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    mesh = _loaded(path, scale)
+    corners = [(t[0], t[1], t[2]) for t in map(mesh.tri_indices, range(mesh.num_tris))]
+    return np.array(mesh.vertices()), np.array(corners, int).reshape(-1, 3)
+
+
 def load_hull(link: str, path: Path, scale: np.ndarray) -> Shape:
     """Convex hull of a mesh file as a shape in the mesh's own frame (the caller places it).
 
     Raises:
         InputError: the file cannot be read or holds no solid.
     """
+    return hull(link, np.array(_loaded(path, scale).vertices()), path)
+
+
+def _loaded(path: Path, scale: np.ndarray) -> Any:
     try:
         import coal
     except ImportError as error:
         raise MissingDependency("reading meshes needs coal: `pip install coal`") from error
     try:
-        vertices = np.array(coal.MeshLoader().load(str(path), scale).vertices())
+        return coal.MeshLoader().load(str(path), scale)
     except (RuntimeError, ValueError, BackendError) as error:
         raise InputError(path, f"is no mesh that can be read ({error})") from error
-    return hull(link, vertices, path)
 
 
 def hull(link: str, vertices: np.ndarray, path: Path) -> Shape:

@@ -26,6 +26,7 @@ from ..inertials import InertialParameters
 from ..joints import Joint, Limits, rest_of
 from ..rig import GRAVITY, UNLIMITED, Rig
 from .names import mirrored_pairs, named_pairs
+from .nestled import in_pieces
 from .soles import sole_of
 from .urdf_document import LIMITED_TYPES, UrdfDocument, read_urdf
 from .urdf_geometry import MESH_POLICIES, Geometry, boxes_and_tips, find_feet, read_geometry
@@ -62,7 +63,7 @@ def from_urdf(
         path: the URDF.
         packages: folders in which ``package://name/...`` is looked for, before the folders above the file.
         meshes: ``"found"`` reads the meshes that exist and notes those that do not, ``"required"`` insists on all,
-            ``"none"`` reads none. Meshes become convex hulls.
+            ``"none"`` reads none. Meshes become convex hulls, in pieces where links lie in the hulls of others.
         feet: URDF links that touch the ground; by default those named foot, sole, toe (or ankle) that are lowest with
             every joint at zero, or else the lowest ends. Their soles are what is flat at their bottom.
         base_link: link at which wrenches are to be expressed, kept in the provenance; the root by default.
@@ -93,7 +94,8 @@ def from_urdf(
     folders = [Path(folder) for folder in packages]
     geometry = read_geometry(document, bodies, folders, meshes)
     rest = rest_of(joints)
-    boxes, tips = boxes_and_tips(joints, rest[1], geometry.shapes, prior)
+    shapes = in_pieces(geometry.shapes, geometry.sources, joints, links, rest)
+    boxes, tips = boxes_and_tips(joints, rest[1], shapes, prior)
     limits, limit_notes = _limits(document, joints)
     alike = _alike(limits.torque)
     weak = alike is not None and alike < WEAKEST * GRAVITY * prior.total_mass * float(np.ptp(rest[1][:, 2]))
@@ -105,8 +107,8 @@ def from_urdf(
     pairs, apart = mirrored_pairs(named_pairs(links), dict(zip(links, rest[1])))
     mirrored = {link for pair in pairs for link in pair}
     named = None if feet is None else _carriers(feet, merged)
-    standing = find_feet(joints, rest, merged, geometry.shapes, mirrored) if named is None else named
-    soles = [sole_of(link, rest[0][links.index(link)], geometry.shapes) for link in standing]
+    standing = find_feet(joints, rest, merged, shapes, mirrored) if named is None else named
+    soles = [sole_of(link, rest[0][links.index(link)], shapes) for link in standing]
     contacts = tuple(sole for sole in soles if sole is not None)
     if base_link is not None:
         base_link = _carriers([base_link], merged)[0]
@@ -128,7 +130,7 @@ def from_urdf(
         limits=limits,
         contacts=contacts,
         pairs=tuple(pairs),
-        shapes=geometry.shapes,
+        shapes=shapes,
         tips=tips,
         notes=tuple(notes),
         provenance={

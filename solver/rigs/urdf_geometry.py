@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..inertials import InertialParameters
 from ..joints import Joint
 from ..shape import Shape
-from .meshes import cylinder, load_hull, resolve
+from .meshes import MeshSource, cylinder, load_hull, resolve
 from .soles import bottom_points
 from .solids import bounds
 from .urdf_document import UrdfDocument
@@ -39,12 +39,14 @@ class Geometry:
 
     Attributes:
         shapes: in the frames of the moving links.
+        sources: of each shape the mesh file that it is the hull of, if it is.
         missing: (link, mesh URI) that were not found.
         unreadable: what was wrong with meshes that were found.
         formless: links with shapes of no size or of a kind that is not known.
     """
 
     shapes: tuple[Shape, ...]
+    sources: tuple[MeshSource | None, ...]
     missing: tuple[tuple[str, str], ...]
     unreadable: tuple[str, ...]
     formless: tuple[str, ...]
@@ -66,6 +68,7 @@ def read_geometry(document: UrdfDocument, bodies: MovingBodies, packages: Sequen
             unreadable.
     """
     shapes: list[Shape] = []
+    sources: list[MeshSource | None] = []
     missing: list[tuple[str, str]] = []
     unreadable: list[str] = []
     formless: list[str] = []
@@ -87,6 +90,8 @@ def read_geometry(document: UrdfDocument, bodies: MovingBodies, packages: Sequen
                 rotation = carried.rotation @ axes
                 position = carried.position + carried.rotation @ centre
                 shapes.append(moved(shape, bodies.links[carried.carrier], rotation, position))
+                mesh = piece.find("geometry/mesh")
+                sources.append(None if mesh is None else _source(document.path, mesh, packages, rotation, position))
             elif meshes != "none" or piece.find("geometry/mesh") is None:
                 formless.append(name)
     if missing and meshes == "required":
@@ -94,7 +99,17 @@ def read_geometry(document: UrdfDocument, bodies: MovingBodies, packages: Sequen
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         remedy = "Add the folder that holds the package to 'packages', or read the robot without meshes"
         raise InputError(document.path, f"mesh {uri!r} was not found{more}", place=f"link {link!r}", remedy=remedy)
-    return Geometry(tuple(shapes), tuple(missing), tuple(unreadable), tuple(dict.fromkeys(formless)))
+    told = tuple(missing), tuple(unreadable), tuple(dict.fromkeys(formless))
+    return Geometry(tuple(shapes), tuple(sources), *told)
+
+
+def _source(
+    path: Path, mesh: Element, packages: Sequence[Path], rotation: np.ndarray, position: np.ndarray
+) -> MeshSource | None:
+    """Where a mesh that was found comes from, and where it stands in its moving link."""
+    file = resolve(mesh.get("filename", ""), path, packages)
+    scale = numbers(path, "<mesh scale>", mesh.get("scale"), 3, (1, 1, 1))
+    return None if file is None else MeshSource(file, scale, rotation, position)
 
 
 def _shape(

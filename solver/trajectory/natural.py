@@ -67,8 +67,9 @@ def clear_posture(rig: Rig, options: CheckOptions, posture: tuple[float, ...], s
     lower, upper = _ranges(rig)
     generator = np.random.default_rng(0)
     ends = np.r_[y[:ROOT_NV], lower], np.r_[y[:ROOT_NV], upper]
+    wide = touching & (detector.forgiven == 0.0)  # links in each other's sockets never part by much
     for gap in GAPS:
-        near = options.clearance + np.where(touching, min(gap, options.reach - options.clearance), TOUCHING)
+        near = options.clearance + np.where(wide, min(gap, options.reach - options.clearance), TOUCHING)
         best, found = -np.inf, y
         for size in ASIDE:
             moves = generator.uniform(-size, size, (TRIES, rig.nv)) * free

@@ -244,6 +244,19 @@ def test_what_nestles_in_a_compound_joint_is_left_out() -> None:
     assert by_construction(rig, (pair,), np.array([[0.02], [0.001], [-0.01]])) == ((), {})
 
 
+def test_an_upper_arm_in_its_socket_is_watched() -> None:
+    """Links three joints apart: a hair apart nearly everywhere they are watched, overlapping nearly everywhere not."""
+    rig = hrp2()
+    pair = ("chest", "right_upper_arm")
+    hair = np.full((10, 1), 0.001)
+    hair[0] = -0.012
+    touching, forgiven = by_construction(rig, (pair,), hair)
+    assert touching == ()
+    assert forgiven[pair] == pytest.approx(0.002)
+    deep = np.linspace(-0.02, -0.01, 10)[:, None]
+    assert by_construction(rig, (pair,), deep) == ((pair,), {})
+
+
 def test_meshes_of_a_compound_joint_are_watched() -> None:
     """Of a shoulder of three joints with meshes, the upper arm may not enter the chest; with rough solids it may."""
     rig = hrp2()

@@ -1,0 +1,147 @@
+"""Convex pieces of meshes: where one hull says more than the body is, and something else lies in what it adds.
+
+Cuts are planes across the principal axes of what is cut; of all of them the one that saves most volume is taken, as
+long as some of the surface lies deep inside its hull. Pieces hold the whole surface of the mesh, open or not, so what
+pieces keep apart is apart. CoACD, the usual library, took 38 s for one link of a gripper where this takes 0.4 s (8
+pieces of 0.24 of the hull's volume there, 8 of 0.23 here): too long for reading a robot.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+
+MOST_PIECES = 8
+"""Of one mesh: distances are measured for every two pieces of two links."""
+LEAST_SAVED = 0.05
+"""Share of the hull's volume that is worth pieces."""
+DEEP = 0.002
+"""[m] Where no part of a surface lies deeper inside its hull, the hull is the body."""
+CUTS = (0.15, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85)
+"""Shares of the extent along an axis at which cuts are tried."""
+FINEST = 1.0 / 16.0
+"""Share of a mesh's extent above which an edge is halved, so that triangles fall to one side of a cut."""
+MOST_FACES = 6_000
+"""Edges of meshes with more triangles are not halved any more."""
+DIRECTIONS = 64
+"""Along which the farthest points stand for a part while cuts are compared."""
+MOST_CENTRES = 2_000
+"""Triangles whose depth is looked at."""
+
+
+def convex_pieces(vertices: np.ndarray, faces: np.ndarray) -> list[np.ndarray]:
+    """Points (V, 3) of the pieces whose hulls hold a mesh; one piece where none is worth a cut.
+
+    Args:
+        vertices: (V, 3) [m].
+        faces: (F, 3) indices.
+
+    Example:
+        >>> import numpy as np
+        >>> from solver.rigs.pieces import convex_pieces
+        >>> box = np.array([(x, y, z) for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
+        >>> sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+        >>> faces = np.array([t for a, b, c, d in sides for t in ((a, b, c), (a, c, d))])
+        >>> slab = np.array([3.0, 1.0, 1.0])
+        >>> two = np.vstack([box * slab, box * slab[::-1]])  # an angle: a cut in two wastes nothing
+        >>> len(convex_pieces(two, np.vstack([faces, faces + 8])))
+        2
+    """
+    points, triangles = _halved(np.asarray(vertices, float), np.asarray(faces, int))
+    parts = [_Part(points, triangles)]
+    while len(parts) < MOST_PIECES:
+        best = max(parts, key=lambda part: part.saved)
+        if best.side is None:
+            break
+        at = parts.index(best)
+        parts[at : at + 1] = [_Part(points, best.faces[best.side]), _Part(points, best.faces[~best.side])]
+    pieces = [part.points for part in parts]
+    saved = 1.0 - sum(map(_volume, pieces)) / max(_volume(points), np.finfo(float).tiny)
+    return pieces if saved > LEAST_SAVED else [points]
+
+
+class _Part:
+    """Triangles of a mesh and the best cut through them.
+
+    Attributes:
+        faces: (F, 3) indices.
+        points: (V, 3) [m] their corners.
+        side: (F,) True before the cut; None where there is nothing to cut.
+        saved: [m^3] by which the hulls of both sides are smaller than one hull.
+    """
+
+    def __init__(self, points: np.ndarray, faces: np.ndarray) -> None:
+        self.faces, self.points = faces, _corners(points, faces)
+        self.saved = -np.inf
+        self.side: np.ndarray | None = None
+        centres = points[faces].mean(axis=1)
+        try:
+            hull = ConvexHull(self.points)
+        except (QhullError, ValueError):
+            return
+        seen = centres[:: len(centres) // MOST_CENTRES + 1]
+        depth = -(seen @ hull.equations[:, :3].T + hull.equations[:, 3]).max(axis=1)
+        if depth.max() <= DEEP:
+            return
+        least = np.inf
+        for axis in np.linalg.eigh(np.cov(self.points.T))[1].T:
+            along = centres @ axis
+            start, stop = along.min(), along.max()
+            for share in CUTS:
+                side = along < start + share * (stop - start)
+                if not side.any() or side.all():
+                    continue
+                volume = sum(_volume(_farthest(_corners(points, faces[own]))) for own in (side, ~side))
+                if volume < least:
+                    least, self.side = volume, side
+        if self.side is not None:
+            self.saved = hull.volume - sum(_volume(_corners(points, faces[own])) for own in (self.side, ~self.side))
+
+
+def _corners(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
+    used = np.zeros(len(points), bool)
+    used[faces] = True
+    return points[used]
+
+
+def _halved(points: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The mesh with its longest edges halved until all are short."""
+    longest = FINEST * float(np.ptp(points, axis=0).max())
+    while len(faces) < MOST_FACES:
+        corners = points[faces]
+        edges = np.linalg.norm(corners - np.roll(corners, -1, axis=1), axis=2)  # (F, 3), from each corner to the next
+        long = edges.max(axis=1) > longest
+        if not long.any():
+            break
+        rows, first = np.flatnonzero(long), edges.argmax(axis=1)[long]
+        a, b, c = (faces[rows, (first + k) % 3] for k in range(3))
+        middle = len(points) + np.arange(len(rows))
+        points = np.vstack([points, (points[a] + points[b]) / 2.0])
+        faces = np.vstack([faces[~long], np.column_stack([a, middle, c]), np.column_stack([middle, b, c])])
+    return points, faces
+
+
+def _farthest(points: np.ndarray) -> np.ndarray:
+    """The points that lie farthest along directions all around."""
+    if len(points) <= DIRECTIONS:
+        return points
+    return points[np.unique((points @ _DIRECTIONS).argmax(axis=0))]
+
+
+def _volume(points: np.ndarray) -> float:
+    """[m^3] of the hull of points; none of a flat one."""
+    try:
+        return float(ConvexHull(points).volume)
+    except (QhullError, ValueError):
+        return 0.0
+
+
+def _around(count: int) -> np.ndarray:
+    """(3, count) unit directions, evenly all around: a spiral of golden steps."""
+    height = 1.0 - (2.0 * np.arange(count) + 1.0) / count
+    turn = np.pi * (1.0 + np.sqrt(5.0)) * np.arange(count)
+    ring = np.sqrt(1.0 - height**2)
+    return np.array([ring * np.cos(turn), ring * np.sin(turn), height])
+
+
+_DIRECTIONS = _around(DIRECTIONS)
