@@ -308,8 +308,10 @@ class Rig(_Derived):
     def require_contacts(self) -> None:
         """Raise `InvalidValue` for a rig that has nothing to stand on."""
         if not self.contacts:
-            remedy = "give it the polygons of its soles to stand on"
-            raise InvalidValue(f"rig {self.name!r} has no contact patches: {remedy}")
+            heights = self.rest[1][:, 2].round(6)
+            low = " and ".join(self.links[k] for k in sorted(np.argsort(heights, kind="stable")[:2]))
+            remedy = "if it has feet, state its soles in metres (--soles LINK=LENGTHxWIDTH)"
+            raise InvalidValue(f"rig {self.name!r} has no contact patches to stand on: {remedy}; lowest are {low}")
 
     @property
     def sides(self) -> dict[str, str]:

@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.coordinates import joint_places
@@ -129,7 +130,10 @@ def record_of(rig: Rig, dance: Dance) -> Record:
         rig.patch(patch).link: np.array([any(anchor.patch == patch for anchor in phase.anchors) for phase in phases])
         for patch in rig.sides.values()
     }
-    return Record(motion.times, motion.q[:, :7], joints, planted)
+    root = np.array(motion.q[:, :7])
+    if rig.provenance.get("up") == "y":  # the rig's root link stands upright, the file's lies
+        root[:, 3:] = (Rotation.from_quat(root[:, 3:]) * Rotation.from_euler("x", 90.0, degrees=True)).as_quat()
+    return Record(motion.times, root, joints, planted)
 
 
 def embodied(rig: Rig) -> InertialParameters:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..errors import InvalidValue
 from ..person import SEXES
 from ..progress import Progress
-from .argument_types import by_name, path, positive, stature
+from .argument_types import by_name, number, path, positive, stature
 from .options import add_output_file, add_verb
 
 if TYPE_CHECKING:
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 SUFFIXES = (".urdf", ".json")
 BUILDING = (
     *("height", "mass", "sex", "variant", "table", "trunk", "shoulders"),
-    *("payload", "torque", "packages", "feet", "srdf"),
+    *("payload", "torque", "packages", "feet", "srdf", "up"),
 )
 """Options that say how to build a body."""
-FILES: dict[str, tuple[str, ...]] = {".urdf": ("packages", "feet", "srdf"), ".json": ()}
+FILES: dict[str, tuple[str, ...]] = {".urdf": ("packages", "feet", "srdf", "up"), ".json": ()}
 """Those that a file takes, by suffix."""
 EXPLANATION = """
 Prints every link with its mass, centre of mass and inertia as believed before any measurement.
@@ -64,6 +64,11 @@ def add_body(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     words = "of a URDF: which links may touch (disable_collisions), and feet among its end effectors"
     parser.add_argument("--srdf", type=path, metavar="FILE", help=words)
     parser.add_argument(
+        "--up", choices=("auto", "y", "z"), help="of a URDF: which axis points up (found out, or else z)"
+    )
+    words = "level soles in metres, where the file has no shapes or round ones, ahead and across"
+    parser.add_argument("--soles", nargs="+", default=(), metavar="LINK=LENGTHxWIDTH", help=words)
+    parser.add_argument(
         "--may-touch", nargs="+", default=(), metavar="LINK:LINK", help="pairs whose collisions do not count"
     )
     parser.add_argument(
@@ -101,7 +106,7 @@ def body_of(options: argparse.Namespace) -> Rig:
         InvalidValue: an argument that its builder needs is missing, or an option that it does not take is given.
     """
     from ..rigs import arguments_of, build
-    from ..rigs.stated import with_exclusions, with_torques
+    from ..rigs.stated import with_exclusions, with_soles, with_torques
     from ..scene.rig import read_rig
 
     suffix = Path(options.body).suffix.lower()
@@ -115,7 +120,8 @@ def body_of(options: argparse.Namespace) -> Rig:
     else:
         rig = read_rig(options.body) if suffix == ".json" else build({"kind": options.body} | given)
     pairs = [_pair(words) for words in getattr(options, "may_touch", ())]
-    return with_torques(with_exclusions(rig, pairs), by_name(getattr(options, "torques", ()), "--torques"))
+    rig = with_soles(with_exclusions(rig, pairs), dict(map(_sole, getattr(options, "soles", ()))))
+    return with_torques(rig, by_name(getattr(options, "torques", ()), "--torques"))
 
 
 def _from_urdf(options: argparse.Namespace) -> Rig:
@@ -125,8 +131,17 @@ def _from_urdf(options: argparse.Namespace) -> Rig:
 
     srdf = None if getattr(options, "srdf", None) is None else read_srdf(options.srdf)
     feet = getattr(options, "feet", ()) or (() if srdf is None else srdf.feet)
-    rig = from_urdf(options.body, options.packages, feet=feet or None)
+    rig = from_urdf(options.body, options.packages, feet=feet or None, up=getattr(options, "up", None) or "auto")
     return rig if srdf is None else with_exclusions(rig, srdf.disabled, srdf.path.name)
+
+
+def _sole(words: str) -> tuple[str, tuple[float, float]]:
+    link, _, size = words.partition("=")
+    try:
+        length, width = map(number, size.split("x"))
+    except (argparse.ArgumentTypeError, ValueError):
+        raise InvalidValue(f"--soles takes LINK=LENGTHxWIDTH in metres, as foot=0.2x0.1, not {words!r}") from None
+    return link, (length, width)
 
 
 def _pair(words: str) -> tuple[str, str]:

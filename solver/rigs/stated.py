@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
 from ..errors import InvalidValue, UnknownName
+from ..patch import ContactPolygon
 from ..rig import UNLIMITED, Rig
 
 
@@ -59,7 +60,7 @@ def with_exclusions(rig: Rig, pairs: Sequence[tuple[str, str]], source: str = ""
         UnknownName: neither a link nor a body, where no source is named.
     """
     carrier = {name: name for name in rig.links}
-    for link, bodies in dict(rig.provenance.get("bodies", {})).items():  # type: ignore[call-overload]
+    for link, bodies in _bodies(rig).items():
         carrier |= dict.fromkeys(bodies, link)
     named = {name for pair in pairs for name in pair}
     if unknown := [name for pair in pairs for name in pair if name not in carrier and not source]:
@@ -77,3 +78,53 @@ def with_exclusions(rig: Rig, pairs: Sequence[tuple[str, str]], source: str = ""
     by = f" by {source}" if source else " as stated"
     note = f"{len(fresh)} pair(s) of links may touch{by}"
     return replace(rig, excluded=(*rig.excluded, *fresh), notes=(*rig.notes, note))
+
+
+def with_soles(rig: Rig, soles: Mapping[str, tuple[float, float]]) -> Rig:
+    """The rig with level rectangular soles, where its file has no shapes or a foot is round.
+
+    A sole lies at the lowest point of its link and under its middle, every joint at zero, its length pointing ahead.
+
+    Args:
+        rig: that is told about.
+        soles: length and width [m] by link, or by body of the file the rig came from.
+
+    Raises:
+        UnknownName: neither a link nor a body.
+        InvalidValue: a side that is not positive.
+    """
+    if not soles:
+        return rig
+    carrier = {body: link for link, bodies in _bodies(rig).items() for body in bodies} | {n: n for n in rig.links}
+    for name, sides in soles.items():
+        if name not in carrier:
+            raise UnknownName(name, tuple(carrier))
+        if not min(sides) > 0.0:
+            raise InvalidValue(f"the sides of a sole are positive, not {sides[0]:g} and {sides[1]:g} m ({name})")
+    own = {carrier[name]: sides for name, sides in soles.items()}
+    others = [patch for patch in rig.contacts if patch.link not in own]
+    told = "; ".join(f"{name} {length:g} m x {width:g} m" for name, (length, width) in soles.items())
+    stands = [_sole(rig, link, length, width) for link, (length, width) in own.items()]
+    result = replace(rig, contacts=(*others, *stands), notes=(*rig.notes, f"soles as stated: {told}"))
+    try:
+        across = abs(result.forward[1]) > 0.5
+    except InvalidValue:
+        return result
+    if not across:
+        return result
+    return replace(result, contacts=(*others, *(_sole(rig, link, *sides[::-1]) for link, sides in own.items())))
+
+
+def _bodies(rig: Rig) -> dict[str, tuple[str, ...]]:
+    return dict(rig.provenance.get("bodies", {}))  # type: ignore[call-overload]
+
+
+def _sole(rig: Rig, link: str, along: float, across: float) -> ContactPolygon:
+    """A rectangle along x and y at the lowest point of a link's box, every joint at zero."""
+    k = rig.index(link)
+    turn, (low, high) = rig.rest[0][k], rig.boxes[k]
+    corners = np.array(list(product(*zip(low, high)))) @ turn.T
+    middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
+    signs = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])  # seen from below against the clock
+    flat = np.column_stack([middle[:2] + 0.5 * signs * (along, across), np.full(4, corners[:, 2].min())])
+    return ContactPolygon(f"{link}_sole", link, flat @ turn)

@@ -28,6 +28,7 @@ from ..rig import GRAVITY, UNLIMITED, Rig
 from .names import mirrored_pairs, named_pairs
 from .nestled import in_pieces
 from .soles import sole_of
+from .upright import TURNED, upright
 from .urdf_document import LIMITED_TYPES, UrdfDocument, read_urdf
 from .urdf_geometry import MESH_POLICIES, Geometry, boxes_and_tips, find_feet, read_geometry
 from .urdf_tree import MovingBodies, moving_bodies
@@ -56,6 +57,7 @@ def from_urdf(
     meshes: str = "found",
     feet: Sequence[str] | None = None,
     base_link: str | None = None,
+    up: str = "auto",
 ) -> Rig:
     """Rig of a URDF file with a free flyer above its root link.
 
@@ -67,6 +69,8 @@ def from_urdf(
         feet: URDF links that touch the ground; by default those named foot, sole, toe (or ankle) that are lowest with
             every joint at zero, or else the lowest ends. Their soles are what is flat at their bottom.
         base_link: link at which wrenches are to be expressed, kept in the provenance; the root by default.
+
+        up: axis of the file that points up, ``"z"`` or ``"y"``; by default that from feet to root.
 
     Returns:
         Rig; its joints are in Pinocchio's order (depth first, siblings by name).
@@ -90,6 +94,9 @@ def from_urdf(
         raise InvalidValue(f"meshes is {meshes!r}, none of {', '.join(MESH_POLICIES)}")
     document = read_urdf(path)
     bodies = moving_bodies(document)
+    up = upright(bodies, rest_of(bodies.joints)[1], up)
+    if up != "z":
+        bodies = moving_bodies(document, TURNED[up])
     links, joints, prior, merged = bodies.links, bodies.joints, bodies.prior, bodies.merged
     folders = [Path(folder) for folder in packages]
     geometry = read_geometry(document, bodies, folders, meshes)
@@ -113,7 +120,8 @@ def from_urdf(
     if base_link is not None:
         base_link = _carriers([base_link], merged)[0]
     inconsistent = _inconsistent(document)
-    notes = [f"read from {document.path.name}", *_body_notes(bodies, inconsistent), *limit_notes]
+    turned = [] if up == "z" else [f"{up} points up in the file: the root link is turned so that z does"]
+    notes = [f"read from {document.path.name}", *turned, *_body_notes(bodies, inconsistent), *limit_notes]
     notes += _geometry_notes(geometry, contacts, apart)
     if round_ := [link for link, sole in zip(standing, soles) if sole is None]:
         notes.append(f"no flat sole, so nothing to stand on: {_listed(round_)}; state soles if it has them")
@@ -140,6 +148,7 @@ def from_urdf(
             "meshes": meshes,
             "feet": None if feet is None else list(feet),
             "base_link": base_link or links[0],
+            "up": up,
             "bodies": {link: list(names) for link, names in merged.items()},
             "inconsistent": list(inconsistent),
             UNLIMITED: list(links[1:]) if weak else [],
@@ -260,7 +269,7 @@ def _geometry_notes(geometry: Geometry, contacts: Sequence[object], apart: Seque
     if geometry.formless:
         notes.append(f"shapes without size or of a kind that is not known left out: {_listed(geometry.formless)}")
     if not contacts:
-        notes.append("no feet found: name them ('feet') or state their soles if contacts are needed")
+        notes.append("no feet found: name them (--feet) or state their soles (--soles) if contacts are needed")
     if apart:
         notes.append(f"named left and right but not mirrored, so not paired: {_listed([a for a, _ in apart])}")
     return notes

@@ -58,10 +58,14 @@ class MovingBodies:
         return {link: tuple(found) for link, found in names.items()}
 
 
-def moving_bodies(document: UrdfDocument) -> MovingBodies:
+def moving_bodies(document: UrdfDocument, turned: np.ndarray | None = None) -> MovingBodies:
     """Joints, links and inertials of a checked document.
 
     A massless root that only holds the robot by a floating joint is the world: that joint is the free flyer.
+
+    Args:
+        document: as read.
+        turned: (3, 3) axes of the file's root link in those of the root of the moving bodies; the same by default.
 
     Raises:
         InputError: a moving joint has a name that every model gives to another.
@@ -75,7 +79,7 @@ def moving_bodies(document: UrdfDocument) -> MovingBodies:
     )
     root = top[0].child if held else document.root
     joints, links = [Joint(ROOT, "free", -1, np.zeros(3), np.eye(3), np.zeros((0, 3)))], [root]
-    carried = {root: Carried(0, np.eye(3), np.zeros(3))}
+    carried = {root: Carried(0, np.eye(3) if turned is None else turned, np.zeros(3))}
     waiting = list(below.get(root, ()))
     while waiting:
         joint = waiting.pop()

@@ -109,7 +109,7 @@ def test_a_body_that_cannot_exist_is_refused(robot: Rig) -> None:
 
 def test_a_rig_without_soles_is_refused(robot: Rig) -> None:
     """What has nothing to stand on cannot be played."""
-    with pytest.raises(InvalidValue, match="nothing to stand on"):
+    with pytest.raises(InvalidValue, match="to stand on"):
         mjcf(replace(robot, contacts=()))
 
 

@@ -12,7 +12,7 @@ from solver.errors import InputError, InvalidValue, UnknownName
 from solver.rig import Rig
 from solver.rigs import from_urdf, hoap3
 from solver.rigs.srdf import read_srdf
-from solver.rigs.stated import with_exclusions, with_torques
+from solver.rigs.stated import with_exclusions, with_soles, with_torques
 from solver.scene.rig import read_rig
 
 INERTIAL = (
@@ -113,3 +113,34 @@ def test_the_command_line_writes_what_is_stated_into_the_rig(robot: Path, tmp_pa
     assert {frozenset(pair) for pair in rig.excluded} == {frozenset(("body", "arm")), frozenset(("arm", "pad"))}
     assert rig.limits_of("arm").torque.tolist() == [40.0]
     assert main(["rig", "hoap3", "--srdf", srdf]) != 0
+
+
+def test_a_stated_sole_lies_flat_under_its_link(robot: Path) -> None:
+    """Length points ahead, width across, at the lowest point of the link with every joint at zero."""
+    rig = with_soles(from_urdf(robot), {"pad": (0.2, 0.1)})
+    (sole,) = rig.contacts
+    turns, places = rig.rest
+    k = rig.index("pad")
+    corners = sole.vertices @ turns[k].T + places[k]
+    assert np.ptp(corners, axis=0) == pytest.approx([0.2, 0.1, 0.0])
+    assert corners[:, 2] == pytest.approx(-0.52)
+    sides = np.diff(corners, axis=0)
+    assert np.cross(sides[0], sides[1])[2] < 0.0  # seen from below against the clock, as soles that were found
+
+
+@pytest.mark.parametrize(
+    ("name", "sides", "wrong"), [("paw", (0.1, 0.1), UnknownName), ("pad", (0.1, 0.0), InvalidValue)]
+)
+def test_a_sole_of_nothing_is_refused(robot: Path, name: str, sides: tuple[float, float], wrong: type) -> None:
+    """Of a link that is not there, or without area."""
+    with pytest.raises(wrong):
+        with_soles(from_urdf(robot), {name: sides})
+
+
+def test_soles_on_the_command_line(robot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They end in the written rig; words that are no size are one sentence."""
+    output = robot.with_name("rig.json")
+    assert main(["rig", str(robot), "--soles", "pad=0.3x0.1", "--output", str(output)]) == 0
+    assert [patch.link for patch in read_rig(output).contacts] == ["pad"]
+    assert main(["rig", str(robot), "--soles", "pad=wide"]) != 0
+    assert "LINK=LENGTHxWIDTH" in capsys.readouterr().err
