@@ -56,8 +56,8 @@ def convex_pieces(vertices: np.ndarray, faces: np.ndarray) -> list[np.ndarray]:
         at = parts.index(best)
         parts[at : at + 1] = [_Part(points, best.faces[best.side]), _Part(points, best.faces[~best.side])]
     pieces = [part.points for part in parts]
-    saved = 1.0 - sum(map(_volume, pieces)) / max(_volume(points), np.finfo(float).tiny)
-    return pieces if saved > LEAST_SAVED else [points]
+    held = float(sum(_volume(piece) for piece in pieces))
+    return pieces if held < (1.0 - LEAST_SAVED) * _volume(points) else [points]
 
 
 class _Part:

@@ -18,7 +18,11 @@ from solver.rigs.pieces import MOST_PIECES, convex_pieces
 CORNERS = np.array(list(product((0.0, 1.0), repeat=3)))
 SIDES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
 FACES = np.array([t for a, b, c, d in SIDES for t in ((a, b, c), (a, c, d))])
-BRACKET = [((0, 0, 0), (0.5, 0.3, 0.1)), ((0, 0, 0.1), (0.1, 0.3, 0.5)), ((0.4, 0, 0.1), (0.5, 0.3, 0.5))]
+BRACKET: list[tuple[tuple[float, ...], tuple[float, ...]]] = [
+    ((0, 0, 0), (0.5, 0.3, 0.1)),
+    ((0, 0, 0.1), (0.1, 0.3, 0.5)),
+    ((0.4, 0, 0.1), (0.5, 0.3, 0.5)),
+]
 """A channel 0.5 m wide and high with walls of 0.1 m, as boxes from corner to corner."""
 
 
