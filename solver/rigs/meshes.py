@@ -103,6 +103,23 @@ def hull(link: str, vertices: np.ndarray, path: Path) -> Shape:
     return Shape(link, "mesh", (1.0, 1.0, 1.0), np.eye(3), np.zeros(3), corners, faces)
 
 
+def solid(points: np.ndarray) -> Any:
+    """coal's convex hull of points (V, 3) [m], for `gap`."""
+    import coal
+
+    corners = coal.StdVec_Vec3s()
+    corners.extend([np.array(point) for point in points])
+    return coal.Convex.convexHull(corners, False, "Qt")
+
+
+def gap(one: Any, other: Any) -> float:
+    """Signed distance [m] of two solids as they stand."""
+    import coal
+
+    still = coal.Transform3s.Identity()
+    return float(coal.distance(one, still, other, still, coal.DistanceRequest(), coal.DistanceResult()))
+
+
 def cylinder(link: str, radius: float, length: float, sides: int = 24) -> Shape:
     """A cylinder along z as a closed mesh (a capsule would be rounder than it at the ends)."""
     angles = 2 * np.pi * np.arange(sides) / sides

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import InputError
 from ..joints import Joint
 from ..shape import Shape
-from .meshes import MeshSource, hull, load_mesh
+from .meshes import MeshSource, gap, hull, load_mesh, solid
 from .pieces import convex_pieces
 from .solids import bounds
 
@@ -71,16 +71,13 @@ def _nestled(
     shapes: Sequence[Shape], joints: Sequence[Joint], links: Sequence[str], rest: tuple[np.ndarray, np.ndarray]
 ) -> set[str]:
     """Links whose hulls come near others' of the same limb or of the same coupled mechanism."""
-    import coal
-
     turns, places = rest
     own = [links.index(shape.link) for shape in shapes]
     placed = [_corners(shape) @ turns[k].T + places[k] for shape, k in zip(shapes, own)]
     lower, upper = (np.array([f(points, axis=0) for points in placed]).reshape(-1, 3) for f in (np.min, np.max))
     asked = _related(joints)
-    solid: dict[int, object] = {}
+    solids: dict[int, object] = {}
     result: set[str] = set()
-    still = coal.Transform3s.Identity()
     for i, j in combinations(range(len(shapes)), 2):
         both = {shapes[i].link, shapes[j].link}
         if not asked[own[i], own[j]] or both <= result:
@@ -88,11 +85,9 @@ def _nestled(
         if (lower[i] > upper[j] + NEAR).any() or (lower[j] > upper[i] + NEAR).any():
             continue
         for k in (i, j):
-            if k not in solid:
-                points = coal.StdVec_Vec3s()
-                points.extend([np.array(point) for point in placed[k]])
-                solid[k] = coal.Convex.convexHull(points, False, "Qt")
-        if coal.distance(solid[i], still, solid[j], still, coal.DistanceRequest(), coal.DistanceResult()) < NEAR:
+            if k not in solids:
+                solids[k] = solid(placed[k])
+        if gap(solids[i], solids[j]) < NEAR:
             result |= both
     return result
 
