@@ -11,7 +11,7 @@ from .. import typed
 from ..action import BEZIER, CHANNELS, EULER, frame_rate, frames_at, key_frames
 from ..armature import rig_of
 from ..values import Rig, SceneStrip, errors
-from .dances import CONTACTS
+from .dances import CONTACTS, contact_keys
 from .poses import pose_curves
 from .timeline import (
     CONTACT,
@@ -26,6 +26,7 @@ from .timeline import (
     keyed_strips,
     posture_names,
     sample,
+    times_of,
 )
 
 KEPT = {
@@ -143,6 +144,19 @@ def key_contacts(scene: bpy.types.Scene, body: bpy.types.Object, standing: Itera
         _key_as_moved(scene, body, rig, missing)
     for name in rig.patches:
         _key_contact(body, name, frame, name in standing)
+
+
+def key_strips(scene: bpy.types.Scene, body: bpy.types.Object, strips: Iterable[SceneStrip]) -> None:
+    """Key over the whole motion that patches stand in these strips and nowhere else; what was keyed before goes."""
+    first, last = extent(scene, body)
+    span, every = times_of(scene, np.array([first, last])), tuple(strips)
+    for name in rig_of(body).patches:
+        earlier = contact_curves(body).get(name)
+        if earlier is not None:
+            earlier.keyframe_points.clear()
+        times, values = contact_keys(every, name, *span.tolist())
+        for frame, value in zip(frames_at(scene, times), values):
+            _key_contact(body, name, float(frame), bool(value > 0.5))
 
 
 def jump_targets(scene: bpy.types.Scene, body: bpy.types.Object) -> list[tuple[SceneStrip, float, bool]]:

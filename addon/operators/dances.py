@@ -12,6 +12,7 @@ from bpy_extras.io_utils import ExportHelper
 from ..action import frame_rate
 from ..armature import linked, rig_in, trouble
 from ..authoring import performance
+from ..authoring.author import key_strips
 from ..authoring.dances import Dance, read_dance, show_dance
 from ..authoring.ghost import DONE_KEY, apply_ghost, discard_ghost, ghost_of, show_ghost
 from ..authoring.keyed import keyed
@@ -23,7 +24,7 @@ from ..inertials import body_of
 from ..jobs import Current, JobOperator
 from ..properties import settings_of
 from ..scores import write_scores
-from ..study import folder_of
+from ..study import folder_of, trial_of
 from ..told import Said, tell
 from ..typed import Status, scene, there
 from ..values import TIMELINE, dance_folder, write_rig
@@ -229,6 +230,37 @@ class EXCITING_DANCE_OT_check_dance(DanceJob, bpy.types.Operator):
         return said_of(dance)
 
 
+class EXCITING_DANCE_OT_find_contacts(DanceJob, bpy.types.Operator):
+    """Key when which sole stands, as the recording's motion and forces tell, and say whose doing its failures are"""
+
+    bl_idname = "exciting_dance.find_contacts"
+    bl_label = "Find in Recording"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title, verb, fewest = "Finding contacts", "check", 0
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """With a recording of the rig's study."""
+        if not super().poll(context):
+            return False
+        body = the_rig(context)
+        if not trial_of(body) or folder_of(body) is None:
+            cls.poll_message_set("The rig plays no recording: track or identify one, and choose it under See")
+            return False
+        return True
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        body = the_rig(context)
+        words = [self.verb, str(folder_of(body)), "--trial", trial_of(body)]
+        return [*words, "--output", str(folder / RESULT), *JSON_PROGRESS]
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        dance, body = read_dance(folder / RESULT), there(self.rig(), "rig")
+        key_strips(scene(context), body, dance.summary.strips)
+        mark_failures(scene(context), body, dance.summary)
+        return said_of(dance)
+
+
 class EXCITING_DANCE_OT_apply_ghost(NeedsRig, bpy.types.Operator):
     """Let the rig dance what the ghost shows; the action it had stays in the file as "... before" """
 
@@ -351,6 +383,7 @@ CLASSES: tuple[Any, ...] = (
     EXCITING_DANCE_OT_balance_dance,
     EXCITING_DANCE_OT_slow_dance,
     EXCITING_DANCE_OT_check_dance,
+    EXCITING_DANCE_OT_find_contacts,
     EXCITING_DANCE_OT_apply_ghost,
     EXCITING_DANCE_OT_discard_ghost,
     EXCITING_DANCE_OT_open_dance,

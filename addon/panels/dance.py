@@ -15,6 +15,7 @@ from ..authoring.properties import ROLES, dance_settings
 from ..authoring.timeline import contact_curves
 from ..custom import label
 from ..scores import scored
+from ..study import trial_of
 from ..told import told
 from ..typed import scene, there
 from ..values import spoken
@@ -132,6 +133,8 @@ class EXCITING_DANCE_PT_contacts(Part, bpy.types.Panel):  # type: ignore[misc]
         if not known:
             write(context, layout.column(align=True), "Not keyed: soles stand where the motion has them on the floor",
                   icon="INFO")  # fmt: skip
+        if trial_of(body):
+            layout.operator("exciting_dance.find_contacts", icon="VIEWZOOM")
         column = layout.column(align=True)
         for strip, frame, present in jump_targets(where, body):
             text = f"{plain(strip.patch)}  {strip.start:.2f} to {strip.stop:.2f} s"

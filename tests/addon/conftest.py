@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
 bpy = pytest.importorskip("bpy", reason="bpy is not installed: pip install 'exciting-dance[blender]'")
 
+from addon import registration  # noqa: E402
 from solver.rig import Rig  # noqa: E402
 from solver.rigs import hoap3, hrp2, human  # noqa: E402
 
@@ -23,6 +24,14 @@ RIGS: dict[str, Callable[[], Rig]] = {
 def empty_scene() -> None:
     """Blender with nothing in it."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
+
+
+@pytest.fixture
+def registered(empty_scene: None) -> Iterator[None]:
+    """The add-on's classes and settings, in an empty scene."""
+    registration.register()
+    yield
+    registration.unregister()
 
 
 @pytest.fixture(scope="session", params=list(RIGS))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import bpy
 import pytest
 
-from addon import registration
 from addon.authoring import dances, timeline
 from addon.checks import KEY, checks_of, hold_to, settings_of, words_of
 from addon.live.session import watched
@@ -36,14 +34,6 @@ WORDS = [
     "--progress",
     "none",
 ]
-
-
-@pytest.fixture
-def registered(empty_scene: None) -> Iterator[None]:
-    """The add-on's classes and settings, in an empty scene."""
-    registration.register()
-    yield
-    registration.unregister()
 
 
 @pytest.fixture

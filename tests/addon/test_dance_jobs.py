@@ -16,16 +16,18 @@ from addon.armature import rig_of
 from addon.authoring import author, dances, ghost, marks, timeline
 from addon.checks import checks_of, hold_to
 from addon.operators.dances import design_words
-from addon.study import STUDY_KEY
+from addon.study import STUDY_KEY, TRIAL_KEY
 from addon.told import told
 from addon.values import SceneTimeline
 from solver.cli import OK, main
-from solver.rigs import hoap3
-from solver.scene.motion_record import MOTION
+from solver.rigs import hoap3, human
+from solver.scene.motion_record import MOTION, motion_record
 from solver.scene.rig import write_rig
 from solver.scene.timeline import TIMELINE
 from tests.addon.scenes import build, fingerprint
 from tests.addon.test_timeline import difference
+from tests.contacts.test_recorded import rising
+from tests.dance.authored import arm_swing
 
 RATE = 20.0
 
@@ -77,6 +79,31 @@ def test_check_says_marks_and_scores(standing: tuple[bpy.types.Object, Path]) ->
         values = scores.read_score(body, name)
         assert values["left_upper_arm"] == scores.LARGEST  # one joint alone determines no link
     assert list(own.iterdir()) == []
+
+
+def test_contacts_are_found_in_a_recording(registered: None, tmp_path: Path) -> None:
+    """A knee pulled up in a recording: its sole stands before and after, the other all along; keyed in one step."""
+    rig, scene = human(1.7, 65.0, "female"), bpy.context.scene
+    action.set_frame_rate(scene, RATE)
+    motion = rising(rig, arm_swing(rig, 0.9, 0.8).motion(100.0), "left")
+    MOTION.write(tmp_path / "knee.motion.npz", motion_record("knee", rig, motion))
+    body = build(rig)
+    for frame in (1, 1 + round(RATE * motion.times[-1])):
+        scene.frame_set(frame)
+        author.key_posture(scene, body, "preferred")
+    assert not bpy.ops.exciting_dance.find_contacts.poll()
+    body[STUDY_KEY], body.animation_data.action[TRIAL_KEY] = str(tmp_path), "knee"
+    author.key_contacts(scene, body, [])  # what was keyed before goes
+    assert bpy.ops.exciting_dance.find_contacts() == {"FINISHED"}
+    strips = timeline.strips_of(scene, body, *timeline.extent(scene, body))
+    spans = {name: [(s.start, s.stop) for s in strips if s.patch == name] for name in rig.patches}
+    assert [len(spans[name]) for name in (rig.sides["right"], rig.sides["left"])] == [1, 2]
+    (first, second), lasts = spans[rig.sides["left"]], motion.times[-1]
+    assert first[0] == 0.0
+    assert 0.3 * lasts - 0.05 <= first[1] < 0.45 * lasts
+    assert 0.55 * lasts < second[0] <= 0.72 * lasts + 0.05
+    said = told(scene, body, "dance")
+    assert "which foot stands when was found from its motion" in said.notes
 
 
 def test_slow_down_and_compare(standing: tuple[bpy.types.Object, Path], tmp_path: Path) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import bpy
 import numpy as np
 import pytest
 
-from addon import action, armature, command, recording, registration, scores, study
+from addon import action, armature, command, recording, scores, study
 from addon.authoring import author, dances, ghost, keyed, marks, timeline
 from addon.colours import colouring
 from solver.cli import OK, main
@@ -26,14 +25,6 @@ from tests.addon.test_timeline import difference
 
 SINGLE = 1e-5
 WORDS = ["dance", "hoap3", "--postures", "both=1", "--effort", "0.02", "--shortest", "1", "--hold", "0.3"]
-
-
-@pytest.fixture
-def registered(empty_scene: None) -> Iterator[None]:
-    """The add-on's classes and settings, in an empty scene."""
-    registration.register()
-    yield
-    registration.unregister()
 
 
 @pytest.fixture(scope="session")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import bpy
 import pytest
 
-from addon import action, registration, study
+from addon import action, study
 from addon.operators.recordings import FILES_KEY
 from addon.recording import recordings_in
 from addon.study import show_study
@@ -30,14 +29,6 @@ Frame#\tTime\tLow\t\t\tHigh\t\t
 MOT = "{name}\nversion=1\nnRows={rows}\nnColumns=10\ninDegrees=no\nendheader\ntime\t{titles}\n"
 TITLES = [f"ground_force_{part}{axis}" for part in ("v", "p") for axis in "xyz"]
 TITLES += [f"ground_torque_{axis}" for axis in "xyz"]
-
-
-@pytest.fixture
-def registered(empty_scene: None) -> Iterator[None]:
-    """The add-on's classes and settings, in an empty scene."""
-    registration.register()
-    yield
-    registration.unregister()
 
 
 def recorded(folder: Path, name: str, rate: float = 100.0, seconds: float = 1.0) -> tuple[Path, Path]:

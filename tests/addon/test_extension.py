@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import bpy
@@ -20,14 +19,6 @@ from solver.errors import BackendError, Cancelled
 from solver.version import VERSION
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-
-
-@pytest.fixture
-def registered(empty_scene: None) -> Iterator[None]:
-    """The add-on's classes and settings."""
-    registration.register()
-    yield
-    registration.unregister()
 
 
 def test_root_file_imports_nothing_of_blender() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -32,14 +31,6 @@ from tests.addon.scenes import build, fingerprint
 
 SEED, FRAMES = 4, 400
 """Of the simulation: 3 s of standing and 2 s of dancing at 200 Hz."""
-
-
-@pytest.fixture
-def registered(empty_scene: None) -> Iterator[None]:
-    """The add-on's classes and settings, in an empty scene."""
-    registration.register()
-    yield
-    registration.unregister()
 
 
 @pytest.fixture

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import bpy
 import numpy as np
 import pytest
 
-from addon import convert, registration
+from addon import convert
 from addon.action import motion_action, set_frame_rate
 from addon.jobs import Job
 from addon.rehearsal.camera import mirror_matrix
@@ -81,14 +80,6 @@ def on_the_timeline(rig: Rig) -> bpy.types.Object:
     scene.frame_start, scene.frame_end = 1, 9
     scene.frame_set(4)
     return body
-
-
-@pytest.fixture
-def registered(empty_scene: None) -> Iterator[None]:
-    """The add-on's classes and settings, in an empty scene."""
-    registration.register()
-    yield
-    registration.unregister()
 
 
 def state() -> dict[str, object]:

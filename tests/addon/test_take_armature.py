@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import bpy
 import numpy as np
 import pytest
 
-from addon import registration
 from addon.segments import segments_of
 from solver.formats.recording import read_recording
 from solver.rigs import human
 from solver.tracking.bone_mapping import guessed
 from tests.formats.skeletons import LAFAN1
-
-
-@pytest.fixture
-def registered(empty_scene: None) -> Iterator[None]:
-    """The add-on's classes and settings, in an empty scene."""
-    registration.register()
-    yield
-    registration.unregister()
 
 
 def dancer() -> bpy.types.Object:
