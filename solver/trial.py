@@ -68,6 +68,8 @@ class Trial:
         preset: low-pass that both sides of the equations are to pass; None where they hold frame by frame as they are.
         pulled: makes, for a row of the motion's frames, how far the markers of each link lie aside of it
             (`signals.Pulled`); None where no markers tell or the motion's links are shifted by them already.
+        corner: [Hz] of the equations' noise: each stretch of frames that count is weighed by it (`signals.whitened`)
+            instead of being filtered by itself; None where they pass the preset.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Trial:
     shaken: Collection[Motion] = field(default=())
     preset: FilterPreset | None = None
     pulled: Callable[[slice], Shifts] | None = None
+    corner: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "counted", frozen_mask("counted", self.counted, (len(self.motion),)))
@@ -88,7 +91,8 @@ class Trial:
         """Frames start..stop-1 as a trial, without shaken copies."""
         pulled = None if self.pulled is None else _Later(self.pulled, start)
         wrenches, counted = self.wrenches.part(start, stop), self.counted[start:stop]
-        return Trial(self.name, self.motion.part(start, stop), wrenches, counted, preset=self.preset, pulled=pulled)
+        motion = self.motion.part(start, stop)
+        return Trial(self.name, motion, wrenches, counted, preset=self.preset, pulled=pulled, corner=self.corner)
 
     def __repr__(self) -> str:
         reasons = ", ".join(f"{reason} {count}" for reason, count in self.excluded)

@@ -4,7 +4,8 @@ They are linear in Y and f as long as moments are taken about a fixed point: wha
 the equations still hold exactly. A low-pass of the coordinates that Y is made of does not commute with it: it takes off
 f what it leaves in Y, and leaves Y whatever noise of the coordinates its products bring down to low frequencies. So the
 motion is filtered as lightly as its derivatives need, the equations as much as their noise asks; then the moments move
-to the base link.
+to the base link. Stretches as short as a flight are weighed by the covariance of their noise instead: a filter would
+spend half of one on settling.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..errors import InvalidValue
 from ..inertials import PER_LINK, InertialParameters
 from ..motion import Motion
 from ..rig import Rig
-from ..signals import low_pass, low_pass_pieces, rate_of_grid, stretches
+from ..signals import low_pass, low_pass_pieces, rate_of_grid, stretches, whitened
 from ..so3 import cross, nearest
 from ..trial import Trial
 from .blocks import AXES, FORCE_AXES
@@ -79,6 +80,9 @@ def equations(
         raise InvalidValue(f"trial {trial.name!r}: a shaken motion has another number of frames than the motion")
     total, used = trial.wrenches.total, usable(trial, axes)
     kept = used.any(axis=1)
+    if trial.corner is not None:
+        yield from _weighed(rig, trial, base, axes, motion)
+        return
     if trial.preset is None:
         frames = np.flatnonzero(kept)
         if len(frames) < len(motion):
@@ -99,6 +103,25 @@ def equations(
             if len(here):
                 yield _about_base(filtered[:, here - first], len(rig.links), here, used[here].T)
             first += filtered.shape[1]
+
+
+def _weighed(rig: Rig, trial: Trial, base: int | str, axes: Axes, motion: Motion) -> Iterator[Equations]:
+    """Equations with independent errors of the stretches all of which is measured, in parts of `PIECE` frames.
+
+    Whatever weighs all frames of an equation alike leaves it an equation, about a moving point too: only sums of its
+    own rows are taken.
+    """
+    assert trial.corner is not None
+    total, used, rate = trial.wrenches.total, usable(trial, axes), rate_of_grid(motion.times)
+    for start, stop in stretches(used.all(axis=1)):
+        for piece in regressor_pieces(rig, motion.part(start, stop), base, axes):
+            here = np.arange(start, stop)[piece.frames]
+            wrench = piece.moved_here(total[here])
+            rows = piece.force.reshape(-1, len(here)), piece.moment.reshape(-1, len(here)), wrench
+            force, moment, wrench = (whitened(part, rate, trial.corner) for part in rows)
+            yield Equations(
+                here, force.reshape(piece.force.shape), moment.reshape(piece.moment.shape), wrench, used[here].T
+            )
 
 
 def usable(trial: Trial, axes: Axes = "link") -> np.ndarray:

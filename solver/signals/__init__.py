@@ -15,6 +15,7 @@ from .resample import filter_wrenches, rate_of_grid, resample, uniform_times
 from .shaking import Shaken, noise_floor
 from .shifts import Pulled, smooth_shifts
 from .streaming import low_pass_pieces
+from .whitening import whitened
 from .window_rules import GRAVITY, Proof, Reason, WindowRules
 from .windows import ContactEvidence, Windows, find_windows
 
@@ -56,4 +57,5 @@ __all__ = [
     "smooth_shifts",
     "stretches",
     "uniform_times",
+    "whitened",
 ]

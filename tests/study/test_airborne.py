@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from solver.motion import Markers
 from solver.progress import silent
 from solver.rig import Rig
 from solver.rigs import hoap3
-from solver.signals import GRAVITY, preset_of
+from solver.signals import GRAVITY, preset_of, whitened
 from solver.study.airborne import airborne
 from solver.study.pipeline import study_motions
 from solver.study.values import Poses, Settings, TrialRecord
@@ -79,3 +81,16 @@ def test_a_study_from_flight_alone_tells_what_stays_open(rig: Rig) -> None:
     assert study.flights.null_space.dimension > 1
     assert any("the prior supplied the rest" in warning for warning in study.warnings)
     assert study.flights.used[0][0] == "jump"
+
+
+def test_equations_of_a_flight_are_weighed_sums_of_its_own_frames(rig: Rig) -> None:
+    """What the noise of places weighs are the frames' own equations, no neighbour and no reflection beyond the ends."""
+    trial = airborne(rig, jump(rig, FLIGHT), PRESET, rig.masses.sum()).trial
+    assert trial is not None
+    assert trial.corner is not None
+    link = rig.links[-1]
+    wrong = rig.prior.replaced(link, 1.5 * rig.prior.link(link))
+    plain = residuals(rig, replace(trial, corner=None, preset=None), wrong, axes="world")[trial.counted]
+    weighed = residuals(rig, trial, wrong, axes="world")[trial.counted]
+    np.testing.assert_allclose(weighed, whitened(plain.T, RATE, trial.corner).T, atol=1e-9)
+    assert np.abs(weighed).max() > 1e-3
