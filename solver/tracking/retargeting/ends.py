@@ -24,7 +24,7 @@ SLOWING, STANDING = 0.4, 0.3
 """[s] in which a body that goes on comes to rest, and for which it then stands on both feet."""
 AVERAGED = 0.04
 """[s] over which its speed is taken where it breaks off."""
-LEVEL = np.array([1.0, 1.0, 0.0])
+LEVEL, UP = np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
 
 
 def whole_steps(performer: Performer) -> Performer:
@@ -102,20 +102,27 @@ def _led_on(performer: Performer, swinging: list[str], where: str) -> Performer:
 def _stood(performer: Performer, swinging: list[str], positions: np.ndarray, back: int) -> np.ndarray:
     """By how much segments (B, 3) [m] move until both feet stand: a swinging foot no less far ahead than the other.
 
-    The rest of the body comes to stand over the middle between the feet.
+    Sideways they are as far apart as at rest. The rest of the body comes to stand over the middle between the feet.
     """
     feet = {side: _column(performer, side) for side in SIDES}
-    hips = [performer.recording.names.index(performer.parts[f"{side}_{LEG[0]}"]) for side in SIDES]
-    body = positions[:, hips].mean(axis=1)
-    went = (body[-1] - body[-1 - back]) * LEVEL
-    ahead = went / max(float(np.linalg.norm(went)), 1e-9)
+    hips = {side: performer.recording.names.index(performer.parts[f"{side}_{LEG[0]}"]) for side in SIDES}
+    body = positions[:, list(hips.values())].mean(axis=1)
+    left = (positions[-1, hips["left"]] - positions[-1, hips["right"]]) * LEVEL
+    left = left / max(float(np.linalg.norm(left)), 1e-9)
+    forwards = np.cross(left, UP)
+    forwards = forwards * np.sign((body[-1] - body[-1 - back]) @ forwards)
+    rest = performer.recording.rest
+    assert rest is not None
+    apart = float(np.linalg.norm((rest.heads[feet["left"]] - rest.heads[feet["right"]]) * LEVEL))
     shifts = np.zeros(positions.shape[1:])
     for side in swinging:
-        other = feet[next(each for each in SIDES if each != side)]
-        shifts[feet[side]] = max(0.0, float((positions[-1, other] - positions[-1, feet[side]]) @ ahead)) * ahead
+        own, other = (positions[-1, feet[each]] for each in (side, next(each for each in SIDES if each != side)))
+        ahead = max(0.0, float((own - other) @ forwards))
+        beside = other + ahead * forwards + (apart if side == "left" else -apart) * left
+        shifts[feet[side]] = (beside - own) * LEVEL
     middle = np.mean([positions[-1, foot] + shifts[foot] for foot in feet.values()], axis=0)
-    rest = [column for column in range(positions.shape[1]) if column not in feet.values()]
-    shifts[rest] = (middle - body[-1]) * LEVEL
+    body_alone = [column for column in range(positions.shape[1]) if column not in feet.values()]
+    shifts[body_alone] = (middle - body[-1]) * LEVEL
     return shifts
 
 
