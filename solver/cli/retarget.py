@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 EXPLANATION = """
 Follows a motion (.motion.npz, a study's folder with --trial, a dance), segments (.bvh, AMASS and SMPL-X .npz) or
 markers (with --calibration, or the subject's --sex, --height and --mass). Feet stand where the followed feet stand,
-joint limits are kept, and the motion becomes slower where joints would be too fast. What would fall or overload a
-joint has its centre of mass led over its feet, from rest to rest, with shorter steps and milder where it must; what
-then still fails is repaired by moving it least. The verdict is printed before and after.
+joint limits are kept, and the motion becomes slower where joints would be too fast. Links that would be inside each
+other are kept apart. What would fall or overload a joint has its centre of mass led over its feet, from rest to rest,
+with shorter steps and milder where it must; what then still fails is repaired by moving it least. The verdict is
+printed before and after.
 
 A step in the middle of which the recording begins or ends is begun and finished on both feet. When feet stand is told
 by their motion, and by the plates where a file of forces is named.
@@ -68,6 +69,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--forces", type=path, metavar="FILE", help=words)
     words = "leave a step that the recording begins or ends in the middle of as it is, instead of begun and finished"
     parser.add_argument("--broken-steps", action="store_true", help=words)
+    parser.add_argument("--overlaps", action="store_true", help="leave links that are inside each other as they are")
     words = "leave joints faster than their limits, and say so, instead of slowing down"
     parser.add_argument("--keep-pace", action="store_true", help=words)
     parser.add_argument("--no-repair", action="store_true", help="check the motion only")
@@ -107,7 +109,12 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         source,
         rig,
         mapping,
-        RetargetOptions(keep_pace=options.keep_pace, slower=options.slower, whole_steps=not options.broken_steps),
+        RetargetOptions(
+            keep_pace=options.keep_pace,
+            slower=options.slower,
+            apart=not options.overlaps,
+            whole_steps=not options.broken_steps,
+        ),
         Held(replace(CHECKS, **asked(options)), None if options.no_repair else repair_options(options)),
         Part(progress, 0.3, 0.95),
     )

@@ -37,6 +37,25 @@ class NearPairs:
     distances: np.ndarray
 
 
+@dataclass(frozen=True, slots=True)
+class Touches:
+    """Pairs that are near each other, and where.
+
+    Attributes:
+        frames: (M,) frame of each.
+        pairs: (M,) which of the detector's link pairs.
+        distances: (M,) [m] signed.
+        points: (M, 2, 3) [m] nearest points of the two links, world.
+        normals: (M, 3) from the first link to the second, world.
+    """
+
+    frames: np.ndarray
+    pairs: np.ndarray
+    distances: np.ndarray
+    points: np.ndarray
+    normals: np.ndarray
+
+
 class PairDistances:
     """Distances of a rig's links, its collision geometry built once.
 
@@ -96,6 +115,29 @@ class PairDistances:
         distances += self.forgiven[pairs]
         kept = distances < self.reach
         return NearPairs(frames[kept], pairs[kept], distances[kept])
+
+    def touches(self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float) -> Touches:
+        """Every pair nearer than so much [m], with its nearest points; see `near_pairs`."""
+        if not len(self._shape_pairs):
+            return Touches(np.zeros(0, int), np.zeros(0, int), np.zeros(0), np.zeros((0, 2, 3)), np.zeros((0, 3)))
+        placed = PlacedCapsules(self._capsules, rotation, position)
+        frames, columns = placed.near(self._shape_pairs, within)
+        near = placed.distances(frames, self._shape_pairs[columns]) + self.forgiven[self._owner[columns]] < within
+        frames, columns = frames[near], columns[near]
+        distances, points, normals = np.empty(len(frames)), np.empty((len(frames), 2, 3)), np.empty((len(frames), 3))
+        at = -1
+        for entry, frame, column in zip(range(len(frames)), frames.tolist(), columns.tolist()):
+            if frame != at:
+                pin.updateGeometryPlacements(self.rig.model, self._data, self._model, self._geometry, q[frame])
+                at = frame
+            found = pin.computeDistance(self._model, self._geometry, column)
+            distances[entry] = found.min_distance
+            points[entry] = found.getNearestPoint1(), found.getNearestPoint2()
+            normals[entry] = found.normal
+        pairs = self._owner[columns]
+        distances += self.forgiven[pairs]
+        kept = (distances < within) & np.isfinite(normals).all(axis=1) & np.isfinite(points).all(axis=(1, 2))
+        return Touches(frames[kept], pairs[kept], distances[kept], points[kept], normals[kept])
 
     def _measure(self, q: np.ndarray, frames: np.ndarray, columns: np.ndarray, distances: np.ndarray) -> None:
         """Replace the bounds by coal's distances, except where capsules are the shapes."""

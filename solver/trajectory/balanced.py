@@ -27,6 +27,7 @@ from ..tracking.retargeting.pace import stretch, stretched
 from ..tracking.retargeting.performer import Performer
 from ..tracking.retargeting.posing import Likely, Poses, Posing, Wanted, knees
 from ..tracking.retargeting.retarget import NEAR, QUIET, Retargeted, RetargetOptions, quiet, retargeted
+from .kept_apart import links_apart
 from .sway import Pendulum, Supports, least_sway
 
 ATTEMPTS = 6
@@ -54,7 +55,7 @@ UPRIGHT = 1.5
 
 
 def balanced(
-    performer: Performer, found: Retargeted, options: RetargetOptions, progress: Progress = silent
+    performer: Performer, found: Retargeted, options: RetargetOptions, held: CheckOptions, progress: Progress = silent
 ) -> Retargeted:
     """The motion with the centre of mass led so that its feet can carry it, from rest to rest.
 
@@ -62,12 +63,14 @@ def balanced(
         performer: who is followed.
         found: the motion as it follows.
         options: with which it does.
+        held: which pairs of links must not touch.
         progress: told how far it is; may cancel.
     """
     stride, told = _stride_within_reach(found), []
     if stride < 1.0:
         shorter = replace(options, stride=stride * options.stride)
         found = retargeted(performer, found.rig, found.mapping, shorter, Part(progress, 0.0, 0.3))
+        found = links_apart(performer, found, shorter, held).motion if options.apart else found
         told.append(f"ways are {stride:.2f} times as long: where both feet stand flat, legs reach no farther")
     given = found.from_rest()
     share = np.zeros(len(given.motion))

@@ -33,7 +33,7 @@ def lifting() -> tuple[Retargeted, Retargeted]:
     options = RetargetOptions(slower=4.0)
     source = Performer.of_motion(person(), squat(person(), steps=0.8))
     found = retargeted(source, hrp2(), None, options)
-    return found, balanced(source, found, options)
+    return found, balanced(source, found, options, CHECKS)
 
 
 def test_who_lifts_a_foot_stands_over_the_other() -> None:

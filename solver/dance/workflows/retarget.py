@@ -22,6 +22,7 @@ from ...tracking.bone_mapping import MAPPING, BoneMapping
 from ...tracking.retargeting.performer import Performer
 from ...tracking.retargeting.retarget import Retargeted, RetargetOptions, retargeted
 from ...trajectory.balanced import balanced
+from ...trajectory.kept_apart import kept_apart, links_apart
 from ..authoring.keys import Keyed, Samples
 from ..authoring.repair import RepairOptions
 from .answer import Answer
@@ -30,6 +31,7 @@ from .reading import LoadedDance
 from .repair import repair
 from .summaries import failures_of, ranges_of, strips_of
 
+AS_LED, KEPT_APART, BALANCED = "as led", "links kept apart", "balanced"
 MAPPING_FILE = "mapping.json"
 CHECKS = CheckOptions(allowed_slip=0.002)
 """What a followed motion is held to where nobody chose otherwise: the limits themselves, feet to 2 mm."""
@@ -59,9 +61,11 @@ class Followed:
         found: as it was led.
         before: checks of it.
         held: what it is held to.
-        led: the same with its centre of mass led over its feet; None where nobody asked for it, or it fails no less.
+        led: the same with links kept apart, and its centre of mass led over its feet where it fails less so; None where
+            nothing was changed.
         after_led: checks of that.
         answer: the repair; None where nobody asked for one, or nothing fails.
+        changed: what was made of it before the repair: `AS_LED`, `KEPT_APART` or `BALANCED`.
     """
 
     name: str
@@ -71,13 +75,14 @@ class Followed:
     led: Retargeted | None = None
     after_led: Checks | None = None
     answer: Answer | None = None
+    changed: str = AS_LED
 
     def __repr__(self) -> str:
         return f"{self.found.rig.name} follows {self.name!r}: {self.message}"
 
     @property
     def balanced(self) -> Retargeted:
-        """With its centre of mass led over its feet, if it was."""
+        """With links kept apart and its centre of mass led over its feet, if they were."""
         return self.found if self.led is None else self.led
 
     @property
@@ -106,7 +111,7 @@ class Followed:
         parts += [f"note: {note}" for note in self.balanced.told]
         parts += ["", "as led", verdict_table(self.before), verdict_sentence(self.before)]
         if self.after_led is not None:
-            parts += ["", "balanced", verdict_table(self.after_led), verdict_sentence(self.after_led)]
+            parts += ["", self.changed, verdict_table(self.after_led), verdict_sentence(self.after_led)]
         if self.before.left_out:
             parts.append(left_out_sentence(self.before))
         if self.answer is not None:
@@ -178,8 +183,9 @@ def retarget(
     """Let a rig dance what a person, or another rig, did.
 
     Links turn as the segments that lead them do, feet stand where the followed feet stand, joint limits and speeds are
-    kept (more slowly where they must). What would fall or overload a joint has its centre of mass led over its feet,
-    with shorter steps and milder where it must; what then still fails is repaired by moving it least.
+    kept (more slowly where they must), and links that would be inside each other are kept apart. What would fall or
+    overload a joint has its centre of mass led over its feet, with shorter steps and milder where it must; what then
+    still fails is repaired by moving it least.
 
     Args:
         source: a motion of any rig (its file, or what was read of it), or segments as `Performer.of_segments` has them.
@@ -204,15 +210,21 @@ def retarget(
     options = RetargetOptions() if options is None else options
     found = retargeted(source, rig, mapping, options, Part(progress, 0.0, 0.3))
     before = check_motion(rig, found.motion, found.schedule, held.checks)
-    if held.repair is None or before.feasible:
-        return Followed(source.name, found, before, held)
-    led: Retargeted | None = balanced(source, found, options, Part(progress, 0.3, 0.6))
-    assert led is not None
-    after_led: Checks | None = check_motion(rig, led.motion, led.schedule, held.checks)
-    assert after_led is not None
-    if after_led.failed.mean() >= before.failed.mean():
-        led = after_led = None
-    answer, best, verdict = None, led or found, after_led or before
+    way = _Way(found, before, AS_LED)
+    if options.apart:
+        kept = links_apart(source, found, options, held.checks)
+        if kept.motion is not found:
+            way, options = _way(kept.motion, held, KEPT_APART), kept.options
+    if held.repair is not None and not way.checks.feasible:
+        tried = _way(balanced(source, way.motion, options, held.checks, Part(progress, 0.3, 0.6)), held, BALANCED)
+        if options.apart:
+            own = kept_apart(tried.motion, options, held.checks, led=True)
+            tried = min(tried, _way(own, held, BALANCED), key=_failing)
+        way = min(way, tried, key=_failing)
+    led, after_led = (None, None) if way.words == AS_LED else (way.motion, way.checks)
+    answer, best, verdict = None, way.motion, way.checks
+    if held.repair is None:
+        return Followed(source.name, found, before, held, led, after_led, changed=way.words)
     if not verdict.feasible and any(phase.airborne for phase in best.schedule.phases):
         note = "it is not repaired further: it jumps, which takes a repair of its own"
         found, led = replace(found, told=(*found.told, note)), led and replace(led, told=(*led.told, note))
@@ -223,4 +235,22 @@ def retarget(
         if answer.checks.failed.mean() >= verdict.failed.mean():
             answer = None  # what is repaired at one place is not to fail at more of others
     progress(1.0, "followed")
-    return Followed(source.name, found, before, held, led, after_led, answer)
+    return Followed(source.name, found, before, held, led, after_led, answer, way.words)
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A motion, its checks, and what was made of it in a word."""
+
+    motion: Retargeted
+    checks: Checks
+    words: str
+
+
+def _way(motion: Retargeted, held: Held, words: str) -> _Way:
+    return _Way(motion, check_motion(motion.rig, motion.motion, motion.schedule, held.checks), words)
+
+
+def _failing(way: _Way) -> float:
+    """Share of the frames that fail."""
+    return float(way.checks.failed.mean())

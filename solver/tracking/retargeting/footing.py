@@ -32,6 +32,19 @@ DEGREE, PIECES, REST = 5, 8, 3
 
 
 @dataclass(frozen=True, slots=True)
+class Ways:
+    """How far feet go.
+
+    Attributes:
+        stride: ratio of horizontal ways to the followed ones, scaled; feet stay as far apart sideways.
+        wider: [m] by which they are farther apart sideways.
+    """
+
+    stride: float = 1.0
+    wider: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Footing:
     """Both feet of a rig over time.
 
@@ -74,7 +87,7 @@ class Footing:
 
 
 def footing(
-    performer: Performer, rig: Rig, mapping: BoneMapping, stances: Mapping[str, np.ndarray], stride: float = 1.0
+    performer: Performer, rig: Rig, mapping: BoneMapping, stances: Mapping[str, np.ndarray], ways: Ways
 ) -> Footing:
     """Where a rig's feet go.
 
@@ -83,12 +96,12 @@ def footing(
         rig: that follows.
         mapping: which segment leads what.
         stances: (N,) True where each side's foot stands.
-        stride: ratio of horizontal ways to the followed ones, scaled; feet stay as far apart sideways.
+        ways: how far they go.
     """
-    sides, scale = rig.sides, mapping.scale
+    stride, sides, scale = ways.stride, rig.sides, mapping.scale
     starts = centres(rig, anatomy_of(rig).parts)
     apart = 0.5 * float(np.linalg.norm(np.subtract(*(starts[f"{side}_{LEG[-1]}"][:2] for side in SIDES))))
-    outwards = stride * mapping.spread + (1.0 - stride) * apart
+    outwards = stride * mapping.spread + (1.0 - stride) * apart + 0.5 * ways.wider
     floor = min(float(np.quantile(performer.sole(side)[:, :, 2].min(axis=1), 0.05)) for side in SIDES)
     lowest = {
         side: scale * np.maximum(performer.sole(side)[:, :, 2].min(axis=1) - floor, 0.0) for side in SIDES

@@ -16,6 +16,7 @@ from ...so3 import exp, log
 from ..anatomy import LEG, ROOT, anatomy_of, centres
 from ..bone_mapping import RADIAN, BoneMapping
 from ..chains import ChainFit
+from .apart import Apart
 from .footing import Footing
 from .whole_motion import Placed, WholeMotion
 
@@ -54,17 +55,20 @@ class Wanted:
         feet: (N, F, 3) [m] where the origins of the feet's links go.
         base: (N, 3) [m] where the middle between the hips goes.
         com: (N, 2) [m] over where the centre of mass goes; the middle between the hips then only keeps its height.
+        apart: links that are not to touch.
     """
 
     turns: np.ndarray
     feet: np.ndarray
     base: np.ndarray
     com: np.ndarray | None = None
+    apart: Apart | None = None
 
     def frames(self, chosen: np.ndarray | slice) -> Wanted:
         """Some of the frames."""
         com = None if self.com is None else self.com[chosen]
-        return Wanted(self.turns[chosen], self.feet[chosen], self.base[chosen], com)
+        apart = None if self.apart is None else self.apart.of(chosen, len(self.base))
+        return Wanted(self.turns[chosen], self.feet[chosen], self.base[chosen], com, apart)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +229,8 @@ class Posing:
         jacobian, rest = np.concatenate(rows, axis=1), np.concatenate(rests, axis=1)
         hessian += jacobian.swapaxes(1, 2) @ jacobian
         gradient += (rest[:, None] @ jacobian)[:, 0]
+        if wanted.apart is not None:
+            wanted.apart.add(self.tree, placed, hessian, gradient)
         price = self._posture + DAMPING
         gradient += self._posture * (self.rest - y)
         if likely is not None:

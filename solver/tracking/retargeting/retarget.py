@@ -22,7 +22,7 @@ from ..bone_mapping import BoneMapping, guessed
 from ..track import manifold_velocities
 from .between import places_at, turns_at
 from .ends import whole_steps
-from .footing import Footing, footing
+from .footing import Footing, Ways, footing
 from .pace import LITTLE, ROOM, eased, instants, pace_at, poses_at, stretch, stretched
 from .performer import Performer
 from .posing import Likely, Poses, Posing, Wanted
@@ -70,6 +70,8 @@ class RetargetOptions:
         quiet: low-pass of the poses.
         slower: ratio of the duration to the recorded one, besides what limits ask for.
         stride: ratio of horizontal ways to the recorded ones, scaled.
+        wider: [m] by which feet are farther apart sideways than the followed ones, scaled.
+        apart: links that overlap are kept apart.
         whole_steps: where the recording begins or ends in the middle of a step, that is begun and finished.
     """
 
@@ -77,11 +79,15 @@ class RetargetOptions:
     quiet: FilterPreset = QUIET
     slower: float = 1.0
     stride: float = 1.0
+    wider: float = 0.0
+    apart: bool = True
     whole_steps: bool = True
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.stride) and self.stride > 0.0):
             raise InvalidValue(f"ways cannot be {self.stride:g} times as long")
+        if not np.isfinite(self.wider):
+            raise InvalidValue(f"feet cannot be {self.wider:g} m farther apart")
         if not (np.isfinite(self.slower) and self.slower > 0.0):
             raise InvalidValue(f"a motion cannot last {self.slower:g} times as long")
 
@@ -184,7 +190,7 @@ def retargeted(
     performer = whole_steps(performer) if options.whole_steps else performer
     mapping = guessed(performer.recording, rig, performer.parts) if mapping is None else mapping
     require_led(performer, rig, mapping)
-    follower, times = _Follower(performer, rig, mapping, options.stride), performer.times
+    follower, times = _Follower(performer, rig, mapping, options), performer.times
     progress(0.1, "posing")
     poses = follower.posed(times)
     progress(0.5, "quieting")
@@ -242,9 +248,9 @@ class Paced:
 class _Follower:
     """Who follows whom, and how."""
 
-    def __init__(self, performer: Performer, rig: Rig, mapping: BoneMapping, stride: float) -> None:
+    def __init__(self, performer: Performer, rig: Rig, mapping: BoneMapping, options: RetargetOptions) -> None:
         self.performer, self.rig, self.mapping = performer, rig, mapping
-        self.feet = footing(performer, rig, mapping, performer.stances(), stride)
+        self.feet = footing(performer, rig, mapping, performer.stances(), Ways(options.stride, options.wider))
         self.posing = Posing(rig, mapping, self.feet.links)
         columns = [performer.recording.names.index(segment) for segment in mapping.segments]
         self.turns = performer.recording.rotations[:, columns] @ mapping.turns
@@ -252,7 +258,7 @@ class _Follower:
         self.root = mapping.links.index(rig.links[0])
         self.led = [mapping.links.index(rig.links[link]) for link in self.feet.links]
         hips = [performer.place(f"{side}_{LEG[0]}") for side in SIDES]
-        self.base = 0.5 * mapping.scale * (hips[0] + hips[1]) * [stride, stride, 1.0]
+        self.base = 0.5 * mapping.scale * (hips[0] + hips[1]) * [options.stride, options.stride, 1.0]
         soles = [performer.sole(side)[:, :, 2] for side in SIDES]
         # the soles' lowest place is the floor of the rig, whatever the recording calls zero
         self.base = self.base - [

@@ -196,6 +196,24 @@ class WholeMotion:
         """Origin (3, N) [m] of a link, world."""
         return np.asarray(placed.places[self._of_links[link]])
 
+    def each(self, placed: Placed, links: np.ndarray, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Axes (..., 3, 3) and origins (..., 3) [m] of single links (...) in single frames (...), world."""
+        own = self._of_links[links]
+        turns = placed.turns[own, :, :, frames] @ self._turns[links].swapaxes(-1, -2)
+        return turns, placed.places[own, :, frames]
+
+    def along(
+        self, placed: Placed, links: np.ndarray, frames: np.ndarray, points: np.ndarray, ways: np.ndarray
+    ) -> np.ndarray:
+        """(M, nv) by which points (M, 3) [m], world, of single links in single frames move along directions (M, 3)."""
+        axes, origins = (values[:, :, frames].transpose(2, 0, 1) for values in (placed.axes, placed.origins))
+        result = (axes * np.cross(points[:, None] - origins, ways[:, None])).sum(axis=2)
+        if placed.slides is None:
+            result[:, :3] = ways
+        else:
+            result += (placed.slides[:, :, frames].transpose(2, 0, 1) * ways[:, None]).sum(axis=2)
+        return np.asarray(result * self.moves[links])
+
     def jacobian(self, placed: Placed, link: int, point: np.ndarray) -> np.ndarray:
         """(N, 3, nv) of points (3, N) [m], world, that move with a link."""
         moving = self._moving[link]

@@ -1,0 +1,62 @@
+"""Links that are to stay apart: rows that push two of them along the direction from one to the other.
+
+What was nearest is kept fixed to both links, and the direction in the world: while poses change a little, the distance
+is that of two planes. Links that were far enough apart feel nothing until they come nearer; those that were not are led
+to the distance from both sides, or steps that overshoot would take turns with steps back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .whole_motion import Placed, WholeMotion
+
+FIRM = 1e3
+"""Weight of a metre by which links are too near: below that of the feet, above all else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Pairs of links in N frames.
+
+    Attributes:
+        frames: (M,) frame of each, in order.
+        links: (M, 2) indices.
+        points: (M, 2, 3) [m] nearest points, axes of their links.
+        normals: (M, 3) from the first link to the second, world.
+        least: (M,) [m] distance that they are to have.
+        near: (M,) True where they had less.
+    """
+
+    frames: np.ndarray
+    links: np.ndarray
+    points: np.ndarray
+    normals: np.ndarray
+    least: np.ndarray
+    near: np.ndarray
+
+    def of(self, chosen: np.ndarray | slice, count: int) -> Apart:
+        """Those in some of the N frames."""
+        places = np.full(count, -1)
+        frames = np.arange(count)[chosen]
+        places[frames] = np.arange(len(frames))
+        own = places[self.frames]
+        kept = own >= 0
+        rest = (self.links, self.points, self.normals, self.least, self.near)
+        return Apart(own[kept], *(values[kept] for values in rest))
+
+    def add(self, tree: WholeMotion, placed: Placed, hessian: np.ndarray, gradient: np.ndarray) -> None:
+        """Put the rows of pairs that are too near into systems (N, nv, nv), (N, nv)."""
+        turns, places = tree.each(placed, self.links, self.frames[:, None])
+        points = places + (turns @ self.points[..., None])[..., 0]
+        missing = self.least - ((points[:, 1] - points[:, 0]) * self.normals).sum(axis=1)
+        some = np.flatnonzero((missing > 0.0) | self.near)
+        if not len(some):
+            return
+        frames, normals = self.frames[some], self.normals[some]
+        first, second = (tree.along(placed, self.links[some, k], frames, points[some, k], normals) for k in range(2))
+        rows = second - first
+        np.add.at(gradient, frames, FIRM * missing[some, None] * rows)
+        np.add.at(hessian, frames, FIRM * rows[:, :, None] * rows[:, None])

@@ -1,0 +1,234 @@
+"""Links of a followed motion kept apart: hands in thighs, arms in a chest, feet in each other.
+
+What a person's limbs do without touching, a robot's, which are thicker or shorter, often do not. Feet and shanks that
+overlap go farther apart sideways, in the whole motion. Other links are pushed apart where they overlap: all frames
+around are posed again near themselves, feet as they stood and, where it is led, the centre of mass where it was; the
+change is smoothed over time and made again until it suffices. Where shapes overlap in a third of all pairs, they tell
+nothing and the motion stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.ndimage import maximum_filter1d, uniform_filter1d
+
+from ..check_options import CheckOptions
+from ..feasibility.collisions import CollisionDetector, Touches
+from ..person import SIDES
+from ..rig import ROOT_NV
+from ..scene.words import length, spoken
+from ..so3 import continuous, exp, log, to_quaternion
+from ..tracking.anatomy import LEG, anatomy_of
+from ..tracking.retargeting import pace
+from ..tracking.retargeting.apart import Apart
+from ..tracking.retargeting.performer import Performer
+from ..tracking.retargeting.posing import Likely, Poses, Posing, Wanted
+from ..tracking.retargeting.retarget import FASTER, NEAR, Retargeted, RetargetOptions, retargeted
+from ..tracking.retargeting.whole_motion import configurations
+
+OVERLAP = 5e-4
+"""[m] Deeper than this links count as overlapping."""
+ROOM, WITHIN = 0.012, 0.03
+"""[m] by which links are pushed apart, and from which on they are looked at: smoothing takes off a part."""
+WIDER, TIMES = 0.01, 3
+"""[m] by which feet are farther apart than legs overlap; times at most."""
+ROUNDS, STEPS, AGAIN = 8, 6, 4
+AROUND, SMOOTH = 0.3, 0.12
+"""[s] before and after an overlap that is changed, and width over which changes are averaged, three times."""
+MEANINGLESS = 0.3
+"""Share of the pairs of links beyond which shapes that overlap tell nothing."""
+EVERY = slice(None)
+PIECE = 2048
+"""Frames measured at once."""
+
+
+class Overlaps:
+    """What of a rig overlaps in a motion."""
+
+    def __init__(self, given: Retargeted, held: CheckOptions) -> None:
+        self.rig, self.detector = given.rig, CollisionDetector(given.rig, held)
+        self.posing = Posing(given.rig, given.mapping, given.footing.links)
+        rig, parts = given.rig, anatomy_of(given.rig).parts
+        self.shanks = np.array([rig.below[rig.index(parts[f"{side}_{LEG[1]}"])] for side in SIDES])
+        """(2, L) links of the right and the left leg from the knee down."""
+        self.links = np.array([[rig.index(link) for link in pair] for pair in self.detector.pairs], int).reshape(-1, 2)
+
+    def found(self, poses: Poses, within: float, chosen: np.ndarray | None = None) -> Touches:
+        """Pairs that are nearer than so far [m], in all frames or some (n,)."""
+        if chosen is not None:
+            found = self.found(poses.frames(chosen), within)
+            return replace(found, frames=chosen[found.frames])
+        parts = []
+        for start in range(0, len(poses), PIECE):
+            own = poses.frames(slice(start, start + PIECE))
+            placed = self.posing.placed(own)
+            every = np.arange(len(self.rig.links))
+            q = configurations(self.rig, continuous(to_quaternion(own.turn)), own.y)
+            places = np.array([self.posing.tree.place(placed, link) for link in every]).transpose(2, 0, 1)
+            touches = self.detector.touches(q, self.posing.tree.turns(placed, every), places, within)
+            parts.append(replace(touches, frames=touches.frames + start))
+        names = ("frames", "pairs", "distances", "points", "normals")
+        return Touches(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+    def tells_nothing(self, touches: Touches) -> bool:
+        """Whether so many pairs overlap that their shapes are none."""
+        return len(np.unique(touches.pairs)) > MEANINGLESS * len(self.detector.pairs)
+
+    def com(self, poses: Poses) -> np.ndarray:
+        """(N, 2) [m] what the centre of mass is over."""
+        return self.posing.tree.centre_of_mass(self.posing.placed(poses))[0][:, :2]
+
+    def between_shanks(self, touches: Touches) -> float:
+        """[m] By how much one shank or foot is inside the other at most; 0 where they do not overlap."""
+        first, second = self.links[touches.pairs].T
+        right, left = self.shanks
+        crossed = (right[first] & left[second]) | (left[first] & right[second])
+        return max(0.0, -float(touches.distances[crossed].min(initial=0.0)))
+
+    def apart(self, poses: Poses, touches: Touches) -> Apart:
+        """Rows that push them apart."""
+        links, frames = self.links[touches.pairs], touches.frames
+        placed, tree = self.posing.placed(poses), self.posing.tree
+        turns, places = tree.each(placed, links, frames[:, None])
+        points = (turns.swapaxes(-1, -2) @ (touches.points - places)[..., None])[..., 0]
+        return Apart(frames, links, points, touches.normals, np.full(len(frames), ROOM), touches.distances < ROOM)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A motion whose links are kept apart, and the options with which it follows."""
+
+    motion: Retargeted
+    options: RetargetOptions
+
+
+def links_apart(performer: Performer, given: Retargeted, options: RetargetOptions, held: CheckOptions) -> Kept:
+    """The motion with links that overlap kept apart, which is told; the same where none does.
+
+    Args:
+        performer: who is followed.
+        given: the motion as it follows.
+        options: with which it does.
+        held: which pairs must not touch.
+    """
+    overlaps, first = Overlaps(given, held), options.wider
+    touches = overlaps.found(given.poses, -OVERLAP)
+    for _ in range(TIMES):
+        deep = overlaps.between_shanks(touches)
+        if not deep or overlaps.tells_nothing(touches):
+            break
+        options = replace(options, wider=options.wider + deep + WIDER)
+        given = retargeted(performer, given.rig, given.mapping, options)
+        touches = overlaps.found(given.poses, -OVERLAP)
+    if options.wider > first:
+        told = f"feet are {length(options.wider)} farther apart: one leg was inside the other"
+        given = replace(given, told=(*given.told, told))
+    return Kept(_all_pushed(overlaps, given, options, touches, None), options)
+
+
+def kept_apart(given: Retargeted, options: RetargetOptions, held: CheckOptions, led: bool = False) -> Retargeted:
+    """The motion with links that overlap pushed apart, which is told; the same where none does.
+
+    Args:
+        given: the motion.
+        options: with which it follows.
+        held: which pairs must not touch.
+        led: its centre of mass stays where it is.
+    """
+    overlaps = Overlaps(given, held)
+    com = overlaps.com(given.poses) if led else None
+    return _all_pushed(overlaps, given, options, overlaps.found(given.poses, -OVERLAP), com)
+
+
+def _all_pushed(
+    overlaps: Overlaps, given: Retargeted, options: RetargetOptions, before: Touches, com: np.ndarray | None
+) -> Retargeted:
+    """The motion with what overlaps pushed apart, its centre of mass over places (N, 2) [m] where it is led."""
+    if not len(before.frames) or overlaps.tells_nothing(before):
+        return given
+    best, least, found, now = given, _severity(before), given, before
+    for _ in range(ROUNDS):
+        found, around = _pushed(overlaps, found, now, com)
+        now = overlaps.found(found.poses, -OVERLAP, around)
+        if _severity(now) < least:
+            best, least = found, _severity(now)
+        if not len(now.frames):
+            break
+    if not options.keep_pace:
+        best = _slow_enough(overlaps, best, led=com is not None)
+    return replace(best, told=(*best.told, _sentence(overlaps, before, overlaps.found(best.poses, -OVERLAP))))
+
+
+def _severity(touches: Touches) -> float:
+    """Depths of all overlaps together."""
+    return float(-touches.distances.sum())
+
+
+def _sentence(overlaps: Overlaps, before: Touches, after: Touches) -> str:
+    deepest = int(np.argmin(before.distances))
+    pair = overlaps.detector.pairs[before.pairs[deepest]]
+    rest = "nothing overlaps now" if not len(after.frames) else f"{length(-float(after.distances.min()))} are left"
+    return (
+        f"links are kept apart: {spoken(pair[0])} and {spoken(pair[1])} overlapped by up to "
+        f"{length(-float(before.distances[deepest]))}, {rest}"
+    )
+
+
+def _wanted(
+    overlaps: Overlaps, given: Retargeted, poses: Poses, com: np.ndarray | None, frames: np.ndarray | slice = EVERY
+) -> Wanted:
+    """Poses of some frames of a motion themselves, with the feet where they stand."""
+    posing = overlaps.posing
+    placed = posing.placed(poses)
+    turns = posing.tree.turns(placed, posing.links)
+    for number, link in enumerate(given.footing.links):
+        turns[:, np.flatnonzero(posing.links == link)[0]] = given.footing.rotations[number][frames]
+    base = posing.tree.place(placed, 0).T + poses.turn @ posing.offset
+    return Wanted(turns, given.footing.positions[:, frames].swapaxes(0, 1), base, com)
+
+
+def _pushed(
+    overlaps: Overlaps, found: Retargeted, deep: Touches, com: np.ndarray | None
+) -> tuple[Retargeted, np.ndarray]:
+    """Frames around overlaps posed near themselves with links pushed apart, smoothly; and which frames those are."""
+    times, posing = found.motion.times, overlaps.posing
+    step = float(np.median(np.diff(times)))
+    mask = np.zeros(len(times), bool)
+    mask[deep.frames] = True
+    width = max(1, round(SMOOTH / step))
+    reach = 2 * int(np.ceil(AROUND / step) + 2 * width) + 1
+    around = np.flatnonzero(maximum_filter1d(mask, reach, mode="nearest"))
+    poses, own = found.poses.frames(around), None if com is None else com[around]
+    touches = overlaps.found(poses, WITHIN)
+    wanted = _wanted(overlaps, found, poses, own, around)
+    near, _ = posing.posed(replace(wanted, apart=overlaps.apart(poses, touches)), poses, STEPS, Likely(poses, NEAR))
+    change = np.zeros((len(times), poses.y.shape[1]))
+    change[around] = near.y - poses.y
+    change[around, 3:ROOT_NV] = log(near.turn @ poses.turn.swapaxes(1, 2))
+    for _ in range(3):
+        change = uniform_filter1d(change, width, axis=0, mode="nearest")
+    change = change[around]
+    path = Poses(exp(change[:, 3:ROOT_NV]) @ poses.turn, poses.y + change)
+    path.y[:, 3:ROOT_NV] = 0.0
+    path = Poses(path.turn, np.clip(path.y, posing.lower, posing.upper))
+    again, done = posing.posed(wanted, path, AGAIN, Likely(path, NEAR))
+    turn, y, converged = (np.array(values) for values in (found.poses.turn, found.poses.y, found.converged))
+    turn[around], y[around], converged[around] = again.turn, again.y, done
+    return found.posed(Poses(turn, y), converged), around
+
+
+def _slow_enough(overlaps: Overlaps, found: Retargeted, led: bool) -> Retargeted:
+    """The same, slower where joints have become too fast."""
+    for number in range(TIMES):
+        times = found.motion.times
+        if pace.stretch(found.rig, times, found.poses, 1.0).max() <= FASTER:
+            break
+        room = pace.LITTLE if number else pace.ROOM
+        longer = found.stretched(pace.stretched(times, pace.stretch(found.rig, times, found.poses, room)))
+        poses = longer.poses
+        wanted = _wanted(overlaps, longer, poses, overlaps.com(poses) if led else None)
+        again, done = overlaps.posing.posed(wanted, poses, AGAIN, Likely(poses, NEAR))
+        found = longer.posed(again, done)
+    return found

@@ -1,0 +1,117 @@
+"""Links of a followed motion that would be inside each other are kept apart, and nothing else changes."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from solver.check_options import CheckOptions
+from solver.coordinates import joint_coordinates
+from solver.dance.workflows.retarget import CHECKS, KEPT_APART, Held, retarget
+from solver.feasibility import check_motion
+from solver.motion import Motion
+from solver.rig import ROOT_NV
+from solver.rigs import hoap3, hrp2
+from solver.so3 import quaternion_exp
+from solver.tracking.retargeting.performer import Performer
+from solver.tracking.retargeting.retarget import Retargeted, RetargetOptions, retargeted
+from solver.trajectory.kept_apart import OVERLAP, Overlaps, kept_apart, links_apart
+from tests.tracking.test_retargeting import DEEP, FAST, RATE, corners, person, squat
+
+OPTIONS = RetargetOptions()
+
+
+@cache
+def armed(turn: float, steps: float = 0.0) -> Performer:
+    """Simulated: a person who squats and turns the left upper arm inwards and back by an angle [rad]."""
+    motion = squat(person(), steps=steps)
+    q, rig = np.array(motion.q), person()
+    starts = np.cumsum([0, *(joint.nq for joint in rig.joints)])
+    for side, sign in (("left", -1.0), ("right", 1.0)):
+        arm = slice(starts[rig.index(f"{side}_upper_arm")], starts[rig.index(f"{side}_upper_arm")] + 4)
+        bend = turn * 0.5 * (1.0 - np.cos(2.0 * np.pi * motion.times / motion.times[-1]))
+        q[:, arm] = quaternion_exp(sign * bend[:, None] * [1.0, 0.0, 0.0])
+    return Performer.of_motion(rig, Motion(motion.times, q, motion.v, motion.a))
+
+
+@cache
+def inside() -> Retargeted:
+    """HRP-2 with its hands in its thighs and waist."""
+    return retargeted(armed(0.45), hrp2())
+
+
+def deepest(found: Retargeted) -> float:
+    return -float(Overlaps(found, CHECKS).found(found.poses, -OVERLAP).distances.min(initial=0.0))
+
+
+def test_what_overlaps_is_pushed_apart() -> None:
+    """By the check's own judgement nothing overlaps any more; feet stand, limits and speeds hold."""
+    given = inside()
+    assert deepest(given) > 0.01
+    found = kept_apart(given, OPTIONS, CHECKS)
+    checks = check_motion(found.rig, found.motion, found.schedule, CHECKS)
+    margin = next(m for m in checks.margins if m.name == "self-collision")
+    assert not margin.failed.any()
+    assert any("nothing overlaps now" in said for said in found.told)
+    limits, joints = found.rig.limits, joint_coordinates(found.rig, found.motion.q)
+    assert (joints >= limits.lower - 1e-9).all()
+    assert (joints <= limits.upper + 1e-9).all()
+    assert (np.abs(found.motion.v[:, ROOT_NV:]) <= limits.speed * (1.0 + 1e-6)).all()
+    for number, side in enumerate(("right", "left")):
+        sole = corners(found, side)
+        assert sole[:, :, 2].min() > -DEEP
+        speed = np.linalg.norm(np.gradient(sole, found.motion.times, axis=0), axis=2).max(axis=1)
+        assert speed[found.footing.stands[number]].max() < FAST
+    rough, smooth = (np.abs(np.diff(m.motion.q[:, 7:], 2, axis=0)).max() * RATE**2 for m in (given, found))
+    assert smooth < 2.0 * rough + 10.0
+
+
+def test_what_does_not_overlap_stays_itself() -> None:
+    """Nothing to do, nothing done: the very same motion."""
+    free = retargeted(armed(-0.7), hoap3())
+    assert not deepest(free)
+    assert kept_apart(free, OPTIONS, CHECKS) is free
+    assert links_apart(armed(-0.7), free, OPTIONS, CHECKS).motion is free
+
+
+def test_a_led_centre_of_mass_stays_where_it_is() -> None:
+    """Arms give way; what the balance was made for keeps its place to a millimetre."""
+    given = inside()
+    ways = [
+        Overlaps(m, CHECKS).com(m.poses)
+        for m in (given, kept_apart(given, RetargetOptions(keep_pace=True), CHECKS, led=True))
+    ]
+    assert np.abs(ways[1] - ways[0]).max() < 1e-3
+
+
+def test_feet_that_are_in_each_other_go_farther_apart() -> None:
+    """Steps on one line, too narrow for HRP-2's soles: its feet stand wider, and it is told."""
+    narrow = RetargetOptions(wider=-0.12)
+    source = armed(-0.7, steps=0.8)
+    given = retargeted(source, hrp2(), None, narrow)
+    assert deepest(given) > 0.01
+    kept = links_apart(source, given, narrow, CHECKS)
+    assert kept.options.wider > narrow.wider + 0.01
+    assert not deepest(kept.motion)
+    assert any("farther apart" in said for said in kept.motion.told)
+
+
+def test_the_verdict_is_told_before_and_after() -> None:
+    """Without a repair as well: as led with the depth, and with links kept apart; asked not to, they stay inside."""
+    followed = retarget(armed(0.45), hrp2(), None, None, Held(repair=None))
+    assert followed.changed == KEPT_APART
+    assert followed.report.index("as led") < followed.report.index(f"\n{KEPT_APART}\n")
+    assert followed.after.failed.mean() < followed.before.failed.mean()
+    left = retarget(armed(0.45), hrp2(), None, RetargetOptions(apart=False), Held(repair=None))
+    assert left.led is None
+    assert deepest(left.found) > 0.01
+
+
+def test_excluded_pairs_may_overlap() -> None:
+    """What may touch is not pushed."""
+    given = inside()
+    touching = Overlaps(given, CHECKS)
+    found = touching.found(given.poses, -OVERLAP)
+    pairs = tuple({touching.detector.pairs[k] for k in found.pairs.tolist()})
+    assert kept_apart(given, OPTIONS, CheckOptions(excluded=pairs)) is given
