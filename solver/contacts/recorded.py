@@ -15,6 +15,7 @@ from ..motion import Motion
 from ..rig import Rig
 from ..so3 import nearest, to_matrix
 from ..wrenches import Wrenches
+from .felt import felt_stances
 from .schedule import Anchor, Phase, Schedule, flat_on_ground
 from .touching import RELEASE, TOUCH, USUAL, TouchRules, belt_speed, held, lasting, standing
 
@@ -54,8 +55,8 @@ def stood(
 ) -> Stood:
     """Find where a recorded body stands.
 
-    A foot stands while its sole is low and slow. Forces decide where they are complete: nothing stands while nothing
-    is carried, and while something is, the lower foot does if the motion shows none. A stance plants the sole level,
+    A foot stands while its sole is low and slow, and where plates felt it, as long as they did. Where forces are
+    complete nothing stands while nothing is carried, and while something is, the lower foot does. A stance plants the sole level,
     where it was flattest. Who walks on a belt is taken off it.
 
     Args:
@@ -85,9 +86,11 @@ def stood(
         told.append(f"feet stand on a belt of {np.linalg.norm(belt):.2f} m/s, whose way is added")
     stands = np.array([standing(motion.times, sole, rules) for sole in soles])
     if wrenches is not None:
+        felt, _ = felt_stances(motion.times, dict(zip(patches, soles)), dict(zip(patches, stands)), wrenches, rules)
         load = wrenches.total[:, 2]
         known = np.isfinite(load) & (True if counted is None else counted)
-        stands = _by_force(motion.times, stands, soles, held(load >= TOUCH, load < RELEASE), known, rules)
+        carried = held(load >= TOUCH, load < RELEASE)
+        stands = _by_force(motion.times, np.array(list(felt.values())), soles, carried, known, rules)
     anchors, ground = _anchors(rig, patches, turns, places, soles, stands)
     rolled = max(
         (float(np.ptp(sole[own, :, 2], axis=1).max()) for sole, own in zip(soles, stands) if own.any()), default=0.0

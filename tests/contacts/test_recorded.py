@@ -119,8 +119,10 @@ def test_forces_decide_where_they_are_complete(rig: Rig, motion: Motion) -> None
     phases = stood(rig, motion, pushed(motion, load)).schedule.phases
     assert [len(phase.loaded) for phase in phases] == [2, 0]
     assert phases[1].start == pytest.approx(0.5 * motion.times[-1], abs=0.02)
-    elsewhere = stood(rig, motion, pushed(motion, load), ~half).schedule.phases
-    assert [len(phase.loaded) for phase in elsewhere] == [2]
+    silent = pushed(motion, np.zeros(len(motion)))
+    assert [len(phase.loaded) for phase in stood(rig, motion, silent).schedule.phases] == [0]
+    beside = stood(rig, motion, silent, np.zeros(len(motion), bool)).schedule.phases
+    assert [len(phase.loaded) for phase in beside] == [2]
 
 
 def test_what_is_carried_is_carried_by_the_lower_foot(rig: Rig, motion: Motion) -> None:
