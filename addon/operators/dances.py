@@ -47,6 +47,8 @@ class DanceJob(JobOperator):
 
     verb: ClassVar[str] = ""
     fewest: ClassVar[int] = 2
+    of_recordings: ClassVar[bool] = False
+    """Whether it takes a recording, which has no postures."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -58,7 +60,7 @@ class DanceJob(JobOperator):
             said = why_not(context)
         elif body.animation_data is None or body.animation_data.action is None:
             said = "Nothing dances yet: key postures, or design a dance"
-        elif cls.fewest and len(keyed(body).roles) < cls.fewest:
+        elif cls.fewest and not (cls.of_recordings and trial_of(body)) and len(keyed(body).roles) < cls.fewest:
             said = f"Key at least {cls.fewest} postures first"
         if said:
             cls.poll_message_set(said)  # type: ignore[attr-defined]
@@ -199,6 +201,7 @@ class EXCITING_DANCE_OT_balance_dance(GhostJob, bpy.types.Operator):
     bl_label = "Balance"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, verb, done = "Balancing", "repair", "balanced"
+    of_recordings = True
 
 
 class EXCITING_DANCE_OT_slow_dance(GhostJob, bpy.types.Operator):

@@ -91,7 +91,11 @@ def test_contacts_are_found_in_a_recording(registered: None, tmp_path: Path) -> 
     for frame in (1, 1 + round(RATE * motion.times[-1])):
         scene.frame_set(frame)
         author.key_posture(scene, body, "preferred")
+    for curve in action.curves_of(body):  # the samples of a recording are no postures
+        for point in curve.keyframe_points:
+            point.type = timeline.SAMPLED
     assert not bpy.ops.exciting_dance.find_contacts.poll()
+    assert not bpy.ops.exciting_dance.balance_dance.poll()
     body[STUDY_KEY], body.animation_data.action[TRIAL_KEY] = str(tmp_path), "knee"
     author.key_contacts(scene, body, [])  # what was keyed before goes
     assert bpy.ops.exciting_dance.find_contacts() == {"FINISHED"}
@@ -104,6 +108,8 @@ def test_contacts_are_found_in_a_recording(registered: None, tmp_path: Path) -> 
     assert 0.55 * lasts < second[0] <= 0.72 * lasts + 0.05
     said = told(scene, body, "dance")
     assert "which foot stands when was found from its motion" in said.notes
+    assert bpy.ops.exciting_dance.balance_dance.poll()
+    assert not bpy.ops.exciting_dance.complete_dance.poll()
 
 
 def test_slow_down_and_compare(standing: tuple[bpy.types.Object, Path], tmp_path: Path) -> None:
