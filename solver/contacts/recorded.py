@@ -56,8 +56,8 @@ def stood(
     """Find where a recorded body stands.
 
     A foot stands while its sole is low and slow, and where plates felt it, as long as they did. Where forces are
-    complete nothing stands while nothing is carried, and while something is, the lower foot does. A stance plants the sole level,
-    where it was flattest. Who walks on a belt is taken off it.
+    complete nothing stands while nothing is carried, and while something is, the lower foot does. A stance plants the
+    sole level, where it was flattest. Who walks on a belt is taken off it.
 
     Args:
         rig: with a left and a right sole.
