@@ -93,7 +93,7 @@ def test_contacts_are_found_in_a_recording(registered: None, tmp_path: Path) -> 
         author.key_posture(scene, body, "preferred")
     for curve in action.curves_of(body):  # the samples of a recording are no postures
         for point in curve.keyframe_points:
-            point.type = timeline.SAMPLED
+            point.type = "JITTER"
     assert not bpy.ops.exciting_dance.find_contacts.poll()
     assert not bpy.ops.exciting_dance.balance_dance.poll()
     body[STUDY_KEY], body.animation_data.action[TRIAL_KEY] = str(tmp_path), "knee"
