@@ -13,7 +13,7 @@ import numpy as np
 from solver.calibration import calibrate
 from solver.coordinates import joint_coordinates
 from solver.dance.authoring.repair import RepairOptions
-from solver.dance.workflows.retarget import Followed, Held, retarget
+from solver.dance.workflows.retarget import CHECKS, Followed, Held, retarget
 from solver.dynamics import link_motions
 from solver.formats.recording import ReadOptions, read_recording
 from solver.motion import Motion
@@ -23,6 +23,7 @@ from solver.signals import preset_of, smooth_motion
 from solver.tracking import track
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import Retargeted, RetargetOptions, retargeted
+from solver.trajectory.kept_apart import OVERLAP, Overlaps, links_apart
 
 from ..figures.figure import Figure, at_least, at_most, missing
 from .bodies import icub
@@ -61,7 +62,9 @@ def retargeting_figures(data: Path, quick: bool) -> list[Figure]:
                 continue
             began = time.process_time()
             found = retargeted(source, rig)
-            rows += _kinematic(what, clip, found, time.process_time() - began, len(source.times))
+            seconds = time.process_time() - began
+            rows += _kinematic(what, clip, found, seconds, len(source.times))
+            rows += _overlaps(what, clip, source, found, seconds)
             if clip in SLOW and not quick:
                 rows += _dynamic(what, clip, source, rig)
     return rows
@@ -134,6 +137,22 @@ def _kinematic(what: str, clip: str, found: Retargeted | None, seconds: float, r
                note="" if found is None else f"of processor time; {recorded / seconds:.0f} recorded frames/s; lasts "
                f"{slowed:.2f} times as long as recorded; {100.0 * float(found.converged.mean()):.1f} % converged"),
     ]  # fmt: skip
+
+
+def _overlaps(what: str, clip: str, source: Performer, found: Retargeted, seconds: float) -> list[Figure]:
+    """Links inside each other, as led and kept apart, and what that costs."""
+    began = time.process_time()
+    kept = links_apart(source, found, RetargetOptions(), CHECKS).motion
+    seconds += time.process_time() - began
+    shapes = Overlaps(found, CHECKS)
+    before, after = (shapes.found(way.poses, -OVERLAP) for way in (found, kept))
+    row = Figure(f"{what}: frames with links inside each other", f"real, {clip}", None, "", at_most(0.0), at_most(0.0))
+    if shapes.tells_nothing(before):
+        return missing([row], "shapes that nobody drew overlap everywhere: they tell nothing")
+    deep = [1e3 * max(0.0, -float(touches.distances.min(initial=0.0))) for touches in (before, after)]
+    told = f"{len(np.unique(before.frames))} as led; deepest {deep[0]:.0f} mm, kept apart {deep[1]:.0f} mm; "
+    told += f"{len(kept.motion) / seconds:.0f} frames/s made, keeping apart included"
+    return [Figure(row.what, row.data, float(len(np.unique(after.frames))), "", row.must, row.aim, note=told)]
 
 
 def _dynamic(what: str, clip: str, source: Performer, rig: Rig) -> list[Figure]:

@@ -22,7 +22,7 @@ from ...tracking.bone_mapping import MAPPING, BoneMapping
 from ...tracking.retargeting.performer import Performer
 from ...tracking.retargeting.retarget import Retargeted, RetargetOptions, retargeted
 from ...trajectory.balanced import balanced
-from ...trajectory.kept_apart import kept_apart, links_apart
+from ...trajectory.kept_apart import links_apart
 from ..authoring.keys import Keyed, Samples
 from ..authoring.repair import RepairOptions
 from .answer import Answer
@@ -217,9 +217,6 @@ def retarget(
             way, options = _way(kept.motion, held, KEPT_APART), kept.options
     if held.repair is not None and not way.checks.feasible:
         tried = _way(balanced(source, way.motion, options, held.checks, Part(progress, 0.3, 0.6)), held, BALANCED)
-        if options.apart:
-            own = kept_apart(tried.motion, options, held.checks, led=True)
-            tried = min(tried, _way(own, held, BALANCED), key=_failing)
         way = min(way, tried, key=_failing)
     led, after_led = (None, None) if way.words == AS_LED else (way.motion, way.checks)
     answer, best, verdict = None, way.motion, way.checks
