@@ -139,7 +139,7 @@ def _import_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
     menu.layout.operator(
         "exciting_dance.import_recording", text="Motion Recording (.trc, .c3d, .mot, .sto, .csv, .bvh)"
     )
-    menu.layout.operator("exciting_dance.import_urdf", text="Robot (.urdf)")
+    menu.layout.operator("exciting_dance.import_urdf", text="Robot (.urdf, .xml)")
 
 
 def _try(step: Callable[[], object]) -> None:

@@ -33,7 +33,7 @@ _HOME = {
     "trial": ("Recording", "Trial"),
     "study.values": ("Settings", "Study", "TrialRecord"),
     "scene.rig": ("read_rig", "write_rig"),
-    "rigs": ("build", "from_urdf", "hoap3", "hrp2", "human"),
+    "rigs": ("build", "from_mjcf", "from_urdf", "hoap3", "hrp2", "human"),
     "formats.recording": ("find_recordings", "read_recording"),
     "calibration": ("Calibration", "Recognition", "calibrate", "recognise"),
     "tracking": ("Attachment", "Relabelled", "Swap", "Targets", "Tracked", "TrackingOptions", "relabelled", "track"),

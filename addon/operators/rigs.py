@@ -70,15 +70,15 @@ class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
-    """Import a robot from a URDF file"""
+    """Import a robot from a URDF file, or from an MJCF file where MuJoCo is installed"""
 
     bl_idname = "exciting_dance.import_urdf"
-    bl_label = "Import URDF"
+    bl_label = "Import Robot"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-    title, place, tells_success = "Importing the URDF", "rig", False
+    title, place, tells_success = "Importing the robot", "rig", False
     filename_ext = ".urdf"
 
-    filter_glob: bpy.props.StringProperty(default="*.urdf", options={"HIDDEN"})  # type: ignore[valid-type]
+    filter_glob: bpy.props.StringProperty(default="*.urdf;*.xml", options={"HIDDEN"})  # type: ignore[valid-type]
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         words = rig_arguments("urdf", settings_of(context), self.filepath)  # type: ignore[attr-defined]

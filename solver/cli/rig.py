@@ -21,7 +21,7 @@ BUILDING = (
     *("payload", "torque", "packages", "feet", "srdf", "up"),
 )
 """Options that say how to build a body."""
-FILES: dict[str, tuple[str, ...]] = {".urdf": ("packages", "feet", "srdf", "up"), ".json": ()}
+FILES: dict[str, tuple[str, ...]] = {".urdf": ("packages", "feet", "srdf", "up"), ".xml": ("feet", "srdf"), ".json": ()}
 """Those that a file takes, by suffix."""
 EXPLANATION = """
 Prints every link with its mass, centre of mass and inertia as believed before any measurement.
@@ -45,7 +45,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def add_body(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Which body, and what its builder takes."""
-    words = "human, hoap3, hrp2, a .urdf file, or a rig.json of this program"
+    words = "human, hoap3, hrp2, a .urdf file, an .xml file (MJCF, read by MuJoCo), or a rig.json of this program"
     parser.add_argument("body", nargs=None if required else "?", metavar="BODY", help=words)
     parser.add_argument("--height", type=stature, metavar="M", help="stature of a human in metres")
     parser.add_argument("--mass", type=positive, metavar="KG", help="mass of a human or of hrp2 in kg")
@@ -115,8 +115,8 @@ def body_of(options: argparse.Namespace) -> Rig:
     if odd := [f"--{name}" for name in given if name not in takes]:
         known = ", ".join(f"--{name}" for name in BUILDING if name in takes) or "none of these options"
         raise InvalidValue(f"{options.body} takes no {', '.join(odd)}; it takes {known}")
-    if suffix == ".urdf":
-        rig = _from_urdf(options)
+    if suffix in (".urdf", ".xml"):
+        rig = _from_file(options, suffix)
     else:
         rig = read_rig(options.body) if suffix == ".json" else build({"kind": options.body} | given)
     pairs = [_pair(words) for words in getattr(options, "may_touch", ())]
@@ -124,14 +124,17 @@ def body_of(options: argparse.Namespace) -> Rig:
     return with_torques(rig, by_name(getattr(options, "torques", ()), "--torques"))
 
 
-def _from_urdf(options: argparse.Namespace) -> Rig:
-    from ..rigs import from_urdf
+def _from_file(options: argparse.Namespace, suffix: str) -> Rig:
+    from ..rigs import from_mjcf, from_urdf
     from ..rigs.srdf import read_srdf
     from ..rigs.stated import with_exclusions
 
     srdf = None if getattr(options, "srdf", None) is None else read_srdf(options.srdf)
     feet = getattr(options, "feet", ()) or (() if srdf is None else srdf.feet)
-    rig = from_urdf(options.body, options.packages, feet=feet or None, up=getattr(options, "up", None) or "auto")
+    if suffix == ".xml":
+        rig = from_mjcf(options.body, feet=feet or None)
+    else:
+        rig = from_urdf(options.body, options.packages, feet=feet or None, up=getattr(options, "up", None) or "auto")
     return rig if srdf is None else with_exclusions(rig, srdf.disabled, srdf.path.name)
 
 

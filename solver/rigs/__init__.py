@@ -1,4 +1,4 @@
-"""Bodies ready to use: people, HOAP-3, a stand-in of HRP-2, and any URDF.
+"""Bodies ready to use: people, HOAP-3, a stand-in of HRP-2, and any URDF or MJCF.
 
 `build` makes any of them by name.
 """
@@ -14,9 +14,12 @@ from ..rig import Rig
 from .hoap3 import hoap3
 from .hrp2 import hrp2
 from .human import human
+from .mjcf import from_mjcf
 from .urdf import from_urdf
 
-KINDS: dict[str, Callable[..., Rig]] = {"human": human, "hoap3": hoap3, "hrp2": hrp2, "urdf": from_urdf}
+KINDS: dict[str, Callable[..., Rig]] = {
+    "human": human, "hoap3": hoap3, "hrp2": hrp2, "urdf": from_urdf, "mjcf": from_mjcf,
+}  # fmt: skip
 """Rig builders by ``kind``."""
 
 
@@ -58,4 +61,4 @@ def build(parameters: Mapping[str, Any]) -> Rig:
     return KINDS[kind](**arguments)
 
 
-__all__ = ["KINDS", "build", "from_urdf", "hoap3", "hrp2", "human"]
+__all__ = ["KINDS", "build", "from_mjcf", "from_urdf", "hoap3", "hrp2", "human"]

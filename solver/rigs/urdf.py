@@ -15,7 +15,7 @@ Decisions, each told in the rig's notes where it applies:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -97,9 +97,38 @@ def from_urdf(
     up = upright(bodies, rest_of(bodies.joints)[1], up)
     if up != "z":
         bodies = moving_bodies(document, TURNED[up])
-    links, joints, prior, merged = bodies.links, bodies.joints, bodies.prior, bodies.merged
     folders = [Path(folder) for folder in packages]
     geometry = read_geometry(document, bodies, folders, meshes)
+    source = {
+        "kind": "urdf", "path": str(document.path), "packages": [str(f) for f in folders], "meshes": meshes, "up": up,
+    }  # fmt: skip
+    rig = assembled(document, bodies, geometry, feet, base_link, source)
+    turned = f"{up} points up in the file: the root link is turned so that z does"
+    return rig if up == "z" else replace(rig, notes=(*rig.notes, turned))
+
+
+def assembled(
+    document: UrdfDocument,
+    bodies: MovingBodies,
+    geometry: Geometry,
+    feet: Sequence[str] | None,
+    base_link: str | None,
+    source: Mapping[str, object],
+) -> Rig:
+    """Rig of what any robot's file says: limits weighed, pieces, feet, soles and mirrored pairs found.
+
+    Args:
+        document: links and joints.
+        bodies: those that move.
+        geometry: their shapes.
+        feet: names of links that touch the ground; found if None.
+        base_link: at which wrenches are to be expressed.
+        source: kind and path of the file and how it was read, for the provenance.
+
+    Raises:
+        UnknownLink: a name in ``feet`` or ``base_link`` that is not in the file.
+    """
+    links, joints, prior, merged = bodies.links, bodies.joints, bodies.prior, bodies.merged
     rest = rest_of(joints)
     shapes = in_pieces(geometry.shapes, geometry.sources, joints, links, rest)
     boxes, tips = boxes_and_tips(joints, rest[1], shapes, prior)
@@ -120,8 +149,7 @@ def from_urdf(
     if base_link is not None:
         base_link = _carriers([base_link], merged)[0]
     inconsistent = _inconsistent(document)
-    turned = [] if up == "z" else [f"{up} points up in the file: the root link is turned so that z does"]
-    notes = [f"read from {document.path.name}", *turned, *_body_notes(bodies, inconsistent), *limit_notes]
+    notes = [f"read from {document.path.name}", *_body_notes(bodies, inconsistent), *limit_notes]
     notes += _geometry_notes(geometry, contacts, apart)
     if round_ := [link for link, sole in zip(standing, soles) if sole is None]:
         notes.append(f"no flat sole, so nothing to stand on: {_listed(round_)}; state soles if it has them")
@@ -142,13 +170,9 @@ def from_urdf(
         tips=tips,
         notes=tuple(notes),
         provenance={
-            "kind": "urdf",
-            "path": str(document.path),
-            "packages": [str(folder) for folder in folders],
-            "meshes": meshes,
+            **source,
             "feet": None if feet is None else list(feet),
             "base_link": base_link or links[0],
-            "up": up,
             "bodies": {link: list(names) for link, names in merged.items()},
             "inconsistent": list(inconsistent),
             UNLIMITED: list(links[1:]) if weak else [],

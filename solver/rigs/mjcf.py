@@ -1,0 +1,98 @@
+"""Any robot from an MJCF file, on a free-flyer root: MuJoCo reads it, the rest is as from a URDF."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ..rig import Rig
+from ..shape import Shape
+from .meshes import cylinder, hull
+from .mjcf_model import MjcfModel, body_name, read_mjcf, rotation
+from .stated import with_exclusions
+from .urdf import assembled
+from .urdf_geometry import Geometry, moved
+from .urdf_tree import MovingBodies, moving_bodies
+
+SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(2, 8)
+"""MuJoCo's types of geoms that are bodies: planes and height fields are floors."""
+
+
+def from_mjcf(path: str | Path, *, feet: Sequence[str] | None = None, base_link: str | None = None) -> Rig:
+    """Rig of an MJCF file with a free flyer above its root body, as `from_urdf` would make it of the robot's URDF.
+
+    Speeds have no limits, since MJCF states none; torques have those of the drives. Of a file with several robots the
+    one with most joints is read. Geoms that collide are its shapes, or all of a body of which none does.
+
+    Args:
+        path: the MJCF.
+        feet: bodies that touch the ground; found as for a URDF by default.
+        base_link: body at which wrenches are to be expressed; the root by default.
+
+    Raises:
+        MissingDependency: MuJoCo, which reads the file, is not installed.
+        InputError: no file, no MJCF, or one that MuJoCo does not compile.
+        UnknownLink: a name in ``feet`` or ``base_link`` that is not in the file.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import solver
+        >>> robot = Path(tempfile.mkdtemp()) / "robot.xml"
+        >>> body = '<body name="block"><freejoint/><geom type="sphere" size=".1" mass="2.5"/></body>'
+        >>> _ = robot.write_text(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
+        >>> rig = solver.from_mjcf(robot)
+        >>> rig.links, f"{rig.prior.total_mass:.1f} kg"
+        (('block',), '2.5 kg')
+    """
+    found = read_mjcf(path)
+    bodies = moving_bodies(found.document)
+    source = {"kind": "mjcf", "path": str(found.document.path)}
+    rig = assembled(found.document, bodies, _geometry(found, bodies), feet, base_link, source)
+    if found.others:
+        rig = replace(rig, notes=(*rig.notes, f"beside the robot and left out: {', '.join(found.others)}"))
+    return with_exclusions(rig, found.apart, "its file") if found.apart else rig
+
+
+def _geometry(found: MjcfModel, bodies: MovingBodies) -> Geometry:
+    model, shapes, formless = found.model, [], []
+    for number, origin in found.origins.items():
+        name = body_name(model, number)
+        carried = bodies.carried[name]
+        first = int(model.body_geomadr[number])
+        own = list(range(first, first + int(model.body_geomnum[number]))) if first >= 0 else []
+        solid = [k for k in own if model.geom_contype[k] or model.geom_conaffinity[k]]
+        for geom in solid or own:
+            shape = _shape(found, name, geom)
+            if shape is None:
+                formless.append(name)
+                continue
+            turned = carried.rotation @ rotation(model.geom_quat[geom])
+            place = carried.position + carried.rotation @ (np.array(model.geom_pos[geom]) - origin)
+            shapes.append(moved(shape, bodies.links[carried.carrier], turned, place))
+    return Geometry(tuple(shapes), (None,) * len(shapes), (), (), tuple(dict.fromkeys(formless)))
+
+
+def _shape(found: MjcfModel, link: str, geom: int) -> Shape | None:
+    """A geom in its own frame; None for what is no body."""
+    model = found.model
+    kind, (a, b, c) = int(model.geom_type[geom]), (float(size) for size in model.geom_size[geom])
+    still, middle = np.eye(3), np.zeros(3)
+    if kind == SPHERE:
+        return Shape(link, "sphere", (a,), still, middle)
+    if kind == CAPSULE:
+        return Shape(link, "capsule", (a, b), still, middle)
+    if kind == ELLIPSOID:
+        return Shape(link, "ellipsoid", (a, b, c), still, middle)
+    if kind == CYLINDER:
+        return cylinder(link, a, 2.0 * b)
+    if kind == BOX:
+        return Shape(link, "box", (a, b, c), still, middle)
+    if kind != MESH:
+        return None
+    mesh = int(model.geom_dataid[geom])
+    first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
+    return hull(link, np.array(model.mesh_vert[first : first + count], float), found.document.path)

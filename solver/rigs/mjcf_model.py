@@ -1,0 +1,217 @@
+"""A robot's MJCF file through MuJoCo's own model: links, joints and limits as a URDF would state them.
+
+MuJoCo compiles defaults, includes, angles in degrees and inertias of geoms; what is read here is what it simulates. A
+body with several joints becomes a chain of links without mass, a joint away from its body's origin moves the link's
+origin there, and a joint with a reference angle keeps its angles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from ..errors import InputError, MissingDependency
+from ..joints import Mimic
+from ..so3 import exp
+from .urdf_document import UrdfDocument, UrdfJoint, UrdfLink
+from .xml_tree import read_xml
+
+FREE, BALL, SLIDE, HINGE = range(4)
+"""MuJoCo's types of joints."""
+COUPLED = 2
+"""MuJoCo's type of an equality that couples joints."""
+JOINT_DRIVE = 0
+"""MuJoCo's type of a transmission that acts on a joint."""
+
+
+@dataclass(frozen=True, slots=True)
+class MjcfModel:
+    """What a compiled model says of one robot.
+
+    Attributes:
+        document: its links and joints.
+        origins: (3,) [m] of each link of the document, in the frame of the MuJoCo body it stands for; by body number.
+        model: MuJoCo's own.
+        apart: pairs of bodies that the file excludes from contact.
+        others: bodies that stand beside the robot and are no part of it.
+    """
+
+    document: UrdfDocument
+    origins: Mapping[int, np.ndarray]
+    model: Any
+    apart: tuple[tuple[str, str], ...]
+    others: tuple[str, ...]
+
+    def body(self, number: int) -> str:
+        """Name of a body."""
+        return body_name(self.model, number)
+
+
+def read_mjcf(path: str | Path) -> MjcfModel:
+    """Compile an MJCF file and take the robot from it: the body beside the floor that carries most joints.
+
+    Raises:
+        MissingDependency: MuJoCo is not installed.
+        InputError: no file, no MJCF, one that MuJoCo does not compile, or without a moving body.
+    """
+    path = Path(path)
+    root = read_xml(path)
+    if root.tag != "mujoco":
+        raise InputError(path, f"the outermost element is <{root.tag}>, not <mujoco>", remedy="Give an MJCF file")
+    try:
+        import mujoco
+    except ImportError as error:
+        remedy = "`pip install mujoco`, or give the robot's URDF"
+        raise MissingDependency(f"reading MJCF needs MuJoCo, which is not installed: {remedy}") from error
+    try:
+        model = mujoco.MjModel.from_xml_path(str(path))
+    except ValueError as error:
+        raise InputError(path, f"MuJoCo does not compile it: {str(error).splitlines()[0]}") from error
+    return _Reading(path, model).read()
+
+
+def body_name(model: Any, number: int) -> str:
+    """Name of a body; its number where it has none."""
+    return str(model.body(number).name) or f"body_{number}"
+
+
+class _Reading:
+    def __init__(self, path: Path, model: Any) -> None:
+        self.path, self.model = path, model
+        self.links: dict[str, UrdfLink] = {}
+        self.joints: dict[str, UrdfJoint] = {}
+        self.origins: dict[int, np.ndarray] = {}
+
+    def read(self) -> MjcfModel:
+        model = self.model
+        top = [k for k in range(1, model.nbody) if model.body_parentid[k] == 0]
+        if not top:
+            raise InputError(self.path, "holds no body", remedy="Give a robot's MJCF, not a scene's")
+        under = {k: [n for n in range(1, model.nbody) if self._top(n) == k] for k in top}
+        robot = max(top, key=lambda k: sum(int(model.body_jntnum[n]) for n in under[k]))
+        for number in under[robot]:
+            self._body(number, robot)
+        document = UrdfDocument(self.path, self._name(), self.links, self._coupled(), body_name(model, robot))
+        names = [body_name(model, k) for k in range(model.nbody)]
+        signatures = [divmod(int(pair), 1 << 16) for pair in np.asarray(model.exclude_signature).reshape(-1)]
+        apart = tuple((names[one], names[other]) for one, other in signatures)
+        return MjcfModel(document, self.origins, model, apart, tuple(names[k] for k in top if k != robot))
+
+    def _name(self) -> str:
+        return str(read_xml(self.path).get("model", self.path.stem))
+
+    def _top(self, number: int) -> int:
+        parents = self.model.body_parentid
+        while parents[number]:
+            number = int(parents[number])
+        return number
+
+    def _body(self, number: int, robot: int) -> None:
+        """A link for a body, after a link without mass for every joint of it but the last."""
+        model, name = self.model, body_name(self.model, number)
+        first, count = int(model.body_jntadr[number]), int(model.body_jntnum[number])
+        joints = [] if number == robot else list(range(first, first + count))
+        offset = np.array(model.jnt_pos[joints[-1]]) if joints else np.zeros(3)
+        self.origins[number] = offset
+        turn = rotation(model.body_iquat[number])
+        inertia = turn @ np.diag(model.body_inertia[number]) @ turn.T
+        com = np.array(model.body_ipos[number]) - offset
+        self.links[name] = UrdfLink(name, Element("link"), float(model.body_mass[number]), com, inertia)
+        if number == robot:
+            return
+        parent = int(model.body_parentid[number])
+        before, carrier = -self.origins[parent], body_name(model, parent)
+        turned, placed = rotation(model.body_quat[number]), np.array(model.body_pos[number])
+        if not joints:
+            self._joint(f"{name}_fixed", "fixed", (carrier, name), (turned, before + placed), None)
+        for joint in joints:
+            child = name if joint == joints[-1] else f"{name}_{self._joint_name(joint, name)}"
+            if child != name:
+                self.links[child] = UrdfLink(child, Element("link"), 0.0, np.zeros(3), np.zeros((3, 3)))
+            at = np.array(model.jnt_pos[joint])
+            place = before + placed + turned @ at if joint == joints[0] else at - np.array(model.jnt_pos[joint - 1])
+            basis = turned if joint == joints[0] else np.eye(3)
+            self._joint(self._joint_name(joint, name), self._kind(joint), (carrier, child), (basis, place), joint)
+            carrier = child
+
+    def _joint(
+        self, name: str, kind: str, ends: tuple[str, str], place: tuple[np.ndarray, np.ndarray], joint: int | None
+    ) -> None:
+        model, (turned, position) = self.model, place
+        axis, lower, upper, effort = np.array([1.0, 0.0, 0.0]), None, None, None
+        if joint is not None:
+            axis = np.array(model.jnt_axis[joint])
+            reference = float(model.qpos0[model.jnt_qposadr[joint]]) if kind not in ("spherical", "floating") else 0.0
+            if kind == "prismatic":
+                position = position - turned @ axis * reference
+            elif reference:
+                turned = turned @ exp(-reference * axis)
+            if model.jnt_limited[joint] and kind in ("revolute", "prismatic"):
+                lower, upper = (float(end) for end in model.jnt_range[joint])
+            effort = self._effort(joint)
+        if name in self.joints:
+            raise InputError(self.path, f"joint name {name!r} is used twice", remedy="Rename one")
+        self.joints[name] = UrdfJoint(name, kind, *ends, turned, position, axis, lower, upper, None, effort)
+
+    def _kind(self, joint: int) -> str:
+        kind = int(self.model.jnt_type[joint])
+        if kind == HINGE:
+            return "revolute" if self.model.jnt_limited[joint] else "continuous"
+        return {FREE: "floating", BALL: "spherical", SLIDE: "prismatic"}[kind]
+
+    def _joint_name(self, joint: int, body: str) -> str:
+        return str(self.model.joint(joint).name) or f"{body}_joint_{joint}"
+
+    def _effort(self, joint: int) -> float | None:
+        """[N m, N] that a joint's drives can give; None where the file does not say."""
+        model = self.model
+        if model.jnt_actfrclimited[joint]:
+            return float(np.abs(model.jnt_actfrcrange[joint]).max())
+        most = [self._drive(k) for k in range(model.nu) if self._drives(k, joint)]
+        known = [force for force in most if force is not None]
+        return sum(known) if known and len(known) == len(most) else None
+
+    def _drives(self, actuator: int, joint: int) -> bool:
+        model = self.model
+        return int(model.actuator_trntype[actuator]) == JOINT_DRIVE and int(model.actuator_trnid[actuator, 0]) == joint
+
+    def _drive(self, actuator: int) -> float | None:
+        model = self.model
+        gear = float(np.abs(model.actuator_gear[actuator, 0]))
+        if model.actuator_forcelimited[actuator]:
+            return gear * float(np.abs(model.actuator_forcerange[actuator]).max())
+        motor = not model.actuator_gaintype[actuator] and not model.actuator_biastype[actuator]
+        if motor and model.actuator_ctrllimited[actuator]:
+            gain = float(np.abs(model.actuator_gainprm[actuator, 0]))
+            return gear * gain * float(np.abs(model.actuator_ctrlrange[actuator]).max())
+        return None
+
+    def _coupled(self) -> dict[str, UrdfJoint]:
+        """The joints, those that an equality couples linearly as followers of the other."""
+        model, names = self.model, list(self.joints)
+        result = dict(self.joints)
+        for k in range(model.neq):
+            first, second = int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
+            if int(model.eq_type[k]) != COUPLED or second < 0 or np.any(model.eq_data[k, 2:5]):
+                continue
+            own, source = (str(model.joint(joint).name) for joint in (first, second))
+            if own in names and source in names:
+                offset, multiplier = (float(value) for value in model.eq_data[k, :2])
+                known = {f: getattr(result[own], f) for f in UrdfJoint.__slots__}
+                result[own] = UrdfJoint(**(known | {"mimic": Mimic(source, multiplier, offset)}))
+        return result
+
+
+def rotation(quaternion: np.ndarray) -> np.ndarray:
+    """(3, 3) of MuJoCo's quaternion wxyz."""
+    w, x, y, z = np.asarray(quaternion, float) / np.linalg.norm(quaternion)
+    return np.array([
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ])  # fmt: skip

@@ -1,0 +1,166 @@
+"""A robot from MJCF moves and weighs as MuJoCo says, and is what its URDF gives."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.cli import main
+from solver.coordinates import joint_places
+from solver.dynamics.mechanics import Mechanics
+from solver.errors import InputError, MissingDependency
+from solver.formats.urdf_writer import write_urdf
+from solver.rig import Rig
+from solver.rigs import from_mjcf, from_urdf, hoap3
+
+ODD = """<mujoco model="odd">
+  <compiler angle="degree"/>
+  <worldbody>
+    <geom type="plane" size="1 1 1"/>
+    <body name="crate" pos="2 0 0"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
+    <body name="trunk" pos="0 0 1">
+      <freejoint/>
+      <geom type="box" size=".1 .2 .3" mass="9"/>
+      <body name="thigh" pos="0 .1 -.3" euler="0 10 0">
+        <joint name="yaw" axis="0 0 1" pos="0 0 .02" range="-40 40"/>
+        <joint name="roll" axis="1 0 0" pos="0 .01 0" range="-20 30" ref="5"/>
+        <geom type="capsule" fromto="0 0 0 0 0 -.4" size=".05" mass="3"/>
+        <body name="shank" pos="0 0 -.4">
+          <joint name="knee" axis="0 1 0" pos=".03 0 .01" range="0 120" actuatorfrcrange="-70 70"/>
+          <geom type="cylinder" size=".04 .2" pos="0 0 -.2" mass="2"/>
+          <body name="left_foot" pos="0 0 -.4">
+            <joint name="ankle" type="slide" axis="0 0 1" range="-.05 .05" ref=".01"/>
+            <geom type="box" size=".1 .05 .02" mass="1"/>
+          </body>
+        </body>
+      </body>
+      <body name="gauge" pos="0 0 .3"><geom type="sphere" size=".02" mass=".1" contype="0" conaffinity="0"/></body>
+      <body name="head" pos="0 0 .4"><joint name="neck" type="ball"/><geom type="sphere" size=".1" mass="2"/></body>
+      <body name="wheel" pos="0 -.3 0"><joint name="spin" axis="0 1 0"/><geom type="sphere" size=".1" mass="1"/></body>
+    </body>
+  </worldbody>
+  <contact><exclude body1="trunk" body2="shank"/></contact>
+  <equality><joint joint1="roll" joint2="yaw" polycoef="0.1 -2 0 0 0"/></equality>
+  <actuator>
+    <motor joint="yaw" gear="50" ctrllimited="true" ctrlrange="-2 2"/>
+    <position joint="roll" kp="300" forcelimited="true" forcerange="-40 40"/>
+    <position joint="spin" kp="30"/>
+  </actuator>
+</mujoco>"""
+
+
+@pytest.fixture
+def odd(tmp_path: Path) -> Path:
+    """A robot beside a crate, with everything that MJCF has and URDF has not."""
+    pytest.importorskip("mujoco", reason="MuJoCo is an extra")
+    path = tmp_path / "odd.xml"
+    path.write_text(ODD)
+    return path
+
+
+def test_links_stand_where_mujoco_has_them(odd: Path) -> None:
+    """In random postures every centre of mass is MuJoCo's, and so is the joint-space inertia of the robot's joints."""
+    import mujoco
+
+    model, rig = mujoco.MjModel.from_xml_path(str(odd)), from_mjcf(odd)
+    data, generator = mujoco.MjData(model), np.random.default_rng(0)
+    places = {joint.name: (own, moves) for joint, own, moves in joint_places(rig)}
+    names = ["yaw", "roll", "knee", "ankle", "spin"]
+    for _ in range(5):
+        q = np.array(rig.neutral)
+        q[:3] = model.body("trunk").pos
+        data.qpos[:] = model.qpos0
+        for name in names:
+            value = generator.uniform(-0.05, 0.05) if name == "ankle" else generator.uniform(-0.6, 0.6)
+            data.qpos[model.joint(name).qposadr[0]] = value
+            own = places[name][0]
+            q[own] = value if own.stop - own.start == 1 else (np.cos(value), np.sin(value))
+        mujoco.mj_forward(model, data)
+        v = np.zeros((1, rig.nv))
+        state = Mechanics(rig).state(q[None], v, v)
+        for link, mass, com in zip(rig.links, rig.masses, rig.prior.coms):
+            if link in ("thigh", "shank", "left_foot", "wheel"):
+                k = rig.index(link)
+                there = state.rotation[0, k] @ com + state.position[0, k]
+                np.testing.assert_allclose(there, data.body(link).xipos, atol=1e-9)
+                assert mass == pytest.approx(model.body(link).mass[0])
+
+
+def test_limits_couplings_and_exclusions_are_the_file_s(odd: Path) -> None:
+    """Ranges in radians, torques of the drives, none where a drive states none; the crate is left out and named."""
+    rig = from_mjcf(odd)
+    assert rig.limits_of("shank").upper == pytest.approx(np.radians([120.0]))
+    assert rig.limits_of("thigh").lower == pytest.approx(np.radians([-20.0]))
+    assert {joint.name: joint.kind for joint in rig.joints}["spin"] == "continuous"
+    torques = {joint.name: float(rig.limits_of(link).torque[0]) for link, joint in zip(rig.links[1:], rig.joints[1:])}
+    assert torques == pytest.approx(
+        {"yaw": 100.0, "roll": 40.0, "knee": 70.0, "ankle": np.inf, "spin": np.inf, "neck": np.inf}
+    )
+    (mimic,) = [joint.mimic for joint in rig.joints if joint.mimic is not None]
+    assert (mimic.source, mimic.multiplier, mimic.offset) == ("yaw", -2.0, 0.1)
+    # trunk carries the gauge: they may touch the shank only as one, and the file excuses the trunk alone
+    assert rig.excluded == (("trunk", "shank"),)
+    assert any("crate" in note for note in rig.notes)
+    assert rig.prior.total_mass == pytest.approx(18.1)
+
+
+def test_an_mjcf_gives_what_its_urdf_gives(tmp_path: Path) -> None:
+    """A URDF that MuJoCo writes as MJCF: the same links, inertials, joints, ranges, shapes and soles."""
+    mujoco = pytest.importorskip("mujoco", reason="MuJoCo is an extra")
+    urdf, written = tmp_path / "robot.urdf", tmp_path / "robot.xml"
+    write_urdf(hoap3(), urdf)
+    root = hoap3().links[0]
+    free = (
+        '<mujoco><compiler fusestatic="true" discardvisual="false"/></mujoco><link name="outer"/>'
+        f'<joint name="free" type="floating"><parent link="outer"/><child link="{root}"/></joint></robot>'
+    )
+    urdf.write_text(urdf.read_text().replace("</robot>", free))
+    mujoco.mj_saveLastXML(str(written), mujoco.MjModel.from_xml_path(str(urdf)))
+    _same(from_urdf(urdf), from_mjcf(written))
+
+
+def _same(one: Rig, other: Rig) -> None:
+    assert sorted(one.links) == sorted(other.links)
+    here, there = ([rig.index(link) for link in one.links] for rig in (one, other))
+    np.testing.assert_allclose(one.prior.values[here], other.prior.values[there], atol=2e-6)
+    np.testing.assert_allclose(one.rest[1][here], other.rest[1][there], atol=2e-6)
+    np.testing.assert_allclose(one.rest[0][here], other.rest[0][there], atol=2e-6)
+    for link in one.links[1:]:
+        mine, theirs = one.limits_of(link), other.limits_of(link)
+        np.testing.assert_allclose(mine.lower, theirs.lower, atol=1e-5)
+        np.testing.assert_allclose(mine.upper, theirs.upper, atol=1e-5)
+    assert {patch.link for patch in one.contacts} == {patch.link for patch in other.contacts}
+    assert sum(shape.volume for shape in one.shapes) == pytest.approx(sum(s.volume for s in other.shapes), rel=0.03)
+
+
+def test_what_is_no_mjcf_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Another XML file, one that MuJoCo refuses, and a scene without bodies name the file and what is wrong."""
+    pytest.importorskip("mujoco", reason="MuJoCo is an extra")
+    path = tmp_path / "robot.xml"
+    for text, told in (
+        ("<robot/>", "<robot>"), ("<mujoco><worldbody><body><wheel/></body></worldbody></mujoco>", "does not compile"),
+        ("<mujoco/>", "no body"),
+    ):  # fmt: skip
+        path.write_text(text)
+        with pytest.raises(InputError, match=told):
+            from_mjcf(path)
+    assert main(["rig", str(path)]) != 0
+    assert "robot.xml" in capsys.readouterr().err
+
+
+def test_without_mujoco_a_sentence_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It names the package and the way round it."""
+    path = tmp_path / "robot.xml"
+    path.write_text("<mujoco/>")
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    with pytest.raises(MissingDependency, match="pip install mujoco"):
+        from_mjcf(path)
+
+
+def test_the_command_line_reads_mjcf(odd: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where a URDF is accepted."""
+    assert main(["rig", str(odd)]) == 0
+    assert "18.10 kg" in capsys.readouterr().out
