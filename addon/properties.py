@@ -91,6 +91,30 @@ class Settings(bpy.types.PropertyGroup):
         items=(("female", "Female", ""), ("male", "Male", "")),
     )
     urdf: bpy.props.StringProperty(name="URDF", subtype="FILE_PATH")  # type: ignore[valid-type]
+    up: bpy.props.EnumProperty(  # type: ignore[valid-type]
+        name="Up",
+        description="Axis of the file that points up",
+        items=(
+            ("auto", "Found out", "From feet to root, or else z"),
+            ("z", "Z", ""),
+            ("y", "Y", "As engines write it"),
+        ),
+    )
+    stated_feet: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="Feet", description="Links that it stands on, parted by spaces; all others stand no more"
+    )
+    stated_soles: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="Soles", description="Level soles, LINK=LENGTHxWIDTH in metres, parted by spaces"
+    )
+    stated_torques: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="Torques", description="Limits, JOINT=NM, parted by spaces: where the file has placeholders"
+    )
+    stated_pairs: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="May touch", description="LINK:LINK, parted by spaces: their collisions do not count"
+    )
+    stated_srdf: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="SRDF", description="The maker's file of links that may touch", subtype="FILE_PATH"
+    )
     files: bpy.props.CollectionProperty(type=RecordingFile)  # type: ignore[valid-type]
     file_index: bpy.props.IntProperty(update=_show_file)  # type: ignore[valid-type]
     marker_set: bpy.props.StringProperty(  # type: ignore[valid-type]

@@ -9,18 +9,22 @@ from bpy_extras.io_utils import ImportHelper
 
 from .. import armature, inertials, typed
 from ..colours import colour_body
-from ..jobs import JobOperator
+from ..jobs import Current, JobOperator
 from ..properties import Settings, settings_of
 from ..told import Said, forget
-from ..typed import Status
-from ..values import read_rig, study_folder
-from .act import NeedsRig, the_rig
+from ..typed import Status, there
+from ..values import errors, read_rig, study_folder, write_rig
+from .act import NeedsRig, the_rig, why_not
+
+ASKED_FILE = "asked.json"
+"""The rig about which something is stated."""
 
 
 def rig_arguments(kind: str, settings: Settings, urdf: str) -> list[str]:
     """The ``rig`` verb's words for a choice in the interface."""
     if kind == "urdf":
-        return ["rig", bpy.path.abspath(urdf)]
+        up = [] if settings.up == "auto" or not urdf.lower().endswith(".urdf") else ["--up", settings.up]
+        return ["rig", bpy.path.abspath(urdf), *up]
     if kind == "human":
         return [
             "rig",
@@ -33,6 +37,19 @@ def rig_arguments(kind: str, settings: Settings, urdf: str) -> list[str]:
             settings.sex,
         ]
     return ["rig", kind]
+
+
+def stated(settings: Settings) -> list[str]:
+    """The ``rig`` verb's words for what is stated of the rig in the scene; none where nothing is."""
+    words = {
+        "--feet": settings.stated_feet,
+        "--soles": settings.stated_soles,
+        "--torques": settings.stated_torques,
+        "--may-touch": settings.stated_pairs,
+    }
+    result = [word for option, text in words.items() if text.split() for word in (option, *text.split())]
+    srdf = bpy.path.abspath(settings.stated_srdf)
+    return [*result, *(["--srdf", srdf] if srdf else [])]
 
 
 def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
@@ -88,6 +105,36 @@ class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelpe
         return shown(self, show_rig(context, folder / study_folder.RIG_FILE))
 
 
+class EXCITING_DANCE_OT_state_rig(JobOperator, bpy.types.Operator):
+    """Write what the robot's file does not tell into the rig: feet, soles, torques, links that may touch"""
+
+    bl_idname = "exciting_dance.state_rig"
+    bl_label = "State"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title, place = "Stating", "rig"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """A rig, and nothing else running; what is missing is said."""
+        why = f"{Current.job.title}: wait for it, or cancel it" if Current.job is not None else why_not(context)
+        if why:
+            cls.poll_message_set(why)
+        return not why
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        given = stated(settings_of(context))
+        if not given:
+            raise errors.InvalidValue("nothing is stated: fill in feet, soles, torques or links that may touch")
+        asked = write_rig(folder / ASKED_FILE, armature.rig_of(the_rig(context)))
+        return ["rig", str(asked), *given, "--output", str(folder / study_folder.RIG_FILE), "--progress", "json"]
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        body = there(self.rig(), "rig")
+        before, rig = armature.rig_of(body), read_rig(folder / study_folder.RIG_FILE)
+        armature.describe(body, rig)
+        return Said("; ".join(rig.notes[len(before.notes) :]) or "The rig says so already")
+
+
 class EXCITING_DANCE_OT_limits(NeedsRig, bpy.types.Operator):
     """Let hinges stop at their limits while posing, or leave them free"""
 
@@ -102,4 +149,9 @@ class EXCITING_DANCE_OT_limits(NeedsRig, bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (EXCITING_DANCE_OT_import_rig, EXCITING_DANCE_OT_import_urdf, EXCITING_DANCE_OT_limits)
+CLASSES = (
+    EXCITING_DANCE_OT_import_rig,
+    EXCITING_DANCE_OT_import_urdf,
+    EXCITING_DANCE_OT_state_rig,
+    EXCITING_DANCE_OT_limits,
+)

@@ -39,6 +39,7 @@ class EXCITING_DANCE_PT_rig(Tab, bpy.types.Panel):  # type: ignore[misc]
             column.row().prop(settings, "sex", expand=True)
         elif settings.kind == "urdf":
             layout.prop(settings, "urdf")
+            layout.prop(settings, "up")
         layout.operator("exciting_dance.import_rig", icon="ARMATURE_DATA")
         running(layout, "rig")
         said(context, layout, "rig")
@@ -50,6 +51,22 @@ class EXCITING_DANCE_PT_rig(Tab, bpy.types.Panel):  # type: ignore[misc]
             row = layout.row(align=True)
             row.operator("exciting_dance.limits", text="Limits On").enforce = True
             row.operator("exciting_dance.limits", text="Off").enforce = False
+
+
+class EXCITING_DANCE_PT_stated(Tab, bpy.types.Panel):  # type: ignore[misc]
+    """What a robot's file does not tell."""
+
+    bl_label = "Not in Its File"
+    bl_parent_id = "EXCITING_DANCE_PT_rig"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw."""
+        layout, settings = layout_of(self), settings_of(context)
+        layout.use_property_split, layout.use_property_decorate = True, False
+        for name in ("stated_feet", "stated_soles", "stated_torques", "stated_pairs", "stated_srdf"):
+            layout.prop(settings, name)
+        layout.operator("exciting_dance.state_rig", icon="GREASEPENCIL")
 
 
 class EXCITING_DANCE_UL_files(Rows, bpy.types.UIList):  # type: ignore[misc]
@@ -223,6 +240,7 @@ class EXCITING_DANCE_PT_bone(Tab, bpy.types.Panel):  # type: ignore[misc]
 CLASSES = (
     EXCITING_DANCE_UL_files,
     EXCITING_DANCE_PT_rig,
+    EXCITING_DANCE_PT_stated,
     EXCITING_DANCE_PT_recording,
     EXCITING_DANCE_PT_identify,
     EXCITING_DANCE_PT_identify_how,

@@ -21,7 +21,11 @@ BUILDING = (
     *("payload", "torque", "packages", "feet", "srdf", "up"),
 )
 """Options that say how to build a body."""
-FILES: dict[str, tuple[str, ...]] = {".urdf": ("packages", "feet", "srdf", "up"), ".xml": ("feet", "srdf"), ".json": ()}
+FILES: dict[str, tuple[str, ...]] = {
+    ".urdf": ("packages", "feet", "srdf", "up"),
+    ".xml": ("feet", "srdf"),
+    ".json": ("feet", "srdf"),
+}
 """Those that a file takes, by suffix."""
 EXPLANATION = """
 Prints every link with its mass, centre of mass and inertia as believed before any measurement.
@@ -118,7 +122,7 @@ def body_of(options: argparse.Namespace) -> Rig:
     if suffix in (".urdf", ".xml"):
         rig = _from_file(options, suffix)
     else:
-        rig = read_rig(options.body) if suffix == ".json" else build({"kind": options.body} | given)
+        rig = _restated(read_rig(options.body), options) if suffix == ".json" else build({"kind": options.body} | given)
     pairs = [_pair(words) for words in getattr(options, "may_touch", ())]
     rig = with_soles(with_exclusions(rig, pairs), dict(map(_sole, getattr(options, "soles", ()))))
     return with_torques(rig, by_name(getattr(options, "torques", ()), "--torques"))
@@ -145,6 +149,16 @@ def _sole(words: str) -> tuple[str, tuple[float, float]]:
     except (argparse.ArgumentTypeError, ValueError):
         raise InvalidValue(f"--soles takes LINK=LENGTHxWIDTH in metres, as foot=0.2x0.1, not {words!r}") from None
     return link, (length, width)
+
+
+def _restated(rig: Rig, options: argparse.Namespace) -> Rig:
+    """A rig of this program with feet, and pairs of an SRDF, as they are stated."""
+    from ..rigs.srdf import read_srdf
+    from ..rigs.stated import with_exclusions, with_feet
+
+    srdf = None if getattr(options, "srdf", None) is None else read_srdf(options.srdf)
+    rig = with_feet(rig, getattr(options, "feet", ()) or ())
+    return rig if srdf is None else with_exclusions(rig, srdf.disabled, srdf.path.name)
 
 
 def _pair(words: str) -> tuple[str, str]:

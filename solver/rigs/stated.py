@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import InvalidValue, UnknownName
 from ..patch import ContactPolygon
 from ..rig import UNLIMITED, Rig
+from .soles import sole_of
 
 
 def with_torques(rig: Rig, torques: Mapping[str, float]) -> Rig:
@@ -78,6 +79,27 @@ def with_exclusions(rig: Rig, pairs: Sequence[tuple[str, str]], source: str = ""
     by = f" by {source}" if source else " as stated"
     note = f"{len(fresh)} pair(s) of links may touch{by}"
     return replace(rig, excluded=(*rig.excluded, *fresh), notes=(*rig.notes, note))
+
+
+def with_feet(rig: Rig, feet: Sequence[str]) -> Rig:
+    """The rig standing on these links alone: on what is flat at their bottom.
+
+    Raises:
+        UnknownName: neither a link nor a body of the file the rig came from.
+        InvalidValue: a link without a flat bottom.
+    """
+    if not feet:
+        return rig
+    carrier = {body: link for link, bodies in _bodies(rig).items() for body in bodies} | {n: n for n in rig.links}
+    if unknown := [name for name in feet if name not in carrier]:
+        raise UnknownName(unknown[0], tuple(carrier))
+    links = list(dict.fromkeys(carrier[name] for name in feet))
+    known = {patch.link: patch for patch in rig.contacts}
+    soles = [known.get(link) or sole_of(link, rig.rest[0][rig.index(link)], rig.shapes) for link in links]
+    if lacking := [link for link, sole in zip(links, soles) if sole is None]:
+        raise InvalidValue(f"{', '.join(lacking)} has no flat sole: state its size (--soles LINK=LENGTHxWIDTH)")
+    note = f"feet as stated: {', '.join(links)}"
+    return replace(rig, contacts=tuple(sole for sole in soles if sole is not None), notes=(*rig.notes, note))
 
 
 def with_soles(rig: Rig, soles: Mapping[str, tuple[float, float]]) -> Rig:

@@ -12,7 +12,7 @@ from solver.errors import InputError, InvalidValue, UnknownName
 from solver.rig import Rig
 from solver.rigs import from_urdf, hoap3
 from solver.rigs.srdf import read_srdf
-from solver.rigs.stated import with_exclusions, with_soles, with_torques
+from solver.rigs.stated import with_exclusions, with_feet, with_soles, with_torques
 from solver.scene.rig import read_rig
 
 INERTIAL = (
@@ -144,3 +144,19 @@ def test_soles_on_the_command_line(robot: Path, capsys: pytest.CaptureFixture[st
     assert [patch.link for patch in read_rig(output).contacts] == ["pad"]
     assert main(["rig", str(robot), "--soles", "pad=wide"]) != 0
     assert "LINK=LENGTHxWIDTH" in capsys.readouterr().err
+
+
+def test_stated_feet_are_all_that_it_stands_on(robot: Path) -> None:
+    """Of a rig that is there already: on what is flat at their bottom; a name that is not there is refused."""
+    rig = from_urdf(robot)
+    assert [patch.link for patch in with_feet(rig, ["arm"]).contacts] == ["arm"]
+    assert with_feet(rig, ()) is rig
+    with pytest.raises(UnknownName):
+        with_feet(rig, ["paw"])
+
+
+def test_a_round_foot_is_told_how_to_stand(robot: Path) -> None:
+    """A ball has no flat bottom: its error says which option lays a sole under it."""
+    robot.write_text(robot.read_text().replace('<box size="0.2 0.1 0.04"/>', '<sphere radius="0.02"/>'))
+    with pytest.raises(InvalidValue, match="--soles"):
+        with_feet(from_urdf(robot), ["pad"])
