@@ -85,7 +85,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         base=result.base_link,
         jobs=options.jobs,
         standing=standing,
-        believed=_cutoffs(found_then.believed),
+        bands=_bands(found_then.bands),
+        believed=found_then.believed,
         shares=found_then.shares,
         lead=found_then.lead,
         soft=told.soft,
@@ -115,21 +116,21 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class FoundThen:
-    """Up to where the identification believed each link's motion, [Hz] by axis, None without end; its plates; by which
-    shares links went with their own markers; and by which map markers led the motion.
+    """In which bands of frequency [Hz], the last None without end, the identification believed which share of each
+    link's motion by axis; its plates; by which shares links went with their own markers; and by which map markers led
+    the motion.
     """
 
-    believed: tuple[tuple[float | None, ...], ...] | None
+    bands: tuple[float | None, ...] | None
+    believed: tuple[tuple[tuple[float, ...], ...], ...] | None
     plates: KnownPlates
     shares: tuple[tuple[float, ...], ...] | None = None
     lead: tuple[tuple[float, ...], ...] | None = None
 
 
-def _cutoffs(written: tuple[tuple[float | None, ...], ...] | None) -> tuple[tuple[float, ...], ...] | None:
-    """Cut-offs [Hz] as numbers, infinite where a file holds none."""
-    if written is None:
-        return None
-    return tuple(tuple(math.inf if cutoff is None else cutoff for cutoff in link) for link in written)
+def _bands(written: tuple[float | None, ...] | None) -> tuple[float, ...] | None:
+    """Ends of bands [Hz] as numbers, infinite where a file holds none."""
+    return None if written is None else tuple(math.inf if end is None else end for end in written)
 
 
 def _told(path: Path, place: str, tree: Mapping[str, Any], wanted: type[T]) -> T:

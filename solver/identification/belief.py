@@ -1,10 +1,12 @@
-"""Up to which frequency a motion is believed, judged by the plates.
+"""How much of a motion is believed at which frequency, judged by the plates.
 
 The noise of a tracked motion is not white: skin that swings and a skeleton that does not quite fit put strong false
 accelerations between 3 and 10 Hz into it, where the body itself hardly moves. The motion alone cannot tell them from
 the truth; the plates, whose noise is smaller by far, can. The markers of a trunk swing otherwise than those of a shank,
-sideways otherwise than up: the cut-offs are learnt by region of the body and by axis, on the trials that the parameters
-were fitted to, and then hold for any other. What is measured keeps its band, so that nothing is gained by hiding it.
+sideways otherwise than up: the gain of each band is learnt by region of the body and by axis, on the trials that the
+parameters were fitted to, and then holds for any other. Gains never grow with frequency, so that a mixture of
+low-passes makes what is believed, and the likeliest mixture is a convex programme. What is measured keeps its band, so
+that nothing is gained by hiding it.
 """
 
 from __future__ import annotations
@@ -13,8 +15,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
+from ..errors import BackendError
 from ..inertials import InertialParameters
+from ..qp import Problem, Rows, Status, solve
 from ..rig import Rig
 from ..signals import rate_of_grid
 from ..trial import Trial
@@ -31,20 +36,22 @@ STILL = 0.02
 """A trial whose force varies by less than this share of its mean shows a standing body, whose motion is noise alone."""
 EXACT = 1e-6
 """Share of what was measured below which an error of the reconstruction is rounding."""
-WORTH = 0.002
-"""Share of what a wholly believed motion leaves unexplained that a cut-off must explain to be taken."""
+DOUBT = 0.003
+"""What the square of a gain's distance from 1 costs, in shares of what a wholly believed motion leaves unexplained.
+Chosen on runs of two recordings, on which .001 and .01 explain unseen wrenches 1 to 2 % worse."""
 LEFT = 1e-3
-"""Share of the error of a wholly believed motion below which what cut-offs leave is taken for rounding."""
-ROUNDS = 10
-"""How often the regions are gone through; three or four settle them."""
+"""Share of the error of a wholly believed motion below which what gains leave is taken for rounding."""
+TOLERANCE = 1e-9
+NEGLIGIBLE = 1e-4
+"""A gain this near to 0 or 1 is that, but for the solver's tolerance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Doubts:
-    """What several bodies leave unexplained of several trials, whatever cut-off each region of the body gets.
+    """What several bodies leave unexplained of several trials, whatever is believed of each region of the body.
 
-    The error is the wrench measured less one share of each region, each through a filter of its own: a square of
-    what is filtered, so that a Gram matrix tells it for every choice.
+    The error is the wrench measured less one share of each region, each through filters of its own: a square of
+    what is filtered, so that a Gram matrix tells it for every mixture.
 
     Attributes:
         links: L, the number of links.
@@ -77,40 +84,40 @@ class Doubts:
         counts = tuple(_independent(trial) for trial in trials)
         return Doubts(len(rig.links), parts, tuple(cutoffs for cutoffs, _ in found), tuple(g for _, g in found), counts)
 
-    def cutoffs(self, body: int = 0, trials: Sequence[int] | None = None) -> np.ndarray:
-        """Cut-offs (L, 6) [Hz] by link and axis, of low-passes of what its motion needs, that explain best.
+    def gains(self, body: int = 0, trials: Sequence[int] | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Bands (C,) [Hz], and the gains (L, 6, C) by link, axis and band of what its motion needs, that explain best.
 
-        Every trial weighs alike, still ones nothing; infinite where the whole band of the trials' own filter is
-        believed.
+        Every trial weighs alike, still ones nothing; the whole band of the trials' own filter is believed where
+        nothing tells. As `Trust` has them.
 
         Args:
             body: which of the bodies.
             trials: places of the trials to learn from, those that the body was fitted to; all by default.
         """
-        result = np.full((self.links, AXES), np.inf)
         chosen = self._alike(trials)
         if not chosen:
-            return result
-        size = self._size(chosen[0])
+            return np.array([np.inf]), np.ones((self.links, AXES, 1))
+        bands, size = self.tried[chosen[0]], self._size(chosen[0])
+        result = np.ones((self.links, AXES, len(bands)))
         grams = np.sum([self.grams[k][body][:, :size, :size] for k in chosen], axis=0)
         for axis in np.flatnonzero(np.isfinite(grams).all(axis=(1, 2))):
-            best = _best(grams[axis], len(self.regions), WORTH * len(chosen))
-            for links, place in zip(self.regions, best):
-                result[links, axis] = self.tried[chosen[0]][place]
-        return result
+            found = likeliest_gains(grams[axis], len(self.regions), DOUBT * len(chosen))
+            for links, gains in zip(self.regions, found):
+                result[links, axis] = gains
+        return bands, result
 
     def trust(self, body: int = 0, trials: Sequence[int] | None = None) -> Trust:
-        """`cutoffs`, then the `shares` that go with them."""
-        cutoffs = self.cutoffs(body, trials)
-        return Trust(cutoffs, self.shares(cutoffs, body, trials))
+        """`gains`, then the `shares` that go with them."""
+        bands, gains = self.gains(body, trials)
+        return Trust(bands, gains, self.shares(Trust(bands, gains), body, trials))
 
-    def shares(self, cutoffs: np.ndarray, body: int = 0, trials: Sequence[int] | None = None) -> np.ndarray | None:
-        """Shares (L, 3) of what a link's own markers do that explain best what these cut-offs (L, 6) leave (`giving`).
+    def shares(self, believed: Trust, body: int = 0, trials: Sequence[int] | None = None) -> np.ndarray | None:
+        """Shares (L, 3) of what a link's own markers do that explain best what such a trust leaves (`giving`).
 
         Every trial weighs alike, and as all of them do together. None where no markers tell.
 
         Args:
-            cutoffs: as `cutoffs` found them.
+            believed: in the bands that were tried, alike in each region, as `gains` found it.
             body: which of the bodies.
             trials: places of the trials to learn from; all by default.
         """
@@ -123,7 +130,7 @@ class Doubts:
             size = self._size(k)
             for axis in np.flatnonzero(np.isfinite(self.grams[k][body]).all(axis=(1, 2))):
                 gram = self.grams[k][body, axis]
-                rest = self._rest(self.tried[k], cutoffs[:, axis])
+                rest = self._rest(self.tried[k], believed, axis)
                 error = max(float(rest @ gram[:size, :size] @ rest), LEFT)
                 own = own + weight / error * gram[size:, size:]
                 against = against + weight / error * gram[size:, :size] @ rest
@@ -137,11 +144,12 @@ class Doubts:
     def _size(self, trial: int) -> int:
         return len(self.regions) * len(self.tried[trial]) + 1
 
-    def _rest(self, tried: np.ndarray, cutoffs: np.ndarray) -> np.ndarray:
-        """(R C + 1,) by which a Gram matrix's parts make the error that cut-offs (L,) leave."""
+    def _rest(self, tried: np.ndarray, believed: Trust, axis: int) -> np.ndarray:
+        """(R C + 1,) by which a Gram matrix's parts make the error that a trust leaves on an axis."""
         result = np.zeros((len(self.regions), len(tried)))
+        places = np.searchsorted(tried, believed.bands)
         for region, links in enumerate(self.regions):
-            result[region, int(np.flatnonzero(tried == cutoffs[links[0]])[0])] = -1.0
+            result[region, places] = -believed.weights[links[0], axis]
         return np.append(result.reshape(-1), 1.0)
 
 
@@ -152,46 +160,48 @@ def _independent(trial: Trial) -> float:
     return float(trial.counted.sum()) * min(1.0, 2.0 * trial.preset.cutoff / rate_of_grid(trial.motion.times))
 
 
-def told(rig: Rig, believed: np.ndarray) -> str:
-    """Cut-offs (L, 6) [Hz] in words, region by region; empty where all is believed."""
+def told(rig: Rig, believed: Trust) -> str:
+    """Frequencies up to which half of the motion is believed, in words, region by region; empty where all of it is."""
     names = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
     said = []
     for name, links in regions(rig).items():
-        doubted = [f"{axis} {cutoff:.2g} Hz" for axis, cutoff in zip(names, believed[links[0]]) if np.isfinite(cutoff)]
+        cutoffs = believed.cutoffs[links[0]]
+        doubted = [f"{axis} {cutoff:.2g} Hz" for axis, cutoff in zip(names, cutoffs) if np.isfinite(cutoff)]
         said += [f"{name} {', '.join(doubted)}"] if doubted else []
     return "; ".join(said)
 
 
-def _best(gram: np.ndarray, count: int, worth: float) -> np.ndarray:
-    """Places (R,) of the cut-offs with the least error: the best that all regions share, then region by region.
+def likeliest_gains(gram: np.ndarray, count: int, doubt: float) -> np.ndarray:
+    """Gains (R, C) in [0, 1], never growing with frequency and 1 in the lowest band, that leave the least error.
+
+    Every gain is drawn towards 1 by ``doubt`` times the square of what it lacks.
 
     Args:
-        gram: (R C + 1, R C + 1) of one axis.
+        gram: (R C + 1, R C + 1) of one axis, as `Doubts.grams`.
         count: R regions.
-        worth: by how much another choice must be better to be taken.
+        doubt: see there.
     """
-    cutoffs = (len(gram) - 1) // count
-    signs = np.append(np.full(count, -1.0), 1.0)
-
-    def error(chosen: np.ndarray) -> float:
-        rows = np.append(np.arange(count) * cutoffs + chosen, len(gram) - 1)
-        return float(signs @ gram[np.ix_(rows, rows)] @ signs)
-
-    def better(best: np.ndarray, others: Sequence[np.ndarray]) -> np.ndarray:
-        errors = [error(other) for other in others]
-        return others[int(np.argmin(errors))] if min(errors) < error(best) - worth else best
-
-    widest = np.full(count, cutoffs - 1)
-    best = better(widest, [np.full(count, place) for place in reversed(range(cutoffs))])
-    for _ in range(ROUNDS):
-        before = best
-        for region in range(count):
-            others = np.repeat(best[None], cutoffs, axis=0)
-            others[:, region] = np.arange(cutoffs)[::-1]  # the widest band first: of equals it is taken
-            best = better(best, list(others))
-        if best is before:
-            break
-    return best
+    bands = (len(gram) - 1) // count
+    free = bands - 1
+    # low-passes weigh by differences of gains: weights = lowest + lift @ gains above the lowest band
+    lift = np.kron(np.eye(count), np.eye(bands, free, -1) - np.eye(bands, free))
+    lowest = np.tile(np.eye(bands)[0], count)
+    own, against = gram[:-1, :-1], gram[:-1, -1]
+    hessian = lift.T @ own @ lift + doubt * np.eye(count * free)
+    gradient = lift.T @ (own @ lowest - against) - doubt
+    falling = np.kron(np.eye(count), np.eye(free - 1, free) - np.eye(free - 1, free, 1))
+    open_ended, names = np.full(len(falling), np.inf), ("no more in a higher band",) * len(falling)
+    rows = Rows(sparse.csr_array(falling), np.zeros(len(falling)), open_ended, names)
+    none, all_of_it = np.zeros(count * free), np.ones(count * free)
+    problem = Problem.quadratic(0.5 * (hessian + hessian.T), gradient, rows=rows, lower=none, upper=all_of_it)
+    solution = solve(problem, "clarabel", tolerance=TOLERANCE)
+    if solution.status not in (Status.OPTIMAL, Status.INACCURATE):
+        raise BackendError(
+            f"{solution.backend}: {solution.message}; nothing tells how far the motion is to be believed"
+        )
+    gains = np.minimum.accumulate(solution.x.reshape(count, free).clip(0.0, 1.0), axis=1)
+    gains[gains > 1.0 - NEGLIGIBLE], gains[gains < NEGLIGIBLE] = 1.0, 0.0
+    return np.column_stack([np.ones(count), gains])
 
 
 def _left(

@@ -177,7 +177,7 @@ def reconstructed_wrenches(
 ) -> np.ndarray:
     """`reconstructed_wrench` (N, K, 6) of K bodies that move alike, for little more than the price of one."""
     result = np.empty((len(trial.motion), len(bodies), AXES))
-    for part in parts_of(trial, () if believed is None else believed.cutoffs.flat):
+    for part in parts_of(trial, () if believed is None else believed.bands):
         result[part.place] = _reconstructed(rig, part.trial, bodies, base, believed)[part.own]
     return result
 
@@ -188,12 +188,14 @@ def _reconstructed(
     """`reconstructed_wrenches` of a trial whose every link's wrenches may be held at once."""
     if believed is None:
         return shares_of_links(rig, trial, bodies, [np.arange(len(rig.links))], base)[:, :, 0]
-    cutoffs, member = np.unique(believed.cutoffs, axis=0, return_inverse=True)
-    groups = [np.flatnonzero(member.reshape(-1) == row) for row in range(len(cutoffs))]
+    weights, member = np.unique(believed.weights, axis=0, return_inverse=True)
+    groups = [np.flatnonzero(member.reshape(-1) == row) for row in range(len(weights))]
     shares = shares_of_links(rig, trial, bodies, groups, base)
-    for row, axis in np.ndindex(*cutoffs.shape):
-        shares[:, :, row, axis] = up_to(trial, shares[:, :, row, axis], float(cutoffs[row, axis]))
-    whole = np.asarray(shares.sum(axis=2))
+    whole = np.zeros((len(shares), len(bodies), AXES))
+    for row, axis in np.ndindex(*weights.shape[:2]):
+        for band in np.flatnonzero(weights[row, axis]):
+            part = up_to(trial, shares[:, :, row, axis], float(believed.bands[band]))
+            whole[:, :, axis] += weights[row, axis, band] * part
     if believed.shares is not None and tells(trial):
         added = wrenches_of_shares(rig, trial).swapaxes(1, 2) @ believed.shares.reshape(-1)
         whole += moved_here(rig, trial, added[:, None], base)

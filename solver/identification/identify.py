@@ -146,7 +146,7 @@ def identify(
     believed, comparisons = _comparisons(rig, [t for t in trials if t.name in parts], estimate, folds, options)
     spread = _uncertainty(rig, whole, estimate, options, notes, Part(progress, 0.5, 1.0))
     _tell_noise(whole, options, notes)
-    _tell_belief(rig, believed.cutoffs, notes)
+    _tell_belief(rig, believed, notes)
     _tell_shares(rig, believed.shares, notes)
     held = () if options.method == "minimum_norm" else options.held
     _tell_unshown(rig, estimate, held, notes)
@@ -337,7 +337,7 @@ def _tell_noise(regression: Regression, options: IdentifyOptions, notes: list[st
     )
 
 
-def _tell_belief(rig: Rig, believed: np.ndarray, notes: list[str]) -> None:
+def _tell_belief(rig: Rig, believed: Trust, notes: list[str]) -> None:
     doubted = told(rig, believed)
     if doubted:
         notes.append(

@@ -224,7 +224,7 @@ def _methods(study: Study, result: Identification) -> tuple[tuple[str, str], ...
         listed = ", ".join(f"{link} {1e3 * size:.1f} mm" for link, size in moved.items())
         text = f"worth {settings.soft:g} markers: for the equations, {listed} (RMS) towards their own markers"
         rows.append(("Soft joints", text))
-    doubted = "" if result.believed is None else told(study.rig, result.believed.cutoffs)
+    doubted = "" if result.believed is None else told(study.rig, result.believed)
     if doubted:
         rows.append(("Believed", f"motion up to {doubted}; the rest wholly; judged by the plates"))
     rows.append(("Equation", f"external wrench at the origin of link {result.base_link}; six rows a frame"))

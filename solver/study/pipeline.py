@@ -569,9 +569,10 @@ def _assumed(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
 
 
 def _trust(settings: Settings) -> Trust | None:
-    if settings.believed is None:
+    if settings.believed is None or settings.bands is None:
         return None
-    return Trust(np.array(settings.believed), None if settings.shares is None else np.array(settings.shares))
+    shares = None if settings.shares is None else np.array(settings.shares)
+    return Trust(np.array(settings.bands), np.array(settings.believed), shares)
 
 
 def _base(rig: Rig, settings: Settings) -> str:

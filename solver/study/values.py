@@ -50,8 +50,9 @@ class Settings:
         standing: contact patch or its link that stands still on the floor in trials of joint coordinates without a pose
             of the root.
         plates: what is to be done about plates that are suspected.
-        believed: six cut-offs [Hz] for each link up to which an earlier identification believes its motion, for
-            comparing; None believes it all.
+        bands: upper ends [Hz] of the bands of frequency of ``believed``, the last infinite; None: there is none.
+        believed: for each link and each of six axes the shares of its motion that an earlier identification believes
+            in these bands, for comparing; None believes it all.
         shares: three for each link, each the share of what its markers do that an earlier identification gave it,
             for comparing; None: none.
         flight_only: identify from flights alone, the plates withheld: they only weigh the body, where there are any.
@@ -75,7 +76,8 @@ class Settings:
     jobs: int | None = None
     standing: str | None = None
     plates: PlateOptions = field(default_factory=PlateOptions)
-    believed: tuple[tuple[float, ...], ...] | None = None
+    bands: tuple[float, ...] | None = None
+    believed: tuple[tuple[tuple[float, ...], ...], ...] | None = None
     shares: tuple[tuple[float, ...], ...] | None = None
     flight_only: bool = False
     together: bool = False

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from solver.dynamics import integrate
-from solver.identification.belief import Doubts, is_still, told
+from solver.errors import InvalidValue
+from solver.identification.belief import Doubts, is_still, likeliest_gains, told
 from solver.identification.comparison import compare
 from solver.identification.equations import reconstructed_wrench, shares_of_links, up_to
 from solver.identification.trust import Trust
@@ -41,17 +42,17 @@ def test_a_true_motion_is_believed_wholly() -> None:
     rig = small_rig()
     truth = other_body(rig)
     trials = [replace(swinging_trial(rig, truth, seed), preset=WIDE) for seed in range(2)]
-    assert Doubts.of(rig, trials, [truth]).cutoffs().tolist() == [[np.inf] * 6] * 6
+    assert Doubts.of(rig, trials, [truth]).trust().cutoffs.tolist() == [[np.inf] * 6] * 6
 
 
 def test_false_shaking_is_not_believed() -> None:
     """Where the motion shakes and the plates do not, the cut-off lies below the shaking and above the true motion."""
     rig = small_rig()
     trials = [shaking_trial(6.0, 9.0, seed=seed) for seed in range(2)]
-    found = Doubts.of(rig, trials, [other_body(rig)]).cutoffs()
-    assert np.all(found[:, 0] >= 2.0)
-    assert found[0, 0] <= 6.0  # the root is the heaviest part of what shakes
-    believed = compare(rig, trials[0], other_body(rig), rig.prior, believed=Trust(found))
+    found = Doubts.of(rig, trials, [other_body(rig)]).trust()
+    assert np.all(found.cutoffs[:, 0] >= 2.0)
+    assert found.cutoffs[0, 0] <= 6.0  # the root is the heaviest part of what shakes
+    believed = compare(rig, trials[0], other_body(rig), rig.prior, believed=found)
     all_of_it = compare(rig, trials[0], other_body(rig), rig.prior)
     assert believed.identified.rmse[0] < 0.7 * all_of_it.identified.rmse[0]
 
@@ -63,7 +64,7 @@ def test_what_was_measured_keeps_its_band() -> None:
     """
     rig = small_rig()
     trial = swinging_trial(rig, other_body(rig))
-    never = compare(rig, trial, other_body(rig), rig.prior, believed=Trust(np.full((6, 6), 0.05)))
+    never = compare(rig, trial, other_body(rig), rig.prior, believed=Trust.below(np.full((6, 6), 0.05)))
     everything = compare(rig, trial, other_body(rig), rig.prior)
     assert np.all(never.identified.rmse > 10.0 * everything.identified.rmse)
 
@@ -81,8 +82,8 @@ def test_still_trials_have_no_say() -> None:
     moving = replace(swinging_trial(rig, rig.prior), preset=WIDE)
     assert is_still(still)
     assert not is_still(moving)
-    assert Doubts.of(rig, [moving, still], [rig.prior]).cutoffs().tolist() == [[np.inf] * 6] * 6
-    assert Doubts.of(rig, [still], [rig.prior]).cutoffs().tolist() == [[np.inf] * 6] * 6
+    assert Doubts.of(rig, [moving, still], [rig.prior]).trust().cutoffs.tolist() == [[np.inf] * 6] * 6
+    assert Doubts.of(rig, [still], [rig.prior]).trust().cutoffs.tolist() == [[np.inf] * 6] * 6
 
 
 def test_axes_that_were_not_measured_are_left() -> None:
@@ -91,9 +92,11 @@ def test_axes_that_were_not_measured_are_left() -> None:
     trial = shaking_trial(6.0, 9.0)
     known = np.ones((FRAMES, 6), bool)
     known[:, 3:] = False
-    found = Doubts.of(
-        rig, [replace(trial, wrenches=replace(trial.wrenches, measured=known))], [other_body(rig)]
-    ).cutoffs()
+    found = (
+        Doubts.of(rig, [replace(trial, wrenches=replace(trial.wrenches, measured=known))], [other_body(rig)])
+        .trust()
+        .cutoffs
+    )
     assert np.isfinite(found[0, 0])
     assert np.all(np.isinf(found[:, 3:]))
 
@@ -104,11 +107,11 @@ def test_each_axis_has_its_own_cut_off() -> None:
     trial = swinging_trial(rig, rig.prior)
     wrench = reconstructed_wrench(rig, trial, rig.prior)
     some = np.tile([np.inf, 2.0, np.inf, np.inf, 1.0, np.inf], (6, 1))
-    cut = reconstructed_wrench(rig, trial, rig.prior, believed=Trust(some))
+    cut = reconstructed_wrench(rig, trial, rig.prior, believed=Trust.below(some))
     np.testing.assert_array_equal(cut[:, [0, 2, 3, 5]], wrench[:, [0, 2, 3, 5]])
     assert np.abs(cut - wrench)[:, [1, 4]].max(axis=0) == pytest.approx(np.abs(cut - wrench).max(axis=0)[[1, 4]])
     assert np.all(np.abs(cut - wrench)[:, [1, 4]].max(axis=0) > 0.1)
-    everything = Trust(np.full((6, 6), np.inf))
+    everything = Trust.below(np.full((6, 6), np.inf))
     np.testing.assert_array_equal(reconstructed_wrench(rig, trial, rig.prior, believed=everything), wrench)
 
 
@@ -123,7 +126,7 @@ def test_what_the_links_need_adds_up() -> None:
         np.testing.assert_allclose(shares[:, body].sum(axis=1), whole, rtol=0, atol=1e-9)
     some = np.full((6, 6), np.inf)
     some[1] = 2.0
-    cut = reconstructed_wrench(rig, trial, rig.prior, believed=Trust(some))
+    cut = reconstructed_wrench(rig, trial, rig.prior, believed=Trust.below(some))
     rest = up_to(trial, shares[:, 0, 1], 2.0) - shares[:, 0, 1]
     np.testing.assert_allclose(cut - reconstructed_wrench(rig, trial, rig.prior), rest, rtol=0, atol=1e-9)
 
@@ -142,9 +145,9 @@ def test_the_region_that_shakes_is_not_believed() -> None:
         rates = np.gradient(values, 1.0 / RATE, axis=0)
         false = Shifts(values, rates, np.gradient(rates, 1.0 / RATE, axis=0))
         trials.append(replace(exact, motion=replace(exact.motion, shifts=false)))
-    found = Doubts.of(rig, trials, [truth]).cutoffs()
-    assert np.all(found[2:, 0] <= 6.0)
-    assert np.all(found[:2, 0] > 6.0)
+    found = Doubts.of(rig, trials, [truth]).trust()
+    assert np.all(found.cutoffs[2:, 0] <= 6.0)
+    assert np.all(found.cutoffs[:2, 0] > 6.0)
     assert "arms Fx" in told(rig, found)
     assert "trunk Fx" not in told(rig, found)
 
@@ -157,5 +160,45 @@ def test_bodies_and_trials_are_judged_each_by_itself() -> None:
     for body, parameters in enumerate(bodies):
         for chosen in ([0], [1], [0, 1]):
             alone = Doubts.of(rig, [trials[k] for k in chosen], [parameters])
-            np.testing.assert_array_equal(together.cutoffs(body, chosen), alone.cutoffs())
-    assert together.cutoffs(0, [0])[0, 0] < together.cutoffs(0, [1])[0, 0]
+            for ours, theirs in zip(together.gains(body, chosen), alone.gains()):
+                np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-6)
+    assert together.trust(0, [0]).cutoffs[0, 0] < together.trust(0, [1]).cutoffs[0, 0]
+
+
+def test_gains_are_the_likeliest_that_never_grow() -> None:
+    """No other falling gains leave less, price included; what only one region makes is believed or not by itself."""
+    generator = np.random.default_rng(0)
+    regions, bands, doubt = 2, 4, 0.01
+    parts = generator.standard_normal((200, regions, bands))
+    kept = np.array([[1.0, 1.0, 0.6, 0.0], [1.0, 0.3, 0.3, 0.3]])
+    measured_ = np.einsum("nrc,rc->n", parts, kept) + 0.1 * generator.standard_normal(200)
+    low_passed = np.cumsum(parts, axis=2).reshape(200, -1)
+    rows = np.column_stack([low_passed, measured_])
+    gram = rows.T @ rows / 200.0
+
+    def cost(gains: np.ndarray) -> float:
+        rest = measured_ - np.einsum("nrc,rc->n", parts, gains)
+        return float(np.mean(rest**2) + doubt * np.sum((1.0 - gains) ** 2))
+
+    found = likeliest_gains(gram, regions, doubt)
+    assert found == pytest.approx(kept, abs=0.05)
+    assert np.all(found[:, 0] == 1.0)
+    assert np.all(np.diff(found, axis=1) <= 0.0)
+    for _ in range(200):
+        other = np.sort((found + 0.05 * generator.standard_normal(found.shape)).clip(0.0, 1.0), axis=1)[:, ::-1]
+        other[:, 0] = 1.0
+        assert cost(found) <= cost(other) + 1e-9
+
+
+def test_what_is_believed_is_a_mixture_of_low_passes() -> None:
+    """Half of what lies above a cut-off is halfway between all and nothing of it."""
+    rig = small_rig()
+    trial = swinging_trial(rig, rig.prior)
+    half = Trust(np.array([2.0, np.inf]), np.tile([1.0, 0.5], (6, 6, 1)))
+    none, every = Trust.below(np.full((6, 6), 2.0)), Trust.below(np.full((6, 6), np.inf))
+    made = [reconstructed_wrench(rig, trial, rig.prior, believed=trust) for trust in (none, half, every)]
+    np.testing.assert_allclose(made[1], 0.5 * (made[0] + made[2]), rtol=0, atol=1e-9)
+    assert np.all(half.weights.sum(axis=2) == 1.0)
+    for wrong in ([np.inf, 2.0], [2.0, 3.0], []):
+        with pytest.raises(InvalidValue):
+            Trust(np.array(wrong), np.ones((6, 6, len(wrong))))

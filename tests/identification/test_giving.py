@@ -58,7 +58,7 @@ def test_shares_are_found_from_the_plates() -> None:
     rig = small_rig()
     *trials, unseen = (soft_trial(rig, seed) for seed in range(3))
     whole = np.full((len(rig.links), 6), np.inf)
-    found = Trust(whole, Doubts.of(rig, trials, [rig.prior]).shares(whole))
+    found = Trust.below(whole, Doubts.of(rig, trials, [rig.prior]).shares(Trust.below(whole)))
     assert found.shares is not None
     assert found.shares[0] == pytest.approx(np.full(3, ROOT_SHARE), abs=0.08)
     assert found.shares[2] == pytest.approx(np.full(3, ARM_SHARE), abs=0.15)
@@ -72,7 +72,7 @@ def test_markers_that_follow_their_links_give_nothing() -> None:
     exact = replace(swinging_trial(rig, rig.prior), preset=WIDE)
     pulled = aside(rig, exact, 5)
     found = Doubts.of(rig, [replace(exact, pulled=pulled.frames)], [rig.prior])
-    shares = found.shares(np.full((len(rig.links), 6), np.inf))
+    shares = found.shares(Trust.below(np.full((len(rig.links), 6), np.inf)))
     assert shares is not None
     assert np.abs(shares).max() < 0.05
 
@@ -83,6 +83,6 @@ def test_trials_without_markers_have_no_shares() -> None:
     trial = replace(swinging_trial(rig, rig.prior), preset=WIDE)
     assert Doubts.of(rig, [trial], [rig.prior]).trust().shares is None
     whole = np.full((len(rig.links), 6), np.inf)
-    told = Trust(whole, np.ones((len(rig.links), 3)))
+    told = Trust.below(whole, np.ones((len(rig.links), 3)))
     plain = reconstructed_wrench(rig, trial, rig.prior)
     np.testing.assert_array_equal(reconstructed_wrench(rig, trial, rig.prior, believed=told), plain)

@@ -66,9 +66,13 @@ def test_parts_tell_what_the_whole_does(monkeypatch: pytest.MonkeyPatch) -> None
     def told() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         doubts = Doubts.of(rig, [trial], bodies)
         cutoffs = np.full((len(rig.links), 6), 2.0)
-        shares = doubts.shares(np.full_like(cutoffs, np.inf))
+        shares = doubts.shares(Trust.below(np.full_like(cutoffs, np.inf)))
         assert shares is not None
-        return doubts.grams[0], shares, reconstructed_wrenches(rig, trial, bodies, believed=Trust(cutoffs, shares))
+        return (
+            doubts.grams[0],
+            shares,
+            reconstructed_wrenches(rig, trial, bodies, believed=Trust.below(cutoffs, shares)),
+        )
 
     whole = told()
     monkeypatch.setattr(parts, "PART", 400)

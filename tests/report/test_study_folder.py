@@ -145,7 +145,8 @@ def test_the_verb_compares_as_the_function(
     assert study.identification is not None
     found = study.identification
     assert found.believed is not None
-    settings = replace(study.settings, believed=tuple(map(tuple, found.believed.cutoffs.tolist())))
+    gains = tuple(tuple(map(tuple, link)) for link in found.believed.gains.tolist())
+    settings = replace(study.settings, bands=tuple(found.believed.bands.tolist()), believed=gains)
     wanted, _ = compare_study(ROBOT.recordings, ROBOT.rig, found.parameters, found.prior, settings)
     with table.open(newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
