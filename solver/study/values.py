@@ -51,7 +51,7 @@ class Settings:
             of the root.
         plates: what is to be done about plates that are suspected.
         bands: upper ends [Hz] of the bands of frequency of ``believed``, the last infinite; None: there is none.
-        believed: for each link and each of six axes the shares of its motion that an earlier identification believes
+        believed: (L, 6, C) shares of each link's motion, axis by axis, that an earlier identification believes
             in these bands, for comparing; None believes it all.
         shares: three for each link, each the share of what its markers do that an earlier identification gave it,
             for comparing; None: none.
