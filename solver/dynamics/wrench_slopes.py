@@ -41,34 +41,29 @@ def wrench_slopes(rig: Rig, motion: Motion, measured: np.ndarray) -> WrenchSlope
         measured: (N, 6) wrench on the body, world axes, about the world origin.
     """
     model, data = rig.model, data_of(rig.model)
-    turning = _turning(rig)
     count = len(motion)
-    place, rate, acceleration = (np.empty((count, ROOT_NV, model.nv)) for _ in range(3))
+    slope_q, slope_v, slope_a = (np.empty((count, ROOT_NV, model.nv)) for _ in range(3))
+    own = np.empty((count, ROOT_NV))
     for frame, (q, v, a) in enumerate(zip(motion.q, motion.v, motion.a)):
         by_q, by_v, by_a = pin.computeRNEADerivatives(model, data, q, v, a)
-        root = data.oMi[1]
-        own = root.actInv(pin.Force(measured[frame]))
-        slope_q, slope_v, slope_a = (
-            np.array(by_q[:ROOT_NV]),
-            np.array(by_v[:ROOT_NV]),
-            _upper(np.array(by_a[:ROOT_NV])),
-        )
-        # d/dt of a tangent vector that moves along with the velocity v: d' + [v, d]
-        carried, bent = _bracket(turning, v), _bracket(turning, a)
-        place[frame] = slope_q + slope_v @ carried + slope_a @ bent
-        rate[frame] = slope_v + slope_a @ carried
-        acceleration[frame] = slope_a
-        place[frame, FORCE, MOMENT] -= skew(own.linear)
-        place[frame, MOMENT, FORCE] -= skew(own.linear)
-        place[frame, MOMENT, MOMENT] -= skew(own.angular)
-    return WrenchSlopes(place, rate, acceleration)
+        own[frame] = data.oMi[1].actInv(pin.Force(measured[frame])).vector
+        slope_q[frame], slope_v[frame], slope_a[frame] = by_q[:ROOT_NV], by_v[:ROOT_NV], by_a[:ROOT_NV]
+    _fill_lower(slope_a)
+    # d/dt of a tangent vector that moves along with the velocity v: d' + [v, d]
+    turning = _turning(rig)
+    place = slope_q + _bracketed(slope_v, turning, motion.v) + _bracketed(slope_a, turning, motion.a)
+    rate = slope_v + _bracketed(slope_a, turning, motion.v)
+    force, moment = skew(own[:, FORCE]), skew(own[:, MOMENT])
+    place[:, FORCE, MOMENT] -= force
+    place[:, MOMENT, FORCE] -= force
+    place[:, MOMENT, MOMENT] -= moment
+    return WrenchSlopes(place, rate, slope_a)
 
 
-def _upper(rows: np.ndarray) -> np.ndarray:
-    """The first rows of a symmetric matrix of which only the upper triangle is filled in."""
-    square = rows[:, :ROOT_NV]
-    rows[:, :ROOT_NV] = np.triu(square) + np.triu(square, 1).T
-    return rows
+def _fill_lower(rows: np.ndarray) -> None:
+    """Complete the first rows (N, 6, nv) of symmetric matrices of which only the upper triangles are filled in."""
+    low, high = np.tril_indices(ROOT_NV, -1)
+    rows[:, low, high] = rows[:, high, low]
 
 
 def _turning(rig: Rig) -> list[slice]:
@@ -78,11 +73,12 @@ def _turning(rig: Rig) -> list[slice]:
     ]
 
 
-def _bracket(turning: list[slice], rate: np.ndarray) -> np.ndarray:
-    """Matrix (nv, nv) of the Lie bracket [rate, .] in the tangent spaces of root and joints."""
-    result = np.zeros((len(rate), len(rate)))
-    result[FORCE, FORCE] = result[MOMENT, MOMENT] = skew(rate[MOMENT])
-    result[FORCE, MOMENT] = skew(rate[FORCE])
+def _bracketed(rows: np.ndarray, turning: list[slice], rate: np.ndarray) -> np.ndarray:
+    """Rows (N, 6, nv) times the Lie brackets [rate, .] in the tangent spaces of root and joints; rate (N, nv)."""
+    result = np.zeros_like(rows)
+    turn = skew(rate[:, MOMENT])
+    result[:, :, FORCE] = rows[:, :, FORCE] @ turn
+    result[:, :, MOMENT] = rows[:, :, FORCE] @ skew(rate[:, FORCE]) + rows[:, :, MOMENT] @ turn
     for own in turning:
-        result[own, own] = skew(rate[own])
+        result[:, :, own] = rows[:, :, own] @ skew(rate[:, own])
     return result

@@ -400,7 +400,8 @@ def _together(
         slopes, unused = None, []
         if trials := sources(before):
             slopes = learnt(work, before.rig.with_prior(work.identified(before).parameters), trials)
-            unused = [each.comparison for each in hidden(work)] if settings.cross_validate else []
+            hide = Part(progress, 0.1, 0.5)
+            unused = [each.comparison for each in hidden(work, before, hide)] if settings.cross_validate else []
     moved = led(body, records, slopes, work.preset)
     alone = replace(settings, cross_validate=False)
     study = study_motions(rig, moved, stated_mass=mass, settings=alone, progress=Part(progress, 0.5, 1.0))
@@ -408,6 +409,8 @@ def _together(
     if result is not None:
         result = replace(result, comparisons=(*result.comparisons, *unused))
     told = "the trials agree on nothing by which markers could lead the motion: it stays as it was tracked"
+    if not trials:
+        told = "no trial has forces that tell where markers lead: the motion stays as it was tracked"
     return replace(
         study,
         settings=settings,

@@ -16,10 +16,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.cohorts.run import cohort
-from solver.cohorts.subjects import known_of, read_rows_of, row_of, subject_folders
+from solver.cohorts.run import How, cohort
+from solver.cohorts.subjects import Known, known_of, read_rows_of, row_of, subject_folders
 from solver.demo.person import record_person, simulate_person
 from solver.errors import InputError, MissingDependency, UnknownName, UnknownPreset
+from solver.person import SHOULDERS, TRUNKS
 from solver.report.cohort_content import COHORT, Cohort
 from solver.study.values import Settings
 from solver.workers import scheduled
@@ -35,7 +36,7 @@ PATIENCE = 120.0
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Anna's recordings in a study's folder: one second standing, two dancing."""
     study = tmp_path_factory.mktemp("recorded")
-    person = simulate_person(1, 4.0)
+    person = simulate_person(1, 3.0)
     motions = {"static": person.motions["static"].part(0, 200), "dance": person.motions["dance"].part(200, 600)}
     (study / "anna").mkdir()
     record_person(replace(person, motions=motions), study / "anna", 1)
@@ -118,21 +119,28 @@ def test_what_did_not_change_is_taken_over(study: Path) -> None:
 @pytest.mark.parametrize("change", ["option", "file", "person", "result"])
 def test_what_changed_is_done_again(study: Path, change: str) -> None:
     """Another option, another recording, another stated mass, or a result that somebody edited: the old one is not
-    taken over."""
+    taken over. Each change is one with which the work ends at once, and ends in the sentence that shows it was begun.
+    """
     if change == "file":
         (study / "anna" / "dance.trc").write_text("nonsense\n")
     elif change == "person":
         (study / "subjects.csv").write_text(TABLE.replace("anna,m,176,71", "anna,m,176,900"))
     elif change == "result":
         (study / "results" / "anna" / "result.csv").write_text("mine")
-    trunk = "three" if change == "option" else "one"
-    found = cohort(study, study / "results", settings=QUICK, trunk=trunk)
-    if change == "option":
-        assert found.member("anna").again
-        return
+    settings = replace(QUICK, base="tail") if change == "option" else QUICK
+    found = cohort(study, study / "results", settings=settings)
     why = next(item.why for item in found.failed if item.name == "anna")
-    assert {"file": "PathFileType", "person": "line 2, column 'mass'", "result": "result.csv"}[change] in why
+    assert {"option": "'tail'", "file": "PathFileType", "person": "line 2, column 'mass'", "result": "result.csv"}[
+        change
+    ] in why
     assert "still holds the results of an earlier run" in why
+
+
+def test_every_choice_of_a_body_counts() -> None:
+    """Of what a result was made is told with the trunk and the shoulders that were chosen."""
+    known = Known("male", 1.76, 71.0)
+    told = [How(trunk=trunk, shoulders=kind).told(known) for trunk in TRUNKS for kind in SHOULDERS]
+    assert all(one != other for k, one in enumerate(told) for other in told[:k])
 
 
 def test_foreign_files_stay(study: Path) -> None:

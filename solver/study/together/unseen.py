@@ -9,6 +9,7 @@ import numpy as np
 
 from ...identification.comparison import Comparison, FlightCheck, check_flight, compare
 from ...identification.identify import LEAST_FLIGHT, halves
+from ...progress import Progress, silent
 from ...trial import Trial
 from ..preparation import Prepared
 from .leading import learnt, led
@@ -30,12 +31,20 @@ class Hidden:
     led: bool
 
 
-def hidden(work: Work) -> Iterator[Hidden]:
-    """Every trial in turn, its motion led by what the others' plates tell of their markers."""
-    before = work.prepared(work.records)
+def hidden(work: Work, before: Prepared | None = None, progress: Progress = silent) -> Iterator[Hidden]:
+    """Every trial in turn, its motion led by what the others' plates tell of their markers.
+
+    Args:
+        work: of one person.
+        before: its records prepared as they are; done here by default.
+        progress: told before each trial; may cancel.
+    """
+    before = work.prepared(work.records) if before is None else before
     followed = work.followed({name for name, _ in sources(before)})
-    for _, left_out in sources(before):
-        others = [(record, trial) for record, trial in sources(before) if trial.name != left_out.name]
+    every = sources(before)
+    for count, (_, left_out) in enumerate(every):
+        progress(count / len(every), f"explaining {left_out.name} by the others")
+        others = [(record, trial) for record, trial in every if trial.name != left_out.name]
         if not others:
             continue
         first = work.identified(before, [trial for _, trial in others])
@@ -47,7 +56,7 @@ def hidden(work: Work) -> Iterator[Hidden]:
         if left_out.name not in trials:
             continue
         record, trial = trials.pop(left_out.name)
-        found = work.identified(after, [other for _, other in trials.values()])
+        found = first if slopes is None else work.identified(after, [other for _, other in trials.values()])
         comparison = compare(
             after.rig, trial, found.parameters, found.prior, base=work.options.base, believed=found.believed
         )

@@ -13,6 +13,7 @@ import solver
 from benchmarks.figures.together import left_of, work_of
 from solver import InvalidValue, Settings
 from solver.dynamics.wrench_slopes import WrenchSlopes
+from solver.errors import Cancelled
 from solver.report.study_folder import write_study
 from solver.study.together.bending import Asked, Spline, bent
 from solver.study.together.leading import Lesson, agreed
@@ -128,3 +129,32 @@ def test_a_study_keeps_the_map_that_led_it(shared_data: Path, tmp_path: Path) ->
         for lead in (tuple(map(tuple, told)), None)
     )
     assert led.identified.rmse[1] < plain.identified.rmse[1]
+
+
+def test_hidden_trials_are_told_one_by_one_and_can_be_cancelled() -> None:
+    """While trials are hidden in turn, progress names each and goes on; who cancels there is heard (simulated)."""
+    recordings = solver.simulated_person().recordings[:2]
+    settings = Settings(together=True, bootstrap=0)
+    told: list[tuple[float, str]] = []
+
+    def listening(fraction: float, message: str) -> None:
+        told.append((fraction, message))
+        if len([words for _, words in told if words.startswith("explaining")]) == 2:
+            raise Cancelled("enough")
+
+    with pytest.raises(Cancelled):
+        solver.identify_study(recordings, sex="male", height=1.76, settings=settings, progress=listening)
+    assert [words for _, words in told if words.startswith("explaining")] == [
+        f"explaining {name} by the others" for name in [recording.name for recording in recordings]
+    ]
+    fractions = [fraction for fraction, _ in told]
+    assert fractions == sorted(fractions)
+
+
+def test_trials_without_forces_say_so() -> None:
+    """Markers alone identify nothing and lead nowhere: the reason is that no trial has forces (simulated)."""
+    recordings = [replace(recording, wrenches=None) for recording in solver.simulated_person().recordings[:2]]
+    study = solver.identify_study(recordings, sex="male", height=1.76, settings=Settings(together=True, bootstrap=0))
+    assert study.identification is None
+    assert any("no trial has forces" in warning for warning in study.warnings)
+    assert not any("agree on nothing" in warning for warning in study.warnings)
