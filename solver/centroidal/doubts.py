@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+from scipy.stats import t as student
 
 from ..errors import InvalidValue
 from ..signals import GRAVITY, stretches
 from .flights import SHORTEST, flights, unloaded
 from .values import CentroidalData
 
-WINDOW = 1.0
-"""[s] over which force and kinematic acceleration are averaged: what a second adds to the body's speed both know."""
-LEAST_WINDOWS = 4
-SURE = 4.0
-"""Standard errors from which a trend is told."""
+WINDOWS, LEAST_WINDOWS = 8, 4
+"""Into so many windows, of a second at most, contact is cut; with fewer than the least nothing is said."""
+SHORTEST_WINDOW = 0.2
+"""[s] over which force and kinematic acceleration are averaged at least: what a window adds to the body's speed both
+know, the better the longer it is."""
+SURE = 0.99
+"""Of a trend's interval, which must leave out zero for the trend to be told."""
 DRIFT = 0.015
 """Share of the body weight by which the plates' zero must wander over the recording to be told."""
 FALLING = 0.5
@@ -24,11 +29,11 @@ def doubts(data: CentroidalData) -> tuple[str, ...]:
     """Sentences about signals that can be used, and yet."""
     found = []
     drift = vertical_drift(data)
-    if drift is not None:
+    if drift is not None and drift.told(data):
         seconds = data.times[-1] - data.times[0]
         found.append(
-            f"the plates drift: beside what the motion needs their vertical force changes by {drift:+.0f} N over the "
-            f"{seconds:.0f} s; set them to zero again, or take the drift off"
+            f"the plates drift: beside what the motion needs their vertical force changes by {drift.change:+.0f} N "
+            f"(+- {drift.interval:.0f} N) over the {seconds:.2g} s; set them to zero again, or take the drift off"
         )
     bare = stretches(data.known & unloaded(data))
     used = flights(data, by_motion=False)
@@ -38,25 +43,47 @@ def doubts(data: CentroidalData) -> tuple[str, ...]:
     return tuple(found)
 
 
-def vertical_drift(data: CentroidalData) -> float | None:
-    """[N] by which the measured vertical force, less what the motion needs, changes from first to last sample; None
-    where no trend stands out.
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Trend of what the plates measure beside what the motion needs.
+
+    Attributes:
+        change: [N] from first to last sample.
+        interval: [N] half the width of its interval of `SURE`, by Student's distribution of so few windows.
     """
-    size = round(WINDOW * data.rate)
+
+    change: float
+    interval: float
+
+    def told(self, data: CentroidalData) -> bool:
+        """Whether it stands out from its interval, and is large enough to matter to this body."""
+        return abs(self.change) > max(self.interval, DRIFT * data.mass * GRAVITY)
+
+
+def vertical_drift(data: CentroidalData) -> Drift | None:
+    """Trend of the measured vertical force less what the motion needs; None where contact is too short to tell one.
+
+    A short contact is cut into shorter windows, which scatter more: its interval says so.
+    """
     rest = data.force[:, 2] - data.mass * (data.acceleration[:, 2] + GRAVITY)
     loaded = data.known & ~unloaded(data)
-    starts = [first for begin, end in stretches(loaded) for first in range(begin, end - size + 1, size)]
+    stances = [span for span in stretches(loaded) if span[1] - span[0] >= SHORTEST_WINDOW * data.rate]
+    if not stances:
+        return None
+    lengths = [end - begin for begin, end in stances]
+    size = int(min(np.median(lengths), np.clip(sum(lengths) / WINDOWS, SHORTEST_WINDOW * data.rate, data.rate)))
+    starts = [first for begin, end in stances for first in range(begin, end - size + 1, size)]
     if len(starts) < LEAST_WINDOWS:
         return None
     means = np.array([rest[first : first + size].mean() for first in starts])
     times = np.array([data.times[first : first + size].mean() for first in starts])
     line = np.column_stack([np.ones(len(times)), times - times.mean()])
     fit, *_ = np.linalg.lstsq(line, means, rcond=None)
-    scatter = np.sqrt(np.sum((means - line @ fit) ** 2) / (len(means) - 2))
-    change = float(fit[1] * (data.times[-1] - data.times[0]))
-    error = scatter / np.linalg.norm(line[:, 1]) * (data.times[-1] - data.times[0])
-    told = abs(change) > max(SURE * error, DRIFT * data.mass * GRAVITY)
-    return change if told else None
+    free = len(means) - line.shape[1]
+    scatter = np.sqrt(np.sum((means - line @ fit) ** 2) / free)
+    seconds = data.times[-1] - data.times[0]
+    error = scatter / np.linalg.norm(line[:, 1]) * seconds
+    return Drift(float(fit[1] * seconds), float(student.ppf(0.5 + 0.5 * SURE, free) * error))
 
 
 def require_load(data: CentroidalData, name: str) -> None:
