@@ -11,13 +11,15 @@ from .drawing import BOLD, LINE, Colour, arrow, cross
 from .properties import Settings
 from .values import SceneEstimate
 
-CENTRE: Colour = (1.00, 0.82, 0.25, 1.0)
-AXIS: Colour = (1.00, 0.55, 0.10, 1.0)
-SPIN: Colour = (0.85, 0.50, 1.00, 1.0)
-RATE: Colour = (0.35, 0.90, 0.85, 1.0)
-FREE: Colour = (0.95, 0.95, 1.00, 1.0)
-FAINT = 0.4
-"""Alpha of what a source says alone, and of the path that is still to come."""
+CENTRE: Colour = (1.00, 0.86, 0.30, 1.0)
+AXIS: Colour = (0.88, 0.65, 0.19, 1.0)
+SPIN: Colour = (0.82, 0.20, 0.97, 1.0)
+RATE: Colour = (0.40, 0.84, 0.98, 1.0)
+WRENCH: Colour = (0.10, 0.10, 0.84, 1.0)
+FREE: Colour = (0.97, 0.97, 1.00, 1.0)
+"""Searched for: what is seen at once stays apart, faint shades too, for those who see no red, green or blue."""
+FAINT = 0.45
+"""Alpha of what the motion says alone, and of the path that is still to come."""
 METRES_PER_SPIN, METRES_PER_RATE = 0.05, 0.01
 """Length of an arrow for 1 kg m^2/s, and for 1 N m."""
 CROSS, SMALL = 0.05, 0.025
@@ -89,14 +91,16 @@ def _spin(estimate: SceneEstimate, frame: int) -> Iterator[Mark]:
 
 def _sources(estimate: SceneEstimate, frame: int, settings: Settings) -> Iterator[Mark]:
     com = estimate.com[frame]
-    for who, colour, words in (("kinematic", CENTRE, "by motion alone"), ("wrench", AXIS, "by the wrench alone")):
+    for who, colour, shade, words in (
+        ("kinematic", _faint(CENTRE), _faint(RATE), "by motion alone"),
+        ("wrench", WRENCH, WRENCH, "by the wrench alone"),
+    ):
         place = estimate.source(who, "com")[frame]
         if settings.show_estimate and np.isfinite(place).all():
-            yield Mark(f"centre of mass {words}", [com, place, *cross(place, SMALL)], _faint(colour), LINE)
+            yield Mark(f"centre of mass {words}", [com, place, *cross(place, SMALL)], colour, LINE)
         rate = estimate.source(who, "momentum_rate")[frame]
         if settings.show_spin and np.isfinite(rate).all():
-            shade = RATE if who == "kinematic" else AXIS
-            yield Mark(f"rate {words}", arrow(com, METRES_PER_RATE * rate), _faint(shade), LINE)
+            yield Mark(f"rate {words}", arrow(com, METRES_PER_RATE * rate), shade, LINE)
     spin = estimate.source("kinematic", "momentum")[frame]
     if settings.show_spin and np.isfinite(spin).all():
         yield Mark("angular momentum by motion alone", arrow(com, METRES_PER_SPIN * spin), _faint(SPIN), LINE)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import solver
-from addon import estimates, flight_strip, overlays, registration
+from addon import estimate_marks, estimates, flight_strip, overlays, registration
 from addon.action import curves_of
 from addon.estimate_marks import marks
 from addon.operators.estimate import EXCITING_DANCE_OT_centroidal
@@ -27,6 +27,19 @@ from solver.scene.estimate import SceneEstimate
 from solver.scene.study_folder import ESTIMATE_END, ESTIMATE_TABLE_END, ESTIMATES_FOLDER
 from tests.addon.scenes import fingerprint
 from tests.centroidal.bodies import jumping
+
+EYES = np.array(
+    [
+        np.eye(3),
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+    ]
+)
+"""What three cones see, and two (no red, green, blue), of linear RGB: Machado, Oliveira and Fernandes 2009, table 1."""
+CONES = np.array([[0.41222, 0.53633, 0.05145], [0.21190, 0.68070, 0.10740], [0.08830, 0.28172, 0.62998]])
+LAB = np.array([[0.21045, 0.79362, -0.00407], [1.97800, -2.42859, 0.45059], [0.02590, 0.78277, -0.80868]])
+"""Linear RGB to OKLab by way of cones (Ottosson 2020)."""
 
 
 @pytest.fixture(scope="module")
@@ -174,6 +187,31 @@ def test_marks_show_where_things_are(empty_scene: None) -> None:
         setattr(settings, name, False)
     assert marks(found, standing, settings) == []
     registration.unregister()
+
+
+def test_colours_can_be_told_apart(empty_scene: None) -> None:
+    """Of all that is drawn at once no two meanings have colours that lie near each other in OKLab over the viewport's
+    grey, nor any one and the grey, by eyes of all three cones or of two (Machado and others 2009).
+    """
+    registration.register()
+    settings, found = settings_of(bpy.context), jump()
+    settings.show_sources = True
+    flying = found.flights[0][0] + 20
+    drawn_at = [mark for frame in (100, flying) for mark in marks(found, frame, settings)]
+    registration.unregister()
+    seen = {mark.colour for mark in drawn_at} | {estimate_marks.SPIN, estimate_marks.RATE}
+    assert estimate_marks.WRENCH in seen
+    assert estimate_marks.AXIS in seen
+    grey = np.full(3, 0.24)
+    shown = np.array([[*grey, 1.0], *sorted(seen)])
+    mixed = shown[:, 3:] * shown[:, :3] + (1.0 - shown[:, 3:]) * grey
+    linear = np.where(mixed <= 0.04045, mixed / 12.92, ((mixed + 0.055) / 1.055) ** 2.4)
+    for eyes in EYES:
+        places = np.cbrt(np.clip(linear @ eyes.T, 0.0, 1.0) @ CONES.T) @ LAB.T
+        apart = np.linalg.norm(places[:, None] - places, axis=2)
+        hue = [tuple(colour[:3]) for colour in shown]
+        pairs = [apart[i, j] for i in range(len(hue)) for j in range(i) if hue[i] != hue[j]]
+        assert min(pairs) > 0.1
 
 
 def test_the_estimate_s_file_is_read_until_it_changes(body: bpy.types.Object, study: Path) -> None:
