@@ -12,10 +12,10 @@ from .properties import Settings
 from .values import SceneEstimate
 
 CENTRE: Colour = (1.00, 0.86, 0.30, 1.0)
-AXIS: Colour = (0.88, 0.65, 0.19, 1.0)
-SPIN: Colour = (0.82, 0.20, 0.97, 1.0)
-RATE: Colour = (0.40, 0.84, 0.98, 1.0)
-WRENCH: Colour = (0.10, 0.10, 0.84, 1.0)
+AXIS: Colour = (1.00, 0.56, 0.08, 1.0)
+SPIN: Colour = (0.79, 0.05, 0.77, 1.0)
+RATE: Colour = (0.08, 0.73, 0.63, 1.0)
+WRENCH: Colour = (0.05, 0.45, 1.00, 1.0)
 FREE: Colour = (0.97, 0.97, 1.00, 1.0)
 """Searched for: what is seen at once stays apart, faint shades too, for those who see no red, green or blue."""
 FAINT = 0.45

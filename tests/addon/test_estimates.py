@@ -211,7 +211,7 @@ def test_colours_can_be_told_apart(empty_scene: None) -> None:
         apart = np.linalg.norm(places[:, None] - places, axis=2)
         hue = [tuple(colour[:3]) for colour in shown]
         pairs = [apart[i, j] for i in range(len(hue)) for j in range(i) if hue[i] != hue[j]]
-        assert min(pairs) > 0.1
+        assert min(pairs) > 0.09
 
 
 def test_the_estimate_s_file_is_read_until_it_changes(body: bpy.types.Object, study: Path) -> None:
