@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..check_options import PAIR_PRESETS, REACH
 from ..progress import Part, Progress
-from .argument_types import not_negative, part, path, positive, rate
+from .argument_types import count, not_negative, part, path, positive, rate
 from .options import EITHER
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ..dance.workflows.answer import Answer
     from ..dance.workflows.reading import LoadedDance
 
-PATIENCE = 120.0
-"""[s] of a repair's search: an animator waits for it."""
+PROGRAMMES = 60
+"""Most quadratic programmes of a repair's search: an animator waits for it."""
 ASKED = ("shrink", "friction", "allowed_slip", "clearance", "pairs")
 """Choices of the checks that have an option."""
 CARRIED = "instead of what the dance carries, for this verb and what it writes"
@@ -79,16 +79,18 @@ def add_checks(parser: argparse.ArgumentParser, words: str = CARRIED) -> None:
 
 
 def add_patience(parser: argparse.ArgumentParser) -> None:
-    """How long a repair may search."""
-    words = f"search no longer, and write the best found (default: {PATIENCE:g})"
-    parser.add_argument("--seconds", type=positive, default=PATIENCE, metavar="S", help=words)
+    """How much a repair may search."""
+    words = f"solve no more quadratic programmes, and write the best found (default: {PROGRAMMES})"
+    parser.add_argument("--programmes", type=count, default=PROGRAMMES, metavar="N", help=words)
+    words = "search no longer, and write the best found, which then depends on the machine (default: no limit)"
+    parser.add_argument("--seconds", type=positive, default=float("inf"), metavar="S", help=words)
 
 
 def repair_options(options: argparse.Namespace) -> RepairOptions:
     """The repair as asked for."""
     from ..dance.authoring.repair import RepairOptions
 
-    return RepairOptions(patience=options.seconds)
+    return RepairOptions(programmes=options.programmes, patience=options.seconds)
 
 
 def asked(options: argparse.Namespace) -> dict[str, Any]:
@@ -126,4 +128,4 @@ def tell(answer: Answer, options: argparse.Namespace, progress: Progress) -> Non
     progress(1.0, "done")
     print(f"{answer.report}\n\nwritten: {options.output}")
     if HURRIED in answer.summary.notes:
-        print("more of --seconds gives the search more time")
+        print("more of --programmes lets it search on")

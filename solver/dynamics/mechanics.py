@@ -38,6 +38,11 @@ class State:
     def __len__(self) -> int:
         return len(self.tau)
 
+    def chosen(self, frames: np.ndarray) -> State:
+        """Some of the frames, in any order, any of them more than once."""
+        parts = (self.rotation, self.position, self.tau, self.jacobian, self.wrench, self.com)
+        return State(*(part[frames] for part in parts))
+
 
 class Mechanics:
     """Pinocchio's workspace for one rig, reused from call to call."""
@@ -68,6 +73,15 @@ class Mechanics:
         return State(
             rotation, position, tau, jacobian, self._wrench(tau, rotation, position), self._com(rotation, position)
         )
+
+    def with_rates(self, known: State, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> State:
+        """The same of N frames that stand as known ones do, q (N, nq), and move otherwise; a third of the work."""
+        model, data = self.rig.model, self._data
+        tau = np.empty_like(known.tau)
+        for frame in range(len(q)):
+            tau[frame] = pin.rnea(model, data, q[frame], v[frame], a[frame])
+        wrench = self._wrench(tau, known.rotation, known.position)
+        return State(known.rotation, known.position, tau, known.jacobian, wrench, known.com)
 
     def wrenches(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         """External wrench (N, 6) that N frames need, as in `State`; quicker than the whole state."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -25,6 +25,7 @@ class Margin:
         scale: a margin this large is comfortable: what margins of different units are divided by to be compared.
         tolerance: values down to minus this count as kept.
         unmeasured: what items that are too far away to be measured are given instead; infinite where all are measured.
+        smallest: (N,) margin of each frame.
     """
 
     check: Check
@@ -34,13 +35,17 @@ class Margin:
     scale: float
     tolerance: float
     unmeasured: float = np.inf
+    smallest: np.ndarray = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", frozen(self.name, self.values, (None, len(self.items)), finite=False))
         if len(self.links) != len(self.items) or not self.items:
             raise InvalidValue(f"check {self.name!r} has {len(self.items)} items and links for {len(self.links)}")
-        if (unknown := np.isnan(self.values)).any():  # which would pass for a margin that holds
-            frame, item = np.argwhere(unknown)[0].tolist()
+        smallest = self.values.min(axis=1)
+        smallest.setflags(write=False)
+        object.__setattr__(self, "smallest", smallest)
+        if np.isnan(smallest).any():  # which would pass for a margin that holds
+            frame, item = np.argwhere(np.isnan(self.values))[0].tolist()
             raise InvalidValue(f"check {self.name!r} of {self.items[item]!r} has no number in frame {frame}")
 
     @property
@@ -52,11 +57,6 @@ class Margin:
     def unit(self) -> str:
         """Of the values."""
         return self.check.unit
-
-    @property
-    def smallest(self) -> np.ndarray:
-        """Smallest margin (N,) of each frame."""
-        return self.values.min(axis=1)
 
     @property
     def comfort(self) -> np.ndarray:

@@ -127,6 +127,11 @@ class Situation:
         state = body.mechanics.state(curves.q, curves.v, curves.a)
         if measured is not None:
             state = replace(state, wrench=measured)
+        return Situation.of_state(body, planted, ground, curves, state)
+
+    @staticmethod
+    def of_state(body: Body, planted: PlantedPhase, ground: float, curves: Curves, state: State) -> Situation:
+        """The same where the state of the curves is known."""
         if planted.polygon is None:
             zmp, loads = np.full((len(state), 2), np.nan), np.zeros((len(state), 0, 6))
         else:

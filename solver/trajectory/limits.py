@@ -6,12 +6,15 @@ by (y, y', y'') at that instant times the spline's basis there. The former are d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
 
 from ..check_options import CheckOptions
 from ..coordinates import Curves, to_manifold
+from ..dynamics.mechanics import State
 from ..feasibility import table
 from ..feasibility.capsules import CapsulePairs
 from ..feasibility.check import FrameChecker
@@ -28,6 +31,8 @@ BENT = 0.5
 """Regularity a solved leg should keep: half the bend of `Leg.bent`."""
 LEG = "leg"
 """Name of the limit by which legs stay regular, in no check; it has no unit."""
+DERIVATIVES = {"posture": 0, "speed": 1, "force": 2}
+"""Highest derivative of the coordinates that a check depends on."""
 FADE = 0.04
 """[s] from take-off, and to landing, within which slack fades."""
 BEFORE = 1e-6
@@ -114,36 +119,51 @@ class TrajectoryLimits:
         evaluation = _Evaluation(self, at, near, frames)
         start = evaluation.values((part[0], part[1], part[2]))
         per_batch = max(1, BATCH // max(len(frames), 1))
-        for steering in (True, False):
-            directions = [(o, k) for o in range(3) for k in np.flatnonzero(self.trajectory.steering == steering)]
-            for first in range(0, len(directions), per_batch):
-                some = directions[first : first + per_batch]
-                places = [(order, int(self.trajectory.moved[k])) for order, k in some]
+        for order, steering in product(range(3), (True, False)):
+            moved = np.flatnonzero(self.trajectory.steering == steering)
+            for first in range(0, len(moved), per_batch):
+                some = moved[first : first + per_batch]
+                places = [(order, int(self.trajectory.moved[k])) for k in some]
                 y, dy, ddy = shifted(np.stack(start.solved), places).reshape(3, -1, start.solved[0].shape[1])
-                found = evaluation.repeated(len(some), (y, dy, ddy), None if steering else start)
-                for number, (order, k) in enumerate(some):
-                    with np.errstate(invalid="ignore"):
-                        change = (found[number] - start.values)[place[rows], limits]
-                    slopes[:, order, k] = change / STEPS[order]
+                found = evaluation.repeated(len(some), (y, dy, ddy), None if steering else start, order)
+                with np.errstate(invalid="ignore"):
+                    changes = found[:, place[rows], limits] - start.values[place[rows], limits]
+                slopes[:, order, some] = changes.T / STEPS[order]
         return rows, limits, np.where(np.isfinite(slopes), slopes, 0.0)
 
-    def parts(self, times: np.ndarray, curves: Curves, near: _Near) -> list[tuple[Check, np.ndarray]]:
-        """Values (N, k) of frames by every check of the table that programmes take, in physical units."""
+    def parts(
+        self, times: np.ndarray, curves: Curves, near: _Near, known: _Known
+    ) -> tuple[list[tuple[Check, np.ndarray]], _Known]:
+        """Values (N, k) of frames by every check of the table that programmes take, in physical units.
+
+        Those that only depend on what is known not to have changed are left out (zero columns). Second: what is known
+        now, for frames that stand alike.
+        """
         pieces: list[tuple[np.ndarray, list[np.ndarray]]] = []
+        states = []
         phases = self.trajectory.schedule.index_at(times)
         for number in np.unique(phases):
             cut = np.flatnonzero(phases == number)
             own = Curves(curves.q[cut], curves.v[cut], curves.a[cut])
-            now = Situation.of(self._checker.body, self._phases[number], self.trajectory.schedule.ground, own)
-            pieces.append((cut, [near.margins(check, now) for check in self._checks]))
+            mechanics = self._checker.body.mechanics
+            if known.state is None:
+                state = mechanics.state(own.q, own.v, own.a)
+            else:
+                state = mechanics.with_rates(known.state.chosen(known.frames[cut]), own.q, own.v, own.a)
+            ground = self.trajectory.schedule.ground
+            now = Situation.of_state(self._checker.body, self._phases[number], ground, own, state)
+            none = np.zeros((len(cut), 0))
+            pieces.append((cut, [near.margins(c, now) if known.changes(c) else none for c in self._checks]))
+            states.append(state)
         parts = []
         for place, check in enumerate(self._checks):
-            widest = max([self._widths[check.name], *(found[place].shape[1] for _, found in pieces)])
+            widest = max([known.changes(check) * self._widths[check.name], *(f[place].shape[1] for _, f in pieces)])
             values = np.full((len(times), widest), np.inf)
             for cut, found in pieces:
                 values[cut, : found[place].shape[1]] = found[place]
             parts.append((check, values))
-        return parts
+        order = np.argsort(np.concatenate([cut for cut, _ in pieces]), kind="stable")
+        return parts, _Known(_joined(states), order)
 
     def eased(self, check: Check, times: np.ndarray) -> np.ndarray:
         """(N,) share of a check's slack: none where the body takes off and lands, for there the floor's force ends."""
@@ -161,6 +181,34 @@ class TrajectoryLimits:
         )
         phases = [Situation.of(self._checker.body, phase, 0.0, nothing) for phase in self._phases]
         return max((smooth(now).shape[1] for now in phases if check.applies(now)), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of frames before they are evaluated.
+
+    Attributes:
+        state: of frames that stand alike; None: nothing is known.
+        frames: (N,) which of the state's each is.
+        order: derivative of the coordinates from which on they differ: from one on the configurations are the same.
+    """
+
+    state: State | None = None
+    frames: np.ndarray = field(default_factory=lambda: np.zeros(0, int))
+    order: int = 0
+
+    def changes(self, check: Check) -> bool:
+        """Whether what the check looks at may have changed."""
+        return self.order <= DERIVATIVES[check.depends]
+
+    def repeated(self, count: int, order: int) -> _Known:
+        """The same frames count times, of which only derivatives from an order on differ."""
+        return _Known(self.state, np.tile(self.frames, count), order) if order else _Known()
+
+
+def _joined(states: Sequence[State]) -> State:
+    names = ("rotation", "position", "tau", "jacobian", "wrench", "com")
+    return State(*(np.concatenate([getattr(state, name) for state in states]) for name in names))
 
 
 class _Near:
@@ -220,30 +268,44 @@ class _Evaluation:
         every = slice(None) if frames is None else frames
         self._true = {name: values[every] for name, values in self._near.true.items()}
         self._offset: dict[str, np.ndarray] = {}
+        self._known = _Known()
 
     def values(self, rates: Rates) -> Values:
         """At the samples."""
         solved, regular = self._limits.trajectory.with_legs(rates, self._feet)
-        names, values = self._scaled(self._times, solved, regular, 1)
+        parts, self._known = self._parts(self._times, solved, _Known())
+        names, values = self._scaled(parts, self._times, regular, 1)
+        self._widths = [values.shape[1] for _, values in parts]
         return Values(names, values, solved, regular)
 
-    def repeated(self, count: int, rates: Rates, same_legs: Values | None) -> np.ndarray:
-        """(count, N, G) of coordinates stacked count times; with the legs as given where they are known to stay."""
+    def repeated(self, count: int, rates: Rates, same_legs: Values | None, order: int) -> np.ndarray:
+        """(count, N, G) of coordinates stacked count times; with the legs as given where they are known to stay.
+
+        Of derivatives of the coordinates only those from an order on differ; what does not depend on them is not a
+        number.
+        """
         if same_legs is not None:
             regular = np.tile(same_legs.regular, (count, 1))
         else:
             feet = [tuple(np.tile(part, (count, 1)) for part in foot) for foot in self._feet]
             rates, regular = self._limits.trajectory.with_legs(rates, [(f[0], f[1], f[2]) for f in feet])
-        values = self._scaled(np.tile(self._times, count), rates, regular, count)[1]
-        return values.reshape(count, len(self._times), -1)
+        times, known = np.tile(self._times, count), self._known.repeated(count, order)
+        parts, _ = self._parts(times, rates, known)
+        whole = [
+            (check, values if known.changes(check) else np.full((len(times), width), np.nan))
+            for (check, values), width in zip(parts, self._widths)
+        ]
+        return self._scaled(whole, times, regular, count)[1].reshape(count, len(self._times), -1)
+
+    def _parts(self, times: np.ndarray, solved: Rates, known: _Known) -> tuple[list[tuple[Check, np.ndarray]], _Known]:
+        return self._limits.parts(times, to_manifold(self._limits.trajectory.rig, *solved), self._near, known)
 
     def _scaled(
-        self, times: np.ndarray, solved: Rates, regular: np.ndarray, count: int
+        self, parts: Sequence[tuple[Check, np.ndarray]], times: np.ndarray, regular: np.ndarray, count: int
     ) -> tuple[np.ndarray, np.ndarray]:
         names: list[str] = []
         columns = []
-        curves = to_manifold(self._limits.trajectory.rig, *solved)
-        for check, values in self._limits.parts(times, curves, self._near):
+        for check, values in parts:
             programme = check.programme
             assert programme is not None
             if check.name in self._true:

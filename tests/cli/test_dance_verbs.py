@@ -137,16 +137,17 @@ def test_an_impossible_fixed_key_is_told(dragged: Keyed, tmp_path: Path, capsys:
     assert summary.troubles[0] in capsys.readouterr().out
 
 
-def test_a_repair_without_time_says_so(dragged: Keyed, tmp_path: Path) -> None:
-    """A search that may take no step writes the best it has, not feasible, and tells that its time was over."""
+@pytest.mark.parametrize("limit", [("--seconds", "1e-9"), ("--programmes", "1")])
+def test_a_repair_at_its_limit_of_effort_says_so(dragged: Keyed, tmp_path: Path, limit: tuple[str, str]) -> None:
+    """A search that may take no step, or one, writes the best it has, not feasible, and tells that it had to end."""
     rig, q = dragged.rig, dragged.keys[0].q
-    far = turned(rig, q, {"chest": (0, float(rig.limits.upper[0]) + 0.1)})
+    far = turned(rig, q, {"chest": (0, float(rig.limits.upper[0]) + 0.8)})
     path, output = tmp_path / "bent.json", tmp_path / "out"
     KEYED.write(path, replace(dragged, keys=(dragged.keys[0], Keyframe(1.0, far), dragged.keys[2])))
-    assert main(["repair", str(path), "--seconds", "1e-9", "--output", str(output), *QUIET]) == OK
+    assert main(["repair", str(path), *limit, "--output", str(output), *QUIET]) == OK
     summary = SUMMARY.read(output / SUMMARY_FILE)
     assert not summary.feasible
-    assert any("its time was over" in note for note in summary.notes)
+    assert any("limit of effort" in note for note in summary.notes)
     assert "chest" in summary.message
 
 

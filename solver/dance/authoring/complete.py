@@ -96,7 +96,7 @@ class Completed:
 
     @property
     def hurried(self) -> bool:
-        """The search of some gap ended because its time was over."""
+        """The search of some gap ended at its limit of effort."""
         return any(found.repair.hurried and not found.holds for found in self.gaps)
 
     @property
@@ -129,7 +129,7 @@ def complete(
         keyed: with fixed or preferred keys at its first and last time.
         checks: what must hold; by default what the dance carries.
         options: how to fill.
-        repairing: options of the repair; its patience is for all gaps together.
+        repairing: options of the repair; its patience is for all gaps together, its programmes for each.
         rate: [1/s] of the motion returned, and of the samples in the gaps.
         progress: told how far it is.
 

@@ -89,7 +89,7 @@ class Filler:
 
     Args:
         keyed: the dance, held to its checks.
-        repairing: options of the repair; its patience is for all gaps together.
+        repairing: options of the repair; its patience is for all gaps together, its programmes for each.
         rate: [1/s] of the samples in the gaps.
     """
 

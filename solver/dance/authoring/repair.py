@@ -26,7 +26,8 @@ from ...trajectory.ballistic import airborne_spans, ballistic
 from ...trajectory.curve import FlatCurve, sample_times
 from ...trajectory.displacement import EVENNESS, KEPT, Displacement, Program, Window, weights_of
 from ...trajectory.limits import TrajectoryLimits, Values
-from ...trajectory.planted_feet import PlantedTrajectory, Rates
+from ...trajectory.planted_feet import PlantedTrajectory
+from .course import Course, displaced
 from .keys import Keyed, Keyframe, Samples
 
 UNCHANGED, REPAIRED, IMPROVED, FAILED = "unchanged", "repaired", "improved", "failed"
@@ -35,6 +36,8 @@ STATUSES = (UNCHANGED, REPAIRED, IMPROVED, FAILED)
 FINER = 10
 DENSER = 0.75
 """Spacing of the knots from one round to the next where the limits could not be kept."""
+COARSE = 0.5
+"""Of the sampling, in the first round: what the checks find between its samples, the next round samples besides."""
 AROUND = 1.0
 """[s] of the trajectory before and after a failure that may move."""
 JUMPED = 0.03
@@ -58,8 +61,8 @@ class RepairOptions:
             fixed key is impossible by itself.
         preference: ratio, squared, by which a joint's move is dearer than the same visible move of the root.
         evenness: [s] moves that change within this time cost twice: longer is smoother, and moves more.
-        patience: [s] after which no further step of the search is begun; the best so far is the result. What was found
-            in time depends on the machine.
+        programmes: a number: most quadratic programmes in all; the best so far is the result.
+        patience: [s] after which no further step of the search is begun. What was found in time depends on the machine.
     """
 
     rate: float = 50.0
@@ -68,13 +71,14 @@ class RepairOptions:
     rounds: int = 6
     preference: float = 3.0
     evenness: float = EVENNESS
+    programmes: float = np.inf
     patience: float = np.inf
 
     def __post_init__(self) -> None:
         if not (self.patience > 0.0 and 0.0 < self.rate < np.inf and 0.0 < self.spacing < np.inf):
             raise InvalidValue("patience, rate and spacing of a repair must be positive")
-        if self.steps < 1 or self.rounds < 1 or not 0.0 < self.preference < np.inf:
-            raise InvalidValue("a repair needs a step, a round and a positive preference")
+        if min(self.steps, self.rounds) < 1 or not (self.programmes >= 1 and 0.0 < self.preference < np.inf):
+            raise InvalidValue("a repair needs a step, a round, a programme and a positive preference")
         if not 0.0 <= self.evenness < np.inf:
             raise InvalidValue(f"moves cannot be even over {self.evenness:g} s")
 
@@ -134,7 +138,7 @@ class Repair:
         before, after: checks of the given and of the repaired motion at the fine sampling.
         status: one of `STATUSES`.
         troubles: fixed keys that stand in the way.
-        hurried: the search ended because its time was over.
+        hurried: the search ended at its limit of effort.
         flaws: of programmes whose solutions were bad, and not used.
     """
 
@@ -194,9 +198,9 @@ def repair(
     checker, memory = FrameChecker(rig, schedule, checks), Memory()
     as_given = given.motion(rig, fine)
     before = checker.check_frames(as_given, memory)
+    as_shown = given.motion(rig, shown)
     if before.feasible:
-        motion = given.motion(rig, shown)
-        return Repair(motion, keyed, _moved(rig, as_given, as_given), 0, before, before, UNCHANGED)
+        return Repair(as_shown, keyed, _moved(rig, as_shown, as_shown), 0, before, before, UNCHANGED)
     fixed = [key for key in keyed.keys if key.role == "fixed"]
     troubles = _troubles(keyed, fixed, checks)
     unmoved, given = given, ballistic(rig, given, schedule, checks, [(key.time, key.q) for key in fixed])
@@ -205,12 +209,16 @@ def repair(
     done: list[Displacement] = []
     flaws: list[str] = []
     also = np.zeros(0)
-    course = _Course(trajectory, fine)
+    course = Course(trajectory, as_given)
     after, iterations = checker.check_frames(course.with_(done), memory), 0
     best, best_after = done, after
+
+    def spent(programmes: int) -> bool:
+        return programmes >= options.programmes or time.monotonic() >= until
+
     rounds = 1 if troubles else options.rounds
     for number in range(rounds):
-        if after.feasible or time.monotonic() >= until:
+        if after.feasible or spent(iterations):
             break
         limits = TrajectoryLimits(trajectory, checks, 1.0 + number)
         windows = _windows(dance, after, [d.window for d in done], AROUND * (1.0 + number))
@@ -219,12 +227,12 @@ def repair(
             share = (number + place / len(windows)) / rounds
             progress(share, f"round {number + 1}: {window.start:.1f} to {window.stop:.1f} s")
             stiff = [d for d in earlier if d.violation > KEPT and _within(d.window, window)]
-            finer = DENSER**number if stiff else 1.0
-            spacing = finer * min(options.spacing, JUMPED if _jumps(schedule, window) else np.inf)
-            program = Program(
-                trajectory, limits, window, spacing, options.rate / finer, weights, also, options.evenness
-            )
-            found = _displaced(program, [d for d in earlier if _within(d.window, window)], options.steps, until)
+            finer, jumps = DENSER**number if stiff else 1.0, _jumps(schedule, window)
+            spacing = finer * min(options.spacing, JUMPED if jumps else np.inf)
+            sampling = options.rate / finer * (COARSE if number == 0 and not jumps else 1.0)
+            program = Program(trajectory, limits, window, spacing, sampling, weights, also, options.evenness)
+            steps = int(min(options.steps, max(options.programmes - iterations, 0)))
+            found = _displaced(program, [d for d in earlier if _within(d.window, window)], steps, until)
             iterations += found.iterations
             flaws += [f"{window.start:.1f} to {window.stop:.1f} s, {flaw}" for flaw in found.flaws]
             done.append(found)
@@ -234,11 +242,11 @@ def repair(
     done, after = best, best_after
     progress(1.0, "repaired" if after.feasible else "not every failure could be repaired")
     status = REPAIRED if after.feasible else IMPROVED if _rank(after) < _rank(before) else FAILED
-    hurried = not after.feasible and time.monotonic() >= until
+    hurried = not after.feasible and spent(iterations)
     if status == FAILED:  # it stays as given: nothing that was found is better
         motion, moved, after = unmoved.motion(rig, shown), _moved(rig, as_given, as_given), before
     else:
-        motion, moved = _motion(trajectory, done, shown), _moved(rig, as_given, course.with_(done))
+        motion, moved = displaced(trajectory, done, shown), _moved(rig, as_given, course.with_(done))
         keyed = _rekeyed(keyed, trajectory, done, motion)
     troubles = [*troubles, *_at_keys(fixed, after, troubles)]
     return Repair(motion, keyed, moved, iterations, before, after, status, tuple(troubles), hurried, tuple(flaws))
@@ -283,38 +291,6 @@ def _worst_times(checks: Checks) -> np.ndarray:
             at = start + int(np.argmin(left[start:stop]))
             times += [checks.times[at]] if left[at] < -margin.tolerance else []
     return np.array(times)
-
-
-def _rates(trajectory: PlantedTrajectory, done: Sequence[Displacement], times: np.ndarray) -> Rates:
-    rates = trajectory.curve.at(times)
-    for displacement in done:
-        rates = displacement.added(times, rates)
-    return rates
-
-
-def _motion(trajectory: PlantedTrajectory, done: Sequence[Displacement], times: np.ndarray) -> Motion:
-    return trajectory.motion(times, _rates(trajectory, done, times))
-
-
-class _Course:
-    """A trajectory at given times, of which only the displaced windows are evaluated again."""
-
-    def __init__(self, trajectory: PlantedTrajectory, times: np.ndarray) -> None:
-        self._trajectory, self._base = trajectory, trajectory.motion(times)
-
-    def with_(self, done: Sequence[Displacement]) -> Motion:
-        """The motion with displacements."""
-        times = self._base.times
-        inside = np.zeros(len(times), bool)
-        for displacement in done:
-            inside |= (times >= displacement.window.start) & (times <= displacement.window.stop)
-        if not inside.any():
-            return self._base
-        moved = _motion(self._trajectory, done, times[inside])
-        parts = [np.array(part) for part in (self._base.q, self._base.v, self._base.a)]
-        for part, new in zip(parts, (moved.q, moved.v, moved.a)):
-            part[inside] = new
-        return Motion(times, parts[0], parts[1], parts[2])
 
 
 def _rank(checks: Checks) -> float:
@@ -378,7 +354,7 @@ def _rekeyed(keyed: Keyed, trajectory: PlantedTrajectory, done: Sequence[Displac
     times = np.array([key.time for key in keyed.keys])
     keys = keyed.keys
     if len(times):
-        passed = _motion(trajectory, done, times).q
+        passed = displaced(trajectory, done, times).q
         keys = tuple(k if k.role == "fixed" else replace(k, q=q) for k, q in zip(keys, passed))
     return replace(keyed, keys=keys, samples=Samples(motion.times, motion.q))
 

@@ -29,7 +29,7 @@ RATE = 100.0
 """[1/s] at least, of the repaired motion's samples."""
 SEEN = 5e-5
 """[m, rad] A move below this is not mentioned beside others."""
-HURRIED = "the search ended because its time was over: with more time it may repair more"
+HURRIED = "the search ended at its limit of effort: with a higher one it may repair more"
 
 
 def repair(

@@ -1,0 +1,59 @@
+"""A trajectory that a repair displaces in windows, at the frames at which it is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...feasibility.memory import SAME
+from ...motion import Motion
+from ...trajectory.displacement import Displacement
+from ...trajectory.planted_feet import PlantedTrajectory, Rates
+
+PROBED = 10
+"""Of so many frames one tells whether the trajectory is the given motion there."""
+
+
+def _rates(trajectory: PlantedTrajectory, done: Sequence[Displacement], times: np.ndarray) -> Rates:
+    rates = trajectory.curve.at(times)
+    for displacement in done:
+        rates = displacement.added(times, rates)
+    return rates
+
+
+def displaced(trajectory: PlantedTrajectory, done: Sequence[Displacement], times: np.ndarray) -> Motion:
+    """The motion at times (N,) [s] of a trajectory with displacements."""
+    return trajectory.motion(times, _rates(trajectory, done, times))
+
+
+class Course:
+    """A trajectory at the frames of the motion that it was given as; only what differs from that is evaluated.
+
+    Where every `PROBED`-th frame is as given, the legs under their feet, so are those in between, and are not solved.
+    """
+
+    def __init__(self, trajectory: PlantedTrajectory, given: Motion) -> None:
+        self._trajectory, times = trajectory, given.times
+        places = np.unique(np.append(np.arange(0, len(times), PROBED), len(times) - 1))
+        probe = trajectory.motion(times[places])
+        far = [np.abs(getattr(probe, name) - getattr(given, name)[places]).max(axis=1) > SAME[name] for name in SAME]
+        differs = np.any(far, axis=0)
+        other = np.repeat(differs[1:] | differs[:-1], np.diff(places))
+        self._base = given if not differs.any() else self._replaced(given, np.append(other, differs[-1]))
+
+    def with_(self, done: Sequence[Displacement]) -> Motion:
+        """The motion with displacements."""
+        times = self._base.times
+        inside = np.zeros(len(times), bool)
+        for displacement in done:
+            inside |= (times >= displacement.window.start) & (times <= displacement.window.stop)
+        return self._replaced(self._base, inside, done) if inside.any() else self._base
+
+    def _replaced(self, motion: Motion, inside: np.ndarray, done: Sequence[Displacement] = ()) -> Motion:
+        """A motion whose frames inside are the trajectory's, displaced."""
+        moved = displaced(self._trajectory, done, motion.times[inside])
+        parts = [np.array(part) for part in (motion.q, motion.v, motion.a)]
+        for part, new in zip(parts, (moved.q, moved.v, moved.a)):
+            part[inside] = new
+        return Motion(motion.times, parts[0], parts[1], parts[2])
