@@ -106,6 +106,10 @@ class DanceSettings(bpy.types.PropertyGroup):
         soft_max=2.0, max=10.0,
     )  # fmt: skip
     objective: bpy.props.EnumProperty(name="Objective", items=OBJECTIVES)  # type: ignore[valid-type]
+    posed: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="From Named Postures",
+        description="Dance the named postures of the timeline, varied in size, side and timing, instead of any",
+    )
     counted: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="On Counts", description="Postures land on beats, phrases have eight counts, motifs come again mirrored"
     )

@@ -133,6 +133,7 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
             "dance",
             *body_words(context, folder),
             *design_words(context),
+            *poses_words(context, folder),
             "--output",
             str(folder / RESULT),
             *JSON_PROGRESS,
@@ -167,6 +168,13 @@ def design_words(context: bpy.types.Context) -> list[str]:
     if settings.emphasis != "none":
         words += ["--emphasise", f"{settings.emphasis}={settings.factor:g}"]
     return words
+
+
+def poses_words(context: bpy.types.Context, folder: Path) -> list[str]:
+    """The timeline as the file of named poses, where they are to be danced."""
+    if not dance_settings(context).posed or rig_in(context) is None:
+        return []
+    return ["--poses", str(write_scene(context, folder))]
 
 
 class EXCITING_DANCE_OT_complete_dance(GhostJob, bpy.types.Operator):

@@ -162,6 +162,8 @@ class EXCITING_DANCE_PT_design(Tab, bpy.types.Panel):  # type: ignore[misc]
         if settings.emphasis != "none":
             column.prop(settings, "factor")
         column.row().prop(settings, "objective", expand=True)
+        if body is not None:
+            layout.prop(settings, "posed")
         column = layout.column(align=True)
         column.prop(settings, "counted")
         if settings.counted:

@@ -37,6 +37,7 @@ Examples:
   python -m solver dance hrp2 --postures 20 --emphasise right_arm=3 --shrink 0.4 --output out
   python -m solver dance robot.urdf --output out
   python -m solver dance human --height 1.7 --mass 65 --sex female --bpm 110 --skill beginner --output out
+  python -m solver dance human --height 1.7 --mass 65 --sex female --poses poses.json --postures both=6 --output out
   python -m solver dance hoap3 --paper --output out
 """
 
@@ -88,6 +89,11 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="motions of this rig recorded already (.motion.npz, or the folder of one trial) or dances (.npz): the "
         "dance adds most to what they tell",
     )  # fmt: skip
+    group.add_argument(
+        "--poses", type=path, metavar="DANCE",
+        help="an authored dance (.json) or a timeline whose named keys are danced, each varied in amplitude, side and "
+        "timing, instead of any postures",
+    )  # fmt: skip
     style = parser.add_argument_group(
         "style", "any of them makes it a dance: on counts, in phrases of eight, motifs repeated in the mirror"
     )
@@ -130,6 +136,7 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     """The dance as asked for; where nothing was said, what identifies best, or with --paper the paper's choices."""
     from ..dance.design.body_parts import emphasis_of, require_danceable
     from ..dance.design.options import DanceOptions, human_options, paper_options
+    from ..dance.workflows.reading import named_poses
 
     require_danceable(rig)
     kind = rig.provenance.get("kind")
@@ -144,6 +151,7 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
         "workers": options.workers,
     }
     changes["style"] = _style(options)
+    changes["poses"] = () if options.poses is None else named_poses(options.poses, rig)
     if kind not in ("hoap3", "human"):
         changes["step"] = None  # by the sole's length
     said = ("torque_reserve", "balance_reserve", "swing", "shortest", "hold", "speed", "step", "objective")

@@ -112,6 +112,21 @@ def test_contacts_are_found_in_a_recording(registered: None, tmp_path: Path) -> 
     assert not bpy.ops.exciting_dance.complete_dance.poll()
 
 
+def test_named_postures_are_danced(standing: tuple[bpy.types.Object, Path]) -> None:
+    """A posture that the animator named comes back in the dance, by its name; without any name the panel says so."""
+    body, own = standing
+    scene = bpy.context.scene
+    settings = scene.exciting_dance_dance
+    settings.postures, settings.effort, settings.shortest, settings.hold, settings.posed = 1, 0.02, 1.0, 0.3, True
+    with pytest.raises(RuntimeError, match="none of its 3 postures has a name"):
+        bpy.ops.exciting_dance.design_dance()
+    scene.frame_set(6)
+    author.name_posture(scene, body, "wave")
+    assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
+    assert "1: wave" in [key.name for key in timeline.keys_of(scene, body)]
+    assert list(own.iterdir()) == []
+
+
 def test_slow_down_and_compare(standing: tuple[bpy.types.Object, Path], tmp_path: Path) -> None:
     """The ghost dances what the verb writes; applied and compared with that motion, it is performed without error."""
     body, own = standing

@@ -58,6 +58,7 @@ class Dance:
         complete: False when the design was cancelled or had to leave something out.
         notes: what was replaced, slowed down or left out, and why.
         report: numbers about the design, by name.
+        poses: name of each optimal posture; empty where nobody named poses.
     """
 
     rig: Rig
@@ -71,15 +72,18 @@ class Dance:
     complete: bool = True
     notes: tuple[str, ...] = ()
     report: Mapping[str, float] = field(default_factory=dict)
+    poses: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("segments", "postures", "trace", "notes"):
+        for name in ("segments", "postures", "trace", "notes", "poses"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         object.__setattr__(
             self, "report", MappingProxyType({name: float(value) for name, value in self.report.items()})
         )
         if not self.segments:
             raise InvalidValue("a dance needs at least one segment")
+        if self.poses and len(self.poses) != len(self.postures):
+            raise InvalidValue(f"a dance of {len(self.postures)} postures has {len(self.poses)} names for them")
 
     def __repr__(self) -> str:
         made = f"{len(self.postures)} postures, {len(self.segments)} segments{'' if self.complete else ', incomplete'}"

@@ -166,7 +166,7 @@ class _Design:
             )
         self.progress(0.08, "postures")
         self.report = {"postures [s]": time.perf_counter() - self.began}
-        chosen, criterion = self._postures([found.pool for found in candidates], grounds)
+        chosen, self.names, criterion = self._postures([found.pool for found in candidates], grounds)
         sequences = self._sequences(grounds, chosen)
         return self._dance(grounds, sequences, criterion)
 
@@ -206,7 +206,10 @@ class _Design:
         self._steps(here, "both")
         return result
 
-    def _postures(self, pools: list[PosturePool], grounds: Mapping[str, Ground]) -> tuple[dict[str, np.ndarray], float]:
+    def _postures(
+        self, pools: list[PosturePool], grounds: Mapping[str, Ground]
+    ) -> tuple[dict[str, np.ndarray], dict[str, tuple[str, ...]], float]:
+        """Postures (P, D) of each configuration in the order of their route, their names, and the criterion."""
         for _ in range(CHOICES):
             numbers = [min(self.options.postures[name], len(pool.y)) for name, pool in zip(self.configurations, pools)]
             chosen, value = choose(pools, numbers, self.structure, self.weights, self.options.seed, self.options.starts)
@@ -214,13 +217,15 @@ class _Design:
             if not any(len(some) for some in closed):
                 break
             pools = [pool.only(np.setdiff1d(np.arange(len(pool.y)), some)) for pool, some in zip(pools, closed)]
-        result = {}
+        result, names, poses = {}, {}, self.options.poses
         for name, pool, own in zip(self.configurations, pools, chosen):
             y = pool.y[own]
             ground = grounds[name]
             apart = distances(self.planner.legged, self.planner.coarse, ground.footing, ground.home, y)
-            result[name] = y[np.array(route_of(apart), int) - 1]
-        return result, value
+            route = np.array(route_of(apart), int) - 1
+            result[name] = y[route]
+            names[name] = tuple(poses[k].name if poses else "" for k in pool.motifs[own][route])
+        return result, names, value
 
     def _closed(self, ground: Ground, pool: PosturePool, chosen: np.ndarray) -> np.ndarray:
         """Those of the chosen that have no way from home after all: thin limbs pass each other between a few instants.
@@ -254,8 +259,8 @@ class _Design:
                 stop = self.footwork.station(leave) if last == len(chosen[name]) else None
                 seed = self._seed(100 + 10 * group + turn)
                 task = SequenceTask(
-                    name, grounds[name].home, start, stop, chosen[name][first:last], first, history[group], self.known,
-                    seed,
+                    name, grounds[name].home, start, stop, chosen[name][first:last], self.names[name][first:last],
+                    first, history[group], self.known, seed,
                 )  # fmt: skip
                 tasks.append((self.rig, self.options.styled(name), task))
                 owners.append((group, name))
@@ -294,6 +299,7 @@ class _Design:
             hold("home", footwork.home, self.options.hold, footwork.both.solved, footwork.both.anchors)
         ]
         postures: list[int] = []
+        names: list[str] = []
         trace: list[TraceEntry] = []
         here = "both"
         for block in self.blocks:
@@ -307,6 +313,7 @@ class _Design:
                 offset = len(segments)
                 for sequence in own:
                     postures += [len(segments) + index for index in sequence.postures]
+                    names += [f"{name}, mirrored" if name else "" for name in sequence.names]
                     segments += [self._mirrored(segment, block.stands) for segment in sequence.segments]
                 self.notes.append(f"from segment {offset} on: the motif of {block.motif}, mirrored")
                 continue
@@ -314,6 +321,7 @@ class _Design:
                 offset = len(segments)
                 segments += sequence.segments
                 postures += [offset + index for index in sequence.postures]
+                names += sequence.names
                 trace += [
                     TraceEntry(offset + s.segment, block.motif, s.criterion, s.straight, s.kind) for s in sequence.trace
                 ]
@@ -336,6 +344,7 @@ class _Design:
             self.rig, tuple(segments), self.options.checks, self.options.step, tuple(postures),
             tuple(trace), criterion, self.options.seed, len(postures) == wanted and not self.cancelled,
             tuple(dict.fromkeys([*self.notes, *self.footwork.notes])), self.report,
+            tuple(names) if self.options.poses else (),
         )  # fmt: skip
 
     def _mirrored(self, segment: DanceSegment, stands: str) -> DanceSegment:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ...arrays import repeated
 from ...check_options import DANCE_CHECKS, REACH, CheckOptions
 from ...contacts.schedule import FOOT_CONFIGURATIONS
 from ...errors import InvalidValue, UnknownPreset
@@ -15,6 +16,7 @@ from ...identification.excitation.expected_deviations import NOISE, RATE, Expect
 from ...identification.excitation.wrench_noise import MotionErrors, WrenchNoise
 from ...rig import Rig
 from ...trajectory.splines import VIA_POINTS
+from .named_poses import NamedPose
 from .style import ARC, Style
 
 ROBOT_NOISE = WrenchNoise(NOISE, RATE, MotionErrors(position=0.0005, angle=0.0005, rate=200.0, cutoff=20.0))
@@ -52,6 +54,7 @@ class DanceOptions:
         rounds: linear programmes per transition.
         noise: of the equations by which ``"sigma"`` expects deviations.
         style: counts, motifs and skill; None: whatever identifies best.
+        poses: named by an animator: every posture is a variation of one of them; empty: any posture.
         seed: the same seed gives the same dance, whatever the number of workers.
         workers: processes.
     """
@@ -78,6 +81,7 @@ class DanceOptions:
     rounds: int = 5
     noise: WrenchNoise = ROBOT_NOISE
     style: Style | None = None
+    poses: tuple[NamedPose, ...] = ()
     seed: int = 0
     workers: int = 2
 
@@ -96,6 +100,8 @@ class DanceOptions:
             raise InvalidValue(f"seed {self.seed} must not be negative, speed {self.speed} must be positive")
         if self.step is not None and not np.isfinite(self.step):
             raise InvalidValue(f"the step must be finite, got {self.step}")
+        if twice := repeated([pose.name for pose in self.poses]):
+            raise InvalidValue(f"several poses are called {', '.join(sorted(twice))}: give each its own name")
         if self.style is not None:
             self.style.require_followed(max(self.shortest, self.quickest_step))
         if self.via not in (None, VIA_POINTS):

@@ -21,6 +21,7 @@ from ...motion import Motion
 from ...rig import ROOT_NV
 from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.segment import SegmentChecker
+from .named_poses import Motifs
 
 TILT = 0.35
 """[rad] largest root rotation about each axis that is drawn."""
@@ -51,6 +52,7 @@ class PosturePool:
         curves: P frames at rest.
         rows: (P, 6, B) of W_b.
         drawn: how many were tried.
+        motifs: (P,) number of the named pose of each; all zero where none is named.
     """
 
     footing: Footing
@@ -58,25 +60,35 @@ class PosturePool:
     curves: Curves
     rows: np.ndarray
     drawn: int
+    motifs: np.ndarray
 
     def only(self, kept: np.ndarray) -> PosturePool:
         """Some of them."""
         curves = Curves(self.curves.q[kept], self.curves.v[kept], self.curves.a[kept])
-        return PosturePool(self.footing, self.y[kept], curves, self.rows[kept], self.drawn)
+        return PosturePool(self.footing, self.y[kept], curves, self.rows[kept], self.drawn, self.motifs[kept])
+
+    def first(self, number: int, generator: np.random.Generator) -> np.ndarray:
+        """So many of them at random, (number,) indices; of named poses each in turn."""
+        order = generator.permutation(len(self.y))
+        motifs = self.motifs[order]
+        turn = np.array([int((motifs[:place] == own).sum()) for place, own in enumerate(motifs)], int)
+        return order[np.argsort(turn, kind="stable")][:number]
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """How many postures are drawn.
+    """What postures are drawn, and how many.
 
     Attributes:
         wanted: feasible ones, at least.
         seed: of the draws.
+        motifs: poses whose variations alone are drawn; None: any postures.
         most: draws, whatever they give.
     """
 
     wanted: int
     seed: int
+    motifs: Motifs | None = None
     most: int = 12000
 
 
@@ -94,37 +106,49 @@ def draw_pool(
         InvalidValue: none of the draws was feasible, with what failed most often.
     """
     generator = np.random.default_rng(draw.seed)
-    kept: list[np.ndarray] = []
+    kept: list[tuple[np.ndarray, np.ndarray]] = []
     found, drawn, troubles = 0, 0, _Troubles()
-    while found < draw.wanted and drawn < draw.most:
-        y = _draw(legged, footing, home, generator, BATCH)
+    while drawn < draw.most and (found < draw.wanted or _missing(draw, kept, drawn)):
+        y, of = _draw(legged, footing, home, generator, BATCH), np.zeros(BATCH, int)
+        if draw.motifs is not None:
+            height = y[:, 2]
+            y, of = draw.motifs.drawn(generator, BATCH)
+            y[:, 2] = height
         drawn += BATCH
         y, good = legged.balanced(y, _goals(footing, generator, BATCH), footing.solved)
-        y = y[good]
         legs = np.concatenate([legged.leg_columns[side] for side in footing.solved])
         reach = ((y[:, legs] >= legged.lower[legs]) & (y[:, legs] <= legged.upper[legs])).all(axis=1)
-        y = y[reach]
+        y, of = y[good & reach], of[good & reach]
         if not len(y):
             continue
         _, curves, _ = legged.still(y, footing.solved)
         checks = checker.checks(np.arange(float(len(y))), curves, footing.anchors)
-        y = y[checker.worst(checks) >= 0.0]
-        if not found and not len(y):
+        holds = checker.worst(checks) >= 0.0
+        if not found and not holds.any():
             troubles.add(checks, checker.slack)
             if troubles.hopeless:
                 break
-        kept.append(y)
-        found += len(y)
+        kept.append((y[holds], of[holds]))
+        found += int(holds.sum())
     if not found:
+        what = "postures" if draw.motifs is None else f"variations of {', '.join(draw.motifs.names)}"
         reasons = troubles.said() or "its legs do not reach, or its centre of mass cannot be brought over its feet"
         raise InvalidValue(
-            f"rig {legged.rig.name!r}: none of {drawn} postures in configuration {footing.configuration!r} keeps all "
+            f"rig {legged.rig.name!r}: none of {drawn} {what} in configuration {footing.configuration!r} keeps all "
             f"limits: {reasons}"
         )
-    y = np.concatenate(kept)
+    y, of = (np.concatenate(parts) for parts in zip(*kept))
     _, curves, _ = legged.still(y, footing.solved)
     rows = base_rows(legged.rig, Motion(np.arange(float(len(y))), curves.q, curves.v, curves.a), structure)
-    return PosturePool(footing, y, curves, rows, drawn)
+    return PosturePool(footing, y, curves, rows, drawn, of)
+
+
+def _missing(draw: Draw, kept: list[tuple[np.ndarray, np.ndarray]], drawn: int) -> bool:
+    """Whether some named pose has no variation yet, and was not tried often enough to give it up."""
+    if draw.motifs is None:
+        return False
+    known = {int(k) for _, of in kept for k in of}
+    return len(known) < len(draw.motifs.names) and drawn < HOPELESS * len(draw.motifs.names)
 
 
 @dataclass
@@ -198,6 +222,8 @@ def choose(
 ) -> tuple[list[np.ndarray], float]:
     """The best postures of each pool, (14): indices per pool and the criterion of them all.
 
+    A variation of a named pose is exchanged for others of the same pose only, so that each is danced.
+
     Args:
         pools: one per group.
         numbers: postures to choose in each.
@@ -211,16 +237,17 @@ def choose(
     best: tuple[list[np.ndarray], float] = ([], np.inf)
     for start in range(starts):
         generator = np.random.default_rng([seed, start])
-        chosen = [generator.permutation(len(p.y))[:n] for p, n in zip(pools, numbers)]
+        chosen = [pool.first(number, generator) for pool, number in zip(pools, numbers)]
         total = np.sum([g[c].sum(axis=0) for g, c in zip(matrices, chosen)], axis=0)
         value = float(objective.value(total))
         for _ in range(PASSES):
             before = value
-            for group, own in zip(matrices, chosen):
+            for pool, group, own in zip(pools, matrices, chosen):
                 for place in range(len(own)):
                     without = total - group[own[place]]
                     values = objective.value(without + group)
                     values[np.delete(own, place)] = np.inf
+                    values[pool.motifs != pool.motifs[own[place]]] = np.inf
                     new = int(np.argmin(values))
                     if values[new] < value * (1.0 - 1e-9):
                         own[place], total, value = new, without + group[new], float(values[new])

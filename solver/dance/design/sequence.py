@@ -17,6 +17,7 @@ from .dance import SAME_POSTURE, TraceEntry
 from .excitation_groups import criterion_of, excited_columns, free_columns
 from .footsteps import Footwork, Ground
 from .mirror import Mirror
+from .named_poses import Motifs
 from .options import DanceOptions, expected_deviations
 from .postures import Draw, PosturePool, draw_pool
 from .reachability import open_paths
@@ -33,6 +34,7 @@ class PostureSequence:
     Attributes:
         segments: transitions and holds, in order.
         postures: index of the hold of every posture reached.
+        names: of these postures, as the task names them.
         trace: of the transitions.
         history: Gram matrices (n, k, k) of the criterion after it.
         gained: (n, k, k) what it added for the objective.
@@ -43,6 +45,7 @@ class PostureSequence:
 
     segments: tuple[DanceSegment, ...]
     postures: tuple[int, ...]
+    names: tuple[str, ...]
     trace: tuple[TraceEntry, ...]
     history: np.ndarray
     gained: np.ndarray
@@ -94,13 +97,18 @@ def find_candidates(rig: Rig, options: DanceOptions, ground: Ground, seed: int) 
         own = transition_planner(rig, options)
         configuration = ground.footing.configuration
         number = options.postures[configuration]
-        draw = Draw(max(options.pool, 4 * number), seed)
+        motifs = Motifs(own.legged, options.poses, ground.footing, ground.home) if options.poses else None
+        draw = Draw(max(options.pool, 4 * number), seed, motifs)
         pool = draw_pool(own.legged, own.coarse, ground.footing, ground.home, base_parameters(rig), draw)
         homes = np.tile(ground.home, (len(pool.y), 1))
         pool = pool.only(open_paths(own.legged, own.coarse, ground.footing, homes, pool.y))
         few = len(pool.y) < number
-        notes = (f"{configuration}: {len(pool.y)} feasible postures found, {number} wanted",) if few else ()
-        return PostureCandidates(pool, notes)
+        notes = [f"{configuration}: {len(pool.y)} feasible postures found, {number} wanted"] * few
+        missing = [pose.name for n, pose in enumerate(options.poses) if not (pool.motifs == n).any()]
+        notes += [
+            f"{configuration}: no variation of {name!r} keeps all limits and has a way from home" for name in missing
+        ]
+        return PostureCandidates(pool, tuple(notes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +121,7 @@ class SequenceTask:
         start: (D,) where it begins.
         stop: (D,) where it ends, after the configuration's last run; None: at its last posture.
         postures: (P, D) to be reached in order.
+        names: P, empty where nobody named the pose.
         number: of the first posture, in the configuration.
         history: Gram matrices of everything danced before in the excitation group; None: nothing.
         known: of the objective, by everything danced and recorded before.
@@ -124,6 +133,7 @@ class SequenceTask:
     start: np.ndarray
     stop: np.ndarray | None
     postures: np.ndarray
+    names: tuple[str, ...]
     number: int
     history: np.ndarray | None
     known: np.ndarray | None
@@ -154,6 +164,7 @@ class _Run:
         self.history: History = before, self.known
         self.segments: list[DanceSegment] = []
         self.postures: list[int] = []
+        self.names: list[str] = []
         self.trace: list[TraceEntry] = []
         self.notes: list[str] = []
         self.before: list[History] = []  # history before each segment, should it be dropped
@@ -163,16 +174,17 @@ class _Run:
         """Dance it."""
         task = self.task
         here = task.start
-        for number, posture in enumerate(task.postures, start=task.number):
-            name = f"{self.configuration} posture {number + 1}"
+        for number, (posture, called) in enumerate(zip(task.postures, task.names), start=task.number):
+            name = f"{self.configuration} {called or f'posture {number + 1}'}"
             if self._go(here, posture, name):
                 self._hold(name, posture)
                 self.postures.append(len(self.segments) - 1)
+                self.names.append(called)
                 here = posture
         gone = task.stop is not None and self._leave(here, task.stop)
         stop = self.segments[-1].stop if self.segments else task.start
         return PostureSequence(
-            tuple(self.segments), tuple(self.postures), tuple(self.trace), self.history[0],
+            tuple(self.segments), tuple(self.postures), tuple(self.names), tuple(self.trace), self.history[0],
             self.history[1] - self.known, stop, gone, tuple(self.notes),
         )  # fmt: skip
 
@@ -213,6 +225,7 @@ class _Run:
                 return False
             self.notes.append(f"left out, no way on from it: {trouble}")
             self.postures.pop()
+            self.names.pop()
             kept = self.postures[-1] + 1 if self.postures else 0
             here = self.segments[kept].start  # of the way to the dropped posture
             self.segments, self.trace = self.segments[:kept], [s for s in self.trace if s.segment < kept]

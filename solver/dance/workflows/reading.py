@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ...arrays import repeated
 from ...check_options import CheckOptions
 from ...contacts.schedule import Schedule
 from ...errors import InputError, InvalidValue
@@ -27,6 +28,7 @@ from ..authoring.keys import Keyed, Samples
 from ..authoring.timeline import keyed_of
 from ..design.dance import Dance
 from ..design.dance_file import DANCE
+from ..design.named_poses import NamedPose
 from .recorded import with_contacts
 
 JUMPS = 50.0
@@ -165,6 +167,26 @@ def read_keyed(path: str | Path, trial: str | None = None) -> tuple[Keyed, tuple
     assert found.schedule is not None
     samples = Samples(found.motion.times, found.motion.q)
     return Keyed(found.rig, (), found.schedule, samples, name=found.name, checks=found.checks), told
+
+
+def named_poses(path: str | Path, rig: Rig) -> tuple[NamedPose, ...]:
+    """The postures that somebody keyed and named in an authored dance or a timeline of a rig.
+
+    Raises:
+        InputError: of another rig, none has a name, several have one, or no authored dance.
+    """
+    keyed = load_keyed(path)
+    if keyed.rig.links != rig.links:
+        raise InputError(
+            path, f"has postures of {keyed.rig.name!r}, not of {rig.name!r}", remedy="Key them on this rig"
+        )
+    named = [key for key in keyed.keys if key.name.strip()]
+    if not named:
+        remedy = "Name each key that is to be danced; in Blender, the posture on its frame, in the panel Postures"
+        raise InputError(path, f"none of its {len(keyed.keys)} postures has a name", remedy=remedy)
+    if twice := repeated([key.name for key in named]):
+        raise InputError(path, f"several postures are called {', '.join(sorted(twice))}", remedy="Rename all but one")
+    return tuple(NamedPose(key.name, key.q) for key in named)
 
 
 def motion_file(path: str | Path, trial: str | None = None) -> Path:

@@ -45,7 +45,7 @@ def posture_keys(dance: Dance) -> tuple[SceneKey, ...]:
     numbers = {segment: place for place, segment in enumerate(dance.postures, start=1)}
     keys: list[SceneKey] = []
     for place, (segment, start, stop) in enumerate(zip(dance.segments, dance.starts, dance.starts[1:])):
-        name = f"posture {numbers[place]}" if place in numbers else segment.name
+        name = _called(dance, numbers[place]) if place in numbers else segment.name
         if keys and segment.kind == "hold":
             keys[-1] = SceneKey(keys[-1].time, "preferred", name)  # the way to a posture ends in it
         elif not keys:
@@ -53,6 +53,11 @@ def posture_keys(dance: Dance) -> tuple[SceneKey, ...]:
         if stop > keys[-1].time + NEAR:
             keys.append(SceneKey(float(stop), "preferred", name))
     return tuple(keys)
+
+
+def _called(dance: Dance, number: int) -> str:
+    """A posture's number, and the name of its pose where it has one."""
+    return f"{number}: {dance.poses[number - 1]}" if dance.poses else f"posture {number}"
 
 
 def strips_of(schedule: Schedule, start: float, stop: float) -> tuple[SceneStrip, ...]:
