@@ -150,18 +150,18 @@ def _deleva_trunk(sex: str, segment: Segment, body: Mapping[str, float]) -> Segm
 
 
 def split_trunk(whole: SegmentInertia, sex: str, trunk: np.ndarray, abdomen: np.ndarray) -> dict[str, SegmentInertia]:
-    """A torso from L5S1 to C7T1 as abdomen and thorax: middle and upper trunk of de Leva, which share its mass.
+    """A torso from L5S1 to C7T1 as abdomen and thorax, which share its mass as in Dumas and Wojtusch 2018.
 
-    Both together have the mass and centre of mass of the whole, and its inertia but for what the two tables disagree.
+    Both together have the mass and centre of mass of the whole, and its inertia but for what the tables disagree.
 
     Args:
         whole: about L5S1.
-        sex: which column of de Leva's table.
+        sex: which column of the table.
         trunk: (3,) [m] C7T1 from L5S1.
         abdomen: (3,) [m] T12L1 from L5S1, where the thorax starts.
     """
-    rows = read_asset("human_deleva")["segments"]
-    upper, middle = rows["upper_trunk"][sex], rows["middle_trunk"][sex]
+    rows = read_asset("human_trunk")
+    upper, middle = rows["thorax"][sex], rows["abdomen"][sex]
     share = middle["mass"] / (upper["mass"] + middle["mass"])
     parts = {}
     for name, row, mass, low, high in (

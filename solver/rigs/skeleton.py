@@ -175,7 +175,7 @@ def _default_joints(height: float, sex: str, lengths: Mapping[str, float]) -> di
 
 def _with_abdomen(sex: str, lengths: Mapping[str, float], joints: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The same joint centres where the torso starts at T12L1, at the end of an abdomen that starts at L5S1."""
-    up = np.array([0.0, 0.0, read_asset("human_body")["abdomen_share_of_torso"][sex] * lengths["torso"]])
+    up = np.array([0.0, 0.0, read_asset("human_trunk")["abdomen_share_of_torso"][sex] * lengths["torso"]])
     result = {ABDOMEN: np.zeros(3)}
     for link, centre in joints.items():
         on_torso = Skeleton.segment(link) in ("head", "upper_arm")

@@ -295,6 +295,16 @@ def test_a_trunk_of_three_weighs_what_one_does(sex: str, table: str) -> None:
     assert three.prior.consistency_margin.min() > 0.0
 
 
+@pytest.mark.parametrize(("sex", "thorax", "abdomen"), [("male", 30.4, 2.9), ("female", 26.3, 4.1)])
+def test_an_abdomen_weighs_what_the_table_says(sex: str, thorax: float, abdomen: float) -> None:
+    """Dumas and Wojtusch 2018: an abdomen is a small part of the torso, whose first third it takes."""
+    rig = human(1.75, 65.0, sex, trunk="three")
+    found = rig.prior["abdomen"].mass / (rig.prior["abdomen"].mass + rig.prior["torso"].mass)
+    assert found == pytest.approx(abdomen / (thorax + abdomen), rel=1e-12)
+    low, high = (rig.joints[rig.index(link)].position[2] for link in ("torso", "head"))
+    assert 0.29 < low / (low + high) < 0.33
+
+
 def test_a_trunk_of_three_is_built_again_from_its_joint_centres() -> None:
     """Joint centres read off a rig give the same rig."""
     rig = human(1.75, 65.0, "female", trunk="three", lengths={"thigh": 0.45})
