@@ -21,6 +21,7 @@ from .tracking_figures.accuracy import accuracy_figures
 from .tracking_figures.labels import swap_figures
 from .tracking_figures.limits import limit_figures
 from .tracking_figures.live import live_figures
+from .tracking_figures.live_labels import live_label_figures
 from .tracking_figures.marker_sets import marker_set_figures
 from .tracking_figures.markers import marker_figures
 from .tracking_figures.passes import pass_figures
@@ -31,7 +32,7 @@ DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 QUICK_LEAVES_OUT = (
     "accuracy of standing and walking, of 48 degrees of freedom and iCub, most dampings of the peer, 18 of 20 starts "
     "outside the limits, six of the subject's trials and the marker error over all, all but 8 s of the ten live "
-    "minutes, three of five retargeted clips, their repair and MuJoCo"
+    "minutes, labels of three people's streams, three of five retargeted clips, their repair and MuJoCo"
 )
 PARTS: tuple[Callable[[Path, bool], list[Figure]], ...] = (
     pass_figures,
@@ -41,6 +42,7 @@ PARTS: tuple[Callable[[Path, bool], list[Figure]], ...] = (
     swap_figures,
     marker_set_figures,
     smoother_figures,
+    live_label_figures,
     live_figures,
     retargeting_figures,
 )

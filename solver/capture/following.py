@@ -17,6 +17,7 @@ from ..tracking import Targets, TargetSample, Tracker, TrackerStep, TrackingOpti
 from ..tracking.bone_mapping import STANDING, BoneMapping, guessed, targets_of
 from ..trial import Recording
 from .datagram import MARKERS, SEGMENTS, Layout
+from .labels import LiveLabels
 
 FARTHEST = 1e3
 """[m, rad] Numbers beyond are taken for missing: no body is there."""
@@ -122,15 +123,22 @@ class MarkerFollower:
         self.markers = task.names
         self._columns = np.array([layout.names.index(name) for name in task.names])
         left = [name for name in layout.names if name not in task.names]
-        self.told: tuple[str, ...] = ()
+        self._unattached: tuple[str, ...] = ()
         if left:
-            self.told = (f"{len(left)} markers are not attached and are left out: {', '.join(left)}",)
+            self._unattached = (f"{len(left)} markers are not attached and are left out: {', '.join(left)}",)
+        self.labels = LiveLabels(task.names)
+        self._links = task.links
         self._seen_for = np.full(len(task.names), np.inf)
         self._time: float | None = None
 
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What was assumed, and which labels were exchanged."""
+        return self._unattached + self.labels.told
+
     def follow(self, values: np.ndarray, time: float, came: float) -> Pose:
         """The pose of a sample."""
-        positions = _near(values).reshape(-1, 3)[self._columns]
+        positions = self.labels.sorted(_near(values).reshape(-1, 3)[self._columns], time)
         step = 0.0 if self._time is None else time - self._time
         self._time = time
         seen = np.isfinite(positions).all(axis=1)
@@ -139,6 +147,8 @@ class MarkerFollower:
         shares = None if bool((reach == 1.0).all()) else np.maximum(reach, 1e-3) ** 2 * (3.0 - 2.0 * reach)
         found = self._tracker.step(TargetSample(np.where(seen[:, None], positions, np.nan), shares=shares), time, came)
         modelled = self._tracker.points()
+        turns = self._tracker.tracker.solver.kinematics.rotations[self._links]
+        self.labels.follow(modelled, turns, found.tracked)
         return Pose(found.q, found.tracked, found.converged, found.error, positions, modelled)
 
 
