@@ -53,12 +53,14 @@ class Follower(Protocol):
     Attributes:
         rig: that moves.
         markers: P names of the markers that it follows.
-        told: what was assumed.
     """
 
     rig: Rig
     markers: tuple[str, ...]
-    told: tuple[str, ...]
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What was assumed, and what was found of the stream so far."""
 
     def follow(self, values: np.ndarray, time: float, came: float) -> Pose | None:
         """The pose of a sample (n,); None as long as more is needed for the first one.
