@@ -1,0 +1,59 @@
+"""Derivatives of a trajectory's limits: what is left out because it cannot change is what does not change."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.figures.jump import CHECKS, keyed_jump
+from solver.dance.authoring.course import Course
+from solver.dance.authoring.keys import Keyed
+from solver.rigs import human
+from solver.trajectory.ballistic import ballistic
+from solver.trajectory.differences import STEPS
+from solver.trajectory.limits import TrajectoryLimits
+from solver.trajectory.planted_feet import PlantedTrajectory
+
+RATE = 20.0
+"""[1/s] of the samples: in the air and on the ground."""
+
+
+@pytest.fixture(scope="module")
+def jump() -> Keyed:
+    return keyed_jump(human(1.75, 70.0, "male"))
+
+
+def test_slopes_are_differences_of_the_whole_evaluation(jump: Keyed) -> None:
+    """By every order of root, trunk and arms they are what shifting that number of every sample changes.
+
+    Collisions are left out: evaluated anew, their capsules are laid against the exact distances anew.
+    """
+    trajectory = PlantedTrajectory(jump.rig, ballistic(jump.rig, jump.curve(), jump.schedule, CHECKS), jump.schedule)
+    limits = TrajectoryLimits(trajectory, CHECKS, 1.0)
+    times = limits.samples(jump.start, jump.stop, RATE, np.zeros(0))
+    rates = trajectory.curve.at(times)
+    near = limits.check(times, rates)
+    start = limits.values(times, rates, near)
+    wanted = (start.values < 1.0) & (start.names != "self-collision")
+    rows, columns, slopes = limits.derivatives(times, rates, near, wanted)
+    seen = np.zeros(3)
+    for k in (0, 2, 4, len(trajectory.moved) // 2, len(trajectory.moved) - 1):
+        for order in range(3):
+            moved = tuple(np.array(part) for part in rates)
+            moved[order][:, trajectory.moved[k]] += STEPS[order]
+            after = limits.values(times, (moved[0], moved[1], moved[2]), near)
+            change = (after.values[rows, columns] - start.values[rows, columns]) / STEPS[order]
+            size = np.abs(change).max()
+            np.testing.assert_allclose(slopes[:, order, k], change, atol=2e-4 * size + 1e-6)
+            seen[order] += size
+    assert (seen > 0.0).all()
+
+
+def test_a_course_is_the_trajectory_wherever_it_is_not_as_given(jump: Keyed) -> None:
+    """Frames whose legs are solved are the trajectory's; of a dance that stands as keyed none has to be."""
+    rig, times = jump.rig, np.linspace(jump.start, jump.stop, 401)
+    led = PlantedTrajectory(rig, ballistic(rig, jump.curve(), jump.schedule, CHECKS), jump.schedule)
+    as_given = jump.curve().motion(rig, times)
+    np.testing.assert_allclose(Course(led, as_given).with_([]).q, led.motion(times).q, atol=1e-8)
+    solved = led.motion(times)
+    assert Course(led, solved).with_([]) is solved
