@@ -14,7 +14,7 @@ from solver.study.pipeline import calibrate_subject, load, study_motions, track_
 from solver.study.preparation import Prepared, prepare
 from solver.study.values import Settings, TrialRecord
 
-from ..papers import ayusawa, jumper
+from ..papers import ayusawa, jumper, landing
 from .figure import Figure, at_most
 from .subject import PRESET, STATIC
 
@@ -31,6 +31,7 @@ def alone_figures(data: Path, quick: bool = False) -> Iterator[Figure]:
     if quick:
         return
     yield from jumper.rows()
+    yield from landing.rows()
     for subject in FLYING:
         if not (data / subject).is_dir():
             yield Figure(f"{subject}: flights found from motion alone", "real", None, note="no data")

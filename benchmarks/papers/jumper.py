@@ -6,7 +6,7 @@ beside the prior and beside as much motion with plates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -103,20 +103,26 @@ def judged(jumps: Jumps, relative_std: float | None = None) -> Verdict:
         found = airborne(rig, record, preset_of(PRESET), MASS).trial
         if found is not None:
             flights.append(found)
-        stance = _swinging(rig, SECONDS, generator)
+        stance = swinging(rig, SECONDS, generator)
         grounded.append(_on_plates(rig, truth, stance, jumps.noise, generator, f"stance {number}"))
     options = IdentifyOptions(total_mass=MASS, bootstrap=0, cross_validate=False, relative_std=relative_std)
-    test = _swinging(rig, TEST_SECONDS, generator)
+    test = swinging(rig, TEST_SECONDS, generator)
     structure = base_parameters(rig)
     plain = null_space(accumulate(rig, flights, axes="world", structure=structure), rig, MASS, PLAIN)
     parameters = [identify(rig, trials, options).parameters for trials in (flights, grounded)]
-    prior, true = structure.of(rig.prior), structure.of(truth)
+    found = [*(structure.of(each) for each in parameters), plain.values]
+    return Verdict(*over_prior(rig, truth, test, found))
+
+
+def over_prior(rig: Rig, truth: InertialParameters, test: Motion, found: Sequence[np.ndarray]) -> list[float]:
+    """Of base parameters (B,) the mean over the axes of the error of a motion's ground forces over the prior's."""
+    structure = base_parameters(rig)
+    true = structure.of(truth)
     regressor = base_regressor(rig, test, axes="world")[:, :, structure.independent]
     errors = [
-        np.sqrt(np.mean((regressor @ (values - true)) ** 2, axis=0))
-        for values in (prior, *(structure.of(found) for found in parameters), plain.values)
+        np.sqrt(np.mean((regressor @ (values - true)) ** 2, axis=0)) for values in (structure.of(rig.prior), *found)
     ]
-    return Verdict(*(float(np.mean(error / errors[0])) for error in errors[1:]))
+    return [float(np.mean(error / errors[0])) for error in errors[1:]]
 
 
 def rows() -> Iterator[Figure]:
@@ -142,19 +148,25 @@ def rows() -> Iterator[Figure]:
             yield Figure(f"{what} over that of as much contact", data, float(contact), "", at_most(1.2), at_most(0.9))
 
 
-def _flight(rig: Rig, truth: InertialParameters, generator: np.random.Generator) -> Motion:
-    waves = _Waves.drawn(rig, generator)
+def take_off(rig: Rig, waves: Waves, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """q (nq,) and v (nv,) from which a flight begins."""
     q = integrate(rig, rig.neutral, np.concatenate([np.zeros(ROOT_NV), waves.at(0.0, 0)[ROOT_NV:]]))
     v = np.concatenate([np.zeros(ROOT_NV), waves.at(0.0, 1)[ROOT_NV:]])
     v[:3] = 0.5, 0.0, 0.5 * GRAVITY * SECONDS
     v[3:6] = SPIN * generator.standard_normal(3)
+    return q, v
+
+
+def _flight(rig: Rig, truth: InertialParameters, generator: np.random.Generator) -> Motion:
+    waves = Waves.drawn(rig, generator)
+    start = take_off(rig, waves, generator)
     times = np.arange(round(SECONDS * RATE) + 1) / RATE
-    return thrown(rig, truth, (q, v), times, lambda time: waves.at(time, 2)[ROOT_NV:])
+    return thrown(rig, truth, start, times, lambda time: waves.at(time, 2)[ROOT_NV:])
 
 
-def _swinging(rig: Rig, seconds: float, generator: np.random.Generator) -> Motion:
+def swinging(rig: Rig, seconds: float, generator: np.random.Generator) -> Motion:
     """Every coordinate swings, the root's as well, by whatever forces that needs."""
-    waves = _Waves.drawn(rig, generator)
+    waves = Waves.drawn(rig, generator)
     times = np.arange(round(seconds * RATE) + 1) / RATE
     steps = np.array([waves.at(time, 0) for time in times])
     steps[:, :3] *= ROOT_SWING
@@ -162,7 +174,7 @@ def _swinging(rig: Rig, seconds: float, generator: np.random.Generator) -> Motio
 
 
 @dataclass(frozen=True, slots=True)
-class _Waves:
+class Waves:
     """Sinusoids of every coordinate, the joints' in the middle of their ranges."""
 
     centre: np.ndarray
@@ -171,13 +183,14 @@ class _Waves:
     phase: np.ndarray
 
     @staticmethod
-    def drawn(rig: Rig, generator: np.random.Generator) -> _Waves:
+    def drawn(rig: Rig, generator: np.random.Generator) -> Waves:
+        """Any such waves that the joints' ranges allow."""
         half = np.minimum(0.5 * (rig.limits.upper - rig.limits.lower), np.pi)
         reach = np.concatenate([np.full(ROOT_NV, SWING), np.minimum(SWING, RANGE_USED * half)])
         lower, upper = rig.limits.lower + reach[ROOT_NV:], rig.limits.upper - reach[ROOT_NV:]
         centre = np.concatenate([np.zeros(ROOT_NV), np.clip(0.0, lower, upper)])
         tempo = 2.0 * np.pi * generator.uniform(*TEMPO, rig.nv)
-        return _Waves(centre, reach, tempo, generator.uniform(0.0, 2.0 * np.pi, rig.nv))
+        return Waves(centre, reach, tempo, generator.uniform(0.0, 2.0 * np.pi, rig.nv))
 
     def at(self, time: float, order: int) -> np.ndarray:
         """The order-th derivative at a time [s]."""

@@ -17,6 +17,10 @@ FINER = 2
 """Steps of the simulation a frame."""
 Drive = Callable[[float], np.ndarray]
 """Accelerations (nv - 6,) of the joints at a time [s]."""
+Push = Callable[[float, np.ndarray], np.ndarray]
+"""Wrench (6,) [N, N m] on the root in its own axes, at a time [s] and a configuration (nq,)."""
+States = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""q (N, nq), v and a (N, nv)."""
 
 
 def thrown(
@@ -31,6 +35,18 @@ def thrown(
         times: (N,) [s], evenly spaced.
         drive: of its joints; None lets them swing freely.
     """
+    return Motion(times, *driven(rig, truth, start, times, drive))
+
+
+def driven(
+    rig: Rig,
+    truth: InertialParameters,
+    start: tuple[np.ndarray, np.ndarray],
+    times: np.ndarray,
+    drive: Drive | None,
+    push: Push | None = None,
+) -> States:
+    """States at the times, which may run backwards; see `thrown`, and what pushes the root."""
     model = rig.with_prior(truth).model
     data = model.createData()
 
@@ -41,7 +57,8 @@ def thrown(
         if drive is None:
             return np.linalg.solve(mass, -bias)
         own = drive(time)
-        base = np.linalg.solve(mass[:ROOT_NV, :ROOT_NV], -bias[:ROOT_NV] - mass[:ROOT_NV, ROOT_NV:] @ own)
+        acting = -bias[:ROOT_NV] if push is None else push(time, q) - bias[:ROOT_NV]
+        base = np.linalg.solve(mass[:ROOT_NV, :ROOT_NV], acting - mass[:ROOT_NV, ROOT_NV:] @ own)
         return np.concatenate([base, own])
 
     q, v = (np.array(part, float) for part in start)
@@ -52,7 +69,7 @@ def thrown(
         for part in range(FINER if frame + 1 < len(times) else 0):
             q, v = _step(rig, acceleration, float(time) + part * step, step, q, v)
     q_all, v_all, a_all = (np.array(part) for part in zip(*rows, strict=True))
-    return Motion(times, q_all, v_all, a_all)
+    return q_all, v_all, a_all
 
 
 def recorded(

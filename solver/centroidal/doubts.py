@@ -35,6 +35,13 @@ def doubts(data: CentroidalData) -> tuple[str, ...]:
             f"the plates drift: beside what the motion needs their vertical force changes by {drift.change:+.0f} N "
             f"(+- {drift.interval:.0f} N) over the {seconds:.2g} s; set them to zero again, or take the drift off"
         )
+    between = np.flatnonzero(data.known)
+    unknown = int(np.ptp(between)) + 1 - len(between) if len(between) else 0
+    if unknown:
+        found.append(
+            f"between known samples the wrench is unknown for {unknown / data.rate:.2g} s (a gap, or a contact beside "
+            "the plates): there the estimate goes on from its neighbours and the motion"
+        )
     bare = stretches(data.known & unloaded(data))
     used = flights(data, by_motion=False)
     if short := len(bare) - len(used):

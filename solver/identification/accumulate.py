@@ -22,6 +22,10 @@ from .triangular import fold
 BUFFER = 1024
 """Rows an axis collects before they are folded into its factor."""
 USUAL_BLOCKS = Blocks()
+NO_FRAME = (
+    "no frame counts in any of the trials: in none are all contacts measured; give the force files that belong to "
+    "these recordings, and look whether they show the body's weight"
+)
 
 
 def accumulate(
@@ -73,7 +77,7 @@ def accumulate(
                 noise.add(here, other, len(shaken))
     found = collector.finished()
     if not found:
-        raise InvalidValue("no frame counts in any of the trials: every one has contacts that were not measured")
+        raise InvalidValue(NO_FRAME)
     return Regression(rig.links, rig.links[index], axes, structure, np.ones(AXES), found, noise=noise.finished())
 
 

@@ -11,7 +11,7 @@ from ..errors import InvalidValue, SolverError, UnknownPreset
 from ..progress import Part, Progress, silent
 from ..rig import Rig
 from ..trial import Trial
-from .accumulate import accumulate
+from .accumulate import NO_FRAME, accumulate
 from .base_estimation import BaseEstimate, estimate_base
 from .base_parameters import base_parameters
 from .belief import Doubts, told
@@ -137,7 +137,7 @@ def identify(
         if trial.counted.any()
     }
     if not parts:
-        raise InvalidValue("no frame counts in any of the trials: every one has contacts that were not measured")
+        raise InvalidValue(NO_FRAME)
     progress(0.3, f"{options.method} identification")
     whole, estimate = weighted(_joined(list(parts.values())), method, rig)
     notes: list[str] = []

@@ -105,6 +105,8 @@ def test_gaps_in_the_wrench_are_stretches_that_are_not_known() -> None:
         assert np.isfinite(found.com).all(), method
         assert np.isfinite(found.momentum_rate).all(), method
     np.testing.assert_allclose(estimate_centroidal(gappy).com, truth.com, atol=1e-3)
+    (sentence,) = doubts(gappy)
+    assert "the wrench is unknown for 0.15 s" in sentence
     com = np.array(truth.data.com)
     com[7, 1] = np.nan
     with pytest.raises(InvalidValue, match=r"com holds a value that is not finite at index \(7, 1\)"):

@@ -1,0 +1,121 @@
+"""The simulated jumper as a recording shows him: stance before and after every flight, and skin that swings.
+
+A flight that is cut out exactly, with white noise, asks nothing of how its ends and its noise are treated. Here feet
+push until take-off with a force that falls to nothing, the flight is found in the motion alone, and the markers of a
+link swing together as its skin does. The constants of `solver.study.airborne` were chosen on these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pinocchio as pin
+
+from solver.identification.base_parameters import base_parameters
+from solver.identification.identify import IdentifyOptions, identify
+from solver.inertials import InertialParameters
+from solver.motion import Markers, Motion
+from solver.rig import ROOT_NV, Rig
+from solver.signals import GRAVITY, preset_of, smooth_motion
+from solver.so3 import to_matrix
+from solver.study.airborne import airborne
+from solver.study.values import TrialRecord
+from solver.tracking import TrackingOptions, track
+from solver.trial import Recording
+
+from ..figures.figure import Figure
+from .jumper import (
+    MASS,
+    PRESET,
+    RATE,
+    SECONDS,
+    SPREAD,
+    TEST_SECONDS,
+    Jumps,
+    Waves,
+    jumper,
+    over_prior,
+    swinging,
+    take_off,
+)
+from .thrown import driven, recorded
+
+STANCE, RAMP, PUSH = 0.3, 0.06, 1.6
+"""[s] on either side of a flight, [s] over which the force falls to nothing or grows, and its share of the weight."""
+LEVER = 0.05
+"""[m] standard deviation of where the force passes the centre of mass."""
+SKIN, SKIN_TEMPO, SKIN_DAMPING = 4e-3, 6.0, 0.3
+"""[m] standard deviation, [Hz] and damping ratio of the swinging of a link's markers."""
+FINER, SETTLING = 10, 1.0
+"""Steps of the skin's simulation a frame, and [s] before it is looked at."""
+JUMPS = Jumps(6, 1e-3)
+SEEDS = 3
+
+
+def rows() -> Iterator[Figure]:
+    """His figure, for information: the constants were chosen on it."""
+    found = [judged(seed) for seed in range(SEEDS)]
+    what = f"jumper with stance and skin, {JUMPS.count} flights: ground forces of other motion, error over the prior's"
+    data = f"simulated, {SECONDS} s flights, {1e3 * JUMPS.noise:g} mm, skin {1e3 * SKIN:g} mm at {SKIN_TEMPO:g} Hz"
+    listed = ", ".join(f"{value:.2f}" for value in found)
+    yield Figure(what, data, float(np.median(found)), "", note=f"median of {listed}; constants were chosen on these")
+
+
+def judged(seed: int) -> float:
+    """Error of ground forces of other motion over the prior's, of inertials from flights alone."""
+    rig, truth = jumper(seed)
+    generator = np.random.default_rng(2000 + seed)
+    trials = []
+    for number in range(JUMPS.count):
+        motion = _jump(rig, truth, generator)
+        attached, markers = recorded(rig, motion, SPREAD, JUMPS.noise, generator)
+        swung = _skin(len(motion), len(rig.links), generator)[:, [rig.index(each.link) for each in attached]]
+        seen = Markers(markers.times, markers.names, markers.positions + swung)
+        tracked = track(rig, attached, seen, TrackingOptions())
+        found = airborne(rig, TrialRecord(Recording(f"jump {number}", seen), tracked), preset_of(PRESET), MASS).trial
+        if found is not None:
+            trials.append(found)
+    options = IdentifyOptions(total_mass=MASS, bootstrap=0, cross_validate=False)
+    parameters = identify(rig, trials, options).parameters
+    test = swinging(rig, TEST_SECONDS, generator)
+    return over_prior(rig, truth, test, [base_parameters(rig).of(parameters)])[0]
+
+
+def _jump(rig: Rig, truth: InertialParameters, generator: np.random.Generator) -> Motion:
+    waves = Waves.drawn(rig, generator)
+    start = take_off(rig, waves, generator)
+    levers = LEVER * generator.standard_normal((2, 3))
+    model = rig.with_prior(truth).model
+    data = model.createData()
+
+    def push(time: float, q: np.ndarray) -> np.ndarray:
+        into = max(-time, time - SECONDS, 0.0)
+        force = np.array([0.0, 0.0, PUSH * min(1.0, into / RAMP) * MASS * GRAVITY])
+        arm = pin.centerOfMass(model, data, q) + levers[int(time > 0.0)] - q[:3]
+        inverse = to_matrix(q[3:7]).T
+        return np.concatenate([inverse @ force, inverse @ np.cross(arm, force)])
+
+    def drive(time: float) -> np.ndarray:
+        return waves.at(time, 2)[ROOT_NV:]
+
+    after = np.arange(round((SECONDS + STANCE) * RATE) + 1) / RATE
+    before = -np.arange(round(STANCE * RATE) + 1) / RATE
+    late, early = (driven(rig, truth, start, times, drive, push)[0] for times in (after, before))
+    q = np.concatenate([early[:0:-1], late])
+    return smooth_motion(rig, np.arange(len(q)) / RATE, q, None)
+
+
+def _skin(frames: int, links: int, generator: np.random.Generator) -> np.ndarray:
+    """(frames, links, 3) [m] by which the markers of a link swing together."""
+    turn, step = 2.0 * np.pi * SKIN_TEMPO, 1.0 / (RATE * FINER)
+    strength = SKIN * np.sqrt(4.0 * SKIN_DAMPING * turn**3 / step)
+    place, speed, found = np.zeros((links, 3)), np.zeros((links, 3)), []
+    settled = round(SETTLING * RATE)
+    for count in range((frames + settled) * FINER):
+        driven_by = strength * generator.standard_normal((links, 3))
+        speed = speed + step * (driven_by - turn**2 * place - 2.0 * SKIN_DAMPING * turn * speed)
+        place = place + step * speed
+        if count % FINER == FINER - 1:
+            found.append(place)
+    return np.array(found[settled:])
