@@ -110,8 +110,8 @@ def judged(jumps: Jumps, relative_std: float | None = None) -> Verdict:
     structure = base_parameters(rig)
     plain = null_space(accumulate(rig, flights, axes="world", structure=structure), rig, MASS, PLAIN)
     parameters = [identify(rig, trials, options).parameters for trials in (flights, grounded)]
-    found = [*(structure.of(each) for each in parameters), plain.values]
-    return Verdict(*over_prior(rig, truth, test, found))
+    bases = [*(structure.of(each) for each in parameters), plain.values]
+    return Verdict(*over_prior(rig, truth, test, bases))
 
 
 def over_prior(rig: Rig, truth: InertialParameters, test: Motion, found: Sequence[np.ndarray]) -> list[float]:
