@@ -255,6 +255,7 @@ def foreign_figures(quick: bool, no_engine: bool) -> Iterator[Figure]:
     yield from foreign_humanoids.dance_figures()
     if not no_engine:
         yield from foreign_humanoids.play_figures()
+        yield from foreign_humanoids.own_figures()
 
 
 def engine_figures(rig: Rig, dance: Dance, left_out: bool, postures: int) -> list[Figure]:

@@ -177,6 +177,25 @@ def play_figures(names: Sequence[str] = tuple(FOREIGN), seeds: Sequence[int] = S
                      note="; ".join(told for _, told in plays))  # fmt: skip
 
 
+def own_figures(seeds: Sequence[int] = SEEDS) -> Iterator[Figure]:
+    """Falls of the built-in three on the same floors: one posture a footing, danced anew for every seed."""
+    from ..engine.cases import CASES
+
+    effort = {"pool": 60, "starts": 2, "rounds": 2, "workers": 1}
+    for case in CASES:
+        what = f"{case.name}: falls in MuJoCo, floors as usual, mu = 1, stiffer"
+        rig, falls, told = case.rig(), 0, []
+        try:
+            for seed in seeds:
+                postures = dict.fromkeys(FOOT_CONFIGURATIONS, 1)
+                fallen, said = play_of(rig, design(rig, case.options(postures=postures, seed=seed, **effort)))
+                falls, told = falls + fallen, [*told, said]
+        except SolverError as error:
+            yield from missing([Figure(what, "simulated", None, "", at_most(0.0))], f"no dance: {error}")
+            continue
+        yield Figure(what, f"simulated, {len(seeds)} seeds", float(falls), "", at_most(0.0), note="; ".join(told))
+
+
 def play_of(rig: Rig, dance: Dance) -> tuple[int, str]:
     """Falls of one dance on the floors, and what happened there; the last without the plan's torques is not counted."""
     from ..engine.measure import measure
@@ -207,6 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=list(FOREIGN), action="append", help="only this; repeatable")
     parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS), help="of the dances that are played (0 1)")
+    parser.add_argument("--own", action="store_true", help="the built-in three in MuJoCo, nothing else")
     parser.add_argument("--no-engine", action="store_true", help="without MuJoCo")
     chosen = parser.parse_args(arguments)
     names = chosen.only or list(FOREIGN)
@@ -214,7 +234,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     figures = []
     with one_blas_thread():
         rows = dance_figures(names, chosen.seeds[0])
-        for group in (rows,) if chosen.no_engine else (rows, play_figures(names, chosen.seeds)):
+        played = () if chosen.no_engine else (play_figures(names, chosen.seeds),)
+        for group in (own_figures(chosen.seeds),) if chosen.own else (rows, *played):
             for figure in group:
                 figures.append(figure)
                 print(row(figure), flush=True)

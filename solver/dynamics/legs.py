@@ -99,7 +99,8 @@ class Leg:
         if len(self.columns) < FOOT:
             raise InvalidValue(
                 f"the {side} leg of rig {rig.name!r} has {len(self.columns)} joint coordinates between "
-                f"{rig.links[0]!r} and {self.link!r}; a planted foot needs {FOOT}"
+                f"{rig.links[0]!r} and {self.link!r}; a planted foot needs {FOOT}: "
+                "motions of this rig can be checked, tracked and identified, but none is designed or repaired for it"
             )
         self._hinges = _hinges(rig, path)
         self.lower, self.upper = rig.limits.lower[self.columns], rig.limits.upper[self.columns]
