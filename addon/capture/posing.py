@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import convert, typed
 from ..armature import bone_axes, rig_of
-from ..values import ScenePose, errors
+from ..values import SceneMotion, ScenePose, errors
 
 
 class Poser:
@@ -30,18 +30,27 @@ class Poser:
         """
         if len(pose.rotations) != len(self._rig.links):
             raise errors.InvalidValue(f"the stream moves {len(pose.rotations)} links, {body.name} has another number")
+        self._move(body, pose.root, pose.rotations, pose.translations)
+
+    def show_frame(self, body: bpy.types.Object, motion: SceneMotion, frame: int) -> None:
+        """Move the bones as in a frame of a motion of the rig."""
+        self._move(body, motion.root[frame], motion.rotations[frame], motion.translations[frame])
+
+    def _move(
+        self, body: bpy.types.Object, place_of_root: np.ndarray, rotations: np.ndarray, translations: np.ndarray
+    ) -> None:
         bones = typed.pose_bones(body)
         for index, (link, joint) in enumerate(zip(self._rig.links, self._rig.joints, strict=True)):
             bone = bones[link]
-            shift = pose.root if index == 0 else pose.translations[index]
+            shift = place_of_root if index == 0 else translations[index]
             root = self._rest[0] if index == 0 else None
-            turn, place = convert.pose_basis(pose.rotations[index][None], shift[None], self._axes[index], root)
+            turn, place = convert.pose_basis(rotations[index][None], shift[None], self._axes[index], root)
             if joint.slides:
                 bone.location = place[0].tolist()
             mode = bone.rotation_mode
             if joint.hinge and mode not in ("QUATERNION", "AXIS_ANGLE"):
                 frame = self._frames[index]
-                angle = frame.sign * convert.hinge_angles(pose.rotations[index][None], joint.axes[0])
+                angle = frame.sign * convert.hinge_angles(rotations[index][None], joint.axes[0])
                 bone.rotation_euler[frame.axis] = float(angle[0])
             elif joint.kind != "prismatic":
                 values = convert.channel_values(mode, turn)[0].tolist()
@@ -51,6 +60,11 @@ class Poser:
                     bone.rotation_axis_angle = values
                 else:
                     bone.rotation_euler = values
+
+
+def show_frame(body: bpy.types.Object, motion: SceneMotion, frame: int) -> None:
+    """Pose an armature as in a frame of a motion of its rig, not keyed."""
+    Poser(body).show_frame(body, motion, frame)
 
 
 def bones_as_they_are(body: bpy.types.Object) -> list[np.ndarray]:

@@ -8,16 +8,19 @@ import bpy
 from bpy_extras.io_utils import ImportHelper
 
 from .. import armature, inertials, typed
+from ..capture.posing import show_frame
 from ..colours import colour_body
 from ..jobs import Current, JobOperator
 from ..properties import Settings, settings_of
 from ..told import Said, forget
 from ..typed import Status, there
-from ..values import errors, read_rig, study_folder, write_rig
+from ..values import MOTION, errors, read_rig, study_folder, write_rig
 from .act import NeedsRig, the_rig, why_not
 
 ASKED_FILE = "asked.json"
 """The rig about which something is stated."""
+STANDING_FILE = "standing.npz"
+"""How a new rig stands."""
 
 
 def rig_arguments(kind: str, settings: Settings, urdf: str) -> list[str]:
@@ -52,9 +55,18 @@ def stated(settings: Settings) -> list[str]:
     return [*result, *(["--srdf", srdf] if srdf else [])]
 
 
+def written(folder: Path) -> list[str]:
+    """The ``rig`` verb's words for what it writes for a new armature."""
+    files = ["--output", str(folder / study_folder.RIG_FILE), "--standing", str(folder / STANDING_FILE)]
+    return [*files, "--progress", "json"]
+
+
 def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
     """Build the armature of a description with its prior on the bones, coloured by mass."""
     body = armature.build_armature(context, read_rig(path))
+    stands = path.with_name(STANDING_FILE)
+    if stands.exists():
+        show_frame(body, MOTION.read(stands).drawn, 0)
     inertials.write_prior(body)
     colour_body(body, "mass")
     return body
@@ -80,7 +92,7 @@ class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator):
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         settings = settings_of(context)
         words = rig_arguments(self.kind or settings.kind, settings, settings.urdf)
-        return [*words, "--output", str(folder / study_folder.RIG_FILE), "--progress", "json"]
+        return [*words, *written(folder)]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
         return shown(self, show_rig(context, folder / study_folder.RIG_FILE))
@@ -99,7 +111,7 @@ class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelpe
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         words = rig_arguments("urdf", settings_of(context), self.filepath)  # type: ignore[attr-defined]
-        return [*words, "--output", str(folder / study_folder.RIG_FILE), "--progress", "json"]
+        return [*words, *written(folder)]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
         return shown(self, show_rig(context, folder / study_folder.RIG_FILE))

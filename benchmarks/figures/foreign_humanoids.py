@@ -184,7 +184,8 @@ def own_figures(seeds: Sequence[int] = SEEDS) -> Iterator[Figure]:
     effort = {"pool": 60, "starts": 2, "rounds": 2, "workers": 1}
     for case in CASES:
         what = f"{case.name}: falls in MuJoCo, floors as usual, mu = 1, stiffer"
-        rig, falls, told = case.rig(), 0, []
+        rig, falls = case.rig(), 0
+        told: list[str] = []
         try:
             for seed in seeds:
                 postures = dict.fromkeys(FOOT_CONFIGURATIONS, 1)

@@ -45,6 +45,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = add_verb(verbs, "rig", "show a built-in rig or a URDF, or write it to a file", EXPLANATION, run)
     add_body(parser)
     add_output_file(parser, "write the rig there: .urdf, or .json for Blender", *SUFFIXES)
+    words = "write there how it stands, a pose that keeps every check, for Blender; nothing where it cannot"
+    parser.add_argument("--standing", type=path, metavar="FILE", help=words)
 
 
 def add_body(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
@@ -98,6 +100,12 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     if output is not None:
         write_rig(output, rig) if suffix == ".json" else write_urdf(rig, output)
         print(f"\nwritten: {output}")
+    if options.standing is not None:
+        from ..dance.workflows.standing import standing
+        from ..scene.motion_record import MOTION
+
+        if (record := standing(rig)) is not None:
+            MOTION.write(options.standing, record)
     progress(1.0, "done")
 
 

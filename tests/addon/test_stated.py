@@ -6,11 +6,17 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 bpy = pytest.importorskip("bpy")
 
 from addon import armature, registration  # noqa: E402
+from addon.authoring import poses  # noqa: E402
+from solver.check_options import DANCE_CHECKS  # noqa: E402
+from solver.contacts.schedule import Phase, Schedule, stance  # noqa: E402
+from solver.dance.workflows.standing import standing  # noqa: E402
+from solver.feasibility import check_motion  # noqa: E402
 
 
 @pytest.fixture
@@ -76,3 +82,26 @@ def test_a_wrong_statement_is_one_sentence(robot: str, words: dict[str, str], to
     with pytest.raises(RuntimeError, match=told):
         bpy.ops.exciting_dance.state_rig()
     assert armature.rig_of(bpy.data.objects[robot]) == before
+
+
+@pytest.mark.parametrize("kind", ["human", "hoap3"])
+def test_a_new_rig_stands_as_every_check_wants(registered: None, own_folders: Path, kind: str) -> None:
+    """Its bones are posed at home, where dances begin, and the pose keeps every check; its rest is the neutral posture.
+
+    A person's hands were 2.8 cm inside its thighs, and its zero-moment point outside, until somebody posed it.
+    """
+    assert bpy.ops.exciting_dance.import_rig(kind=kind) == {"FINISHED"}
+    body = bpy.context.view_layer.objects.active
+    rig = armature.rig_of(body)
+    record = standing(rig)
+    assert record is not None
+    anchors = stance(rig, "both")
+    schedule = Schedule((Phase(0.0, 1.0, anchors),), ground=0.0)
+    assert check_motion(rig, record.motion, schedule, DANCE_CHECKS).feasible
+    turns, places = poses.evaluated(bpy.context.scene, body, rig, np.array([1.0]))
+    alike = np.abs(np.einsum("li,li->l", turns[0], record.drawn.rotations[0]))
+    np.testing.assert_allclose(alike, 1.0, atol=1e-6)
+    np.testing.assert_allclose(places[0, 0], record.drawn.root[0], atol=1e-5)
+    bare = armature.build_armature(bpy.context, rig)
+    for bone, other in zip(body.data.bones, bare.data.bones, strict=True):
+        np.testing.assert_allclose(bone.matrix_local, other.matrix_local, atol=1e-7)
