@@ -34,7 +34,9 @@ ROOM, WITHIN = 0.012, 0.03
 """[m] by which links are pushed apart, and from which on they are looked at: smoothing takes off a part."""
 WIDER, TIMES = 0.01, 3
 """[m] by which feet are farther apart than legs overlap; times at most."""
-ROUNDS, STEPS, AGAIN = 8, 6, 4
+ROUNDS, STEPS, AGAIN = 8, 4, 3
+MORE = 1.4
+"""By so much a smoothed change is larger: smoothing takes that off its top."""
 AROUND, SMOOTH = 0.3, 0.12
 """[s] before and after an overlap that is changed, and width over which changes are averaged, three times."""
 MEANINGLESS = 0.3
@@ -209,7 +211,7 @@ def _pushed(
     change[around, 3:ROOT_NV] = log(near.turn @ poses.turn.swapaxes(1, 2))
     for _ in range(3):
         change = uniform_filter1d(change, width, axis=0, mode="nearest")
-    change = change[around]
+    change = MORE * change[around]
     path = Poses(exp(change[:, 3:ROOT_NV]) @ poses.turn, poses.y + change)
     path.y[:, 3:ROOT_NV] = 0.0
     path = Poses(path.turn, np.clip(path.y, posing.lower, posing.upper))
