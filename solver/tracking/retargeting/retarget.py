@@ -57,6 +57,8 @@ RAISED = 0.05
 """[m]"""
 FASTER, LONGER = 1.0 + 1e-6, 1.005
 """Shares of a limit, and of the duration, beyond which it is told."""
+SLOWEST = 100.0
+"""Times as long as recorded beyond which a moment is not stretched: who would need that leaps, which is told."""
 ROUNDS = 4
 """Times that the pace is looked at again."""
 
@@ -377,7 +379,7 @@ class _Follower:
             more = stretch(self.rig, found.times, found.poses, LITTLE if round_ else ROOM)
             at = 0.5 * (times[1:] + times[:-1])
             middles = 0.5 * (found.pace[1:] + found.pace[:-1])
-            factors = factors * np.interp(at, middles, more)
+            factors = np.minimum(factors * np.interp(at, middles, more), options.slower * SLOWEST)
         return found
 
     def _at(self, times: np.ndarray, ends: np.ndarray, poses: Poses, step: float) -> Paced:
@@ -419,7 +421,7 @@ def _told(follower: _Follower, found: Paced, options: RetargetOptions) -> list[s
         share = (speeds / rig.limits.speed).max(axis=0, initial=0.0)
     if lasts > options.slower * LONGER:
         told.append(f"it lasts {lasts:.3g} times as long as recorded: joints would have been too fast")
-    elif share.max(initial=0.0) > FASTER:
+    if share.max(initial=0.0) > FASTER:
         worst = int(np.argmax(share))
         told.append(f"{coordinate_names(rig)[worst]} is {share[worst]:.2f} times as fast as its limit")
     if not found.done.all():
