@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from ..wrenches import Wrenches
 
 EXPLANATION = """
-Follows a motion (.motion.npz, a study's folder with --trial, a dance), segments with places (.bvh; AMASS and SMPL-X
-.npz hold none: track them with a person's rig first, and name that folder) or markers (with --calibration, or the subject's --sex, --height and --mass). Feet stand where the followed feet stand,
-joint limits are kept, and the motion becomes slower where joints would be too fast. Links that would be inside each
-other are kept apart. What would fall or overload a joint has its centre of mass led over its feet, from rest to rest,
-with shorter steps and milder where it must; what then still fails is repaired by moving it least. The verdict is
-printed before and after.
+Follows a motion (.motion.npz, a study's folder with --trial, a dance), segments with places (.bvh; AMASS, SMPL-X .npz
+hold none: track them with a person's rig first, and name that folder) or markers (with --calibration, or the subject's
+--sex, --height and --mass). Feet stand where the followed feet stand, joint limits are kept, and the motion becomes
+slower where joints would be too fast. Links that would be inside each other are kept apart. What would fall or overload
+a joint has its centre of mass led over its feet, from rest to rest, with shorter steps and milder where it must; what
+then still fails is repaired by moving it least. The verdict is printed before and after.
 
 A step in the middle of which the recording begins or ends is begun and finished on both feet. When feet stand is told
 by their motion, and by the plates where a file of forces is named.
