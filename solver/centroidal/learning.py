@@ -59,7 +59,14 @@ def learn(
     part = Part(progress, 0.0, 0.95)
     x = np.log(_numbers(start))
     steps = np.full(len(x), FIRST_STEP)
-    best = hidden_score(recordings, partial(smoothed, settings=_settings(np.exp(x), start)))
+
+    def scored(numbers: np.ndarray) -> float:
+        try:
+            return hidden_score(recordings, partial(smoothed, settings=_settings(np.exp(numbers), start)))
+        except np.linalg.LinAlgError:  # numbers so far apart that rounding drowns the smallest: not these
+            return float("inf")
+
+    best = scored(x)
     for turn in range(rounds):
         for place in range(len(x)):
             part((turn + place / len(x)) / rounds, f"hidden wrench over the kinematics' error: {np.exp(best):.3f}")
@@ -68,7 +75,7 @@ def learn(
                 while steps[place] >= SMALLEST:
                     tried = x.copy()
                     tried[place] += sign * steps[place]
-                    score = hidden_score(recordings, partial(smoothed, settings=_settings(np.exp(tried), start)))
+                    score = scored(tried)
                     if not score < best:
                         break
                     x, best, moved = tried, score, True
