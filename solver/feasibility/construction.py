@@ -15,7 +15,8 @@ ALWAYS_NEAR = 0.005
 CONSTANT = 0.005
 """[m] A distance that varies by no more is the same in every posture."""
 MOSTLY = 0.75
-"""Share of the postures in which links of one compound joint overlap by construction."""
+"""Share of the postures in which links of one compound joint are near, or overlap, by construction; a forearm that
+hangs at a wide hip is there in one of ten."""
 SOCKET = 0.003
 """[m] As how far apart links are shown whose sockets leave them less in the middle of all postures: designed motion
 keeps 2 mm (the check's slack)."""
@@ -44,8 +45,8 @@ def by_construction(
 ) -> tuple[tuple[LinkPair, ...], dict[LinkPair, float]]:
     """Pairs that touch by construction, and what is forgiven [m] to pairs that are near each other in every posture.
 
-    The first lie at one distance, or nestle: with two joints between them where every joint is at zero, in one compound
-    joint or coupled mechanism where they overlap in most postures, so that their shapes say more than the links are.
+    The first lie at one distance, or nestle: with two joints between them where they are near in most postures, in one
+    compound joint or coupled mechanism where they overlap in most, so that their shapes say more than the links are.
     Others of one compound joint that lie in each other's sockets, a hair apart, are watched (an upper arm hits the
     chest), that hair shown as `SOCKET`. Others that overlap in every posture may do so as deep as in the neutral one.
 
@@ -59,7 +60,9 @@ def by_construction(
     for pair, values in zip(pairs, distances.T):
         at = rig.index(pair[0]), rig.index(pair[1])
         near = values.max(initial=-np.inf) < ALWAYS_NEAR
-        nestled = (close[at] and values[0] < ALWAYS_NEAR) or (related[at] and (values < 0.0).mean() >= MOSTLY)
+        nestled = (close[at] and (values < ALWAYS_NEAR).mean() >= MOSTLY) or (
+            related[at] and (values < 0.0).mean() >= MOSTLY
+        )
         if nestled or (near and np.ptp(values) <= CONSTANT):
             touching.append(pair)
         elif near:
