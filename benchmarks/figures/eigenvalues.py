@@ -14,8 +14,8 @@ from solver.identification.constrained import ConstrainedOptions, constrained
 from solver.identification.constraints import ConstraintOptions
 from solver.identification.estimate import CONSISTENT, NONE, ROTATIONAL, Estimate
 from solver.identification.hierarchical import HierarchicalOptions, hierarchical
-from solver.identification.identify import Method, weighted
 from solver.identification.regression import Regression
+from solver.identification.weighing import Method, weighted
 from solver.rig import Rig
 from solver.trial import Trial
 

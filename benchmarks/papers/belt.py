@@ -20,7 +20,8 @@ import numpy as np
 from solver.identification.accumulate import accumulate
 from solver.identification.added_load import AddedLoad, LoadOptions, find_added_load
 from solver.identification.constraints import ConstraintOptions
-from solver.identification.identify import IdentifyOptions, method_of, weighted
+from solver.identification.identify import IdentifyOptions, method_of
+from solver.identification.weighing import weighted
 from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.rig import Rig

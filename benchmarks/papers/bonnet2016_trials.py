@@ -15,7 +15,8 @@ from solver.identification.accumulate import accumulate
 from solver.identification.base_estimation import BaseEstimate, estimate_base
 from solver.identification.comparison import Fit, fit
 from solver.identification.constrained import ConstrainedOptions, constrained
-from solver.identification.identify import IdentifyOptions, identify, weighted
+from solver.identification.identify import IdentifyOptions, identify
+from solver.identification.weighing import weighted
 from solver.inertials import InertialParameters
 from solver.rig import Rig
 from solver.trial import Trial

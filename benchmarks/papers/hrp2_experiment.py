@@ -28,7 +28,7 @@ from solver.identification.comparison import Comparison, compare
 from solver.identification.constraints import ConstraintOptions
 from solver.identification.estimate import Estimate
 from solver.identification.hierarchical import HierarchicalOptions, hierarchical
-from solver.identification.identify import weighted
+from solver.identification.weighing import weighted
 from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.pinocchio_loader import pin

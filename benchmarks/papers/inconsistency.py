@@ -16,7 +16,8 @@ from solver.dynamics import predicted_wrench
 from solver.errors import SolverError
 from solver.identification.accumulate import accumulate
 from solver.identification.estimate import Estimate
-from solver.identification.identify import METHODS, IdentifyOptions, method_of, weighted
+from solver.identification.identify import METHODS, IdentifyOptions, method_of
+from solver.identification.weighing import weighted
 from solver.inertials import InertialParameters
 from solver.pinocchio_loader import pin
 from solver.rig import Rig

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -61,7 +61,7 @@ def accumulate(
     """
     structure = base_parameters(rig) if structure is None else structure
     index = base_index(rig, base)
-    collector, noise = _Collector(structure, blocks), _Noise(structure)
+    collected = Collected(rig, structure, axes, blocks)
 
     def made(trial: Trial, motion: Motion) -> Iterator[Equations]:
         found = equations(rig, trial, index, axes, motion)
@@ -70,15 +70,53 @@ def accumulate(
         return (_on_the_right(piece, rig.prior, structure) for piece in found)
 
     for trial in trials:
-        times, shaken = trial.motion.times, tuple(trial.shaken)
-        for here, *others in zip(*(made(trial, motion) for motion in (trial.motion, *shaken))):
-            collector.add(trial.name, times[here.frames], here)
-            for other in others:
-                noise.add(here, other, len(shaken))
-    found = collector.finished()
-    if not found:
-        raise InvalidValue(NO_FRAME)
-    return Regression(rig.links, rig.links[index], axes, structure, np.ones(AXES), found, noise=noise.finished())
+        for here, *others in zip(*(made(trial, motion) for motion in (trial.motion, *tuple(trial.shaken)))):
+            collected.add(trial, here, others, exactly=True)
+    return collected.regression(rig.links[index])
+
+
+class Collected:
+    """Equations on their way into a regression.
+
+    Args:
+        rig: whose links are identified.
+        structure: its base parameters.
+        axes: in which the equations are written.
+        blocks: what they are cut into.
+    """
+
+    def __init__(
+        self, rig: Rig, structure: BaseParameters, axes: Axes = "world", blocks: Blocks = USUAL_BLOCKS
+    ) -> None:
+        self.rig, self.structure, self.axes = rig, structure, axes
+        self.collector, self.noise = _Collector(structure, blocks), _Noise(structure)
+
+    def add(self, trial: Trial, here: Equations, others: Sequence[Equations], *, exactly: bool = False) -> None:
+        """Some of a trial's equations, and those of its shaken copies.
+
+        Args:
+            trial: whose they are.
+            here: by its motion.
+            others: by each of its shaken copies.
+            exactly: base parameters tell them wholly; else what those cannot tell is the prior's.
+        """
+        if not exactly:
+            here, *others = (_on_the_right(piece, self.rig.prior, self.structure) for piece in (here, *others))
+        self.collector.add(trial.name, trial.motion.times[here.frames], here)
+        for other in others:
+            self.noise.add(here, other, len(others))
+
+    def regression(self, base: str) -> Regression:
+        """All of them, every axis of weight one.
+
+        Raises:
+            InvalidValue: there are none.
+        """
+        found, rig = self.collector.finished(), self.rig
+        if not found:
+            raise InvalidValue(NO_FRAME)
+        noise = self.noise.finished()
+        return Regression(rig.links, base, self.axes, self.structure, np.ones(AXES), found, noise=noise)
 
 
 def axis_weights(

@@ -32,8 +32,9 @@ from .accumulate import accumulate
 from .bodies import BodyCoordinates
 from .consistent import ConsistentOptions, prior_strengths
 from .estimate import Estimate
-from .identify import IdentifyOptions, method_of, weighted
+from .identify import IdentifyOptions, method_of
 from .regression import Regression
+from .weighing import weighted
 
 MARGIN = 0.05
 """[m] A load worn on a segment reaches this far beyond the segment's box."""

@@ -28,7 +28,7 @@ from .equations import measured_wrench, moved_here, shares_of_links, up_to
 from .giving import likeliest, tells, wrenches_of_shares
 from .parts import Part, parts_of
 from .regions import regions
-from .trust import Trust
+from .trust import HALF, Trust
 
 SHARES = (0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0)
 """Cut-offs that are tried, of the trial's own; besides, none at all."""
@@ -100,7 +100,10 @@ class Doubts:
         bands, size = self.tried[chosen[0]], self._size(chosen[0])
         result = np.ones((self.links, AXES, len(bands)))
         grams = np.sum([self.grams[k][body][:, :size, :size] for k in chosen], axis=0)
+        whole = self._rest(bands, Trust(bands, result), 0)
         for axis in np.flatnonzero(np.isfinite(grams).all(axis=(1, 2))):
+            if whole @ grams[axis] @ whole < HALF * len(chosen):
+                continue  # what is left is rounding
             found = likeliest_gains(grams[axis], len(self.regions), DOUBT * len(chosen))
             for links, gains in zip(self.regions, found):
                 result[links, axis] = gains

@@ -92,7 +92,7 @@ def equations(
             yield Equations(here, piece.force, piece.moment, piece.moved_here(total[here]), used[here].T)
         return
     rate = rate_of_grid(motion.times)
-    for start, stop in stretches(_known(trial)):
+    for start, stop in stretches(known_frames(trial)):
         if not kept[start:stop].any():
             continue
         pieces = regressor_pieces(rig, motion.part(start, stop), base, axes)
@@ -224,7 +224,7 @@ def up_to(trial: Trial, values: np.ndarray, cutoff: float) -> np.ndarray:
     return low_pass(values, rate, replace(trial.preset, cutoff=cutoff), longest_gap=0.0)
 
 
-def _known(trial: Trial) -> np.ndarray:
+def known_frames(trial: Trial) -> np.ndarray:
     """(N,) True in the frames whose forces can be filtered."""
     return np.isfinite(trial.wrenches.total).all(axis=1)
 
@@ -241,7 +241,7 @@ def moved_here(rig: Rig, trial: Trial, world: np.ndarray, base: int | str = 0) -
     """Wrenches (N, K, 6) about the world origin through the trial's low-pass and about the base link's origin."""
     values = np.concatenate([world.reshape(len(world), -1), origins(rig, trial, base)], axis=1)
     if trial.preset is not None:
-        values[~_known(trial)] = np.nan  # both sides are filtered in the same stretches
+        values[~known_frames(trial)] = np.nan  # both sides are filtered in the same stretches
         values = low_pass(values, rate_of_grid(trial.motion.times), trial.preset, longest_gap=0.0)
     wrenches, origin = values[:, :-FORCE_AXES].reshape(world.shape), values[:, None, -FORCE_AXES:]
     wrenches[..., FORCE_AXES:] -= np.cross(origin, wrenches[..., :FORCE_AXES])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,7 +14,8 @@ from ..trial import Trial
 from .accumulate import NO_FRAME, accumulate
 from .base_estimation import BaseEstimate, estimate_base
 from .base_parameters import base_parameters
-from .belief import Doubts, told
+from .belief import told
+from .believing import Fit, believing
 from .bootstrap import LEAST_BLOCKS, bootstrap
 from .comparison import Comparison, FlightCheck, check_flight, compare
 from .consistent import ConsistentOptions, consistent, diagonal_spread
@@ -28,18 +29,15 @@ from .posterior import covariance_root, posterior, widened
 from .regression import Regression
 from .result import Identification, Uncertainty
 from .trust import Trust
+from .weighing import Method, joined, weighted
 
 METHODS = ("consistent", "hierarchical", "constrained", "minimum_norm")
-WEIGHT_ROUNDS = 2
-"""Weights follow from residuals and residuals from weights; two rounds settle them within a few per cent."""
 LEAST_FLIGHT = 5
 """A flight of fewer frames says nothing."""
 HALF = 0.5
 SHARES_TOLD = 4
 """Largest shares of links' own markers that are named."""
 _NOT_SHOWN = "a bias that all blocks share, from moving skin or a skeleton that does not quite fit, widens none of them"
-
-Method = Callable[[Regression], Estimate]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +137,15 @@ def identify(
     if not parts:
         raise InvalidValue(NO_FRAME)
     progress(0.3, f"{options.method} identification")
-    whole, estimate = weighted(_joined(list(parts.values())), method, rig)
+    used = tuple(trial for trial in trials if trial.name in parts)
+    first = Fit(used, *weighted(joined(list(parts.values())), method, rig))
     notes: list[str] = []
     progress(0.4, "comparison on trials not used")
-    folds = _folds(rig, trials, parts, method, options, notes) if options.cross_validate else []
-    believed, comparisons = _comparisons(rig, [t for t in trials if t.name in parts], estimate, folds, options)
+    tested, folds = _folds(rig, used, parts, method, notes) if options.cross_validate else ([], [])
+    (fit, believed), *others = believing(rig, [first, *folds], method, options.base)
+    whole, estimate = fit.regression, fit.estimate
+    comparisons = [replace(_compare(rig, trial, estimate, options, believed), used=True) for trial in used]
+    comparisons += [_compare(rig, trial, own.estimate, options, how) for trial, (own, how) in zip(tested, others)]
     spread = _uncertainty(rig, whole, estimate, options, notes, Part(progress, 0.5, 1.0))
     _tell_noise(whole, options, notes)
     _tell_belief(rig, believed, notes)
@@ -211,83 +213,28 @@ def _consistent_options(rig: Rig, options: IdentifyOptions) -> ConsistentOptions
     return chosen if options.relative_std is None else replace(chosen, relative_std=options.relative_std)
 
 
-def weighted(regression: Regression, method: Method, rig: Rig) -> tuple[Regression, Estimate]:
-    """Weighted least squares: axes weigh by the residuals that the method leaves, starting from the prior's."""
-    regression = regression.with_weights(_weights(regression, rig, None))
-    estimate = method(regression)
-    for _ in range(WEIGHT_ROUNDS):
-        regression = regression.with_weights(_weights(regression, rig, estimate))
-        estimate = method(regression)
-    return regression, estimate
-
-
-def _weights(regression: Regression, rig: Rig, estimate: Estimate | None) -> np.ndarray:
-    """One over the residual's spread; data without noise have none, and then the wrench's own size stands in."""
-    parameters = rig.prior if estimate is None else estimate.parameters
-    rmse, size = regression.axis_rmse(parameters), regression.axis_rmse(rig.prior)
-    floor = 1e-6 * np.nanmax(np.append(size, np.finfo(float).tiny))
-    return np.nan_to_num(1.0 / np.maximum(rmse, floor), nan=0.0)
-
-
-def _joined(parts: Sequence[Regression]) -> Regression:
-    result = parts[0]
-    for part in parts[1:]:
-        result = result.merged(part)
-    return result
-
-
-@dataclass(frozen=True, slots=True)
-class _Fold:
-    """One trial, and what was found in the others."""
-
-    trial: Trial
-    others: tuple[Trial, ...]
-    estimate: Estimate
-
-
 def _folds(
-    rig: Rig,
-    trials: Sequence[Trial],
-    parts: Mapping[str, Regression],
-    method: Method,
-    options: IdentifyOptions,
-    notes: list[str],
-) -> list[_Fold]:
-    """Each trial with parameters fitted to the others; a single trial's halves with those of one another."""
-    counted = {trial.name: trial for trial in trials if trial.name in parts}
+    rig: Rig, trials: Sequence[Trial], parts: Mapping[str, Regression], method: Method, notes: list[str]
+) -> tuple[list[Trial], list[Fit]]:
+    """Each trial, and what was found in the others; a single trial's halves with those of one another."""
+    counted = {trial.name: trial for trial in trials}
     if len(counted) == 1:
         trial = next(iter(counted.values()))
-        parted = halves(trial)
-        pieces = {half.name: accumulate(rig, [half], base=options.base, axes="world") for half in parted}
-        counted, parts = {half.name: half for half in parted}, pieces
+        base = parts[trial.name].base
+        counted = {half.name: half for half in halves(trial)}
+        parts = {half.name: accumulate(rig, [half], base=base, axes="world") for half in counted.values()}
         notes.append(f"one trial only: each half of {trial.name} is tested with parameters fitted to the other half")
-    found = []
+    tested, found = [], []
     for name, trial in counted.items():
         others = [other for other in counted if other != name]
         try:
-            _, estimate = weighted(_joined([parts[other] for other in others]), method, rig)
+            fitted = weighted(joined([parts[other] for other in others]), method, rig)
         except SolverError as error:
             notes.append(f"{name} could not be tested unseen: {error}")
             continue
-        found.append(_Fold(trial, tuple(counted[other] for other in others), estimate))
-    return found
-
-
-def _comparisons(
-    rig: Rig, trials: Sequence[Trial], estimate: Estimate, folds: Sequence[_Fold], options: IdentifyOptions
-) -> tuple[Trust, list[Comparison]]:
-    """How far the motion is believed, and every trial explained: used, then unused."""
-    learning = {trial.name: trial for trial in (*trials, *(other for fold in folds for other in fold.others))}
-    places = {name: place for place, name in enumerate(learning)}
-    bodies = [each.parameters for each in (estimate, *(fold.estimate for fold in folds))]
-    doubts = Doubts.of(rig, list(learning.values()), bodies, options.base)
-    used = [places[trial.name] for trial in trials]
-    believed = doubts.trust(0, used)
-    found = [replace(_compare(rig, trial, estimate, options, believed), used=True) for trial in trials]
-    for body, fold in enumerate(folds, start=1):
-        own = doubts.trust(body, [places[other.name] for other in fold.others])
-        found.append(_compare(rig, fold.trial, fold.estimate, options, own))
-    return believed, found
+        tested.append(trial)
+        found.append(Fit(tuple(counted[other] for other in others), *fitted))
+    return tested, found
 
 
 def _compare(rig: Rig, trial: Trial, estimate: Estimate, options: IdentifyOptions, believed: Trust) -> Comparison:

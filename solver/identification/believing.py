@@ -1,0 +1,78 @@
+"""What parameters and plates tell of a motion's errors, and what parameters are without these: each from the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import SolverError
+from ..rig import Rig
+from ..trial import Trial
+from .belief import Doubts
+from .believed_equations import accumulate_believed
+from .estimate import Estimate
+from .regression import Regression
+from .trust import Trust
+from .weighing import Method, joined, weighted
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What was found in some trials.
+
+    Attributes:
+        trials: it was fitted to.
+        regression: their equations.
+        estimate: parameters.
+    """
+
+    trials: tuple[Trial, ...]
+    regression: Regression
+    estimate: Estimate
+
+
+def believing(rig: Rig, fits: Sequence[Fit], method: Method, base: int | str) -> list[tuple[Fit, Trust]]:
+    """Fits made again to what each believes of its trials, with how far that is; as they are where all is believed.
+
+    A fit that fails so stays what it was.
+
+    Args:
+        rig: that moved.
+        fits: to whole motions, each of its own trials.
+        method: they were made with.
+        base: base link, about whose origin the moments are taken.
+    """
+    trusts = _trusts(rig, fits, base)
+    doubting = [place for place, trust in enumerate(trusts) if trust.shares is not None or np.any(trust.gains < 1.0)]
+    if not doubting:
+        return list(zip(fits, trusts))
+    parts: list[list[Regression]] = [[] for _ in fits]
+    for name, trial in _named(fits).items():
+        users = [place for place in doubting if any(own.name == name for own in fits[place].trials)]
+        structure = fits[0].regression.structure
+        made = accumulate_believed(rig, trial, [trusts[place] for place in users], base, structure)
+        for place, regression in zip(users, made):
+            parts[place].append(regression)
+    again = [_again(rig, fit, own, method) if own else fit for fit, own in zip(fits, parts)]
+    return list(zip(again, _trusts(rig, again, base)))
+
+
+def _again(rig: Rig, fit: Fit, parts: Sequence[Regression], method: Method) -> Fit:
+    try:
+        return Fit(fit.trials, *weighted(joined(parts), method, rig))
+    except SolverError:
+        return fit
+
+
+def _trusts(rig: Rig, fits: Sequence[Fit], base: int | str) -> list[Trust]:
+    """How far each fit believes the motions of its own trials."""
+    learning = _named(fits)
+    doubts = Doubts.of(rig, list(learning.values()), [fit.estimate.parameters for fit in fits], base)
+    places = {name: place for place, name in enumerate(learning)}
+    return [doubts.trust(body, [places[trial.name] for trial in fit.trials]) for body, fit in enumerate(fits)]
+
+
+def _named(fits: Sequence[Fit]) -> dict[str, Trial]:
+    return {trial.name: trial for fit in fits for trial in fit.trials}

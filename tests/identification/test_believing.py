@@ -1,0 +1,88 @@
+"""Laws of fits to what is believed of a motion."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.dynamics import integrate
+from solver.identification.accumulate import accumulate
+from solver.identification.base_parameters import base_parameters
+from solver.identification.believed_equations import accumulate_believed
+from solver.identification.believing import Fit, believing
+from solver.identification.comparison import compare
+from solver.identification.identify import IdentifyOptions, method_of
+from solver.identification.trust import Trust
+from solver.identification.weighing import joined, weighted
+from solver.signals import FilterPreset, low_pass, smooth_motion
+from solver.trial import Trial
+from tests.identification.bodies import other_body, small_rig
+from tests.identification.test_belief import WIDE
+from tests.identification.test_equations import FRAMES, RATE, swinging_trial
+from tests.identification.test_giving import soft_trial
+
+
+def test_a_motion_that_is_believed_wholly_has_its_own_equations() -> None:
+    """With every gain 1 the equations are those of the motion."""
+    rig = small_rig()
+    trial = replace(swinging_trial(rig, other_body(rig)), preset=WIDE)
+    plain = accumulate(rig, [trial], axes="world")
+    whole = Trust.below(np.full((6, 6), np.inf))
+    (same,) = accumulate_believed(rig, trial, [whole], 0, base_parameters(rig))
+    for one, two in zip(plain.axis_factors, same.axis_factors):
+        np.testing.assert_allclose(one.T @ one, two.T @ two, rtol=0, atol=1e-7 * np.abs(one.T @ one).max())
+
+
+def test_the_equations_leave_what_the_comparison_leaves() -> None:
+    """Residuals of the prior are the same to the regression and to whoever reconstructs by the same trust."""
+    rig = small_rig()
+    trial = soft_trial(rig, 0)
+    shares = np.random.default_rng(1).uniform(-1.0, 1.0, (6, 3))
+    gains = np.sort(np.random.default_rng(0).uniform(0.0, 1.0, (6, 6, 3)), axis=2)[:, :, ::-1].copy()
+    gains[:, :, 0] = 1.0
+    trusts = [Trust(np.array([2.0, 5.0, np.inf]), gains, shares), Trust.below(np.full((6, 6), 4.0))]
+    made = accumulate_believed(rig, trial, trusts, 0, base_parameters(rig))
+    for trust, regression in zip(trusts, made):
+        told = compare(rig, trial, rig.prior, rig.prior, believed=trust).prior.rmse
+        assert regression.axis_rmse(rig.prior) == pytest.approx(told, rel=1e-6)
+
+
+def trembling_trial(seed: int) -> Trial:
+    """A slow swing whose joints are seen to tremble between 5 and 9 Hz, but do not."""
+    rig = small_rig()
+    exact = replace(swinging_trial(rig, other_body(rig), seed), preset=WIDE, name=f"trembling {seed}")
+    noise = np.random.default_rng(seed).standard_normal((FRAMES, rig.nv))
+    noise = low_pass(noise, RATE, FilterPreset("high", 5, 9.0)) - low_pass(noise, RATE, FilterPreset("low", 5, 5.0))
+    noise[:, :6] = 0.0
+    moved = integrate(rig, exact.motion.q, 0.1 * noise / noise[:, 6:].std())
+    return replace(exact, motion=smooth_motion(rig, exact.motion.times, moved, None))
+
+
+def test_what_is_not_believed_no_longer_draws_the_parameters() -> None:
+    """Fitted again to what is believed of shaking motions, the body explains a true motion better than before."""
+    rig = small_rig()
+    truth = other_body(rig)
+    trials = tuple(trembling_trial(seed) for seed in range(2))
+    method = method_of(rig, IdentifyOptions(bootstrap=0, total_mass=truth.total_mass))
+    parts = [accumulate(rig, [trial], axes="world") for trial in trials]
+    first = Fit(trials, *weighted(joined(parts), method, rig))
+    ((again, trust),) = believing(rig, [first], method, 0)
+    assert np.any(trust.gains < 1.0)
+    exact = replace(swinging_trial(rig, truth, 7), preset=WIDE)
+    before, after = (compare(rig, exact, fit.estimate.parameters, rig.prior).identified.rmse for fit in (first, again))
+    assert after.mean() < 0.9 * before.mean()
+
+
+def test_a_true_motion_is_fitted_once() -> None:
+    """Where every gain is 1 and no markers tell, the fit is what it was."""
+    rig = small_rig()
+    truth = other_body(rig)
+    trials = tuple(replace(swinging_trial(rig, truth, seed), preset=WIDE, name=str(seed)) for seed in range(2))
+    method = method_of(rig, IdentifyOptions(bootstrap=0, total_mass=truth.total_mass))
+    parts = [accumulate(rig, [trial], axes="world") for trial in trials]
+    regression, estimate = weighted(joined(parts), method, rig)
+    first = Fit(trials, regression, replace(estimate, parameters=truth))
+    ((again, _),) = believing(rig, [first], method, 0)
+    assert again is first
