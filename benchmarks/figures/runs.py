@@ -68,7 +68,7 @@ def prepared_of(
 
 
 @cache
-def tracked(paths: tuple[Path, ...], trunk: str, shoulders: str) -> tuple[Rig, tuple[TrialRecord, ...]]:
+def tracked(paths: tuple[Path, ...], trunk: str, shoulders: str = "fixed") -> tuple[Rig, tuple[TrialRecord, ...]]:
     """Calibrated person and tracked trials; tracking takes seconds and serves several figures."""
     recordings = [recording for recording in load(paths, ReadOptions(ragged=True)) if recording.markers is not None]
     calibration = calibrate_subject(recordings, sex=SEX, trunk=trunk, shoulders=shoulders)
