@@ -261,7 +261,7 @@ def test_build_refuses_what_a_kind_does_not_take() -> None:
         (["hrp2", "--sex", "male", "--table", "deleva"], "hrp2 takes no --sex, --table; it takes --mass"),
         (["human", "--packages", "robots"], "human takes no --packages; it takes --height, --mass, --sex"),
         (["robot.urdf", "--mass", "70"], "robot.urdf takes no --mass; it takes --packages"),
-        (["rig.json", "--height", "1.8"], "rig.json takes no --height; it takes none"),
+        (["rig.json", "--height", "1.8"], "rig.json takes no --height; it takes --feet, --srdf"),
     ],
 )
 def test_an_option_that_a_body_does_not_take_is_refused(words: list[str], said: str) -> None:
