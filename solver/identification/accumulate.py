@@ -158,15 +158,17 @@ class _Axis:
         self.factor = np.zeros((0, columns))
 
     def add(self, rows: np.ndarray, taken: np.ndarray, wrench: np.ndarray) -> None:
-        """Columns ``taken`` of transposed regressor rows (10 L, n), n <= BUFFER, and their right-hand side (n,)."""
-        count = len(wrench)
-        if self.filled + count > BUFFER:
-            self.flush()
-        place = slice(self.filled, self.filled + count)
-        self.buffer[:-1, place] = rows[taken]
-        self.buffer[-1, place] = wrench
-        self.filled += count
-        self.rows += count
+        """Columns ``taken`` of transposed regressor rows (10 L, n), and their right-hand side (n,)."""
+        for start in range(0, len(wrench), BUFFER):
+            own = slice(start, start + BUFFER)
+            count = len(wrench[own])
+            if self.filled + count > BUFFER:
+                self.flush()
+            place = slice(self.filled, self.filled + count)
+            self.buffer[:-1, place] = rows[taken, own]
+            self.buffer[-1, place] = wrench[own]
+            self.filled += count
+            self.rows += count
 
     def flush(self) -> None:
         """Fold the collected rows into the factor."""

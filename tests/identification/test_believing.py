@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.dynamics import integrate
-from solver.identification.accumulate import accumulate
+from solver.identification.accumulate import BUFFER, accumulate
 from solver.identification.base_parameters import base_parameters
 from solver.identification.believed_equations import accumulate_believed
 from solver.identification.believing import Fit, believing
@@ -31,6 +31,16 @@ def test_a_motion_that_is_believed_wholly_has_its_own_equations() -> None:
     plain = accumulate(rig, [trial], axes="world")
     whole = Trust.below(np.full((6, 6), np.inf))
     (same,) = accumulate_believed(rig, trial, [whole], 0, base_parameters(rig))
+    for one, two in zip(plain.axis_factors, same.axis_factors):
+        np.testing.assert_allclose(one.T @ one, two.T @ two, rtol=0, atol=1e-7 * np.abs(one.T @ one).max())
+
+
+def test_a_long_motion_has_its_own_equations() -> None:
+    """Of more frames than are folded at once, cut into parts, no row is lost, doubled or refused."""
+    rig = small_rig()
+    trial = replace(swinging_trial(rig, other_body(rig), 0, 3 * BUFFER), preset=WIDE)
+    plain = accumulate(rig, [trial], axes="world")
+    (same,) = accumulate_believed(rig, trial, [Trust.below(np.full((6, 6), np.inf))], 0, base_parameters(rig))
     for one, two in zip(plain.axis_factors, same.axis_factors):
         np.testing.assert_allclose(one.T @ one, two.T @ two, rtol=0, atol=1e-7 * np.abs(one.T @ one).max())
 

@@ -32,11 +32,11 @@ def swung(rig: Rig, seed: int = 0, frames: int = FRAMES) -> np.ndarray:
     return np.array([integrate(rig, rig.neutral[None], step[None])[0] for step in steps])
 
 
-def swinging_trial(rig: Rig, truth: InertialParameters, seed: int = 0) -> Trial:
+def swinging_trial(rig: Rig, truth: InertialParameters, seed: int = 0, frames: int = FRAMES) -> Trial:
     """A trial of a smooth motion and exactly the forces that it needs."""
-    motion = smooth_motion(rig, np.arange(FRAMES) / RATE, swung(rig, seed), None)
+    motion = smooth_motion(rig, np.arange(frames) / RATE, swung(rig, seed, frames), None)
     wrenches = measured(replace(rig, prior=truth), motion)
-    return Trial(f"swing {seed}", motion, wrenches, np.ones(FRAMES, bool), preset=HUMAN)
+    return Trial(f"swing {seed}", motion, wrenches, np.ones(frames, bool), preset=HUMAN)
 
 
 @pytest.mark.parametrize("axes", ["world", "link"])
