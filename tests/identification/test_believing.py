@@ -36,12 +36,13 @@ def test_a_motion_that_is_believed_wholly_has_its_own_equations() -> None:
 
 
 def test_a_long_motion_has_its_own_equations() -> None:
-    """Of more frames than are folded at once, cut into parts, no row is lost, doubled or refused."""
+    """Of more frames than are folded at once, shaken copies too, no row is lost, doubled or refused."""
     rig = small_rig()
     trial = replace(swinging_trial(rig, other_body(rig), 0, 3 * BUFFER), preset=WIDE)
+    trial = replace(trial, shaken=(swinging_trial(rig, other_body(rig), 1, 3 * BUFFER).motion,))
     plain = accumulate(rig, [trial], axes="world")
     (same,) = accumulate_believed(rig, trial, [Trust.below(np.full((6, 6), np.inf))], 0, base_parameters(rig))
-    for one, two in zip(plain.axis_factors, same.axis_factors):
+    for one, two in zip((*plain.axis_factors, *plain.noise), (*same.axis_factors, *same.noise)):
         np.testing.assert_allclose(one.T @ one, two.T @ two, rtol=0, atol=1e-7 * np.abs(one.T @ one).max())
 
 
