@@ -47,10 +47,6 @@ class MjcfModel:
     apart: tuple[tuple[str, str], ...]
     others: tuple[str, ...]
 
-    def body(self, number: int) -> str:
-        """Name of a body."""
-        return body_name(self.model, number)
-
 
 def read_mjcf(path: str | Path) -> MjcfModel:
     """Compile an MJCF file and take the robot from it: the body beside the floor that carries most joints.
