@@ -199,6 +199,37 @@ def test_arrows_point_down(name: str) -> None:
     assert upward_imports(name) == []
 
 
+def file_of(found: Import) -> Path | None:
+    """The file of this repository that an import reads: a module, or the face of a package."""
+    for parts in (found.target, found.target[:-1]):
+        path = ROOT.joinpath(*parts)
+        for file in (path.with_suffix(".py"), path / "__init__.py"):
+            if file.is_file():
+                return file
+    return None
+
+
+def circles(folder: Path) -> list[list[str]]:
+    """Files that import each other in a loop, however late; a package's face may name what is in it."""
+    rooms = {path for path in sources(folder) if path.name != "__init__.py"}
+    arrows = {path: {file for found in imports(path) if (file := file_of(found)) in rooms} for path in rooms}
+    left = dict(arrows)
+    while ends := [path for path, targets in left.items() if not targets & left.keys()]:
+        for path in ends:
+            del left[path]
+    while starts := [path for path in left if not any(path in targets for one, targets in left.items() if one != path)]:
+        for path in starts:
+            del left[path]
+    in_loops = {path: sorted(targets & left.keys()) for path, targets in left.items()}
+    return [[str(file.relative_to(ROOT)) for file in (path, *targets)] for path, targets in in_loops.items()]
+
+
+@pytest.mark.parametrize("name", HOUSES)
+def test_no_two_files_import_each_other(name: str) -> None:
+    """Within a part, too, arrows run one way: who reads a file need not know who reads it in turn."""
+    assert circles(HOUSES[name][0]) == []
+
+
 def test_quadratic_programs_know_no_robots() -> None:
     """solver/qp imports nothing of robotics: of the solver only errors, arrays and progress."""
     if not (SOLVER / "qp").is_dir():

@@ -25,7 +25,8 @@ from solver.wrenches import Wrenches
 
 from .figure import Figure, at_least, at_most
 from .mismatched import level, standing_still
-from .subject import PRESET, STATIC
+from .runs import OTHERS, RUNS, tracked
+from .subject import PRESET, STATIC, SUBJECT
 
 SECONDS = (0.3, 0.5, 1.0, 2.0)
 """By which forces come late and early, on stamps that tell so (what is beyond them is missing) and on the old ones."""
@@ -106,10 +107,6 @@ def foreign_figures(bodies: Bodies) -> list[Figure]:
 
 def main(data: Path) -> None:
     """Print the table."""
-    from .plates import OTHERS
-    from .runs import RUNS, tracked
-    from .subject import SUBJECT
-
     for name, files in {SUBJECT: (SUBJECT,), **RUNS, **OTHERS}.items():
         for (trial, case), said in verdicts(*tracked(tuple(data / file for file in files), "one")).items():
             print(f"{name:32}{trial:18}{case or 'as it is':20}{said[:120] or '-'}", flush=True)

@@ -16,19 +16,9 @@ from solver.threads import one_blas_thread
 from .figure import Bound, Figure, at_least, at_most, within
 from .foreign import foreign_figures
 from .mismatched import CASES, tells, with_forces
-from .runs import RUNS, tracked
+from .runs import OTHERS, RUNS, tracked
 from .subject import PRESET, SUBJECT, TRIALS
 
-OTHERS = {
-    "subject_b walk": ("subject_b/markers/walk.trc", "subject_b/markers/static_walk.trc", "subject_b/forces/walk.mot"),
-    "subject_c": (
-        "subject_c/subject01_static.trc",
-        "subject_c/subject01_walk1.trc",
-        "subject_c/subject01_walk1_grf.mot",
-    ),
-    "walk_d": ("walk_d/walk_d.npz",),
-}
-"""Recordings in which nothing is wrong, besides the runs; left out by --quick."""
 SPOILED = "subject_e, one run to the other"
 ASIDE = within(5.5, 3.5)
 """[mm] An analysis of the data by others found about 7 mm."""

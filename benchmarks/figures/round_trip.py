@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.calibration.calibrate import Calibration
+from solver.calibration.calibrated import Calibration
 from solver.calibration.calibration_file import CALIBRATION
 from solver.check_options import CheckOptions
 from solver.contacts.schedule import Schedule, anchors_at

@@ -29,6 +29,16 @@ RUNS = {
     "subject_b run, halves": ("subject_b/markers/run.trc", "subject_b/forces/run.mot"),
     "subject_e, one run to the other": ("subject_e",),
 }
+OTHERS = {
+    "subject_b walk": ("subject_b/markers/walk.trc", "subject_b/markers/static_walk.trc", "subject_b/forces/walk.mot"),
+    "subject_c": (
+        "subject_c/subject01_static.trc",
+        "subject_c/subject01_walk1.trc",
+        "subject_c/subject01_walk1_grf.mot",
+    ),
+    "walk_d": ("walk_d/walk_d.npz",),
+}
+"""Recordings in which nothing is wrong, besides the runs; left out by --quick."""
 MUST, AIM = 0.70, 0.55
 BODIES = (
     ("trunk of three parts", "three", "fixed"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..formats.codec import FileKind
-from .calibrate import Calibration
+from .calibrated import Calibration
 
 CALIBRATION = FileKind(
     Calibration,

@@ -28,10 +28,11 @@ from ..tracking.options import TrackingOptions
 from ..tracking.targets import Targets
 from ..tracking.track import follow
 from ..trial import Recording
-from .calibrate import Calibration, calibrate
+from .calibrated import Calibration, calibrated
 from .markerset import MarkerSet
 from .markerset_file import marker_set_of
 from .names import CENTRE, LANDMARK, LINK, MEDIAL, OBJECT, VIRTUAL, NameGuess, guesses
+from .subject import SubjectData
 
 FEWEST_NAMED = 6
 """Markers whose names must tell their place before a body can be posed."""
@@ -239,7 +240,7 @@ class _Looked:
             name: NameGuess(r.kind, r.what, side, r.confidence) if _lacks_side(r) else r for name, r in read.items()
         }
         tree = _tree({name: _by_name(reading) for name, reading in sided.items()} | dict(decided))
-        found = calibrate(recordings, mass=MASS, sex=SEX, height=height, marker_set=marker_set_of(tree))
+        found = calibrated(SubjectData(MASS, SEX, height), recordings, marker_set_of(tree))
         local = np.concatenate([_local(found, recording.markers, names) for recording in recordings])  # type: ignore[arg-type]
         seen = np.isfinite(local[..., 0]).any(axis=0).any(axis=1)
         places = np.full(local.shape[1:], np.nan)

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..calibration.calibrate import Calibration
+from ..calibration.calibrated import Calibration
 from ..errors import BackendError, InvalidValue
 from ..motion import POSE, JointCoordinates, Markers, SegmentPoses
 from ..rig import Rig

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..calibration.calibrate import Calibration
+from ..calibration.calibrated import Calibration
 from ..errors import InvalidValue
 from ..filter_presets import FilterPreset, preset_of
 from ..report.study_folder import write_study

@@ -10,7 +10,8 @@ from ..errors import InvalidValue
 from ..progress import Progress
 from ..streams import own_output
 from .argument_types import path, positive
-from .options import add_calibration, add_filter, add_output, add_rig, add_verb, rig_of
+from .bodies import add_rig, rig_of
+from .options import add_calibration, add_filter, add_output, add_verb
 
 if TYPE_CHECKING:
     from ..capture.following import Following

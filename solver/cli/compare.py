@@ -14,23 +14,14 @@ from ..errors import InputError
 from ..plate_options import KnownPlates
 from ..progress import Progress
 from .argument_types import path
-from .options import (
-    add_jobs,
-    add_output_file,
-    add_plates,
-    add_recordings,
-    add_standing,
-    add_verb,
-    plate_options,
-    read_options,
-    rig_named,
-)
+from .bodies import add_standing, rig_named
+from .options import add_jobs, add_output_file, add_plates, add_recordings, add_verb, plate_options, read_options
 from .words import AXES
 
 T = TypeVar("T")
 
 if TYPE_CHECKING:
-    from ..calibration.calibrate import Calibration
+    from ..calibration.calibrated import Calibration
     from ..identification.comparison import Comparison
     from ..rig import Rig
     from ..scene.bodies import SceneResult

@@ -9,9 +9,9 @@ from ..check_options import DANCE_CHECKS
 from ..errors import Cancelled, InvalidValue
 from ..progress import Part, Progress
 from .argument_types import by_name, count, effort, not_negative, number, part, path, positive, rate, seed
+from .bodies import add_body, body_of
 from .dances import add_checks, asked, carried_words
 from .options import add_output, add_verb
-from .rig import add_body, body_of
 
 if TYPE_CHECKING:
     from ..dance.design.options import DanceOptions

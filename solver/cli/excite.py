@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..progress import Progress
 from .argument_types import not_negative, number, positive, seed, share
-from .options import add_output, add_verb, rig_named
+from .bodies import rig_named
+from .options import add_output, add_verb
 
 if TYPE_CHECKING:
     from ..fixed_base import Bench

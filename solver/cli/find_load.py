@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..progress import Progress
 from .argument_types import count, not_negative, path
+from .bodies import add_rig
 from .foreseen import require_sense
 from .options import (
     add_calibration,
@@ -15,7 +16,6 @@ from .options import (
     add_output,
     add_plates,
     add_reading,
-    add_rig,
     add_subject,
     add_verb,
     plate_options,
@@ -24,7 +24,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..calibration.calibrate import Calibration
+    from ..calibration.calibrated import Calibration
     from ..rig import Rig
 
 EXPLANATION = """

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from ..errors import InvalidValue, UnknownLink, UnknownName
 from ..files import check_file
 from ..person import LINKS, STATURE_GUESS, require_person
-from .options import rig_of, subject
+from .bodies import rig_of
+from .options import subject
 
 if TYPE_CHECKING:
     from ..rig import Rig

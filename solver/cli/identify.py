@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..progress import Progress
+from .bodies import add_rig
 from .foreseen import require_sense
 from .options import (
     add_jobs,
@@ -12,7 +13,6 @@ from .options import (
     add_output,
     add_plates,
     add_recordings,
-    add_rig,
     add_subject,
     add_verb,
     read_options,

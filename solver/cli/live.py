@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from ..progress import Progress
 from ..streams import own_output
+from .bodies import add_body, body_of
 from .options import add_verb
-from .rig import add_body, body_of
 
 if TYPE_CHECKING:
     from ..live.pipes import Inbox

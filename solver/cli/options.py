@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypedDict
@@ -22,7 +22,6 @@ from .argument_types import jobs, marker_set, natural, path, path_ending, positi
 
 if TYPE_CHECKING:
     from ..formats.recording import ReadOptions
-    from ..rig import Rig
     from ..study.values import Settings
 
 
@@ -223,40 +222,6 @@ def settings_of(options: argparse.Namespace) -> Settings:
         soft=options.soft,
         together=options.together,
     )
-
-
-def add_rig(parser: argparse.ArgumentParser) -> None:
-    """Whose joint coordinates the recordings hold."""
-    group = parser.add_argument_group("rig", "for recordings of joint coordinates, instead of markers")
-    group.add_argument("--rig", metavar="BODY", help="hoap3, hrp2, a .urdf file, or a rig.json of this program")
-    group.add_argument(
-        "--packages", nargs="+", default=(), metavar="DIR", help="folders that package:// paths start at"
-    )
-    add_standing(group)
-
-
-def add_standing(parser: argparse._ActionsContainer) -> None:
-    """What stands still where nothing tells the root's pose."""
-    words = "what stands still on the floor where the root's pose was not recorded; forces are then about its middle"
-    parser.add_argument("--standing", metavar="PATCH", help=words)
-
-
-def rig_of(options: argparse.Namespace) -> Rig | None:
-    """The rig as named; None without."""
-    return None if options.rig is None else rig_named(options.rig, options.packages)
-
-
-def rig_named(name: str, packages: Sequence[str] = ()) -> Rig:
-    """A built-in robot, or the rig in a file.
-
-    Raises:
-        InvalidValue: a person, whose size no name tells.
-    """
-    from .rig import body_of
-
-    if name == "human":
-        raise InvalidValue("a person's rig has a size: name the rig.json that `calibrate` wrote")
-    return body_of(argparse.Namespace(body=name, packages=packages))
 
 
 def add_subject(parser: argparse.ArgumentParser, *, required: bool = True) -> None:

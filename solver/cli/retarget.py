@@ -9,18 +9,9 @@ from typing import TYPE_CHECKING
 from ..errors import InvalidValue
 from ..progress import Part, Progress
 from .argument_types import path, positive
+from .bodies import rig_named
 from .dances import add_checks, add_patience, asked, repair_options
-from .options import (
-    add_calibration,
-    add_filter,
-    add_output,
-    add_reading,
-    add_subject,
-    add_verb,
-    read_options,
-    rig_named,
-    subject,
-)
+from .options import add_calibration, add_filter, add_output, add_reading, add_subject, add_verb, read_options, subject
 
 if TYPE_CHECKING:
     from ..tracking.retargeting.performer import Performer

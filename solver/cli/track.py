@@ -10,6 +10,7 @@ from ..person import STATURE_GUESS
 from ..progress import Progress
 from ..soft_joints import SOFT_LINKS
 from .argument_types import path, path_ending
+from .bodies import add_rig
 from .foreseen import LIKELY_MASS, require_sense
 from .options import (
     KEYS,
@@ -19,7 +20,6 @@ from .options import (
     add_jobs,
     add_output,
     add_recordings,
-    add_rig,
     add_smooth,
     add_soft,
     add_subject,
@@ -30,7 +30,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..calibration.calibrate import Calibration
+    from ..calibration.calibrated import Calibration
     from ..rig import Rig
 
 EXPLANATION = """
@@ -69,7 +69,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Track, write, tell."""
     body: Calibration | Rig | None = require_sense(options, options.files)
-    from ..calibration.calibrate import Calibration
+    from ..calibration.calibrated import Calibration
     from ..calibration.calibration_file import CALIBRATION
     from ..formats.text_table import table
     from ..progress import Part

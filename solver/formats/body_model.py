@@ -8,16 +8,12 @@ faces are not read: no body model is needed, and lengths are not known.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..errors import InputError
 from ..motion import RestPose, SegmentPoses
 from ..so3 import exp
-
-if TYPE_CHECKING:
-    from .arrays_npz import Entries
+from .npz_entries import Entries
 
 NAMES = ("pelvis", "left_hip", "right_hip", "spine1", "left_knee", "right_knee", "spine2", "left_ankle", "right_ankle",
          "spine3", "left_foot", "right_foot", "neck", "left_collar", "right_collar", "head", "left_shoulder",

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..errors import InputError
 from ..motion import RestPose, SegmentPoses
 from ..so3 import to_matrix, to_quaternion
-
-if TYPE_CHECKING:
-    from .arrays_npz import Entries
+from .npz_entries import Entries
 
 LENGTH_OFF = 1e-3
 REMEDY = "Write the archive again with unit quaternions xyzw, one for each segment and frame"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..calibration.calibrate import Calibration
+from ..calibration.calibrated import Calibration
 from ..calibration.mass import MassEstimate
 from ..errors import InvalidValue
 from ..identification.added_load import AddedLoad, LoadOptions, find_added_load

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ..calibration import calibrate
-from ..calibration.calibrate import Calibration
+from ..calibration.calibrated import Calibration
 from ..calibration.subject import SubjectData
 from ..errors import InvalidValue, UnknownLink, UnknownName
 from ..formats.recording import ReadOptions, find_recordings

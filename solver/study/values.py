@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ..arrays import frozen, frozen_mask, frozen_times, shortened
-from ..calibration.calibrate import Calibration
+from ..calibration.calibrated import Calibration
 from ..calibration.mass import MassEstimate
 from ..errors import InvalidValue, UnknownName, UnknownPreset
 from ..filter_presets import preset_of

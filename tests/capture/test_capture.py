@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.calibration.calibrate import Calibration
+from solver.calibration.calibrated import Calibration
 from solver.capture.balance import BalanceWatch
 from solver.capture.datagram import JOINTS, Layout
 from solver.capture.following import Following

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from solver.calibration.calibrate import Calibration
+from solver.calibration.calibrated import Calibration
 from solver.capture.datagram import MARKERS, Layout
 from solver.capture.following import MarkerFollower
 from solver.motion import Markers

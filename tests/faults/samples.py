@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from solver.calibration.calibrate import Calibration
+from solver.calibration.calibrated import Calibration
 from solver.calibration.calibration_file import CALIBRATION
 from solver.calibration.markerset_file import load_marker_set
 from solver.check_options import CheckOptions

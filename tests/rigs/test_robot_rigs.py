@@ -8,7 +8,7 @@ import coal
 import numpy as np
 import pytest
 
-from solver.cli.rig import add_body, body_of
+from solver.cli.bodies import add_body, body_of
 from solver.coordinates import joint_coordinates
 from solver.errors import InvalidValue, UnknownPreset
 from solver.pinocchio_loader import pin

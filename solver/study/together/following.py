@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...calibration.calibrate import Calibration
+from ...calibration.calibrated import Calibration
 from ...dynamics import integrate
 from ...tracking import attached_targets
 from ...tracking.dynamical import InverseKinematics

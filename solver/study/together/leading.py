@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...calibration.calibrate import Calibration
+from ...calibration.calibrated import Calibration
 from ...dynamics import link_motions
 from ...identification.belief import is_still
 from ...motion import Motion

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...calibration.calibrate import Calibration
+from ...calibration.calibrated import Calibration
 from ...dynamics.wrench_slopes import wrench_slopes
 from ...errors import InvalidValue
 from ...identification.equations import measured_wrench, reconstructed_wrench, usable

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.calibration.calibrate import Calibration
+from solver.calibration.calibrated import Calibration
 from solver.calibration.calibration_file import CALIBRATION
 from solver.check_options import CheckOptions
 from solver.dance.authoring.keyed_file import KEYED

@@ -1,0 +1,146 @@
+"""The rig of a person fitted to markers whose places are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..arrays import shortened
+from ..errors import InvalidValue
+from ..progress import Progress, silent
+from ..rig import UNSHOWN, Rig
+from ..tracking.targets import Attachment
+from ..trial import Recording
+from .judgement import judged
+from .markerset import MarkerSet
+from .sampling import is_still
+from .shown import unshown_links
+from .subject import SubjectData, SubjectState, lengths_of
+
+SIZE_DIFFERENCE = 0.04
+"""Difference in size between recordings beyond which they look like two subjects."""
+FEWEST_MARKERS = 4
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Calibration:
+    """A person's rig and where the markers sit on it.
+
+    Attributes:
+        rig: human rig with the estimated joint centres.
+        attachments: real markers on links.
+        marker_set: by whose landmarks they were placed.
+        height: [m] given, or estimated where none was.
+        lengths: [m] distances between joint centres by link.
+        marker_errors: [m] RMSE of each marker over the frames used.
+        frames: frames used, by recording.
+        sizes: ratio of the body of each recording to the rig (1: the same), by recording.
+        shifts: [m] how far the data moved joint centres from those of stature alone, by link.
+        warnings: what the user should know.
+        assumed: what was found out or guessed where nothing was stated, in plain sentences.
+    """
+
+    rig: Rig
+    attachments: tuple[Attachment, ...]
+    marker_set: str
+    height: float
+    lengths: dict[str, float]
+    marker_errors: dict[str, float]
+    frames: dict[str, int] = field(default_factory=dict)
+    sizes: dict[str, float] = field(default_factory=dict)
+    shifts: dict[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return (
+            f"Calibration of {self.rig.name}: height {self.height:.3f} m\n"
+            f"  {len(self.attachments)} markers of the set {self.marker_set}, RMSE {1e3 * self.rmse:.1f} mm\n"
+            f"  from {shortened([f'{name} ({count} frames)' for name, count in self.frames.items()]) or 'a file'}"
+        )
+
+    @property
+    def rmse(self) -> float:
+        """Root mean square of `marker_errors` over the markers [m]."""
+        values = np.array(list(self.marker_errors.values()))
+        return float(np.sqrt(np.nanmean(values**2)))
+
+
+def calibrated(
+    known: SubjectData,
+    marked: Sequence[Recording],
+    marker_set: MarkerSet,
+    *,
+    assumed: Sequence[str] = (),
+    progress: Progress = silent,
+) -> Calibration:
+    """Segment lengths, joint centres and marker places of a person, see `calibrate`.
+
+    Args:
+        known: of the person.
+        marked: recordings with markers.
+        marker_set: which marker sits where.
+        assumed: what was found out of the marker set.
+        progress: told about the progress; may cancel.
+
+    Raises:
+        InvalidValue: the set knows too few of the markers.
+    """
+    names = tuple(dict.fromkeys(name for r in marked for name in r.markers.names))  # type: ignore[union-attr]
+    used = [name for name in names if marker_set.place_of(name) or marker_set.centre_of(name)]
+    if len(used) < FEWEST_MARKERS:
+        raise InvalidValue(f"marker set {marker_set.name!r} knows only {len(used)} of the recorded markers")
+    still = [r for r in marked if is_still(r.markers)]  # type: ignore[arg-type]
+    moving = [r for r in marked if not any(r is s for s in still)]
+    subject = SubjectState(marker_set, used, known, (still or moving[:1]), progress)
+    subject.initialise()
+    if moving:
+        subject.refine(still, moving)
+    if known.height is None:
+        assumed = [*assumed, f"height {subject.height:.3f} m: estimated from the markers, none was stated"]
+    return _result(subject, marked, tuple(assumed))
+
+
+def _result(subject: SubjectState, recordings: Sequence[Recording], assumed: tuple[str, ...]) -> Calibration:
+    joints = subject.joints()
+    lumbar = subject.rig.links[1]  # starts where the pelvis does
+    measured = {link: centre.tolist() for link, centre in joints.items() if link != lumbar}
+    rig = subject.known.rig(subject.height, measured)
+    attachments, errors = [], {}
+    warnings: list[str] = []
+    residuals = subject.residuals()
+    for column, (name, place) in enumerate(zip(subject.names, subject.places)):
+        if subject.marker_set.place_of(name) is None:
+            continue
+        attachments.append(Attachment(name, place.link, subject.offsets[column], place.weight, place.anatomical))
+        seen = np.isfinite(residuals[:, column])
+        errors[name] = float(np.sqrt(np.mean(residuals[seen, column] ** 2))) if seen.any() else float("nan")
+    rig = replace(rig, provenance={**rig.provenance, UNSHOWN: list(unshown_links(rig, attachments))})
+    names = {name for r in recordings for name in r.markers.names}  # type: ignore[union-attr]
+    unknown = subject.marker_set.unknown(sorted(names))
+    if unknown:
+        warnings.append(
+            f"{len(unknown)} markers are not in marker set {subject.marker_set.name!r} and were left out: "
+            + ", ".join(unknown)
+        )
+    sizes = subject.sizes()
+    warnings += (*_two_subjects(sizes), *judged(subject.evidence()))
+    defaults = subject.known.rig(subject.height)
+    shifts = {
+        link: float(np.linalg.norm(centre - defaults.model.jointPlacements[defaults.joint(link)].translation))
+        for link, centre in joints.items()
+    }
+    return Calibration(
+        rig, tuple(attachments), subject.marker_set.name, subject.height, lengths_of(rig, joints), errors,
+        dict(subject.frames), sizes, shifts, tuple(warnings), assumed,
+    )  # fmt: skip
+
+
+def _two_subjects(sizes: dict[str, float]) -> list[str]:
+    """A warning if the recordings show bodies of different size."""
+    if len(sizes) < 2 or max(sizes.values()) - min(sizes.values()) < SIZE_DIFFERENCE:
+        return []
+    listed = ", ".join(f"{name} {100.0 * (size - 1.0):+.1f} %" for name, size in sizes.items())
+    return [f"the recordings look like different subjects (size against the common rig: {listed})"]

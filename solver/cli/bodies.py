@@ -1,0 +1,159 @@
+"""Which body a verb works on: what is asked for on the command line, and the rig that comes of it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import InvalidValue
+from ..person import SEXES
+from .argument_types import by_name, number, path, positive, stature
+
+if TYPE_CHECKING:
+    from ..rig import Rig
+
+BUILDING = (
+    *("height", "mass", "sex", "variant", "table", "trunk", "shoulders"),
+    *("payload", "torque", "packages", "feet", "srdf", "up"),
+)
+"""Options that say how to build a body."""
+FILES: dict[str, tuple[str, ...]] = {
+    ".urdf": ("packages", "feet", "srdf", "up"),
+    ".xml": ("feet", "srdf"),
+    ".json": ("feet", "srdf"),
+}
+"""Those that a file takes, by suffix."""
+
+
+def add_body(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """Which body, and what its builder takes."""
+    words = "human, hoap3, hrp2, a .urdf file, an .xml file (MJCF, read by MuJoCo), or a rig.json of this program"
+    parser.add_argument("body", nargs=None if required else "?", metavar="BODY", help=words)
+    parser.add_argument("--height", type=stature, metavar="M", help="stature of a human in metres")
+    parser.add_argument("--mass", type=positive, metavar="KG", help="mass of a human or of hrp2 in kg")
+    parser.add_argument("--sex", choices=SEXES, help="of a human: chooses the table of segment inertias")
+    parser.add_argument("--variant", help="of a human: 34dof (15 segments) or 23dof (12 segments)")
+    parser.add_argument("--table", help="of a human: dumas or deleva")
+    parser.add_argument("--trunk", help="of a human: one (pelvis, torso) or three (pelvis, abdomen, thorax)")
+    parser.add_argument("--shoulders", help="of a human: fixed, or girdle (clavicle, scapula)")
+    parser.add_argument("--payload", help="of hoap3: what it carries")
+    words = "of hoap3: limits by the motors' peak (default) or rated torques; rated, it cannot stand on one foot"
+    parser.add_argument("--torque", help=words)
+    parser.add_argument(
+        "--packages", nargs="+", default=(), metavar="DIR", help="of a URDF: folders that package:// paths start from"
+    )
+    parser.add_argument("--feet", nargs="+", default=(), metavar="LINK", help="of a URDF: the links that it stands on")
+    words = "of a URDF: which links may touch (disable_collisions), and feet among its end effectors"
+    parser.add_argument("--srdf", type=path, metavar="FILE", help=words)
+    parser.add_argument(
+        "--up", choices=("auto", "y", "z"), help="of a URDF: which axis points up (found out, or else z)"
+    )
+    words = "level soles in metres, where the file has no shapes or round ones, ahead and across"
+    parser.add_argument("--soles", nargs="+", default=(), metavar="LINK=LENGTHxWIDTH", help=words)
+    parser.add_argument(
+        "--may-touch", nargs="+", default=(), metavar="LINK:LINK", help="pairs whose collisions do not count"
+    )
+    parser.add_argument(
+        "--torques", nargs="+", default=(), metavar="JOINT=NM", help="torque limits, where the file has placeholders"
+    )
+
+
+def body_of(options: argparse.Namespace) -> Rig:
+    """The body as asked for: built in, from a URDF, or as a rig.json holds it.
+
+    Raises:
+        InputError: a file is missing or wrong.
+        UnknownPreset: no such body.
+        InvalidValue: an argument that its builder needs is missing, or an option that it does not take is given.
+    """
+    from ..rigs import arguments_of, build
+    from ..rigs.stated import with_exclusions, with_soles, with_torques
+    from ..scene.rig import read_rig
+
+    suffix = Path(options.body).suffix.lower()
+    given = {name: value for name in BUILDING if (value := getattr(options, name, None)) not in (None, ())}
+    takes = FILES[suffix] if suffix in FILES else arguments_of(options.body)
+    if odd := [f"--{name}" for name in given if name not in takes]:
+        known = ", ".join(f"--{name}" for name in BUILDING if name in takes) or "none of these options"
+        raise InvalidValue(f"{options.body} takes no {', '.join(odd)}; it takes {known}")
+    if suffix in (".urdf", ".xml"):
+        rig = _from_file(options, suffix)
+    else:
+        rig = _restated(read_rig(options.body), options) if suffix == ".json" else build({"kind": options.body} | given)
+    pairs = [_pair(words) for words in getattr(options, "may_touch", ())]
+    rig = with_soles(with_exclusions(rig, pairs), dict(map(_sole, getattr(options, "soles", ()))))
+    return with_torques(rig, by_name(getattr(options, "torques", ()), "--torques"))
+
+
+def _from_file(options: argparse.Namespace, suffix: str) -> Rig:
+    from ..rigs import from_mjcf, from_urdf
+    from ..rigs.srdf import read_srdf
+    from ..rigs.stated import with_exclusions
+
+    srdf = None if getattr(options, "srdf", None) is None else read_srdf(options.srdf)
+    feet = getattr(options, "feet", ()) or (() if srdf is None else srdf.feet)
+    if suffix == ".xml":
+        rig = from_mjcf(options.body, feet=feet or None)
+    else:
+        rig = from_urdf(options.body, options.packages, feet=feet or None, up=getattr(options, "up", None) or "auto")
+    return rig if srdf is None else with_exclusions(rig, srdf.disabled, srdf.path.name)
+
+
+def _sole(words: str) -> tuple[str, tuple[float, float]]:
+    link, _, size = words.partition("=")
+    try:
+        length, width = map(number, size.split("x"))
+    except (argparse.ArgumentTypeError, ValueError):
+        raise InvalidValue(f"--soles takes LINK=LENGTHxWIDTH in metres, as foot=0.2x0.1, not {words!r}") from None
+    return link, (length, width)
+
+
+def _restated(rig: Rig, options: argparse.Namespace) -> Rig:
+    """A rig of this program with feet, and pairs of an SRDF, as they are stated."""
+    from ..rigs.srdf import read_srdf
+    from ..rigs.stated import with_exclusions, with_feet
+
+    srdf = None if getattr(options, "srdf", None) is None else read_srdf(options.srdf)
+    rig = with_feet(rig, getattr(options, "feet", ()) or ())
+    return rig if srdf is None else with_exclusions(rig, srdf.disabled, srdf.path.name)
+
+
+def _pair(words: str) -> tuple[str, str]:
+    one, colon, other = words.partition(":")
+    if not (colon and one and other):
+        raise InvalidValue(f"--may-touch takes LINK:LINK, not {words!r}")
+    return one, other
+
+
+def add_rig(parser: argparse.ArgumentParser) -> None:
+    """Whose joint coordinates the recordings hold."""
+    group = parser.add_argument_group("rig", "for recordings of joint coordinates, instead of markers")
+    group.add_argument("--rig", metavar="BODY", help="hoap3, hrp2, a .urdf file, or a rig.json of this program")
+    group.add_argument(
+        "--packages", nargs="+", default=(), metavar="DIR", help="folders that package:// paths start at"
+    )
+    add_standing(group)
+
+
+def add_standing(parser: argparse._ActionsContainer) -> None:
+    """What stands still where nothing tells the root's pose."""
+    words = "what stands still on the floor where the root's pose was not recorded; forces are then about its middle"
+    parser.add_argument("--standing", metavar="PATCH", help=words)
+
+
+def rig_of(options: argparse.Namespace) -> Rig | None:
+    """The rig as named; None without."""
+    return None if options.rig is None else rig_named(options.rig, options.packages)
+
+
+def rig_named(name: str, packages: Sequence[str] = ()) -> Rig:
+    """A built-in robot, or the rig in a file.
+
+    Raises:
+        InvalidValue: a person, whose size no name tells.
+    """
+    if name == "human":
+        raise InvalidValue("a person's rig has a size: name the rig.json that `calibrate` wrote")
+    return body_of(argparse.Namespace(body=name, packages=packages))

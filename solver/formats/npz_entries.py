@@ -1,0 +1,92 @@
+"""The arrays of an archive that another program wrote, each taken as what it must be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError
+
+REMEDY = "Write the archive again with the arrays that the documentation of the npz format names"
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """The arrays of somebody's archive, each taken as what it must be.
+
+    Attributes:
+        path: of the archive.
+        found: by name.
+    """
+
+    path: str | Path
+    found: Mapping[str, np.ndarray]
+
+    def numbers(self, name: str, axes: int) -> np.ndarray:
+        """An array of real numbers with so many axes, as floats.
+
+        Raises:
+            InputError: it is not there, of another kind or shape, or infinite.
+        """
+        array = self._taken(name)
+        if array.dtype.kind not in "fiu" or array.ndim != axes:
+            raise self._wrong(name, f"{array.dtype} of shape {array.shape}", f"real numbers with {axes} axes")
+        values = array.astype(float)
+        if np.isinf(values).any():
+            raise self._wrong(name, "a number that is infinite", "numbers, NaN where missing")
+        return values
+
+    def number(self, name: str) -> float:
+        """One positive number, as an array of one entry or none of its axes.
+
+        Raises:
+            InputError: something else.
+        """
+        array = self._taken(name)
+        value = float(array.reshape(-1)[0]) if array.dtype.kind in "fiu" and array.size == 1 else np.nan
+        if not 0.0 < value < np.inf:
+            raise self._wrong(name, f"{array.dtype} of shape {array.shape}: {str(array)[:40]}", "one positive number")
+        return value
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list of names.
+
+        Raises:
+            InputError: something else, or names that no text can show.
+        """
+        array = self._taken(name)
+        if array.dtype.kind not in "US" or array.ndim > 1:
+            raise self._wrong(name, f"{array.dtype} of shape {array.shape}", "a list of texts")
+        try:
+            words = [w.decode() if isinstance(w, bytes) else w for w in array.reshape(-1).tolist()]
+            "".join(words).encode()
+        except ValueError:
+            raise self._wrong(name, "bytes that are no text", "a list of texts") from None
+        return tuple(words)
+
+    def times(self, kind: str, count: int) -> np.ndarray:
+        """Time stamps (count,) [s] of one kind of samples, given or from their rate.
+
+        Raises:
+            InputError: neither is there, or they are of another number.
+        """
+        if f"{kind}_times" in self.found:
+            times = self.numbers(f"{kind}_times", 1)
+            if len(times) != count:
+                raise self._wrong(f"{kind}_times", f"{len(times)} time stamps", f"{count}, one a sample")
+            return times
+        if f"{kind}_rate" not in self.found:
+            problem = f"neither {kind}_times nor {kind}_rate is there"
+            raise InputError(self.path, problem, remedy=REMEDY)
+        return np.arange(count) / self.number(f"{kind}_rate")
+
+    def _taken(self, name: str) -> np.ndarray:
+        if name not in self.found:
+            raise InputError(self.path, f"lacks the array {name}", remedy=REMEDY)
+        return self.found[name]
+
+    def _wrong(self, name: str, found: str, wanted: str) -> InputError:
+        return InputError(self.path, f"holds {found}, not {wanted}", place=f"array {name}", remedy=REMEDY)
