@@ -10,6 +10,7 @@ import numpy as np
 from ..formats.atomic import write_atomically
 from ..inertials import PARAMETERS
 from ..scene.bodies import SceneResult
+from .bounds import on_bound
 
 UNITS = {"m": "kg", "h": "kg m", "I": "kg m^2"}
 """By the first letter of a parameter's name."""
@@ -24,11 +25,11 @@ def write_result_table(path: str | Path, result: SceneResult) -> None:
     columns = {"identified": result.parameters.values, "prior": result.prior.values,
                "standard deviation": result.std, "share determined by data": result.determined}  # fmt: skip
     told = {title: values for title, values in columns.items() if values is not None}
+    bounded = on_bound(result.at_bounds, result.links)
     with write_atomically(path) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["link", "parameter", "unit", *told, "at a bound"])
         for i, link in enumerate(result.links):
             for j, parameter in enumerate(PARAMETERS):
                 cells = ["" if not np.isfinite(v[i, j]) else f"{v[i, j]:.12g}" for v in told.values()]
-                bound = "yes" if f"{link}.{parameter}" in result.at_bounds else ""
-                writer.writerow([link, parameter, UNITS[parameter[0]], *cells, bound])
+                writer.writerow([link, parameter, UNITS[parameter[0]], *cells, "yes" if bounded[i, j] else ""])

@@ -245,7 +245,7 @@ class Content:
         std: (L, 10) bootstrap standard deviations; NaN where there are none.
         com_std: (L, 3) [m] of the centres of mass.
         determined: (L, 10) share that the data determined.
-        on_bounds: names of parameters that ended on a bound.
+        on_bounds: names of bounds that parameters ended on.
         singular_values: of the scaled regressor, descending.
         rank: numerical rank.
         truth: the known parameters of a simulation, or None.

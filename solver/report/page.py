@@ -8,6 +8,7 @@ from importlib.resources import files
 
 import numpy as np
 
+from ..identification.bounds import gathered
 from ..study.residuals import MOST_FORCE, MOST_MOMENT
 from ..version import VERSION
 from . import figures, tables
@@ -145,8 +146,8 @@ def _parameters(content: Content, numbering: Numbering) -> str:
         "Principal inertias about the centre of mass. The spread is the standard deviation of the three diagonal "
         f"elements about the link's origin, added in squares. {from_data}",
     )
-    bounds = ", ".join(f"<code>{escape(name)}</code>" for name in content.on_bounds)
-    text = f"<p><b>On a bound:</b> {bounds}. The data would have these further out than the limits allow.</p>"
+    bounds = "".join(f"<li>{escape(words.replace('_', ' '))}</li>" for words in gathered(content.on_bounds))
+    text = f"<p><b>On a bound</b> (the data would have these further out than the limits allow):</p><ul>{bounds}</ul>"
     return figure + masses + inertias + (text if bounds else "<p>No parameter ended on a bound.</p>")
 
 

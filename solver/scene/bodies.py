@@ -28,7 +28,7 @@ class SceneResult:
         method: name of the method.
         satisfies: which physical consistency the parameters have, in words.
         status: how the solve ended, in one word.
-        at_bounds: names of the parameters that ended on a bound, ``link.parameter``.
+        at_bounds: names of the bounds that parameters ended on, ``link: mass at its lower bound``.
         trials: names of the trials used.
         base_link: at whose origin the wrench equation was written; empty without one.
         settings: of the study, by name.

@@ -25,8 +25,9 @@ def result() -> SceneResult:
     std, lower, upper, determined = rng.random((4, 2, 10))
     std[1, 3] = np.nan
     return SceneResult(
-        found, prior, std, None, lower, upper, determined, "consistent", "consistent", "optimal", ("thigh.m",),
-        ("squats",), "pelvis", {"preset": "human_8hz", "base": None}, {"seconds": {"reading": 0.5}},
+        found, prior, std, None, lower, upper, determined, "consistent", "consistent", "optimal",
+        ("thigh: mass at its lower bound",), ("squats",), "pelvis",
+        {"preset": "human_8hz", "base": None}, {"seconds": {"reading": 0.5}},
     )  # fmt: skip
 
 

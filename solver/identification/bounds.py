@@ -1,0 +1,51 @@
+"""Which parameters ended on a bound, read off the names that the rows of `constraints` and `directions` have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from ..inertials import FIRST_MOMENT, INERTIA, MASS, PARAMETERS, PER_LINK
+
+NAMED = {
+    **{name: (column,) for column, name in enumerate(PARAMETERS)},
+    "mass": (MASS,),
+    **{f"centre of mass {axis}": (FIRST_MOMENT.start + i,) for i, axis in enumerate("xyz")},
+    "inertia": tuple(range(INERTIA.start, INERTIA.stop)),
+}
+"""What the words of a row begin with, and the columns of a link that it concerns; the longest beginning counts."""
+BEGINNING = re.compile(rf"({'|'.join(sorted(NAMED, key=len, reverse=True))})\b *")
+BETWEEN, AFTER = " and ", ": "
+
+
+def on_bound(names: Iterable[str], links: Sequence[str]) -> np.ndarray:
+    """The parameters that rows of these names concern, as a mask.
+
+    Args:
+        names: of rows that hold with equality, as `Estimate.at_bounds` lists them: ``link: mass at its lower bound``,
+            ``left and right: Izz as unlike as allowed``. Others, as ``sum of masses``, concern no single parameter.
+        links: L names.
+
+    Returns:
+        (L, 10), columns as `PARAMETERS`.
+    """
+    mask = np.zeros((len(links), PER_LINK), dtype=bool)
+    for name in names:
+        whose, _, words = name.partition(AFTER)
+        if found := BEGINNING.match(words):
+            rows = [i for i, link in enumerate(links) if link in (whose, *whose.split(BETWEEN))]
+            mask[np.ix_(rows, NAMED[found[1]])] = True
+    return mask
+
+
+def gathered(names: Iterable[str]) -> tuple[str, ...]:
+    """The same for a reader: one sentence for all parameters of the same links that are held by the same bound."""
+    groups: dict[tuple[str, str], dict[str, None]] = {}
+    for name in names:
+        whose, colon, words = name.partition(AFTER)
+        found = BEGINNING.match(words)
+        held, by = (found[1], words[found.end() :]) if found else (words, "")
+        groups.setdefault((whose + colon, by), {})[held] = None
+    return tuple(f"{whose}{', '.join(held)} {by}".rstrip() for (whose, by), held in groups.items())
