@@ -39,7 +39,7 @@ _HOME = {
     "tracking": ("Attachment", "Relabelled", "Swap", "Targets", "Tracked", "TrackingOptions", "relabelled", "track"),
     "tracking.bone_mapping": ("BoneMapping",),
     "tracking.retargeting.performer": ("Performer",),
-    "tracking.retargeting.retarget": ("RetargetOptions", "Retargeted"),
+    "tracking.retargeting.retargeted": ("RetargetOptions", "Retargeted"),
     "tracking.smoothing": ("SmoothingOptions", "smooth"),
     "dynamics": ("base_regressor", "centroidal_momentum", "com_trajectory", "external_wrench", "predicted_wrench"),
     "identification.accumulate": ("accumulate",),

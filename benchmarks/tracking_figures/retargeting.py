@@ -22,7 +22,8 @@ from solver.rigs import from_urdf, hoap3, hrp2
 from solver.signals import preset_of, smooth_motion
 from solver.tracking import track
 from solver.tracking.retargeting.performer import Performer
-from solver.tracking.retargeting.retarget import Retargeted, RetargetOptions, retargeted
+from solver.tracking.retargeting.retarget import retargeted
+from solver.tracking.retargeting.retargeted import Retargeted, RetargetOptions
 from solver.trajectory.kept_apart import OVERLAP, Overlaps, links_apart
 
 from ..figures.figure import Figure, at_least, at_most, missing

@@ -82,7 +82,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..scene.dance_folder import TIMELINE_END
     from ..scene.study_folder import MOTION_END
     from ..tracking.bone_mapping import MAPPING
-    from ..tracking.retargeting.retarget import RetargetOptions
+    from ..tracking.retargeting.retargeted import RetargetOptions
 
     rig = rig_named(options.target, options.packages)
     rig.require_contacts()

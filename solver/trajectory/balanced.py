@@ -23,10 +23,12 @@ from ..person import SIDES
 from ..progress import Part, Progress, silent
 from ..so3 import exp, log
 from ..tracking.anatomy import LEG, anatomy_of, centres
+from ..tracking.retargeting.follower import NEAR, quiet
 from ..tracking.retargeting.pace import stretch, stretched
 from ..tracking.retargeting.performer import Performer
 from ..tracking.retargeting.posing import Likely, Poses, Posing, Wanted, knees
-from ..tracking.retargeting.retarget import NEAR, QUIET, Retargeted, RetargetOptions, quiet, retargeted
+from ..tracking.retargeting.retarget import retargeted
+from ..tracking.retargeting.retargeted import QUIET, Retargeted, RetargetOptions
 from .kept_apart import kept_apart, links_apart
 from .sway import Pendulum, Supports, least_sway
 

@@ -23,9 +23,11 @@ from ..so3 import continuous, exp, log, to_quaternion
 from ..tracking.anatomy import LEG, anatomy_of
 from ..tracking.retargeting import pace
 from ..tracking.retargeting.apart import Apart
+from ..tracking.retargeting.follower import FASTER, NEAR
 from ..tracking.retargeting.performer import Performer
 from ..tracking.retargeting.posing import Likely, Poses, Posing, Wanted
-from ..tracking.retargeting.retarget import FASTER, NEAR, Retargeted, RetargetOptions, retargeted
+from ..tracking.retargeting.retarget import retargeted
+from ..tracking.retargeting.retargeted import Retargeted, RetargetOptions
 from ..tracking.retargeting.whole_motion import configurations
 
 OVERLAP = 5e-4

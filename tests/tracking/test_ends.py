@@ -9,7 +9,8 @@ from solver.motion import Motion
 from solver.rigs import hrp2
 from solver.tracking.retargeting.ends import SLOWING, STANDING, whole_steps
 from solver.tracking.retargeting.performer import Performer
-from solver.tracking.retargeting.retarget import RetargetOptions, retargeted
+from solver.tracking.retargeting.retarget import retargeted
+from solver.tracking.retargeting.retargeted import RetargetOptions
 from tests.tracking.test_retargeting import RATE, corners, person, squat
 
 

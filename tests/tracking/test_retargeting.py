@@ -23,7 +23,8 @@ from solver.so3 import log, quaternion_exp
 from solver.tracking.anatomy import Anatomy, anatomy_of, by_shape, centres
 from solver.tracking.bone_mapping import guessed
 from solver.tracking.retargeting.performer import Performer
-from solver.tracking.retargeting.retarget import Retargeted, RetargetOptions, retargeted
+from solver.tracking.retargeting.retarget import retargeted
+from solver.tracking.retargeting.retargeted import Retargeted, RetargetOptions
 
 RATE = 50.0
 DEEP, FAST = 0.005, 0.01

@@ -14,7 +14,8 @@ from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, hrp2
 from solver.tracking.retargeting.pace import eased
 from solver.tracking.retargeting.performer import Performer
-from solver.tracking.retargeting.retarget import Retargeted, RetargetOptions, retargeted
+from solver.tracking.retargeting.retarget import retargeted
+from solver.tracking.retargeting.retargeted import Retargeted, RetargetOptions
 from solver.tracking.retargeting.whole_motion import WholeMotion, configurations
 from solver.trajectory.balanced import balanced
 from tests.tracking.test_retargeting import person, squat

@@ -15,7 +15,8 @@ from solver.rig import ROOT_NV
 from solver.rigs import hoap3, hrp2
 from solver.so3 import quaternion_exp
 from solver.tracking.retargeting.performer import Performer
-from solver.tracking.retargeting.retarget import Retargeted, RetargetOptions, retargeted
+from solver.tracking.retargeting.retarget import retargeted
+from solver.tracking.retargeting.retargeted import Retargeted, RetargetOptions
 from solver.trajectory.kept_apart import OVERLAP, Overlaps, kept_apart, links_apart
 from tests.tracking.test_retargeting import DEEP, FAST, RATE, corners, person, squat
 

@@ -20,7 +20,8 @@ from ...scene.motion_record import MOTION, MotionRecord, motion_record
 from ...scene.summary import SUMMARY, SceneSummary
 from ...tracking.bone_mapping import MAPPING, BoneMapping
 from ...tracking.retargeting.performer import Performer
-from ...tracking.retargeting.retarget import Retargeted, RetargetOptions, retargeted
+from ...tracking.retargeting.retarget import retargeted
+from ...tracking.retargeting.retargeted import Retargeted, RetargetOptions
 from ...trajectory.balanced import balanced
 from ...trajectory.kept_apart import links_apart
 from ..authoring.keys import Keyed, Samples
