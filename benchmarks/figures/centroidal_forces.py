@@ -16,8 +16,10 @@ from solver.centroidal.peers import FusionNoise, kinematic, linear_fusion
 from solver.centroidal.smoother import smoothed
 from solver.centroidal.values import CentroidalData, CentroidalEstimate
 from solver.signals import preset_of
-from solver.study.pipeline import calibrate_subject, load, track_all
+from solver.study.following import track_all
 from solver.study.preparation import prepare
+from solver.study.recordings import load
+from solver.study.subject import calibrate_subject
 
 from .centroidal_learnt import SECOND_HALF
 from .figure import Figure, at_most

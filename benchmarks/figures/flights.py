@@ -10,8 +10,11 @@ import numpy as np
 from solver.dynamics import link_motions
 from solver.dynamics.wrench import com_acceleration
 from solver.signals import find_flights, preset_of, stretches
-from solver.study.pipeline import calibrate_subject, load, study_motions, track_all
+from solver.study.following import track_all
+from solver.study.motions import study_motions
 from solver.study.preparation import Prepared, prepare
+from solver.study.recordings import load
+from solver.study.subject import calibrate_subject
 from solver.study.values import Settings, TrialRecord
 
 from ..papers import ayusawa, jumper, landing

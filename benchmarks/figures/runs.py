@@ -14,9 +14,11 @@ from solver.identification.identify import IdentifyOptions, identify
 from solver.rig import Rig
 from solver.signals import preset_of
 from solver.soft_joints import SOFT
-from solver.study.pipeline import calibrate_subject, load, track_all
+from solver.study.following import track_all
 from solver.study.preparation import Prepared, prepare
+from solver.study.recordings import load
 from solver.study.softness import softened
+from solver.study.subject import calibrate_subject
 from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 

@@ -11,9 +11,11 @@ from solver.identification.comparison import AXES
 from solver.identification.equations import measured_wrench, reconstructed_wrench
 from solver.identification.result import Identification
 from solver.signals import GRAVITY, preset_of
-from solver.study.pipeline import calibrate_subject, load, track_all
+from solver.study.following import track_all
 from solver.study.preparation import Prepared, prepare
+from solver.study.recordings import load
 from solver.study.residuals import body_height
+from solver.study.subject import calibrate_subject
 from solver.study.together.rounds import Work, together
 from solver.study.together.unseen import Hidden, hidden
 from solver.threads import one_blas_thread

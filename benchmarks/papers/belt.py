@@ -26,8 +26,8 @@ from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.signals import PRESETS
-from solver.study.pipeline import calibrate_subject
 from solver.study.preparation import Prepared, prepare
+from solver.study.subject import calibrate_subject
 from solver.study.values import TrialRecord
 from solver.tracking import Attachment, track
 from solver.trial import Recording, Trial

@@ -15,7 +15,8 @@ import numpy as np
 
 from solver.identification.comparison import AXES, Comparison
 from solver.rig import Rig
-from solver.study.pipeline import identify_study, load
+from solver.study.pipeline import identify_study
+from solver.study.recordings import load
 from solver.study.values import Settings, Study
 from solver.threads import one_blas_thread
 from solver.trial import Trial

@@ -29,8 +29,10 @@ from solver.motion import Markers, rate_of
 from solver.rig import ROOT_NV, Rig
 from solver.signals import GRAVITY, filter_wrenches, lighter, preset_of, smooth_motion
 from solver.soft_joints import SOFT_LINKS
-from solver.study.pipeline import calibrate_subject, load, track_all
+from solver.study.following import track_all
 from solver.study.preparation import prepare
+from solver.study.recordings import load
+from solver.study.subject import calibrate_subject
 from solver.study.values import TrialRecord
 from solver.tracking import Tracked, TrackingOptions, attached_targets, follow, track
 from solver.tracking.kinematics import Kinematics

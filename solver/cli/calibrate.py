@@ -33,12 +33,13 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..formats.text_table import table
     from ..scene.rig import write_rig
     from ..scene.study_folder import CALIBRATION_FILE, RIG_FILE
-    from ..study import pipeline
+    from ..study.recordings import load
+    from ..study.subject import calibrate_subject
     from .words import warn
 
     person = subject(options)
-    recordings = pipeline.load(options.files, read_options(options))
-    calibration = pipeline.calibrate_subject(recordings, **person, progress=progress)
+    recordings = load(options.files, read_options(options))
+    calibration = calibrate_subject(recordings, **person, progress=progress)
     with write_folder(options.output) as folder:
         CALIBRATION.write(folder / CALIBRATION_FILE, calibration)
         write_rig(folder / RIG_FILE, calibration.rig)

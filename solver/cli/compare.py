@@ -57,7 +57,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..formats.folder import read_whole
     from ..scene.bodies import RESULT
     from ..scene.study_folder import CALIBRATION_FILE, RESULT_FILE, RIG_FILE
-    from ..study import pipeline
+    from ..study.comparing import compare_study
+    from ..study.recordings import load
     from ..study.values import Settings
     from .words import compared, warn
 
@@ -83,8 +84,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         soft=told.soft,
         plates=replace(plate_options(options), known=found_then.plates),
     )
-    recordings = pipeline.load(options.files, read_options(options))
-    found, warnings = pipeline.compare_study(recordings, body, result.parameters, result.prior, settings, progress)
+    recordings = load(options.files, read_options(options))
+    found, warnings = compare_study(recordings, body, result.parameters, result.prior, settings, progress)
     used = set(result.trials)
     found = tuple(replace(comparison, used=comparison.trial in used) for comparison in found)
     if options.output is not None:

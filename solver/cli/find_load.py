@@ -66,8 +66,9 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..identification.added_load import LoadOptions
     from ..progress import Part
     from ..report.study_folder import write_study
-    from ..study import pipeline
     from ..study.find_load import find_load
+    from ..study.recordings import load, require_rates
+    from ..study.subject import calibrate_subject
     from ..study.values import Settings
     from .words import found_load, warn
 
@@ -75,7 +76,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         body = CALIBRATION.read(options.calibration)
     person = subject(options) if body is None else None
     given = {name: getattr(options, name) for name in ("most", "margin") if getattr(options, name) is not None}
-    load = LoadOptions(candidates=tuple(options.candidates), **given)
+    searched = LoadOptions(candidates=tuple(options.candidates), **given)
     settings = Settings(
         preset=options.filter,
         bootstrap=0,
@@ -84,12 +85,12 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         standing=options.standing,
         plates=plate_options(options),
     )
-    before, after = (pipeline.load(files, read_options(options)) for files in (options.before, options.after))
-    pipeline.require_rates((*before, *after), settings)
+    before, after = (load(files, read_options(options)) for files in (options.before, options.after))
+    require_rates((*before, *after), settings)
     if person is not None:
-        body = pipeline.calibrate_subject(before, **person, progress=Part(progress, 0.0, 0.3))
+        body = calibrate_subject(before, **person, progress=Part(progress, 0.0, 0.3))
     assert body is not None
-    study = find_load(before, after, body, settings=settings, options=load, progress=Part(progress, 0.3, 0.97))
+    study = find_load(before, after, body, settings=settings, options=searched, progress=Part(progress, 0.3, 0.97))
     write_study(study, options.output)
     progress(1.0, "done")
     warn(study.warnings)

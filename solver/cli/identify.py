@@ -66,8 +66,9 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..progress import Part
     from ..report import REPORT_FILE
     from ..report.study_folder import write_study
-    from ..study import pipeline
+    from ..study.pipeline import identify_study
     from ..study.provenance import choices, common_folder, provenance_of
+    from ..study.recordings import load
     from .words import identified, warn
 
     settings = replace(settings_of(options), standing=options.standing, flight_only=options.flight_only)
@@ -75,11 +76,11 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     person, reading = None if rig is not None else subject(options), read_options(options)
     stated = {"rig": options.rig, "mass": options.mass} if person is None else person
     made_of = provenance_of(common_folder(options.files), files_read(options.files), choices(reading, settings, stated))
-    recordings = pipeline.load(options.files, reading)
+    recordings = load(options.files, reading)
     if person is None:
-        study = pipeline.identify_study(recordings, rig=rig, mass=options.mass, settings=settings, progress=part)
+        study = identify_study(recordings, rig=rig, mass=options.mass, settings=settings, progress=part)
     else:
-        study = pipeline.identify_study(recordings, **person, settings=settings, progress=part)
+        study = identify_study(recordings, **person, settings=settings, progress=part)
     progress(0.97, "writing")
     write_study(study, options.output, title=options.title, provenance=made_of)
     progress(1.0, "done")

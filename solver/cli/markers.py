@@ -48,9 +48,9 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..calibration.recognise import recognise
     from ..formats.text_table import table
     from ..scene.marker_set import placed_markers
-    from ..study import pipeline
+    from ..study.recordings import load
 
-    recordings = pipeline.load(options.files, read_options(options))
+    recordings = load(options.files, read_options(options))
     names = {name for found in recordings if found.markers is not None for name in found.markers.names}
     for marker in (*(marker for marker, _ in options.place), *options.reject):
         if marker not in names:

@@ -37,9 +37,9 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Read, send, tell."""
     from ..capture.replay import Spoiled, datagrams, replay, stream_of
     from ..capture.udp import UdpSender
-    from ..study import pipeline
+    from ..study.recordings import load
 
-    recordings = pipeline.load(options.files, read_options(options))
+    recordings = load(options.files, read_options(options))
     chosen = [r for r in recordings if options.trial in (None, r.name)]
     if len(chosen) != 1:
         names = ", ".join(recording.name for recording in recordings)

@@ -136,11 +136,13 @@ def performer(options: argparse.Namespace, progress: Progress) -> Performer:
         InvalidValue: it holds neither, or nobody says whose markers they are.
     """
     from ..calibration.calibration_file import CALIBRATION
-    from ..study import pipeline
+    from ..study.following import track_study
+    from ..study.recordings import load
+    from ..study.subject import calibrate_subject
     from ..study.values import Settings
     from ..tracking.retargeting.performer import Performer
 
-    recordings = pipeline.load([options.recording], read_options(options))
+    recordings = load([options.recording], read_options(options))
     segments = recordings[0].segments
     if segments is not None:
         return Performer.of_segments(segments, recordings[0].name)
@@ -149,8 +151,8 @@ def performer(options: argparse.Namespace, progress: Progress) -> Performer:
     if options.calibration is not None:
         body = CALIBRATION.read(options.calibration)
     else:
-        body = pipeline.calibrate_subject(recordings, **subject(options), progress=Part(progress, 0.0, 0.5))
-    study = pipeline.track_study(recordings, body, Settings(preset=options.filter), Part(progress, 0.5, 1.0))
+        body = calibrate_subject(recordings, **subject(options), progress=Part(progress, 0.0, 0.5))
+    study = track_study(recordings, body, Settings(preset=options.filter), Part(progress, 0.5, 1.0))
     motion = study.records[0].motion
     if motion is None:
         raise InvalidValue("; ".join(study.warnings) or "the recording could not be tracked")

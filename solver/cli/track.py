@@ -74,7 +74,9 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..formats.text_table import table
     from ..progress import Part
     from ..report.study_folder import write_study
-    from ..study import pipeline
+    from ..study.following import track_study
+    from ..study.recordings import load, require_rates
+    from ..study.subject import calibrate_subject
     from ..study.values import Settings
     from ..tracking.bone_mapping import MAPPING, guessed
     from .words import warn
@@ -90,8 +92,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     if body is None and options.calibration is not None:
         body = CALIBRATION.read(options.calibration)
     person = subject(options) if body is None else None
-    recordings = pipeline.load(options.files, read_options(options))
-    pipeline.require_rates(recordings, settings)
+    recordings = load(options.files, read_options(options))
+    require_rates(recordings, settings)
     segments = next((recording.segments for recording in recordings if recording.segments is not None), None)
     mapping = None if options.mapping is None else MAPPING.read(options.mapping)
     if segments is not None:
@@ -101,8 +103,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         raise InvalidValue("no recording holds segments that a mapping could turn links by")
     if body is None:
         assert person is not None
-        body = pipeline.calibrate_subject(recordings, **person, progress=Part(progress, 0.0, 0.4))
-    study = pipeline.track_study(recordings, body, settings, Part(progress, 0.4, 1.0), mapping)
+        body = calibrate_subject(recordings, **person, progress=Part(progress, 0.0, 0.4))
+    study = track_study(recordings, body, settings, Part(progress, 0.4, 1.0), mapping)
     write_study(study, options.output)
     if mapping is not None:
         print(table(("link", "segment"), list(zip(mapping.links, mapping.segments))) + "\n")

@@ -19,8 +19,9 @@ from ..report.cohort_content import Cohort, Failed, Member, member_of
 from ..report.cohort_folder import COHORT_FILE, COHORT_PAGE, COHORT_TABLE, write_cohort
 from ..report.study_folder import write_study
 from ..scene.study_folder import CONTENT_FILE, PROVENANCE_FILE, REPORT_FILE, files_of
-from ..study.pipeline import identify_study, load
+from ..study.pipeline import identify_study
 from ..study.provenance import PROVENANCE, Provenance, choices, program_now, provenance_of
+from ..study.recordings import load
 from ..study.values import Settings
 from ..trial import Recording
 from ..workers import LOKY, scheduled, shared, undivided

@@ -18,7 +18,8 @@ from ..progress import Part, Progress, silent
 from ..report.study_folder import write_study
 from ..scene.study_folder import PICTURE_FILE, REPORT_FILE, SCENE_FILE
 from ..stopping import lifeline
-from ..study.pipeline import identify_study, load
+from ..study.pipeline import identify_study
+from ..study.recordings import load
 from ..study.values import Settings, Study
 from ..threads import one_blas_thread
 from .person import HEIGHT, MASS, SEX, record_person, simulate_person

@@ -13,7 +13,8 @@ from ..progress import Part, Progress, silent
 from ..rig import Rig
 from ..signals import GRAVITY, preset_of
 from ..trial import Recording
-from .pipeline import posed, study_motions, warnings_of
+from .following import posed, warnings_of
+from .motions import study_motions
 from .plates.finding import told
 from .preparation import prepare
 from .softness import softened

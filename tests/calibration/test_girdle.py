@@ -15,7 +15,9 @@ from solver.dynamics import integrate
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import human
-from solver.study.pipeline import calibrate_subject, load, track_all
+from solver.study.following import track_all
+from solver.study.recordings import load
+from solver.study.subject import calibrate_subject
 from solver.trial import Recording
 
 STATURE, MASS = 1.76, 71.0

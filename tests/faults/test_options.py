@@ -21,7 +21,7 @@ from solver.identification.added_load import LoadOptions
 from solver.identification.identify import IdentifyOptions
 from solver.motion import Markers
 from solver.signals import FilterPreset
-from solver.study.pipeline import require_rates
+from solver.study.recordings import require_rates
 from solver.study.values import Settings
 from solver.trial import Recording
 

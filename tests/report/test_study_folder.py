@@ -20,7 +20,8 @@ from solver.report.study_folder import write_study
 from solver.scene import study_folder as names
 from solver.scene.bodies import RESULT
 from solver.scene.motion_record import MOTION
-from solver.study.pipeline import compare_study, identify_study
+from solver.study.comparing import compare_study
+from solver.study.pipeline import identify_study
 from solver.study.values import Settings, Study
 from solver.tracking import Attachment, Tracked
 

@@ -17,7 +17,7 @@ from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.signals import GRAVITY, preset_of, whitened
 from solver.study.airborne import airborne
-from solver.study.pipeline import study_motions
+from solver.study.motions import study_motions
 from solver.study.values import Poses, Settings, TrialRecord
 from solver.trial import Recording
 

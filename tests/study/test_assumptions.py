@@ -11,7 +11,9 @@ from solver.demo.laboratory import PlateNoise, record_markers, record_plates, so
 from solver.demo.person import SEX, simulate_person
 from solver.errors import InvalidValue
 from solver.motion import Markers
-from solver.study.pipeline import calibrate_subject, identify_study, track_study
+from solver.study.following import track_study
+from solver.study.pipeline import identify_study
+from solver.study.subject import calibrate_subject
 from solver.trial import Recording
 
 

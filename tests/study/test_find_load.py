@@ -10,7 +10,8 @@ from solver.cli import main
 from solver.demo.examples import simulated_robot
 from solver.scene.bodies import RESULT
 from solver.study.find_load import find_load
-from solver.study.pipeline import calibrate_subject, load
+from solver.study.recordings import load
+from solver.study.subject import calibrate_subject
 from solver.study.values import Settings, Study
 
 LINK, MASS = "right_hand", 0.4

@@ -16,9 +16,13 @@ from solver.plate_options import LAG, PlateOptions
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.signals import PRESETS, shift, smooth_motion
-from solver.study.pipeline import calibrate_subject, identify_study, load, study_motions, track_all
+from solver.study.following import track_all
+from solver.study.motions import study_motions
+from solver.study.pipeline import identify_study
 from solver.study.plates.finding import Done
 from solver.study.preparation import prepare, rough_mass
+from solver.study.recordings import load
+from solver.study.subject import calibrate_subject
 from solver.study.values import Poses, Settings, TrialRecord
 from solver.trial import Recording
 from solver.wrenches import Wrenches

@@ -19,7 +19,8 @@ from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.scene.bodies import RESULT
-from solver.study.pipeline import identify_study, load
+from solver.study.pipeline import identify_study
+from solver.study.recordings import load
 from solver.study.values import Settings
 from solver.wrenches import Wrenches
 

@@ -14,7 +14,8 @@ from solver.demo.examples import simulated_person
 from solver.demo.laboratory import write_trc
 from solver.dynamics import centroidal_momentum
 from solver.motion import Markers
-from solver.study.pipeline import calibrate_subject, track_all, track_study
+from solver.study.following import track_all, track_study
+from solver.study.subject import calibrate_subject
 from solver.study.values import Settings
 from solver.tracking import attached_targets, track
 from solver.tracking.smoothing import SmoothingOptions, smooth

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solver.identification.comparison import Comparison, Fit
-from solver.study.pipeline import unexplained
+from solver.study.unexplained import unexplained
 
 
 def comparison(ratio: float, *, used: bool = False) -> Comparison:

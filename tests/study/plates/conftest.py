@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from solver.rig import Rig
-from solver.study.pipeline import calibrate_subject, load, track_all
+from solver.study.following import track_all
+from solver.study.recordings import load
+from solver.study.subject import calibrate_subject
 from solver.study.values import TrialRecord
 
 

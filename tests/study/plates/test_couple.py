@@ -13,12 +13,14 @@ from solver.plate_options import COUPLE, KnownLayout, KnownPlates, PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of
 from solver.signals.pooled import jackknifed
+from solver.study.following import track_all
 from solver.study.joint_motion import poses_of
-from solver.study.pipeline import calibrate_subject, load, track_all
 from solver.study.plates.correction import PlateCorrection
 from solver.study.plates.finding import Done, Finding
 from solver.study.plates.known import known_plates
 from solver.study.preparation import Prepared, prepare
+from solver.study.recordings import load
+from solver.study.subject import calibrate_subject
 from solver.study.values import TrialRecord
 from solver.wrenches import Wrenches
 

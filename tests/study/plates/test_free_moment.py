@@ -14,10 +14,12 @@ from solver.errors import UnknownName
 from solver.plate_options import AS_IS, FREE_MOMENTS, IGNORE, REVERSED, PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of
+from solver.study.following import track_all
 from solver.study.joint_motion import poses_of
-from solver.study.pipeline import calibrate_subject, load, track_all
 from solver.study.plates.finding import Done, Finding
 from solver.study.preparation import Prepared, prepare
+from solver.study.recordings import load
+from solver.study.subject import calibrate_subject
 from solver.study.values import TrialRecord
 from solver.wrenches import Wrenches
 

@@ -20,8 +20,8 @@ from solver.plate_options import (
 )
 from solver.rig import Rig
 from solver.signals import preset_of
+from solver.study.comparing import compare_study
 from solver.study.joint_motion import poses_of
-from solver.study.pipeline import compare_study
 from solver.study.plates.correction import PlateCorrection
 from solver.study.plates.finding import Done
 from solver.study.plates.known import known_plates

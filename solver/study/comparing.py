@@ -1,0 +1,86 @@
+"""How well what was identified explains further trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..calibration.calibrated import Calibration
+from ..errors import InvalidValue
+from ..identification.comparison import Comparison, compare
+from ..identification.trust import Trust
+from ..inertials import InertialParameters
+from ..progress import Part, Progress, silent
+from ..rig import Rig
+from ..signals import preset_of
+from ..trial import Recording
+from .following import posed, warnings_of
+from .motions import base_of
+from .plates.finding import told
+from .preparation import prepare
+from .recordings import require_rates
+from .softness import softened
+from .together.leading import led
+from .values import Settings
+
+
+def compare_study(
+    recordings: Sequence[Recording],
+    body: Calibration | Rig,
+    identified: InertialParameters,
+    prior: InertialParameters,
+    settings: Settings | None = None,
+    progress: Progress = silent,
+) -> tuple[tuple[Comparison, ...], tuple[str, ...]]:
+    """How well identified parameters explain further trials, beside the prior; and warnings.
+
+    Args:
+        recordings: see `track_study`.
+        body: the calibrated person, or the rig.
+        identified, prior: parameters to compare, of the rig's links.
+        settings: as the identification had them: filter, base link, standing patch; what it believes and found of its
+            plates.
+        progress: receives progress.
+
+    Raises:
+        InvalidValue: no trial has motion, forces and a frame that counts.
+
+    Example:
+        >>> import solver
+        >>> robot = solver.simulated_robot()
+        >>> found, warnings = solver.compare_study(robot.recordings, robot.rig, robot.truth, robot.rig.prior)
+        >>> bool((found[0].ratio < 1.0).all())  # RMSE of the truth over RMSE of the prior, per axis
+        True
+    """
+    settings = Settings() if settings is None else settings
+    require_rates(recordings, settings)
+    rig, records = posed(recordings, body, settings, Part(progress, 0.0, 0.9))
+    rig, base = rig.with_prior(prior), base_of(rig, settings)
+    moved = [record for record in records if record.poses is not None]
+    if settings.lead is not None and isinstance(body, Calibration):
+        moved = list(led(body, moved, np.array(settings.lead), preset_of(settings.preset)))
+    prepared = prepare(
+        rig,
+        softened(rig, moved, settings.soft),
+        preset_of(settings.preset),
+        stated_mass=prior.total_mass,
+        plates=settings.plates,
+    )
+    believed = _trust(settings)
+    found = tuple(
+        compare(rig, record.trial, identified, prior, base=base, believed=believed)
+        for record in prepared.records
+        if record.trial is not None and record.trial.counted.any()
+    )
+    if not found:
+        raise InvalidValue("no trial has motion, forces and a frame that counts")
+    calibration = body if isinstance(body, Calibration) else None
+    return found, (*warnings_of(records, calibration), *told(prepared.findings), *prepared.warnings)
+
+
+def _trust(settings: Settings) -> Trust | None:
+    if settings.believed is None or settings.bands is None:
+        return None
+    shares = None if settings.shares is None else np.array(settings.shares)
+    return Trust(np.array(settings.bands), np.array(settings.believed), shares)

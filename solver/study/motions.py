@@ -1,0 +1,146 @@
+"""From motions that are known to a study: prepared, identified, and what was taken for granted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..errors import InvalidValue
+from ..identification.identify import IdentifyOptions, identify
+from ..identification.result import Identification
+from ..progress import Part, Progress, silent
+from ..rig import Rig
+from ..signals import preset_of
+from .airborne import identify_flights
+from .clock import Clock
+from .plates.finding import told
+from .preparation import Prepared, prepare
+from .softness import softened
+from .unexplained import unexplained
+from .values import Settings, Study, TrialRecord
+
+
+def study_motions(
+    rig: Rig,
+    records: Sequence[TrialRecord],
+    *,
+    stated_mass: float | None = None,
+    settings: Settings | None = None,
+    progress: Progress = silent,
+) -> Study:
+    """From trials whose motion is known (tracked, or given) to a study; without forces, one without a result.
+
+    Args:
+        rig: of the person or robot.
+        records: see `preparation.prepare`.
+        stated_mass: [kg]
+        settings: every choice of method.
+        progress: receives progress.
+
+    Raises:
+        InvalidValue: no frame counts in any trial.
+
+    Example:
+        >>> import numpy as np, solver
+        >>> robot = solver.simulated_robot()
+        >>> poses = solver.poses_of(robot.rig, robot.recordings[0].joints)
+        >>> record = solver.TrialRecord(robot.recordings[0], given=poses)
+        >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
+        >>> solver.study_motions(robot.rig, [record], settings=quick).identification.trials
+        ('dance',)
+    """
+    settings = Settings() if settings is None else settings
+    clock = Clock()
+    with clock.measured("preparation"):
+        progress(0.0, "filters, windows, body mass, time lag")
+        prepared = prepared_of(rig, records, settings, stated_mass)
+    warnings = [*told(prepared.findings), *prepared.warnings]
+    result, flights = None, None
+    if settings.flight_only:
+        with clock.measured("identification"):
+            options = replace(options_of(prepared, settings), total_mass=_scale(prepared, stated_mass))
+            result, flights = identify_flights(prepared, options, settings.preset, Part(progress, 0.2, 1.0))
+        warnings += flights.warnings
+    elif any(record.trial is not None for record in prepared.records):
+        with clock.measured("identification"):
+            result = _identified(prepared, settings, Part(progress, 0.2, 1.0))
+        unused = [r.name for r in prepared.records if r.trial is not None and r.name not in result.trials]
+        warnings += [f"{name}: no frame counts, left out of the identification" for name in unused]
+        warnings += unexplained(result.comparisons)
+    return Study(
+        rig=prepared.rig,
+        settings=settings,
+        records=prepared.records,
+        mass=prepared.mass,
+        identification=result,
+        lag=prepared.lag,
+        warnings=tuple(warnings),
+        seconds=clock.seconds,
+        assumed=_assumed(prepared, settings) if result is not None else (),
+        findings=prepared.findings,
+        flights=flights,
+    )
+
+
+def prepared_of(rig: Rig, records: Sequence[TrialRecord], settings: Settings, stated_mass: float | None) -> Prepared:
+    return prepare(
+        rig,
+        softened(rig, records, settings.soft),
+        preset_of(settings.preset),
+        stated_mass=stated_mass,
+        synchronise=settings.synchronise,
+        plates=settings.plates,
+    )
+
+
+def _assumed(prepared: Prepared, settings: Settings) -> tuple[str, ...]:
+    """What an identification took for granted where the settings leave the choice open."""
+    person = prepared.rig.provenance.get("kind") == "human"
+    told = []
+    if settings.base is None:
+        told.append(f"base link {base_of(prepared.rig, settings)}: the rig's choice, none was stated")
+    if settings.symmetric is None and settings.method == "consistent":
+        alike = "held alike, as of a healthy person" if person else "not held alike, as of a robot"
+        told.append(f"left and right were {alike}: nothing was stated")
+    if settings.standing is not None and any(r.given for r in prepared.records):
+        told.append(f"{settings.standing} was taken to stand still where no pose of the root was recorded")
+    if prepared.mass is not None:
+        told.append(f"the masses sum to the {prepared.mass.mass:.2f} kg that the plates weigh")
+    return tuple(told)
+
+
+def base_of(rig: Rig, settings: Settings) -> str:
+    return settings.base or str(rig.provenance.get("base_link", rig.links[0]))
+
+
+def options_of(prepared: Prepared, settings: Settings) -> IdentifyOptions:
+    return IdentifyOptions(
+        method=settings.method,
+        base=base_of(prepared.rig, settings),
+        total_mass=prepared.mass.mass if prepared.mass is not None else None,
+        symmetric=settings.symmetric,
+        held=prepared.rig.unshown if settings.hold_unshown else (),
+        bootstrap=settings.bootstrap,
+        cross_validate=settings.cross_validate,
+        seed=settings.seed,
+        jobs=settings.jobs,
+    )
+
+
+def _identified(prepared: Prepared, settings: Settings, progress: Progress) -> Identification:
+    trials = [record.trial for record in prepared.records if record.trial is not None]
+    flights = {r.name: r.windows.flight & r.trial.counted for r in prepared.records if r.windows and r.trial}
+    return identify(prepared.rig, trials, options_of(prepared, settings), flights=flights, progress=progress)
+
+
+def _scale(prepared: Prepared, stated: float | None) -> float:
+    """Total mass [kg] of a body that is identified from flight alone.
+
+    Raises:
+        InvalidValue: nothing tells it.
+    """
+    if prepared.mass is not None:
+        return prepared.mass.mass
+    if stated is None:
+        raise InvalidValue("flight alone tells masses only up to a common factor: state the body's mass")
+    return stated

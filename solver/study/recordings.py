@@ -1,0 +1,63 @@
+"""Recordings of a study: read, and refused early where the work could not begin or would end in vain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..errors import InvalidValue, UnknownLink
+from ..formats.recording import ReadOptions, find_recordings
+from ..signals import preset_of, require_rate
+from ..trial import Recording
+from .values import Settings
+
+
+def load(paths: Sequence[str | Path], options: ReadOptions | None = None) -> tuple[Recording, ...]:
+    """Trials in files and folders.
+
+    Raises:
+        InputError: see `io.recording.find_recordings`.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import solver
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> solver.simulated_robot().write(folder)  # a table of joint coordinates and one of wrenches
+        >>> solver.load([folder])
+        (Recording 'dance'; 0 warnings
+          30 joint coordinates, with the root's pose: 0.00 to 5.99 s at 100 Hz, 600 frames
+          Wrenches of right_sole, left_sole: 0.00 to 5.99 s at 100 Hz, 600 frames,)
+    """
+    return find_recordings(paths, ReadOptions() if options is None else options)
+
+
+def require_rates(recordings: Sequence[Recording], settings: Settings) -> None:
+    """Refuse recordings of too few samples a second for the filter, before hours of work.
+
+    Raises:
+        InvalidValue: one of them.
+    """
+    for recording in recordings:
+        for part in (recording.markers, recording.joints, recording.segments, recording.wrenches):
+            try:
+                if part is not None and len(part) > 1:
+                    require_rate(preset_of(settings.preset), part.rate)
+            except InvalidValue as error:
+                raise InvalidValue(f"{recording.name}: {error}") from None
+
+
+def require_base(links: Sequence[str], settings: Settings) -> None:
+    if settings.base is not None and settings.base not in links:
+        raise UnknownLink(settings.base, links)
+
+
+def require_markers(recordings: Sequence[Recording]) -> None:
+    """Say what is missing where there are joint coordinates without a rig.
+
+    Raises:
+        InvalidValue: no trial has markers, some have joint coordinates.
+    """
+    jointed = [recording.name for recording in recordings if recording.joints is not None]
+    if jointed and not any(recording.markers is not None for recording in recordings):
+        raise InvalidValue(f"{', '.join(jointed)}: joint coordinates mean nothing without their rig: name it")

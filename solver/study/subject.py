@@ -1,0 +1,81 @@
+"""A person's calibrated rig, from what was recorded and what is stated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..calibration import calibrate
+from ..calibration.calibrated import Calibration
+from ..calibration.subject import SubjectData
+from ..errors import InvalidValue, UnknownName
+from ..progress import Progress, silent
+from ..trial import Recording
+from .preparation import first_mass
+
+FALLBACK_MASS = 70.0
+"""[kg] With neither a stated mass nor plates only the prior's inertias depend on it, and they do not move markers."""
+
+
+def calibrate_subject(  # noqa: PLR0913 what a user types of a person, word by word
+    recordings: Sequence[Recording],
+    *,
+    sex: str,
+    height: float | None = None,
+    mass: float | None = None,
+    trunk: str = "one",
+    shoulders: str = "fixed",
+    marker_set: str | Path | None = None,
+    static: Sequence[str] = (),
+    progress: Progress = silent,
+) -> Calibration:
+    """A person's rig from all trials with markers, or from the named ones only.
+
+    Args:
+        recordings: static trial and others.
+        sex: ``"male"`` or ``"female"``: the segment tables that the prior is made of differ by it.
+        height: [m]; None estimates it from the markers.
+        mass: [kg]; None reads it roughly off the plates.
+        trunk: ``"one"`` (pelvis and torso) or ``"three"`` (pelvis, abdomen and thorax).
+        shoulders: ``"fixed"`` (upper arms on the torso) or ``"girdle"`` (on clavicle and scapula).
+        marker_set: name or file; None finds out.
+        static: names of the only trials to calibrate with; all by default.
+        progress: receives progress.
+
+    Raises:
+        InvalidValue: no trial has markers.
+        UnknownName: ``static`` names a trial that was not given.
+
+    Example:
+        >>> import solver
+        >>> person = solver.simulated_person()
+        >>> found = solver.calibrate_subject(person.recordings, sex="male", mass=71.0, static=("static",))
+        >>> 1.70 < found.height < 1.82  # m; estimated, as `found.assumed` says: he is 1.76 m
+        True
+    """
+    SubjectData(FALLBACK_MASS if mass is None else mass, sex, height, trunk, shoulders)
+    names = [recording.name for recording in recordings]
+    for name in static:
+        if name not in names:
+            raise UnknownName(name, names)
+    chosen = [r for r in recordings if r.markers is not None and (not static or r.name in static)]
+    if not chosen:
+        raise InvalidValue("a subject cannot be calibrated without a trial that has markers")
+    weighed = first_mass(recordings) if mass is None else mass
+    guess = FALLBACK_MASS if weighed is None else weighed
+    found = calibrate(
+        chosen,
+        mass=guess,
+        sex=sex,
+        height=height,
+        trunk=trunk,
+        shoulders=shoulders,
+        marker_set=marker_set,
+        progress=progress,
+    )
+    if mass is not None:
+        return found
+    source = "a guess, for want of plates" if weighed is None else "read off the plates"
+    told = f"calibrated with {guess:.1f} kg: none was stated, this is {source} (markers hardly feel it)"
+    return replace(found, assumed=(*found.assumed, told))
