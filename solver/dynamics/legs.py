@@ -7,26 +7,20 @@ velocity or acceleration whatever the pelvis does: (17) holds to rounding and si
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from ..errors import InvalidValue
 from ..rig import ROOT_NV, Rig
-from ..so3 import Exponential, cross, log, vee
-from .hinges import UPRIGHT, applied, composed, turned
-from .kinematics import product
+from ..so3 import Exponential, log, vee
+from .foot_poses import Pose, Rates, seen_from_root
+from .knees import bent
+from .leg_chain import Chain
 
 CONVERGED = 1e-12
 """[m, rad] error at which a leg counts as solved."""
 ITERATIONS = 12
-KNEE = 0.2
-"""[rad, m] bend of the knee from which a leg's mobility is judged, and Newton's first guess."""
-BEND = 0.5
-"""[rad, m] by which the knee is turned to see which way brings the foot nearer to the hip."""
-EVEN = 0.05
-"""Share by which two ways of bending must differ in what they shorten the leg."""
 MOBILE = 0.9
 """Six joints serve a planted foot when they are this share as mobile as the six of the chain that are most so."""
 IMMOBILE = 1e-6
@@ -44,38 +38,8 @@ ATTEMPTS = 40
 DAMPING = 1e-4
 CLOSE = 1e-13
 """Error at which a leg is met already, or as near as it comes."""
-LEG_JOINTS = ("revolute", "continuous", "universal", "spherical", "prismatic")
 SIDES = ("right", "left")
 """Order of the feet in the coordinates of a dance."""
-
-Rates = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Values (N, n) with first and second derivative."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pose:
-    """A rigid body's motion seen from another: frames first, axes of the observer.
-
-    Attributes:
-        rotation: (N, 3, 3) body axes to the observer's.
-        position: (N, 3) [m].
-        velocity: (N, 6) linear of the origin, then angular.
-        acceleration: (N, 6) second derivative of the position, then derivative of the angular velocity.
-    """
-
-    rotation: np.ndarray
-    position: np.ndarray
-    velocity: np.ndarray
-    acceleration: np.ndarray
-
-
-@dataclass(frozen=True, slots=True)
-class _Hinge:
-    rotation: np.ndarray  # (3, 3) placement in the parent
-    offset: np.ndarray  # (3,)
-    axes: np.ndarray  # (k, 3): one per turn or slide, or empty for a spherical joint
-    columns: np.ndarray  # places in the chain's coordinates
-    slides: bool  # along its axis, instead of turning about it
 
 
 class Leg:
@@ -102,11 +66,11 @@ class Leg:
                 f"{rig.links[0]!r} and {self.link!r}; a planted foot needs {FOOT}: "
                 "motions of this rig can be checked, tracked and identified, but none is designed or repaired for it"
             )
-        self._hinges = _hinges(rig, path)
+        self.chain = Chain(rig, path)
         self.lower, self.upper = rig.limits.lower[self.columns], rig.limits.upper[self.columns]
-        self.bent = self._bent(rig.forward)
+        self.bent = bent(self.chain, self.lower, self.upper, rig.forward)
         own, self._mobility = self._mobile()
-        if self._mobility <= IMMOBILE * self._length() ** 3:
+        if self._mobility <= IMMOBILE * self.chain.length**3:
             raise InvalidValue(
                 f"the joints of the {side} leg of rig {rig.name!r} cannot move {self.link!r} in all six directions: a "
                 "planted foot would tie the root"
@@ -171,13 +135,9 @@ class Leg:
         first = int(np.argmax(sizes >= MOBILE * sizes.max()))
         return choices[first], float(sizes[first])
 
-    def _length(self) -> float:
-        """[m] of the chain, from joint to joint."""
-        return float(sum(np.linalg.norm(hinge.offset) for hinge in self._hinges[1:]))
-
     def forward(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Foot rotation (N, 3, 3), position (N, 3) and Jacobian (N, 6, n) by coordinates x (N, n), root axes."""
-        placed = self._placed(x)
+        placed = self.chain.placed(x)
         return placed.turn.transpose(2, 0, 1), placed.place.T, placed.jacobian()
 
     def solve(self, rotation: np.ndarray, position: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -244,175 +204,22 @@ class Leg:
         turn, place, _ = self.forward(x)
         return np.concatenate([position - place, vee(rotation @ turn.swapaxes(1, 2))], axis=1)
 
-    def _bent(self, forward: np.ndarray) -> np.ndarray:
-        """Coordinates (n,) with the knee slightly bent: the joint with a long limb to either side.
-
-        It bends the way that brings the foot nearer to the hip; where both ways do, the way its range is wider; in a
-        range that does not tell, the foot backwards.
-
-        Args:
-            forward: (3,) where the rig faces, root axes.
-        """
-        rest = np.clip(0.0, self.lower, self.upper)
-        knee = self._knee(rest)
-        trials = np.tile(rest, (3, 1))
-        trials[1:, knee] = np.clip(rest[knee] + np.array([-BEND, BEND]), self.lower[knee], self.upper[knee])
-        origins = self._placed(trials).origins
-        ways = (origins[-1] - origins[0]).T
-        nearer = np.linalg.norm(ways[0]) - np.linalg.norm(ways[1:], axis=1)
-        room = np.abs(np.array([self.lower[knee], self.upper[knee]]) - rest[knee])
-        if room.min() < KNEE <= room.max():
-            way = int(np.argmax(room))
-        elif np.abs(np.subtract(*nearer)) > EVEN * np.abs(nearer).max():
-            way = int(np.argmax(nearer))
-        elif room[0] != room[1]:
-            way = int(np.argmax(room))
-        else:
-            way = int(np.argmin((ways[1:] - ways[0]) @ forward))
-        rest[knee] = np.clip(rest[knee] + (-KNEE, KNEE)[way], self.lower[knee], self.upper[knee])
-        return rest
-
-    def _knee(self, rest: np.ndarray) -> int:
-        """The joint farthest from both the leg's first and its last joint, as its axis sees them; or a telescope."""
-        placed = self._placed(rest[None])
-        origins, axes = placed.origins[:, :, 0], placed.axes[:, :, 0]
-        levers = [np.linalg.norm(np.cross(end - origins, axes), axis=1) for end in (origins[0], origins[-1])]
-        whole = origins[-1] - origins[0]
-        along = 0.5 * np.abs(axes @ whole)  # a slide shortens the leg by as much as it lies along it
-        return int(np.argmax(np.where(placed.slides, along, np.minimum(*levers))))
-
     def rates(self, x: np.ndarray, dx: np.ndarray, ddx: np.ndarray, foot: Pose) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives (N, n) of solved coordinates; dx, ddx (N, n) give those of the coordinates kept free.
 
         A stretched leg, whose joints would have to race, follows its foot only as far as they need not.
         """
-        placed = self._placed(x)
+        placed = self.chain.placed(x)
         jacobian = placed.jacobian()
         damping = DAMPED * np.clip(1.0 - self._regularity(jacobian) / RACING, 0.0, 1.0) ** 2
         dx, ddx = dx.copy(), ddx.copy()
         own, kept = jacobian[:, :, self._own], jacobian[:, :, self._kept]
         # frames n, components i of the foot's velocity, kept coordinates j
         dx[:, self._own] = _solve(own, foot.velocity - np.einsum("nij,nj->ni", kept, dx[:, self._kept]), damping)
-        bias = self._bias(placed, dx)
+        bias = self.chain.bias(placed, dx)
         wanted = foot.acceleration - bias - np.einsum("nij,nj->ni", kept, ddx[:, self._kept])
         ddx[:, self._own] = _solve(own, wanted, damping)
         return dx, ddx
-
-    def _placed(self, x: np.ndarray) -> _Placed:
-        """The chain at coordinates x (N, n), root axes."""
-        count = len(x)
-        turn, place = UPRIGHT[:, :, None], np.zeros((3, 1))
-        origins, axes = np.empty((2, len(self.columns), 3, count))
-        turns: list[np.ndarray] = []
-        exponentials: list[Exponential | None] = []
-        for hinge in self._hinges:
-            place = place + applied(turn, hinge.offset)
-            turn = composed(turn, hinge.rotation)
-            origins[hinge.columns] = place
-            if hinge.slides:
-                axes[hinge.columns] = applied(turn, hinge.axes[0])
-                place = place + axes[hinge.columns[0]] * x[:, hinge.columns[0]]
-                exponentials.append(None)
-            elif len(hinge.axes):
-                for axis, column in zip(hinge.axes, hinge.columns):
-                    axes[column] = applied(turn, axis)
-                    turn = turned(turn, axis, x[:, column])
-                exponentials.append(None)
-            else:
-                exponential = Exponential(x[:, hinge.columns])
-                turn = product(turn, exponential.matrix.transpose(1, 2, 0))
-                axes[hinge.columns] = product(turn, exponential.right_jacobian.transpose(1, 2, 0)).swapaxes(0, 1)
-                exponentials.append(exponential)
-            turns.append(turn)
-        slides = np.concatenate([np.full(len(hinge.columns), hinge.slides) for hinge in self._hinges])
-        return _Placed(turn, place, origins, axes, turns, exponentials, slides)
-
-    def _bias(self, placed: _Placed, dx: np.ndarray) -> np.ndarray:
-        """(N, 6) the foot's acceleration at zero ddx."""
-        count = len(dx)
-        spin, spin_rate, speed_rate = np.zeros((3, 3, count))
-        before = np.zeros((3, count))
-        for hinge, turn, exponential in zip(self._hinges, placed.turns, placed.exponentials):
-            lever = placed.origins[hinge.columns[0]] - before
-            before = placed.origins[hinge.columns[0]]
-            speed_rate = speed_rate + cross(spin_rate, lever) + cross(spin, cross(spin, lever))
-            if hinge.slides:  # its own way is part of the next lever; its speed, seen from a turning link, is not
-                speed_rate = speed_rate + 2.0 * cross(spin, placed.axes[hinge.columns[0]] * dx[:, hinge.columns[0]])
-                continue
-            if exponential is None:
-                for column in hinge.columns:
-                    own = placed.axes[column] * dx[:, column]
-                    spin_rate = spin_rate + cross(spin, own)
-                    spin = spin + own
-                continue
-            omega, alpha = exponential.rates(dx[:, hinge.columns])
-            own = product(turn, omega.T[:, None])[:, 0]
-            spin_rate = spin_rate + product(turn, alpha.T[:, None])[:, 0] + cross(spin, own)
-            spin = spin + own
-        lever = placed.place - before
-        speed_rate = speed_rate + cross(spin_rate, lever) + cross(spin, cross(spin, lever))
-        return np.concatenate([speed_rate, spin_rate]).T
-
-
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """A leg's chain in N frames, frames last, root axes.
-
-    Attributes:
-        turn, place: (3, 3, N), (3, N) of the foot.
-        origins, axes: (n, 3, N) of each coordinate's turn, or slide.
-        turns: (3, 3, N) after each joint.
-        exponentials: of each spherical joint's rotation vectors; None where a joint turns about fixed axes.
-        slides: (n,) True for coordinates along which the leg grows.
-    """
-
-    turn: np.ndarray
-    place: np.ndarray
-    origins: np.ndarray
-    axes: np.ndarray
-    turns: list[np.ndarray]
-    exponentials: list[Exponential | None]
-    slides: np.ndarray
-
-    def jacobian(self) -> np.ndarray:
-        """(N, 6, n) of the foot."""
-        axes = self.axes.swapaxes(0, 1)
-        linear = cross(axes, self.place[:, None] - self.origins.swapaxes(0, 1))
-        if not self.slides.any():
-            return np.concatenate([linear, axes]).transpose(2, 0, 1)
-        slides = self.slides[None, :, None]
-        return np.concatenate([np.where(slides, axes, linear), np.where(slides, 0.0, axes)]).transpose(2, 0, 1)
-
-
-def seen_from_root(roots: Rates, feet: Rates) -> Pose:
-    """Motion of a foot seen from the root, both given as position and rotation vector (N, 6) with derivatives."""
-    (root, dr, ddr), (foot, df, ddf) = roots, feet
-    own, foots = Exponential(root[:, 3:]), Exponential(foot[:, 3:])
-    omega, alpha = own.rates(dr[:, 3:], ddr[:, 3:])
-    foot_omega, foot_alpha = foots.rates(df[:, 3:], ddf[:, 3:])
-    back = own.matrix.swapaxes(1, 2)
-    turn = back @ foots.matrix
-
-    def local(vectors: np.ndarray) -> np.ndarray:
-        return np.einsum("nij,nj->ni", back, vectors)  # n frames, i axes of the root, j axes of the world
-
-    def crossed(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        return cross(left.T, right.T).T
-
-    position = local(foot[:, :3] - root[:, :3])
-    drift = local(df[:, :3] - dr[:, :3])
-    velocity = drift - crossed(omega, position)
-    acceleration = (
-        local(ddf[:, :3] - ddr[:, :3]) - crossed(omega, drift) - crossed(alpha, position) - crossed(omega, velocity)
-    )
-    spin = np.einsum("nij,nj->ni", turn, foot_omega)  # n frames, i axes of the root, j axes of the foot
-    spin_rate = np.einsum("nij,nj->ni", turn, foot_alpha) - crossed(omega, spin) - alpha
-    return Pose(
-        turn,
-        position,
-        np.concatenate([velocity, spin - omega], axis=1),
-        np.concatenate([acceleration, spin_rate], axis=1),
-    )
 
 
 def legs(rig: Rig) -> tuple[Leg, Leg]:
@@ -422,19 +229,6 @@ def legs(rig: Rig) -> tuple[Leg, Leg]:
         InvalidValue: no soles, or a leg whose joints cannot move its foot in all six directions.
     """
     return Leg(rig, "right"), Leg(rig, "left")
-
-
-def _hinges(rig: Rig, links: list[int]) -> list[_Hinge]:
-    result, first = [], 0
-    for link in links:
-        joint = rig.joints[link]
-        if joint.kind not in LEG_JOINTS:
-            known = ", ".join(LEG_JOINTS)
-            raise InvalidValue(f"joint {joint.name!r} of a leg is {joint.kind}: legs are made of {known} joints")
-        columns = np.arange(first, first + joint.nv)
-        first += joint.nv
-        result.append(_Hinge(joint.rotation, joint.position, joint.axes, columns, joint.kind == "prismatic"))
-    return result
 
 
 def _solve(matrix: np.ndarray, right: np.ndarray, damping: np.ndarray | None = None) -> np.ndarray:

@@ -21,7 +21,7 @@ from .. import qp
 from ..check_options import CheckOptions
 from ..contacts.schedule import Phase, Schedule
 from ..contacts.support import SupportPolygon, support_polygon
-from ..dynamics.legs import seen_from_root
+from ..dynamics.foot_poses import seen_from_root
 from ..dynamics.mechanics import Mechanics
 from ..rig import GRAVITY, ROOT_NV, Rig
 from .curve import DEGREE, FlatCurve, sample_times

@@ -16,7 +16,8 @@ from scipy.interpolate import BSpline, PPoly, make_interp_spline
 from ..contacts.schedule import SAME_TIME, Anchor, Schedule
 from ..coordinates import to_manifold
 from ..dynamics import Workspace
-from ..dynamics.legs import FOOT, Leg, Rates, legs
+from ..dynamics.foot_poses import Rates
+from ..dynamics.legs import FOOT, Leg, legs
 from ..motion import Motion
 from ..rig import ROOT_NV, Rig
 from ..so3 import log, nearest_turn, unwrapped

@@ -1,0 +1,55 @@
+"""Which joint of a leg is its knee, and which way it bends: by geometry, whatever the joints' order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .leg_chain import Chain
+
+KNEE = 0.2
+"""[rad, m] bend of the knee from which a leg's mobility is judged, and Newton's first guess."""
+BEND = 0.5
+"""[rad, m] by which the knee is turned to see which way brings the foot nearer to the hip."""
+EVEN = 0.05
+"""Share by which two ways of bending must differ in what they shorten the leg."""
+
+
+def bent(chain: Chain, lower: np.ndarray, upper: np.ndarray, forward: np.ndarray) -> np.ndarray:
+    """Coordinates (n,) with the knee slightly bent: the joint with a long limb to either side.
+
+    It bends the way that brings the foot nearer to the hip; where both ways do, the way its range is wider; in a
+    range that does not tell, the foot backwards.
+
+    Args:
+        chain: of n joint coordinates.
+        lower, upper: (n,) their limits.
+        forward: (3,) where the rig faces, root axes.
+    """
+    rest = np.clip(0.0, lower, upper)
+    knee = _knee(chain, rest)
+    trials = np.tile(rest, (3, 1))
+    trials[1:, knee] = np.clip(rest[knee] + np.array([-BEND, BEND]), lower[knee], upper[knee])
+    origins = chain.placed(trials).origins
+    ways = (origins[-1] - origins[0]).T
+    nearer = np.linalg.norm(ways[0]) - np.linalg.norm(ways[1:], axis=1)
+    room = np.abs(np.array([lower[knee], upper[knee]]) - rest[knee])
+    if room.min() < KNEE <= room.max():
+        way = int(np.argmax(room))
+    elif np.abs(np.subtract(*nearer)) > EVEN * np.abs(nearer).max():
+        way = int(np.argmax(nearer))
+    elif room[0] != room[1]:
+        way = int(np.argmax(room))
+    else:
+        way = int(np.argmin((ways[1:] - ways[0]) @ forward))
+    rest[knee] = np.clip(rest[knee] + (-KNEE, KNEE)[way], lower[knee], upper[knee])
+    return rest
+
+
+def _knee(chain: Chain, rest: np.ndarray) -> int:
+    """The joint farthest from both the leg's first and its last joint, as its axis sees them; or a telescope."""
+    placed = chain.placed(rest[None])
+    origins, axes = placed.origins[:, :, 0], placed.axes[:, :, 0]
+    levers = [np.linalg.norm(np.cross(end - origins, axes), axis=1) for end in (origins[0], origins[-1])]
+    whole = origins[-1] - origins[0]
+    along = 0.5 * np.abs(axes @ whole)  # a slide shortens the leg by as much as it lies along it
+    return int(np.argmax(np.where(placed.slides, along, np.minimum(*levers))))
