@@ -154,7 +154,7 @@ def _all_pushed(
         return given
     best, least, found, now = given, _severity(before), given, before
     for _ in range(ROUNDS):
-        found, around = _pushed(overlaps, found, now, com)
+        found, around = pushed_around(overlaps, found, now, com)
         now = overlaps.found(found.poses, -OVERLAP, around)
         if _severity(now) < least:
             best, least = found, _severity(now)
@@ -193,10 +193,17 @@ def _wanted(
     return Wanted(turns, given.footing.positions[:, frames].swapaxes(0, 1), base, com)
 
 
-def _pushed(
+def pushed_around(
     overlaps: Overlaps, found: Retargeted, deep: Touches, com: np.ndarray | None
 ) -> tuple[Retargeted, np.ndarray]:
-    """Frames around overlaps posed near themselves with links pushed apart, smoothly; and which frames those are."""
+    """Frames around overlaps posed near themselves with links pushed apart, smoothly; and which frames those are.
+
+    Args:
+        overlaps: what is measured with.
+        found: the motion.
+        deep: where links overlap.
+        com: (N, 2) [m] where the centre of mass stays; None where it is not led.
+    """
     times, posing = found.motion.times, overlaps.posing
     step = float(np.median(np.diff(times)))
     mask = np.zeros(len(times), bool)
@@ -211,9 +218,12 @@ def _pushed(
     change = np.zeros((len(times), poses.y.shape[1]))
     change[around] = near.y - poses.y
     change[around, 3:ROOT_NV] = log(near.turn @ poses.turn.swapaxes(1, 2))
+    # pairs that are merely near are pushed up to the last frame around: that fades, or poses jump where it ends
+    fading = maximum_filter1d(mask.astype(float), 2 * int(np.ceil(AROUND / step)) + 1, mode="nearest")
     for _ in range(3):
         change = uniform_filter1d(change, width, axis=0, mode="nearest")
-    change = MORE * change[around]
+        fading = uniform_filter1d(fading, width, mode="nearest")
+    change = MORE * (fading[:, None] * change)[around]
     path = Poses(exp(change[:, 3:ROOT_NV]) @ poses.turn, poses.y + change)
     path.y[:, 3:ROOT_NV] = 0.0
     path = Poses(path.turn, np.clip(path.y, posing.lower, posing.upper))

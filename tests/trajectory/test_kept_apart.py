@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -17,7 +18,7 @@ from solver.so3 import quaternion_exp
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import retargeted
 from solver.tracking.retargeting.retargeted import Retargeted, RetargetOptions
-from solver.trajectory.kept_apart import OVERLAP, Overlaps, kept_apart, links_apart
+from solver.trajectory.kept_apart import OVERLAP, Overlaps, kept_apart, links_apart, pushed_around
 from tests.tracking.test_retargeting import DEEP, FAST, RATE, corners, person, squat
 
 OPTIONS = RetargetOptions()
@@ -66,6 +67,23 @@ def test_what_overlaps_is_pushed_apart() -> None:
         assert speed[found.footing.stands[number]].max() < FAST
     rough, smooth = (np.abs(np.diff(m.motion.q[:, 7:], 2, axis=0)).max() * RATE**2 for m in (given, found))
     assert smooth < 2.0 * rough + 10.0
+
+
+def test_poses_do_not_jump_where_the_pushed_part_ends() -> None:
+    """Links near each other far beyond the overlap: pushes fade towards the last frames that are posed again."""
+    given = inside()
+    overlaps = Overlaps(given, CHECKS)
+    found = overlaps.found(given.poses, -OVERLAP)
+    first = found.frames == found.frames.min()
+    names = ("frames", "pairs", "distances", "points", "normals")
+    one = replace(found, **{name: getattr(found, name)[first] for name in names})
+    pushed, around = pushed_around(overlaps, given, one, None)
+    last = int(around.max())
+    assert last < len(given.motion) - 2  # the part ends within the motion, where links still are inside each other
+    assert last in found.frames
+    change = np.abs(pushed.poses.y - given.poses.y)[:, ROOT_NV:].max(axis=1)
+    assert change.max() > 0.02
+    assert change[last] < 1e-3  # what posing again changes by itself is a few 1e-4
 
 
 def test_what_does_not_overlap_stays_itself() -> None:
