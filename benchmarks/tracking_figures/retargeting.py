@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ from solver.tracking.retargeting.retargeted import Retargeted, RetargetOptions
 from solver.trajectory.kept_apart import OVERLAP, Overlaps, links_apart
 
 from ..figures.figure import Figure, at_least, at_most, missing
-from .bodies import icub
+from .bodies import ICUB
 
 FILTER = preset_of("jovic_human")
 DEEP, FAST = 0.005, 0.01
@@ -73,7 +74,7 @@ def retargeting_figures(data: Path, quick: bool) -> list[Figure]:
 
 def robots() -> dict[str, Callable[[], Rig | None]]:
     """Who follows."""
-    return {"HRP-2": hrp2, "HOAP-3": hoap3, "G1": g1, "iCub": lambda: None if icub() is None else icub().rig}  # type: ignore[union-attr]
+    return {"HRP-2": hrp2, "HOAP-3": hoap3, "G1": g1, "iCub": icub}
 
 
 @cache
@@ -83,8 +84,18 @@ def g1() -> Rig | None:
         robots_ = Path(folder) / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
         path = robots_ / "g1_description" / "urdf" / "g1_29dof_rev_1_0.urdf"
         if path.exists():
-            return from_urdf(path, meshes="none")
+            return from_urdf(path)
     return None
+
+
+@cache
+def icub() -> Rig | None:
+    """IIT's iCub with its own meshes, or None where icub-models is not installed."""
+    if find_spec("icub_models") is None:
+        return None
+    import icub_models
+
+    return from_urdf(icub_models.get_model_file(ICUB))
 
 
 @cache
