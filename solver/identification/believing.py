@@ -51,6 +51,8 @@ def believing(rig: Rig, fits: Sequence[Fit], method: Method, base: int | str) ->
     parts: list[list[Regression]] = [[] for _ in fits]
     for name, trial in _named(fits).items():
         users = [place for place in doubting if any(own.name == name for own in fits[place].trials)]
+        if not users:  # it is only fitted to by those who believe it
+            continue
         structure = fits[0].regression.structure
         made = accumulate_believed(rig, trial, [trusts[place] for place in users], base, structure)
         for place, regression in zip(users, made):

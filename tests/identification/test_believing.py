@@ -97,3 +97,21 @@ def test_a_true_motion_is_fitted_once() -> None:
     first = Fit(trials, regression, replace(estimate, parameters=truth))
     ((again, _),) = believing(rig, [first], method, 0)
     assert again is first
+
+
+def test_fits_that_believe_stand_beside_fits_that_doubt() -> None:
+    """A trial that only believing fits use is left alone; the other's doubting fit is made again."""
+    rig = small_rig()
+    truth = other_body(rig)
+    still = replace(swinging_trial(rig, truth, 3), preset=WIDE, name="true")
+    trembling = trembling_trial(0)
+    method = method_of(rig, IdentifyOptions(bootstrap=0, total_mass=truth.total_mass))
+    fits = []
+    for trial in (still, trembling):
+        regression, estimate = weighted(accumulate(rig, [trial], axes="world"), method, rig)
+        fits.append(Fit((trial,), regression, replace(estimate, parameters=truth)))
+    (believing_fit, whole), (again, trust) = believing(rig, fits, method, 0)
+    assert believing_fit is fits[0]
+    assert np.all(whole.gains == 1.0)
+    assert again is not fits[1]
+    assert np.any(trust.gains < 1.0)
