@@ -58,5 +58,12 @@ class Apart:
         frames, normals = self.frames[some], self.normals[some]
         first, second = (tree.along(placed, self.links[some, k], frames, points[some, k], normals) for k in range(2))
         rows = second - first
-        np.add.at(gradient, frames, FIRM * missing[some, None] * rows)
-        np.add.at(hessian, frames, FIRM * rows[:, :, None] * rows[:, None])
+        # the rows of a frame beside each other, so that each frame takes one product
+        own, starts, counts = np.unique(frames, return_index=True, return_counts=True)
+        beside = np.zeros((len(own), int(counts.max()), rows.shape[1] + 1))
+        number = np.repeat(np.arange(len(own)), counts)
+        beside[number, np.arange(len(frames)) - starts[number], :-1] = rows
+        beside[number, np.arange(len(frames)) - starts[number], -1] = missing[some]
+        jacobian, rest = beside[:, :, :-1], beside[:, :, -1:]
+        gradient[own] += FIRM * (rest.swapaxes(1, 2) @ jacobian)[:, 0]
+        hessian[own] += FIRM * (jacobian.swapaxes(1, 2) @ jacobian)
