@@ -195,6 +195,22 @@ class Settings(bpy.types.PropertyGroup):
         name="Keep pace",
         description="Leave joints faster than their limits, and say so, instead of slowing down",
     )
+    follow_slower: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Slower", description="Times as long as it lasts now", default=1.0, min=0.1, soft_min=1.0, soft_max=10.0
+    )
+    follow_overlaps: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Leave overlaps", description="Leave links that are inside each other as they are, instead of apart"
+    )
+    follow_broken_steps: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Leave broken steps",
+        description="Leave a step in the middle of which it begins or ends, instead of beginning and finishing it",
+    )
+    follow_forces: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="Plate forces",
+        description="Plates' forces of the recording (.mot, .csv, .c3d), on its clock: feet stand as long as the "
+        "plates felt them; empty: as the motion tells",
+        subtype="FILE_PATH",
+    )
     estimator: bpy.props.EnumProperty(name="Estimator", items=ESTIMATORS)  # type: ignore[valid-type]
     show_estimate: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Path",

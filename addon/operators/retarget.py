@@ -12,7 +12,7 @@ from ..authoring.dances import read_dance, show_dance
 from ..authoring.timeline import extent, sample
 from ..inertials import body_of
 from ..jobs import JobOperator
-from ..properties import SCENE, settings_of
+from ..properties import SCENE, Settings, settings_of
 from ..segments import segments_of
 from ..told import Said
 from ..typed import found_again, known_by, scene, there, view_layer
@@ -70,10 +70,8 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
         settings, target = settings_of(context), follower(context)
         self._target = None if target is None else known_by(target)
         who = settings.follows if target is None else str(write_rig(folder / FOLLOWER_FILE, body_of(target)))
-        flags = [] if settings.follow_repaired else ["--no-repair"]
-        flags += ["--keep-pace"] if settings.follow_pace else []
         source = write_source(context, there(followed(context), "armature"), folder)
-        return ["retarget", str(source), who, *flags, "--output", str(folder / RESULT), *JSON_PROGRESS]
+        return ["retarget", str(source), who, *flags(settings), "--output", str(folder / RESULT), *JSON_PROGRESS]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
         onto = None if self._target is None else found_again(bpy.data.objects, self._target)
@@ -96,6 +94,17 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
             self._job.message = f"done, leave edit mode of {target.name} to see it (Tab)"
             return True
         return False
+
+
+def flags(settings: Settings) -> list[str]:
+    """Words of the command for what is set."""
+    words = [] if settings.follow_repaired else ["--no-repair"]
+    words += ["--keep-pace"] if settings.follow_pace else []
+    words += ["--slower", repr(settings.follow_slower)] if settings.follow_slower != 1.0 else []
+    words += ["--overlaps"] if settings.follow_overlaps else []
+    words += ["--broken-steps"] if settings.follow_broken_steps else []
+    words += ["--forces", bpy.path.abspath(settings.follow_forces)] if settings.follow_forces else []
+    return words
 
 
 def write_source(context: bpy.types.Context, source: bpy.types.Object, folder: Path) -> Path:

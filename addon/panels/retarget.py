@@ -31,6 +31,11 @@ class EXCITING_DANCE_PT_retarget(Tab, bpy.types.Panel):  # type: ignore[misc]
         column = layout.column(align=True)
         column.prop(settings, "follow_repaired")
         column.prop(settings, "follow_pace")
+        column.prop(settings, "follow_overlaps")
+        column.prop(settings, "follow_broken_steps")
+        column = layout.column(align=True)
+        column.prop(settings, "follow_slower")
+        column.prop(settings, "follow_forces")
         row = layout.row()
         row.scale_y = 1.3
         row.operator("exciting_dance.retarget", icon="MOD_ARMATURE")

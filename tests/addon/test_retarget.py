@@ -13,7 +13,7 @@ import pytest
 from addon import action, registration
 from addon.armature import rig_of
 from addon.authoring import dances, timeline
-from addon.operators.retarget import write_source
+from addon.operators.retarget import flags, write_source
 from addon.told import told
 from solver.cli import OK, main
 from solver.rigs import hoap3
@@ -60,6 +60,46 @@ def test_a_rig_dances_what_another_does(own: Path, tmp_path: Path) -> None:
     assert "follows Deep_squat__Again_1" in said.message
     assert "right_thigh is led by" in said.notes
     assert list(own.iterdir()) == []
+
+
+def test_switches_of_the_panel_are_the_commands(own: Path, tmp_path: Path) -> None:
+    """Simulated: slower, links as they overlap, steps as they break off: what the verb does with the same words."""
+    scene, settings = bpy.context.scene, bpy.context.scene.exciting_dance
+    action.set_frame_rate(scene, 50.0)
+    robot, leader = build(hoap3()), build(person())
+    action.motion_action(scene, leader, scene_motion(person(), squat(person(), seconds=1.0)), "squat")
+    settings.follower, settings.follow_repaired = robot, False
+    settings.follow_slower, settings.follow_overlaps, settings.follow_broken_steps = 3.0, True, True
+    assert bpy.ops.exciting_dance.retarget() == {"FINISHED"}
+    source = write_source(bpy.context, leader, tmp_path)
+    body = write_rig(tmp_path / "hoap3.json", hoap3())
+    words = ["retarget", str(source), str(body), "--no-repair", "--output", str(tmp_path / "out"), "--progress", "none"]
+    assert main([*words, "--slower", "3", "--overlaps", "--broken-steps"]) == OK
+    led = MOTION.read(tmp_path / "out" / "dance.motion.npz").drawn
+    got = timeline.sample(scene, robot, *timeline.extent(scene, robot))
+    assert np.ptp(got.times) == pytest.approx(np.ptp(led.times), abs=0.05)
+    assert np.ptp(led.times) > 2.5
+    assert difference(got, dances.resampled(led, got.times)) < 1e-4
+
+
+def test_every_switch_reaches_the_command(own: Path, tmp_path: Path) -> None:
+    """Each setting is its word of the command, and none is said where it is left alone; a wrong file is told."""
+    leader, settings = build(person()), bpy.context.scene.exciting_dance
+    motion = scene_motion(person(), squat(person(), seconds=1.0))
+    leader.animation_data_create().action = action.motion_action(bpy.context.scene, leader, motion, "squat")
+    settings.follows = "hoap3"
+    assert flags(settings) == []
+    settings.follow_pace = settings.follow_overlaps = settings.follow_broken_steps = True
+    settings.follow_slower, settings.follow_forces = 2.0, str(tmp_path / "none.mot")
+    settings.follow_repaired = False
+    assert flags(settings) == [
+        "--no-repair", "--keep-pace", "--slower", "2.0", "--overlaps", "--broken-steps", "--forces",
+        str(tmp_path / "none.mot"),
+    ]  # fmt: skip
+    before = fingerprint()
+    with pytest.raises(RuntimeError, match=r"none\.mot"):
+        bpy.ops.exciting_dance.retarget()
+    assert fingerprint() == before
 
 
 def test_a_robot_is_added_that_follows_anybodys_bones(own: Path) -> None:
