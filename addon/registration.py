@@ -20,8 +20,8 @@ from .live import timeline_overlays
 from .live.properties import LiveSettings
 from .operators import author as author_operators
 from .operators import capture as capture_operators
+from .operators import dance_files, design_dance, estimate, ghosts, identify, recordings, retarget, rigs, see
 from .operators import dances as dance_operators
-from .operators import estimate, identify, recordings, retarget, rigs, see
 from .operators import live as live_operators
 from .operators import markers as marker_operators
 from .operators import rehearsal as rehearsal_operators
@@ -55,7 +55,10 @@ CLASSES = (
     *estimate.CLASSES,
     *see.CLASSES,
     *author_operators.CLASSES,
+    *design_dance.CLASSES,
     *dance_operators.CLASSES,
+    *ghosts.CLASSES,
+    *dance_files.CLASSES,
     *capture_operators.CLASSES,
     *retarget.CLASSES,
     *sidebar.CLASSES,

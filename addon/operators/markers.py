@@ -13,7 +13,7 @@ from ..told import Said
 from ..typed import Status, scene, there
 from ..values import errors, marker_set, read_trials
 from .act import Act
-from .dances import JSON_PROGRESS
+from .dance_jobs import JSON_PROGRESS
 from .of_files import FilesOperator, files_of
 
 FOUND, GIVEN = "markers.json", "given.json"

@@ -17,7 +17,7 @@ from ..segments import segments_of
 from ..told import Said
 from ..typed import found_again, known_by, scene, there, view_layer
 from ..values import MOTION, TIMELINE, Recording, dance_folder, write_recording_npz, write_rig
-from .dances import JSON_PROGRESS, RESULT, said_of
+from .dance_jobs import JSON_PROGRESS, RESULT, said_of
 
 FOLLOWER_FILE = "follower.json"
 

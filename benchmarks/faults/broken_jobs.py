@@ -15,7 +15,7 @@ from typing import Any
 import bpy
 
 from addon.jobs import Current, JobOperator
-from addon.operators import dances, identify, rigs
+from addon.operators import dance_jobs, dances, identify, rigs
 from addon.told import told
 from solver.motion import Motion
 from solver.rigs import human
@@ -53,13 +53,13 @@ class _Told:
         self.reports.append(words)
 
 
-class Check(_Told, dances.DanceJob):
+class Check(_Told, dance_jobs.DanceJob):
     """The button Check."""
 
     title, verb, apply = "Checking", "check", dances.EXCITING_DANCE_OT_check_dance.apply
 
 
-class Slow(_Told, dances.GhostJob):
+class Slow(_Told, dance_jobs.GhostJob):
     """The button Slow Down."""
 
     title, verb, done = "Slowing down", "slow", "slower"

@@ -15,7 +15,7 @@ from addon import action, convert, registration, scores
 from addon.armature import rig_of
 from addon.authoring import author, dances, ghost, marks, timeline
 from addon.checks import checks_of, hold_to
-from addon.operators.dances import design_words
+from addon.operators.design_dance import design_words
 from addon.study import STUDY_KEY, TRIAL_KEY
 from addon.told import told
 from addon.values import SceneTimeline

@@ -14,7 +14,7 @@ import pytest
 from addon import armature, inertials, registration
 from addon.authoring import author, timeline
 from addon.colours import colouring
-from addon.operators import dances
+from addon.operators import dance_jobs, design_dance
 from addon.study import FLIGHT_MARKERS, Study, show_study
 from addon.told import told
 from solver.dance.workflows.reading import load_dance
@@ -85,9 +85,9 @@ def test_jobs_are_given_the_identified_body(registered: None, tmp_path: Path) ->
     keyed(body)
     found = identified(body, rig, 84.0)
     wanted = rig.with_prior(found)
-    design = read_rig(dances.body_words(bpy.context, tmp_path)[0])
+    design = read_rig(design_dance.body_words(bpy.context, tmp_path)[0])
     assert design.differences(wanted) == ()
-    path = dances.write_scene(bpy.context, tmp_path)
+    path = dance_jobs.write_scene(bpy.context, tmp_path)
     assert TIMELINE.read(path).rig.differences(wanted) == ()
     loaded = load_dance(path)
     assert loaded.rig.differences(wanted) == ()

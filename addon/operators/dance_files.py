@@ -1,0 +1,105 @@
+"""Open and export dances, and compare them with recordings of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy_extras.io_utils import ExportHelper
+
+from ..armature import rig_in
+from ..authoring import performance
+from ..authoring.dances import read_dance, show_dance
+from ..authoring.properties import dance_settings
+from ..study import folder_of
+from ..told import Said, tell
+from ..typed import Status, scene, there
+from .act import Act
+from .dance_jobs import JSON_PROGRESS, RESULT, DanceJob, said_of, write_scene
+
+
+class EXCITING_DANCE_OT_open_dance(Act, bpy.types.Operator):
+    """Show a dance designed before: the --output folder of `python -m solver dance`"""
+
+    bl_idname = "exciting_dance.open_dance"
+    bl_label = "Open Dance"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    directory: bpy.props.StringProperty(subtype="DIR_PATH")  # type: ignore[valid-type]
+    filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})  # type: ignore[valid-type]
+
+    def act(self, context: bpy.types.Context) -> Status:
+        dance = read_dance(bpy.path.abspath(self.directory))
+        body = show_dance(context, dance, onto=rig_in(context))
+        tell(scene(context), body, DanceJob.place, said_of(dance))
+        return {"FINISHED"}
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+
+class EXCITING_DANCE_OT_export_dance(DanceJob, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
+    """Write joint angles and speeds over time: .csv for a robot, .mot for OpenSim and viewers"""
+
+    bl_idname = "exciting_dance.export_dance"
+    bl_label = "Export Dance"
+    title, verb, fewest = "Exporting", "export", 0
+    filename_ext = ".csv"
+    check_extension = None
+
+    filter_glob: bpy.props.StringProperty(default="*.csv;*.mot", options={"HIDDEN"})  # type: ignore[valid-type]
+    rate: bpy.props.FloatProperty(  # type: ignore[valid-type]
+        name="Rate", description="Samples a second", default=100.0, min=1.0, max=2000.0, precision=1
+    )
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        path = write_scene(context, folder)
+        output = bpy.path.abspath(self.filepath)  # type: ignore[attr-defined]
+        return [self.verb, str(path), "--rate", f"{self.rate:g}", "--output", output, *JSON_PROGRESS]
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        return Said(f"Exported to {self.filepath}")  # type: ignore[attr-defined]
+
+
+class EXCITING_DANCE_OT_compare_performance(DanceJob, bpy.types.Operator):
+    """Compare the dance on the timeline with a tracked recording of it, joint by joint and in what it excites"""
+
+    bl_idname = "exciting_dance.compare_performance"
+    bl_label = "Compare Performance"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title, verb, fewest = "Comparing", "perform", 0
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """With a performance."""
+        if not super().poll(context):
+            return False
+        if performed(context) is None:
+            cls.poll_message_set("Name the folder of the tracked recording first")
+            return False
+        return True
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        path, trial = write_scene(context, folder), dance_settings(context).trial
+        words = [self.verb, str(path), str(performed(context)), *(["--trial", trial] if trial else [])]
+        return [*words, "--output", str(folder / RESULT), *JSON_PROGRESS]
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        return performance.show_performance(context, there(self.rig(), "rig"), folder / RESULT)
+
+
+def performed(context: bpy.types.Context) -> Path | None:
+    """The folder of the recording to compare with: as named, otherwise the rig's own study."""
+    named, body = dance_settings(context).performed, rig_in(context)
+    if named:
+        return Path(bpy.path.abspath(named))
+    return folder_of(body) if body is not None else None
+
+
+CLASSES: tuple[Any, ...] = (
+    EXCITING_DANCE_OT_open_dance,
+    EXCITING_DANCE_OT_export_dance,
+    EXCITING_DANCE_OT_compare_performance,
+)

@@ -1,0 +1,97 @@
+"""What the verbs about a dance share: the timeline as their input, their words as the panel's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+import bpy
+
+from ..action import frame_rate
+from ..armature import rig_in
+from ..authoring.dances import Dance, read_dance
+from ..authoring.ghost import DONE_KEY, ghost_of, show_ghost
+from ..authoring.keyed import keyed
+from ..authoring.properties import dance_settings
+from ..authoring.timeline import extent, sample, steps_needed
+from ..jobs import Current, JobOperator
+from ..study import trial_of
+from ..told import Said
+from ..typed import scene, there
+from ..values import TIMELINE, dance_folder
+from .act import the_rig, why_not
+
+RESULT = "result"
+"""Folder of the child's results within the job's."""
+ALSO = "Constraints, drivers, a parent or the NLA move this rig, too: they still act on what is applied"
+JSON_PROGRESS = ("--progress", "json")
+
+
+class DanceJob(JobOperator):
+    """Mix-in: a verb about the dance on the timeline."""
+
+    place = "dance"
+
+    verb: ClassVar[str] = ""
+    fewest: ClassVar[int] = 2
+    of_recordings: ClassVar[bool] = False
+    """Whether it takes a recording, which has no postures."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """A rig with postures, nothing else running; what is missing is said."""
+        body, said = rig_in(context), ""
+        if Current.job is not None:
+            said = f"{Current.job.title}: wait for it, or cancel it"
+        elif body is None or why_not(context):
+            said = why_not(context)
+        elif body.animation_data is None or body.animation_data.action is None:
+            said = "Nothing dances yet: key postures, or design a dance"
+        elif cls.fewest and not (cls.of_recordings and trial_of(body)) and len(keyed(body).roles) < cls.fewest:
+            said = f"Key at least {cls.fewest} postures first"
+        if said:
+            cls.poll_message_set(said)  # type: ignore[attr-defined]
+        return not said
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        path = write_scene(context, folder)
+        return [self.verb, str(path), *self.extra(context), "--output", str(folder / RESULT), *JSON_PROGRESS]
+
+    def extra(self, context: bpy.types.Context) -> list[str]:
+        """More options of the verb."""
+        return []
+
+    def finished(self, folder: Path) -> bool:
+        return (folder / RESULT / dance_folder.SUMMARY_FILE).exists()
+
+
+class GhostJob(DanceJob):
+    """Mix-in: a verb that proposes a changed dance, shown as a ghost."""
+
+    done: ClassVar[str] = ""
+
+    def extra(self, context: bpy.types.Context) -> list[str]:
+        return ["--rate", f"{frame_rate(scene(context)):.12g}"]
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> Said:
+        body, dance = there(self.rig(), "rig"), read_dance(folder / RESULT)
+        if dance.motion is not None and dance.summary.status != "unchanged":
+            name = f"{body.animation_data.action.name} {self.done}"
+            beside = dance_settings(context).ghost_place == "beside"
+            show_ghost(context, body, dance, name, beside=beside)
+            there(ghost_of(scene(context), body), "ghost")[DONE_KEY] = self.done
+        return said_of(dance, *([ALSO] if steps_needed(body) else []))
+
+
+def write_scene(context: bpy.types.Context, folder: Path) -> Path:
+    """The rig's dance as a timeline file, over all of its keys."""
+    now, body = scene(context), the_rig(context)
+    return TIMELINE.write(folder / dance_folder.TIMELINE_FILE, sample(now, body, *extent(now, body)))
+
+
+def said_of(dance: Dance, *notes: str) -> Said:
+    """What a verb says of a dance."""
+    summary = dance.summary
+    failures = [f"{f.said}, first at {f.time:.2f} s" for f in summary.failures]
+    verdict = "good" if summary.feasible else "bad"
+    return Said(summary.message, verdict, (*summary.troubles, *failures), (*summary.notes, *notes))
