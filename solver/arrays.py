@@ -10,6 +10,9 @@ import numpy as np
 from .errors import InvalidValue
 from .shelf import laid_down, lies_here, passing
 
+HELD = 2**26
+"""Bytes up to which an array that was just computed is held where it is instead of being written into a file."""
+
 
 def frozen(name: str, array: object, shape: tuple[int | None, ...], *, finite: bool = True) -> np.ndarray:
     """Read-only floats of ``array``, a copy unless nobody can change it; ``None`` in ``shape`` stands for any length.
@@ -31,6 +34,16 @@ def frozen_mask(name: str, array: object, shape: tuple[int | None, ...]) -> np.n
     result = _kept(array, bool)
     _check_shape(name, result.shape, shape)
     return result
+
+
+def handed_over(array: np.ndarray) -> np.ndarray:
+    """The same array, read-only from now on, so that a value takes it without a copy; who made it is done with it.
+
+    One so long that it belongs into a file stays as it is, and is copied there.
+    """
+    if array.nbytes <= HELD:
+        array.setflags(write=False)
+    return array
 
 
 def frozen_times(times: object) -> np.ndarray:

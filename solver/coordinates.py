@@ -13,9 +13,11 @@ from functools import lru_cache
 import numpy as np
 
 from . import so3
+from .arrays import handed_over
 from .dynamics import difference
 from .errors import InvalidValue
 from .joints import ROOT_NV, Joint
+from .motion import Motion
 from .rig import Rig
 from .so3 import Exponential, cross, quaternion_log
 
@@ -30,6 +32,10 @@ class Curves:
     q: np.ndarray
     v: np.ndarray
     a: np.ndarray
+
+    def motion(self, times: np.ndarray) -> Motion:
+        """The motion at times (N,) [s], which takes the arrays over: they cannot be written to any more."""
+        return Motion(times, *(handed_over(part) for part in (self.q, self.v, self.a)))
 
 
 def to_manifold(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Curves:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ..arrays import handed_over
 from ..check_options import CheckOptions
 from ..contacts.schedule import Phase, Schedule
 from ..coordinates import Curves
@@ -207,7 +208,7 @@ class FrameChecker:
         whole = [piece for piece in pieces if not isinstance(piece, Near)]
         if not near:
             values = whole[0] if len(whole) == 1 else np.concatenate(whole)
-            return Margin(check, items.names, items.links, values, scale, tolerance)
+            return Margin(check, items.names, items.links, handed_over(values), scale, tolerance)
         others = near[0].others
         columns = np.unique(np.concatenate([piece.columns for piece in near])).astype(int)
         values = np.full((sum(len(piece.values) for piece in near), max(len(columns), 1)), others)
@@ -219,7 +220,7 @@ class FrameChecker:
             items = Items(tuple(items.names[k] for k in columns), tuple(items.links[k] for k in columns))
         else:
             items = Items((check.none_near,), ((),))
-        return Margin(check, items.names, items.links, values, scale, tolerance, others)
+        return Margin(check, items.names, items.links, handed_over(values), scale, tolerance, others)
 
 
 def _require_frames(motion: Motion) -> None:

@@ -68,8 +68,7 @@ class FlatCurve:
 
     def motion(self, rig: Rig, times: np.ndarray) -> Motion:
         """The motion at times (N,) [s]."""
-        curves = to_manifold(rig, *self.at(times))
-        return Motion(times, curves.q, curves.v, curves.a)
+        return to_manifold(rig, *self.at(times)).motion(times)
 
 
 def through_states(times: Sequence[float] | np.ndarray, states: Sequence[Sequence[np.ndarray]]) -> PPoly:

@@ -125,7 +125,7 @@ class TrajectoryLimits:
                 some = moved[first : first + per_batch]
                 places = [(order, int(self.trajectory.moved[k])) for k in some]
                 y, dy, ddy = shifted(np.stack(start.solved), places).reshape(3, -1, start.solved[0].shape[1])
-                found = evaluation.repeated(len(some), (y, dy, ddy), None if steering else start, order)
+                found = evaluation.repeated(len(some), (y, dy, ddy), start, order, steering=bool(steering))
                 with np.errstate(invalid="ignore"):
                     changes = found[:, place[rows], limits] - start.values[place[rows], limits]
                 slopes[:, order, some] = changes.T / STEPS[order]
@@ -278,17 +278,20 @@ class _Evaluation:
         self._widths = [values.shape[1] for _, values in parts]
         return Values(names, values, solved, regular)
 
-    def repeated(self, count: int, rates: Rates, same_legs: Values | None, order: int) -> np.ndarray:
-        """(count, N, G) of coordinates stacked count times; with the legs as given where they are known to stay.
+    def repeated(self, count: int, rates: Rates, start: Values, order: int, *, steering: bool) -> np.ndarray:
+        """(count, N, G) of coordinates stacked count times; ``steering``: the legs follow them.
 
-        Of derivatives of the coordinates only those from an order on differ; what does not depend on them is not a
-        number.
+        Of derivatives of the coordinates only those from an order on differ from the start's; what does not depend on
+        them is not a number.
         """
-        if same_legs is not None:
-            regular = np.tile(same_legs.regular, (count, 1))
-        else:
-            feet = [tuple(np.tile(part, (count, 1)) for part in foot) for foot in self._feet]
-            rates, regular = self._limits.trajectory.with_legs(rates, [(f[0], f[1], f[2]) for f in feet])
+        regular = np.tile(start.regular, (count, 1))
+        if steering:
+            stacked = [[np.tile(part, (count, 1)) for part in foot] for foot in self._feet]
+            feet = [(place, rate, bend) for place, rate, bend in stacked]
+            if order:
+                rates = self._limits.trajectory.with_leg_rates(rates, feet)
+            else:
+                rates, regular = self._limits.trajectory.with_legs(rates, feet)
         times, known = np.tile(self._times, count), self._known.repeated(count, order)
         parts, _ = self._parts(times, rates, known)
         whole = [

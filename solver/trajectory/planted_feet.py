@@ -183,8 +183,14 @@ class PlantedTrajectory:
             regular[:, number] = leg.regularity(y[:, ROOT_NV + leg.columns])
         return (y, dy, ddy), regular
 
+    def with_leg_rates(self, rates: Rates, feet: Sequence[Rates]) -> Rates:
+        """Coordinates (N, nv) whose legs are solved for already, with the derivatives of these."""
+        y, dy, ddy = (np.array(part, float) for part in rates)
+        for leg, foot in zip(self.solved, feet):
+            leg.lead((y, dy, ddy), foot, placed=True)
+        return y, dy, ddy
+
     def motion(self, times: np.ndarray, rates: Rates | None = None) -> Motion:
         """The motion at times (N,) [s] of coordinates (the curve's own by default)."""
         solved, _ = self.with_legs(self.curve.at(times) if rates is None else rates, self.feet_at(times))
-        curves = to_manifold(self.rig, *solved)
-        return Motion(times, curves.q, curves.v, curves.a)
+        return to_manifold(self.rig, *solved).motion(times)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...arrays import handed_over
 from ...feasibility.memory import SAME
 from ...motion import Motion
 from ...trajectory.displacement import Displacement
@@ -56,4 +57,4 @@ class Course:
         parts = [np.array(part) for part in (motion.q, motion.v, motion.a)]
         for part, new in zip(parts, (moved.q, moved.v, moved.a)):
             part[inside] = new
-        return Motion(motion.times, parts[0], parts[1], parts[2])
+        return Motion(motion.times, *(handed_over(part) for part in parts))
