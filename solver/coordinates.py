@@ -35,7 +35,7 @@ class Curves:
 
     def motion(self, times: np.ndarray) -> Motion:
         """The motion at times (N,) [s], which takes the arrays over: they cannot be written to any more."""
-        return Motion(times, *(handed_over(part) for part in (self.q, self.v, self.a)))
+        return Motion(times, handed_over(self.q), handed_over(self.v), handed_over(self.a))
 
 
 def to_manifold(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Curves:

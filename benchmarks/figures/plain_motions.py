@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from solver.dance.design.blocks import RING
 from solver.dance.design.dance import Dance
-from solver.dance.design.design import RING, DanceOptions, transition_planner
+from solver.dance.design.design import DanceOptions, transition_planner
 from solver.dance.design.footsteps import OTHER, OVER, Footwork
 from solver.dance.design.postures import Draw, draw_pool
 from solver.dance.design.transitions import TransitionPlanner

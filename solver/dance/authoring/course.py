@@ -57,4 +57,4 @@ class Course:
         parts = [np.array(part) for part in (motion.q, motion.v, motion.a)]
         for part, new in zip(parts, (moved.q, moved.v, moved.a)):
             part[inside] = new
-        return Motion(motion.times, *(handed_over(part) for part in parts))
+        return Motion(motion.times, handed_over(parts[0]), handed_over(parts[1]), handed_over(parts[2]))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from ...stopping import interruptible
 from ...threads import one_blas_thread
 from ...trajectory.segment import DanceSegment, hold
 from ...workers import shared
+from .blocks import RING, Block, blocks_of, styled
 from .body_parts import require_danceable
 from .dance import Dance, TraceEntry
 from .excitation_groups import EXCITATION_GROUPS
@@ -33,6 +34,7 @@ from .options import DanceOptions, expected_deviations, human_options, paper_opt
 from .postures import PosturePool, choose
 from .reachability import CLOSELY, distances, open_paths
 from .recorded import recorded_information
+from .route import route_of
 from .sequence import (
     PostureSequence,
     SequenceTask,
@@ -41,15 +43,12 @@ from .sequence import (
     run_sequence,
     transition_planner,
 )
-from .style import ARC, Style, on_counts
-
-RING = ("both", "left", "right_forward", "right")
-"""Order in which foot configurations are danced: of all orders the one with the fewest steps between them."""
+from .style import ARC, on_counts
 
 CHOICES = 3
 """Times that postures are chosen at most, without those that have no way from home by a closer look."""
 
-__all__ = ["DanceOptions", "design", "human_options", "paper_options", "route_of", "transition_planner"]
+__all__ = ["DanceOptions", "design", "human_options", "paper_options", "transition_planner"]
 
 
 def design(
@@ -70,57 +69,6 @@ def design(
     require_danceable(rig)
     with one_blas_thread():
         return _Design(rig, DanceOptions() if options is None else options, progress, recorded).run()
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Moves on one footing.
-
-    Attributes:
-        stands: foot configuration.
-        source: configuration whose moves they are; empty: its own.
-        mirrors: seen in the mirror.
-    """
-
-    stands: str
-    source: str = ""
-    mirrors: bool = False
-
-    @property
-    def motif(self) -> str:
-        """Configuration that the moves were designed in."""
-        return self.source or self.stands
-
-
-def blocks_of(configurations: Sequence[str], style: Style | None) -> list[Block]:
-    """What is danced where, in order: with mirrored motifs each side's and, at the end, the first."""
-    blocks = [Block(name) for name in configurations]
-    if style is None or not style.mirrored:
-        return blocks
-    for place, block in reversed(list(enumerate(blocks))):
-        if block.stands == "left":
-            blocks.insert(place + 1, Block("right", "left", mirrors=True))
-    return [*blocks, *(Block("both", "both", mirrors=True) for block in blocks if block.stands == "both")]
-
-
-def styled(options: DanceOptions) -> DanceOptions:
-    """The postures to design: half of those that come again in the mirror, none on one foot for a beginner.
-
-    Raises:
-        InvalidValue: a beginner's dance on one foot alone.
-    """
-    style = options.style
-    if style is None:
-        return options
-    postures = dict(options.postures)
-    if not style.level.one_legged:
-        postures = {name: count for name, count in postures.items() if name not in ("left", "right")}
-        if not any(postures.values()):
-            raise InvalidValue(f"{style.skill}s do not stand on one foot: ask for postures on both feet as well")
-    if style.mirrored:
-        postures["both"] = -(-postures.get("both", 0) // 2)
-        postures["left"] = -(-(postures.get("left", 0) + postures.pop("right", 0)) // 2)
-    return replace(options, postures=postures)
 
 
 class _Design:
@@ -376,29 +324,6 @@ class _Design:
 
     def _seed(self, place: int) -> int:
         return int(np.random.SeedSequence([self.options.seed, place]).generate_state(1)[0])
-
-
-def route_of(distance: np.ndarray) -> list[int]:
-    """Order (P,) in which to visit entries 1 ... P from and back to entry 0: nearest neighbour, then 2-opt."""
-    distance = np.pad(distance, (0, 1), mode="wrap")  # home once more, as the end
-    count = len(distance) - 2
-    left, route = set(range(1, count + 1)), [0]
-    while left:
-        nearest = min(left, key=lambda k: (distance[route[-1], k], k))
-        route.append(nearest)
-        left.remove(nearest)
-    route.append(count + 1)
-    improved = True
-    while improved:
-        improved = False
-        for i in range(1, len(route) - 2):
-            for j in range(i + 1, len(route) - 1):
-                old = distance[route[i - 1], route[i]] + distance[route[j], route[j + 1]]
-                new = distance[route[i - 1], route[j]] + distance[route[i], route[j + 1]]
-                if new < old - 1e-9:
-                    route[i : j + 1] = route[i : j + 1][::-1]
-                    improved = True
-    return route[1:-1]
 
 
 def _parts(count: int, size: int = 4) -> list[tuple[int, int]]:

@@ -10,9 +10,10 @@ import pytest
 from solver.check_options import CheckOptions
 from solver.dance.design.dance import Dance
 from solver.dance.design.dance_file import DANCE
-from solver.dance.design.design import DanceOptions, design, paper_options, route_of, transition_planner
+from solver.dance.design.design import DanceOptions, design, paper_options, transition_planner
 from solver.dance.design.excitation_groups import free_columns
 from solver.dance.design.postures import Draw, choose, draw_pool
+from solver.dance.design.route import route_of
 from solver.dance.design.transitions import SearchOptions, TransitionPlanner
 from solver.dance.workflows.export import export_motion
 from solver.differences import differences

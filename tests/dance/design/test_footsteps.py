@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from solver.contacts.support import convex_polygon
-from solver.dance.design.design import RING, DanceOptions, human_options, transition_planner
+from solver.dance.design.blocks import RING
+from solver.dance.design.design import DanceOptions, human_options, transition_planner
 from solver.dance.design.footsteps import STEPS, Footwork
 from solver.errors import InvalidValue
 from solver.rig import ROOT_NV, Rig

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from solver.coordinates import to_manifold
+from solver.dance.design.blocks import blocks_of, styled
 from solver.dance.design.dance import Dance
-from solver.dance.design.design import DanceOptions, blocks_of, design, human_options, styled, transition_planner
+from solver.dance.design.design import DanceOptions, design, human_options, transition_planner
 from solver.dance.design.difficulty import HARDEST, difficulties
 from solver.dance.design.mirror import Mirror
 from solver.dance.design.style import SKILLS, Style, bending, comfortable, counted
