@@ -124,6 +124,9 @@ def real(data: Path, quick: bool, datasets: list[eigenvalues.DataSet]) -> list[F
             assert girdled is not None
             figures += subject.girdle_marker_figures(followed)
             figures += _splits(girdled, "shoulder girdle", decides=False)
+            both, _ = subject.records_of(recordings, (), trunk="three", shoulders="girdle")
+            assert both is not None
+            figures += _splits(both, "trunk of three parts and shoulder girdle", decides=False)
     trials = [record.trial for record in prepared.records if record.trial is not None]
     mass = prepared.mass.mass if prepared.mass is not None else prepared.rig.prior.total_mass
     datasets.append(eigenvalues.DataSet(f"real, {subject.SUBJECT}, all", prepared.rig, trials, mass))
