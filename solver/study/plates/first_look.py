@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...arrays import stretches
 from ...dynamics import predicted_wrench
 from ...errors import InvalidValue
 from ...motion import Motion
@@ -20,7 +21,7 @@ from .copies import copy_findings
 from .finding import Done, Finding
 from .pair import Pair, mean_misfit, pair
 from .plausible import unit_findings
-from .standstill import frozen, standstill_finding, still_forces, still_markers
+from .standstill import dropout_finding, dropouts, frozen, standstill_finding, still_forces, still_markers
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def first_look(
 def _without_standstill(
     trial: Seen, predicted: np.ndarray, preset: FilterPreset, mass: float, overruled: bool
 ) -> tuple[Seen, list[Finding]]:
-    """The trial without forces and frames that stand still while the other side moves."""
+    """The trial without forces and frames that stand still while the other side moves, and without lost samples."""
     found, native, usable = [], trial.native, trial.usable
     times, markers = native.times, trial.recording.markers
     spans = frozen(still_forces(native, mass), times, predicted[:, :3], trial.motion.times, mass)
@@ -98,6 +99,15 @@ def _without_standstill(
         for start, stop in spans:
             values[start:stop] = np.nan
         native = Wrenches(times, native.frames, values, native.measured)
+    if (lost := dropouts(native, mass)).any():
+        step = 1.0 / native.rate
+        plates = {
+            name: [(float(times[start]), float(times[stop - 1] + step)) for start, stop in stretches(own)]
+            for name, own in zip(native.frames, lost.T)
+            if own.any()
+        }
+        found.append(dropout_finding(trial.name, plates, overruled))
+        native = Wrenches(times, native.frames, np.where(lost[:, :, None], np.nan, native.values), native.measured)
     if markers is not None:
         still = still_markers(markers)
         spans = frozen(still, markers.times, trial.native.total[:, :3], times, mass)

@@ -1,10 +1,12 @@
-"""Forces that stand still while the body moves, and markers that stand still while the forces change.
+"""Forces that stand still while the body moves or vanish under it, and markers that stand still while forces change.
 
 A plate under a person is never still, nor is a marker: both have noise. Samples that repeat themselves exactly were
 filled in by a program.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -24,6 +26,11 @@ SAME_FORCE = 1e-6
 """Share of the weight by which a force must change to be another one."""
 MOVES = 0.02
 """Share of the weight by which one side must change while the other stands still."""
+NOTHING, CARRIED = 0.02, 0.2
+"""Shares of the weight: below the one a plate reads nothing, above the other a foot cannot leave it, nor come to it,
+between two samples."""
+LONGEST_DROPOUT = 0.2
+"""[s] A plate that reads nothing for longer may have been left."""
 
 
 def still_forces(wrenches: Wrenches, mass: float) -> np.ndarray:
@@ -32,6 +39,36 @@ def still_forces(wrenches: Wrenches, mass: float) -> np.ndarray:
     step = np.abs(np.diff(force, axis=0)).max(axis=(1, 2))
     still = np.append(False, step < SAME_FORCE * mass * GRAVITY) & wrenches.loaded.any(axis=1)
     return _long(still, wrenches.rate)
+
+
+def dropouts(wrenches: Wrenches, mass: float) -> np.ndarray:
+    """(K, P) True in samples of a plate that reads nothing between two under load: no foot is lifted so fast.
+
+    A landing rises within a sample too, but what comes before it falls slowly; both edges must be steep.
+    """
+    load = np.linalg.norm(wrenches.values[:, :, :3], axis=2) / (mass * GRAVITY)
+    found = np.zeros(load.shape, bool)
+    for plate, share in enumerate(load.T):
+        for start, stop in stretches(share < NOTHING):
+            inside = start > 0 and stop < len(share) and stop - start <= LONGEST_DROPOUT * wrenches.rate
+            if inside and min(share[start - 1], share[stop]) > CARRIED:
+                found[start:stop, plate] = True
+    return found
+
+
+def dropout_finding(trial: str, plates: Mapping[str, Sequence[tuple[float, float]]], overruled: bool) -> Finding:
+    """Which plates read nothing under load, over spans (from, to) [s] each."""
+    spans = [span for own in plates.values() for span in own]
+    seconds = sum(stop - start for start, stop in spans)
+    listed = "; ".join(
+        f"{name!r} " + ", ".join(f"{start:.3f} to {stop:.3f} s" for start, stop in own[:3]) + " ..." * (len(own) > 3)
+        for name, own in plates.items()
+    )
+    times = "once" if len(spans) == 1 else f"{len(spans)} times"
+    text = f"the plates read nothing {times} between two samples under load, {1e3 * seconds:.0f} ms in all ({listed}): "
+    text += "samples were lost"
+    done = Done.OVERRULED if overruled else Done.LEFT_OUT
+    return Finding(STANDSTILL, (trial,), seconds, UNKNOWN_INTERVAL, "s", done, text)
 
 
 def still_markers(markers: Markers) -> np.ndarray:
