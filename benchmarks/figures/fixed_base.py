@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 from scipy.optimize import minimize
@@ -24,11 +23,12 @@ from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import from_urdf
 
+from ..models import HOW, PANDA, UR5, model_file
 from .figure import Figure, at_most
 
 ARMS = {
-    "Panda": "panda_description/urdf/panda.urdf",
-    "UR5": "ur_description/urdf/ur5_robot.urdf",
+    "Panda": PANDA,
+    "UR5": UR5,
 }
 """Models of example-robot-data, from PyPI."""
 SECONDS = 10.0
@@ -45,26 +45,15 @@ DRIVES = (0.3, 5.0, 3.0, 0.5)
 """Made-up rotor inertia, viscous and Coulomb friction, offset of every joint."""
 
 
-def robots_folder() -> Path | None:
-    """Where example-robot-data keeps its robots; None where it is not installed."""
-    import site
-
-    for folder in site.getsitepackages():
-        found = Path(folder) / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
-        if found.is_dir():
-            return found
-    return None
-
-
 def figures(quick: bool) -> list[Figure]:
     """Rows of the table."""
-    folder = robots_folder()
-    if folder is None:
-        why = "example-robot-data is not installed"
-        return [Figure("arms on a bench", "simulated", None, note=why)]
     result = []
-    for name, path in ARMS.items():
-        result += _of_arm(name, from_urdf(folder / path), quick)
+    for name, parts in ARMS.items():
+        path = model_file(parts)
+        if path is None:
+            result.append(Figure("an arm on a bench", f"simulated, {name}", None, note=f"not installed: {HOW}"))
+            continue
+        result += _of_arm(name, from_urdf(path), quick)
         if quick:
             break
     return result

@@ -7,8 +7,6 @@ come from installed packages (example-robot-data, icub-models), from folders in 
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 import time
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
@@ -30,15 +28,16 @@ from solver.rigs import from_urdf
 from solver.threads import one_blas_thread
 
 from ..engine.judge import Judge, Record
+from ..models import G1, HUMANS, ICUB, model_file, places
 from .figure import Figure, at_least, at_most, heading, missing, passed, row, summary
 
 FOREIGN = {
     "TALOS reduced": ("talos_data", "robots", "talos_reduced.urdf"),
     "TALOS full": ("talos_data", "robots", "talos_full_v2.urdf"),
-    "G1": ("g1_description", "urdf", "g1_29dof_rev_1_0.urdf"),
-    "iCub": ("iCub", "robots", "iCubGazeboV2_7", "model.urdf"),
-    "human48": ("human48_subject01.urdf",),
-    "human66": ("human66_subject01.urdf",),
+    "G1": G1,
+    "iCub": ICUB,
+    "human48": HUMANS[48],
+    "human66": HUMANS[66],
 }
 MUST, AIM = 5, 6
 RATE, PLAY_RATE = 200.0, 500.0
@@ -70,18 +69,6 @@ class Tried:
     seconds: float
 
 
-def places() -> list[Path]:
-    """Folders in which robots' models may be."""
-    result = [Path(p) for p in os.environ.get("ROBOT_MODELS", "").split(os.pathsep) if p]
-    result += [Path(p) / "cmeel.prefix" / "share" / "example-robot-data" / "robots" for p in sys.path]
-    return [*result, Path(sys.prefix) / "share", Path(__file__).resolve().parents[3] / "shared" / "models"]
-
-
-def found(name: str) -> Path | None:
-    """The file of a humanoid, where it is installed."""
-    return next((path for place in places() if (path := place.joinpath(*FOREIGN[name])).is_file()), None)
-
-
 def listed(path: Path) -> list[tuple[str, str]]:
     """Pairs that touch as the robot is built, by its maker's SRDF beside its file.
 
@@ -97,7 +84,7 @@ def listed(path: Path) -> list[tuple[str, str]]:
 @cache
 def tried(name: str, seed: int) -> Tried:
     """Read, dance with one posture on each footing, judge."""
-    began, path = time.process_time(), found(name)
+    began, path = time.process_time(), model_file(FOREIGN[name])
     assert path is not None
     rig = dance = None
     try:
@@ -146,7 +133,7 @@ def embodied(rig: Rig) -> InertialParameters:
 
 def dance_figures(names: Sequence[str] = tuple(FOREIGN), seed: int = 0) -> Iterator[Figure]:
     """One row for each humanoid, and how many of them dance."""
-    good, there = 0, [name for name in names if found(name) is not None]
+    good, there = 0, [name for name in names if model_file(FOREIGN[name]) is not None]
     for name in names:
         what = f"{name}: dances (1) by the second opinion, one posture a footing"
         if name not in there:
@@ -167,7 +154,7 @@ def play_figures(names: Sequence[str] = tuple(FOREIGN), seeds: Sequence[int] = S
     """Falls of each humanoid's dances in MuJoCo, on three floors."""
     for name in names:
         what = f"{name}: falls in MuJoCo, floors as usual, mu = 1, stiffer"
-        danced = [] if found(name) is None else [tried(name, seed) for seed in seeds]
+        danced = [] if model_file(FOREIGN[name]) is None else [tried(name, seed) for seed in seeds]
         if not all(result.dance is not None for result in danced) or not danced:
             yield from missing([Figure(what, "simulated", None, "", at_most(0.0))], "no dance")
             continue

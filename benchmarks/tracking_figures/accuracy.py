@@ -12,8 +12,9 @@ from solver.tracking import Targets, Tracker, TrackingOptions
 from solver.tracking.kinematics import Kinematics
 
 from ..figures.figure import Bound, Figure, at_most, missing
+from ..models import HUMANS, model_file
 from . import peers
-from .bodies import HUMANS, Body, bodies, human
+from .bodies import Body, bodies, human
 from .motions import SOURCES, SegmentMotion, motion, noisy, targets
 
 SETTLE = 50
@@ -87,7 +88,7 @@ def accuracy_figures(data: Path, quick: bool) -> list[Figure]:
             found = judged(body, given, true, q, v)
             peer = [judged(body, given, true, *theirs(body, given, damping, q[0])) for damping in dampings]
             figures += _rows(body, name, found, peer)
-    if not HUMANS[66].exists():
+    if model_file(HUMANS[66]) is None:
         return figures
     for name in ("run",) if quick else ("walk", "run"):
         seen = motion(data, name)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 
@@ -14,9 +12,8 @@ from solver.rig import Rig
 from solver.rigs import from_urdf
 from solver.so3 import exp
 
-MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
-HUMANS = {66: MODELS / "human66_subject01.urdf", 48: MODELS / "human48_subject01.urdf"}
-ICUB = "iCubGazeboV2_7"
+from ..models import HOW, HUMANS, ICUB, model_file
+
 QUARTER = np.pi / 2.0
 
 SPINE = {"Pelvis": 0.0, "L5": 0.25, "L3": 0.5, "T12": 0.75, "T8": 1.0}
@@ -60,7 +57,9 @@ class Body:
 @cache
 def human(freedoms: int) -> Body:
     """The human with 66 or 48 degrees of freedom."""
-    rig = from_urdf(HUMANS[freedoms], meshes="none")
+    path = model_file(HUMANS[freedoms])
+    assert path is not None, f"not installed: {HOW}"
+    rig = from_urdf(path, meshes="none")
     names = tuple(name for name in rig.links if "_f" not in name)
     links = np.array([rig.index(name) for name in names])
     return Body(f"human {freedoms}", rig, links, names, np.broadcast_to(np.eye(3), (len(names), 3, 3)))
@@ -69,11 +68,9 @@ def human(freedoms: int) -> Body:
 @cache
 def icub() -> Body | None:
     """iCub, or None where icub-models is not installed."""
-    if find_spec("icub_models") is None:
+    if (path := model_file(ICUB)) is None:
         return None
-    import icub_models
-
-    rig = from_urdf(icub_models.get_model_file(ICUB), meshes="none")
+    rig = from_urdf(path, meshes="none")
     carriers = {body: link for link, bodies in _bodies(rig).items() for body in bodies}
     ahead = exp(np.array([0.0, 0.0, np.pi]))  # its root looks backwards
     links, segments, turns = [], [], []
@@ -89,7 +86,7 @@ def icub() -> Body | None:
 
 def bodies() -> list[Body]:
     """Those that are there."""
-    humans = [human(freedoms) for freedoms, path in HUMANS.items() if path.exists()]
+    humans = [human(freedoms) for freedoms, parts in HUMANS.items() if model_file(parts) is not None]
     robot = icub()
     return humans if robot is None else [*humans, robot]
 

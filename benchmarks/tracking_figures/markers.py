@@ -14,8 +14,9 @@ from solver.tracking.targets import faded
 
 from ..figures.figure import Bound, Figure, at_most, missing, within
 from ..marker_errors import SUBJECTS
+from ..models import HUMANS, model_file
 from . import peers
-from .bodies import HUMANS, human
+from .bodies import human
 from .motions import motion
 from .passes import Step, Times, peer_steps, taking_turns
 
@@ -29,7 +30,7 @@ def marker_figures(data: Path, quick: bool) -> list[Figure]:
     """Times of one pass and of a converged frame; the error over all of the subject's trials."""
     paths = [data / file for file in SUBJECT.files]
     seen = motion(data, "run")
-    ready = seen is not None and peers.available() and HUMANS[66].exists()
+    ready = seen is not None and peers.available() and model_file(HUMANS[66]) is not None
     if not all(path.exists() for path in paths):
         return missing(_rows(None, None, None), "no recordings")
     recordings = [read_recording(path, ReadOptions(ragged=True)) for path in paths]

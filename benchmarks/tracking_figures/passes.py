@@ -13,8 +13,9 @@ import numpy as np
 from solver.tracking import Tracker, TrackingOptions
 
 from ..figures.figure import Bound, Figure, at_most, missing
+from ..models import HUMANS, model_file
 from . import peers
-from .bodies import HUMANS, Body, human
+from .bodies import Body, human
 from .motions import SegmentMotion, motion, targets
 
 BLOCK, ROUNDS, QUICK_ROUNDS = 40, 10, 4
@@ -52,7 +53,7 @@ def pass_figures(data: Path, quick: bool) -> list[Figure]:
     """One pass and a converged frame on the run, for 66 and 48 degrees of freedom."""
     rows = _rows(None)
     seen = motion(data, "run")
-    if seen is None or not peers.available() or not all(path.exists() for path in HUMANS.values()):
+    if seen is None or not peers.available() or None in map(model_file, HUMANS.values()):
         return missing(rows, "needs the recordings, the human models, mink and DAQP")
     measured: dict[tuple[int, bool], Times] = {}
     for freedoms in (66, 48):

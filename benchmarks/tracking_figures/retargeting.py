@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +26,7 @@ from solver.tracking.retargeting.retargeted import Retargeted, RetargetOptions
 from solver.trajectory.kept_apart import OVERLAP, Overlaps, links_apart
 
 from ..figures.figure import Figure, at_least, at_most, missing
-from .bodies import ICUB
+from ..models import G1, ICUB, model_file
 
 FILTER = preset_of("jovic_human")
 DEEP, FAST = 0.005, 0.01
@@ -80,22 +78,13 @@ def robots() -> dict[str, Callable[[], Rig | None]]:
 @cache
 def g1() -> Rig | None:
     """Unitree's G1, or None where example-robot-data is not installed."""
-    for folder in sys.path:
-        robots_ = Path(folder) / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
-        path = robots_ / "g1_description" / "urdf" / "g1_29dof_rev_1_0.urdf"
-        if path.exists():
-            return from_urdf(path)
-    return None
+    return None if (path := model_file(G1)) is None else from_urdf(path)
 
 
 @cache
 def icub() -> Rig | None:
     """IIT's iCub with its own meshes, or None where icub-models is not installed."""
-    if find_spec("icub_models") is None:
-        return None
-    import icub_models
-
-    return from_urdf(icub_models.get_model_file(ICUB))
+    return None if (path := model_file(ICUB)) is None else from_urdf(path)
 
 
 @cache

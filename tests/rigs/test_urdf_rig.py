@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benchmarks.models import HOW, model_file
 from solver.errors import InputError, InvalidValue, UnknownLink
 from solver.joints import Mimic
 from solver.model import inertials_of
@@ -468,13 +467,10 @@ def test_public_kinematics_with_misspelt_masses(shared_data: Path, tmp_path: Pat
 
 def _robot(*parts: str) -> Path:
     """A model of an installed robot package, or a skip."""
-    places = [Path(p) for p in os.environ.get("ROBOT_MODELS", "").split(os.pathsep) if p]
-    places += [Path(p) / "cmeel.prefix" / "share" / "example-robot-data" / "robots" for p in sys.path]
-    places.append(Path(sys.prefix) / "share")
-    for place in places:
-        if (place / Path(*parts)).is_file():
-            return place / Path(*parts)
-    pytest.skip(f"{parts[-1]} is not installed: pip install example-robot-data icub-models, or set ROBOT_MODELS")
+    path = model_file(parts)
+    if path is None:
+        pytest.skip(f"{parts[-1]} is not installed: {HOW}")
+    return path
 
 
 ROBOTS = {

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benchmarks.models import G1, HOW, ICUB, model_file
 from solver.arrays import stretches
 from solver.contacts.touching import belt_speed, standing
 from solver.coordinates import joint_coordinates
@@ -150,12 +149,9 @@ def test_the_tree_tells_the_parts(make: object) -> None:
 
 def test_presets_of_other_robots_fit_them() -> None:
     """G1's and iCub's presets name links that the robots have, and say what the tree says."""
-    folders = [Path(p) / "cmeel.prefix/share/example-robot-data/robots" for p in sys.path]
-    robots = [p / "g1_description/urdf/g1_29dof_rev_1_0.urdf" for p in folders]
-    robots += [Path(p) / "icub_models/iCub/robots/iCubGazeboV2_7/model.urdf" for p in sys.path]
-    found = [path for path in robots if path.exists()]
+    found = [path for parts in (G1, ICUB) if (path := model_file(parts)) is not None]
     if not found:
-        pytest.skip("neither example-robot-data nor icub-models is installed")
+        pytest.skip(f"neither is installed: {HOW}")
     for path in found:
         rig = from_urdf(path, meshes="none")
         assert not anatomy_of(rig).guessed
