@@ -44,8 +44,8 @@ class Box:
 
     def slack(self, x: np.ndarray) -> float:
         """Largest amount by which a bound is not kept."""
-        worst = max(float(np.max(x - self.high, initial=0.0)), float(np.max(self.low - x, initial=0.0)))
-        return max(worst, float(np.max(self.rows @ x - self.most, initial=0.0))) if len(self.most) else worst
+        worst = max(0.0, float((x - self.high).max()), float((self.low - x).max()))
+        return max(worst, float((self.rows @ x - self.most).max())) if len(self.most) else worst
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +94,13 @@ def pivoted(at: Held, box: Box, guess: np.ndarray | None = None) -> Pivoted:
         low, high = np.concatenate([low, np.full(len(box.most), -np.inf)]), np.concatenate([high, box.most])
     held = np.zeros(len(low), int) if guess is None else np.array(guess, int)
     held[~np.isfinite(np.where(held > 0, high, low))] = 0
+    top, bottom = high + FEASIBLE, low - FEASIBLE
     fewest, patience = len(held) + 1, PATIENCE
     for _ in range(EXCHANGES):
         x, forces = at(held)
         values = np.concatenate([x, box.rows @ x]) if len(box.most) else x
-        loose = held == 0
-        above, below = loose & (values > high + FEASIBLE), loose & (values < low - FEASIBLE)
-        found = ((forces * held < 0.0) | above | below).nonzero()[0]
+        above, below = values > top, values < bottom
+        found = np.where(held, forces * held < 0.0, above | below).nonzero()[0]
         if len(found) == 0:
             return Pivoted(x, held, box.slack(x), True)
         if len(found) < fewest:
@@ -109,7 +109,7 @@ def pivoted(at: Held, box: Box, guess: np.ndarray | None = None) -> Pivoted:
             patience -= 1
         if patience < 0:
             found = found[-1:]
-        held[found] = above[found].astype(int) - below[found]
+        held[found] = np.where(held[found], 0, above[found].astype(int) - below[found])
     return Pivoted(np.clip(x, box.low, box.high), held, box.slack(x), False)
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri
 
 from ..dynamics import integrate
 from ..errors import BackendError
@@ -18,6 +16,7 @@ from ..rig import Rig
 from ..so3 import vee
 from ..tracking_methods import DYNAMICAL
 from .kinematics import Kinematics
+from .newton import Newton
 from .options import TrackingOptions
 from .posture import JointLimits, Posture
 from .residuals import LinkRows
@@ -41,9 +40,9 @@ STIFFENED = 6
 NEAR = 0.2
 """[rad] Largest change of the step before it after which an indefinite Hessian is stiffened. From farther away that
 leads astray, as it did recordings of few frames a second: there Gauss and Newton's step is taken."""
-BENDS = 5.0
+BENDS = 10.0
 """[1/rad] Most that a Newton step leaves of the square of its length: the body's third derivatives over its second."""
-SHRINKS = 0.1
+SHRINKS = 0.02
 """Share of the step before it beyond which a step asks for a new Hessian."""
 CLOSE = 0.02
 """[rad] Longest first step of a frame that the Hessian of the frame before is trusted with."""
@@ -68,19 +67,6 @@ class Stride:
     step: float
 
 
-@dataclass(frozen=True, slots=True)
-class Newton:
-    """A Hessian (nv, nv), its inverse, and which coordinates were stiffened."""
-
-    matrix: np.ndarray
-    inverse: np.ndarray
-    stiff: tuple[int, ...]
-
-    def exact(self, held: np.ndarray | None) -> bool:
-        """Whether a step is Newton's own: what was stiffened was held at its bound anyway, where ``held`` is not 0."""
-        return not self.stiff or (held is not None and bool(held[list(self.stiff)].all()))
-
-
 @dataclass(slots=True)
 class Memory:
     """What one trajectory leaves from frame to frame.
@@ -91,7 +77,9 @@ class Memory:
         held: which bounds hold, as `Pivoted.held`; None for none.
         held_rates: the same of the second solve, for velocities.
         newton: the Hessian in use.
-        last: [rad] largest change of the refinement before; infinite at a frame's first.
+        last: [rad] largest change of the step before towards the same sample; infinite before a frame's first.
+        gone: (nv,) that step, where it was made by the Hessian in use; None otherwise.
+        slope: (nv,) minus the cost's slope where it set out.
         bound_steps: steps in which a joint limit was active.
         slack: [rad] by which the last step passes its bounds.
     """
@@ -102,6 +90,8 @@ class Memory:
     held_rates: np.ndarray | None = None
     newton: Newton | None = None
     last: float = np.inf
+    gone: np.ndarray | None = None
+    slope: np.ndarray | None = None
     bound_steps: int = 0
     slack: float = 0.0
 
@@ -131,6 +121,7 @@ class InverseKinematics:
         self.kinematics.price(self._prices)
         self._still = np.zeros(rig.model.nv)
         self._programs = stepwise(options.backend)
+        self._plain = self.limits.plain and self._programs is between_bounds
         self._curved = self.points is not None and len(self.points.names) >= FEWEST_CURVED
         self._reach = _between(self.kinematics, () if self.turns is None else self.turns.links)
         self._memory = Memory.of(rig.model.nv)
@@ -169,13 +160,24 @@ class InverseKinematics:
         of the step is then of second order in the acceleration, not in the velocity. Joints that move targets out of
         reach are expected to slow down.
         """
-        going = self._memory.trust * going
+        memory = self._memory
+        memory.gone, memory.last = None, np.inf
+        going = memory.trust * going
         there = integrate(self.rig, q, going)
         kept = self.rows.kept(q, previous, sample, step, self.options.share(step))
         self.kinematics.locate(there)
         self.rows.take(sample, kept=kept)
-        self._adapt()
-        return integrate(self.rig, there, self._inverted(Stride(q, there, going, step)))
+        settling = self.options.iterations > 0 and memory.newton is not None
+        if settling:  # it is the first of the steps that settle, which would only have to take back what a price did
+            self._free_of_charge()
+        else:
+            self._adapt()
+        change = self._inverted(Stride(q, there, going, step))
+        if settling and kept is None and self._whole(step):
+            memory.last = float(np.abs(change).max())
+        else:
+            memory.gone = None
+        return integrate(self.rig, there, change)
 
     def refinement(self, q: np.ndarray, sample: TargetSample, step: float) -> np.ndarray:
         """One more step (nv,) towards a sample that stands still: v* = K r.
@@ -186,16 +188,17 @@ class InverseKinematics:
         steps stop shrinking.
         """
         memory = self._memory
-        if memory.unreached.any():  # the price was of the frame's first step; here it would only slow the settling
-            memory.unreached = np.zeros_like(memory.unreached)
-            self.kinematics.price(self._prices)
+        self._free_of_charge()  # the price was of the frame's first step; here it would only slow the settling
         self.kinematics.locate(q)
         self.rows.take(sample, self.options.share(step))
         if memory.newton is None:
-            memory.newton = self._exact(q)
+            memory.newton, memory.gone = self._exact(q), None  # what it is at this pose, no step tells better
         result = self._inverted(Stride(q, q, self._still, step))
         longest = np.abs(result[3:]).max()
-        return result if longest <= TURN_LIMIT else result * (TURN_LIMIT / longest)
+        if longest > TURN_LIMIT:
+            result = result * (TURN_LIMIT / longest)
+            memory.gone = result if memory.gone is not None else None
+        return result
 
     def velocity(self, q: np.ndarray, sample: TargetSample, step: float) -> np.ndarray:
         """Velocity (nv,) [m/s, rad/s] at a pose by the measured velocities alone: a second solve of (10), K = 0."""
@@ -220,6 +223,25 @@ class InverseKinematics:
         torques = self.options.posture * self.posture.pull(q)
         return self.kinematics.hessian(q), self.kinematics.gradient(q, torques)
 
+    def _free_of_charge(self) -> None:
+        memory = self._memory
+        if memory.unreached.any():
+            memory.unreached = np.zeros_like(memory.unreached)
+            self.kinematics.price(self._prices)
+
+    def _whole(self, step: float) -> bool:
+        """Whether a step takes off the whole error of every row, so that its gradient is the cost's slope."""
+        return self.options.share(step) == 1.0 and self.rows.alike
+
+    def _learnt(self, newton: Newton, stride: Stride, torques: np.ndarray) -> np.ndarray:
+        """Minus the cost's slope (nv,) where a step sets out, of which and the step before the Hessian learns."""
+        memory = self._memory
+        slope = self.kinematics.gradient(stride.there, torques)
+        if memory.gone is not None and memory.slope is not None and self._whole(stride.step):
+            newton.learn(memory.gone, memory.slope - slope)
+        memory.slope = slope
+        return slope
+
     def _inverted(self, stride: Stride) -> np.ndarray:
         """Inverse differential kinematics (10) times the step: the change (nv,) from where it is linearised.
 
@@ -241,25 +263,31 @@ class InverseKinematics:
 
     def _bounded(self, stride: Stride, torques: np.ndarray) -> np.ndarray:
         """Solution of the equations that stand in the tree, by the quadratic program where limits bind."""
+        memory, newton = self._memory, self._memory.newton
+        slope = None if newton is None else self._learnt(newton, stride, torques)
+        change = self._within(stride, torques, slope)
+        memory.gone = None if newton is None else change
+        return change
+
+    def _within(self, stride: Stride, torques: np.ndarray, slope: np.ndarray | None) -> np.ndarray:
         there, limited, memory = stride.there, self.options.limits and self.limits.any, self._memory
+        newton = memory.newton
         memory.slack = 0.0
         free: np.ndarray | None = None
         if not limited or memory.held is None:
-            free = self._free(there, torques)
+            free = self._free(there, torques) if newton is None or slope is None else newton.inverse @ slope
             if not limited or self.limits.clear(stride.start, stride.going + free, stride.step):
                 return free
         box, turning = self.limits.box(stride.start, stride.step, there)
         if free is not None and box.slack(free if turning is None else self.limits.unspun(turning, free)) <= FEASIBLE:
             return free
-        plain = turning is None and not len(box.most) and self._programs is between_bounds
-        if plain and memory.newton is None:
+        if self._plain and (newton is None or slope is None):
             found = pivoted(self._locked(there, torques, box), box, memory.held)
-        elif plain and memory.newton is not None:
-            inverse = memory.newton.inverse
-            found = pivoted(_by_inverse(inverse, self.kinematics.gradient(there, torques), box), box, memory.held)
+        elif self._plain and newton is not None and slope is not None:
+            found = pivoted(newton.within(slope, box), box, memory.held)
         else:
-            matrix = self.kinematics.hessian(there) if memory.newton is None else memory.newton.matrix
-            gradient = self.kinematics.gradient(there, torques)
+            matrix = self.kinematics.hessian(there) if newton is None else newton.matrix
+            gradient = self.kinematics.gradient(there, torques) if slope is None else slope
             if turning is not None:
                 gradient = self.limits.unturned(turning, gradient)
                 matrix = self.limits.unturned(turning, self.limits.unturned(turning, matrix).T)
@@ -298,8 +326,6 @@ class InverseKinematics:
     def _free(self, q: np.ndarray, torques: np.ndarray) -> np.ndarray:
         """Solution without limits, damped where it would leap."""
         tree, memory = self.kinematics, self._memory
-        if memory.newton is not None:
-            return np.asarray(memory.newton.inverse @ tree.gradient(q, torques))
         result = tree.solution(q, torques)
         if not np.isfinite(result).all():
             raise BackendError("tracking: the normal equations are not positive definite; check weights and damping")
@@ -316,25 +342,10 @@ class InverseKinematics:
         if not self._curved and self.rows.misfit < EXACT_TURN:
             return None
         tree = self.kinematics
-        sums, bends = self.rows.second_order()
-        tree.weigh(sums)
-        matrix = tree.hessian(q)
-        self.rows.weigh()
         tree.derive(q)
-        matrix += tree.curvature(*bends)
-        factor, failed = dpotrf(matrix, lower=1, clean=0)
-        stiff = []
-        for _ in range(STIFFENED if self._memory.last <= NEAR else 0):
-            if failed <= 0:
-                break
-            # against a limit, or far from its target, a coordinate's cost may bend down: it is held there more stiffly
-            matrix[failed - 1, failed - 1] += self.rows.heaviest
-            stiff.append(failed - 1)
-            factor, failed = dpotrf(matrix, lower=1, clean=0)
-        if failed:
-            return None
-        half = np.tril(dpotri(factor, lower=1)[0])
-        return Newton(matrix, half + np.tril(half, -1).T, tuple(stiff))
+        matrix = tree.hessian(q) + tree.curvature(*self.rows.second_order())
+        attempts = STIFFENED if self._memory.last <= NEAR else 0
+        return Newton.of(matrix, attempts, self.rows.heaviest, whole=not self._plain)
 
     def settled(self, q: np.ndarray, sample: TargetSample, step: float) -> np.ndarray:
         """Configuration after `refinement` steps until converged or out of iterations.
@@ -352,16 +363,17 @@ class InverseKinematics:
         None is begun after ``until`` [s] of `time.perf_counter`.
         """
         memory = self._memory
-        memory.last = np.inf
-        for _ in range(self.options.iterations):
+        if memory.newton is None or memory.gone is None:
+            memory.gone, memory.last = None, np.inf
+        for turn in range(self.options.iterations):
             if until < np.inf and time.perf_counter() > until:
                 memory.newton = None
                 return q, False
             fresh = memory.newton is None
             change = self.refinement(q, sample, step)
             size = float(np.abs(change).max())
-            if not math.isfinite(memory.last) and not fresh and size > CLOSE:
-                memory.newton, fresh = None, True
+            if not turn and not fresh and size > CLOSE:
+                memory.newton, memory.gone, memory.last, fresh = None, None, np.inf, True
                 change = self.refinement(q, sample, step)
                 size = float(np.abs(change).max())
             q = integrate(self.rig, q, change)
@@ -371,10 +383,12 @@ class InverseKinematics:
             elif fresh and memory.newton is not None and memory.newton.exact(memory.held):
                 left *= BENDS * size
             if left < self.options.tolerance:
+                memory.gone = None
                 return q, True
             if size > (CLOSE if fresh else SHRINKS * memory.last):
                 memory.newton = None
             memory.last = size
+        memory.gone = None
         return q, self.options.iterations == 0
 
     def errors(self, q: np.ndarray, sample: TargetSample) -> tuple[float, float]:
@@ -392,25 +406,6 @@ def _between(kinematics: Kinematics, links: Sequence[int] | np.ndarray) -> np.nd
             result[kinematics.column_link == above, place] = 1.0
             above = kinematics.parents[above]
     return result
-
-
-def _by_inverse(inverse: np.ndarray, gradient: np.ndarray, box: Box) -> Held:
-    """Minima of a program with some variables at their bounds, of whose matrix the inverse (n, n) is known."""
-    free = inverse @ gradient
-
-    def at(held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        forces = np.zeros(len(held))
-        places = held.nonzero()[0]
-        if not len(places):
-            return free, forces
-        bounds = np.where(held[places] > 0, box.high[places], box.low[places])
-        give = inverse[places]
-        pulls = forces[places] = np.linalg.solve(give[:, places], free[places] - bounds)
-        x = free - pulls @ give
-        x[places] = bounds
-        return x, forces
-
-    return at
 
 
 def rotation_error(modelled: np.ndarray, measured: np.ndarray) -> np.ndarray:

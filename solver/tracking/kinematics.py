@@ -12,6 +12,10 @@ from ..dynamics import WeightedTree
 from ..rig import Rig
 from ..so3 import skew
 
+AXES, ROTARY = np.arange(3), np.arange(3, 6)
+CROSSED = -skew(np.eye(3)).reshape(3, 9)
+"""Takes -sk(f), flat, from f."""
+
 
 class Kinematics(WeightedTree):
     """Link poses, point positions and their derivatives of one rig at one configuration at a time."""
@@ -41,24 +45,24 @@ class Kinematics(WeightedTree):
         result = (linear + np.cross(angular, points[:, None, :])) * self.moved_by[links][:, :, None]
         return result.transpose(0, 2, 1)
 
-    def curvature(self, moments: np.ndarray, forces: np.ndarray, turns: np.ndarray | None = None) -> np.ndarray:
+    def curvature(self, moments: np.ndarray, forces: np.ndarray, short: np.ndarray | None = None) -> np.ndarray:
         """Second-order term (nv, nv) that turns J'WJ into the exact Hessian of half the weighted squared residuals.
 
         For coordinates i above j, d2p / di dj = w_i x dp/dj, so the term of points is -w_i . sum_p (dp/dj x w r), again
         summed over subtrees. Two turns made one after the other are half their cross product more than their sum, so
-        the term of a moment m is -w_i . (w_j x m) / 2. Within a joint both are symmetrised.
+        the term of a moment m is -w_i . (w_j x m) / 2, which stands in ``short``. Within a joint all is symmetrised.
 
         Args:
             moments: (L, 3, 3) sum of w p r' per link, r the residuals of points p, world.
             forces: (L, 3) sum of w r per link.
-            turns: (L, 3) sum of the moments of orientations per link, world; None for none.
+            short: (L, 3, 3) what is to be taken off what two turns are priced at together, summed per link, world;
+                None for nothing.
         """
-        trace = np.trace(moments, axis1=1, axis2=2)
-        blocks = np.zeros((len(moments), 3, 6))
-        blocks[:, :, :3] = -skew(forces)
-        blocks[:, :, 3:] = moments - trace[:, None, None] * np.eye(3)
-        if turns is not None:
-            blocks[:, :, 3:] -= 0.5 * skew(turns)
+        trace = moments[:, 0, 0] + moments[:, 1, 1] + moments[:, 2, 2]
+        blocks = np.empty((len(moments), 3, 6))
+        blocks[:, :, :3] = (forces @ CROSSED).reshape(-1, 3, 3)
+        blocks[:, :, 3:] = moments if short is None else moments + short
+        blocks[:, AXES, ROTARY] -= trace[:, None]
         below = (self.subtrees @ blocks.reshape(-1, 18)).reshape(-1, 3, 6)[self.column_link]
         turned = (below @ self.jacobian.T[:, :, None])[:, :, 0]
         product = (self.jacobian[3:].T @ turned.T) * self.shares

@@ -119,6 +119,8 @@ class JointLimits:
         self._most = np.zeros(0) if coupled is None else coupled.most
         self._reach = np.abs(self._rows) @ self._speed
         self._padded = np.hstack([np.zeros((len(self._rows), ROOT_NV)), self._rows])
+        self.plain = not len(self._spherical) and not len(self._most)
+        """Bounds of single coordinates only."""
         self.any = bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any() or len(self._most))
 
     def box(self, q: np.ndarray, step: float, at: np.ndarray) -> tuple[Box, np.ndarray | None]:
@@ -133,14 +135,24 @@ class JointLimits:
         here = self._coordinates(q)
         there = here if at is q else self._coordinates(at)
         reach = self._speed * step
-        low, high = np.full((2, ROOT_NV + len(here)), np.inf)
-        gone = there - here
-        low[ROOT_NV:] = np.tanh((here - self.lower) / reach) * reach + gone
-        high[ROOT_NV:] = np.tanh((self.upper - here) / reach) * reach - gone
+        bounds = np.full((2, ROOT_NV + len(here)), np.inf)
+        joints = bounds[:, ROOT_NV:]
+        np.subtract(here, self.lower, out=joints[0])
+        np.subtract(self.upper, here, out=joints[1])
+        joints /= reach
+        np.tanh(joints, out=joints)
+        joints *= reach
+        gone = None
+        if at is not q:
+            gone = there - here
+            joints[0] += gone
+            joints[1] -= gone
+        low, high = bounds
         most = self._most
         if len(most):
             reach = self._reach * step
-            most = np.tanh((most - self._rows @ here) / reach) * reach - self._rows @ gone
+            most = np.tanh((most - self._rows @ here) / reach) * reach
+            most -= 0.0 if gone is None else self._rows @ gone
         turning = right_jacobian(there[self._spherical]) if len(self._spherical) else None
         return Box(-low, high, self._padded, most), turning
 

@@ -15,8 +15,8 @@ VEE = np.zeros((9, 3))
 """Takes vee of a matrix's skew part from its nine entries."""
 VEE[[7, 2, 3], [0, 1, 2]], VEE[[5, 6, 1], [0, 1, 2]] = 0.5, -0.5
 TRACE = np.eye(3).ravel()
-HALF = [0, 1, 4, 2, 5, 8]
-"""Entries xx xy yy xz yz zz of a flat symmetric one."""
+TRANSPOSED = [0, 3, 6, 1, 4, 7, 2, 5, 8]
+"""Entries of a flat one's transpose."""
 
 
 class LinkRows:
@@ -35,10 +35,11 @@ class LinkRows:
         self._links = np.concatenate([none if t is None else t.links for t in (points, turns)]).astype(int)
         self._base = np.concatenate([none if t is None else t.weights for t in (points, turns)])
         self._gains = np.concatenate([none if t is None else t.gains for t in (points, turns)])
-        self._alike = bool((self._gains == 1.0).all())
+        self.alike = bool((self._gains == 1.0).all())
         self._offsets = np.zeros((0, 3)) if points is None else points.offsets
         self._arms = skew(self._offsets) if self._offsets.any() else None
         self._selector = np.zeros((len(tree.rotations), len(self._links)))
+        self._every = np.arange(len(tree.rotations))
         self._selector[self._links, np.arange(len(self._links))] = 1.0
         self._basis = np.zeros((len(self._links), SUMS))
         x, y, z = self._offsets.T
@@ -62,36 +63,41 @@ class LinkRows:
         wanted, axes = self._residuals(sample)
         if kept is not None:
             wanted -= (axes @ kept[:, :, None])[:, :, 0]
-        if gain != 1.0 or (kept is None and not self._alike):
+        if gain != 1.0 or (kept is None and not self.alike):
             wanted *= gain * self._gains[:, None]
         self._write(wanted, sample)
 
-    def second_order(self) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """What turns J'WJ into the exact Hessian for the rows as last taken, at gain 1.
+    def second_order(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What turns J'WJ into the exact Hessian for the rows as last taken, at gain 1, by `Kinematics.curvature`.
 
         An orientation's cost 2 w (1 - cos angle), whose slope is (5), bends by w (tr(E) 1 - sym E) / 2, E = h'R, where
-        Gauss and Newton have w 1.
+        Gauss and Newton have w 1; with half the cross product of its moment, a turn's slope falls short by
+        w (1 - tr(E) / 2) 1 + w E' / 2.
 
         Returns:
-            Weights (L, SUMS) with those matrices, and what `Kinematics.curvature` asks for.
+            Moments (L, 3, 3) and forces (L, 3) of points, and those shortfalls (L, 3, 3), world axes.
         """
-        count, links = self._points, len(self._selector)
-        axes, origins = self._tree.local_poses(np.arange(links))
+        count = self._points
+        axes, origins = self._tree.local_poses(self._every)
         turns = axes.swapaxes(1, 2)
-        sums = self._selector @ (self._weights[:, None] * self._basis)
-        relative = np.where(np.isfinite(self._relative), self._relative, 0.0).reshape(-1, 3, 3)
-        weights = self._weights[count:]
-        trace = np.trace(relative, axis1=1, axis2=2)
-        bent = 0.5 * (trace[:, None, None] * np.eye(3) - relative) - np.eye(3)
-        bent = (0.5 * weights)[:, None, None] * (bent + bent.swapaxes(1, 2))
-        sums[:, 4:] += self._selector[:, count:] @ bent.reshape(-1, 9)[:, HALF]
-        pulls, arms = self._pull[:count], self._offsets
+        short = np.zeros((len(axes), 3, 3))
+        if self._turns:
+            weights, relative = self._weights[count:], self._relative
+            if not math.isfinite(relative.sum()):
+                relative = np.where(np.isfinite(relative), relative, 0.0)
+            rows = 0.5 * relative[:, TRANSPOSED]
+            rows[:, [0, 4, 8]] += (1.0 - 0.5 * (relative @ TRACE))[:, None]
+            rows *= weights[:, None]
+            short = turns @ (self._selector[:, count:] @ rows).reshape(-1, 3, 3) @ axes
+        if not count:
+            return np.zeros_like(short), np.zeros((len(axes), 3)), short
+        pulls = self._pull[:count]
         forces = (turns @ (self._selector[:, :count] @ pulls)[:, :, None])[:, :, 0]
-        outer = arms[:, :, None] * pulls[:, None, :]
-        moments = turns @ (self._selector[:, :count] @ outer.reshape(count, 9)).reshape(-1, 3, 3) @ axes
-        moments += origins[:, :, None] * forces[:, None, :]
-        spun = (turns @ (self._selector[:, count:] @ self._pull[count:])[:, :, None])[:, :, 0]
-        return sums, (moments, forces, spun)
+        moments = origins[:, :, None] * forces[:, None, :]
+        if self._arms is not None:
+            outer = self._offsets[:, :, None] * pulls[:, None, :]
+            moments += turns @ (self._selector[:, :count] @ outer.reshape(count, 9)).reshape(-1, 3, 3) @ axes
+        return moments, forces, short
 
     def take_velocities(self, sample: TargetSample, step: float) -> None:
         """Ask for the measured velocities over a step [s]; rows without any carry no weight."""
@@ -111,7 +117,7 @@ class LinkRows:
         The innovation is the error at ``q`` before the step, and by how much the new sample differs from the old one
         moved on with the measured velocities.
         """
-        if share == 1.0 and self._alike:
+        if share == 1.0 and self.alike:
             return None
         self._tree.locate(q)
         error, axes = self._residuals(previous)
@@ -203,14 +209,9 @@ class LinkRows:
             self._forces[:count, 3:] = (self._arms @ pull[:count, :, None])[:, :, 0]
         np.matmul(self._selector, self._forces, out=self._tree.forces)
 
-    def weigh(self, sums: np.ndarray | None = None) -> None:
-        """Put other weights (L, SUMS) into the tree, or its own again."""
-        self._tree.load(self._bodies if sums is None else self._tree.bodies(sums))
-
     def _weigh(self, weights: np.ndarray) -> None:
         self._weights = weights
-        self._bodies = self._tree.bodies(self._selector @ (self._weights[:, None] * self._basis))
-        self.weigh()
+        self._tree.weigh(self._selector @ (weights[:, None] * self._basis))
 
 
 def _root_mean(squares: np.ndarray) -> float:

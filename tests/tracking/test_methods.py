@@ -200,8 +200,7 @@ def test_the_exact_hessian_of_orientations_is_the_slope_of_their_gradient(robot:
         forward, backward = (gradient(pin.integrate(rig.model, here, sign * step)) for sign in (1.0, -1.0))
         slope[:, column] = -(forward - backward) / 2e-5
     gradient(here)
-    sums, bends = engine.rows.second_order()
-    engine.kinematics.weigh(sums)
+    bends = engine.rows.second_order()
     matrix = engine.kinematics.hessian(here)
     engine.kinematics.derive(here)
     matrix = matrix + engine.kinematics.curvature(*bends)
