@@ -16,7 +16,7 @@ from .c3d_channels import channels_of, saturated, zeroed
 from .c3d_format import RATE_DIFFERENCE, C3dData, Parameters, integer
 from .force_plates import ForcePlate
 from .text import Warn
-from .wrench_checks import NEWTON_FLOOR, centres_of_pressure, check_forces, settle_force_up
+from .wrench_checks import LOADED, NEWTON_FLOOR, centres_of_pressure, check_forces, settle_force_up
 
 GROUP = "FORCE_PLATFORM"
 SHAPES = {"TYPE": (1,), "CORNERS": (3, 4), "ORIGIN": (3,), "CAL_MATRIX": (6, 6)}
@@ -25,6 +25,8 @@ NEEDS_ORIGIN = (2, 3, 4)
 """Types whose moments stand on where the sensors are."""
 SMALLEST, LARGEST = 0.02, 20.0
 """[m] between which the sides of a plate lie."""
+SMALLEST_LEVER = 1e-3
+"""[m] nobody stands this close to a sensor's axis throughout: smaller moments have another unit, or none were kept."""
 OUTSIDE = 0.05
 """[m] a centre of pressure this far outside its plate is worth a warning."""
 UNREAD = "plates not read"
@@ -152,6 +154,14 @@ def plate_wrenches(
     if unknown:
         warn(f"{Path(path).name}: ORIGIN of {', '.join(unknown)} lacks the sensor distances: moments not measured")
         measured[:, 3:] = False
+    lost_moments = [plate.name for plate, samples in zip(readable, columns) if not _has_moments(plate, samples)]
+    if lost_moments:
+        said = (
+            f"the moments of {', '.join(lost_moments)} would hold all load within {1e3 * SMALLEST_LEVER:g} mm of the "
+        )
+        said += "sensor's axis: their unit (ANALOG:UNITS) is wrong, or they were not recorded"
+        warn(f"{Path(path).name}: {said}; moments are taken as not measured")
+        measured[:, 3:] = False
     for k, plate in enumerate(readable):
         values[saturated(path, columns[k], plate, rate, warn), k] = np.nan
     names = tuple(plate.name for plate in readable)
@@ -178,6 +188,18 @@ def _clock(path: str | Path, content: C3dData, warn: Warn) -> tuple[float, int] 
         warn(f"{Path(path).name}: {said}; {per_frame * rate:g} Hz is taken")
     rate = per_frame * rate if rate > 0.0 else stated
     return (rate, per_frame) if len(content.analogs) and rate > 0.0 else None
+
+
+def _has_moments(plate: ForcePlate, channels: np.ndarray) -> bool:
+    """Whether moments about the sensor of a loaded plate, channels (N, 6) [N, N m], are large enough to be moments."""
+    if plate.kind not in (2, 4):
+        return True
+    if plate.calibration is not None:
+        channels = channels @ plate.calibration.T
+    vertical = np.abs(channels[:, 2])
+    loaded = vertical > max(LOADED * np.nanmax(vertical), NEWTON_FLOOR)
+    levers = np.hypot(channels[loaded, 3], channels[loaded, 4]) / vertical[loaded]
+    return not len(levers) or bool(np.nanmax(levers) > SMALLEST_LEVER)
 
 
 def _check_missing(path: str | Path, forces: np.ndarray, missing: str, warn: Warn) -> None:

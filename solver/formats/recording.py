@@ -378,6 +378,8 @@ def _check_place(markers: Markers, wrenches: Wrenches, sources: dict[str, tuple[
         problem = f"its forces act {np.median(distance):.2g} m outside the space that the markers of "
         problem += f"{sources[MARKERS][0].name} fill"
         remedy = "Check the unit of the centres of pressure (force_units = mm), the axes (force_up), and the trial"
+        if sources[FORCES][0].suffix.lower() == ".c3d":
+            remedy = "Check the unit of the moments (ANALOG:UNITS), the plates (FORCE_PLATFORM:CORNERS), and the trial"
         raise InputError(sources[FORCES][0], problem, remedy=remedy)
 
 

@@ -122,6 +122,28 @@ def test_action_is_turned_into_reaction(tmp_path: Path, kind: int) -> None:
         read_c3d(path, sign=1)
 
 
+def test_moments_in_another_unit_than_stated_are_not_believed(tmp_path: Path) -> None:
+    """Newton metres labelled newton millimetres would gather all load at the sensor's axis: told, not measured."""
+    told: list[str] = []
+    path = plate_file(tmp_path / "honest.c3d", 2)
+    honest = read_c3d(path, warn=told.append).wrenches
+    assert honest is not None
+    assert honest.measured is not None
+    assert honest.measured.all()
+    assert not told
+    groups = path.read_bytes()
+    path = tmp_path / "labelled.c3d"
+    values, _, _, _ = channels(2)
+    small = np.array([*values[:3], *(values[3:] / 1000.0)])
+    path.write_bytes(groups.replace(values.astype("<f4").tobytes(), small.astype("<f4").tobytes()))
+    content = read_c3d(path, warn=told.append).wrenches
+    assert content is not None
+    assert content.measured is not None
+    assert content.measured[:, :3].all()
+    assert not content.measured[:, 3:].any()
+    assert [words for words in told if "plate_1" in words and "ANALOG:UNITS" in words]
+
+
 def test_markers_metadata_and_clock(tmp_path: Path) -> None:
     """Millimetres become metres, a negative residual a gap, the subject's prefix goes, mass and height stay."""
     content = read_c3d(plate_file(tmp_path / "a.c3d", 2))
