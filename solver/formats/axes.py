@@ -116,6 +116,46 @@ def _says(name: str, words: re.Pattern[str]) -> bool:
     return any(words.fullmatch(word.lower()) for word in (*pieces, "".join(pieces), *capitals) if word)
 
 
+def stands(names: Sequence[str], places: np.ndarray) -> np.ndarray:
+    """Whether feet and head lie on opposite sides of the first joint (...), or names do not tell which they are.
+
+    Args:
+        names: M joints, the root first.
+        places: (..., M, 3), any axes, any unit.
+    """
+    low, high = _feet_and_head(names)
+    if not low or not high:
+        return np.ones(places.shape[:-2], bool)
+    feet, head = (places[..., there, :].mean(axis=-2) - places[..., 0, :] for there in (low, high))
+    return np.asarray((feet * head).sum(axis=-1) < 0.0)
+
+
+def standing_frame(names: Sequence[str], positions: np.ndarray) -> int | None:
+    """The frame in which a body stands tallest, of the slower half of them; None where it stands in none.
+
+    Args:
+        names: M joints, the root first.
+        positions: (N, M, 3), z up, any unit.
+    """
+    low, high = _feet_and_head(names)
+    if not low or not high:
+        return None
+    heights = positions[:, high, 2].mean(axis=1) - positions[:, low, 2].mean(axis=1)
+    speeds = np.zeros(len(positions))
+    if len(positions) > 1:
+        speeds = np.linalg.norm(np.gradient(positions, axis=0), axis=2).mean(axis=1)
+    fit = stands(names, positions) & (heights > 0.0) & np.isfinite(speeds)
+    if not fit.any():
+        return None
+    fit &= speeds <= np.median(speeds[fit])
+    return int(np.argmax(np.where(fit, heights, -np.inf)))
+
+
+def _feet_and_head(names: Sequence[str]) -> tuple[list[int], list[int]]:
+    low, high = ([i for i, name in enumerate(names) if _says(name, words)] for words in (_LOW, _HIGH))
+    return low, high
+
+
 def up_of_extent(positions: np.ndarray) -> str | None:
     """The vertical from shape alone: the axis with by far the largest extent, positive side up.
 

@@ -3,12 +3,14 @@
 ``HIERARCHY`` nests ``ROOT`` and ``JOINT`` blocks with an ``OFFSET`` from the parent and ``CHANNELS``; ``End Site`` says
 where the last bone ends. ``MOTION`` holds ``Frames:``, ``Frame Time:`` and one row of channel values a frame, angles in
 degrees. A joint turns by its rotation channels in the order in which they stand, each about an axis that the ones
-before have turned; its position channels replace its offset. At rest every joint's axes are the file's. A unit of
-length is not stated anywhere: the skeleton's size tells it.
+before have turned; its position channels replace its offset. At rest every joint's axes are the file's, unless
+nobody could stand so: LAFAN1's bones all lie along one axis where their channels are zero. Then the frame in which the
+body stands tallest is taken for rest. A unit of length is not stated anywhere: the skeleton's size tells it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +20,7 @@ import numpy as np
 from ..errors import InputError, InvalidValue
 from ..motion import RestPose, SegmentPoses
 from ..so3 import exp
-from .axes import length_in_metres, settle_up, to_z_up, up_of_extent, up_of_named
+from .axes import length_in_metres, settle_up, standing_frame, stands, to_z_up, up_of_extent, up_of_named
 from .text import Warn, no_warning, numbers, read_lines
 
 AXES = "XYZ"
@@ -31,6 +33,8 @@ MOST_JOINTS, DEEPEST = 2000, 200
 SLOWEST = 1.0
 """[s] No motion has longer frames."""
 NO_LENGTH = 1e-9
+BRACES = re.compile(r"([{}])")
+"""Where a line falls into pieces: some programs open a block on the line that names it."""
 REMEDY = "Export the BVH file again"
 
 
@@ -55,7 +59,7 @@ def load_bvh(
     Raises:
         InputError: naming the line: blocks that do not nest, a joint without offset or with channels missing or
             unknown, a bone without length, a row of another length or that holds no number, no frames, or a
-            skeleton whose unit or vertical axis nothing tells.
+            skeleton whose unit, vertical axis or pose at rest nothing tells.
     """
     lines = read_lines(path)
     motion = next((k for k, line in enumerate(lines) if line.strip().upper() == "MOTION"), None)
@@ -67,16 +71,29 @@ def load_bvh(
     heads = offsets.copy()
     for k, parent in enumerate(parents):
         heads[k] = (heads[parent] if parent >= 0 else 0.0) + offsets[k]
-    tips = _tips(path, joints, heads, warn)
     times, values = _motion(path, lines, motion + 1, sum(len(joint.channels or ()) for joint in joints))
     names = [joint.name for joint in joints]
-    places = heads[None]
+    rotations, positions = _forward(joints, offsets, values)
+    zeros = bool(stands(names, heads))
+    if not zeros and not stands(names, positions).any():
+        problem = "its skeleton does not stand where its channels are zero, nor in any frame"
+        raise InputError(path, problem, remedy="Add a frame of upright standing")
+    places = heads[None] if zeros else positions
     axis = settle_up(up, up_of_named(names, places) or up_of_extent(places), path)
     upright = to_z_up(axis)
+    turned = np.tile(np.eye(3), (len(joints), 1, 1))
+    if not zeros:
+        frame = standing_frame(names, positions @ upright.T)
+        if frame is None:
+            problem = f"nobody stands upright in it along {axis}"
+            raise InputError(path, problem, remedy="State the vertical axis (--up), or add a frame of upright standing")
+        heads, turned = positions[frame], rotations[frame]
+        warn(f"{Path(path).name}: nobody stands as its channels at zero say: the pose at {times[frame]:.2f} s is taken "
+             "for upright standing")  # fmt: skip
+    tips = _tips(path, joints, heads, turned, warn)
     extent = np.ptp(np.vstack([heads, tips[np.isfinite(tips).all(axis=1)]]) @ upright.T, axis=0)[2]
     metres = _metres(path, float(extent), units, warn)
-    rotations, positions = _forward(joints, offsets, values)
-    rest = RestPose(np.tile(upright, (len(joints), 1, 1)), metres * heads @ upright.T, metres * tips @ upright.T)
+    rest = RestPose(upright @ turned, metres * heads @ upright.T, metres * tips @ upright.T)
     try:
         found = SegmentPoses(times, tuple(names), upright @ rotations, metres * positions @ upright.T, rest)
     except InvalidValue as error:
@@ -90,7 +107,7 @@ def _hierarchy(path: str | Path, lines: Sequence[str]) -> list[_Joint]:
     stack: list[int | None] = []  # None within an end site
     waiting: tuple[str, int] | None = None
     begun = False
-    for number, line in enumerate(lines, 1):
+    for number, line in ((number, piece) for number, whole in enumerate(lines, 1) for piece in BRACES.split(whole)):
         words = line.split()
         if not words:
             continue
@@ -180,19 +197,23 @@ def _channels(path: str | Path, number: int, name: str, words: Sequence[str]) ->
     return channels
 
 
-def _tips(path: str | Path, joints: Sequence[_Joint], heads: np.ndarray, warn: Warn) -> np.ndarray:
-    """Where each bone ends (B, 3), in the middle of its next joints; a bone that ends where it begins is refused."""
+def _tips(path: str | Path, joints: Sequence[_Joint], heads: np.ndarray, turned: np.ndarray, warn: Warn) -> np.ndarray:
+    """Where each bone ends (B, 3), in the middle of its next joints, at rest; one without length to a joint is refused.
+
+    An end site without length tells as little as none.
+    """
     tips = np.full((len(joints), 3), np.nan)
     for k, joint in enumerate(joints):
         children = [c for c, other in enumerate(joints) if other.parent == k]
-        ends = [heads[c] for c in children] + [heads[k] + end for end in joint.ends]
+        ends = [heads[c] for c in children]
+        ends += [heads[k] + turned[k] @ end for end in joint.ends if np.linalg.norm(end) >= NO_LENGTH]
         if not ends:
             continue
         tips[k] = np.mean(ends, axis=0)
-        if len(ends) == 1 and np.linalg.norm(ends[0] - heads[k]) < NO_LENGTH:
-            line = joints[children[0]].line if children else joint.line
-            raise _wrong(path, line, f"the bone of joint {joint.name!r} has no length")
-        if any(np.linalg.norm(end - heads[k]) < NO_LENGTH for end in ends):
+        short = [np.linalg.norm(end - heads[k]) < NO_LENGTH for end in ends]
+        if len(ends) == 1 and short[0]:
+            raise _wrong(path, joints[children[0]].line, f"the bone of joint {joint.name!r} has no length")
+        if any(short):
             warn(f"{Path(path).name}: joints at the very place of {joint.name!r}, whose bone points to the others")
     return tips
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from solver.formats.axes import to_z_up
+from solver.so3 import between
 
 
 @dataclass(frozen=True)
@@ -87,11 +88,18 @@ def into_file(up: str = "y") -> np.ndarray:
 
 
 def bvh_text(
-    skeleton: Skeleton, rotations: Mapping[str, np.ndarray], root: np.ndarray, rate: float = 50.0, up: str = "y"
+    skeleton: Skeleton,
+    rotations: Mapping[str, np.ndarray],
+    root: np.ndarray,
+    rate: float = 50.0,
+    up: str = "y",
+    along: bool = False,
 ) -> str:
     """A BVH file whose joints have turned from the T-pose by rotations (N, 3, 3) in the world that faces x, z up.
 
-    Joints without rotations turn as their parents do; the root goes along (N, 3) [m].
+    Joints without rotations turn as their parents do; the root goes along (N, 3) [m]. With ``along`` the file is like
+    those of LAFAN1: each joint's x axis lies along its bone, so that all bones lie along x where the channels are zero,
+    and end sites have no length.
     """
     turn = into_file(up)
     frames = len(root)
@@ -101,8 +109,15 @@ def bvh_text(
     lines: list[str] = ["HIERARCHY"]
     columns: list[np.ndarray] = []
 
-    def numbers(vector: Sequence[float]) -> str:
-        return " ".join(f"{x:.9g}" for x in skeleton.scale * (turn @ np.asarray(vector)))
+    def numbers(vector: Sequence[float], carrier: str | None) -> str:
+        axes = np.eye(3) if carrier is None else lying(carrier)
+        return " ".join(f"{x:.9g}" for x in skeleton.scale * (axes.T @ turn @ np.asarray(vector)))
+
+    def lying(name: str) -> np.ndarray:
+        """(3, 3) axes of a joint in the T-pose."""
+        below = children.get(name)
+        bone = turn @ np.asarray(skeleton.offsets[below[0]] if below else skeleton.ends[name])
+        return between(np.array([1.0, 0.0, 0.0]), bone) if along else np.eye(3)
 
     def write(name: str, depth: int, above: np.ndarray) -> None:
         pad, inner = "\t" * depth, "\t" * (depth + 1)
@@ -111,17 +126,18 @@ def bvh_text(
         if not depth:
             channels = ["Xposition", "Yposition", "Zposition", *channels]
             columns.append(skeleton.scale * root @ turn.T)
-        local = np.swapaxes(above, 1, 2) @ own
+        carrier = skeleton.parents[name]
+        held = np.eye(3) if carrier is None else lying(carrier)
+        local = np.swapaxes(above @ held, 1, 2) @ own @ lying(name)
         columns.append(Rotation.from_matrix(local).as_euler(skeleton.order, degrees=True))
         lines.extend([f"{pad}{'JOINT' if depth else 'ROOT'} {name}", f"{pad}{{"])
-        lines.append(f"{inner}OFFSET {numbers(skeleton.offsets[name])}")
+        lines.append(f"{inner}OFFSET {numbers(skeleton.offsets[name], carrier)}")
         lines.append(f"{inner}CHANNELS {len(channels)} {' '.join(channels)}")
         for child in children.get(name, ()):
             write(child, depth + 1, own)
         if name in skeleton.ends:
-            lines.extend(
-                [f"{inner}End Site", f"{inner}{{", f"{inner}\tOFFSET {numbers(skeleton.ends[name])}", f"{inner}}}"]
-            )
+            end = "0 0 0" if along else numbers(skeleton.ends[name], name)
+            lines.extend([f"{inner}End Site", f"{inner}{{", f"{inner}\tOFFSET {end}", f"{inner}}}"])
         lines.append(f"{pad}}}")
 
     write(next(iter(skeleton.parents)), 0, np.tile(np.eye(3), (frames, 1, 1)))

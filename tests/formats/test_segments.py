@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +69,65 @@ def test_a_joint_that_does_not_turn_stands_where_its_parents_put_it(tmp_path: Pa
     assert found.positions is not None
     head = found.positions[:, found.names.index("Head")] - found.positions[:, 0]
     np.testing.assert_allclose(head, np.tile([0.0, 0.0, 0.68], (FRAMES, 1)), atol=1e-6)
+
+
+def test_bones_that_all_lie_along_one_axis_at_zero_rest_where_the_body_stands(tmp_path: Path) -> None:
+    """As LAFAN1 is published: all channels at zero are no pose, so a quiet frame of standing tells how bones lie."""
+    rotations, root = moved(LAFAN1)
+    still = FRAMES // 2 + 2
+    for series in rotations.values():
+        series[:still] = np.eye(3)
+    root[:still] = root[0]
+    path = tmp_path / "aiming1_subject1.bvh"
+    expected = read(tmp_path / "t_pose.bvh", bvh_text(LAFAN1, rotations, root))
+    found = read(path, bvh_text(LAFAN1, rotations, root, along=True))
+    assert found.names == expected.names
+    assert found.rest is not None
+    assert expected.rest is not None
+    assert found.positions is not None
+    assert expected.positions is not None
+    assert "taken for upright standing" in " ".join(read_recording(path).warnings)
+    turned, wanted = (s.rotations @ s.rest.rotations.swapaxes(1, 2) for s in (found, expected) if s.rest is not None)
+    np.testing.assert_allclose(turned, wanted, atol=1e-6)
+    np.testing.assert_allclose(found.positions, expected.positions, atol=1e-6)
+    np.testing.assert_allclose(found.rest.heads, expected.rest.heads, atol=1e-6)
+    ended = np.isfinite(found.rest.tips[:, 0])
+    assert not ended[found.names.index("Head")]
+    np.testing.assert_allclose(found.rest.tips[ended], expected.rest.tips[ended], atol=1e-6)
+
+
+def test_a_body_that_stands_in_no_frame_is_refused(tmp_path: Path) -> None:
+    """Folded at zero, and folded in every frame."""
+    rotations, root = moved(LAFAN1)
+    lines = bvh_text(LAFAN1, rotations, root, along=True).splitlines()
+    first = next(k for k, line in enumerate(lines) if line.startswith("Frame Time")) + 1
+    for k in range(first, len(lines)):
+        lines[k] = " ".join([*lines[k].split()[:3], *["0"] * (len(lines[k].split()) - 3)])
+    path = tmp_path / "folded.bvh"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(InputError, match="does not stand"):
+        read_recording(path)
+
+
+def test_blocks_may_open_on_the_line_that_names_them(tmp_path: Path) -> None:
+    """As some programs write them."""
+    rotations, root = moved(LAFAN1)
+    text = bvh_text(LAFAN1, rotations, root)
+    opened = re.sub(r"\n\s*\{", " {", text)
+    assert "ROOT Hips {" in opened
+    found, expected = read(tmp_path / "opened.bvh", opened), read(tmp_path / "plain.bvh", text)
+    assert found.names == expected.names
+    np.testing.assert_array_equal(found.rotations, expected.rotations)
+
+
+def test_an_end_site_without_length_tells_as_little_as_none(tmp_path: Path) -> None:
+    """Common where programs have no bone beyond the last joint."""
+    rotations, root = moved(LAFAN1)
+    text = bvh_text(LAFAN1, rotations, root)
+    found = read(tmp_path / "ends.bvh", re.sub(r"(End Site\s*\{\s*OFFSET).*", r"\1 0.0 0.0 0.0", text))
+    assert found.rest is not None
+    ends = np.isnan(found.rest.tips[:, 0])
+    assert {found.names[k] for k in ends.nonzero()[0]} == set(LAFAN1.ends)
 
 
 def broken(old: str, new: str, count: int = 1) -> str:

@@ -84,6 +84,23 @@ def test_a_skeleton_animation_is_followed(rig: Rig, skeleton: Skeleton, tmp_path
     np.testing.assert_allclose(places[:, 0], mapping.scale * (origins[:, 0] + [0.0, 0.0, 0.9]) @ YAW.T, atol=0.01)
 
 
+def test_a_skeleton_whose_zero_is_no_pose_is_followed_from_where_it_stands(rig: Rig, tmp_path: Path) -> None:
+    """As LAFAN1 is published: its bones lie along one axis at zero, so nothing but a standing frame tells the pose."""
+    q = np.concatenate([np.tile(rig.neutral, (FRAMES + 5, 1)), swinging(rig, FRAMES, amplitude=0.15, rate=50.0)])
+    rotations, origins = posed(rig, q)
+    path = tmp_path / "aiming1_subject1.bvh"
+    root = origins[:, 0] + [0.0, 0.0, 0.9]
+    path.write_text(bvh_text(LAFAN1, turned_from_rest(rig, LAFAN1, rotations), root, along=True), encoding="utf-8")
+    segments = read_recording(path).segments
+    assert segments is not None
+    mapping = guessed(segments, rig)
+    assert dict(zip(mapping.segments, mapping.links)) == LAFAN1.links
+    targets = targets_of(segments, rig, mapping).orientations
+    assert targets is not None
+    wanted = YAW @ rotations[:, [rig.index(link) for link in mapping.links]]
+    assert farthest_turn(targets.rotations, wanted) < 0.01
+
+
 def sensors(rig: Rig) -> tuple[SegmentPoses, np.ndarray]:
     """Inertial units glued anywhere on links of a person who stands first, and the links' axes."""
     names = ("pelvis", "torso", "right_thigh", "right_shank", "left_thigh", "left_shank")
