@@ -43,8 +43,10 @@ def is_archive(path: str | Path) -> bool:
     return first_bytes(path, len(MAGIC)) == MAGIC
 
 
-def read_archive(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, bytes]]:
+def read_archive(path: str | Path, *, foreign: bool = False) -> tuple[dict[str, np.ndarray], dict[str, bytes]]:
     """The arrays of an archive, and its other entries as bytes.
+
+    Of a ``foreign`` one, which may hold more than is asked for, arrays of objects come without their entries.
 
     Raises:
         InputError: missing, damaged, unpacking to more than `LARGEST` bytes or, beyond `ALWAYS`, than `RATIO` times its
@@ -59,7 +61,8 @@ def read_archive(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, byt
             for entry in entries:
                 if entry.filename.endswith(SUFFIX):
                     with archive.open(entry) as stream:
-                        arrays[entry.filename.removesuffix(SUFFIX)] = _array(path, entry, stream)
+                        name = entry.filename.removesuffix(SUFFIX)
+                        arrays[name] = _array(path, entry, stream, foreign=foreign)
                 else:
                     others[entry.filename] = archive.read(entry)
     except InputError:
@@ -68,6 +71,12 @@ def read_archive(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, byt
         problem = f"is not a readable .npz archive: {' '.join(str(error).split()) or type(error).__name__}"
         raise InputError(path, problem, remedy=REMEDY) from error
     return arrays, others
+
+
+def holds_objects(path: str | Path, place: str) -> InputError:
+    """The refusal of an array that only unpickling, which runs what it finds, would read."""
+    remedy = "Write it again with numpy.savez, without objects"
+    return InputError(path, "holds objects, which are not read", place=place, remedy=remedy)
 
 
 def write_archive(
@@ -112,7 +121,7 @@ def _check_entries(path: str | Path, entries: list[zipfile.ZipInfo], size: int) 
         raise InputError(path, problem, remedy="Write it without compression (numpy.savez) if it is meant so")
 
 
-def _array(path: str | Path, entry: zipfile.ZipInfo, stream: IO[bytes]) -> np.ndarray:
+def _array(path: str | Path, entry: zipfile.ZipInfo, stream: IO[bytes], *, foreign: bool) -> np.ndarray:
     """An array whose bytes pass the archive's check sum; its header must tell just as many as there are."""
     place = f"array {entry.filename}"
     version = npy.read_magic(stream)
@@ -121,8 +130,9 @@ def _array(path: str | Path, entry: zipfile.ZipInfo, stream: IO[bytes]) -> np.nd
     read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     shape, by_columns, kind = read_header(stream)
     if kind.hasobject:
-        remedy = "Write it again with numpy.savez, without objects"
-        raise InputError(path, "holds objects, which are not read", place=place, remedy=remedy)
+        if foreign:
+            return np.empty(0, object)
+        raise holds_objects(path, place)
     if any(size < 0 for size in shape) or math.prod(shape) * kind.itemsize != entry.file_size - stream.tell():
         raise ValueError(f"{place} does not have the size that its header tells")
     # an axis of length zero, or entries of no bytes, would let the others be of any length

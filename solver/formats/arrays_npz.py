@@ -54,7 +54,7 @@ def read_npz(
             contradicts the data.
     """
     check_up(up, path)
-    arrays = Entries(path, read_archive(path)[0])
+    arrays = Entries(path, read_archive(path, foreign=True)[0])
     try:
         markers = _markers(arrays, up)
         joints = None

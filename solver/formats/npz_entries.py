@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError
+from .archive import holds_objects
 
 REMEDY = "Write the archive again with the arrays that the documentation of the npz format names"
 
@@ -86,6 +87,8 @@ class Entries:
     def _taken(self, name: str) -> np.ndarray:
         if name not in self.found:
             raise InputError(self.path, f"lacks the array {name}", remedy=REMEDY)
+        if self.found[name].dtype.hasobject:
+            raise holds_objects(self.path, f"array {name}")
         return self.found[name]
 
     def _wrong(self, name: str, found: str, wanted: str) -> InputError:

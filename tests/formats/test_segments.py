@@ -305,6 +305,18 @@ def test_a_body_model_is_read_without_its_body(tmp_path: Path) -> None:
     assert found.rate == pytest.approx(60.0)
 
 
+def test_objects_that_nobody_asks_for_are_left_alone(tmp_path: Path) -> None:
+    """AMASS has dictionaries of marker indices beside its motions: they are not unpickled, and what is needed is."""
+    path, hidden = tmp_path / "stageii.npz", tmp_path / "hidden.npz"
+    np.savez(path, **body(markers_latent_vids=np.array({"LKNE": 1010}, object)))  # type: ignore[arg-type]
+    found = read_recording(path).segments
+    assert found is not None
+    assert found.names == NAMES
+    np.savez(hidden, **body(poses=np.array([{}], object)))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="array poses: holds objects, which are not read"):
+        read_recording(hidden)
+
+
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
