@@ -24,6 +24,7 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
     from ..solver.scene.bodies import RESULT, SceneResult, densities, equivalent_ellipsoids
     from ..solver.scene.counts import FASTEST_BEAT, PHRASE, SLOWEST_BEAT, counts_at, is_tempo
     from ..solver.scene.estimate import ESTIMATE, SceneEstimate
+    from ..solver.scene.flight_arc import FlightArc
     from ..solver.scene.frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
     from ..solver.scene.motion import (
         RECORDING,
@@ -61,6 +62,7 @@ else:
     from solver.scene.bodies import RESULT, SceneResult, densities, equivalent_ellipsoids
     from solver.scene.counts import FASTEST_BEAT, PHRASE, SLOWEST_BEAT, counts_at, is_tempo
     from solver.scene.estimate import ESTIMATE, SceneEstimate
+    from solver.scene.flight_arc import FlightArc
     from solver.scene.frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
     from solver.scene.motion import (
         RECORDING,
@@ -91,6 +93,7 @@ __all__ = [
     "SUMMARY",
     "TIMELINE",
     "CheckOptions",
+    "FlightArc",
     "InertialParameters",
     "Lock",
     "Recording",

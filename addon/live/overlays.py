@@ -10,12 +10,13 @@ import numpy as np
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 
 from .. import drawing, overlays
+from ..action import times_at
 from ..colours import GROWING
 from ..drawing import Colour
 from ..painters import Painters
 from ..typed import scene, there
 from ..values import SceneFrame, errors
-from . import link_tints
+from . import gravity_arcs, link_tints
 from .marks import (
     EXCITATION,
     EXCITATION_TICKS,
@@ -96,9 +97,16 @@ def _draw_space() -> None:
     if frame is not None and settings.show_links:
         links |= tints(frame)
     link_tints.draw(bpy.context, body, links)
-    if frame is None:
-        return
     gpu.state.blend_set("ALPHA")
+    if settings.show_arc and session.readings is not None:
+        gravity_arcs.draw_space(session.readings, times_at(scene(bpy.context)))
+    if frame is not None:
+        _support(frame, settings)
+    gpu.state.blend_set("NONE")
+
+
+def _support(frame: SceneFrame, settings: LiveSettings) -> None:
+    """What carries the body, and what it has to push."""
     if settings.show_balance:
         colour = HOLDS if frame.balanced else FAILS
         drawing.lines(drawing.outline(frame.polygon), SHADOW, 2.5 * drawing.LINE)
@@ -110,7 +118,6 @@ def _draw_space() -> None:
         arrows = forces(frame)
         drawing.lines(arrows, SHADOW, drawing.BOLD + 2.0)
         drawing.lines(arrows, PUSHES, drawing.BOLD)
-    gpu.state.blend_set("NONE")
 
 
 def _com_colour(frame: SceneFrame) -> Colour:
@@ -126,6 +133,8 @@ def _draw_words() -> None:
     gpu.state.blend_set("ALPHA")
     if frame is not None and settings.show_balance:
         _marks(frame)
+    if settings.show_arc and session.readings is not None:
+        _name(gravity_arcs.labels(session.readings, times_at(scene(bpy.context))))
     if settings.show_words:
         _paper(session, frame, fresh)
     if session.excitation(scene(bpy.context)):
@@ -147,6 +156,15 @@ def _marks(frame: SceneFrame) -> None:
             drawing.write("ZMP", zmp[0] + 14 * size, zmp[1] - 12 * size, 10 * size, shadow=True)
     if com is not None:
         _symbol(com, SYMBOL * size)
+
+
+def _name(labels: list[tuple[str, np.ndarray]]) -> None:
+    """Words beside places of the view."""
+    size = drawing.scale()
+    for words, place in labels:
+        at = _pixel((float(place[0]), float(place[1]), float(place[2])))
+        if at is not None:
+            drawing.write(words, at[0] + 12 * size, at[1] + 4 * size, 10 * size, shadow=True)
 
 
 def _pixel(point: tuple[float, float, float]) -> np.ndarray | None:

@@ -18,6 +18,11 @@ class LiveSettings(bpy.types.PropertyGroup):
         description="What the floor has to push, at the centre of pressure of each foot",
         default=True,
     )
+    show_arc: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Gravity arc",
+        description="In the air, the parabola that the centre of mass must follow, with its apex and landing point",
+        default=True,
+    )
     show_links: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Links",
         description="Links that fail (red), collide (bright red) or are near a limit (amber)",

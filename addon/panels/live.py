@@ -21,6 +21,17 @@ LISTED = 6
 NARROW = 0.7
 """Share of the width that words beside a button have."""
 
+SHOWN = (
+    "show_balance",
+    "show_forces",
+    "show_arc",
+    "show_links",
+    "show_words",
+    "show_timeline",
+    "show_excitation",
+)
+"""What is drawn, if wanted."""
+
 
 class EXCITING_DANCE_PT_live(Tab, bpy.types.Panel):  # type: ignore[misc]
     """Live."""
@@ -49,7 +60,7 @@ class EXCITING_DANCE_PT_live(Tab, bpy.types.Panel):  # type: ignore[misc]
             _state(context, layout, session)
             _failures(context, layout, session)
         grid = layout.grid_flow(columns=2, even_columns=True, align=True)
-        for name in ("show_balance", "show_forces", "show_links", "show_words", "show_timeline", "show_excitation"):
+        for name in SHOWN:
             grid.prop(settings, name, toggle=True)
         if own and session is not None and session.readings is not None:
             _notes(context, layout, session.readings.notes)

@@ -1,0 +1,61 @@
+"""Where gravity takes a body that jumps: the parabola of its centre of mass between two stances. SI, world z up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import frozen
+from ..errors import InvalidValue
+from ..rig import GRAVITY
+
+DOWN = np.array([0.0, 0.0, -GRAVITY])
+
+
+@dataclass(frozen=True, slots=True)
+class FlightArc:
+    """The parabola through the centre of mass where a body leaves the floor and where it comes back to it.
+
+    c(t) = take_off + velocity t + g t^2 / 2, with the velocity that has c(stop - start) = landing.
+
+    Attributes:
+        start, stop: [s] of take-off and landing.
+        take_off, landing: (3,) [m] centre of mass there, world.
+    """
+
+    start: float
+    stop: float
+    take_off: np.ndarray
+    landing: np.ndarray
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite([self.start, self.stop]).all() and self.stop > self.start):
+            raise InvalidValue(f"a flight must end after it starts, got {self.start:g} to {self.stop:g} s")
+        for name in ("take_off", "landing"):
+            object.__setattr__(self, name, frozen(name, getattr(self, name), (3,)))
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """(3,) [m/s] of the centre of mass at take-off."""
+        lasts = self.stop - self.start
+        return (self.landing - self.take_off) / lasts - 0.5 * DOWN * lasts
+
+    @property
+    def apex(self) -> np.ndarray:
+        """(3,) [m] the highest point: an end of a flight that only rises or only falls."""
+        return self.at(np.array([np.clip(self.start + self.velocity[2] / GRAVITY, self.start, self.stop)]))[0]
+
+    @property
+    def rise(self) -> float:
+        """[m] of the apex over the take-off."""
+        return float(self.apex[2] - self.take_off[2])
+
+    def at(self, times: np.ndarray) -> np.ndarray:
+        """(N, 3) [m] centre of mass at times (N,) [s]."""
+        since = (np.asarray(times, float) - self.start)[:, None]
+        return self.take_off + self.velocity * since + 0.5 * DOWN * since**2
+
+    def distances(self, times: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """(N,) [m] by which a centre of mass at places (N, 3) [m] at times (N,) [s] misses the parabola."""
+        return np.linalg.norm(np.asarray(places, float) - self.at(times), axis=1)
