@@ -12,7 +12,7 @@ from ..dynamics import WeightedTree
 from ..rig import Rig
 from ..so3 import skew
 
-AXES, ROTARY = np.arange(3), np.arange(3, 6)
+UNIT = np.eye(3)
 CROSSED = -skew(np.eye(3)).reshape(3, 9)
 """Takes -sk(f), flat, from f."""
 
@@ -61,8 +61,9 @@ class Kinematics(WeightedTree):
         trace = moments[:, 0, 0] + moments[:, 1, 1] + moments[:, 2, 2]
         blocks = np.empty((len(moments), 3, 6))
         blocks[:, :, :3] = (forces @ CROSSED).reshape(-1, 3, 3)
-        blocks[:, :, 3:] = moments if short is None else moments + short
-        blocks[:, AXES, ROTARY] -= trace[:, None]
+        blocks[:, :, 3:] = moments - trace[:, None, None] * UNIT
+        if short is not None:
+            blocks[:, :, 3:] += short
         below = (self.subtrees @ blocks.reshape(-1, 18)).reshape(-1, 3, 6)[self.column_link]
         turned = (below @ self.jacobian.T[:, :, None])[:, :, 0]
         product = (self.jacobian[3:].T @ turned.T) * self.shares

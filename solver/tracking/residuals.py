@@ -15,7 +15,7 @@ VEE = np.zeros((9, 3))
 """Takes vee of a matrix's skew part from its nine entries."""
 VEE[[7, 2, 3], [0, 1, 2]], VEE[[5, 6, 1], [0, 1, 2]] = 0.5, -0.5
 TRACE = np.eye(3).ravel()
-TRANSPOSED = [0, 3, 6, 1, 4, 7, 2, 5, 8]
+TRANSPOSED = np.array([0, 3, 6, 1, 4, 7, 2, 5, 8])
 """Entries of a flat one's transpose."""
 
 
@@ -34,6 +34,7 @@ class LinkRows:
         none = np.zeros(0)
         self._links = np.concatenate([none if t is None else t.links for t in (points, turns)]).astype(int)
         self._base = np.concatenate([none if t is None else t.weights for t in (points, turns)])
+        self._counted = self._base > 0.0
         self._gains = np.concatenate([none if t is None else t.gains for t in (points, turns)])
         self.alike = bool((self._gains == 1.0).all())
         self._offsets = np.zeros((0, 3)) if points is None else points.offsets
@@ -85,8 +86,8 @@ class LinkRows:
             weights, relative = self._weights[count:], self._relative
             if not math.isfinite(relative.sum()):
                 relative = np.where(np.isfinite(relative), relative, 0.0)
-            rows = 0.5 * relative[:, TRANSPOSED]
-            rows[:, [0, 4, 8]] += (1.0 - 0.5 * (relative @ TRACE))[:, None]
+            rows = 0.5 * relative.take(TRANSPOSED, axis=1)
+            rows += (1.0 - 0.5 * (relative @ TRACE))[:, None] * TRACE
             rows *= weights[:, None]
             short = turns @ (self._selector[:, count:] @ rows).reshape(-1, 3, 3) @ axes
         if not count:
@@ -151,7 +152,7 @@ class LinkRows:
         Each is 0 without such tasks, NaN where none of them was measured.
         """
         wanted, _ = self._residuals(sample)
-        points, turns = self._base[: self._points] > 0.0, self._base[self._points :] > 0.0
+        points, turns = self._counted[: self._points], self._counted[self._points :]
         distance = _root_mean((wanted[: self._points] ** 2).sum(axis=1)[points]) if self._points else 0.0
         return distance, _root_mean((3.0 - self._relative @ TRACE)[turns]) if self._turns else 0.0
 
