@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from ..rig import Rig
 from ..so3 import vee
 from ..tracking_methods import DYNAMICAL
 from .kinematics import Kinematics
+from .memory import Memory, Stride
 from .newton import Newton
 from .options import TrackingOptions
 from .posture import JointLimits, Posture
@@ -48,57 +48,6 @@ CLOSE = 0.02
 """[rad] Longest first step of a frame that the Hessian of the frame before is trusted with."""
 LOCK = 1e8
 """Price of leaving a bound, beside the largest weight: what is held gives by a hundred millionth of its force."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stride:
-    """One step on its way.
-
-    Attributes:
-        start: (nq,) where it sets out.
-        there: (nq,) where the equations are linearised.
-        going: (nv,) the change from start to there.
-        step: [s] that it lasts.
-    """
-
-    start: np.ndarray
-    there: np.ndarray
-    going: np.ndarray
-    step: float
-
-
-@dataclass(slots=True)
-class Memory:
-    """What one trajectory leaves from frame to frame.
-
-    Attributes:
-        unreached: (nv,) prices of steps for what is out of reach.
-        trust: (nv,) shares of its velocity with which each joint is expected to go on.
-        held: which bounds hold, as `Pivoted.held`; None for none.
-        held_rates: the same of the second solve, for velocities.
-        newton: the Hessian in use.
-        last: [rad] largest change of the step before towards the same sample; infinite before a frame's first.
-        gone: (nv,) that step, where it was made by the Hessian in use; None otherwise.
-        slope: (nv,) minus the cost's slope where it set out.
-        bound_steps: steps in which a joint limit was active.
-        slack: [rad] by which the last step passes its bounds.
-    """
-
-    unreached: np.ndarray
-    trust: np.ndarray
-    held: np.ndarray | None = None
-    held_rates: np.ndarray | None = None
-    newton: Newton | None = None
-    last: float = np.inf
-    gone: np.ndarray | None = None
-    slope: np.ndarray | None = None
-    bound_steps: int = 0
-    slack: float = 0.0
-
-    @staticmethod
-    def of(freedoms: int) -> Memory:
-        """Of a trajectory that begins."""
-        return Memory(np.zeros(freedoms), np.ones(freedoms))
 
 
 class InverseKinematics:

@@ -16,8 +16,8 @@ from ..arrays import stretches
 from ..progress import Progress
 from ..shelf import passing
 from ..tracking_methods import DYNAMICAL
-from .dynamical import Memory
 from .many_frames import ManyFrames, between
+from .memory import Memory
 from .options import DEAD_BEAT
 from .targets import Targets, faded
 from .tasks import TargetSample

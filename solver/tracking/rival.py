@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics import difference
-from .dynamical import InverseKinematics, Memory
+from .dynamical import InverseKinematics
+from .memory import Memory
 from .tasks import TargetSample
 
 TRIAL = 40

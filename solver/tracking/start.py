@@ -12,7 +12,8 @@ from ..dynamics import integrate
 from ..rig import Rig
 from ..so3 import exp, nearest, to_quaternion, vee
 from .chains import ChainFit
-from .dynamical import InverseKinematics, Memory
+from .dynamical import InverseKinematics
+from .memory import Memory
 from .options import TrackingOptions
 from .posture import JointLimits
 from .tasks import TargetSample, Tasks
