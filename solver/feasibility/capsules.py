@@ -47,13 +47,19 @@ class PlacedCapsules:
         """Frames and pair numbers, (M,) each, whose bounding balls come within ``reach`` [m]."""
         first, second = pairs.T
         bound = (self.half + self.radius)[first] + (self.half + self.radius)[second] + reach
-        square = np.zeros((len(self.centre), len(pairs)))
-        for axis in range(3):
-            difference = self.centre[:, first, axis] - self.centre[:, second, axis]
+        square = np.zeros((len(pairs), len(self.centre)))
+        for centre in np.ascontiguousarray(self.centre.transpose(2, 1, 0)):  # (S, N), whole rows of which are taken
+            difference = centre[first]
+            difference -= centre[second]
             difference *= difference
             square += difference
-        frames, near = np.nonzero(square < bound * bound)
+        frames, near = np.nonzero((square < (bound * bound)[:, None]).T)
         return frames, near
+
+    def between(self, frames: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+        """(M, 3) [m] from the middle of the first to that of the second of M pairs (M, 2), each in its frame (M,)."""
+        first, second = pairs.T
+        return np.asarray(self.centre[frames, second] - self.centre[frames, first])
 
     def distances(self, frames: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         """Signed distance (M,) [m] of M pairs (M, 2) of capsules, each in its frame (M,)."""

@@ -1,7 +1,8 @@
 """Self-collision and the floor: distance and pair in every frame, bonnet2016 III.D.
 
-coal measures; bounding balls, then bounding capsules decide which pairs are near enough to ask it. A pair farther than
-the reach of the options reports the reach, so that margins are continuous in time and far pairs cost nothing.
+coal measures; balls, then capsules around shapes, then planes between them decide which pairs are near enough to ask
+it. A pair farther than the reach of the options reports the reach, so that margins are continuous in time and far pairs
+cost nothing.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ..scene.words import length, spoken
 from .capsules import PlacedCapsules, shape_pairs
 from .construction import by_construction, sampled_postures
 from .pairs import LinkPair, collision_pairs
+from .separation import parted, supports_of
 from .shapes import bounding_capsules, collision_shapes, geometry_model, lowest_points
 
 
@@ -105,11 +107,7 @@ class PairDistances:
         """
         if not len(self._shape_pairs):
             return NearPairs(np.zeros(0, int), np.zeros(0, int), np.zeros(0))
-        placed = PlacedCapsules(self._capsules, rotation, position)
-        frames, columns = placed.near(self._shape_pairs, self.reach)
-        bounds = placed.distances(frames, self._shape_pairs[columns])
-        kept = bounds < self.reach
-        frames, columns, distances = frames[kept], columns[kept], bounds[kept]
+        frames, columns, distances = self._candidates(rotation, position, self.reach)
         self._measure(q, frames, columns, distances)
         pairs = self._owner[columns]
         distances += self.forgiven[pairs]
@@ -120,24 +118,43 @@ class PairDistances:
         """Every pair nearer than so much [m], with its nearest points; see `near_pairs`."""
         if not len(self._shape_pairs):
             return Touches(np.zeros(0, int), np.zeros(0, int), np.zeros(0), np.zeros((0, 2, 3)), np.zeros((0, 3)))
-        placed = PlacedCapsules(self._capsules, rotation, position)
-        frames, columns = placed.near(self._shape_pairs, within)
-        near = placed.distances(frames, self._shape_pairs[columns]) + self.forgiven[self._owner[columns]] < within
-        frames, columns = frames[near], columns[near]
+        frames, columns, _ = self._candidates(rotation, position, within)
         distances, points, normals = np.empty(len(frames)), np.empty((len(frames), 2, 3)), np.empty((len(frames), 3))
-        at = -1
+        at, place, measure = -1, pin.updateGeometryPlacements, pin.computeDistance
         for entry, frame, column in zip(range(len(frames)), frames.tolist(), columns.tolist()):
             if frame != at:
-                pin.updateGeometryPlacements(self.rig.model, self._data, self._model, self._geometry, q[frame])
+                place(self.rig.model, self._data, self._model, self._geometry, q[frame])
                 at = frame
-            found = pin.computeDistance(self._model, self._geometry, column)
-            distances[entry] = found.min_distance
-            points[entry] = found.getNearestPoint1(), found.getNearestPoint2()
-            normals[entry] = found.normal
+            found = measure(self._model, self._geometry, column)
+            distances[entry], normals[entry] = found.min_distance, found.normal
+            points[entry, 0], points[entry, 1] = found.getNearestPoint1(), found.getNearestPoint2()
         pairs = self._owner[columns]
         distances += self.forgiven[pairs]
         kept = (distances < within) & np.isfinite(normals).all(axis=1) & np.isfinite(points).all(axis=(1, 2))
         return Touches(frames[kept], pairs[kept], distances[kept], points[kept], normals[kept])
+
+    def _candidates(
+        self, rotation: np.ndarray, position: np.ndarray, within: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Frames, numbers of pairs of shapes, and lower bounds [m] of their distances, (M,) each, by frames.
+
+        None that is nearer than so much [m], what is forgiven counted, is left out: balls, then capsules around the
+        shapes, then planes between them show that the others are not.
+        """
+        placed = PlacedCapsules(self._capsules, rotation, position)
+        frames, columns = placed.near(self._shape_pairs, within)
+        bounds = placed.distances(frames, self._shape_pairs[columns])
+        limits = within - self.forgiven[self._owner]
+        near = bounds < limits[columns]
+        frames, columns, bounds = frames[near], columns[near], bounds[near]
+        asked = np.flatnonzero(~self._exact[columns])
+        at, pairs = frames[asked], self._shape_pairs[columns[asked]]
+        first, second = self._capsules.link[pairs].T
+        between, inside = position[at, second] - position[at, first], placed.between(at, pairs)
+        turns = rotation[at, first], rotation[at, second]
+        near = np.ones(len(frames), bool)
+        near[asked] = ~parted(supports_of(self.rig), pairs, turns, between, inside, limits[columns[asked]])
+        return frames[near], columns[near], bounds[near]
 
     def _measure(self, q: np.ndarray, frames: np.ndarray, columns: np.ndarray, distances: np.ndarray) -> None:
         """Replace the bounds by coal's distances, except where capsules are the shapes."""
