@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from ..wrenches import Wrenches
 
 EXPLANATION = """
-Follows a motion (.motion.npz, a study's folder with --trial, a dance), segments with places (.bvh; AMASS, SMPL-X .npz
-hold none: track them with a person's rig first, and name that folder) or markers (with --calibration, or the subject's
---sex, --height and --mass). Feet stand where the followed feet stand, joint limits are kept, and the motion becomes
-slower where joints would be too fast. Links that would be inside each other are kept apart. What would fall or overload
-a joint has its centre of mass led over its feet, from rest to rest, with shorter steps and milder where it must; what
-then still fails is repaired by moving it least. The verdict is printed before and after.
+Follows a motion (.motion.npz, a study's folder with --trial, a dance), segments with places (.bvh), turns and the root
+alone (AMASS, SMPL-X .npz: their segments are as long as those of a person of --height, 1.7 m if not stated) or markers
+(with --calibration, or the subject's --sex, --height and --mass). Feet stand where the followed feet stand, joint
+limits are kept, and the motion becomes slower where joints would be too fast. Links that would be inside each other are
+kept apart. What would fall or overload a joint has its centre of mass led over its feet, from rest to rest, with
+shorter steps and milder where it must; what then still fails is repaired by moving it least. The verdict is printed
+before and after.
 
 A step in the middle of which the recording begins or ends is begun and finished on both feet. When feet stand is told
 by their motion, and by the plates where a file of forces is named.
@@ -39,6 +40,7 @@ Examples:
   python -m solver retarget tracked hrp2 --trial squats --output squats_hrp2
   python -m solver retarget walk.trc g1.urdf --calibration subject/calibration.json --output walk_g1
   python -m solver retarget jump.trc hrp2 --forces jump.mot --calibration subject/calibration.json --output jump_hrp2
+  python -m solver retarget walk_poses.npz hrp2 --height 1.8 --output walk_hrp2
   python -m solver retarget dance.bvh hoap3 --no-repair --output dance_hoap3
 """
 
@@ -141,10 +143,13 @@ def performer(options: argparse.Namespace, progress: Progress) -> Performer:
     from ..study.subject import calibrate_subject
     from ..study.values import Settings
     from ..tracking.retargeting.performer import Performer
+    from ..tracking.retargeting.stature import STATURE, has_no_lengths, of_stature
 
     recordings = load([options.recording], read_options(options))
     segments = recordings[0].segments
     if segments is not None:
+        if has_no_lengths(segments):
+            return of_stature(segments, options.height or STATURE, recordings[0].name)
         return Performer.of_segments(segments, recordings[0].name)
     if recordings[0].markers is None:
         raise InvalidValue("the recording holds neither markers nor segments: name a motion of its rig (.motion.npz)")

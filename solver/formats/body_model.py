@@ -16,9 +16,9 @@ from ..so3 import exp
 from .npz_entries import Entries
 
 NAMES = ("pelvis", "left_hip", "right_hip", "spine1", "left_knee", "right_knee", "spine2", "left_ankle", "right_ankle",
-         "spine3", "left_foot", "right_foot", "neck", "left_collar", "right_collar", "head", "left_shoulder",
+         "spine3", "left_toes", "right_toes", "neck", "left_collar", "right_collar", "head", "left_shoulder",
          "right_shoulder", "left_elbow", "right_elbow", "left_wrist", "right_wrist")  # fmt: skip
-"""The joints of the body, as the models order them."""
+"""The joints of the body, as the models order them; what they call left_foot and right_foot turns the toes."""
 PARENTS = (-1, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 12, 13, 14, 16, 17, 18, 19)
 T_POSE = np.array([
     [0.0, 0.0, 0.0], [0.06, -0.09, 0.0], [-0.06, -0.09, 0.0], [0.0, 0.11, -0.02], [0.04, -0.38, 0.0],
@@ -29,7 +29,7 @@ T_POSE = np.array([
 ])  # fmt: skip
 """[m] About where each joint stands from its parent in a T-pose: x to the left, y up, z forwards; for directions."""
 HAND, HEAD, TOE = np.array([0.1, 0.0, 0.0]), np.array([0.0, 0.15, 0.0]), np.array([0.0, 0.0, 0.06])
-"""[m] From wrist, head and foot to their ends."""
+"""[m] From wrist, head and toes to their ends."""
 UPRIGHT = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 """From the model's axes to x forwards, y to the left, z up."""
 RATES = ("mocap_framerate", "mocap_frame_rate", "frame_rate", "fps")
@@ -82,7 +82,7 @@ def segments_of_body_model(arrays: Entries) -> SegmentPoses:
 
 def _rest(heads: np.ndarray) -> RestPose:
     """The T-pose, x forwards and z up."""
-    ends = {"left_wrist": HAND, "right_wrist": -HAND, "head": HEAD, "left_foot": TOE, "right_foot": TOE}
+    ends = {"left_wrist": HAND, "right_wrist": -HAND, "head": HEAD, "left_toes": TOE, "right_toes": TOE}
     tips = np.empty_like(heads)
     for k, name in enumerate(NAMES):
         children = [c for c, parent in enumerate(PARENTS) if parent == k]

@@ -195,7 +195,8 @@ def by_name(names: Sequence[str], links: Sequence[str]) -> dict[str, str]:
             if link in links and rank < found.get(link, (10**6, ""))[0]:
                 found[link] = (rank, name)
     result = {link: name for link, (_, name) in found.items()}
-    return {**result, **{link: link for link in links if link in names}}
+    # a foot beside an ankle is what hangs at that: the toes
+    return {**result, **{link: link for link in links if link in names and not link.endswith(LEG[-1])}}
 
 
 def targets_of(recording: SegmentPoses, rig: Rig, mapping: BoneMapping) -> Targets:
@@ -236,7 +237,7 @@ def _at_rest(
     starts = centres(rig, anatomy.parts)
     roles = {link: part for part, link in anatomy.parts.items()}
     heads = {roles[link]: rest.heads[place] for link, place in column.items() if link in roles}
-    facing, forward = _facing(heads), _facing(starts)
+    facing, forward = facing_of(heads), facing_of(starts)
     turns, bones = np.empty((len(column), 3, 3)), np.zeros((len(column), 3))
     lengths: list[tuple[float, float]] = []
     for row, (link, place) in enumerate(column.items()):
@@ -291,7 +292,7 @@ def _is_oblique(turn: np.ndarray) -> bool:
     return bool(np.trace(turn) > 1.0 + 2.0 * np.cos(OBLIQUE))
 
 
-def _facing(heads: Mapping[str, np.ndarray]) -> np.ndarray:
+def facing_of(heads: Mapping[str, np.ndarray]) -> np.ndarray:
     """Rotation (3, 3) about the vertical from axes x ahead and y left to a body, by what lies left on it."""
     for limb in (*LEG, ARM[0]):
         left, right = heads.get(f"left_{limb}"), heads.get(f"right_{limb}")
