@@ -22,7 +22,7 @@ from ..shape import Shape
 from .shapes import collision_shapes
 
 CELLS = 16
-"""Cells along an edge of the cube: balls of 10 cm seem 0.4 mm larger at most, what is flat and askew 6 % of its half."""
+"""Cells along an edge of the cube: balls of 10 cm seem 0.4 mm larger at most, flat sides 6 %."""
 LOOKS = 8
 """Normals that are looked at."""
 EXACTNESS = 1e-5
