@@ -65,7 +65,7 @@ class InverseKinematics:
         self.tasks = tasks
         self.points = tasks.positions
         self.turns = tasks.orientations
-        self.rows = LinkRows(self.kinematics, tasks, options.huber)
+        self.rows = LinkRows(self.kinematics, tasks, options.huber, angles=options.angles)
         self._prices = options.posture * self.posture.prices + options.damping
         self.kinematics.price(self._prices)
         self._still = np.zeros(rig.model.nv)

@@ -46,6 +46,9 @@ class TrackingOptions:
         backend: of the quadratic programs where limits bind: ``"pivoting"``, exact, or ``"osqp"``, as in rapetti2020.
         restart_error: [m] frame RMSE beyond which the frame is tried again from a robust start.
         restart_turn: [rad] the same for orientations; since they may be out of reach, only once in a while.
+        angles: an orientation's error counts as its squared angle, not as 2 (1 - cos angle), which (5) makes of it and
+            whose pull falls beyond a right angle. Within reach both are one; beyond it, by (5) the farthest are let go
+            and move the faster for it.
         budget: [s] of wall time for one sample, None for as long as it takes: refinement ends when it is used up, and
             the frame counts as not converged; a new start, which takes longer, is tried once in a while only.
     """
@@ -70,6 +73,7 @@ class TrackingOptions:
     backend: str = "pivoting"
     restart_error: float = 0.12
     restart_turn: float = 0.2
+    angles: bool = False
     budget: float | None = None
 
     def __post_init__(self) -> None:
@@ -100,5 +104,5 @@ class TrackingOptions:
 
     @staticmethod
     def one_pass(gain: float = 1.0) -> TrackingOptions:
-        """One velocity correction per frame, as rapetti2020 runs in real time."""
-        return TrackingOptions(gain=gain, iterations=0, fade=0.0)
+        """One velocity correction per frame, as rapetti2020 runs in real time, by the angles of orientations."""
+        return TrackingOptions(gain=gain, iterations=0, fade=0.0, angles=True)

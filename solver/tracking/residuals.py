@@ -15,6 +15,9 @@ VEE = np.zeros((9, 3))
 """Takes vee of a matrix's skew part from its nine entries."""
 VEE[[7, 2, 3], [0, 1, 2]], VEE[[5, 6, 1], [0, 1, 2]] = 0.5, -0.5
 TRACE = np.eye(3).ravel()
+TINY = 1e-12
+ALIKE = 3.0 - 1e-3
+"""Trace of a rotation by so little (0.03 rad) that its angle and sine count as one."""
 TRANSPOSED = np.array([0, 3, 6, 1, 4, 7, 2, 5, 8])
 """Entries of a flat one's transpose."""
 
@@ -26,8 +29,8 @@ class LinkRows:
     and weights never change.
     """
 
-    def __init__(self, tree: WeightedTree, tasks: Tasks, huber: float) -> None:
-        self._tree, self._huber = tree, huber
+    def __init__(self, tree: WeightedTree, tasks: Tasks, huber: float, *, angles: bool = False) -> None:
+        self._tree, self._huber, self._angles = tree, huber, angles
         points, turns = tasks.positions, tasks.orientations
         self._points = 0 if points is None else len(points.names)
         self._turns = 0 if turns is None else len(turns.names)
@@ -73,7 +76,8 @@ class LinkRows:
 
         An orientation's cost 2 w (1 - cos angle), whose slope is (5), bends by w (tr(E) 1 - sym E) / 2, E = h'R, where
         Gauss and Newton have w 1; with half the cross product of its moment, a turn's slope falls short by
-        w (1 - tr(E) / 2) 1 + w E' / 2.
+        w (1 - tr(E) / 2) 1 + w E' / 2. Squared angles w t^2 with the slope w t n bend by a (1 - n n') + n n',
+        a = t / 2 / tan(t / 2).
 
         Returns:
             Moments (L, 3, 3) and forces (L, 3) of points, and those shortfalls (L, 3, 3), world axes.
@@ -86,9 +90,7 @@ class LinkRows:
             weights, relative = self._weights[count:], self._relative
             if not math.isfinite(relative.sum()):
                 relative = np.where(np.isfinite(relative), relative, 0.0)
-            rows = 0.5 * relative.take(TRANSPOSED, axis=1)
-            rows += (1.0 - 0.5 * (relative @ TRACE))[:, None] * TRACE
-            rows *= weights[:, None]
+            rows = self._shortfalls(relative) * weights[:, None]
             short = turns @ (self._selector[:, count:] @ rows).reshape(-1, 3, 3) @ axes
         if not count:
             return np.zeros_like(short), np.zeros((len(axes), 3)), short
@@ -99,6 +101,18 @@ class LinkRows:
             outer = self._offsets[:, :, None] * pulls[:, None, :]
             moments += turns @ (self._selector[:, :count] @ outer.reshape(count, 9)).reshape(-1, 3, 3) @ axes
         return moments, forces, short
+
+    def _shortfalls(self, relative: np.ndarray) -> np.ndarray:
+        """(O, 9) of w 1 for E (O, 9), see `second_order`."""
+        traces = relative @ TRACE
+        if not self._angles:
+            return 0.5 * relative.take(TRANSPOSED, axis=1) + (1.0 - 0.5 * traces)[:, None] * TRACE
+        turned = _angle_over_sine(0.5 * (traces - 1.0))[:, None] * (relative @ VEE)
+        angles = np.sqrt((turned * turned).sum(axis=1))
+        axes = turned / np.maximum(angles, TINY)[:, None]
+        across = 1.0 - 0.5 * angles / np.tan(np.maximum(0.5 * angles, TINY))
+        around = (TRACE - (axes[:, :, None] * axes[:, None, :]).reshape(-1, 9)) * across[:, None]
+        return around - 0.5 * skew(turned).reshape(-1, 9)
 
     def take_velocities(self, sample: TargetSample, step: float) -> None:
         """Ask for the measured velocities over a step [s]; rows without any carry no weight."""
@@ -168,6 +182,10 @@ class LinkRows:
             relative = (axes[count:] @ sample.rotations).reshape(-1, 9)
             result[count:] = relative @ VEE
             self._relative = relative
+            if self._angles:
+                traces = relative @ TRACE
+                if not traces.min() > ALIKE:
+                    result[count:] *= _angle_over_sine(0.5 * (traces - 1.0))[:, None]
         return result, axes
 
     def _velocities(self, sample: TargetSample) -> np.ndarray:
@@ -213,6 +231,12 @@ class LinkRows:
     def _weigh(self, weights: np.ndarray) -> None:
         self._weights = weights
         self._tree.weigh(self._selector @ (weights[:, None] * self._basis))
+
+
+def _angle_over_sine(cosines: np.ndarray) -> np.ndarray:
+    """t / sin t of cos t, 1 where t is 0; finite where it is half a turn, of which no axis is known."""
+    cosines = np.minimum(np.maximum(cosines, -1.0 + 1e-9), 1.0 - TINY)
+    return np.asarray(np.arccos(cosines) / np.sqrt(1.0 - cosines * cosines))
 
 
 def _root_mean(squares: np.ndarray) -> float:

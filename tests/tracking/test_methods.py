@@ -12,6 +12,7 @@ from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.rigs.human import human
+from solver.so3 import exp, log
 from solver.tracking import (
     CoupledLimits,
     OrientationTask,
@@ -172,16 +173,36 @@ def test_a_target_with_less_gain_is_followed_more_slowly(robot: Rig) -> None:
         OrientationTask(task.names, task.links, task.weights, np.array([2.0, 1.0]))
 
 
+def test_squared_angles_are_least_by_angles(robot: Rig) -> None:
+    """Of two targets of one link, far apart: the pose between them halves the angle, or shares it by their weights."""
+    link = len(robot.links) - 1
+    task = OrientationTask(("a", "b"), np.array([link, link]), np.array([3.0, 1.0]))
+    root = PositionTask((robot.links[0],), np.zeros(1, int), np.zeros((1, 3)), np.ones(1))
+    kinematics = Kinematics(robot)
+    kinematics.update(robot.neutral)
+    here, apart = kinematics.rotations[link].copy(), np.array([0.0, 0.0, 1.6])
+    sample = TargetSample(kinematics.positions[:1].copy(), np.array([here, exp(apart) @ here]))
+    for angles, share in ((True, 0.25), (False, np.arctan2(np.sin(1.6), 3.0 + np.cos(1.6)) / 1.6)):
+        options = TrackingOptions(posture=0.0, adaptive=0.0, limits=False, angles=angles, iterations=60)
+        engine = InverseKinematics(robot, Tasks(root, task), options)
+        q, converged = engine.refined(robot.neutral, sample, STEP)
+        assert converged
+        kinematics.update(q)
+        np.testing.assert_allclose(log(kinematics.rotations[link] @ here.T), share * apart, atol=1e-5)
+
+
+@pytest.mark.parametrize("angles", [False, True])
 @pytest.mark.parametrize("kind", ["hinges and a point", "spherical"])
-def test_the_exact_hessian_of_orientations_is_the_slope_of_their_gradient(robot: Rig, kind: str) -> None:
-    """The second-order matrix that Newton's steps use is the derivative of the gradient of sum w (1 - cos angle)."""
+def test_the_exact_hessian_of_orientations_is_the_slope_of_their_gradient(robot: Rig, kind: str, angles: bool) -> None:
+    """The second-order matrix of Newton's steps is the slope of the gradient of sum w (1 - cos angle), or w angle^2."""
     rig = robot if kind != "spherical" else human(1.7, 60.0, "female")
     links = np.arange(len(rig.links))
     point = (
         None if kind == "spherical" else PositionTask((rig.links[0],), np.zeros(1, int), np.zeros((1, 3)), np.ones(1))
     )
     tasks = Tasks(point, OrientationTask(rig.links, links, np.ones(len(links))))
-    engine = InverseKinematics(rig, tasks, TrackingOptions(posture=0.0, damping=1e-12, adaptive=0.0, limits=False))
+    options = TrackingOptions(posture=0.0, damping=1e-12, adaptive=0.0, limits=False, angles=angles)
+    engine = InverseKinematics(rig, tasks, options)
     rng = np.random.default_rng(1)
     here = pin.integrate(rig.model, rig.neutral, 0.3 * rng.normal(size=rig.nv))
     kinematics = Kinematics(rig)
