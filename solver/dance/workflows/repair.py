@@ -13,6 +13,7 @@ from ...formats.text_table import table
 from ...progress import Part, Progress, silent
 from ...rig import Rig
 from ...scene.words import angle, length, listed, spoken
+from ...trajectory.ballistic import airborne_spans
 from ..authoring import repair as authoring
 from ..authoring.complete import Completed
 from ..authoring.gentle_ends import with_gentle_ends
@@ -20,6 +21,7 @@ from ..authoring.keys import Keyed
 from ..authoring.repair import Moved, Repair, RepairOptions
 from .answer import Answer
 from .check import verdict_table
+from .jumps import too_weak
 from .reading import read_keyed, require_support
 from .slow import slowed
 from .summaries import Conclusion, keyed_summary
@@ -77,7 +79,8 @@ def repair(
                               progress=Part(progress, 0.0, 0.95))  # fmt: skip
     notes += [HURRIED] * result.hurried
     notes += [f"a step was left out, {flaw}" for flaw in result.flaws]
-    troubles = [*unsupported(keyed.schedule, result.after), *explained(result)]
+    thrown = airborne_spans(keyed.schedule)  # all of them short enough to be jumps
+    troubles = [*unsupported(keyed.schedule, result.after, thrown), *too_weak(result), *explained(result)]
     message = repair_sentence(keyed.rig, result, troubles) + ("; its start or end is gentler now" if gentle else "")
     said = Conclusion("repair", result.status, message, troubles, notes)
     summary = keyed_summary(said, result.keyed, result.after, result.moved)

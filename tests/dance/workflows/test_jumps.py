@@ -1,0 +1,89 @@
+"""A jump that no torque allows says by how much: the take-off it needs, what was reached, and the worst joint."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import solver
+from benchmarks.figures.jump import CHECKS, keyed_jump
+from solver.contacts.schedule import Schedule
+from solver.dance.authoring.keys import Keyed
+from solver.dance.authoring.repair import Repair, RepairOptions
+from solver.dance.workflows.jumps import take_off_speeds, too_weak
+from solver.feasibility import check_motion
+from solver.motion import Motion
+from solver.rig import GRAVITY
+from solver.rigs import hoap3
+from solver.trajectory.ballistic import airborne_spans
+
+WEAK = 0.4
+"""Share of its torques that the robot has left."""
+
+
+@pytest.fixture(scope="module")
+def keyed() -> Keyed:
+    """A small robot with weak joints, keyed to jump."""
+    rig = hoap3("middle", torque="peak")
+    weak = replace(rig, limits=replace(rig.limits, torque=WEAK * rig.limits.torque))
+    return keyed_jump(weak)
+
+
+@pytest.fixture(scope="module")
+def answer(keyed: Keyed) -> solver.Answer:
+    """What a short search makes of it."""
+    return solver.repair(keyed, options=RepairOptions(rounds=1, programmes=4))
+
+
+def test_the_answer_says_by_how_much(keyed: Keyed, answer: solver.Answer) -> None:
+    """Speed needed, speed reached, and the torque of the worst joint over what it has, as dynamics tells them."""
+    assert not answer.feasible
+    (told,) = [trouble for trouble in answer.summary.troubles if trouble.startswith("the jump from")]
+    assert told in answer.message
+    ((take_off, landing),) = airborne_spans(keyed.schedule)
+    needed = float(re.search(r"must leave the floor at (\S+) m/s", told)[1])  # type: ignore[index]
+    assert needed == pytest.approx(0.5 * GRAVITY * (landing - take_off), rel=0.35)
+    ratio, used, limit = (float(x) for x in re.search(r"for (\S+) times its torque \((\S+) of (\S+) N", told).groups())  # type: ignore[union-attr]
+    assert ratio == pytest.approx(used / limit, abs=0.006)
+    assert ratio > 1.0
+    torques, limits = np.abs(answer.checks.torques), keyed.rig.limits.torque
+    assert ratio == pytest.approx(float((torques / limits).max()), abs=0.006)
+
+
+def test_speeds_are_those_of_a_thrown_body(keyed: Keyed) -> None:
+    """A body that leaves the floor as fast as its flight needs has reached what it needs; a slower one has not."""
+    rig, rate = keyed.rig, 500.0
+    ((take_off, landing),) = airborne_spans(keyed.schedule)
+    needed = 0.5 * GRAVITY * (landing - take_off)
+    times = np.linspace(keyed.start, keyed.stop, int(rate * (keyed.stop - keyed.start)) + 1)
+    for share in (1.0, 0.5):
+        heights = np.where(
+            times < take_off,
+            share * needed * (times - take_off),  # pushed up evenly
+            needed * (times - take_off) - 0.5 * GRAVITY * (times - take_off) ** 2,
+        )
+        q = np.tile(keyed.keys[0].q, (len(times), 1))
+        q[:, 2] += heights
+        still = np.zeros((len(times), rig.nv))
+        found = take_off_speeds(
+            check_motion(rig, Motion(times, q, still, still), keyed.schedule, CHECKS), take_off, landing
+        )
+        assert found[0] == pytest.approx(needed, rel=0.02)
+        assert found[1] == pytest.approx(share * needed, rel=0.05)
+
+
+def test_nothing_is_said_of_who_does_not_jump(answer: solver.Answer) -> None:
+    """Without a flight, or as it was given, a failure is no weak jump."""
+    result = answer.details
+    assert isinstance(result, Repair)
+    assert too_weak(result)
+    assert too_weak(replace(result, after=result.before)) == []
+    standing = Schedule((replace(result.keyed.schedule.phases[0], stop=result.keyed.stop),))
+    assert too_weak(replace(result, keyed=replace(result.keyed, schedule=standing))) == []
+    strong = replace(result.keyed.rig, limits=replace(result.keyed.rig.limits, torque=np.full(21, 1e3)))
+    checks = check_motion(strong, result.motion, result.keyed.schedule, CHECKS)
+    said = too_weak(replace(result, keyed=replace(result.keyed, rig=strong), after=checks))
+    assert all("torque" not in sentence for sentence in said)
