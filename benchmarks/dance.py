@@ -1,7 +1,8 @@
 """Figures to reach of the dances: ``python -m benchmarks dance [--quick]``.
 
-Prints every figure of the dance: what was measured, on which data (all simulated), its must and its aim. Exits 1 when
-a measured figure misses its must; a figure that could not be measured is listed as such and does not count.
+Prints every figure of the dance: what was measured, on which data (simulated, but for recordings as dances), its must
+and its aim. Exits 1 when a measured figure misses its must; a figure that could not be measured is listed as such and
+does not count.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -30,9 +32,10 @@ from solver.rigs import hoap3, hrp2
 from solver.threads import one_blas_thread
 
 from . import checks
-from .figures import dance_identifies, fixed_base, foreign_humanoids, jump, repairs
+from .figures import dance_identifies, fixed_base, foreign_humanoids, jump, named_dances, recorded_dances, repairs
 from .figures.figure import Figure, at_least, at_most, heading, missing, passed, row, summary
 from .figures.plain_motions import random_postures, squats, steps
+from .identification import DATA
 
 SIMULATED = "simulated"
 POSTURES, QUICK_POSTURES = 15, 1
@@ -50,9 +53,22 @@ QUICK_LEAVES_OUT = (
     "the 60 postures (4 instead, mostly steps between them: their rows are for information only), "
     "5 of 6 periods of the planar example, "
     "foreign humanoids, "
+    "jumps, recordings as dances, dances of named poses, "
     "plain motions beside HOAP-3's dance, robots and other seeds beside random motion (a person's 4 postures beside "
     "24 s instead of 12 beside 60, for information), MuJoCo"
 )
+
+ALONE: dict[str, Callable[[argparse.Namespace], Iterator[list[Figure]]]] = {
+    "random": lambda chosen: dance_identifies.figures(chosen.quick, chosen.workers),
+    "fixed": lambda chosen: iter([fixed_base.figures(chosen.quick)]),
+    "repairs": lambda chosen: iter([repairs.figures(chosen.quick)]),
+    "jumps": lambda _: jump.figures(),
+    "recordings": lambda chosen: recorded_dances.figures(chosen.data),
+    "poses": lambda chosen: named_dances.figures(chosen.workers),
+}
+"""Rows that stand by themselves, by the name that chooses them."""
+SLOW = ("jumps", "recordings", "poses")
+"""Those that a quick look leaves out."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -63,6 +79,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the dance (1)")
     parser.add_argument("--paper", action="store_true", help="with the paper's criterion and tempo, not the defaults")
     parser.add_argument("--no-engine", action="store_true", help="without MuJoCo, which takes longest")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
+    parser.add_argument("--only", choices=ALONE, help="these rows alone")
     parser.add_argument(
         "--engine-postures", type=int, default=POSTURES, metavar="N", help="per foot configuration, HRP-2 and human"
     )
@@ -70,7 +88,7 @@ def main(arguments: Sequence[str]) -> int:
     began = time.perf_counter()
     cores = os.cpu_count() or 1
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
-    print(f"Python {platform.python_version()}, {cores} cores, load {load:.1f}; every figure is simulated")
+    print(f"Python {platform.python_version()}, {cores} cores, load {load:.1f}; all is simulated but recordings")
     if load > cores:
         print("The machine is busy with other work: wall-clock figures are too long.")
     if options.quick:
@@ -83,6 +101,11 @@ def main(arguments: Sequence[str]) -> int:
         print("\n".join(map(row, found)), flush=True)
 
     with one_blas_thread():
+        if options.only:
+            for found in ALONE[options.only](options):
+                tell(found)
+            print(f"\n{summary(figures)}\n{time.perf_counter() - began:.0f} s")
+            return 0 if passed(figures) else 1
         tell(planar_figures(1 if options.quick else 6))
         tell([scrubbing_figure(options.quick)])
         rig = hoap3("middle", torque="peak")
@@ -93,11 +116,9 @@ def main(arguments: Sequence[str]) -> int:
         tell(identified_figures(rig, dance, whole=not options.quick))
         if not options.quick:
             tell(comparison_figures(rig, dance, wanted))
-        for found in dance_identifies.figures(options.quick, options.workers):
-            tell(found)
-        tell(fixed_base.figures(options.quick))
-        tell(repairs.figures(options.quick))
-        tell([] if options.quick else jump.figures())
+        for name in ("random", "fixed", "repairs", *(() if options.quick else SLOW)):
+            for found in ALONE[name](options):
+                tell(found)
         for figure in foreign_figures(options.quick, options.no_engine):
             tell([figure])
         tell(engine_figures(rig, dance, options.quick or options.no_engine, options.engine_postures))

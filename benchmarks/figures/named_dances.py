@@ -1,0 +1,143 @@
+"""A dance of poses that somebody named, beside the optimiser's own postures and random motion; all simulated.
+
+Both dances are on counts and mirrored, have the same number of postures, and are compared by the second; so is random
+feasible motion at the same limits, of the same length.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from solver.contacts.schedule import FOOT_CONFIGURATIONS
+from solver.dance.design.dance import Dance
+from solver.dance.design.design import DanceOptions, design, human_options
+from solver.dance.design.named_poses import NamedPose
+from solver.dance.design.style import Style
+from solver.dynamics import integrate
+from solver.errors import SolverError
+from solver.identification.base_parameters import base_parameters
+from solver.identification.excitation.excitation import PLATE_NOISE, Excitation
+from solver.rig import Rig
+from solver.rigs import hoap3, human
+from solver.trajectory.legged_rig import LeggedRig
+
+from .dance_identifies import RATE, errors_in_words, noises, ratio
+from .figure import Figure, at_least, at_most
+from .plain_motions import random_postures
+
+EACH = 3
+"""Postures in each foot configuration."""
+JUDGED = 500.0
+"""[1/s] at which the limits are looked at, and at which sensors sample."""
+Angles = Mapping[str, tuple[tuple[int, float], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A body and what somebody named for it.
+
+    Attributes:
+        name: in words.
+        rig: makes it.
+        options: of its dance.
+        poses: joints (link: axis and angle [rad] from home, as many as it turns) of each.
+    """
+
+    name: str
+    rig: Callable[[], Rig]
+    options: Callable[..., DanceOptions]
+    poses: Mapping[str, Angles]
+
+
+CASES = (
+    Case("person", lambda: human(1.75, 65.0, "female"), human_options, {
+        "reach": {"right_upper_arm": ((1, -2.2),), "left_upper_arm": ((0, 0.7),), "torso": ((2, 0.4),)},
+        "bow": {"torso": ((1, 0.6),), "right_upper_arm": ((1, 0.6),), "left_upper_arm": ((1, 0.6),)},
+        "crane": {"right_thigh": ((1, -0.8),), "right_shank": ((0, 1.2),), "right_upper_arm": ((0, -1.3),),
+                  "left_upper_arm": ((0, 1.3),)},
+        "archer": {"torso": ((2, -0.5),), "left_upper_arm": ((1, -1.4),), "right_upper_arm": ((0, -1.2),),
+                   "right_forearm": ((0, 1.4),)},
+    }),
+    Case("HOAP-3", lambda: hoap3("middle", torque="peak"), DanceOptions, {
+        "reach": {"right_shoulder": ((0, -1.4),), "left_upper_arm": ((0, 0.8),), "left_forearm": ((0, -1.0),)},
+        "bow": {"chest": ((0, 0.5),), "right_shoulder": ((0, -0.6),), "left_shoulder": ((0, -0.6),)},
+        "crane": {"right_thigh": ((0, -0.5),), "right_shank": ((0, 0.8),), "right_upper_arm": ((0, -0.9),),
+                  "left_upper_arm": ((0, 0.9),)},
+        "archer": {"left_shoulder": ((0, -1.2),), "left_elbow_yaw": ((0, 0.8),), "right_upper_arm": ((0, -0.9),),
+                   "right_forearm": ((0, -0.8),)},
+    }),
+)  # fmt: skip
+
+
+def figures(workers: int, cases: tuple[Case, ...] = CASES) -> Iterator[list[Figure]]:
+    """Rows of every case, as they are found."""
+    for case in cases:
+        yield compared(case, workers)
+
+
+def poses_of(rig: Rig, poses: Mapping[str, Angles]) -> tuple[NamedPose, ...]:
+    """Postures from home with joints turned, within their limits."""
+    legged = LeggedRig(rig, shrink=0.0)
+    footing = legged.footing("both")
+    _, curves, _ = legged.still(legged.home(footing)[None], footing.solved)
+    made = []
+    for name, angles in poses.items():
+        step = np.zeros(rig.nv)
+        for link, turns in angles.items():
+            column = sum(joint.nv for joint in rig.joints[: rig.index(link)])
+            for axis, angle in turns:
+                step[column + axis] = angle
+        made.append(NamedPose(name, integrate(rig, curves.q[0], step)))
+    return tuple(made)
+
+
+def compared(case: Case, workers: int) -> list[Figure]:
+    """A dance of named poses beside its rivals."""
+    rig = case.rig()
+    poses = poses_of(rig, case.poses)
+    options = case.options(postures=dict.fromkeys(FOOT_CONFIGURATIONS, EACH), workers=workers, seed=0, style=Style())
+    data = f"simulated, {case.name}, {len(poses)} poses"
+    what = "dance of named poses: random / dance, geometric mean"
+    began = time.process_time()
+    try:
+        named = design(rig, replace(options, poses=poses))
+    except SolverError as error:
+        return [Figure(what, data, None, note=str(error))]
+    seconds = time.process_time() - began
+    own = design(rig, options)
+    rival = random_postures(rig, options, named.duration, options.seed, options.shortest)
+    structure = base_parameters(rig)
+    noise = noises(options)[0]
+    counts = {"named": named, "own": own, "random": rival}
+    known = {name: _known(rig, dance, named.duration) for name, dance in counts.items()}
+    failed = np.concatenate([found.failed for found in named.check(rig, JUDGED, options.checks)])
+    heard = f"noise: plate 0.2 N, 0.02 N m at 500 Hz and {errors_in_words(options)}"
+    used = ", ".join(f"{count} times {name}" for name, count in Counter(named.poses).items())
+    notes = "".join(f"; {note}" for note in named.notes)
+    return [
+        Figure(what, data, ratio(rig, structure, rival, named, noise), "", None, at_least(1.0),
+               note=f"{heard}; {named.duration:.0f} s of dance, {len(named.postures)} postures ({used}), "
+               f"{rival.duration:.0f} s of random motion, by the second{notes}"),
+        Figure("  random / the optimiser's own postures", data, ratio(rig, structure, rival, own, noise),
+               note=f"{own.duration:.0f} s, {len(own.postures)} postures on counts, mirrored"),
+        Figure("  named poses' deviations over its own postures'", data, ratio(rig, structure, named, own, noise),
+               note="what naming poses costs, by the second"),
+        Figure("  base parameters below 10 % at 2 N, 1 N m", data, float(known["named"]),
+               note=f"of {len(structure)}; its own postures {known['own']}, random motion {known['random']}, all as if "
+               f"of {named.duration:.0f} s"),
+        Figure("  frames that break a limit at 500 Hz", data, 100.0 * float(failed.mean()), "%", at_most(0.0)),
+        Figure("  processor time of the design", data, seconds, "s",
+               note="" if workers == 1 else "of the parent process alone"),
+    ]  # fmt: skip
+
+
+def _known(rig: Rig, dance: Dance, seconds: float) -> int:
+    """Base parameters with a predicted relative deviation below 10 %, the dance repeated for so many seconds [s]."""
+    found = Excitation.none(base_parameters(rig), PLATE_NOISE).with_motion(rig, dance.sample(rig, RATE))
+    relative = found.relative_deviations(rig.prior) * np.sqrt(RATE / JUDGED * dance.duration / seconds)
+    return int((relative < 0.1).sum())

@@ -1,0 +1,91 @@
+"""Rows of the dance benchmark that stand by themselves: whom they are measured on, and what they say without data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks import dance as benchmark
+from benchmarks.figures import jump, named_dances, recorded_dances
+from benchmarks.figures.figure import Figure, Verdict
+from solver.coordinates import joint_coordinates
+from solver.dynamics import link_poses
+from solver.motion import Motion
+from solver.rig import Rig
+from solver.rigs import hoap3
+from solver.scene.motion_record import motion_record
+
+
+@pytest.mark.parametrize("case", named_dances.CASES, ids=lambda case: case.name)
+def test_named_poses_are_of_their_body(case: named_dances.Case) -> None:
+    """Each is within the joints' limits and another than the others, and one lifts a foot that it can dance lifted."""
+    rig = case.rig()
+    poses = named_dances.poses_of(rig, case.poses)
+    joints = joint_coordinates(rig, np.array([pose.q for pose in poses]))
+    assert (joints >= rig.limits.lower - 1e-9).all()
+    assert (joints <= rig.limits.upper + 1e-9).all()
+    apart = np.abs(joints[:, None] - joints[None]).max(axis=2) + np.eye(len(poses))
+    assert apart.min() > 0.1
+    lifted = [pose.name for pose in poses if _lift(rig, pose.q) > 0.03]
+    assert lifted == ["crane"]
+
+
+def _lift(rig: Rig, q: np.ndarray) -> float:
+    """[m] between the lowest points of the soles."""
+    turns, places = link_poses(rig, q)
+    low = []
+    for name in rig.sides.values():
+        link = rig.index(rig.patch(name).link)
+        low.append((rig.patch(name).vertices @ turns[link].T + places[link])[:, 2].min())
+    return float(np.ptp(low))
+
+
+@pytest.mark.parametrize("jumper", jump.JUMPERS, ids=lambda jumper: jumper.name)
+def test_everybody_is_asked_for_the_same_jump_in_proportion(jumper: jump.Jumper) -> None:
+    """Rise over height and time in the air over its root are those of the person of 1.75 m, who has 0.3 s and 12 cm."""
+    rig = jumper.rig()
+    keyed = jump.keyed_jump(rig)
+    (flight,) = [phase for phase in keyed.schedule.phases if phase.airborne]
+    size = rig.standing_height / jump.JUMPERS[0].rig().standing_height
+    assert flight.stop - flight.start == pytest.approx(0.3 * np.sqrt(size))
+    assert keyed.keys[1].q[2] - keyed.keys[0].q[2] == pytest.approx(0.12 * size)
+    assert [key.role for key in keyed.keys] == ["fixed", "preferred", "fixed"]
+
+
+def test_filtering_at_three_hertz_takes_the_trembling_and_leaves_the_motion() -> None:
+    """Of a slow bow with a tremble of 12 Hz the bow is left, and it is the same recording otherwise."""
+    rig = hoap3()
+    times = np.arange(400) / 100.0
+    q = np.tile(rig.neutral, (len(times), 1))
+    column = rig.model.joints[rig.joint("left_shoulder")].idx_q
+    slow = 0.3 * np.sin(2.0 * np.pi * 0.3 * times)
+    q[:, column] += slow + 0.02 * np.sin(2.0 * np.pi * 12.0 * times)
+    none = np.zeros((len(times), rig.nv))
+    found = recorded_dances.filtered(motion_record("bow", rig, Motion(times, q, none, none)))
+    left = found.motion.q[50:-50, column] - rig.neutral[column] - slow[50:-50]
+    assert np.abs(left).max() < 0.004
+    assert found.name == "bow"
+    np.testing.assert_array_equal(found.motion.times, times)
+
+
+def test_without_recordings_rows_say_so(tmp_path: Path) -> None:
+    """Nothing is measured, nothing fails, and the folder that was looked in is named."""
+    rows = [figure for found in recorded_dances.figures(tmp_path) for figure in found]
+    assert len(rows) == len(recorded_dances.TRIALS)
+    assert all(figure.verdict is Verdict.NOT_MEASURED and str(tmp_path) in figure.note for figure in rows)
+
+
+def test_rows_can_be_chosen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """``--only`` measures those rows and no others; the whole table has them all but for a quick look."""
+
+    def rows(_: object) -> Iterator[list[Figure]]:
+        yield [Figure("what was asked for", "simulated", 1.0)]
+
+    monkeypatch.setitem(benchmark.ALONE, "jumps", rows)
+    monkeypatch.setattr(benchmark, "planar_figures", lambda _: pytest.fail("not asked for"))
+    assert benchmark.main(["--only", "jumps"]) == 0
+    assert "what was asked for" in capsys.readouterr().out
+    assert set(benchmark.SLOW) <= set(benchmark.ALONE)
