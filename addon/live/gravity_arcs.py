@@ -7,6 +7,7 @@ as it does; a repair makes it follow.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
@@ -26,6 +27,8 @@ POINTS = 48
 TICK, MARK = 0.008, 0.03
 """[m] Half of a frame's tick, and of the marks of apex and landing."""
 SHADOW: Colour = (0.05, 0.05, 0.06, 0.9)
+WORDS = 12.0
+"""Lines' heights that a label is wide."""
 FLIGHT = "flight"
 """Name of the check that asks whether a body in the air falls freely."""
 
@@ -116,6 +119,17 @@ def draw_space(readings: Readings, time: float) -> None:
 def labels(readings: Readings, time: float) -> list[tuple[str, np.ndarray]]:
     """Words of the arcs that are seen at a time [s], and the places (3,) [m] that they stand at."""
     return [label for shown in Arcs.of(readings) if shown.seen_at(time) for label in shown.labels]
+
+
+def apart(places: Sequence[np.ndarray], line: float) -> list[tuple[float, float]]:
+    """Places (2,) [px] of words, each set lower until it lies a line [px] from those before: a jump on the spot."""
+    found: list[tuple[float, float]] = []
+    for x, y in places:
+        low = float(y)
+        while any(abs(low - other) < line and abs(float(x) - along) < WORDS * line for along, other in found):
+            low -= 0.5 * line
+        found.append((float(x), low))
+    return found
 
 
 def _drawn(frames: list[SceneFrame]) -> Drawn:

@@ -159,12 +159,13 @@ def _marks(frame: SceneFrame) -> None:
 
 
 def _name(labels: list[tuple[str, np.ndarray]]) -> None:
-    """Words beside places of the view."""
+    """Words beside places of the view, those of one place below each other."""
     size = drawing.scale()
-    for words, place in labels:
-        at = _pixel((float(place[0]), float(place[1]), float(place[2])))
-        if at is not None:
-            drawing.write(words, at[0] + 12 * size, at[1] + 4 * size, 10 * size, shadow=True)
+    found = [(words, _pixel((float(x), float(y), float(z)))) for words, (x, y, z) in labels]
+    seen = [(words, place) for words, place in found if place is not None]
+    lines = gravity_arcs.apart([place for _, place in seen], 13.0 * size)
+    for (words, _), (x, y) in zip(seen, lines, strict=True):
+        drawing.write(words, x + 12 * size, y + 4 * size, 10 * size, shadow=True)
 
 
 def _pixel(point: tuple[float, float, float]) -> np.ndarray | None:

@@ -103,3 +103,13 @@ def test_what_arrives_later_is_drawn_too(robot: Rig) -> None:
     (shown,) = gravity_arcs.Arcs.of(found)
     assert gravity_arcs.Arcs.of(found)[0] is shown
     assert replace(shown, falls=False).colour == FAILS
+
+
+def test_words_of_one_place_stand_below_each_other() -> None:
+    """Take-off and landing of a jump on the spot are one place; words far from each other stay where they are."""
+    here, there = np.array([100.0, 200.0]), np.array([400.0, 200.0])
+    first, second, third = gravity_arcs.apart([here, here + np.array([0.0, 2.0]), there], 13.0)
+    assert first == (100.0, 200.0)
+    assert second[0] == 100.0
+    assert first[1] - second[1] >= 13.0
+    assert third == (400.0, 200.0)
