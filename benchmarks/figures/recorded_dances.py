@@ -1,7 +1,7 @@
 """Real recordings as dances: what fails as they were tracked, whose doing that is, and what a repair makes of them.
 
 The rival is what people do with a recording that trembles: filter it more strongly, here at 3 Hz, and check it in the
-same way. Trials are those of one person on two flat soles; from the chair of one of them nothing was measured.
+same way. Trials are those of people on two flat soles; from the chair of one of them nothing was measured.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from solver.dance.authoring.repair import Repair
 from solver.dance.workflows.answer import Answer
 from solver.dance.workflows.check import Verdict, check
 from solver.dance.workflows.repair import far, repair
+from solver.errors import SolverError
 from solver.filter_presets import FilterPreset
 from solver.scene.motion import scene_motion
 from solver.scene.motion_record import MOTION, MotionRecord, motion_record
 from solver.scene.study_folder import MOTION_END
 from solver.signals import filter_wrenches, preset_of, smooth_motion
-from solver.study.following import track_all
+from solver.study.following import track_all, track_study
 from solver.study.preparation import prepare
 from solver.study.recordings import load
 from solver.study.subject import calibrate_subject
@@ -31,8 +32,31 @@ from solver.study.subject import calibrate_subject
 from .figure import Bound, Figure, at_most
 from .subject import PRESET, SEX, STATIC, SUBJECT
 
-TRIALS = ("squats1", "STS1")
-"""Squats, and from a chair to one's feet and back."""
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A recording and whose it is.
+
+    Attributes:
+        name: of the row.
+        files: in the folder of the data.
+        static, trial: recordings that calibrate and that are danced.
+        sex, mass: [kg] of the person; None reads it off the plates.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    static: str
+    trial: str
+    sex: str
+    mass: float | None = None
+
+
+SOURCES = (
+    Source(f"{SUBJECT} squats1", (SUBJECT,), STATIC, "squats1", SEX),
+    Source(f"{SUBJECT} STS1 (a chair)", (SUBJECT,), STATIC, "STS1", SEX),
+    Source("subject_b standing", ("subject_b/markers/static_walk.trc",), "static_walk", "static_walk", "male", 75.0),
+)
 STRONGLY = FilterPreset("3 Hz", 3, 3.0)
 JOINTS = {"squats1": (None, at_most(12.0))}
 SECONDS = {"squats1": (None, at_most(27.0))}
@@ -45,32 +69,33 @@ class Danced:
     """A recording as a dance.
 
     Attributes:
+        source: whose.
         record: as tracked.
         before: its verdict.
         filtered: that of the recording filtered more strongly.
-        answer: the repair's.
-        after: verdict on what was repaired.
+        answer: the repair's; the reason where none could be begun.
+        after: verdict on what was repaired; None of nothing.
         seconds: [s of one core] that the repair took.
     """
 
+    source: Source
     record: MotionRecord
     before: Verdict
     filtered: Verdict
-    answer: Answer
-    after: Verdict
+    answer: Answer | str
+    after: Verdict | None
     seconds: float
 
 
-def figures(data: Path, trials: tuple[str, ...] = TRIALS) -> Iterator[list[Figure]]:
-    """Rows of every trial, as they are found."""
-    if not (data / SUBJECT).is_dir():
-        for name in trials:
-            none = Figure(WHAT["before"], _data(name), None, "%", note=f"no recordings in {data / SUBJECT}")
-            yield [none]
-        return
-    records = records_of(data, trials)
-    for name in trials:
-        yield rows(danced(records[name]))
+def figures(data: Path, sources: tuple[Source, ...] = SOURCES) -> Iterator[list[Figure]]:
+    """Rows of every recording, as they are found."""
+    for source in sources:
+        missing = [file for file in source.files if not (data / file).exists()]
+        if missing:
+            note = f"no {', '.join(missing)} in {data}"
+            yield [Figure(WHAT["before"], _data(source), None, "%", note=note)]
+        else:
+            yield rows(danced(source, record_of(data, source)))
 
 
 WHAT: Mapping[str, str] = {
@@ -83,16 +108,19 @@ WHAT: Mapping[str, str] = {
 """Words of the rows."""
 
 
-def records_of(data: Path, trials: tuple[str, ...]) -> dict[str, MotionRecord]:
-    """Trials of the person, tracked with a body calibrated on standing alone, with their forces."""
-    recordings = [r for r in load([data / SUBJECT]) if r.name in (STATIC, *trials)]
-    calibration = calibrate_subject(recordings, sex=SEX, static=(STATIC,))
+def record_of(data: Path, source: Source) -> MotionRecord:
+    """A recording tracked with a body calibrated on standing alone; with its forces, where they were measured."""
+    recordings = [r for r in load([data / file for file in source.files]) if r.name in (source.static, source.trial)]
+    calibration = calibrate_subject(recordings, sex=source.sex, mass=source.mass, static=(source.static,))
+    if all(recording.wrenches is None for recording in recordings):
+        study = track_study(recordings, calibration)
+        motion = study.record(source.trial).motion
+        assert motion is not None
+        return motion_record(source.trial, study.rig, motion)
     prepared = prepare(calibration.rig, track_all(calibration, recordings), preset_of(PRESET))
-    return {
-        found.name: motion_record(found.name, prepared.rig, found.motion).with_trial(found.trial)
-        for found in prepared.records
-        if found.motion is not None
-    }
+    (found,) = (record for record in prepared.records if record.name == source.trial)
+    assert found.motion is not None
+    return motion_record(found.name, prepared.rig, found.motion).with_trial(found.trial)
 
 
 def filtered(record: MotionRecord, preset: FilterPreset = STRONGLY) -> MotionRecord:
@@ -102,33 +130,42 @@ def filtered(record: MotionRecord, preset: FilterPreset = STRONGLY) -> MotionRec
     return replace(record, motion=motion, drawn=scene_motion(record.rig, motion), wrenches=wrenches)
 
 
-def danced(record: MotionRecord) -> Danced:
+def danced(source: Source, record: MotionRecord) -> Danced:
     """Check, filter and check, repair and check."""
     before, after_filter = check(record), check(filtered(record))
     with tempfile.TemporaryDirectory() as folder:
         path = MOTION.write(Path(folder) / f"{record.name}{MOTION_END}", record)
         began = time.process_time()
-        answer = repair(path)
+        try:
+            answer = repair(path)
+        except SolverError as error:
+            return Danced(source, record, before, after_filter, str(error), None, 0.0)
         seconds = time.process_time() - began
-    return Danced(record, before, after_filter, answer, check(answer.keyed), seconds)
+    return Danced(source, record, before, after_filter, answer, check(answer.keyed), seconds)
 
 
 def rows(found: Danced) -> list[Figure]:
     """Of one recording."""
-    data, moved = _data(found.record.name), found.answer.details
+    data, trial = _data(found.source), found.source.trial
+    length = found.record.motion.times[-1] - found.record.motion.times[0]
+    result = [
+        Figure(WHAT["before"], data, _failing(found.before), "%", note=f"{length:.1f} s; {_whose(found.before)}"),
+        Figure(WHAT["filtered"], data, _failing(found.filtered), "%", note=_whose(found.filtered)),
+    ]
+    if isinstance(found.answer, str) or found.after is None:
+        return [*result, Figure(WHAT["after"], data, None, "%", None, at_most(0.0), f"refused: {found.answer}")]
+    moved = found.answer.details
     assert isinstance(moved, Repair)
     joints = moved.moved.largest[2:]
     worst = int(np.argmax(joints))
     still = "feasible" if found.after.feasible else f"NOT FEASIBLE: {found.after.message}"
-    length = found.record.motion.times[-1] - found.record.motion.times[0]
     return [
-        Figure(WHAT["before"], data, _failing(found.before), "%", note=f"{length:.1f} s; {_whose(found.before)}"),
-        Figure(WHAT["filtered"], data, _failing(found.filtered), "%", note=_whose(found.filtered)),
+        *result,
         Figure(WHAT["after"], data, _failing(found.after), "%", None, at_most(0.0),
                note=f"{still}; {moved.iterations} programmes; moved at most {far(found.record.rig, moved.moved)}"),
-        Figure(WHAT["joints"], data, float(np.degrees(joints[worst])), "deg", *JOINTS.get(found.record.name, NOTHING),
-               note=f"{moved.moved.names[2 + worst]}; 12 degrees and 27 s were another build's"),
-        Figure(WHAT["seconds"], data, found.seconds, "s", *SECONDS.get(found.record.name, NOTHING)),
+        Figure(WHAT["joints"], data, float(np.degrees(joints[worst])), "deg", *JOINTS.get(trial, NOTHING),
+               note=f"{moved.moved.names[2 + worst]}"),
+        Figure(WHAT["seconds"], data, found.seconds, "s", *SECONDS.get(trial, NOTHING)),
     ]  # fmt: skip
 
 
@@ -145,5 +182,5 @@ def _whose(verdict: Verdict) -> str:
     return "; ".join(f"{shares[doing.check.name]:.0f} % of the frames, {doing}" for doing in verdict.doings)
 
 
-def _data(name: str) -> str:
-    return f"real, {SUBJECT} {name}"
+def _data(source: Source) -> str:
+    return f"real, {source.name}"

@@ -74,7 +74,7 @@ def test_filtering_at_three_hertz_takes_the_trembling_and_leaves_the_motion() ->
 def test_without_recordings_rows_say_so(tmp_path: Path) -> None:
     """Nothing is measured, nothing fails, and the folder that was looked in is named."""
     rows = [figure for found in recorded_dances.figures(tmp_path) for figure in found]
-    assert len(rows) == len(recorded_dances.TRIALS)
+    assert len(rows) == len(recorded_dances.SOURCES)
     assert all(figure.verdict is Verdict.NOT_MEASURED and str(tmp_path) in figure.note for figure in rows)
 
 
