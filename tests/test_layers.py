@@ -19,7 +19,18 @@ DYNAMICS_LIBRARY = {"pinocchio", "cmeel_pth", "cmeel"}
 # Lower layers know nothing of higher ones; packages of one layer know nothing of each other.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset(
-        {"assets", "errors", "numerals", "progress", "shelf", "stopping", "threads", "tracking_methods", "version"}
+        {
+            "assets",
+            "errors",
+            "marker_names",
+            "numerals",
+            "progress",
+            "shelf",
+            "stopping",
+            "threads",
+            "tracking_methods",
+            "version",
+        }
     ),
     frozenset({"arrays", "differences", "files", "pinocchio_loader", "so3", "streams", "terminal", "workers"}),
     frozenset(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ..errors import InputError, InvalidValue
+from ..marker_names import same_names, writings
 from ..progress import Progress, silent
 from ..trial import Recording
 from .calibrated import Calibration, calibrated
 from .markerset import MarkerSet
-from .markerset_file import detect_marker_set, load_marker_set
+from .markerset_file import detect_marker_set, load_marker_set, marker_sets
 from .recognise import recognise
 from .subject import SubjectData
 
@@ -58,14 +60,32 @@ def calibrate(  # noqa: PLR0913 what a user types of a person, word by word
     marked = [recording for recording in recordings if recording.markers is not None]
     if not marked:
         raise InvalidValue("calibration needs at least one recording with markers")
+    if marker_set is not None and not isinstance(marker_set, MarkerSet):
+        marker_set = load_marker_set(marker_set)
+    sets = [load_marker_set(name) for name in marker_sets()] if marker_set is None else [marker_set]
+    marked = _written_alike(marked, sets)
     names = tuple(dict.fromkeys(name for r in marked for name in r.markers.names))  # type: ignore[union-attr]
     assumed: list[str] = []
     if marker_set is None:
         marker_set, sentence = _found_out(marked, names, height)
         assumed.append(sentence)
-    elif not isinstance(marker_set, MarkerSet):
-        marker_set = load_marker_set(marker_set)
     return calibrated(known, marked, marker_set, assumed=assumed, progress=progress)
+
+
+def _written_alike(marked: Sequence[Recording], sets: Sequence[MarkerSet]) -> list[Recording]:
+    """The recordings, each marker named as in the first of them, without a subject's name that hides it from a set."""
+    result: list[Recording] = []
+    known: dict[str, None] = {}
+    for recording in marked:
+        assert recording.markers is not None
+        names = max(writings(recording.markers.names), key=lambda some: max(each.matches(some) for each in sets))
+        same = same_names(names, tuple(known))
+        names = tuple(same.get(name, name) for name in names)
+        known |= dict.fromkeys(names)
+        if names != recording.markers.names:
+            recording = replace(recording, markers=replace(recording.markers, names=names))
+        result.append(recording)
+    return result
 
 
 def _found_out(marked: Sequence[Recording], names: Sequence[str], height: float | None) -> tuple[MarkerSet, str]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arrays import frozen
 from ..errors import InvalidValue
+from ..marker_names import bare
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +76,17 @@ class MarkerSet:
     ignored: tuple[str, ...] = ()
 
     def canonical(self, name: str) -> str | None:
-        """The set's own name of a recorded marker (without a subject's prefix ``name:``), None if it has none."""
+        """The set's own name of a recorded marker, None if it has none.
+
+        Neither a subject's prefix ``name:`` nor capitals matter, as long as one name of the set alone is meant.
+        """
         for candidate in (name, name.rsplit(":", 1)[-1]):
             candidate = self.aliases.get(candidate, candidate)
             if candidate in self.places or candidate in self.joint_centres or candidate in self.virtual:
                 return candidate
-        return None
+        known = (*self.places, *self.joint_centres, *self.virtual, *self.aliases)
+        meant = {self.aliases.get(own, own) for own in known if bare(own) == bare(name)}
+        return meant.pop() if len(meant) == 1 else None
 
     def is_ignored(self, name: str) -> bool:
         """True for a recorded name that is known not to be a real marker."""

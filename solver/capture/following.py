@@ -15,6 +15,7 @@ from ..so3 import to_matrix
 from ..study.joint_motion import configurations_of
 from ..tracking import Targets, TargetSample, Tracker, TrackerStep, TrackingOptions
 from ..tracking.bone_mapping import STANDING, BoneMapping, guessed, targets_of
+from ..tracking.targets import as_attached
 from ..trial import Recording
 from .datagram import MARKERS, SEGMENTS, Layout
 from .labels import LiveLabels
@@ -119,12 +120,13 @@ class MarkerFollower:
     def __init__(self, body: Calibration, layout: Layout, options: TrackingOptions) -> None:
         self.rig = body.rig
         blank = Markers(np.zeros(1), layout.names, np.full((1, len(layout.names), 3), np.nan))
+        blank = as_attached(blank, body.attachments)
         self._tracker = Tracked(self.rig, Targets.of_markers(self.rig, body.attachments, blank), options)
         task = self._tracker.tracker.tasks.positions
         assert task is not None
         self.markers = task.names
-        self._columns = np.array([layout.names.index(name) for name in task.names])
-        left = [name for name in layout.names if name not in task.names]
+        self._columns = np.array([blank.names.index(name) for name in task.names])
+        left = [name for name in blank.names if name not in task.names]
         self._unattached: tuple[str, ...] = ()
         if left:
             self._unattached = (f"{len(left)} markers are not attached and are left out: {', '.join(left)}",)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..arrays import frozen, frozen_times
+from ..arrays import frozen, frozen_times, shortened
 from ..errors import InvalidValue
+from ..marker_names import same_names
 from ..motion import Markers
 from ..rig import Rig
 from .tasks import OrientationTask, PositionTask, TargetSample, Tasks
@@ -147,7 +148,8 @@ class Targets:
         used = [known[name] for name in markers.names if name in known]
         if not used:
             raise InvalidValue(
-                f"none of the recorded markers ({', '.join(markers.names[:8])}, ...) is attached to rig {rig.name!r}"
+                f"none of the recorded markers ({shortened(markers.names)}) is attached to rig {rig.name!r}, which "
+                f"knows {shortened(list(known))}"
             )
         task = PositionTask(
             tuple(a.marker for a in used),
@@ -156,6 +158,13 @@ class Targets:
             np.array([a.weight for a in used]),
         )
         return Targets(markers.times, PositionTargets(task, markers.select(task.names).positions))
+
+
+def as_attached(markers: Markers, attachments: Sequence[Attachment]) -> Markers:
+    """The recording with every marker named as it is attached: capitals and a subject's name make no other marker."""
+    same = same_names(markers.names, [attachment.marker for attachment in attachments])
+    names = tuple(same.get(name, name) for name in markers.names)
+    return markers if names == markers.names else replace(markers, names=names)
 
 
 def faded(times: np.ndarray, positions: np.ndarray, fade: float) -> np.ndarray:

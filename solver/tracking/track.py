@@ -22,7 +22,7 @@ from .path import PIECE, Piece, Samples, followed, usable_frames
 from .posture import Posture
 from .pulls import Pulls
 from .report import FaultCount, size_factor
-from .targets import Attachment, PositionTargets, Targets
+from .targets import Attachment, PositionTargets, Targets, as_attached
 from .tracker import FEWEST_POINTS, Tracker
 
 SIZE_FRAMES = 20
@@ -142,6 +142,7 @@ def track(
     targets, read = attached_targets(rig, attachments, markers)
     result = follow(rig, targets, options, progress)
     attached = {a.marker for a in attachments}
+    markers = as_attached(markers, attachments)
     loose = [name for name in markers.names if name not in attached]
     warnings = [*read.warnings, *result.warnings]
     if loose:
@@ -156,7 +157,9 @@ def attached_targets(rig: Rig, attachments: Sequence[Attachment], markers: Marke
         InvalidValue, UnknownLink: see `Targets.of_markers`.
     """
     attached = {a.marker for a in attachments}
-    read = relabelled(markers.select([name for name in markers.names if name in attached]))
+    markers = as_attached(markers, attachments)
+    used = [name for name in markers.names if name in attached]
+    read = relabelled(markers.select(used)) if used else Relabelled(markers, ())
     return Targets.of_markers(rig, attachments, read.markers), read
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -171,3 +172,29 @@ def test_a_standing_person_is_still_under_the_cameras_noise() -> None:
     swaying = place + (0.1 * np.sin(2.0 * np.pi * 0.5 * times))[:, None, None]
     assert is_still(Markers(times, names, place))
     assert not is_still(Markers(times, names, swaying))
+
+
+@pytest.mark.parametrize("write", [str.lower, "Subject01:{}".format, "Subject01_{}".format])
+def test_a_body_is_the_same_however_its_trials_write_the_markers(write: Callable[[str], str]) -> None:
+    """A moving trial in other capitals, or behind a subject's name, fits and is tracked as if all wrote alike."""
+    rig, attachments, marker_set = subject(1.75)
+    still, moving = recordings_of(rig, attachments)
+    assert moving.markers is not None
+    names = [write(name) for name in moving.markers.names]
+    other = Markers(
+        moving.markers.times,
+        ("*100", *names),
+        np.concatenate([moving.markers.positions[:, :1] + 0.3, moving.markers.positions], axis=1),
+    )
+    usual = calibrate([still, moving], mass=70.0, sex="male", height=1.75, marker_set=marker_set)
+    for given in ([still, Recording("moving", other)], [Recording("moving", other), still]):
+        found = calibrate(given, mass=70.0, sex="male", height=1.75, marker_set=marker_set)
+        assert len(found.attachments) == len(attachments)
+        assert abs(found.lengths["left_thigh"] - usual.lengths["left_thigh"]) < 1e-3
+        tracked = track(found.rig, found.attachments, other)
+        assert tracked.rmse < 0.005
+        assert [text for text in tracked.warnings if "left out" in text] == [
+            "1 recorded markers are not attached and were left out: *100"
+        ]
+    with pytest.raises(InvalidValue, match=r"none of the recorded markers \(M0, M1\) is attached .*, which knows"):
+        track(found.rig, found.attachments, Markers(other.times, ("M0", "M1"), other.positions[:, :2]))

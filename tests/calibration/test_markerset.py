@@ -67,6 +67,14 @@ def test_a_subject_prefix_is_no_obstacle() -> None:
     assert marker_set.landmark_of("Anna:LASI") == "left asis"
 
 
+def test_capitals_are_no_obstacle() -> None:
+    """A set is recognised by names in small letters; where capitals alone tell two of its markers apart, they do."""
+    marker_set = load_marker_set("plug_in_gait")
+    assert detect_marker_set([name.lower() for name in marker_set.places]) == marker_set
+    assert marker_set.landmark_of("lasi") == "left asis"
+    assert marker_set.landmark_of("Anna:lasi") == "left asis"
+
+
 def test_an_unknown_set_lists_its_markers_and_says_how_to_write_one() -> None:
     """The error names every unmatched marker and the remedy."""
     names = [f"point_{k}" for k in range(30)]
