@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from os.path import commonprefix
 
 UNLABELLED = "*"
 """Begins the name that a program gives to a marker which nobody named."""
@@ -29,9 +28,11 @@ def writings(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     head, count = heads.most_common(1)[0]
     if count <= MOST * len(named) or head.casefold() in SIDES:
         return
-    shared = commonprefix([name for name in named if name.startswith(head)])
-    for place in (place for place, letter in enumerate(shared, 1) if letter == "_"):
-        yield tuple(name.removeprefix(shared[:place]) or name for name in names)
+    headed = [name for name in named if name.startswith(head)]
+    for place in (place for place, letter in enumerate(headed[0], 1) if letter == "_"):
+        shared = headed[0][:place]
+        if all(name.startswith(shared) for name in headed):
+            yield tuple(name.removeprefix(shared) or name for name in names)
 
 
 def same_names(names: Sequence[str], known: Sequence[str]) -> dict[str, str]:

@@ -23,6 +23,7 @@ import numpy as np
 from ..errors import InputError, InvalidValue
 from ..motion import JointCoordinates
 from ..so3 import quaternion_exp
+from .plate_columns import KNOWN
 from .storage import read_storage
 from .tables import SI, plain_unit, read_table
 from .text import Warn, no_warning
@@ -86,6 +87,7 @@ def read_joints_storage(path: str | Path, angles: str | None = None, *, warn: Wa
     if unit not in ANGLES:
         problem = "does not say whether its angles are in degrees" if angles is None else f"angles = {angles!r}"
         remedy = "Write inDegrees=yes or inDegrees=no into its header, or state the unit (angles = deg or rad)"
+        remedy += f"; if it holds forces, name their columns as known: {KNOWN}"
         raise InputError(path, problem, remedy=remedy)
     columns = {name: (storage.column(name), f"{unit} or m") for name in storage.names}
     for name in PLACE + QUATERNION:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,14 +13,13 @@ from ..errors import InputError
 from ..wrenches import Wrenches
 from .atomic import write_atomically
 from .axes import length_in_metres, to_z_up
+from .plate_columns import check_free, free_by_name, names_forces, plate_columns
 from .text import Warn, cells_of, check_clock, check_times, no_warning, numbers, read_lines, unrounded
 from .wrench_checks import ForceConvention, check_forces, settle_force_up
 
 LOADED_PLATE = 30.0
 """[N] Programs leave out the centre of pressure below some threshold, at most this high."""
 END_OF_HEADER = "endheader"
-_FORCE_COLUMN = re.compile(r"^(?P<stem>.+?)_?(?P<what>[vpm])(?P<axis>[xyz])$", re.IGNORECASE)
-_TORQUE_COLUMN = re.compile(r"^(?P<stem>.*(?:torque|moment).*?)_?m?(?P<axis>[xyz])$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +113,8 @@ def read_forces(
     """Plate forces of a .mot or .sto file as wrenches about the world origin, z up.
 
     Columns of one plate share a name: force ``..._vx``, centre of pressure ``..._px``, free moment ``..._mx`` or
-    ``...torque..._x``, for x, y, z; any number of plates. The moment about the origin is p x f + m.
+    ``...torque..._x``, for x, y, z, or as other programs name them (`plate_columns`); any number of plates. The moment
+    about the origin is p x f + m.
 
     Args:
         path: the file.
@@ -138,7 +137,7 @@ def load_forces(
     """As `read_forces`, with the file's vertical axis."""
     storage = read_storage(path, warn=warn)
     check_clock(storage.times, storage.lines, path)
-    plates = _plates(path, storage.names)
+    plates = plate_columns(path, storage.names)
     metre = length_in_metres(convention.units, path)
     check_missing(path, storage, plates, missing, warn)
     forces, points, moments = (_vectors(storage, [plate.get(what) for plate in plates.values()]) for what in "vpm")
@@ -148,6 +147,9 @@ def load_forces(
     none = np.array(["m" not in plate for plate in plates.values()]) | (forces == 0.0).all(axis=2)
     moments = convention.sign * np.where(none[:, :, None], 0.0, moments) * metre
     forces = convention.sign * forces
+    if not free_by_name(storage.names):
+        for k, name in enumerate(plates):
+            check_free(path, name, forces[:, k], moments[:, k])
     # An unloaded plate has no centre of pressure: whatever is written there must not matter.
     arms = np.cross(np.where((forces == 0.0).all(axis=2, keepdims=True), 0.0, points * metre), forces)
     axis = settle_force_up(convention.up, forces.sum(axis=1), path, convention.otherwise)
@@ -179,13 +181,13 @@ def _check_known(
 
 def holds_forces(path: str | Path) -> bool:
     """Whether the column names of a storage file name forces; the same suffix also serves joint angles."""
-    return _names_forces(_head(path)[1])
+    return names_forces(_head(path)[1])
 
 
 def holds_a_trial(path: str | Path) -> bool:
     """Whether a storage file names forces, holds orientations, or says of its angles whether they are in degrees."""
     header, names = _head(path)
-    return _names_forces(names) or "indegrees" in header or holds_orientations(path)
+    return names_forces(names) or "indegrees" in header or holds_orientations(path)
 
 
 def _head(path: str | Path) -> tuple[dict[str, str], list[str]]:
@@ -193,10 +195,6 @@ def _head(path: str | Path) -> tuple[dict[str, str], list[str]]:
     lines = read_lines(path)
     end = next((i for i, line in enumerate(lines) if line.strip().lower() == END_OF_HEADER), len(lines))
     return _header(lines[:end]), next((cells_of(line) for line in lines[end + 1 :] if line.strip()), [])
-
-
-def _names_forces(names: Sequence[str]) -> bool:
-    return any(match and match["what"].lower() == "v" for match in map(_FORCE_COLUMN.match, names))
 
 
 def write_storage(
@@ -268,36 +266,6 @@ def _rows(
     if not rows:
         raise InputError(path, "holds no rows", remedy="Export the trial again")
     return np.array(rows), places, stamps
-
-
-def _plates(path: str | Path, names: Sequence[str]) -> dict[str, dict[str, tuple[str, ...]]]:
-    """Column names (x, y, z) of force "v", point "p" and moment "m" by plate, in the file's order."""
-    found: dict[str, dict[str, dict[str, str]]] = {}
-    shown: dict[str, str] = {}
-    for name in names:
-        torque, force = _TORQUE_COLUMN.match(name), _FORCE_COLUMN.match(name)
-        match = torque or force
-        if match is None:
-            continue
-        what = "m" if torque else match["what"].lower()
-        stem = match["stem"].rstrip("_")
-        key = re.sub("torque|moment", "force", stem, flags=re.IGNORECASE).lower()
-        shown.setdefault(key, re.sub("torque|moment", "force", stem, flags=re.IGNORECASE))
-        found.setdefault(key, {}).setdefault(what, {})[match["axis"].lower()] = name
-    plates: dict[str, dict[str, tuple[str, ...]]] = {}
-    for key, groups in found.items():
-        if "v" not in groups and set(groups) == {"p"}:
-            continue  # a column that only happens to end in px, py or pz
-        for what, axes in {"v": {}, **groups}.items():
-            if set(axes) != set("xyz"):
-                lacking = ", ".join(f"{what}{axis}" for axis in "xyz" if axis not in axes)
-                problem = f"plate {shown[key]!r} lacks the columns {lacking}"
-                raise InputError(path, problem, remedy="Export force, point and moment of every plate")
-        plates[shown[key]] = {what: tuple(axes[axis] for axis in "xyz") for what, axes in groups.items()}
-    if not plates:
-        problem = "no column names a force (..._vx, ..._vy, ..._vz)"
-        raise InputError(path, problem, remedy="Name a file of ground reaction forces")
-    return plates
 
 
 def _vectors(storage: Storage, columns: Sequence[tuple[str, ...] | None]) -> np.ndarray:

@@ -5,7 +5,8 @@ first column is the time; an empty cell is a missing sample; lines that begin wi
 
 - markers: ``NAME.x [m]`` with .x .y .z for every marker; m, cm or mm;
 - wrenches: ``NAME.fx [N]`` with .fx .fy .fz, and either moments about the world origin ``NAME.mx [N m]``, or centre of
-  pressure ``NAME.px [m]`` with an optional free moment ``NAME.mx``; without moment and point only forces are measured;
+  pressure ``NAME.px [m]`` with an optional free moment ``NAME.mx``; without moment and point only forces are measured.
+  Other programs' names (``FP1_Fx [N]``, see `plate_columns`) are known too; their moments only beside points;
 - orientations: ``NAME.qx [1]`` with .qx .qy .qz .qw, see `orientations`;
 - joint coordinates: ``NAME [deg]`` or ``NAME [rad]``, see `joint_files`.
 """
@@ -15,7 +16,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import shorten
 
@@ -27,6 +28,7 @@ from ..motion import Markers
 from ..wrenches import Wrenches
 from .atomic import write_atomically
 from .axes import LENGTHS, check_extent, settle_up, to_z_up, up_of_markers
+from .plate_columns import check_free, names_forces, plate_columns
 from .text import Warn, check_clock, check_times, no_warning, numbers, read_rows, unrounded
 from .wrench_checks import ForceConvention, check_forces, settle_force_up
 
@@ -148,7 +150,7 @@ def load_wrenches_csv(
     path: str | Path, convention: ForceConvention, *, missing: str = "error", warn: Warn = no_warning
 ) -> tuple[Wrenches, str]:
     """As `read_wrenches_csv`, with the file's vertical axis; the header has metres, whatever the convention's unit."""
-    sign, table = convention.sign, read_table(path)
+    sign, table, named = convention.sign, *_as_documented(path, read_table(path))
     names = _stems(path, table, FORCE, "sensor")
     if not names:
         raise InputError(path, "no column NAME.fx", place="line 1", remedy="Name force columns NAME.fx [N] ...")
@@ -160,6 +162,8 @@ def load_wrenches_csv(
             arm = np.cross(np.where((force == 0.0).all(axis=1, keepdims=True), 0.0, point), force)
             free = (force == 0.0).all(axis=1, keepdims=True)  # a plate that is free has no moment, whatever is written
             moments.append(arm if moment is None else arm + sign * np.where(free, 0.0, moment))
+            if moment is not None and named:
+                check_free(path, name, force, moment)
         elif moment is not None:
             moments.append(sign * moment)
         else:
@@ -184,6 +188,18 @@ def load_wrenches_csv(
     return wrenches, axis
 
 
+def _as_documented(path: str | Path, table: Table) -> tuple[Table, bool]:
+    """A table of wrenches with its columns titled as the module has it, and whether other titles were read so."""
+    if any(name.rpartition(".")[2] in FORCE for name in table.names) or not names_forces(table.names):
+        return table, False
+    titles: dict[str, str] = {}
+    for plate, groups in plate_columns(path, table.names).items():
+        for what, letters in (("v", FORCE), ("p", POINT), ("m", MOMENT)):
+            if what in groups and not (what == "m" and "p" not in groups):  # about which point, nothing would say
+                titles |= {column: f"{plate}.{letter}" for column, letter in zip(groups[what], letters)}
+    return replace(table, names=tuple(titles.get(name, name) for name in table.names)), True
+
+
 def kind_of_table(path: str | Path) -> str | None:
     """``"forces"``, ``"markers"``, ``"segments"``, ``"joints"`` or None, by the column titles of a CSV file.
 
@@ -205,6 +221,9 @@ def _kind_of(header: Sequence[str]) -> str | None:
         return "segments"
     if ends & set(FORCE) or ends & set(AXES):
         return "forces" if ends & set(FORCE) else "markers"
+    newtons = [match["name"] for match in titles if plain_unit(match["unit"]) in ("n", "kn")]
+    if names_forces(newtons):
+        return "forces"
     return "joints" if {"rad", "deg"} & {plain_unit(match["unit"]) for match in titles} else None
 
 

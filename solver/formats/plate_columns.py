@@ -1,0 +1,153 @@
+"""Which columns hold the force, the point and the free moment of which plate, by the names that programs give them.
+
+OpenSim's own: ``..._vx`` force, ``..._px`` centre of pressure, ``..._mx`` or ``...torque..._x`` free moment. Others, of
+which none is known by the letters above: ``FP1_Fx``, ``Fx1``, ``Force_Fx1``, ``FP1_Force_X`` force, with ``COP``,
+``C`` or ``P`` in its place for the point and ``M``, ``T``, ``Moment`` or ``Torque`` for the moment; for x, y, z each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError
+
+FORCE, POINT, MOMENT = "v", "p", "m"
+KNOWN = "..._vx, ..._vy, ..._vz, or FP1_Fx, Fx1, Force_Fx1, FP1_Force_X and the like for x, y, z"
+"""Names of columns that are known to be forces, for people."""
+LEAST_LEVEL = 2.0
+"""[N m] Root mean square under load by which moments about level axes are none about the centre of pressure."""
+_FORCE_COLUMN = re.compile(r"^(?P<stem>.+?)_?(?P<what>[vpm])(?P<axis>[xyz])$", re.IGNORECASE)
+_TORQUE_COLUMN = re.compile(r"^(?P<stem>.*(?:torque|moment).*?)_?m?(?P<axis>[xyz])$", re.IGNORECASE)
+_PARTS = re.compile(r"[ _.:\-]+")
+_LETTERS = {"f": FORCE, "c": POINT, "cop": POINT, "p": POINT, "m": MOMENT, "t": MOMENT}
+_WORDS = {"force": FORCE, "grf": FORCE, "f": FORCE, "cop": POINT, "moment": MOMENT, "torque": MOMENT, "m": MOMENT}
+_AXIS = re.compile(rf"^(?P<what>{'|'.join(_LETTERS)})?(?P<before>\d*)(?P<axis>[xyz])(?P<after>\d*)$")
+_WORD = re.compile(rf"^(?P<what>{'|'.join(_WORDS)})(?P<number>\d*)$")
+_SHOWN = {FORCE: "F", POINT: "COP", MOMENT: "M"}
+
+Plates = Mapping[str, Mapping[str, tuple[str, ...]]]
+
+
+def names_forces(names: Sequence[str]) -> bool:
+    """Whether columns of these names hold forces."""
+    return _opensim(names) or any(set("xyz") <= set(own.get(FORCE, {})) for own in _otherwise(names).values())
+
+
+def free_by_name(names: Sequence[str]) -> bool:
+    """Whether moments of these columns are free ones by their names alone; others may be about any point."""
+    return _opensim(names)
+
+
+def plate_columns(path: str | Path, names: Sequence[str]) -> Plates:
+    """Column names (x, y, z) of force "v", point "p" and moment "m" by plate, in the file's order.
+
+    Raises:
+        InputError: no column names a force, a plate lacks an axis, or two columns are the same one's.
+    """
+    named = any(FORCE in groups for groups in _otherwise(names).values())
+    return _of_others(path, names) if named and not _opensim(names) else _of_opensim(path, names)
+
+
+def check_free(path: str | Path, plate: str, forces: np.ndarray, moments: np.ndarray) -> None:
+    """Refuse moments (N, 3) [N m] of a plate with forces (N, 3) [N] that are about another point than that of pressure.
+
+    Raises:
+        InputError: they turn about level axes, which none about the centre of pressure does.
+    """
+    load = np.nan_to_num(forces)
+    up = int(np.argmax(np.abs(load.sum(axis=0))))
+    loaded = load[:, up] ** 2 > 0.0
+    level = np.delete(np.nan_to_num(moments[loaded]), up, axis=1)
+    size = float(np.sqrt(np.mean(np.sum(level**2, axis=1)))) if len(level) else 0.0
+    if size > LEAST_LEVEL:
+        problem = f"the moments of plate {plate!r} turn about level axes, by {size:.0f} N m: they are no free moments, "
+        problem += "and nothing says about which point they are"
+        remedy = "Leave these columns out, or export the free moments at the centre of pressure"
+        raise InputError(path, problem, remedy=remedy)
+
+
+def _opensim(names: Sequence[str]) -> bool:
+    return any(match and match["what"].lower() == FORCE for match in map(_FORCE_COLUMN.match, names))
+
+
+def _of_opensim(path: str | Path, names: Sequence[str]) -> Plates:
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    shown: dict[str, str] = {}
+    for name in names:
+        torque, force = _TORQUE_COLUMN.match(name), _FORCE_COLUMN.match(name)
+        match = torque or force
+        if match is None:
+            continue
+        what = MOMENT if torque else match["what"].lower()
+        stem = match["stem"].rstrip("_")
+        key = re.sub("torque|moment", "force", stem, flags=re.IGNORECASE).lower()
+        shown.setdefault(key, re.sub("torque|moment", "force", stem, flags=re.IGNORECASE))
+        found.setdefault(key, {}).setdefault(what, {})[match["axis"].lower()] = name
+    plates: dict[str, dict[str, tuple[str, ...]]] = {}
+    for key, groups in found.items():
+        if FORCE not in groups and set(groups) == {POINT}:
+            continue  # a column that only happens to end in px, py or pz
+        plates[shown[key]] = _complete(path, shown[key], {FORCE: {}, **groups}, lambda what, axis: f"{what}{axis}")
+    if not plates:
+        raise InputError(path, f"no column names a force ({KNOWN})", remedy="Name a file of ground reaction forces")
+    return plates
+
+
+def _of_others(path: str | Path, names: Sequence[str]) -> Plates:
+    plates: dict[str, dict[str, tuple[str, ...]]] = {}
+    for plate, groups in _otherwise(names).items():
+        if FORCE not in groups:
+            continue
+        for axes in groups.values():
+            twice = [each for each in axes.values() if len(each) > 1]
+            if twice:
+                problem = f"columns {' and '.join(map(repr, twice[0]))} are the same one of plate {plate!r}"
+                raise InputError(path, problem, remedy="Leave one of them out")
+        single = {what: {axis: each[0] for axis, each in axes.items()} for what, axes in groups.items()}
+        plates[plate] = _complete(path, plate, single, lambda what, axis: f"{_SHOWN[what]}{axis}")
+    return plates
+
+
+def _complete(
+    path: str | Path, plate: str, groups: Mapping[str, Mapping[str, str]], named: Callable[[str, str], str]
+) -> dict[str, tuple[str, ...]]:
+    """Columns of a plate in the order of the axes, all three of each."""
+    for what, axes in groups.items():
+        if set(axes) != set("xyz"):
+            lacking = ", ".join(named(what, axis) for axis in "xyz" if axis not in axes)
+            problem = f"plate {plate!r} lacks the columns {lacking}"
+            raise InputError(path, problem, remedy="Export force, point and moment of every plate")
+    return {what: tuple(axes[axis] for axis in "xyz") for what, axes in groups.items()}
+
+
+def _otherwise(names: Sequence[str]) -> dict[str, dict[str, dict[str, list[str]]]]:
+    """Columns by plate, kind and axis, of names that are not OpenSim's."""
+    found: dict[str, dict[str, dict[str, list[str]]]] = {}
+    for name in names:
+        read = _read(name)
+        if read is not None:
+            plate, what, axis = read
+            found.setdefault(plate, {}).setdefault(what, {}).setdefault(axis, []).append(name)
+    return found
+
+
+def _read(name: str) -> tuple[str, str, str] | None:
+    """Plate, kind and axis of one column, None for any other."""
+    rest, kinds, letters, axes = [], [], [], []
+    for part in filter(None, _PARTS.split(name)):
+        plain = part.lower()
+        if axis := _AXIS.match(plain):
+            axes.append(axis["axis"])
+            letters += [_LETTERS[axis["what"]]] if axis["what"] else []
+            rest += [number for number in (axis["before"], axis["after"]) if number]
+        elif word := _WORD.match(plain):
+            kinds.append(_WORDS[word["what"]])
+            rest += [word["number"]] if word["number"] else []
+        else:
+            rest.append(part)
+    told = letters or kinds
+    return ("_".join(rest) or "plate", told[0], axes[0]) if len(axes) == 1 and told else None
