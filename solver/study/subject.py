@@ -10,6 +10,7 @@ from ..calibration import calibrate
 from ..calibration.calibrated import Calibration
 from ..calibration.subject import SubjectData
 from ..errors import InvalidValue, UnknownName
+from ..person import MASSES
 from ..progress import Progress, silent
 from ..trial import Recording
 from .preparation import first_mass
@@ -63,6 +64,8 @@ def calibrate_subject(  # noqa: PLR0913 what a user types of a person, word by w
     if not chosen:
         raise InvalidValue("a subject cannot be calibrated without a trial that has markers")
     weighed = first_mass(recordings) if mass is None else mass
+    if mass is None and weighed is not None and not MASSES[0] <= weighed <= MASSES[1]:
+        weighed = None  # forces in another unit, as is told where the plates are judged
     guess = FALLBACK_MASS if weighed is None else weighed
     found = calibrate(
         chosen,
@@ -76,6 +79,6 @@ def calibrate_subject(  # noqa: PLR0913 what a user types of a person, word by w
     )
     if mass is not None:
         return found
-    source = "a guess, for want of plates" if weighed is None else "read off the plates"
+    source = "a guess, for want of plates that weigh a person" if weighed is None else "read off the plates"
     told = f"calibrated with {guess:.1f} kg: none was stated, this is {source} (markers hardly feel it)"
     return replace(found, assumed=(*found.assumed, told))

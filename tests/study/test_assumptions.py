@@ -43,6 +43,11 @@ def test_a_calibration_says_what_it_was_not_told(standing: Recording) -> None:
         assert sum(words in text for text in found.assumed) == 1, found.assumed
     guessed = calibrate_subject([Recording("static", standing.markers)], sex=SEX, height=1.76)
     assert any("70.0 kg" in text and "guess" in text for text in guessed.assumed)
+    plates = standing.wrenches
+    assert plates is not None
+    kilonewtons = replace(standing, wrenches=replace(plates, values=1e-3 * plates.values))
+    light = calibrate_subject([kilonewtons], sex=SEX, height=1.76)  # told of by who judges the plates, not here
+    assert any("70.0 kg" in text and "plates that weigh a person" in text for text in light.assumed)
 
 
 def test_one_warning_of_all_trials_is_one_sentence(standing: Recording) -> None:
