@@ -29,6 +29,8 @@ UNLIMITED = "unlimited"
 """Entry of the provenance: links whose joints shall not be held to a torque, whatever is known of them."""
 SAME_PLACE = 1e-6
 """[m] Joint centres nearer than this are the same."""
+MESHES_LOST = "mesh file(s) not found"
+"""Words of a note that says why a rig lacks shapes."""
 SIDES = ("left", "right")
 """Order of the links in a rig's pairs."""
 WIDE = 110
@@ -311,7 +313,10 @@ class Rig(_Derived):
             heights = self.rest[1][:, 2].round(6)
             low = " and ".join(self.links[k] for k in sorted(np.argsort(heights, kind="stable")[:2]))
             remedy = "if it has feet, state its soles in metres (--soles LINK=LENGTHxWIDTH)"
-            raise InvalidValue(f"rig {self.name!r} has no contact patches to stand on: {remedy}; lowest are {low}")
+            lost = "".join(f"; {note}" for note in self.notes if MESHES_LOST in note)
+            raise InvalidValue(
+                f"rig {self.name!r} has no contact patches to stand on: {remedy}; lowest are {low}{lost}"
+            )
 
     @property
     def sides(self) -> dict[str, str]:
@@ -334,7 +339,10 @@ class Rig(_Derived):
             sides = dict(zip(SIDES, np.array(self.patches)[np.argsort(across)[::-1]].tolist()))
         for side in SIDES:
             if side not in sides:
-                raise InvalidValue(f"rig {self.name!r} has no {side} foot among its patches {', '.join(self.patches)}")
+                raise InvalidValue(
+                    f"rig {self.name!r} has no {side} foot among its patches {', '.join(self.patches)}: "
+                    "it takes two feet, of links that are named left and right"
+                )
         return sides
 
     @property

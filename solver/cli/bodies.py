@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import InvalidValue
+from ..errors import InputError, InvalidValue
 from ..person import SEXES
 from .argument_types import by_name, number, path, positive, stature
 
@@ -73,6 +73,8 @@ def body_of(options: argparse.Namespace) -> Rig:
     from ..scene.rig import read_rig
 
     suffix = Path(options.body).suffix.lower()
+    if suffix == ".xacro":
+        raise InputError(options.body, "is a xacro macro, not a URDF", remedy="Expand it first: xacro in > out.urdf")
     given = {name: value for name in BUILDING if (value := getattr(options, name, None)) not in (None, ())}
     takes = FILES[suffix] if suffix in FILES else arguments_of(options.body)
     if odd := [f"--{name}" for name in given if name not in takes]:

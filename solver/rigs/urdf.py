@@ -24,7 +24,7 @@ import numpy as np
 from ..errors import InvalidValue, UnknownLink
 from ..inertials import InertialParameters
 from ..joints import Joint, Limits, rest_of
-from ..rig import GRAVITY, UNLIMITED, Rig
+from ..rig import GRAVITY, MESHES_LOST, UNLIMITED, Rig
 from .names import mirrored_pairs, named_pairs
 from .nestled import in_pieces
 from .soles import sole_of
@@ -288,7 +288,7 @@ def _geometry_notes(geometry: Geometry, contacts: Sequence[object], apart: Seque
     notes = []
     if geometry.missing:
         uris = list(dict.fromkeys(uri for _, uri in geometry.missing))
-        notes.append(f"{len(uris)} mesh file(s) not found (give 'packages'): {_listed(uris)}")
+        notes.append(f"{len(uris)} {MESHES_LOST} (give 'packages'): {_listed(uris)}")
     notes += geometry.unreadable
     if geometry.formless:
         notes.append(f"shapes without size or of a kind that is not known left out: {_listed(geometry.formless)}")

@@ -134,3 +134,13 @@ def test_rig_is_written_by_its_suffix(tmp_path: Path) -> None:
     assert wrong.returncode == 2
     assert ".json" in wrong.stderr
     assert sorted(file.name for file in tmp_path.iterdir()) == ["hoap3.json", "hoap3.urdf"]
+
+
+def test_a_xacro_macro_is_no_body(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that makes URDFs is told from one, by its suffix too, with what to do."""
+    path = tmp_path / "robot.urdf.xacro"
+    path.write_text("<robot name='x' xmlns:xacro='http://ros.org/xacro'/>")
+    assert main(["rig", str(path), "--progress", "none"]) == 2
+    told = capsys.readouterr().err
+    assert "robot.urdf.xacro: is a xacro macro, not a URDF. Expand it first" in told
+    assert len(told.strip().splitlines()) == 1

@@ -42,7 +42,8 @@ def difficulties(dance: Dance) -> tuple[Difficulty, ...]:
     """Of every move but steps and holds: how fast its fastest joint turns, how near to its end the farthest comes."""
     legged = dance.legged(dance.rig)
     joints = slice(ROOT_NV, dance.rig.nv)
-    middle = 0.5 * (legged.lower[joints] + legged.upper[joints])
+    with np.errstate(invalid="ignore"):  # a joint without limits has no middle, and is never far from it
+        middle = 0.5 * (legged.lower[joints] + legged.upper[joints])
     half = 0.5 * (legged.upper[joints] - legged.lower[joints])
     brisk = np.minimum(legged.speed[joints], BRISK)
     result = []

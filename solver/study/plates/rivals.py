@@ -72,11 +72,13 @@ class Rival:
         cause: what would have happened, in words.
         remedy: what somebody can do about it.
         believed: the pushes as they would be.
+        level: rows of what turns the level forces, and nothing else; none where more is believed.
     """
 
     cause: str
     remedy: str
     believed: Callable[[Pushes], Pushes]
+    level: tuple[tuple[float, float], ...] = ()
 
 
 RIVALS: tuple[Rival, ...] = (
@@ -84,10 +86,16 @@ RIVALS: tuple[Rival, ...] = (
         "the horizontal forces are reversed (both signs): they are those on the plate, or their axes are half turned",
         "export the forces on the body in the axes of the markers",
         _turned(-1.0, -1.0),
+        ((-1.0, 0.0), (0.0, -1.0)),
     ),
-    Rival("the force along x is reversed", "correct its sign", _turned(-1.0, 1.0)),
-    Rival("the force along y is reversed", "correct its sign", _turned(1.0, -1.0)),
-    Rival("the columns of the two horizontal forces are exchanged", "export them in the order of the axes", _columns),
+    Rival("the force along x is reversed", "correct its sign", _turned(-1.0, 1.0), ((-1.0, 0.0), (0.0, 1.0))),
+    Rival("the force along y is reversed", "correct its sign", _turned(1.0, -1.0), ((1.0, 0.0), (0.0, -1.0))),
+    Rival(
+        "the columns of the two horizontal forces are exchanged",
+        "export them in the order of the axes",
+        _columns,
+        ((0.0, 1.0), (1.0, 0.0)),
+    ),
     Rival(
         "the plates are half a turn around the origin from the markers, forces and places alike",
         "export both in the same axes",

@@ -19,18 +19,18 @@ from .finding import SIGMAS
 from .misfit import ARM, MOST, Verdict
 from .pair import LOADED, Pair
 from .place import LEAST_FRAMES
-from .rivals import Pushes
+from .rivals import RIVALS, Pushes
 
 WORTH = 0.02
 """Root mean square of the weight by which another turn must be better."""
 FRAMES = 20000
 """More are thinned to about as many: what turns plates does so all the time."""
 _QUARTER = np.array([[0.0, -1.0], [1.0, 0.0]])
-TURNS: dict[str, np.ndarray] = {
+QUARTERS: dict[str, np.ndarray] = {
     "turned by a quarter counterclockwise, seen from above,": _QUARTER,
-    "turned by a half": _QUARTER @ _QUARTER,
     "turned by a quarter clockwise, seen from above,": _QUARTER.T,
 }
+TURNS = {**QUARTERS, "turned by a half": _QUARTER @ _QUARTER}
 MIRRORS: dict[str, np.ndarray] = {
     "reversed along x": np.diag([-1.0, 1.0]),
     "reversed along y": np.diag([1.0, -1.0]),
@@ -106,17 +106,25 @@ def _ways(names: Sequence[str]) -> Iterator[tuple[str, np.ndarray, bool]]:
 
     The simplest come first, so that they are told where others leave as much.
     """
-    for places, what in ((True, "forces and places"), (False, "forces, not their places,")):
-        for word, level in {**TURNS, **MIRRORS}.items():
-            text = f"the level axes of the plates are not the markers': {word} their {what} fit; {REMEDY}"
-            yield text, np.tile(level, (len(names), 1, 1)), places
-    for places, what in ((True, "forces and places"), (False, "forces, not their places,")):
-        for k, name in enumerate(names if len(names) > 1 else ()):
+    plates, both, alone = len(names), "forces and places", "forces, not their places,"
+    told = "the level axes of the plates are not the markers'"
+    for word, level in {**TURNS, **MIRRORS}.items():
+        yield f"{told}: {word} their {both} fit; {REMEDY}", np.tile(level, (plates, 1, 1)), True
+    for rival in RIVALS:
+        if rival.level:
+            yield f"{rival.cause}; {rival.remedy}", np.tile(np.array(rival.level), (plates, 1, 1)), False
+    for word, level in QUARTERS.items():
+        yield f"{told}: {word} their {alone} fit; {REMEDY}", np.tile(level, (plates, 1, 1)), False
+    for places, what in ((True, both), (False, alone)):
+        for k, name in enumerate(names if plates > 1 else ()):
             for word, level in TURNS.items():
-                each = np.tile(np.eye(2), (len(names), 1, 1))
+                each = np.tile(np.eye(2), (plates, 1, 1))
                 each[k] = level
-                text = f"the level axes of plate {name} are not the markers': {word} its {what} fit; {REMEDY}"
-                yield text, each, places
+                yield (
+                    f"the level axes of plate {name} are not the markers': {word} its {what} fit; {REMEDY}",
+                    each,
+                    places,
+                )
 
 
 def _loaded(item: Pair, weight: float) -> _Loaded | None:

@@ -139,6 +139,16 @@ def test_every_move_tells_how_hard_it_is(dance: Dance) -> None:
     assert all(a.score <= b.score for a, b in zip(difficulties(slow), found))
 
 
+def test_a_joint_without_limits_is_never_near_them(dance: Dance) -> None:
+    """Moves of a rig that states no angle limits are far from nothing, and nothing is computed of infinity."""
+    limits = dance.rig.limits
+    free = replace(limits, lower=np.full_like(limits.lower, -np.inf), upper=np.full_like(limits.upper, np.inf))
+    with np.errstate(invalid="raise"):
+        found = difficulties(replace(dance, rig=replace(dance.rig, limits=free)))
+    assert len(found) == len(difficulties(dance))
+    assert not any("far" in reason for move in found for reason in move.reasons)
+
+
 def test_bad_styles_are_refused() -> None:
     """A tempo that no joint can follow names the fastest that does; other bad values name themselves."""
     with pytest.raises(InvalidValue, match=r"no joint can follow; choose at most 240 beats"):
