@@ -6,49 +6,82 @@ import numpy as np
 
 from ...coordinates import coordinate_names
 from ...feasibility import Checks
-from ...rig import Rig
+from ...rig import ROOT_NV, Rig
 from ...scene.flight_arc import FlightArc
 from ...scene.words import spoken
 from ...trajectory.ballistic import AROUND, airborne_spans
+from ...trajectory.legged_rig import LeggedRig
 from ..authoring.repair import Repair
 
 SHORT = 0.02
 """Share of the speed that a take-off may lack before a word is said: what a flight may lack of its weight, doubled."""
 TORQUE = "joint torque"
+STRENGTH = (TORQUE, "flight")
+"""Checks of which one fails most where strength is what a jump lacks."""
+LEGS = 0.5
+"""Share of a take-off's speed that legs must give: arms and trunk that swing do not give the rest of less."""
+DEEPEST, DEPTHS = 0.6, 61
+"""Share of the standing height by which a squat is looked at, and at how many depths."""
 
 
 def too_weak(result: Repair) -> list[str]:
-    """Of every jump that is not possible yet: the take-off that it needs, and what the nearest motion found has.
+    """Of every jump that is not possible yet: the take-off that it needs, and what its joints or the motion found have.
 
-    The speed upwards that is needed is that of the parabola from stance to stance; what was reached is the centre of
-    mass's in the last instants on the floor.
+    The speed upwards that is needed is that of the parabola from stance to stance. Legs that cannot stretch so fast are
+    told first: no torque helps them. Else what was reached is the centre of mass's speed in the last instants on the
+    floor, told where it is too low, as is the joint that is farthest beyond its torque where strength is what fails.
 
     Args:
         result: of a repair; nothing is said of one whose motion is as it was given.
     """
     if result.feasible or result.after is result.before:
         return []
-    said = [_sentence(result.keyed.rig, result.after, a, b) for a, b in airborne_spans(result.keyed.schedule)]
-    return [sentence for sentence in said if sentence]
+    flights = airborne_spans(result.keyed.schedule)
+    rig, checks = result.keyed.rig, result.after
+    rise = fastest_rise(rig, result.keyed.checks.shrink) if flights else (np.inf, "")
+    return [sentence for a, b in flights if (sentence := _sentence(rig, checks, (a, b), rise))]
 
 
-def _sentence(rig: Rig, checks: Checks, take_off: float, landing: float) -> str:
+def _sentence(rig: Rig, checks: Checks, flight: tuple[float, float], rise: tuple[float, str]) -> str:
     """Of one jump; empty where it is fast enough and strong enough."""
+    (take_off, landing), (fastest, slowest) = flight, rise
     needed, reached = take_off_speeds(checks, take_off, landing)
+    said = f"the jump from {take_off:.2f} to {landing:.2f} s must leave the floor at {needed:.2f} m/s upwards; "
+    if fastest < LEGS * needed:
+        limited = f"the speed limit of {spoken(slowest)} lets its legs raise it at {fastest:.2f} m/s at most"
+        return f"{said}{limited}: shorten its flight"
     joint, used, limit = _hardest(rig, checks, take_off - AROUND, landing + AROUND)
-    slow, weak = reached < (1.0 - SHORT) * needed, bool(joint)
-    if not (slow or weak):
-        return ""
-    has = f"the nearest motion that was found leaves it at {max(reached, 0.0):.2f} m/s" if slow else ""
+    slow = reached < (1.0 - SHORT) * needed
+    weak = joint and (slow or checks.worst_failures[0].check.name in STRENGTH)
     asks = f"asks {spoken(joint)} for {used / limit:.2f} times its torque ({used:.3g} of {limit:.3g} N m)"
-    has = f"{has} and {asks}" if slow and weak else has if slow else f"the nearest motion that was found {asks}"
-    remedy = f"shorten its flight to {(landing - take_off) * reached / needed:.2f} s" if slow and reached > 0.0 else (
-        "shorten its flight"
-    )  # fmt: skip
-    return (
-        f"the jump from {take_off:.2f} to {landing:.2f} s must leave the floor at {needed:.2f} m/s upwards; "
-        f"{has}: {remedy}"
-    )
+    has = [f"leaves it at {max(reached, 0.0):.2f} m/s"] * slow + [asks] * bool(weak)
+    return f"{said}the nearest motion that was found {' and '.join(has)}: shorten its flight" if has else ""
+
+
+def fastest_rise(rig: Rig, shrink: float) -> tuple[float, str]:
+    """Speed [m/s] at which legs with flat soles can raise the centre of mass at most, and the joint that limits it.
+
+    The best over all depths of a squat, every joint of the legs within its range and its speed; trunk and arms still.
+
+    Args:
+        rig: with two legs.
+        shrink: of the support.
+    """
+    legged = LeggedRig(rig, shrink=shrink)
+    footing = legged.footing("both")
+    y = np.tile(legged.home(footing), (DEPTHS, 1))
+    y[:, 2] -= np.linspace(0.0, DEEPEST * rig.standing_height, DEPTHS)
+    y, curves, good = legged.still(y, footing.solved)
+    columns = np.concatenate(list(legged.leg_columns.values()))
+    good &= ((y >= legged.lower) & (y <= legged.upper))[:, columns].all(axis=1)
+    both = good[1:] & good[:-1]
+    if not both.any():
+        return np.inf, ""
+    turned, raised = (np.abs(np.diff(x, axis=0))[both] for x in (y[:, columns], legged.com(curves)[:, 2]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        speeds = np.nan_to_num(legged.speed[columns] * raised[:, None] / turned, nan=np.inf, posinf=np.inf)
+    best = int(speeds.min(axis=1).argmax())
+    return float(speeds[best].min()), coordinate_names(rig)[int(columns[speeds[best].argmin()]) - ROOT_NV]
 
 
 def take_off_speeds(checks: Checks, take_off: float, landing: float) -> tuple[float, float]:

@@ -11,9 +11,10 @@ import pytest
 import solver
 from benchmarks.figures.jump import CHECKS, keyed_jump
 from solver.contacts.schedule import Schedule
+from solver.coordinates import coordinate_names
 from solver.dance.authoring.keys import Keyed
 from solver.dance.authoring.repair import Repair, RepairOptions
-from solver.dance.workflows.jumps import take_off_speeds, too_weak
+from solver.dance.workflows.jumps import fastest_rise, take_off_speeds, too_weak
 from solver.feasibility import check_motion
 from solver.motion import Motion
 from solver.rig import GRAVITY
@@ -22,14 +23,16 @@ from solver.trajectory.ballistic import airborne_spans
 
 WEAK = 0.4
 """Share of its torques that the robot has left."""
+QUICK = 10.0
+"""Times the speed of its joints, else they alone keep it on the floor."""
 
 
 @pytest.fixture(scope="module")
 def keyed() -> Keyed:
     """A small robot with weak joints, keyed to jump."""
     rig = hoap3("middle", torque="peak")
-    weak = replace(rig, limits=replace(rig.limits, torque=WEAK * rig.limits.torque))
-    return keyed_jump(weak)
+    limits = replace(rig.limits, torque=WEAK * rig.limits.torque, speed=QUICK * rig.limits.speed)
+    return keyed_jump(replace(rig, limits=limits))
 
 
 @pytest.fixture(scope="module")
@@ -87,3 +90,31 @@ def test_nothing_is_said_of_who_does_not_jump(answer: solver.Answer) -> None:
     checks = check_motion(strong, result.motion, result.keyed.schedule, CHECKS)
     said = too_weak(replace(result, keyed=replace(result.keyed, rig=strong), after=checks))
     assert all("torque" not in sentence for sentence in said)
+
+
+def test_legs_that_are_too_slow_are_told_first(answer: solver.Answer) -> None:
+    """With its own joints' speeds the robot cannot rise fast enough, however strong: how fast, and which joint."""
+    result = answer.details
+    assert isinstance(result, Repair)
+    rig = hoap3("middle", torque="peak")
+    own = replace(result, keyed=replace(result.keyed, rig=rig))
+    (told,) = too_weak(own)
+    speed, joint = fastest_rise(rig, CHECKS.shrink)
+    needed = float(re.search(r"must leave the floor at (\S+) m/s", told)[1])  # type: ignore[index]
+    assert speed < 0.5 * needed
+    assert f"the speed limit of {joint.replace('_', ' ')} lets its legs raise it at {speed:.2f} m/s at most" in told
+
+
+def test_legs_raise_a_body_as_fast_as_their_joints_turn() -> None:
+    """Twice the speed raises it twice as fast, one slow joint alone slows it, and no leg is quicker than its length
+    swung about the floor by all of its joints."""
+    rig = hoap3("middle", torque="peak")
+    speed, joint = fastest_rise(rig, CHECKS.shrink)
+    quick = replace(rig, limits=replace(rig.limits, speed=2.0 * rig.limits.speed))
+    assert fastest_rise(quick, CHECKS.shrink) == (pytest.approx(2.0 * speed), joint)
+    names = coordinate_names(rig)
+    slow = np.array(rig.limits.speed)
+    slow[names.index("left_shank")] *= 0.1
+    slowed = fastest_rise(replace(rig, limits=replace(rig.limits, speed=slow)), CHECKS.shrink)
+    assert slowed == (pytest.approx(0.1 * speed, rel=0.2), "left_shank")
+    assert 0.0 < speed < 3 * rig.standing_height * rig.limits.speed.max()
