@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -199,3 +200,68 @@ def test_bad_problems_are_refused() -> None:
         solve(Problem.quadratic(np.eye(3), np.zeros(3), cones=(cone,)), "osqp")
     with pytest.raises(UnknownPreset, match="clarabel"):
         solve(Problem.quadratic(np.eye(3), np.zeros(3)), "clarabell")
+
+
+def chained_programme(seed: int) -> tuple[Problem, np.ndarray]:
+    """Soft rows over neighbours in a chain of twelve triples, one row that must hold; and the chain's order.
+
+    The variables are numbered coordinate by coordinate, their slacks behind them, as in the programmes of repairs.
+    """
+    generator = np.random.default_rng(seed)
+    count, rows = 36, 20
+    place = np.tile(np.arange(12), 3)
+    first = generator.integers(0, 11, rows)
+    reach = (place >= first[:, None]) & (place <= first[:, None] + 1)
+    matrix = np.zeros((rows + 1, count + rows))
+    matrix[:rows, :count] = np.where(reach, generator.standard_normal((rows, count)), 0.0)
+    matrix[:rows, count:] = np.eye(rows)
+    matrix[rows, :count] = place == 5
+    lower = np.append(generator.uniform(0.5, 2.0, rows), 0.25)
+    upper = np.append(np.full(rows, np.inf), 0.25)
+    cost, penalty = np.diag(np.r_[np.ones(count), np.zeros(rows)]), np.r_[np.zeros(count), np.full(rows, 3.0)]
+    least, most = np.r_[np.full(count, -0.7), np.zeros(rows)], np.r_[np.full(count, 0.7), np.full(rows, np.inf)]
+    problem = Problem.quadratic(
+        cost, penalty, rows=Rows(matrix, lower, upper, ("row",) * (rows + 1)), lower=least, upper=most
+    )
+    return problem, np.argsort(np.r_[place, first + 1], kind="stable")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_order_changes_the_way_and_not_the_optimum(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Solved block by block the optimum and all its duals come back in the problem's own numbering."""
+    pytest.importorskip("piqp")
+    from solver.qp.backends import piqp
+
+    problem, order = chained_programme(seed)
+    ways: list[bool] = []
+    solved = piqp._solved
+
+    def watched(library: object, parts: Sequence[object], tolerance: float, *, staged: bool) -> tuple[str, object]:
+        ways.append(staged)
+        return solved(library, parts, tolerance, staged=staged)
+
+    monkeypatch.setattr(piqp, "_solved", watched)
+    found, plain = solve(problem, SPARSE, order=order), solve(problem, "clarabel")
+    assert ways == [True]
+    assert found.backend == "piqp"
+    assert found.is_optimal(1e-6)
+    assert found.x == pytest.approx(plain.x, abs=1e-5)
+
+
+def test_blocks_that_do_not_end_are_solved_in_general(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the factorisation by blocks fails, the general one gives the optimum, in the problem's own numbering."""
+    pytest.importorskip("piqp")
+    from solver.qp.backends import piqp
+
+    problem, order = chained_programme(0)
+    solved = piqp._solved
+
+    def failing(library: object, parts: Sequence[object], tolerance: float, *, staged: bool) -> tuple[str, object]:
+        status, result = solved(library, parts, tolerance, staged=staged)
+        return ("PIQP_NUMERICS" if staged else status), result
+
+    monkeypatch.setattr(piqp, "_solved", failing)
+    found = solve(problem, SPARSE, order=order)
+    assert found.backend == "piqp"
+    assert found.status is Status.OPTIMAL
+    assert found.is_optimal(1e-6)

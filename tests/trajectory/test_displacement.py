@@ -89,3 +89,31 @@ def test_the_search_ends_below_where_it_began(program: Program, step: tuple[Judg
     found = program.solve(program.nothing, 12)
     assert found.violation < 0.1 * step[0].values.violation
     assert found.iterations < 12
+
+
+def test_rows_out_of_reach_are_left_out_of_the_programme(program: Program) -> None:
+    """With little trust fewer rows enter, and what is found keeps all of them and costs no more than with all."""
+    point = program._judged(program.nothing)
+    matrix, values = program.model(point)
+    whole = len(values)
+    for trust, fewer in ((TRUST.first, False), (0.01 * TRUST.first, True)):
+        found = program.programme(point, (matrix, values), trust)
+        slacks = len(found.x) - program.nothing.size
+        assert slacks < whole if fewer else 0 < slacks <= whole
+        below = np.maximum(-(values + matrix @ found.x[: program.nothing.size]), 0.0)
+        assert below.sum() == pytest.approx(found.x[program.nothing.size :].sum(), abs=1e-4)
+
+
+def test_solving_in_the_order_of_time_finds_the_same_displacement(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Knot by knot or not, the programme's displacement is the same."""
+    point = program._judged(program.nothing)
+    model = program.model(point)
+    found = []
+    for full in (0.0, np.inf):
+        monkeypatch.setattr("solver.trajectory.displacement.FULL", full)
+        found.append(program.programme(point, model, TRUST.first))
+    count = program.nothing.size
+    assert np.abs(found[0].x[:count] - found[1].x[:count]).max() < 1e-4 * np.abs(found[0].x[:count]).max()
+    assert found[0].objective == pytest.approx(found[1].objective, rel=1e-6)

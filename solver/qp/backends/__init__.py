@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...errors import MissingDependency, UnknownPreset
 from ..problem import Problem
 from ..solution import Solution, Status
@@ -22,6 +24,7 @@ def solve(
     *,
     tolerance: float = DEFAULT_TOLERANCE,
     start: Solution | None = None,
+    order: np.ndarray | None = None,
 ) -> Solution:
     """Solve a problem, and measure what came back: a point that a library calls optimal and is not is `INACCURATE`.
 
@@ -32,6 +35,8 @@ def solve(
             the quickest accurate one of large sparse programmes; or `LINEAR` where P is zero and there are no cones.
         tolerance: relative.
         start: solution of a similar problem to start from; interior-point methods ignore it.
+        order: (n,) the variables such that rows and costs join near ones only, as those of a trajectory in the order
+            of time: quicker with `SPARSE`; the others ignore it.
 
     Raises:
         BackendError: the library failed, or cannot take this kind of problem.
@@ -45,7 +50,7 @@ def solve(
     if backend == "piqp":
         return piqp.solve(problem, tolerance).measured()
     if backend == SPARSE:
-        return _sharp(problem, tolerance)
+        return _sharp(problem, tolerance, order)
     if backend == "proxqp":
         return proxqp.solve(problem, tolerance, start).measured()
     if backend == LINEAR:
@@ -53,10 +58,10 @@ def solve(
     raise UnknownPreset(backend, (*BACKENDS, SPARSE, LINEAR))
 
 
-def _sharp(problem: Problem, tolerance: float) -> Solution:
+def _sharp(problem: Problem, tolerance: float, order: np.ndarray | None) -> Solution:
     if not problem.cones:
         try:
-            found = piqp.solve(problem, tolerance).measured()
+            found = piqp.solve(problem, tolerance, order).measured()
         except MissingDependency:
             pass
         else:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -14,16 +16,25 @@ from ..solution import Solution, Status
 NAME = "piqp"
 FAR = 1e30
 """What PIQP takes for infinite."""
+STAGED = "sparse_multistage"
+"""PIQP's name of the factorisation by blocks; older ones have none."""
+SOLVED = "PIQP_SOLVED"
 STATUS = {
-    "PIQP_SOLVED": Status.OPTIMAL,
+    SOLVED: Status.OPTIMAL,
     "PIQP_MAX_ITER_REACHED": Status.LIMIT,
     "PIQP_PRIMAL_INFEASIBLE": Status.INFEASIBLE,
     "PIQP_DUAL_INFEASIBLE": Status.UNBOUNDED,
 }
 
 
-def solve(problem: Problem, tolerance: float) -> Solution:
-    """Solve with PIQP's sparse factorisation.
+def solve(problem: Problem, tolerance: float, order: np.ndarray | None = None) -> Solution:
+    """Solve with PIQP's sparse factorisation, or block by block where an order is given.
+
+    Args:
+        problem: without cones.
+        tolerance: of residuals and gap.
+        order: (n,) the variables such that rows and costs join near ones only. Where the factorisation by blocks, which
+            is worth it then alone, does not end with a solution, the general one tries.
 
     Raises:
         MissingDependency: piqp is not installed.
@@ -36,43 +47,54 @@ def solve(problem: Problem, tolerance: float) -> Solution:
     if problem.cones:
         raise BackendError(f"{NAME}: takes no cones; use clarabel")
     began = time.perf_counter()
-    rows = problem.rows
-    equal = rows.equality
+    rows, equal = problem.rows, problem.rows.equality
+    staged = order is not None and hasattr(library.KKTSolver, STAGED)
+    chosen = np.arange(problem.variables) if order is None or not staged else order
+    P, matrix = problem.P[chosen][:, chosen], rows.matrix[:, chosen]
+    parts = (
+        sparse.csc_matrix(P),
+        problem.q[chosen],
+        sparse.csc_matrix(matrix[equal]),
+        rows.upper[equal],
+        sparse.csc_matrix(matrix[~equal]),
+        _finite(rows.lower[~equal]),
+        _finite(rows.upper[~equal]),
+        _finite(problem.lower[chosen]),
+        _finite(problem.upper[chosen]),
+    )
     try:
-        solver = library.SparseSolver()
-        solver.settings.verbose = False
-        solver.settings.eps_abs = solver.settings.eps_rel = tolerance
-        solver.settings.eps_duality_gap_abs = solver.settings.eps_duality_gap_rel = tolerance
-        solver.setup(
-            sparse.csc_matrix(problem.P),
-            np.array(problem.q),
-            sparse.csc_matrix(rows.matrix[equal]),
-            rows.upper[equal],
-            sparse.csc_matrix(rows.matrix[~equal]),
-            _finite(rows.lower[~equal]),
-            _finite(rows.upper[~equal]),
-            _finite(problem.lower),
-            _finite(problem.upper),
-        )
-        status = solver.solve()
-        found = solver.result
+        status, found = _solved(library, parts, tolerance, staged=staged)
+        if staged and status != SOLVED:
+            status, found = _solved(library, parts, tolerance, staged=False)
     except Exception as error:
         raise BackendError(f"{NAME}: {error}") from error
-    row_duals = np.zeros(len(rows))
-    row_duals[equal] = found.y
-    row_duals[~equal] = found.z_u - found.z_l
+    x, bound_duals, row_duals = np.empty(len(chosen)), np.empty(len(chosen)), np.zeros(len(rows))
+    x[chosen], bound_duals[chosen] = found.x, found.z_bu - found.z_bl
+    row_duals[equal], row_duals[~equal] = found.y, found.z_u - found.z_l
     return Solution(
         problem,
-        np.array(found.x),
+        x,
         row_duals,
-        np.asarray(found.z_bu - found.z_bl, float),
+        bound_duals,
         (),
-        STATUS.get(status.name, Status.FAILED),
+        STATUS.get(status, Status.FAILED),
         int(found.info.iter),
         time.perf_counter() - began,
         NAME,
-        str(status.name),
+        status,
     )
+
+
+def _solved(library: Any, parts: Sequence[Any], tolerance: float, *, staged: bool) -> tuple[str, Any]:
+    """PIQP's status and result."""
+    solver = library.SparseSolver()
+    solver.settings.verbose = False
+    solver.settings.eps_abs = solver.settings.eps_rel = tolerance
+    solver.settings.eps_duality_gap_abs = solver.settings.eps_duality_gap_rel = tolerance
+    if staged:
+        solver.settings.kkt_solver = getattr(library.KKTSolver, STAGED)
+    solver.setup(*parts)
+    return str(solver.solve().name), solver.result
 
 
 def _finite(values: np.ndarray) -> np.ndarray:
