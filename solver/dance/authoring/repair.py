@@ -210,7 +210,8 @@ def repair(
     flaws: list[str] = []
     also = np.zeros(0)
     course = Course(trajectory, as_given)
-    after, iterations = checker.check_frames(course.with_(done), memory), 0
+    begun, iterations = course.with_(done), 0
+    after = before if begun is as_given else checker.check_frames(begun, memory)
     best, best_after = done, after
 
     def spent(programmes: int) -> bool:
