@@ -26,6 +26,9 @@ class PlayOptions:
         damping: ratio of critical.
         rotor: inertia of each motor seen through its gear, as a share of what its joint moves; internal to the body, it
             changes no external wrench.
+        answer: [rad/s^2] at which a motor's whole torque turns its own rotor, without a load: none has a heavier one.
+            An ankle that carries a body would else have a tenth of that body for a rotor, and need more torque than it
+            has to turn it.
         feed_forward: add the plan's inverse dynamics, computed with what the rig believes of its inertials.
         settle: [s] the first posture is held before the dance.
         ground: contact.
@@ -36,6 +39,7 @@ class PlayOptions:
     bandwidth: float = 5.0
     damping: float = 1.0
     rotor: float = 0.1
+    answer: float = 100.0
     feed_forward: bool = True
     settle: float = 1.0
     ground: Ground = field(default_factory=Ground)

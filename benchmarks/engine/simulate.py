@@ -52,7 +52,8 @@ class _Player:
         # MuJoCo integrates joint damping implicitly, so the PD's D is the joint's own damping, driven by D v_planned
         model.dof_damping[ROOT_NV:] = self.damping
         # the contact solver does not see implicit damping, so a foot's joints need the rotor inertia real ones have
-        self.rotor = options.rotor * self.stiffness / (2.0 * np.pi * options.bandwidth) ** 2
+        shared = options.rotor * self.stiffness / (2.0 * np.pi * options.bandwidth) ** 2
+        self.rotor = np.minimum(shared, self.limit / options.answer)
         model.dof_armature[ROOT_NV:] = self.rotor
         self.joints = joints
         self._index_joints(model)

@@ -7,7 +7,6 @@ the rate of a screen), ``state`` once in a while, ``told``, ``kept`` with the fo
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from typing import Any
 from ..errors import InvalidValue, SolverError
 from ..formats.folder import claimed
 from ..live.pipes import LONGEST
-from ..live.protocol import json_line
+from ..live.protocol import json_line, line_of
 from .run import Source, take
 from .session import Capture
 
@@ -125,4 +124,4 @@ class CaptureServer:
         self._say("kept", folder=str(folder), name=name, message=take.told)
 
     def _say(self, kind: str, **tree: Any) -> None:
-        self._answer(json.dumps({"kind": kind, **tree}, separators=(",", ":"), allow_nan=False))
+        self._answer(line_of({"kind": kind, **tree}))

@@ -94,18 +94,18 @@ def json_line(line: bytes | str) -> Any:
 
 def frames_line(serial: int, frames: Iterable[tuple[int, SceneFrame]]) -> str:
     """Checked frames with their indices."""
-    return _line({"kind": "frames", "serial": serial, "frames": [f.tree() | {"frame": k} for k, f in frames]})
+    return line_of({"kind": "frames", "serial": serial, "frames": [f.tree() | {"frame": k} for k, f in frames]})
 
 
 def pose_line(serial: int, frame: SceneFrame) -> str:
     """A checked posture."""
-    return _line({"kind": "pose", "serial": serial, "frame": frame.tree()})
+    return line_of({"kind": "pose", "serial": serial, "frame": frame.tree()})
 
 
 def excitation_line(serial: int, time: float, links: Mapping[str, float]) -> str:
     """Excitation up to a time [s]; null where it is infinite."""
     values = {link: float(f"{value:.6g}") if math.isfinite(value) else None for link, value in links.items()}
-    return _line({"kind": "excitation", "serial": serial, "time": time, "links": values})
+    return line_of({"kind": "excitation", "serial": serial, "time": time, "links": values})
 
 
 def done_line(
@@ -124,7 +124,7 @@ def done_line(
         "kind": "done", "serial": serial, "feasible": not failed, "failed": ranges(failed),
         "failures": failures + sorted(set(broken.values())), "notes": list(notes),
     }  # fmt: skip
-    return _line(tree)
+    return line_of(tree)
 
 
 def error_line(message: str, serial: int | None = None, frames: Iterable[int] = ()) -> str:
@@ -135,7 +135,7 @@ def error_line(message: str, serial: int | None = None, frames: Iterable[int] = 
     words = " ".join(message.split())
     tree["message"] = words if len(words) <= TOLD else f"{words[:TOLD]} ..."
     found = ranges(frames)
-    return _line(tree | {"frames": found} if found else tree)
+    return line_of(tree | {"frames": found} if found else tree)
 
 
 def ranges(frames: Iterable[int]) -> list[list[int]]:
@@ -181,7 +181,8 @@ def _shown(value: object) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
-def _line(tree: Mapping[str, object]) -> str:
+def line_of(tree: Mapping[str, object]) -> str:
+    """A tree as one line of JSON."""
     return json.dumps(tree, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
