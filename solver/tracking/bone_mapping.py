@@ -42,6 +42,8 @@ TWISTS = {"upper_arm": 0.1, "forearm": 0.1, "hand": 0.3}
 """Shares for parts whose turn about themselves is seen badly, or is another joint's: how the elbow bends tells it."""
 OBLIQUE = 0.25
 """[rad] Up to so much a robot's leg may seem to lean at rest and be upright: its joints lie beside the bone."""
+ASTRIDE = 0.05
+"""[m] Feet that are farther apart at rest than hips by more stand astride: they would stand below the hips."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,8 +312,12 @@ def _spread(rest: RestPose, rig: Rig, anatomy: Anatomy, places: Mapping[str, int
     if not all(foot in starts and foot in places for foot in feet):
         return 0.0
     own = (starts[feet[0]] - starts[feet[1]])[:2]
-    theirs = np.subtract(*(rest.heads[places[foot]][:2] for foot in feet))
-    return 0.5 * float(np.linalg.norm(own) - scale * np.linalg.norm(theirs))
+    theirs = float(np.linalg.norm(np.subtract(*(rest.heads[places[foot]][:2] for foot in feet))))
+    hips = [f"{side}_{LEG[0]}" for side in SIDES]
+    if all(hip in places for hip in hips):
+        wide = float(np.linalg.norm(np.subtract(*(rest.heads[places[hip]][:2] for hip in hips))))
+        theirs = wide if theirs > wide + ASTRIDE else theirs
+    return 0.5 * (float(np.linalg.norm(own)) - scale * theirs)
 
 
 def _standing(recording: SegmentPoses, places: Sequence[int]) -> np.ndarray:

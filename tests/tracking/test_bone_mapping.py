@@ -10,9 +10,9 @@ import pytest
 from solver.errors import InvalidValue, UnknownLink, UnknownName
 from solver.formats.body_model import NAMES
 from solver.formats.recording import read_recording
-from solver.motion import SegmentPoses
+from solver.motion import RestPose, SegmentPoses
 from solver.rig import Rig
-from solver.rigs import human
+from solver.rigs import hrp2, human
 from solver.so3 import between, exp, log
 from solver.study.segment_motion import followed
 from solver.tracking.bone_mapping import MAPPING, BoneMapping, by_name, guessed, targets_of
@@ -181,3 +181,23 @@ def test_a_mapping_of_what_is_not_there_is_refused(rig: Rig) -> None:
         guessed(SegmentPoses(segments.times, tuple("uvwxyz"), segments.rotations), rig)
     with pytest.raises(InvalidValue, match="no rotations"):
         BoneMapping(("pelvis",), ("pelvis_imu",), 2.0 * one)
+
+
+def test_legs_that_are_astride_at_rest_do_not_draw_feet_together(rig: Rig) -> None:
+    """A rest pose with legs 20 degrees out (CMU's) leads feet as one with legs below the hips does."""
+    segments, _ = sensors(rig)
+    heads, tips = rig.rest[1].copy(), rig.rest[1] + np.einsum("kij,kj->ki", rig.rest[0], rig.tips)
+    upright = RestPose(rig.rest[0], heads, tips)
+    astride = heads.copy()
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        hip, knee, foot = (heads[rig.index(f"{side}_{part}")] for part in ("thigh", "shank", "foot"))
+        for part, place in (("shank", knee), ("foot", foot)):
+            down = np.linalg.norm(place - hip)
+            astride[rig.index(f"{side}_{part}")] = hip + down * np.array([0.0, sign * np.sin(0.35), -np.cos(0.35)])
+    still = np.tile(np.eye(3), (len(segments), len(rig.links), 1, 1))
+    places = np.tile(heads, (len(segments), 1, 1))
+    spreads = [
+        guessed(SegmentPoses(segments.times, rig.links, still, places, rest), hrp2()).spread
+        for rest in (upright, RestPose(rig.rest[0], astride, tips))
+    ]
+    assert spreads[1] == pytest.approx(spreads[0], abs=0.01)
