@@ -23,6 +23,9 @@ from .pairs import LinkPair, collision_pairs
 from .separation import parted, supports_of
 from .shapes import bounding_capsules, collision_shapes, geometry_model, lowest_points
 
+AT_ONCE = 200_000
+"""Pairs of shapes, in all frames together, that are looked at at once: what the processor's cache holds."""
+
 
 @dataclass(frozen=True, slots=True)
 class NearPairs:
@@ -75,7 +78,7 @@ class PairDistances:
         self.rig, self.pairs, self.reach = rig, pairs, reach
         self.forgiven = np.zeros(len(pairs))
         self._shapes = collision_shapes(rig)[0]
-        self._capsules = bounding_capsules(rig, self._shapes)
+        self._capsules, self._supports = bounding_capsules(rig, self._shapes), supports_of(rig)
         self._shape_pairs, self._owner = shape_pairs(rig, self._capsules.link, pairs)
         self._exact = self._capsules.exact[self._shape_pairs].all(axis=1)
         self._model = geometry_model(rig, self._shapes, self._shape_pairs)
@@ -141,6 +144,19 @@ class PairDistances:
         None that is nearer than so much [m], what is forgiven counted, is left out: balls, then capsules around the
         shapes, then planes between them show that the others are not.
         """
+        size = max(1, AT_ONCE // len(self._shape_pairs))
+        parts = []
+        for start in range(0, max(len(rotation), 1), size):
+            own = slice(start, start + size)
+            frames, columns, bounds = self._candidates_among(rotation[own], position[own], within)
+            parts.append((frames + start, columns, bounds))
+        frames, columns, bounds = (np.concatenate(values) for values in zip(*parts))
+        return frames, columns, bounds
+
+    def _candidates_among(
+        self, rotation: np.ndarray, position: np.ndarray, within: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Those in frames that the processor's cache holds."""
         placed = PlacedCapsules(self._capsules, rotation, position)
         frames, columns = placed.near(self._shape_pairs, within)
         bounds = placed.distances(frames, self._shape_pairs[columns])
@@ -153,7 +169,7 @@ class PairDistances:
         between, inside = position[at, second] - position[at, first], placed.between(at, pairs)
         turns = rotation[at, first], rotation[at, second]
         near = np.ones(len(frames), bool)
-        near[asked] = ~parted(supports_of(self.rig), pairs, turns, between, inside, limits[columns[asked]])
+        near[asked] = ~parted(self._supports, pairs, turns, between, inside, limits[columns[asked]])
         return frames[near], columns[near], bounds[near]
 
     def _measure(self, q: np.ndarray, frames: np.ndarray, columns: np.ndarray, distances: np.ndarray) -> None:
