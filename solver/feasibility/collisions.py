@@ -81,6 +81,8 @@ class PairDistances:
         self._capsules, self._supports = bounding_capsules(rig, self._shapes), supports_of(rig)
         self._shape_pairs, self._owner = shape_pairs(rig, self._capsules.link, pairs)
         self._exact = self._capsules.exact[self._shape_pairs].all(axis=1)
+        meshes = np.array([shape.kind == "mesh" for shape in self._shapes], bool)
+        self._meshed = meshes[self._shape_pairs].any(axis=1)  # of others coal's distance costs no more than planes do
         self._model = geometry_model(rig, self._shapes, self._shape_pairs)
         self._geometry = self._model.createData()
         for number in range(len(self._geometry.distanceRequests)):  # whose own would start from what came before
@@ -163,7 +165,7 @@ class PairDistances:
         limits = within - self.forgiven[self._owner]
         near = bounds < limits[columns]
         frames, columns, bounds = frames[near], columns[near], bounds[near]
-        asked = np.flatnonzero(~self._exact[columns])
+        asked = np.flatnonzero(self._meshed[columns])
         at, pairs = frames[asked], self._shape_pairs[columns[asked]]
         first, second = self._capsules.link[pairs].T
         between, inside = position[at, second] - position[at, first], placed.between(at, pairs)
