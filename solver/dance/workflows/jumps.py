@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...coordinates import coordinate_names
-from ...feasibility import Checks
+from ...feasibility import Check, Checks
 from ...rig import ROOT_NV, Rig
 from ...scene.flight_arc import FlightArc
 from ...scene.words import spoken
@@ -15,9 +15,6 @@ from ..authoring.repair import Repair
 
 SHORT = 0.02
 """Share of the speed that a take-off may lack before a word is said: what a flight may lack of its weight, doubled."""
-TORQUE = "joint torque"
-STRENGTH = (TORQUE, "flight")
-"""Checks of which one fails most where strength is what a jump lacks."""
 LEGS = 0.5
 """Share of a take-off's speed that legs must give: arms and trunk that swing do not give the rest of less."""
 DEEPEST, DEPTHS = 0.6, 61
@@ -52,7 +49,7 @@ def _sentence(rig: Rig, checks: Checks, flight: tuple[float, float], rise: tuple
         return f"{said}{limited}: shorten its flight"
     joint, used, limit = _hardest(rig, checks, take_off - AROUND, landing + AROUND)
     slow = reached < (1.0 - SHORT) * needed
-    weak = joint and (slow or checks.worst_failures[0].check.name in STRENGTH)
+    weak = joint and (slow or _of_strength(checks.worst_failures[0].check))
     asks = f"asks {spoken(joint)} for {used / limit:.2f} times its torque ({used:.3g} of {limit:.3g} N m)"
     has = [f"leaves it at {max(reached, 0.0):.2f} m/s"] * slow + [asks] * bool(weak)
     return f"{said}the nearest motion that was found {' and '.join(has)}: shorten its flight" if has else ""
@@ -98,12 +95,22 @@ def take_off_speeds(checks: Checks, take_off: float, landing: float) -> tuple[fl
     return float(arc.velocity[2]), float(through.deriv()(times[-1]))
 
 
+def _of_joints(check: Check) -> bool:
+    """Whether it asks what forces take of joints: their torques."""
+    return check.about == "joints" and check.depends == "force"
+
+
+def _of_strength(check: Check) -> bool:
+    """Whether strength is what a jump lacks of which this fails most: joints, or a flight that is none."""
+    return _of_joints(check) or check.when == "airborne"
+
+
 def _hardest(rig: Rig, checks: Checks, start: float, stop: float) -> tuple[str, float, float]:
     """The joint that is farthest beyond its torque in a span [s]: its name, what it needs and what it has [N m].
 
     Without a name where none is.
     """
-    margin = checks.margin(TORQUE)
+    margin = next(margin for margin in checks.margins if _of_joints(margin.check))
     left = np.where(((checks.times >= start) & (checks.times <= stop))[:, None], margin.values, np.inf)
     frame, column = (int(k) for k in np.unravel_index(int(left.argmin()), left.shape))
     if left[frame, column] >= -margin.tolerance:
