@@ -42,8 +42,9 @@ TWISTS = {"upper_arm": 0.1, "forearm": 0.1, "hand": 0.3}
 """Shares for parts whose turn about themselves is seen badly, or is another joint's: how the elbow bends tells it."""
 OBLIQUE = 0.25
 """[rad] Up to so much a robot's leg may seem to lean at rest and be upright: its joints lie beside the bone."""
-ASTRIDE = 0.05
-"""[m] Feet that are farther apart at rest than hips by more stand astride: they would stand below the hips."""
+ASTRIDE = 0.2
+"""[m] Feet that are farther apart at rest than hips by more, each leg leaning by some seven degrees, are drawn astride
+and would stand below the hips; by less, as people stand at ease, they stand as they are."""
 
 
 @dataclass(frozen=True, slots=True)
