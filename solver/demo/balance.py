@@ -7,10 +7,7 @@ from scipy.linalg import solve_banded
 
 from ..dynamics import com_trajectory, predicted_wrench
 from ..motion import Motion
-from ..rig import Rig
-
-GRAVITY = 9.81
-"""[m/s^2]"""
+from ..rig import GRAVITY, Rig
 
 
 def centre_of_pressure(rig: Rig, motion: Motion) -> np.ndarray:
