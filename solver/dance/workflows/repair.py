@@ -99,6 +99,8 @@ def repair_sentence(rig: Rig, result: Repair, troubles: list[str]) -> str:
     if result.status == authoring.FAILED:
         return f"Not repaired: {why}"
     counted = f"{len(gone)} of {len(failed)} checks hold again" if gone else "less fails than before"
+    if fresh := len(left - failed):
+        counted += f", but {fresh} that held {'do' if fresh > 1 else 'does'} not"
     return f"Only partly repaired, {counted}: {why}"
 
 

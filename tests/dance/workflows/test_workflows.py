@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,10 @@ from solver.cli import OK, main
 from solver.contacts.schedule import Schedule
 from solver.dance.authoring.keyed_file import KEYED
 from solver.dance.authoring.keys import Keyed, Keyframe
+from solver.dance.authoring.repair import IMPROVED, Repair
+from solver.dance.workflows.repair import repair_sentence
 from solver.errors import InputError, InvalidValue
+from solver.feasibility import check_motion
 from solver.rig import Rig
 from solver.rigs import hoap3
 from tests.dance.authored import home, moved
@@ -59,6 +63,18 @@ def test_an_answer_is_judged_as_any_dance_is(dragged: Keyed, repaired: solver.An
     assert not before.feasible
     assert "slide" in before.message
     assert before.report.endswith(before.message)
+
+
+def test_what_a_repair_breaks_is_said(dragged: Keyed, repaired: solver.Answer, robot: Rig) -> None:
+    """A repair after which other checks fail than before does not pass for one that mended all of them."""
+    weak = replace(robot, limits=replace(robot.limits, torque=0.1 * robot.limits.torque))
+    result = repaired.details
+    assert isinstance(result, Repair)
+    after = check_motion(weak, result.motion, repaired.keyed.schedule, repaired.keyed.checks)
+    said = repair_sentence(robot, replace(result, after=after, status=IMPROVED), [])
+    fresh = {f.check.name for f in after.first_failures} - {f.check.name for f in result.before.first_failures}
+    assert f"but {len(fresh)} that held do" in said
+    assert "checks hold again" in said
 
 
 def test_slowing_what_is_slow_changes_nothing(repaired: solver.Answer) -> None:
