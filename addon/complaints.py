@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 LAST_LINES = 6
 """Lines of a failed child's words that are shown."""
@@ -61,6 +63,20 @@ def last_words(lines: Sequence[str], code: int | None, *, doing: str = "") -> st
         return last or f"ended with code {code}"
     what, remedy = killed
     return f"{what}{f' while {doing!r}' if doing else ''}: {remedy}" + (f". Its last words: {last}" if last else "")
+
+
+def by_name(words: str, folder: Path, names: Mapping[str, str]) -> str:
+    """Words about files in a job's own folder, which the user never saw, with what those files are in their place.
+
+    Args:
+        words: as the child said them.
+        folder: of the job.
+        names: what each file is to the user: ``{"scene.timeline.npz": "the timeline"}``.
+    """
+    for file, name in names.items():
+        words = words.replace(str(folder / file), name)
+    words = words.replace(f"{folder}{os.sep}", "")
+    return words[:1].upper() + words[1:]
 
 
 def _killed(code: int | None) -> tuple[str, str] | None:

@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 from collections import deque
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -17,7 +18,7 @@ import bpy
 
 from . import redraw
 from .armature import rig_in
-from .complaints import last_words
+from .complaints import by_name, last_words
 from .interpreter import PACKAGE, Interpreter, cannot_run, chosen
 from .told import Said, forget, tell
 from .typed import Status, found_again, known_by, scene
@@ -206,6 +207,8 @@ class JobOperator:
     tells_success: ClassVar[bool] = True
     keeps_folder: ClassVar[bool] = False
     patience: ClassVar[float] = PATIENCE
+    handed: ClassVar[Mapping[str, str]] = {}
+    """What the files that are written for the child are to the user."""
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         """The verb and its options; results go into ``folder``."""
@@ -306,7 +309,7 @@ class JobOperator:
         except errors.Cancelled as error:
             self.report({"INFO"}, str(error))  # type: ignore[attr-defined]
         except errors.SolverError as error:
-            self._fail(context, str(error))
+            self._fail(context, by_name(str(error), self._folder, self.handed))
         finally:
             if done and self.keeps_folder:
                 self._keep()

@@ -24,6 +24,7 @@ from .act import the_rig, why_not
 RESULT = "result"
 """Folder of the child's results within the job's."""
 ALSO = "Constraints, drivers, a parent or the NLA move this rig, too: they still act on what is applied"
+HANDED = {dance_folder.TIMELINE_FILE: "the timeline", dance_folder.BODY_FILE: "the rig"}
 JSON_PROGRESS = ("--progress", "json")
 
 
@@ -31,6 +32,8 @@ class DanceJob(JobOperator):
     """Mix-in: a verb about the dance on the timeline."""
 
     place = "dance"
+
+    handed = HANDED
 
     verb: ClassVar[str] = ""
     fewest: ClassVar[int] = 2

@@ -17,7 +17,7 @@ from ..segments import segments_of
 from ..told import Said
 from ..typed import found_again, known_by, scene, there, view_layer
 from ..values import MOTION, TIMELINE, Recording, dance_folder, write_recording_npz, write_rig
-from .dance_jobs import JSON_PROGRESS, RESULT, said_of
+from .dance_jobs import HANDED, JSON_PROGRESS, RESULT, said_of
 
 FOLLOWER_FILE = "follower.json"
 
@@ -57,6 +57,7 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
     bl_label = "Retarget"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, place = "Retargeting", "retarget"
+    handed = HANDED | {FOLLOWER_FILE: "the rig that follows"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

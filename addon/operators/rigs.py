@@ -124,6 +124,7 @@ class EXCITING_DANCE_OT_state_rig(JobOperator, bpy.types.Operator):
     bl_label = "State"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, place = "Stating", "rig"
+    handed = {ASKED_FILE: "the rig"}  # noqa: RUF012
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -127,6 +127,16 @@ def test_named_postures_are_danced(standing: tuple[bpy.types.Object, Path]) -> N
     assert list(own.iterdir()) == []
 
 
+def test_a_refusal_names_the_timeline_and_not_a_file_that_nobody_made(standing: tuple[bpy.types.Object, Path]) -> None:
+    """Postures without names are not danced; the message is about the timeline, not a path of the job."""
+    body, own = standing
+    bpy.context.scene.exciting_dance_dance.posed = True
+    with pytest.raises(RuntimeError, match="The timeline: none of its 3 postures has a name"):
+        bpy.ops.exciting_dance.design_dance()
+    (said,) = [words for words in (told(bpy.context.scene, body, "dance"),) if words]
+    assert str(own) not in said.message
+
+
 def test_slow_down_and_compare(standing: tuple[bpy.types.Object, Path], tmp_path: Path) -> None:
     """The ghost dances what the verb writes; applied and compared with that motion, it is performed without error."""
     body, own = standing
