@@ -87,8 +87,12 @@ class WeightedTree(Workspace):
 
     def hessian(self, q: np.ndarray) -> np.ndarray:
         """J'WJ + D (nv, nv)."""
-        half = pin.crba(self._model, self._data, q) * self._half  # only what lies above the diagonal is written
+        half = self.upper_hessian(q) * self._half
         return half + half.T
+
+    def upper_hessian(self, q: np.ndarray) -> np.ndarray:
+        """The same, of which only what stands on the diagonal and above it counts."""
+        return pin.crba(self._model, self._data, q)
 
     def gradient(self, q: np.ndarray, torques: np.ndarray) -> np.ndarray:
         """J'f + t (nv,)."""

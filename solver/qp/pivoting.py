@@ -92,24 +92,29 @@ def pivoted(at: Held, box: Box, guess: np.ndarray | None = None) -> Pivoted:
     low, high = box.low, box.high
     if len(box.most):
         low, high = np.concatenate([low, np.full(len(box.most), -np.inf)]), np.concatenate([high, box.most])
-    held = np.zeros(len(low), int) if guess is None else np.array(guess, int)
-    held[~np.isfinite(np.where(held > 0, high, low))] = 0
-    top, bottom = high + FEASIBLE, low - FEASIBLE
+    held = np.zeros(len(low), int)
+    if guess is not None:
+        places = guess.nonzero()[0]
+        held[places] = np.where(np.isfinite(np.where(guess[places] > 0, high[places], low[places])), guess[places], 0)
     fewest, patience = len(held) + 1, PATIENCE
     for _ in range(EXCHANGES):
         x, forces = at(held)
         values = np.concatenate([x, box.rows @ x]) if len(box.most) else x
-        above, below = values > top, values < bottom
-        found = np.where(held, forces * held < 0.0, above | below).nonzero()[0]
+        above, below = values - high, low - values
+        passed = np.maximum(above, below)
+        wrong = passed > FEASIBLE
+        places = held.nonzero()[0]
+        wrong[places] = forces[places] * held[places] < 0.0
+        found = wrong.nonzero()[0]
         if len(found) == 0:
-            return Pivoted(x, held, box.slack(x), True)
+            return Pivoted(x, held, max(0.0, float(passed.max())), True)
         if len(found) < fewest:
             fewest, patience = len(found), PATIENCE
         else:
             patience -= 1
         if patience < 0:
             found = found[-1:]
-        held[found] = np.where(held[found], 0, above[found].astype(int) - below[found])
+        held[found] = np.where(held[found], 0, np.where(above[found] > FEASIBLE, 1, -1))
     return Pivoted(np.clip(x, box.low, box.high), held, box.slack(x), False)
 
 

@@ -16,7 +16,7 @@ from ..so3 import vee
 from ..tracking_methods import DYNAMICAL
 from .kinematics import Kinematics
 from .memory import Memory, Stride
-from .newton import Newton
+from .newton import LOCK, Indefinite, Newton
 from .options import TrackingOptions
 from .posture import JointLimits, Posture
 from .residuals import LinkRows
@@ -44,10 +44,6 @@ BENDS = 10.0
 """[1/rad] Most that a Newton step leaves of the square of its length: the body's third derivatives over its second."""
 SHRINKS = 0.02
 """Share of the step before it beyond which a step asks for a new Hessian."""
-CLOSE = 0.02
-"""[rad] Longest first step of a frame that the Hessian of the frame before is trusted with."""
-LOCK = 1e8
-"""Price of leaving a bound, beside the largest weight: what is held gives by a hundred millionth of its force."""
 
 
 class InverseKinematics:
@@ -68,7 +64,7 @@ class InverseKinematics:
         self.rows = LinkRows(self.kinematics, tasks, options.huber, angles=options.angles)
         self._prices = options.posture * self.posture.prices + options.damping
         self.kinematics.price(self._prices)
-        self._still = np.zeros(rig.model.nv)
+        self._still, self._all = np.zeros(rig.model.nv), np.ones(rig.model.nv)
         self._programs = stepwise(options.backend)
         self._plain = self.limits.plain and self._programs is between_bounds
         self._curved = self.points is not None and len(self.points.names) >= FEWEST_CURVED
@@ -110,44 +106,46 @@ class InverseKinematics:
         reach are expected to slow down.
         """
         memory = self._memory
-        memory.gone, memory.last = None, np.inf
+        memory.newton, memory.left = None, np.inf
+        settling = self.options.iterations > 0 and memory.last < np.inf
+        if settling:  # poses that came to rest do not ring
+            memory.trust = self._all
         going = memory.trust * going
         there = integrate(self.rig, q, going)
         kept = self.rows.kept(q, previous, sample, step, self.options.share(step))
         self.kinematics.locate(there)
         self.rows.take(sample, kept=kept)
-        settling = self.options.iterations > 0 and memory.newton is not None
-        if settling:  # it is the first of the steps that settle, which would only have to take back what a price did
+        stride = Stride(q, there, going, step)
+        if settling and kept is None and self.options.share(step) == 1.0:
+            # it is the first of the steps that settle, which would only have to take back what a price did
             self._free_of_charge()
-        else:
-            self._adapt()
-        change = self._inverted(Stride(q, there, going, step))
-        if settling and kept is None and self._whole(step):
-            memory.last = float(np.abs(change).max())
-        else:
-            memory.gone = None
-        return integrate(self.rig, there, change)
+            memory.newton = self._exact(there)
+            if memory.newton is not None:
+                change = self._inverted(stride)
+                memory.last = float(np.abs(change).max())
+                if memory.last <= NEAR:
+                    memory.left = self._left(memory.last, np.inf)
+                    return integrate(self.rig, there, change)
+                memory.newton = None
+        self._adapt()
+        return integrate(self.rig, there, self._inverted(stride))
 
     def refinement(self, q: np.ndarray, sample: TargetSample, step: float) -> np.ndarray:
         """One more step (nv,) towards a sample that stands still: v* = K r.
 
         Beyond the paper: where the residuals are large their second-order term joins J'WJ while that stays positive
-        definite (Newton's method instead of Gauss-Newton's), or limbs whose markers lie near their axis and targets
-        out of reach would need dozens of steps to settle. Its factor serves on, also in the following frames, until the
-        steps stop shrinking.
+        definite (Newton's method instead of Gauss-Newton's), or limbs whose markers lie near their axis and targets out
+        of reach would need dozens of steps to settle. Its factor serves on while steps shrink fast.
         """
         memory = self._memory
         self._free_of_charge()  # the price was of the frame's first step; here it would only slow the settling
         self.kinematics.locate(q)
         self.rows.take(sample, self.options.share(step))
         if memory.newton is None:
-            memory.newton, memory.gone = self._exact(q), None  # what it is at this pose, no step tells better
+            memory.newton = self._exact(q)
         result = self._inverted(Stride(q, q, self._still, step))
         longest = np.abs(result[3:]).max()
-        if longest > TURN_LIMIT:
-            result = result * (TURN_LIMIT / longest)
-            memory.gone = result if memory.gone is not None else None
-        return result
+        return result * (TURN_LIMIT / longest) if longest > TURN_LIMIT else result
 
     def velocity(self, q: np.ndarray, sample: TargetSample, step: float) -> np.ndarray:
         """Velocity (nv,) [m/s, rad/s] at a pose by the measured velocities alone: a second solve of (10), K = 0."""
@@ -178,19 +176,6 @@ class InverseKinematics:
             memory.unreached = np.zeros_like(memory.unreached)
             self.kinematics.price(self._prices)
 
-    def _whole(self, step: float) -> bool:
-        """Whether a step takes off the whole error of every row, so that its gradient is the cost's slope."""
-        return self.options.share(step) == 1.0 and self.rows.alike
-
-    def _learnt(self, newton: Newton, stride: Stride, torques: np.ndarray) -> np.ndarray:
-        """Minus the cost's slope (nv,) where a step sets out, of which and the step before the Hessian learns."""
-        memory = self._memory
-        slope = self.kinematics.gradient(stride.there, torques)
-        if memory.gone is not None and memory.slope is not None and self._whole(stride.step):
-            newton.learn(memory.gone, memory.slope - slope)
-        memory.slope = slope
-        return slope
-
     def _inverted(self, stride: Stride) -> np.ndarray:
         """Inverse differential kinematics (10) times the step: the change (nv,) from where it is linearised.
 
@@ -212,31 +197,31 @@ class InverseKinematics:
 
     def _bounded(self, stride: Stride, torques: np.ndarray) -> np.ndarray:
         """Solution of the equations that stand in the tree, by the quadratic program where limits bind."""
-        memory, newton = self._memory, self._memory.newton
-        slope = None if newton is None else self._learnt(newton, stride, torques)
-        change = self._within(stride, torques, slope)
-        memory.gone = None if newton is None else change
-        return change
+        try:
+            return self._within(stride, torques)
+        except Indefinite:
+            self._memory.newton = None
+            return self._within(stride, torques)
 
-    def _within(self, stride: Stride, torques: np.ndarray, slope: np.ndarray | None) -> np.ndarray:
+    def _within(self, stride: Stride, torques: np.ndarray) -> np.ndarray:
         there, limited, memory = stride.there, self.options.limits and self.limits.any, self._memory
         newton = memory.newton
+        slope = np.zeros(0) if newton is None else self.kinematics.gradient(there, torques)
         memory.slack = 0.0
         free: np.ndarray | None = None
         if not limited or memory.held is None:
-            free = self._free(there, torques) if newton is None or slope is None else newton.inverse @ slope
+            free = self._free(there, torques) if newton is None else newton.solution(slope)
             if not limited or self.limits.clear(stride.start, stride.going + free, stride.step):
                 return free
         box, turning = self.limits.box(stride.start, stride.step, there)
         if free is not None and box.slack(free if turning is None else self.limits.unspun(turning, free)) <= FEASIBLE:
             return free
-        if self._plain and (newton is None or slope is None):
-            found = pivoted(self._locked(there, torques, box), box, memory.held)
-        elif self._plain and newton is not None and slope is not None:
-            found = pivoted(newton.within(slope, box), box, memory.held)
+        if self._plain:
+            held = self._locked(there, torques, box) if newton is None else newton.within(slope, box)
+            found = pivoted(held, box, memory.held)
         else:
-            matrix = self.kinematics.hessian(there) if newton is None else newton.matrix
-            gradient = self.kinematics.gradient(there, torques) if slope is None else slope
+            matrix = self.kinematics.hessian(there) if newton is None else newton.whole
+            gradient = self.kinematics.gradient(there, torques) if newton is None else slope
             if turning is not None:
                 gradient = self.limits.unturned(turning, gradient)
                 matrix = self.limits.unturned(turning, self.limits.unturned(turning, matrix).T)
@@ -292,16 +277,31 @@ class InverseKinematics:
             return None
         tree = self.kinematics
         tree.derive(q)
-        matrix = tree.hessian(q) + tree.curvature(*self.rows.second_order())
+        matrix = tree.upper_hessian(q)
+        matrix += tree.curvature(*self.rows.second_order())
         attempts = STIFFENED if self._memory.last <= NEAR else 0
-        return Newton.of(matrix, attempts, self.rows.heaviest, whole=not self._plain)
+        return Newton.of(matrix, attempts, self.rows.heaviest, self._memory.held if self._plain else None)
+
+    def _left(self, size: float, before: float) -> float:
+        """[rad] What is left to go after a step of this size; of a Hessian that served ``before``, after a longer one.
+
+        It is the square of the step times `BENDS` if it was Newton's own, its share of the residual if it was Gauss and
+        Newton's. Steps made with one Hessian shrink by one share, and so does what they leave.
+        """
+        newton = self._memory.newton
+        if before < np.inf:
+            return size * size / (before - size) if size < before else size
+        if newton is not None and newton.exact(self._memory.held):
+            return BENDS * size * size
+        return size * (size + self.rows.misfit) if newton is None and not self._curved else size
+
+    def _keep(self, size: float, before: float) -> None:
+        """Let the Hessian serve on where the next step is expected to be a small share of this one."""
+        if (BENDS * size if before == np.inf else size / before) > SHRINKS:
+            self._memory.newton = None
 
     def settled(self, q: np.ndarray, sample: TargetSample, step: float) -> np.ndarray:
-        """Configuration after `refinement` steps until converged or out of iterations.
-
-        What is left to go after a step is its square times `BENDS` if it was Newton's own, its share of the residual
-        if it was Gauss and Newton's, and as much again if it was made with an older Hessian.
-        """
+        """Configuration after `refinement` steps until converged or out of iterations."""
         return self.refined(q, sample, step)[0]
 
     def refined(
@@ -312,33 +312,26 @@ class InverseKinematics:
         None is begun after ``until`` [s] of `time.perf_counter`.
         """
         memory = self._memory
-        if memory.newton is None or memory.gone is None:
-            memory.gone, memory.last = None, np.inf
-        for turn in range(self.options.iterations):
-            if until < np.inf and time.perf_counter() > until:
-                memory.newton = None
-                return q, False
-            fresh = memory.newton is None
-            change = self.refinement(q, sample, step)
-            size = float(np.abs(change).max())
-            if not turn and not fresh and size > CLOSE:
-                memory.newton, memory.gone, memory.last, fresh = None, None, np.inf, True
-                change = self.refinement(q, sample, step)
-                size = float(np.abs(change).max())
-            q = integrate(self.rig, q, change)
-            left = size
-            if fresh and memory.newton is None and not self._curved:
-                left *= size + self.rows.misfit
-            elif fresh and memory.newton is not None and memory.newton.exact(memory.held):
-                left *= BENDS * size
+        left, memory.left = memory.left, np.inf
+        if left < np.inf:
+            self._keep(memory.last, np.inf)
+        else:  # not after a `correction` that was Newton's
+            memory.newton, memory.last = None, np.inf
+        for _ in range(self.options.iterations):
             if left < self.options.tolerance:
-                memory.gone = None
-                return q, True
-            if size > (CLOSE if fresh else SHRINKS * memory.last):
-                memory.newton = None
-            memory.last = size
-        memory.gone = None
-        return q, self.options.iterations == 0
+                break
+            if until < np.inf and time.perf_counter() > until:
+                break
+            before = np.inf if memory.newton is None else memory.last
+            change = self.refinement(q, sample, step)
+            q = integrate(self.rig, q, change)
+            memory.last = float(np.abs(change).max())
+            left = self._left(memory.last, before)
+            self._keep(memory.last, before)
+        arrived = left < self.options.tolerance
+        if not arrived:
+            memory.last = np.inf
+        return q, arrived or not self.options.iterations
 
     def errors(self, q: np.ndarray, sample: TargetSample) -> tuple[float, float]:
         """Root mean squares at a configuration (nq,), see `LinkRows.errors`."""

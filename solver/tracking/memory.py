@@ -36,9 +36,9 @@ class Memory:
         held: which bounds hold, as `Pivoted.held`; None for none.
         held_rates: the same of the second solve, for velocities.
         newton: the Hessian in use.
-        last: [rad] largest change of the step before towards the same sample; infinite before a frame's first.
-        gone: (nv,) that step, where it was made by the Hessian in use; None otherwise.
-        slope: (nv,) minus the cost's slope where it set out.
+        last: [rad] largest change of the step before; infinite before a trajectory's first, and where none was
+            trustworthy.
+        left: [rad] what that step left to go; infinite where nothing is known of it.
         bound_steps: steps in which a joint limit was active.
         slack: [rad] by which the last step passes its bounds.
     """
@@ -49,8 +49,7 @@ class Memory:
     held_rates: np.ndarray | None = None
     newton: Newton | None = None
     last: float = np.inf
-    gone: np.ndarray | None = None
-    slope: np.ndarray | None = None
+    left: float = np.inf
     bound_steps: int = 0
     slack: float = 0.0
 

@@ -1,95 +1,110 @@
-"""A Hessian that serves many steps: it learns from each of them how the slope changed, and solves between bounds."""
+"""An exact Hessian, factorised with what is held at its bounds: Newton's steps between bounds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
-from scipy.linalg.lapack import dposv, dpotrf, dpotri
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..errors import BackendError
 from ..qp.pivoting import Box, Held
 
-BENT = 1e-3
-"""Share of the curvature that the Hessian expects along a step below which what was seen there is not believed."""
+LOCK = 1e8
+"""Price of leaving a bound, beside the largest weight: what is held gives by a hundred millionth of its force."""
 
 
-@cache
-def _above(size: int) -> np.ndarray:
-    """(n, n): True above the diagonal."""
-    return np.triu(np.ones((size, size), bool), 1)
+class Indefinite(BackendError):
+    """The Hessian has no minimum when what was held lets go."""
 
 
 @dataclass(slots=True)
 class Newton:
-    """A positive definite Hessian (nv, nv), its inverse, and which coordinates were stiffened to make it so.
+    """A Hessian (nv, nv), of which only what stands above the diagonal counts, and its Cholesky factor.
 
-    Where it is not ``whole``, only the inverse learns, and the matrix stays what it was.
+    Attributes:
+        matrix: the Hessian, positive definite where what is held cannot move.
+        attempts: how many times a coordinate may be stiffened until it is, whenever what is held changes.
+        stiffness: what coordinates along which it bends down are stiffened by.
+        stiff: which those are.
     """
 
     matrix: np.ndarray
-    inverse: np.ndarray
-    stiff: tuple[int, ...]
-    whole: bool = True
+    attempts: int
+    stiffness: float
+    stiff: list[int]
+    _held: bytes
+    _factor: np.ndarray
 
     @staticmethod
-    def of(matrix: np.ndarray, attempts: int, stiffness: float, *, whole: bool) -> Newton | None:
+    def of(matrix: np.ndarray, attempts: int, stiffness: float, held: np.ndarray | None = None) -> Newton | None:
         """Of a Hessian, of which at most ``attempts`` coordinates are stiffened; None where it stays indefinite.
 
-        Against a limit, or far from its target, a coordinate's cost may bend down: it is held there more stiffly.
+        Against a limit, or far from its target, a coordinate's cost may bend down: it is held there more stiffly, where
+        it is not ``held`` (nv,) at its bound anyway.
         """
-        factor, failed = dpotrf(matrix, lower=1, clean=0)
-        stiff = []
-        for _ in range(attempts):
-            if failed <= 0:
-                break
-            matrix[failed - 1, failed - 1] += stiffness
-            stiff.append(failed - 1)
-            factor, failed = dpotrf(matrix, lower=1, clean=0)
-        if failed:
-            return None
-        inverse = dpotri(factor, lower=1)[0]
-        inverse = np.where(_above(len(inverse)), inverse.T, inverse)
-        return Newton(matrix, inverse, tuple(stiff), whole)
+        newton = Newton(matrix, attempts, stiffness, [], b"", matrix)
+        return newton if newton._factorised(np.zeros(0, int) if held is None else held.nonzero()[0]) else None
+
+    @property
+    def whole(self) -> np.ndarray:
+        """The Hessian (nv, nv) above and below the diagonal."""
+        above = np.triu(self.matrix, 1)
+        return np.asarray(above + above.T + np.diag(np.diag(self.matrix)))
 
     def exact(self, held: np.ndarray | None) -> bool:
         """Whether a step is Newton's own: what was stiffened was held at its bound anyway, where ``held`` is not 0."""
-        return not self.stiff or (held is not None and bool(held[list(self.stiff)].all()))
+        return not self.stiff or (held is not None and bool(held[self.stiff].all()))
 
-    def learn(self, step: np.ndarray, change: np.ndarray) -> None:
-        """Agree with the change (nv,) of the slope that a step (nv,) made, by the update of Broyden, Fletcher, Goldfarb
-        and Shanno: H <- H + y y' / s'y - H s s'H / s'H s, which stays positive definite where s'y > 0."""
-        expected = self.matrix @ step
-        seen, priced = float(step @ change), float(step @ expected)
-        if not (priced > 0.0 and seen > BENT * priced):
-            return
-        if self.whole:
-            self.matrix += (change / seen)[:, None] * change - (expected / priced)[:, None] * expected
-        turned = self.inverse @ change
-        half = ((0.5 + 0.5 * float(change @ turned) / seen) * step - turned) / seen
-        update = step[:, None] * half
-        self.inverse += update
-        self.inverse += update.T
+    def solution(self, gradient: np.ndarray) -> np.ndarray:
+        """Step (nv,) without bounds.
+
+        Raises:
+            Indefinite: there is none.
+        """
+        return self._at(gradient, np.zeros(0, int))
 
     def within(self, gradient: np.ndarray, box: Box) -> Held:
-        """Minima of H's program with some variables at their bounds, see `pivoted`, for a ``gradient`` (nv,)."""
-        inverse = self.inverse
-        free = inverse @ gradient
+        """Minima of H's program with some variables at their bounds, see `pivoted`, for a ``gradient`` (nv,).
+
+        To be held is to be priced so highly that nothing else counts; what is left of the way to the bound tells the
+        force.
+
+        Raises:
+            Indefinite: by what is returned, where it has none.
+        """
+        lock = LOCK * self.stiffness
 
         def at(held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             forces = np.zeros(len(held))
             places = held.nonzero()[0]
             if not len(places):
-                return free, forces
+                return self._at(gradient, places), forces
             bounds = np.where(held[places] > 0, box.high[places], box.low[places])
-            give = inverse[places]
-            _, pulls, failed = dposv(give[:, places], free[places] - bounds, lower=1)
-            if failed:
-                raise BackendError("tracking: a step's limits could not be held, its Hessian is not positive definite")
-            forces[places] = pulls
-            x = free - pulls @ give
+            pushed = gradient.copy()
+            pushed[places] += lock * bounds
+            x = self._at(pushed, places)
+            forces[places] = lock * (x[places] - bounds)
             x[places] = bounds
             return x, forces
 
         return at
+
+    def _at(self, gradient: np.ndarray, places: np.ndarray) -> np.ndarray:
+        if not (places.tobytes() == self._held or self._factorised(places)):
+            raise Indefinite("tracking: a step has no minimum")
+        return np.asarray(dpotrs(self._factor, gradient, lower=1)[0])
+
+    def _factorised(self, places: np.ndarray) -> bool:
+        """Factorise with some coordinates held; whether that was possible."""
+        locked = self.matrix.copy()
+        locked[places, places] += LOCK * self.stiffness
+        for _ in range(self.attempts + 1):
+            self._factor, failed = dpotrf(locked.T, lower=1, clean=0)  # columns first, as LAPACK has it
+            if not failed:
+                self._held = places.tobytes()
+                return True
+            self.stiff.append(failed - 1)
+            for matrix in (self.matrix, locked):
+                matrix[failed - 1, failed - 1] += self.stiffness
+        return False

@@ -6,20 +6,18 @@ import math
 
 import numpy as np
 
-from ..dynamics import WeightedTree
 from ..dynamics.weighted import DIAGONAL, FORCE, SUMS
 from ..so3 import skew
+from .kinematics import UNIT, Kinematics, bends
 from .tasks import TargetSample, Tasks
 
 VEE = np.zeros((9, 3))
 """Takes vee of a matrix's skew part from its nine entries."""
 VEE[[7, 2, 3], [0, 1, 2]], VEE[[5, 6, 1], [0, 1, 2]] = 0.5, -0.5
-TRACE = np.eye(3).ravel()
+TRACE = UNIT.ravel()
 TINY = 1e-12
 ALIKE = 3.0 - 1e-3
 """Trace of a rotation by so little (0.03 rad) that its angle and sine count as one."""
-TRANSPOSED = np.array([0, 3, 6, 1, 4, 7, 2, 5, 8])
-"""Entries of a flat one's transpose."""
 
 
 class LinkRows:
@@ -29,7 +27,7 @@ class LinkRows:
     and weights never change.
     """
 
-    def __init__(self, tree: WeightedTree, tasks: Tasks, huber: float, *, angles: bool = False) -> None:
+    def __init__(self, tree: Kinematics, tasks: Tasks, huber: float, *, angles: bool = False) -> None:
         self._tree, self._huber, self._angles = tree, huber, angles
         points, turns = tasks.positions, tasks.orientations
         self._points = 0 if points is None else len(points.names)
@@ -37,14 +35,15 @@ class LinkRows:
         none = np.zeros(0)
         self._links = np.concatenate([none if t is None else t.links for t in (points, turns)]).astype(int)
         self._base = np.concatenate([none if t is None else t.weights for t in (points, turns)])
-        self._counted = self._base > 0.0
+        own = (self._base > 0.0).nonzero()[0]
+        self._counted = own[own < self._points], own[own >= self._points] - self._points
         self._gains = np.concatenate([none if t is None else t.gains for t in (points, turns)])
         self.alike = bool((self._gains == 1.0).all())
         self._offsets = np.zeros((0, 3)) if points is None else points.offsets
         self._arms = skew(self._offsets) if self._offsets.any() else None
         self._selector = np.zeros((len(tree.rotations), len(self._links)))
-        self._every = np.arange(len(tree.rotations))
         self._selector[self._links, np.arange(len(self._links))] = 1.0
+        self._carried = tree.carried @ self._selector
         self._basis = np.zeros((len(self._links), SUMS))
         x, y, z = self._offsets.T
         ones = np.ones(self._points)
@@ -53,6 +52,10 @@ class LinkRows:
         self._basis[self._points :, DIAGONAL] = 1.0
         self._forces = np.zeros((len(self._links), FORCE))
         self._relative = np.tile(TRACE, (self._turns, 1))
+        self._traces = self._relative @ TRACE
+        self._measured = np.tile(UNIT, (self._turns, 1, 1))
+        self._blocks = np.zeros((len(self._links), 3, 6))
+        self._axes, self._origins = tree.local_poses(self._links)
         self._pull = np.zeros((len(self._links), 3))
         self._weights = np.zeros(0)
         self._weigh(self._base)
@@ -71,48 +74,50 @@ class LinkRows:
             wanted *= gain * self._gains[:, None]
         self._write(wanted, sample)
 
-    def second_order(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def second_order(self) -> tuple[np.ndarray, np.ndarray]:
         """What turns J'WJ into the exact Hessian for the rows as last taken, at gain 1, by `Kinematics.curvature`.
 
         An orientation's cost 2 w (1 - cos angle), whose slope is (5), bends by w (tr(E) 1 - sym E) / 2, E = h'R, where
         Gauss and Newton have w 1; with half the cross product of its moment, a turn's slope falls short by
-        w (1 - tr(E) / 2) 1 + w E' / 2. Squared angles w t^2 with the slope w t n bend by a (1 - n n') + n n',
-        a = t / 2 / tan(t / 2).
+        w (1 - tr(E) / 2) 1 + w E' / 2, which in world axes has h R' for E'. Squared angles w t^2 with the slope w t n
+        bend by a (1 - n n') + n n', a = t / 2 / tan(t / 2).
 
         Returns:
-            Moments (L, 3, 3) and forces (L, 3) of points, and those shortfalls (L, 3, 3), world axes.
+            Blocks (T, 3, 6) of the rows, and which coordinates move them (nv, T).
         """
-        count = self._points
-        axes, origins = self._tree.local_poses(self._every)
-        turns = axes.swapaxes(1, 2)
-        short = np.zeros((len(axes), 3, 3))
+        count, axes, blocks = self._points, self._axes, self._blocks
         if self._turns:
-            weights, relative = self._weights[count:], self._relative
-            if not math.isfinite(relative.sum()):
-                relative = np.where(np.isfinite(relative), relative, 0.0)
-            rows = self._shortfalls(relative) * weights[:, None]
-            short = turns @ (self._selector[:, count:] @ rows).reshape(-1, 3, 3) @ axes
-        if not count:
-            return np.zeros_like(short), np.zeros((len(axes), 3)), short
-        pulls = self._pull[:count]
-        forces = (turns @ (self._selector[:, :count] @ pulls)[:, :, None])[:, :, 0]
-        moments = origins[:, :, None] * forces[:, None, :]
-        if self._arms is not None:
-            outer = self._offsets[:, :, None] * pulls[:, None, :]
-            moments += turns @ (self._selector[:, :count] @ outer.reshape(count, 9)).reshape(-1, 3, 3) @ axes
-        return moments, forces, short
+            self._shortfalls(axes[count:], blocks[count:, :, 3:])
+        if count:
+            turns = axes[:count].swapaxes(1, 2)
+            forces = (turns @ self._pull[:count, :, None])[:, :, 0]
+            places = self._origins[:count]
+            if self._arms is not None:
+                places = places + (turns @ self._offsets[:, :, None])[:, :, 0]
+            blocks[:count] = bends(places[:, :, None] * forces[:, None, :], forces)
+        return blocks, self._carried
 
-    def _shortfalls(self, relative: np.ndarray) -> np.ndarray:
-        """(O, 9) of w 1 for E (O, 9), see `second_order`."""
-        traces = relative @ TRACE
+    def _shortfalls(self, axes: np.ndarray, result: np.ndarray) -> None:
+        """Write those (O, 3, 3) of `second_order`; axes (O, 3, 3) are transposed."""
+        weights, relative, measured, traces = (
+            self._weights[self._points :],
+            self._relative,
+            self._measured,
+            self._traces,
+        )
+        if not math.isfinite(traces.sum()):
+            relative, measured = (np.where(np.isfinite(each), each, 0.0) for each in (relative, measured))
+            traces = relative @ TRACE
         if not self._angles:
-            return 0.5 * relative.take(TRANSPOSED, axis=1) + (1.0 - 0.5 * traces)[:, None] * TRACE
-        turned = _angle_over_sine(0.5 * (traces - 1.0))[:, None] * (relative @ VEE)
-        angles = np.sqrt((turned * turned).sum(axis=1))
-        axes = turned / np.maximum(angles, TINY)[:, None]
+            np.multiply((measured @ axes).swapaxes(1, 2), (0.5 * weights)[:, None, None], out=result)
+            result += (weights * (1.0 - 0.5 * traces))[:, None, None] * UNIT
+            return
+        way = _angle_over_sine(0.5 * (traces - 1.0))[:, None] * (relative @ VEE)
+        angles = np.sqrt((way * way).sum(axis=1))
+        ways = way / np.maximum(angles, TINY)[:, None]
         across = 1.0 - 0.5 * angles / np.tan(np.maximum(0.5 * angles, TINY))
-        around = (TRACE - (axes[:, :, None] * axes[:, None, :]).reshape(-1, 9)) * across[:, None]
-        return around - 0.5 * skew(turned).reshape(-1, 9)
+        around = (UNIT - ways[:, :, None] * ways[:, None, :]) * across[:, None, None]
+        result[:] = axes.swapaxes(1, 2) @ ((around - 0.5 * skew(way)) * weights[:, None, None]) @ axes
 
     def take_velocities(self, sample: TargetSample, step: float) -> None:
         """Ask for the measured velocities over a step [s]; rows without any carry no weight."""
@@ -151,14 +156,14 @@ class LinkRows:
         """[rad] Largest angle, 2 sin(angle / 2), of the weighing orientations as last taken; 0 without any."""
         if not self._turns:
             return 0.0
-        traces = (self._relative @ TRACE)[self._weights[self._points :] > 0.0]
+        traces = self._traces[self._weights[self._points :] > 0.0]
         return math.sqrt(max(3.0 - float(traces.min(initial=3.0)), 0.0))
 
     @property
     def missed(self) -> np.ndarray:
         """(O,) w 2 (1 - cos angle) of the orientations as last taken."""
         weights = self._weights[self._points :]
-        return weights * (3.0 - np.where(weights > 0.0, self._relative @ TRACE, 3.0))
+        return weights * (3.0 - np.where(weights > 0.0, self._traces, 3.0))
 
     def errors(self, sample: TargetSample) -> tuple[float, float]:
         """Root mean squares over what weighs and was measured: distance [m] of points, 2 sin(angle / 2) [rad] of turns.
@@ -166,26 +171,26 @@ class LinkRows:
         Each is 0 without such tasks, NaN where none of them was measured.
         """
         wanted, _ = self._residuals(sample)
-        points, turns = self._counted[: self._points], self._counted[self._points :]
+        points, turns = self._counted
         distance = _root_mean((wanted[: self._points] ** 2).sum(axis=1)[points]) if self._points else 0.0
-        return distance, _root_mean((3.0 - self._relative @ TRACE)[turns]) if self._turns else 0.0
+        return distance, _root_mean(3.0 - self._traces[turns]) if self._turns else 0.0
 
     def _residuals(self, sample: TargetSample) -> tuple[np.ndarray, np.ndarray]:
         """(T, 3) in link axes, NaN where not measured, and the turns (T, 3, 3) from world to link axes."""
-        axes, origins = self._tree.local_poses(self._links)
+        axes, origins = self._axes, self._origins = self._tree.local_poses(self._links)
         result = np.empty((len(axes), 3))
         count = self._points
         if count:
             apart = sample.positions - origins[:count]
             result[:count] = (axes[:count] @ apart[:, :, None])[:, :, 0] - self._offsets
         if self._turns:
+            assert sample.rotations is not None
             relative = (axes[count:] @ sample.rotations).reshape(-1, 9)
             result[count:] = relative @ VEE
-            self._relative = relative
-            if self._angles:
-                traces = relative @ TRACE
-                if not traces.min() > ALIKE:
-                    result[count:] *= _angle_over_sine(0.5 * (traces - 1.0))[:, None]
+            traces = relative @ TRACE
+            self._relative, self._traces, self._measured = relative, traces, sample.rotations
+            if self._angles and not traces.min() > ALIKE:
+                result[count:] *= _angle_over_sine(0.5 * (traces - 1.0))[:, None]
         return result, axes
 
     def _velocities(self, sample: TargetSample) -> np.ndarray:

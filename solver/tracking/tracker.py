@@ -103,6 +103,10 @@ class Tracker:
         self._begun, self._until = 0.0, np.inf
         self._stepped = np.inf
         """[s] between the poses that the velocity was read off; infinite where it was measured."""
+        self._change: np.ndarray | None = None
+        """(nv,) by which the velocity changed at the sample before; None where one of both was not of poses at rest."""
+        self._steady = False
+        """Whether that change had been foretold by the one before it, better than no change."""
         self._since_start = np.inf
         """[s] of samples since a new start was tried."""
         self._rival: Rival | None = None
@@ -112,6 +116,8 @@ class Tracker:
 
     def usable(self, sample: TargetSample) -> bool:
         """Does the sample show enough to be tracked: `FEWEST_POINTS` weighing points, or one orientation."""
+        if sample.rotations is not None and len(sample.rotations) and np.isfinite(sample.rotations[0, 0, 0]):
+            return True
         count = 0
         if self.tasks.positions is not None and sample.positions is not None:
             count += int(np.isfinite(sample.positions[self.tasks.positions.weights > 0.0, 0]).sum())
@@ -139,6 +145,7 @@ class Tracker:
             self.q, converged = self._paired(start, sample)
         else:
             self.q, converged = self.solver.refined(start, sample, step)
+            self.solver.memory.last = np.inf  # where it goes from here is not known
         if self.options.integrator == "baumgarte":
             self._root = BaumgarteRoot(self.q[ROTATION], self.options.baumgarte_gain)
         return self._arrived(self.q, sample, step, before, converged=converged)
@@ -162,7 +169,7 @@ class Tracker:
         self._since_start += dt
         if not self.usable(sample):
             self._previous = sample
-            self.v = np.zeros(self.rig.model.nv)
+            self.v, self._change = np.zeros(self.rig.model.nv), None
             return TrackerStep(self.rig.neutral if self.q is None else self.q, False, v=self.v)
         if self.q is None or self._previous is None:
             return self.start(sample, dt)
@@ -179,11 +186,15 @@ class Tracker:
         if self.options.method == WHOLE_BODY:
             return solver.refined(q, sample, dt, self._until)
         # or two samples with nearly one time stamp, as jitter makes them, would throw the body away at the next
-        going = self.v * min(dt, FARTHEST_AHEAD * self._stepped)
+        ahead = min(dt, FARTHEST_AHEAD * self._stepped)
+        going = self.v * ahead
+        if self._change is not None and self._steady:
+            going += self._change * (0.5 * ahead * (ahead / self._stepped + 1.0))
         following = solver.correction(q, going, previous, sample, dt)
         if self._root is not None:
             following[ROTATION] = self._root.advance(difference(self.rig, q, following)[3:6])
             self.drift = max(self.drift, self._root.drift)
+            solver.memory.left = np.inf
         following, converged = solver.refined(following, sample, dt, self._until)
         if self._root is not None and self.options.iterations:
             self._root.restart(following[ROTATION])
@@ -213,12 +224,21 @@ class Tracker:
             if self._root is not None:
                 self._root.restart(q[ROTATION])
         measured = sample.velocities is not None or sample.angular_velocities is not None
+        before = self.v
         if measured:
             self.v = solver.velocity(q, sample, dt)
         elif restarted or self.q is q or self.q is None:
             self.v = np.zeros(self.rig.model.nv)
         else:
             self.v = difference(self.rig, self.q, q) / dt
+        settled = converged and self.options.iterations > 0 and not (measured or restarted)
+        change = self.v - before if settled and self._stepped < np.inf else None
+        if change is not None and self._change is not None:
+            foretold = change - self._change
+            self._steady = bool(foretold @ foretold < change @ change)
+        else:
+            self._steady = False
+        self._change = change
         self._stepped = np.inf if measured else dt
         self.q, self._previous = q, sample
         seconds = time.perf_counter() - self._begun

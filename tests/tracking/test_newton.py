@@ -1,4 +1,4 @@
-"""The Hessian that learns from the steps made by it."""
+"""The exact Hessian and its steps between bounds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solver.qp.pivoting import Box, between_bounds, pivoted
-from solver.tracking.newton import Newton
+from solver.tracking.newton import Indefinite, Newton
 
 SIZE = 6
 
@@ -16,61 +16,49 @@ def positive(seed: int) -> np.ndarray:
     return half @ half.T + np.eye(SIZE)
 
 
-def test_steps_teach_the_whole_hessian() -> None:
-    """On a quadratic, exact line searches with what was learnt end after as many steps as there are coordinates."""
-    true = positive(1)
-    newton = Newton.of(np.eye(SIZE), 0, 1.0, whole=True)
+def half_of(matrix: np.ndarray) -> np.ndarray:
+    """With nonsense below the diagonal."""
+    return np.triu(matrix) + np.tril(np.full(matrix.shape, 7.0), -1)
+
+
+def test_only_what_stands_above_the_diagonal_counts() -> None:
+    matrix = positive(1)
+    newton = Newton.of(half_of(matrix), 0, 1.0)
     assert newton is not None
-    x = np.random.default_rng(2).normal(size=SIZE)
-    for _ in range(SIZE):
-        slope = true @ x
-        step = -newton.inverse @ slope
-        step *= -(slope @ step) / (step @ true @ step)
-        newton.learn(step, true @ step)
-        np.testing.assert_allclose(newton.inverse @ (true @ step), step, atol=1e-9)
-        x = x + step
-    assert np.abs(x).max() < 1e-9
-    np.testing.assert_allclose(newton.inverse, np.linalg.inv(true), atol=1e-7)
-    np.testing.assert_allclose(newton.matrix, true, atol=1e-7)
-
-
-def test_only_the_inverse_learns_where_the_matrix_is_not_asked_for() -> None:
-    newton = Newton.of(positive(3), 0, 1.0, whole=False)
-    assert newton is not None
-    before, step = newton.matrix.copy(), np.arange(1.0, SIZE + 1.0)
-    newton.learn(step, 2.0 * before @ step)
-    np.testing.assert_array_equal(newton.matrix, before)
-    np.testing.assert_allclose(newton.inverse @ (2.0 * before @ step), step)
-
-
-@pytest.mark.parametrize("share", [-1.0, 0.0, 1e-4])
-def test_a_step_along_which_the_cost_bends_down_teaches_nothing(share: float) -> None:
-    """Or the Hessian would not stay positive definite."""
-    newton = Newton.of(positive(4), 0, 1.0, whole=True)
-    assert newton is not None
-    before, step = newton.inverse.copy(), np.ones(SIZE)
-    newton.learn(step, share * newton.matrix @ step)
-    np.testing.assert_array_equal(newton.inverse, before)
+    gradient = np.arange(1.0, SIZE + 1.0)
+    np.testing.assert_allclose(matrix @ newton.solution(gradient), gradient, atol=1e-10)
+    np.testing.assert_array_equal(newton.whole, matrix)
 
 
 def test_an_indefinite_hessian_is_stiffened_or_refused() -> None:
     matrix = np.diag([1.0, -2.0, 3.0])
-    assert Newton.of(matrix.copy(), 0, 5.0, whole=True) is None
-    newton = Newton.of(matrix.copy(), 1, 5.0, whole=True)
+    assert Newton.of(matrix.copy(), 0, 5.0) is None
+    newton = Newton.of(matrix.copy(), 1, 5.0)
     assert newton is not None
-    assert newton.stiff == (1,)
+    assert newton.stiff == [1]
     assert not newton.exact(None)
     assert not newton.exact(np.array([1, 0, 0]))
     assert newton.exact(np.array([0, -1, 0]))
-    np.testing.assert_allclose(newton.inverse, np.diag([1.0, 1.0 / 3.0, 1.0 / 3.0]))
+    np.testing.assert_allclose(newton.solution(np.ones(3)), [1.0, 1.0 / 3.0, 1.0 / 3.0])
 
 
-def test_bounds_are_held_by_the_inverse_as_by_the_matrix() -> None:
-    newton = Newton.of(positive(5), 0, 1.0, whole=True)
+def test_what_is_held_may_bend_down_until_it_lets_go() -> None:
+    """A coordinate at its bound needs no curvature; without it the Hessian has no minimum, and says so."""
+    newton = Newton.of(np.diag([1.0, -2.0, 3.0]), 0, 5.0, np.array([0, 1, 0]))
+    assert newton is not None
+    assert newton.exact(np.array([0, 1, 0]))
+    with pytest.raises(Indefinite):
+        newton.solution(np.ones(3))
+
+
+@pytest.mark.parametrize("guess", [None, np.array([1, 0, -1, 0, 0, 1])])
+def test_bounds_are_held_as_by_the_whole_matrix(guess: np.ndarray | None) -> None:
+    newton = Newton.of(half_of(positive(5)), 0, 1.0, guess)
     assert newton is not None
     gradient = 5.0 * np.random.default_rng(6).normal(size=SIZE)
     box = Box(np.full(SIZE, -0.2), np.full(SIZE, 0.3), np.zeros((0, SIZE)), np.zeros(0))
-    found, expected = pivoted(newton.within(gradient, box), box), between_bounds(newton.matrix, gradient, box)
+    found = pivoted(newton.within(gradient, box), box, guess)
+    expected = between_bounds(positive(5), gradient, box)
     assert expected.held.any()
     np.testing.assert_array_equal(found.held, expected.held)
-    np.testing.assert_allclose(found.x, expected.x, atol=1e-10)
+    np.testing.assert_allclose(found.x, expected.x, atol=1e-8)
