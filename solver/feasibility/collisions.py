@@ -7,7 +7,7 @@ cost nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
 import numpy as np
@@ -20,7 +20,7 @@ from ..scene.words import length, spoken
 from .capsules import PlacedCapsules, shape_pairs
 from .construction import by_construction, sampled_postures
 from .pairs import LinkPair, collision_pairs
-from .separation import parted, supports_of
+from .separation import farthest_along, parted, supports_of
 from .shapes import bounding_capsules, collision_shapes, geometry_model, lowest_points
 
 AT_ONCE = 200_000
@@ -52,6 +52,7 @@ class Touches:
         distances: (M,) [m] signed.
         points: (M, 2, 3) [m] nearest points of the two links, world.
         normals: (M, 3) from the first link to the second, world.
+        shapes: (M, 2) numbers of the detector's shapes that these are.
     """
 
     frames: np.ndarray
@@ -59,6 +60,11 @@ class Touches:
     distances: np.ndarray
     points: np.ndarray
     normals: np.ndarray
+    shapes: np.ndarray
+
+    def of(self, chosen: np.ndarray) -> Touches:
+        """Some of them."""
+        return Touches(*(getattr(self, each.name)[chosen] for each in fields(self)))
 
 
 class PairDistances:
@@ -122,7 +128,8 @@ class PairDistances:
     def touches(self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float) -> Touches:
         """Every pair nearer than so much [m], with its nearest points; see `near_pairs`."""
         if not len(self._shape_pairs):
-            return Touches(np.zeros(0, int), np.zeros(0, int), np.zeros(0), np.zeros((0, 2, 3)), np.zeros((0, 3)))
+            none = np.zeros(0, int)
+            return Touches(none, none, np.zeros(0), np.zeros((0, 2, 3)), np.zeros((0, 3)), np.zeros((0, 2), int))
         frames, columns, _ = self._candidates(rotation, position, within)
         distances, points, normals = np.empty(len(frames)), np.empty((len(frames), 2, 3)), np.empty((len(frames), 3))
         at, place, measure = -1, pin.updateGeometryPlacements, pin.computeDistance
@@ -136,7 +143,21 @@ class PairDistances:
         pairs = self._owner[columns]
         distances += self.forgiven[pairs]
         kept = (distances < within) & np.isfinite(normals).all(axis=1) & np.isfinite(points).all(axis=(1, 2))
-        return Touches(frames[kept], pairs[kept], distances[kept], points[kept], normals[kept])
+        shapes = self._shape_pairs[columns]
+        return Touches(frames, pairs, distances, points, normals, shapes).of(kept)
+
+    def along(self, touches: Touches, normals: np.ndarray, turns: np.ndarray, places: np.ndarray) -> Touches:
+        """The same pairs parted along other directions, how far they are in these.
+
+        Args:
+            touches: M of them.
+            normals: (M, 3) from the first link to the second, world.
+            turns: (M, 2, 3, 3) axes of the two links, world.
+            places: (M, 2, 3) [m] their origins, world.
+        """
+        points = farthest_along(self._shapes, touches.shapes, turns, places, normals)
+        distances = ((points[:, 1] - points[:, 0]) * normals).sum(axis=1) + self.forgiven[touches.pairs]
+        return replace(touches, distances=distances, points=points, normals=normals)
 
     def _candidates(
         self, rotation: np.ndarray, position: np.ndarray, within: float

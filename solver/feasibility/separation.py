@@ -48,6 +48,30 @@ def support_points(shape: Shape, directions: np.ndarray) -> np.ndarray:
     return np.asarray(shape.centre + local @ shape.rotation.T)
 
 
+def farthest_along(
+    shapes: Sequence[Shape], pairs: np.ndarray, turns: np.ndarray, places: np.ndarray, directions: np.ndarray
+) -> np.ndarray:
+    """Points (M, 2, 3) [m], world, of pairs of shapes: the first's farthest along directions, the second's against.
+
+    The way from one to the other, along the direction, is how far apart a plane across that parts them; how deep they
+    are inside each other along it where it is negative.
+
+    Args:
+        shapes: convex, or taken for their hulls.
+        pairs: (M, 2) numbers of the shapes.
+        turns: (M, 2, 3, 3) link axes to world axes.
+        places: (M, 2, 3) [m] link origins, world.
+        directions: (M, 3) unit vectors, world.
+    """
+    along = np.stack([directions, -directions], axis=1)
+    own = (turns.swapaxes(-1, -2) @ along[..., None])[..., 0]
+    local = np.empty_like(own)
+    for number in np.unique(pairs):
+        chosen = pairs == number
+        local[chosen] = support_points(shapes[number], own[chosen])
+    return np.asarray(places + (turns @ local[..., None])[..., 0])
+
+
 def _cube() -> np.ndarray:
     """(6, C + 1, C + 1, 3) directions to the nodes: faces +x, -x, +y, -y, +z, -z, then the two other axes in turn."""
     nodes = np.empty((6, CELLS + 1, CELLS + 1, 3))

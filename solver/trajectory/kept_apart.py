@@ -3,13 +3,13 @@
 What a person's limbs do without touching, a robot's, which are thicker or shorter, often do not. Feet and shanks that
 overlap go farther apart sideways, in the whole motion. Other links are pushed apart where they overlap: all frames
 around are posed again near themselves, feet as they stood and, where it is led, the centre of mass where it was; the
-change is smoothed over time and made again until it suffices. Where shapes overlap in a third of all pairs, they tell
-nothing and the motion stays.
+change is smoothed over time and made again until it suffices. Feet in the air turn about the vertical where one leg is
+inside the other. Where shapes overlap in a third of all pairs, they tell nothing and the motion stays.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from scipy.ndimage import maximum_filter1d, uniform_filter1d
@@ -24,11 +24,13 @@ from ..tracking.anatomy import LEG, anatomy_of
 from ..tracking.retargeting import pace
 from ..tracking.retargeting.apart import Apart
 from ..tracking.retargeting.follower import FASTER, NEAR
+from ..tracking.retargeting.footing import Footing
 from ..tracking.retargeting.performer import Performer
 from ..tracking.retargeting.posing import Likely, Poses, Posing, Wanted
 from ..tracking.retargeting.retarget import retargeted
 from ..tracking.retargeting.retargeted import Retargeted, RetargetOptions
 from ..tracking.retargeting.whole_motion import configurations
+from .sides import PlacedTouches, on_one_side
 
 OVERLAP = 5e-4
 """[m] Deeper than this links count as overlapping."""
@@ -57,6 +59,10 @@ class Overlaps:
         rig, parts = given.rig, anatomy_of(given.rig).parts
         self.shanks = np.array([rig.below[rig.index(parts[f"{side}_{LEG[1]}"])] for side in SIDES])
         """(2, L) links of the right and the left leg from the knee down."""
+        carries = rig.below[:, list(given.footing.links)]
+        tops = carries & ~carries[:, ::-1]
+        self.legs = np.array([rig.below[top].any(axis=0) for top in tops.T])
+        """(2, L) links of either whole leg."""
         self.links = np.array([[rig.index(link) for link in pair] for pair in self.detector.pairs], int).reshape(-1, 2)
 
     def found(self, poses: Poses, within: float, chosen: np.ndarray | None = None) -> Touches:
@@ -73,8 +79,7 @@ class Overlaps:
             places = np.array([self.posing.tree.place(placed, link) for link in every]).transpose(2, 0, 1)
             touches = self.detector.touches(q, self.posing.tree.turns(placed, every), places, within)
             parts.append(replace(touches, frames=touches.frames + start))
-        names = ("frames", "pairs", "distances", "points", "normals")
-        return Touches(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+        return Touches(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(Touches)))
 
     def tells_nothing(self, touches: Touches) -> bool:
         """Whether so many pairs overlap that their shapes are none."""
@@ -86,16 +91,24 @@ class Overlaps:
 
     def between_shanks(self, touches: Touches) -> float:
         """[m] By how much one shank or foot is inside the other at most; 0 where they do not overlap."""
-        first, second = self.links[touches.pairs].T
-        right, left = self.shanks
-        crossed = (right[first] & left[second]) | (left[first] & right[second])
-        return max(0.0, -float(touches.distances[crossed].min(initial=0.0)))
+        return max(0.0, -float(touches.distances[self._between(touches, self.shanks)].min(initial=0.0)))
 
-    def apart(self, poses: Poses, touches: Touches) -> Apart:
-        """Rows that push them apart."""
+    def between_legs(self, touches: Touches) -> np.ndarray:
+        """Frames in which one leg is inside the other."""
+        return np.unique(touches.frames[self._between(touches, self.legs)])
+
+    def _between(self, touches: Touches, sides: np.ndarray) -> np.ndarray:
+        """(M,) True for pairs of a link (2, L) of either side."""
+        first, second = self.links[touches.pairs].T
+        right, left = sides
+        return np.asarray((right[first] & left[second]) | (left[first] & right[second]))
+
+    def apart(self, poses: Poses, touches: Touches, step: float) -> Apart:
+        """Rows that push them apart, past each other on one side for as long as they are near."""
         links, frames = self.links[touches.pairs], touches.frames
         placed, tree = self.posing.placed(poses), self.posing.tree
         turns, places = tree.each(placed, links, frames[:, None])
+        touches = on_one_side(PlacedTouches(self.detector, touches, turns, places), poses.turn, step, ROOM)
         points = (turns.swapaxes(-1, -2) @ (touches.points - places)[..., None])[..., 0]
         return Apart(frames, links, points, touches.normals, np.full(len(frames), ROOM), touches.distances < ROOM)
 
@@ -214,23 +227,59 @@ def pushed_around(
     poses, own = found.poses.frames(around), None if com is None else com[around]
     touches = overlaps.found(poses, WITHIN)
     wanted = _wanted(overlaps, found, poses, own, around)
-    near, _ = posing.posed(replace(wanted, apart=overlaps.apart(poses, touches)), poses, STEPS, Likely(poses, NEAR))
+    free = _free(overlaps, found, deep)[around]
+    pushed = replace(wanted, apart=overlaps.apart(poses, touches, step), free=free if free.any() else None)
+    near, _ = posing.posed(pushed, poses, STEPS, Likely(poses, NEAR))
     change = np.zeros((len(times), poses.y.shape[1]))
     change[around] = near.y - poses.y
     change[around, 3:ROOT_NV] = log(near.turn @ poses.turn.swapaxes(1, 2))
     # pairs that are merely near are pushed up to the last frame around: that fades, or poses jump where it ends
-    fading = maximum_filter1d(mask.astype(float), 2 * int(np.ceil(AROUND / step)) + 1, mode="nearest")
+    fading = _spread(times, mask.astype(float))
     for _ in range(3):
         change = uniform_filter1d(change, width, axis=0, mode="nearest")
-        fading = uniform_filter1d(fading, width, mode="nearest")
     change = MORE * (fading[:, None] * change)[around]
     path = Poses(exp(change[:, 3:ROOT_NV]) @ poses.turn, poses.y + change)
     path.y[:, 3:ROOT_NV] = 0.0
     path = Poses(path.turn, np.clip(path.y, posing.lower, posing.upper))
+    if free.any():
+        found = replace(found, footing=_given_way(overlaps, found.footing, path, around, free))
+        wanted = _wanted(overlaps, found, poses, own, around)
     again, done = posing.posed(wanted, path, AGAIN, Likely(path, NEAR))
     turn, y, converged = (np.array(values) for values in (found.poses.turn, found.poses.y, found.converged))
     turn[around], y[around], converged[around] = again.turn, again.y, done
     return found.posed(Poses(turn, y), converged), around
+
+
+def _spread(times: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Values (N, ...) at times (N,) [s], the greatest of those around, smooth."""
+    step = float(np.median(np.diff(times)))
+    values = maximum_filter1d(values, 2 * int(np.ceil(AROUND / step)) + 1, axis=0, mode="nearest")
+    for _ in range(3):
+        values = uniform_filter1d(values, max(1, round(SMOOTH / step)), axis=0, mode="nearest")
+    return np.asarray(values)
+
+
+def _free(overlaps: Overlaps, found: Retargeted, deep: Touches) -> np.ndarray:
+    """(N, 2) share by which feet in the air may turn: around frames in which one leg is inside the other.
+
+    A leg has as many joints as its foot needs: one whose foot is held in place and turn has none left to give way with.
+    """
+    result = np.zeros((len(found.motion), 2))
+    frames = overlaps.between_legs(deep)
+    if len(frames):
+        result[frames] = 1.0
+        result = _spread(found.motion.times, result) * found.footing.free
+    return result
+
+
+def _given_way(overlaps: Overlaps, footing: Footing, path: Poses, around: np.ndarray, free: np.ndarray) -> Footing:
+    """Feet that turn about the vertical as a path of some frames turned them, as far as they were free."""
+    placed, angles = overlaps.posing.placed(path), np.zeros((2, len(footing.times)))
+    turns = overlaps.posing.tree.turns(placed, np.array(footing.links))
+    for number in range(2):
+        turned = log(turns[:, number] @ footing.rotations[number, around].swapaxes(1, 2))
+        angles[number, around] = free[:, number] * turned[:, 2]
+    return footing.turned(angles)
 
 
 def _slow_enough(overlaps: Overlaps, found: Retargeted, led: bool) -> Retargeted:

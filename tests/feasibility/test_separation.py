@@ -81,6 +81,15 @@ def test_nothing_near_is_left_out(within: float) -> None:
         np.testing.assert_allclose(found.distances, every[frames, columns], atol=1e-6)
     gap = ((touches.points[:, 1] - touches.points[:, 0]) * touches.normals).sum(axis=1)
     np.testing.assert_allclose(gap + detector.forgiven[touches.pairs], touches.distances, atol=1e-5)
+    # a plane parts shapes by no more than their distance, and by that where it lies across the way between them
+    links = np.array([[rig.index(link) for link in detector.pairs[pair]] for pair in touches.pairs])
+    at = touches.frames[:, None]
+    placed = state.rotation[at, links], state.position[at, links]
+    across = detector.along(touches, touches.normals, *placed).distances
+    np.testing.assert_allclose(across, touches.distances, atol=1e-4)
+    other = np.random.default_rng(4).normal(size=touches.normals.shape)
+    other /= np.linalg.norm(other, axis=1)[:, None]
+    assert (detector.along(touches, other, *placed).distances <= touches.distances + 1e-5).all()
 
 
 def test_planes_leave_little_to_measure() -> None:

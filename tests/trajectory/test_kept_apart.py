@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
+import pytest
 
 from solver.check_options import CheckOptions
 from solver.coordinates import joint_coordinates
@@ -14,14 +14,14 @@ from solver.feasibility import check_motion
 from solver.motion import Motion
 from solver.rig import ROOT_NV
 from solver.rigs import hoap3, hrp2
-from solver.so3 import quaternion_exp
+from solver.so3 import exp, log, quaternion_exp, to_quaternion
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import retargeted
 from solver.tracking.retargeting.retargeted import Retargeted, RetargetOptions
 from solver.trajectory.kept_apart import OVERLAP, Overlaps, kept_apart, links_apart, pushed_around
 from tests.tracking.test_retargeting import DEEP, FAST, RATE, corners, person, squat
 
-OPTIONS = RetargetOptions()
+OPTIONS, HASTY = RetargetOptions(), RetargetOptions(keep_pace=True)
 
 
 @cache
@@ -41,6 +41,35 @@ def armed(turn: float, steps: float = 0.0) -> Performer:
 def inside() -> Retargeted:
     """HRP-2 with its hands in its thighs and waist."""
     return retargeted(armed(0.45), hrp2())
+
+
+def leaping(turn: float) -> Performer:
+    """Simulated: a person who leaps upwards, turning its straight legs out by an angle [rad] in the air."""
+    times = np.arange(0.0, 2.0 + 0.5 / RATE, 1.0 / RATE)
+    up = np.where(np.abs(times - 1.0) < 0.5, np.sin(np.pi * (times - 0.5)), 0.0)
+    q, rig = np.tile(person().neutral, (len(times), 1)), person()
+    starts = np.cumsum([0, *(joint.nq for joint in rig.joints)])
+    q[:, 2] = rig.standing_height + 0.2 * up
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        thigh = slice(starts[rig.index(f"{side}_thigh")], starts[rig.index(f"{side}_thigh")] + 4)
+        q[:, thigh] = quaternion_exp(sign * turn * (up**2)[:, None] * [0.0, 0.0, 1.0])
+    still = np.zeros((len(times), rig.nv))
+    return Performer.of_motion(rig, Motion(times, q, still, still))
+
+
+def crossing(swing: float) -> Performer:
+    """Simulated: a person who brings its hands together before it, one rising and one falling by an angle [rad]."""
+    times = np.arange(0.0, 2.0 + 0.5 / RATE, 1.0 / RATE)
+    near, wave = np.sin(0.5 * np.pi * times) ** 2, np.sin(np.pi * times)
+    q, rig = np.tile(person().neutral, (len(times), 1)), person()
+    starts = np.cumsum([0, *(joint.nq for joint in rig.joints)])
+    q[:, 2] = rig.standing_height
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        arm = slice(starts[rig.index(f"{side}_upper_arm")], starts[rig.index(f"{side}_upper_arm")] + 4)
+        forward = exp(-near[:, None] * (1.2 + sign * swing * wave)[:, None] * [0.0, 1.0, 0.0])
+        q[:, arm] = to_quaternion(exp(-sign * 0.8 * near[:, None] * [0.0, 0.0, 1.0]) @ forward)
+    still = np.zeros((len(times), rig.nv))
+    return Performer.of_motion(rig, Motion(times, q, still, still))
 
 
 def deepest(found: Retargeted) -> float:
@@ -75,8 +104,7 @@ def test_poses_do_not_jump_where_the_pushed_part_ends() -> None:
     overlaps = Overlaps(given, CHECKS)
     found = overlaps.found(given.poses, -OVERLAP)
     first = found.frames == found.frames.min()
-    names = ("frames", "pairs", "distances", "points", "normals")
-    one = replace(found, **{name: getattr(found, name)[first] for name in names})
+    one = found.of(first)
     pushed, around = pushed_around(overlaps, given, one, None)
     last = int(around.max())
     assert last < len(given.motion) - 2  # the part ends within the motion, where links still are inside each other
@@ -84,6 +112,38 @@ def test_poses_do_not_jump_where_the_pushed_part_ends() -> None:
     change = np.abs(pushed.poses.y - given.poses.y)[:, ROOT_NV:].max(axis=1)
     assert change.max() > 0.02
     assert change[last] < 1e-3  # what posing again changes by itself is a few 1e-4
+
+
+@pytest.mark.parametrize("swing", [0.1, 0.2])
+def test_links_pass_each_other_on_one_side(swing: float) -> None:
+    """Hands so deep in each other that the shortest way out leaps from over to under: they do not go through."""
+    given = retargeted(crossing(swing), hrp2(), None, HASTY)
+    assert deepest(given) > 0.05
+    overlaps = Overlaps(given, CHECKS)
+    touches = overlaps.found(given.poses, -OVERLAP)
+    hands = touches.of(touches.pairs == touches.pairs[touches.distances.argmin()])
+    assert ((hands.normals[1:] * hands.normals[:-1]).sum(axis=1) < 0.0).any()
+    assert not deepest(kept_apart(given, HASTY, CHECKS))
+
+
+def test_feet_in_the_air_turn_where_legs_are_in_each_other() -> None:
+    """Straight legs turned out have no other way; feet that stand stay, and none goes anywhere else."""
+    given = retargeted(leaping(0.6), hrp2(), None, HASTY)
+    overlaps = Overlaps(given, CHECKS)
+    touches = overlaps.found(given.poses, -OVERLAP)
+    assert deepest(given) > 0.02
+    assert not given.footing.stands[:, overlaps.between_legs(touches)].any()
+    found = kept_apart(given, HASTY, CHECKS)
+    assert not deepest(found)
+    moved = log(given.footing.rotations.swapaxes(-1, -2) @ found.footing.rotations)
+    assert np.abs(moved).max() > 0.1
+    assert np.abs(moved[found.footing.stands]).max() == 0.0
+    assert np.array_equal(found.footing.positions, given.footing.positions)
+    for number, side in enumerate(("right", "left")):
+        sole = corners(found, side)
+        assert sole[:, :, 2].min() > -DEEP
+        speed = np.linalg.norm(np.gradient(sole, found.motion.times, axis=0), axis=2).max(axis=1)
+        assert speed[found.footing.stands[number]].max() < FAST
 
 
 def test_what_does_not_overlap_stays_itself() -> None:

@@ -81,6 +81,25 @@ class Footing:
             stands=np.array([stands_at(times, own, pace) for own in stands]),
         )
 
+    @property
+    def free(self) -> np.ndarray:
+        """(N, 2) 0 where a foot stands, 1 in the middle of its swings, smooth in between."""
+        result = np.zeros(self.stands.T.shape)
+        for number, stands in enumerate(self.stands):
+            for start, stop in stretches(~stands):
+                share = np.linspace(0.0, 1.0, stop - start)
+                own = np.ones(stop - start)
+                if start:
+                    own *= smooth_step(share / EASE)
+                if stop < len(stands):
+                    own *= smooth_step((1.0 - share) / EASE)
+                result[start:stop, number] = own
+        return result
+
+    def turned(self, angles: np.ndarray) -> Footing:
+        """The same with feet turned about the vertical by angles (2, N) [rad]."""
+        return replace(self, rotations=exp(angles[..., None] * [0.0, 0.0, 1.0]) @ self.rotations)
+
     def schedule(self, times: np.ndarray | None = None) -> Schedule:
         """When which patch stands where; ``times`` (N,) [s] where the pace has changed."""
         return schedule_of(self.times if times is None else times, self.stands, self.anchors)

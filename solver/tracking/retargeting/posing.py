@@ -56,6 +56,7 @@ class Wanted:
         base: (N, 3) [m] where the middle between the hips goes.
         com: (N, 2) [m] over where the centre of mass goes; the middle between the hips then only keeps its height.
         apart: links that are not to touch.
+        free: (N, F) share by which the feet may turn about the vertical; none by default.
     """
 
     turns: np.ndarray
@@ -63,12 +64,14 @@ class Wanted:
     base: np.ndarray
     com: np.ndarray | None = None
     apart: Apart | None = None
+    free: np.ndarray | None = None
 
     def frames(self, chosen: np.ndarray | slice) -> Wanted:
         """Some of the frames."""
         com = None if self.com is None else self.com[chosen]
         apart = None if self.apart is None else self.apart.of(chosen, len(self.base))
-        return Wanted(self.turns[chosen], self.feet[chosen], self.base[chosen], com, apart)
+        free = None if self.free is None else self.free[chosen]
+        return Wanted(self.turns[chosen], self.feet[chosen], self.base[chosen], com, apart, free)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,8 @@ class Posing:
         firm = np.isin(self.links, feet)
         weights = RADIAN**2 * np.where(firm, FIRM, mapping.weights)
         moved = self.tree.moves[self.links].astype(float)
+        self._led = [int(np.flatnonzero(self.links == foot)[0]) for foot in feet]
+        """Places of the feet among the links."""
         self._chains = ChainFit(rig, self.links)
         self._weights = weights
         self._shared = (moved * weights[:, None]).T @ moved
@@ -207,12 +212,17 @@ class Posing:
         placed, y = self.placed(poses), poses.y
         axes = np.ascontiguousarray(placed.axes.transpose(2, 0, 1))
         off, bones = self._off(wanted, placed)
+        if wanted.free is not None:
+            off[:, self._led, 2] *= 1.0 - wanted.free
         pulls = off.swapaxes(1, 2) @ self._moved
         gradient = (axes * pulls.swapaxes(1, 2)).sum(axis=2)
         hessian = axes @ axes.swapaxes(1, 2)
         hessian *= self._shared
         spared = (bones @ axes.swapaxes(1, 2)) * self._spared_rows
         hessian -= spared.swapaxes(1, 2) @ spared
+        if wanted.free is not None:
+            about = np.sqrt(wanted.free)[:, :, None] * axes[:, None, :, 2] * np.sqrt(self._moved[self._led])
+            hessian -= about.swapaxes(1, 2) @ about
         rows, rests = [], []
         for number, link in enumerate(self.feet):
             point = self.tree.place(placed, link)
