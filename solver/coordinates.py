@@ -23,6 +23,8 @@ from .so3 import Exponential, cross, quaternion_log
 
 ROOT_NQ = ROOT_NV + 1
 """Numbers of the root in q: position and quaternion."""
+PIECE = 512
+"""Frames treated at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,18 @@ def to_manifold(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Cur
     Raises:
         InvalidValue: a joint type without rule.
     """
+    if len(y) <= PIECE:
+        return _piece_of(rig, y, dy, ddy)
+    q, v, a = np.empty((len(y), rig.nq)), np.empty(y.shape), np.empty(y.shape)
+    for start in range(0, len(y), PIECE):
+        cut = slice(start, start + PIECE)
+        part = _piece_of(rig, y[cut], dy[cut], ddy[cut])
+        q[cut], v[cut], a[cut] = part.q, part.v, part.a
+    return Curves(q, v, a)
+
+
+def _piece_of(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Curves:
+    """The same of frames that the processor's cache holds."""
     balls = _balls(rig)
     turns = Exponential(balls.of(y))
     q = _configurations(rig, y, turns)
@@ -156,17 +170,34 @@ def joint_coordinates(rig: Rig, q: np.ndarray) -> np.ndarray:
     if rig.nq - ROOT_NQ == rig.nv - ROOT_NV:  # every coordinate is its own
         return np.array(q[..., ROOT_NQ:])
     result = np.empty((*q.shape[:-1], rig.nv - ROOT_NV))
+    (places, spans), (balls, turns) = _plain_and_round(rig)
+    result[..., spans] = q[..., places]
+    if len(balls):  # all at once, frames last in memory
+        result[..., turns] = quaternion_log(q.T[balls.T].T)
     for joint, into, moves in joint_places(rig)[1:]:
         own, values = slice(moves.start - ROOT_NV, moves.stop - ROOT_NV), q[..., into]
-        if joint.nq == joint.nv:
-            result[..., own] = values
-        elif joint.kind == "spherical":
-            result[..., own] = quaternion_log(values)
-        elif joint.kind == "continuous":
+        if joint.nq == joint.nv or joint.kind == "spherical":
+            continue
+        if joint.kind == "continuous":
             result[..., own] = np.arctan2(values[..., 1:], values[..., :1])
         else:
             result[..., own] = difference(rig, rig.neutral, q)[..., moves]
     return result
+
+
+@lru_cache(maxsize=32)
+def _plain_and_round(rig: Rig) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """Places in q and among the joint coordinates of joints whose coordinates are their own, (n,) each, and of
+    spherical ones, (k, 4) and (k, 3).
+    """
+    spans = [(joint, np.r_[into], np.r_[moves] - ROOT_NV) for joint, into, moves in joint_places(rig)[1:]]
+    plain = [(into, own) for joint, into, own in spans if joint.nq == joint.nv]
+    round_ = [(into, own) for joint, into, own in spans if joint.kind == "spherical"]
+    places, own = (np.concatenate([pair[k] for pair in plain] or [np.zeros(0, int)]) for k in (0, 1))
+    return (places, own), (
+        np.array([into for into, _ in round_], int).reshape(-1, 4),
+        np.array([own for _, own in round_], int).reshape(-1, 3),
+    )
 
 
 def continuous_coordinates(rig: Rig, q: np.ndarray) -> np.ndarray:

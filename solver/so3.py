@@ -45,7 +45,7 @@ class Exponential:
 
     def __init__(self, vectors: np.ndarray) -> None:
         self.r = r = _components(vectors, "rotation vectors", 3)
-        self.u = u = np.asarray(_dot(r, r))
+        self.u = u = np.asarray(dot(r, r))
         small = u < SMALL
         self.small = small if small.any() else None
         safe = u if self.small is None else np.where(small, 1.0, u)
@@ -90,7 +90,7 @@ class Exponential:
         """
         r, a, b, c = self.r, self.a, self.b, self.c
         dr = _components(dr, "rates of rotation vectors", 3)
-        p, square = _dot(r, dr), _dot(dr, dr)
+        p, square = dot(r, dr), dot(dr, dr)
         around = cross(r, dr)
         omega = a * dr - b * around + (c * p) * r
         db, dc = self._slopes()
@@ -99,7 +99,7 @@ class Exponential:
         alpha = -(second * self.u + c * p) * dr - first * around
         if ddr is not None:
             ddr = _components(ddr, "rates of rotation vectors", 3)
-            along = along + c * _dot(r, ddr)
+            along = along + c * dot(r, ddr)
             alpha += a * ddr - b * cross(r, ddr)
         alpha += along * r
         return _last(omega), _last(alpha)
@@ -155,12 +155,12 @@ def quaternion_exp(vectors: np.ndarray) -> np.ndarray:
 
 def quaternion_log(quaternions: np.ndarray) -> np.ndarray:
     """Rotation vectors (..., 3) [rad], at most half a turn long, of unit quaternions xyzw (..., 4)."""
-    quaternions = _shaped(quaternions, "quaternions", (4,))
-    vector, scalar = quaternions[..., :3], quaternions[..., 3]
-    sine = np.linalg.norm(vector, axis=-1)
+    q = _components(quaternions, "quaternions", 4)
+    vector, scalar = q[:3], q[3]
+    sine = np.sqrt(dot(vector, vector))
     angle = 2.0 * np.arctan2(sine, np.abs(scalar))
     factor = np.where(sine > TINY, angle / np.maximum(sine, TINY), 2.0)
-    return vector * (factor * np.where(scalar < 0.0, -1.0, 1.0))[..., None]
+    return _last(vector * (factor * np.where(scalar < 0.0, -1.0, 1.0)))
 
 
 def to_matrix(quaternions: np.ndarray) -> np.ndarray:
@@ -339,7 +339,7 @@ def cross(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return result
 
 
-def _dot(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def dot(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Products of vectors (3, ...) along the first axis."""
     x, y, z = left
     u, v, w = right

@@ -102,6 +102,30 @@ class Leg:
         dy[:, own], ddy[:, own] = self.rates(y[:, own], dy[:, own], ddy[:, own], pose)
         return good
 
+    def follow(self, rates: Rates, foot: Rates, *, still: bool = False) -> None:
+        """`lead` of a leg that was solved before its root, or its own free joints, moved by a hair.
+
+        One step of Newton's method is as near as the square of that; a stretched leg is solved anew.
+
+        Args:
+            rates, foot: as in `lead`.
+            still: derivatives are left as they are.
+        """
+        y, dy, ddy = rates
+        own, root = ROOT_NV + self.columns, slice(ROOT_NV)
+        pose = seen_from_root((y[:, root], dy[:, root], ddy[:, root]), foot)
+        x = y[:, own]
+        turn, place, jacobian = self.forward(x)
+        easy = self._regularity(jacobian) > REGULAR
+        error = self._error(turn, place, pose.rotation, pose.position)[easy]
+        step = np.zeros((len(x), FOOT))
+        step[easy] = _solve(jacobian[easy][:, :, self._own], error)
+        x[:, self._own] += step
+        x[~easy], _ = self.nearest(pose.rotation[~easy], pose.position[~easy], x[~easy])
+        y[:, own] = x
+        if not still:
+            dy[:, own], ddy[:, own] = self.rates(x, dy[:, own], ddy[:, own], pose)
+
     def stand(self, y: np.ndarray, foot: np.ndarray) -> np.ndarray:
         """`lead` at rest: write the joints of this leg under its foot (N, 6) into flat coordinates (N, nv), in place.
 
@@ -157,7 +181,7 @@ class Leg:
         active = np.arange(len(x))
         for _ in range(ITERATIONS):
             turn, place, jacobian = self.forward(x[active])
-            error = np.concatenate([position[active] - place, log(rotation[active] @ turn.swapaxes(1, 2))], axis=1)
+            error = self._error(turn, place, rotation[active], position[active])
             done = np.abs(error).max(axis=1) < CONVERGED
             good[active[done]] = self._regularity(jacobian[done]) > REGULAR
             active, error, jacobian = active[~done], error[~done], jacobian[~done]
@@ -201,6 +225,10 @@ class Leg:
             x[active[better]], error[active[better]] = trial[better], new[better]
             damping[active] = np.clip(damping[active] * np.where(better, 0.1, 10.0), 1e-14, 1e6)
         return x, met
+
+    def _error(self, turn: np.ndarray, place: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
+        """(N, 6) way and turn that are left from where the foot is to where it is wanted, root axes."""
+        return np.concatenate([position - place, log(rotation @ turn.swapaxes(1, 2))], axis=1)
 
     def _misfit(self, x: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
         """(N, 6) of the foot, root axes: position, and the axis of the turn that is left times its sine."""

@@ -7,23 +7,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InvalidValue
-from ..inertials import FIRST_MOMENT
+from ..inertials import FIRST_MOMENT, InertialParameters
+from ..joints import Joint
 from ..model import data_of
 from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
-from ..so3 import skew
-from .kinematics import POSE, link_views
+from ..so3 import cross, dot, skew
+from .kinematics import POSE, link_views, product
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a rig does and needs in N frames.
+    """What a rig does and needs in N frames; poses lie in memory with the frames last (`mechanics`).
 
     Attributes:
         rotation: (N, L, 3, 3) link axes to world axes.
         position: (N, L, 3) [m] link origins, world.
         tau: (N, nv) generalised forces that produce the motion without any contact; the first six are the root's.
-        jacobian: (N, 6, nv) of all joints, world axes about the world origin, linear then angular.
         wrench: (N, 6) external force [N] and moment [N m] that the motion needs, world axes, about the world origin.
         com: (N, 3) [m] centre of mass by the rig's prior, world.
     """
@@ -31,7 +31,6 @@ class State:
     rotation: np.ndarray
     position: np.ndarray
     tau: np.ndarray
-    jacobian: np.ndarray
     wrench: np.ndarray
     com: np.ndarray
 
@@ -40,8 +39,9 @@ class State:
 
     def chosen(self, frames: np.ndarray) -> State:
         """Some of the frames, in any order, any of them more than once."""
-        parts = (self.rotation, self.position, self.tau, self.jacobian, self.wrench, self.com)
-        return State(*(part[frames] for part in parts))
+        rotation = self.rotation.transpose(1, 2, 3, 0)[..., frames].transpose(3, 0, 1, 2)
+        position = self.position.transpose(1, 2, 0)[..., frames].transpose(2, 0, 1)
+        return State(rotation, position, self.tau[frames], self.wrench[frames], self.com[frames])
 
 
 class Mechanics:
@@ -51,28 +51,43 @@ class Mechanics:
         self.rig = rig
         self._data = data_of(rig.model)
         self._views = link_views(self._data, rig.model.njoints)
-        self._mass = rig.prior.total_mass
-        if not self._mass > 0.0:
-            raise InvalidValue(f"rig {rig.name!r} weighs {self._mass:g} kg: balance needs a positive mass")
+        if not rig.prior.total_mass > 0.0:
+            raise InvalidValue(f"rig {rig.name!r} weighs {rig.prior.total_mass:g} kg: balance needs a positive mass")
+        self._centring = _centring(rig.prior)
 
     def state(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> State:
         """State of N frames: q (N, nq), v (N, nv), a (N, nv)."""
         model, data, views = self.rig.model, self._data, self._views
-        frames = len(q)
-        poses = np.empty((frames, len(self.rig.links), POSE))
-        tau = np.empty((frames, model.nv))
-        jacobian = np.empty((frames, 6, model.nv))
-        for frame in range(frames):
-            tau[frame] = pin.rnea(model, data, q[frame], v[frame], a[frame])
-            jacobian[frame] = pin.computeJointJacobians(model, data, q[frame])
+        poses, tau = np.empty((len(q), len(self.rig.links), POSE)), np.empty((len(q), model.nv))
+        dynamics, place = pin.rnea, pin.updateGlobalPlacements  # the former places joints in their parents
+        for frame in range(len(q)):
+            tau[frame] = dynamics(model, data, q[frame], v[frame], a[frame])
+            place(model, data)
             if not views.live:
                 views.refresh()
             poses[frame] = views.poses
-        rotation = poses[:, :, :9].reshape(frames, len(self.rig.links), 3, 3).swapaxes(2, 3)  # Pinocchio stores columns
-        position = poses[:, :, 9:]
-        return State(
-            rotation, position, tau, jacobian, self._wrench(tau, rotation, position), self._com(rotation, position)
-        )
+        rotation, position, com = self._read(poses)
+        return State(rotation, position, tau, _wrench(tau, rotation, position), com)
+
+    def poses(self, q: np.ndarray) -> State:
+        """State of N frames q (N, nq) of which nothing else is known: forces and the wrench are no numbers."""
+        model, data, views = self.rig.model, self._data, self._views
+        poses = np.empty((len(q), len(self.rig.links), POSE))
+        for frame, row in enumerate(q):
+            pin.forwardKinematics(model, data, row)
+            if not views.live:
+                views.refresh()
+            poses[frame] = views.poses
+        rotation, position, com = self._read(poses)
+        return State(rotation, position, np.full((len(q), model.nv), np.nan), np.full((len(q), 6), np.nan), com)
+
+    def _read(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rotations, positions and the centre of mass, as in `State`, of poses (N, L, 12) as Pinocchio stores them."""
+        frames, links = poses.shape[:2]
+        columns = np.ascontiguousarray(poses.transpose(2, 1, 0))
+        rotation = columns[:9].reshape(3, 3, links, frames).transpose(3, 2, 1, 0)  # Pinocchio stores columns
+        com = poses.reshape(frames, links * POSE) @ self._centring
+        return rotation, columns[9:].transpose(2, 1, 0), com
 
     def with_rates(self, known: State, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> State:
         """The same of N frames that stand as known ones do, q (N, nq), and move otherwise; a third of the work."""
@@ -80,8 +95,8 @@ class Mechanics:
         tau = np.empty_like(known.tau)
         for frame in range(len(q)):
             tau[frame] = pin.rnea(model, data, q[frame], v[frame], a[frame])
-        wrench = self._wrench(tau, known.rotation, known.position)
-        return State(known.rotation, known.position, tau, known.jacobian, wrench, known.com)
+        wrench = _wrench(tau, known.rotation, known.position)
+        return State(known.rotation, known.position, tau, wrench, known.com)
 
     def wrenches(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         """External wrench (N, 6) that N frames need, as in `State`; quicker than the whole state."""
@@ -101,16 +116,18 @@ class Mechanics:
             result[frame] = pin.centerOfMass(model, data, q[frame])
         return result
 
-    def _wrench(self, tau: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
-        root = (rotation[:, 0] @ tau[:, :ROOT_NV].reshape(-1, 2, 3).swapaxes(1, 2)).swapaxes(1, 2)
-        root[:, 1] += np.cross(position[:, 0], root[:, 0])
-        return root.reshape(-1, 6)
 
-    def _com(self, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
-        values = self.rig.prior.values
-        # frames n, links l, axes i of the world, axes j of the link
-        first = np.einsum("nlij,lj->ni", rotation, values[:, FIRST_MOMENT])
-        return (first + np.einsum("l,nli->ni", self.rig.prior.masses, position)) / self._mass
+def _wrench(tau: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """(N, 6) what pushes the root, world axes about the world origin."""
+    root = product(rotation[:, 0].transpose(1, 2, 0), tau[:, :ROOT_NV].T.reshape(2, 3, -1).swapaxes(0, 1))
+    root[:, 1] += cross(position[:, 0].T, root[:, 0])
+    return root.swapaxes(0, 1).reshape(ROOT_NV, -1).T
+
+
+def _centring(prior: InertialParameters) -> np.ndarray:
+    """(12 L, 3) by which poses as Pinocchio stores them give the centre of mass."""
+    shares = np.concatenate([prior.values[:, FIRST_MOMENT], prior.masses[:, None]], axis=1) / prior.total_mass
+    return np.asarray((shares[:, :, None, None] * np.eye(3)).reshape(-1, 3))
 
 
 def centre_of_mass_slopes(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -121,6 +138,47 @@ def centre_of_mass_slopes(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarr
         slopes[frame] = pin.jacobianCenterOfMass(model, data, q[frame])
         places[frame] = data.com[0]
     return places, slopes
+
+
+def borne(rig: Rig, state: State, link: str, load: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What joints bear of a wrench on a link: which of the joint coordinates (K,), and the force along each (N, K).
+
+    That is J' w with the link's Jacobian J. Coordinates are counted from the first after the root's; forces are in
+    [N m] of turning and [N] of sliding ones.
+
+    Args:
+        rig: whose joints.
+        state: N frames.
+        link: that is pushed.
+        load: (N, 6) [N, N m] world axes, about the world origin.
+    """
+    starts = np.cumsum([0, *(joint.nv for joint in rig.joints)]) - ROOT_NV
+    force, moment = load.T[:3], load.T[3:]
+    columns: list[int] = []
+    forces: list[np.ndarray] = []
+    for own in rig.path(rig.index(link)):
+        joint, turn = rig.joints[own], state.rotation[:, own].transpose(1, 2, 0)
+        parent = state.rotation[:, max(joint.parent, 0)].transpose(1, 2, 0)
+        about = moment - cross(state.position[:, own].T, force)
+        slides, turns = _axes(joint, turn, parent)
+        columns += range(starts[own], starts[own] + joint.nv)
+        forces += [dot(axis, force) for axis in slides] + [dot(axis, about) for axis in turns]
+    return np.array(columns, int), np.array(forces).reshape(len(columns), len(load)).T
+
+
+def _axes(joint: Joint, turn: np.ndarray, parent: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Axes (3, N) of the world that a joint slides along and turns about, in the order of its coordinates."""
+    own = list(turn.swapaxes(0, 1))
+    if joint.kind == "planar":
+        return own[:2], own[2:]
+    if joint.kind == "free":
+        return own, own
+    if joint.kind == "spherical":
+        return [], own
+    axes = [product(turn, axis[:, None, None])[:, 0] for axis in joint.axes]
+    if joint.kind == "universal":
+        axes[0] = product(parent, (joint.rotation @ joint.axes[0])[:, None, None])[:, 0]
+    return (axes, []) if joint.kind == "prismatic" else ([], axes)
 
 
 def chain(rig: Rig, link: str) -> np.ndarray:

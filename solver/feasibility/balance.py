@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..dynamics.mechanics import State, chain
+from ..dynamics.mechanics import State, borne
 from ..rig import ROOT_NV, Rig
 
 LEAST_LOAD = 0.01
@@ -73,12 +73,11 @@ def foot_wrenches(wrench: np.ndarray, shares: np.ndarray, centres: np.ndarray) -
 
 def joint_torques(rig: Rig, state: State, links: Sequence[str], loads: np.ndarray) -> np.ndarray:
     """Joint torques (N, nv - 6) [N m] of the lower rows of (1), with wrenches (N, F, 6) acting on F links."""
-    torques = state.tau.copy()
+    torques = state.tau[:, ROOT_NV:].copy()
     for column, link in enumerate(links):
-        moved = chain(rig, link)
-        # frames n, components of the wrench i, freedoms j
-        torques[:, moved] -= np.einsum("ni,nij->nj", loads[:, column], state.jacobian[:, :, moved])
-    return torques[:, ROOT_NV:]
+        columns, borne_there = borne(rig, state, link, loads[:, column])
+        torques[:, columns] -= borne_there
+    return torques
 
 
 def surface_axes(corners: np.ndarray, rotation: np.ndarray) -> np.ndarray:

@@ -6,26 +6,34 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ..dynamics.kinematics import product
 from ..rig import Rig
+from ..so3 import dot
 from .pairs import LinkPair, collision_pairs
 from .shapes import Capsules, bounding_capsules, collision_shapes
 
 PARALLEL = 1e-12
 """Squared sine of the angle (times both squared lengths) below which two axes count as parallel."""
+BLOCK, SEEN = 32, 8
+"""Most frames that are looked at in one, and in how many it is looked how fast they move."""
 
 
 def segment_distance(first: np.ndarray, along: np.ndarray, second: np.ndarray, across: np.ndarray) -> np.ndarray:
-    """Distance (M,) [m] of segments first + s along and second + t across, s and t in [0, 1]; all (M, 3)."""
-    between = first - second
-    a, e = (along * along).sum(axis=1), (across * across).sum(axis=1)
-    b, c, f = (along * across).sum(axis=1), (along * between).sum(axis=1), (across * between).sum(axis=1)
+    """Distance (...) [m] of segments first + s along and second + t across, s and t in [0, 1]; all (..., 3).
+
+    Quickest on arrays whose components come first in memory.
+    """
+    own, along, other, across = (np.moveaxis(part, -1, 0) for part in (first, along, second, across))
+    between = own - other
+    a, e = dot(along, along), dot(across, across)
+    b, c, f = dot(along, across), dot(along, between), dot(across, between)
     determinant = a * e - b * b
     crossing = determinant > PARALLEL * a * e
     s = np.where(crossing, np.clip((b * f - c * e) / np.where(crossing, determinant, 1.0), 0.0, 1.0), 0.0)
     t = np.clip(_ratio(b * s + f, e), 0.0, 1.0)
     s = np.clip(_ratio(b * t - c, a), 0.0, 1.0)
-    gap = between + s[:, None] * along - t[:, None] * across
-    return np.sqrt((gap * gap).sum(axis=1))
+    gap = between + s * along - t * across
+    return np.asarray(np.sqrt(dot(gap, gap)))
 
 
 def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
@@ -33,41 +41,99 @@ def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
 
 
 class PlacedCapsules:
-    """The capsules of a rig in N frames, in the world."""
+    """The capsules of a rig in N frames, in the world.
+
+    Frames come last in memory, so that array arithmetic runs along contiguous rows.
+    """
 
     def __init__(self, capsules: Capsules, rotation: np.ndarray, position: np.ndarray) -> None:
-        turn, shift = rotation[:, capsules.link], position[:, capsules.link]
-        self.radius = capsules.radius
-        self.start = np.matmul(turn, capsules.start[:, :, None])[..., 0] + shift  # (N, S, 3)
-        self.along = np.matmul(turn, (capsules.end - capsules.start)[:, :, None])[..., 0]
-        self.centre = self.start + 0.5 * self.along
-        self.half = 0.5 * np.linalg.norm(capsules.end - capsules.start, axis=1)
+        turn = rotation.transpose(2, 3, 1, 0)[:, :, capsules.link]  # (3, 3, S, N)
+        self.radius, axes = capsules.radius, capsules.end - capsules.start
+        self.half = 0.5 * np.linalg.norm(axes, axis=1)
+        self._start = product(turn, capsules.start.T[:, None, :, None])[:, 0]  # (3, S, N)
+        self._start += position.transpose(2, 1, 0)[:, capsules.link]
+        self._along = product(turn, axes.T[:, None, :, None])[:, 0]
 
     def near(self, pairs: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
-        """Frames and pair numbers, (M,) each, whose bounding balls come within ``reach`` [m]."""
+        """Frames and pair numbers, (M,) each, by frames; none of which capsules come within ``reach`` [m] is left out.
+
+        Many frames are looked at in blocks: no point of a capsule moves farther from where it is in a block's middle
+        than one of its ends does, and what is farther apart there than both move, and the reach, stays out of it.
+        """
+        count, size = self._start.shape[2], self._block()
+        if not count:
+            return np.zeros(0, int), np.zeros(0, int)
+        starts = np.arange(0, count, size)
+        lengths = np.diff(starts, append=count)
+        middles = starts + lengths // 2
+        moves = np.concatenate([self._moves(starts[:-1], size), self._moves(starts[-1:], int(lengths[-1]))], axis=1)
         first, second = pairs.T
-        bound = (self.half + self.radius)[first] + (self.half + self.radius)[second] + reach
-        square = np.zeros((len(pairs), len(self.centre)))
-        for centre in np.ascontiguousarray(self.centre.transpose(2, 1, 0)):  # (S, N), whole rows of which are taken
+        bound = ((self.half + self.radius)[first] + (self.half + self.radius)[second] + reach)[:, None]
+        bound = bound + moves[first] + moves[second]
+        square = np.zeros(bound.shape)
+        for centre in self._start[:, :, middles] + 0.5 * self._along[:, :, middles]:  # (S, B), whole rows are taken
             difference = centre[first]
             difference -= centre[second]
             difference *= difference
             square += difference
-        frames, near = np.nonzero((square < (bound * bound)[:, None]).T)
-        return frames, near
+        blocks, near = np.nonzero((square < bound * bound).T)
+        if size == 1:
+            return blocks, near
+        own = pairs[near]
+        least = self.distances(middles[blocks], own) - moves[own[:, 0], blocks] - moves[own[:, 1], blocks]
+        blocks, near = blocks[least < reach], near[least < reach]
+        lengths = lengths[blocks]
+        frames = np.repeat(starts[blocks] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+        order = np.argsort(frames, kind="stable")
+        return frames[order], np.repeat(near, lengths)[order]
+
+    def _block(self) -> int:
+        """Frames in which the quickest capsule moves by about the usual radius."""
+        count = self._start.shape[2]
+        if count < 2:
+            return 1
+        seen = np.unique(np.linspace(0, count - 2, SEEN).astype(int))
+        step = self._start[:, :, seen + 1] - self._start[:, :, seen]
+        quickest = np.sqrt(dot(step, step)).max(axis=0).mean()
+        return int(np.clip(self.radius.mean() / max(quickest, 1e-12), 1, min(BLOCK, count)))
+
+    def _moves(self, starts: np.ndarray, size: int) -> np.ndarray:
+        """(S, B) [m] by which ends of capsules move at most from the middles of blocks of so many frames each."""
+        first, last = (int(starts[0]), int(starts[-1]) + size) if len(starts) else (0, 0)
+        blocks = (*self._start.shape[:2], len(starts), size)
+        most = np.zeros(blocks[1:])
+        start = self._start[:, :, first:last].reshape(blocks)
+        stop = start + self._along[:, :, first:last].reshape(blocks)
+        for ends in (start, stop):
+            moved = ends - ends[..., size // 2, None]
+            np.maximum(most, dot(moved, moved), out=most)
+        return np.asarray(np.sqrt(most.max(axis=2)))
 
     def between(self, frames: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         """(M, 3) [m] from the middle of the first to that of the second of M pairs (M, 2), each in its frame (M,)."""
         first, second = pairs.T
-        return np.asarray(self.centre[frames, second] - self.centre[frames, first])
+        start, along = self._start, self._along
+        return np.asarray(
+            start[:, second, frames] - start[:, first, frames]
+            + 0.5 * (along[:, second, frames] - along[:, first, frames])
+        ).T  # fmt: skip
 
     def distances(self, frames: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         """Signed distance (M,) [m] of M pairs (M, 2) of capsules, each in its frame (M,)."""
         first, second = pairs.T
+        start, along = self._start, self._along
         gap = segment_distance(
-            self.start[frames, first], self.along[frames, first], self.start[frames, second], self.along[frames, second]
+            start[:, first, frames].T, along[:, first, frames].T, start[:, second, frames].T, along[:, second, frames].T
         )
         return gap - self.radius[first] - self.radius[second]
+
+    def all_distances(self, pairs: np.ndarray) -> np.ndarray:
+        """The same of every pair in every frame (K, N)."""
+        first, second = pairs.T
+        start, along = self._start, self._along
+        gap = segment_distance(*(part.transpose(1, 2, 0) for part in (start[:, first], along[:, first],
+                                                                      start[:, second], along[:, second])))  # fmt: skip
+        return gap - (self.radius[first] + self.radius[second])[:, None]
 
 
 class CapsulePairs:
@@ -90,14 +156,11 @@ class CapsulePairs:
             rotation: (N, L, 3, 3) link axes to world axes.
             position: (N, L, 3) [m] link origins.
         """
-        placed = PlacedCapsules(self._capsules, rotation, position)
-        frames, count = len(rotation), len(self._shape_pairs)
-        rows = np.repeat(np.arange(frames), count)
-        values = placed.distances(rows, np.tile(self._shape_pairs, (frames, 1))).reshape(frames, count)
-        result = np.full((frames, len(self.pairs)), np.inf)
-        for column, owner in enumerate(self._owner):
-            np.minimum(result[:, owner], values[:, column], out=result[:, owner])
-        return result
+        values = PlacedCapsules(self._capsules, rotation, position).all_distances(self._shape_pairs)
+        result = np.full((len(self.pairs), len(rotation)), np.inf)
+        for own, owner in zip(values, self._owner):
+            np.minimum(result[owner], own, out=result[owner])
+        return result.T
 
 
 def shape_pairs(rig: Rig, links: np.ndarray, pairs: Iterable[LinkPair]) -> tuple[np.ndarray, np.ndarray]:

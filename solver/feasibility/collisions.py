@@ -187,6 +187,8 @@ class PairDistances:
         near = bounds < limits[columns]
         frames, columns, bounds = frames[near], columns[near], bounds[near]
         asked = np.flatnonzero(self._meshed[columns])
+        if not len(asked):
+            return frames, columns, bounds
         at, pairs = frames[asked], self._shape_pairs[columns[asked]]
         first, second = self._capsules.link[pairs].T
         between, inside = position[at, second] - position[at, first], placed.between(at, pairs)

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..contacts.schedule import Anchor
+from ..dynamics.kinematics import product
 from ..rig import Rig
+from ..so3 import dot
 
 POINTS = 3
 """Points of each foot that (17) ties to the other's."""
@@ -17,13 +19,16 @@ def patch_points(rig: Rig, rotation: np.ndarray, position: np.ndarray, patch: st
     """Corners (N, V, 3) [m] of a patch, world, from link rotations (N, L, 3, 3) and positions (N, L, 3)."""
     contact = rig.patch(patch)
     link = rig.index(contact.link)
-    return contact.vertices @ rotation[:, link].swapaxes(1, 2) + position[:, link, None]
+    turn = rotation[:, link].transpose(1, 2, 0)[:, :, None]  # (3, 3, 1, N)
+    corners = product(turn, contact.vertices.T[:, None, :, None])[:, 0]
+    corners += position[:, link].T[:, None]
+    return corners.T
 
 
 def slip(rig: Rig, rotation: np.ndarray, position: np.ndarray, anchors: Sequence[Anchor]) -> np.ndarray:
     """Largest distance (N, F) [m] of a corner of each planted patch from where it is anchored."""
     moved = [patch_points(rig, rotation, position, anchor.patch) - anchor.points(rig) for anchor in anchors]
-    return np.stack([np.linalg.norm(each, axis=2).max(axis=1) for each in moved], axis=1)
+    return np.stack([np.sqrt(dot(each.T, each.T).max(axis=0)) for each in moved], axis=1)
 
 
 def placement(rig: Rig, rotation: np.ndarray, position: np.ndarray, anchors: Sequence[Anchor]) -> np.ndarray:
@@ -37,7 +42,7 @@ def placement(rig: Rig, rotation: np.ndarray, position: np.ndarray, anchors: Seq
     first_error = _three(rig, rotation, position, anchors[0])
     for anchor in anchors[1:]:
         relative = _three(rig, rotation, position, anchor) - first_error
-        error = np.maximum(error, np.linalg.norm(relative, axis=2).max(axis=1))
+        error = np.maximum(error, np.hypot(relative[..., 0], relative[..., 1]).max(axis=1))
     return error
 
 

@@ -150,15 +150,16 @@ def _axis(shape: Shape) -> tuple[np.ndarray, np.ndarray, float]:
 
 def lowest_points(shape: Shape, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
     """Height (N,) [m] of a shape's lowest point, from the rotation (N, 3, 3) and position (N, 3) of its link."""
+    row, height = rotation[:, 2].T, position[:, 2]  # the vertical in link axes, (3, N)
     if shape.kind == "mesh":
-        return ((rotation[:, 2] @ shape.vertices.T) + position[:, 2:]).min(axis=1)
-    down = rotation[:, 2] @ shape.rotation  # (N, 3) vertical in shape axes
-    centre = rotation[:, 2] @ shape.centre + position[:, 2]
+        return np.asarray((shape.vertices @ row).min(axis=0) + height)
+    centre = shape.centre @ row + height
     size = np.array(shape.size)
     if shape.kind == "sphere":
-        return centre - size[0]
+        return np.asarray(centre - size[0])
     if shape.kind == "capsule":
-        return centre - size[0] - size[1] * np.abs(down[:, 2])
+        return np.asarray(centre - size[0] - size[1] * np.abs(shape.rotation[:, 2] @ row))
+    down = shape.rotation.T @ row  # in shape axes
     if shape.kind == "box":
-        return centre - np.abs(down) @ size
-    return centre - np.linalg.norm(down * size, axis=1)
+        return np.asarray(centre - size @ np.abs(down))
+    return np.asarray(centre - np.linalg.norm(down * size[:, None], axis=0))

@@ -11,7 +11,7 @@ from ..contacts.schedule import Phase
 from ..contacts.support import SupportPolygon, support_polygon
 from ..coordinates import Curves
 from ..dynamics.mechanics import Mechanics, State
-from ..rig import Rig
+from ..rig import ROOT_NV, Rig
 from .balance import foot_wrenches, joint_torques, shares, surface_axes, zero_moment_point
 from .collisions import CollisionDetector
 from .twist import half_lengths
@@ -130,8 +130,15 @@ class Situation:
         return Situation.of_state(body, planted, ground, curves, state)
 
     @staticmethod
-    def of_state(body: Body, planted: PlantedPhase, ground: float, curves: Curves, state: State) -> Situation:
-        """The same where the state of the curves is known."""
+    def of_state(
+        body: Body, planted: PlantedPhase, ground: float, curves: Curves, state: State, *, forces: bool = True
+    ) -> Situation:
+        """The same where the state of the curves is known; without forces for checks of postures alone."""
+        if not forces:
+            count = len(planted.columns)
+            unknown = [np.full((len(state), n), np.nan) for n in (2, 6 * count, body.rig.nv - ROOT_NV)]
+            loads = unknown[1].reshape(-1, count, 6)
+            return Situation(body, planted, ground, curves, state, unknown[0], loads, unknown[2])
         if planted.polygon is None:
             zmp, loads = np.full((len(state), 2), np.nan), np.zeros((len(state), 0, 6))
         else:

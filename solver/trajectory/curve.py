@@ -64,11 +64,29 @@ class FlatCurve:
     def at(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coordinates (N, nv) and their first and second derivatives."""
         inside = np.clip(times, self.start, self.stop)
+        if isinstance(self.spline, PPoly):
+            return _by_piece(self.spline, inside)
         return self.spline(inside), self.spline(inside, 1), self.spline(inside, 2)
 
     def motion(self, rig: Rig, times: np.ndarray) -> Motion:
         """The motion at times (N,) [s]."""
         return to_manifold(rig, *self.at(times)).motion(times)
+
+
+def _by_piece(spline: PPoly, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values (N, n) of piecewise polynomials and of their first and second derivatives, a product a piece."""
+    degree = len(spline.c) - 1
+    pieces = np.clip(np.searchsorted(spline.x, times, side="right") - 1, 0, len(spline.x) - 2)
+    falling = np.arange(degree, -1, -1)
+    powers = (times - spline.x[pieces])[:, None] ** falling
+    factors = (np.ones(degree + 1), falling, falling * (falling - 1))
+    results = np.empty((3, len(times), spline.c.shape[2]))
+    starts = np.flatnonzero(np.diff(pieces, prepend=-1))
+    for first, last in zip(starts, [*starts[1:], len(times)]):
+        for order, factor in enumerate(factors):
+            own = (factor[:, None] * spline.c[:, pieces[first]])[: degree + 1 - order]
+            np.matmul(powers[first:last, order:], own, out=results[order, first:last])
+    return results[0], results[1], results[2]
 
 
 def through_states(times: Sequence[float] | np.ndarray, states: Sequence[Sequence[np.ndarray]]) -> PPoly:

@@ -85,6 +85,7 @@ class TrajectoryLimits:
         both = zip(trajectory.schedule.phases, trajectory.schedule.phases[1:])
         self._flights = np.array([one.stop for one, other in both if one.airborne != other.airborne])
         self._widths = {check.name: self._width(check) for check in self._checks}
+        self._depths = {check.name: DERIVATIVES[check.depends] for check in self._checks}
 
     def samples(self, start: float, stop: float, rate: float, also: np.ndarray) -> np.ndarray:
         """Times (N,) from start to stop, others also given and those just before the borders of phases among them."""
@@ -118,17 +119,27 @@ class TrajectoryLimits:
         at, part = times[frames], tuple(r[frames] for r in rates)
         evaluation = _Evaluation(self, at, near, frames)
         start = evaluation.values((part[0], part[1], part[2]))
-        per_batch = max(1, BATCH // max(len(frames), 1))
-        for order, steering in product(range(3), (True, False)):
+        depth = np.array([self._depths.get(name, 0) for name in start.names])[limits]
+        deepest = np.zeros(len(frames), int)
+        np.maximum.at(deepest, place[rows], depth)
+        # where postures alone matter, neither forces are computed nor rates shifted
+        parts = [(0, 0, deepest == 0), (0, 2, deepest > 0), (1, 2, deepest > 0), (2, 2, deepest > 1)]
+        for (order, highest, mask), steering in product(parts, (True, False)):
+            chosen, own = np.flatnonzero(mask), mask[place[rows]]
+            if not own.any():
+                continue
+            into = (np.cumsum(mask) - 1)[place[rows[own]]]
             moved = np.flatnonzero(self.trajectory.steering == steering)
+            per_batch = max(1, BATCH // len(chosen))
             for first in range(0, len(moved), per_batch):
                 some = moved[first : first + per_batch]
                 places = [(order, int(self.trajectory.moved[k])) for k in some]
-                y, dy, ddy = shifted(np.stack(start.solved), places).reshape(3, -1, start.solved[0].shape[1])
-                found = evaluation.repeated(len(some), (y, dy, ddy), start, order, steering=bool(steering))
+                y, dy, ddy = shifted(np.stack(start.solved)[:, chosen], places).reshape(3, -1, start.solved[0].shape[1])
+                known = (chosen, order, highest)
+                found = evaluation.repeated(len(some), (y, dy, ddy), start, known, steering=bool(steering))
                 with np.errstate(invalid="ignore"):
-                    changes = found[:, place[rows], limits] - start.values[place[rows], limits]
-                slopes[:, order, some] = changes.T / STEPS[order]
+                    changes = found[:, into, limits[own]] - start.values[place[rows[own]], limits[own]]
+                slopes[np.flatnonzero(own)[:, None], order, some] = changes.T / STEPS[order]
         return rows, limits, np.where(np.isfinite(slopes), slopes, 0.0)
 
     def parts(
@@ -146,12 +157,14 @@ class TrajectoryLimits:
             cut = np.flatnonzero(phases == number)
             own = Curves(curves.q[cut], curves.v[cut], curves.a[cut])
             mechanics = self._checker.body.mechanics
-            if known.state is None:
+            if known.state is not None:
+                state = mechanics.with_rates(known.state.chosen(known.frames[cut]), own.q, own.v, own.a)
+            elif known.highest:
                 state = mechanics.state(own.q, own.v, own.a)
             else:
-                state = mechanics.with_rates(known.state.chosen(known.frames[cut]), own.q, own.v, own.a)
-            ground = self.trajectory.schedule.ground
-            now = Situation.of_state(self._checker.body, self._phases[number], ground, own, state)
+                state = mechanics.poses(own.q)
+            planted, ground = self._phases[number], self.trajectory.schedule.ground
+            now = Situation.of_state(self._checker.body, planted, ground, own, state, forces=known.highest > 0)
             none = np.zeros((len(cut), 0))
             pieces.append((cut, [near.margins(c, now) if known.changes(c) else none for c in self._checks]))
             states.append(state)
@@ -191,23 +204,29 @@ class _Known:
         state: of frames that stand alike; None: nothing is known.
         frames: (N,) which of the state's each is.
         order: derivative of the coordinates from which on they differ: from one on the configurations are the same.
+        highest: derivative beyond which nothing is asked.
     """
 
     state: State | None = None
     frames: np.ndarray = field(default_factory=lambda: np.zeros(0, int))
     order: int = 0
+    highest: int = 2
 
     def changes(self, check: Check) -> bool:
-        """Whether what the check looks at may have changed."""
-        return self.order <= DERIVATIVES[check.depends]
+        """Whether what the check looks at may have changed, and is asked."""
+        return self.order <= DERIVATIVES[check.depends] <= self.highest
 
-    def repeated(self, count: int, order: int) -> _Known:
-        """The same frames count times, of which only derivatives from an order on differ."""
-        return _Known(self.state, np.tile(self.frames, count), order) if order else _Known()
+    def repeated(self, count: int, frames: np.ndarray, order: int, highest: int) -> _Known:
+        """Some of the frames count times, of which only derivatives from an order on differ."""
+        if order:
+            return _Known(self.state, np.tile(self.frames[frames], count), order, highest)
+        return _Known(highest=highest)
 
 
 def _joined(states: Sequence[State]) -> State:
-    names = ("rotation", "position", "tau", "jacobian", "wrench", "com")
+    if len(states) == 1:
+        return states[0]
+    names = ("rotation", "position", "tau", "wrench", "com")
     return State(*(np.concatenate([getattr(state, name) for state in states]) for name in names))
 
 
@@ -274,37 +293,40 @@ class _Evaluation:
         """At the samples."""
         solved, regular = self._limits.trajectory.with_legs(rates, self._feet)
         parts, self._known = self._parts(self._times, solved, _Known())
-        names, values = self._scaled(parts, self._times, regular, 1)
+        names, values = self._scaled(parts, self._times, regular, np.arange(len(self._times)))
         self._widths = [values.shape[1] for _, values in parts]
         return Values(names, values, solved, regular)
 
-    def repeated(self, count: int, rates: Rates, start: Values, order: int, *, steering: bool) -> np.ndarray:
-        """(count, N, G) of coordinates stacked count times; ``steering``: the legs follow them.
+    def repeated(
+        self, count: int, rates: Rates, start: Values, known: tuple[np.ndarray, int, int], *, steering: bool
+    ) -> np.ndarray:
+        """(count, n, G) of coordinates of some frames, stacked count times; ``steering``: the legs follow them.
 
-        Of derivatives of the coordinates only those from an order on differ from the start's; what does not depend on
-        them is not a number.
+        ``known``: which frames (n,), from which derivative of the coordinates on they differ from the start's, and
+        beyond which none is asked: what does not depend on those is not a number.
         """
-        regular = np.tile(start.regular, (count, 1))
+        frames, order, highest = known
+        regular, times = np.tile(start.regular[frames], (count, 1)), np.tile(self._times[frames], count)
         if steering:
-            stacked = [[np.tile(part, (count, 1)) for part in foot] for foot in self._feet]
+            stacked = [[np.tile(part[frames], (count, 1)) for part in foot] for foot in self._feet]
             feet = [(place, rate, bend) for place, rate, bend in stacked]
             if order:
                 rates = self._limits.trajectory.with_leg_rates(rates, feet)
             else:
-                rates, regular = self._limits.trajectory.with_legs(rates, feet)
-        times, known = np.tile(self._times, count), self._known.repeated(count, order)
-        parts, _ = self._parts(times, rates, known)
+                rates, regular = self._limits.trajectory.with_legs_after(rates, feet, still=not highest)
+        before = self._known.repeated(count, *known)
+        parts, _ = self._parts(times, rates, before)
         whole = [
-            (check, values if known.changes(check) else np.full((len(times), width), np.nan))
+            (check, values if before.changes(check) else np.full((len(times), width), np.nan))
             for (check, values), width in zip(parts, self._widths)
         ]
-        return self._scaled(whole, times, regular, count)[1].reshape(count, len(self._times), -1)
+        return self._scaled(whole, times, regular, frames)[1].reshape(count, len(frames), -1)
 
     def _parts(self, times: np.ndarray, solved: Rates, known: _Known) -> tuple[list[tuple[Check, np.ndarray]], _Known]:
         return self._limits.parts(times, to_manifold(self._limits.trajectory.rig, *solved), self._near, known)
 
     def _scaled(
-        self, parts: Sequence[tuple[Check, np.ndarray]], times: np.ndarray, regular: np.ndarray, count: int
+        self, parts: Sequence[tuple[Check, np.ndarray]], times: np.ndarray, regular: np.ndarray, frames: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         names: list[str] = []
         columns = []
@@ -315,7 +337,7 @@ class _Evaluation:
                 if check.name not in self._offset:  # the exact distance, with the capsules' derivative
                     true = self._true[check.name]
                     self._offset[check.name] = np.where(true < self._limits.options.reach, true - values, np.inf)
-                values = values + np.tile(self._offset[check.name], (count, 1))
+                values = values + np.tile(self._offset[check.name][frames], (len(times) // len(frames), 1))
             slack = self._limits.slack * check.slack * self._limits.eased(check, times)[:, None]
             columns.append((values - (slack - programme.give)) / programme.scale)
             names += [check.name] * values.shape[1]

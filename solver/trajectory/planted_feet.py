@@ -183,6 +183,18 @@ class PlantedTrajectory:
             regular[:, number] = leg.regularity(y[:, ROOT_NV + leg.columns])
         return (y, dy, ddy), regular
 
+    def with_legs_after(self, rates: Rates, feet: Sequence[Rates], *, still: bool = False) -> tuple[Rates, np.ndarray]:
+        """The same where the legs were solved for before the other coordinates moved by a hair.
+
+        ``still``: derivatives of the legs are left as they are.
+        """
+        y, dy, ddy = (np.array(part, float) for part in rates)
+        regular = np.ones((len(y), len(self.solved)))
+        for number, (leg, foot) in enumerate(zip(self.solved, feet)):
+            leg.follow((y, dy, ddy), foot, still=still)
+            regular[:, number] = leg.regularity(y[:, ROOT_NV + leg.columns])
+        return (y, dy, ddy), regular
+
     def with_leg_rates(self, rates: Rates, feet: Sequence[Rates]) -> Rates:
         """Coordinates (N, nv) whose legs are solved for already, with the derivatives of these."""
         y, dy, ddy = (np.array(part, float) for part in rates)

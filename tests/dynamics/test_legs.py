@@ -87,6 +87,34 @@ def test_planted_feet_do_not_move(rig: Rig) -> None:
 
 
 @pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)
+def test_one_step_follows_a_hair(rig: Rig) -> None:
+    """After the root moved by a micrometre the legs that follow are those that are led anew, to its square; a stretched
+    leg too, and without rates where none are asked.
+    """
+    legged, generator = LeggedRig(rig, shrink=0.4), np.random.default_rng(3)
+    footing = legged.footing("both")
+    home = np.tile(legged.home(footing), (8, 1))
+    home[:, :6] += 0.02 * legged.straight_height * generator.standard_normal(home[:, :6].shape)
+    home[-1, 2] += 0.5 * legged.straight_height  # out of reach
+    dy, ddy = generator.standard_normal((2, *home.shape))
+    for leg, anchor in zip(legged.legs, footing.anchors):
+        place = np.tile(np.concatenate([anchor.position, log(anchor.rotation)]), (8, 1))
+        foot = (place, 0.0 * place, 0.0 * place)
+        y = home.copy()
+        leg.lead((y, dy.copy(), ddy.copy()), foot, reach=True)
+        y[:, :6] += 1e-6 * generator.standard_normal((8, 6))
+        led, followed, still = ((y.copy(), dy.copy(), ddy.copy()) for _ in range(3))
+        leg.lead(led, foot, reach=True)
+        leg.follow(followed, foot)
+        leg.follow(still, foot, still=True)
+        for one, other in zip(led, followed):
+            np.testing.assert_allclose(other[:-1], one[:-1], rtol=1e-6, atol=1e-10)
+        np.testing.assert_allclose(followed[0][-1], led[0][-1], atol=1e-5)
+        np.testing.assert_array_equal(still[0], followed[0])
+        np.testing.assert_array_equal(still[1], dy)
+
+
+@pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)
 def test_legs_find_the_pose_they_were_in(rig: Rig) -> None:
     """Solving for a foot pose that bent coordinates produce leads back to that pose."""
     for leg in legs(rig):

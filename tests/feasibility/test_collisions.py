@@ -9,7 +9,7 @@ import pytest
 
 from solver.errors import InvalidValue, UnknownLink
 from solver.feasibility import CapsulePairs, CheckOptions, CollisionDetector, Mechanics, check_motion, collision_pairs
-from solver.feasibility.capsules import segment_distance
+from solver.feasibility.capsules import PlacedCapsules, segment_distance
 from solver.feasibility.construction import by_construction
 from solver.feasibility.shapes import bounding_capsules, fitted_shape
 from solver.pinocchio_loader import pin
@@ -102,6 +102,24 @@ def test_prefilter_hides_no_near_pair(rig: Rig) -> None:
                 own = near.distances[(near.frames == frame) & (near.pairs == owner)].min()
                 assert own == pytest.approx(distance, abs=1e-5)
     assert found > 5
+
+
+@pytest.mark.parametrize("frames", [0, 1, 40, 1003])
+@EVERY_RIG
+def test_blocks_of_frames_hide_no_near_pair(rig: Rig, frames: int) -> None:
+    """Whatever the sampling, pairs of capsules that come near in a frame are listed there once, in order."""
+    detector = CollisionDetector(rig, CheckOptions())
+    q = swinging(rig, np.linspace(0.0, 2.0, 1003)[:frames], size=0.8).q if frames else rig.neutral[None][:0]
+    placed = PlacedCapsules(detector._capsules, *_poses(rig, q))
+    pairs = detector._shape_pairs
+    found = placed.near(pairs, 0.03)
+    at, near = np.nonzero((placed.all_distances(pairs) < 0.03).T)
+    listed = found[0] * len(pairs) + found[1]
+    assert np.isin(at * len(pairs) + near, listed).all()
+    assert (np.diff(listed) > 0).all()
+    if frames > 1000:
+        assert len(at) > 100
+        assert len(listed) < 4 * len(at)
 
 
 @EVERY_RIG

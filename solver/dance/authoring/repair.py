@@ -212,7 +212,7 @@ def repair(
     course = Course(trajectory, as_given)
     begun, iterations = course.with_(done), 0
     after = before if begun is as_given else checker.check_frames(begun, memory)
-    best, best_after = done, after
+    best, best_after, best_motion = done, after, begun
 
     def spent(programmes: int) -> bool:
         return programmes >= options.programmes or time.monotonic() >= until
@@ -237,9 +237,10 @@ def repair(
             iterations += found.iterations
             flaws += [f"{window.start:.1f} to {window.stop:.1f} s, {flaw}" for flaw in found.flaws]
             done.append(found)
-        after = checker.check_frames(course.with_(done), memory)
+        found_motion = course.with_(done)
+        after = checker.check_frames(found_motion, memory)
         if _rank(after) <= _rank(best_after) and _overlap(after) <= max(_overlap(before), NO_DEEPER):
-            best, best_after = done, after
+            best, best_after, best_motion = done, after, found_motion
     done, after = best, best_after
     progress(1.0, "repaired" if after.feasible else "not every failure could be repaired")
     status = REPAIRED if after.feasible else IMPROVED if _rank(after) < _rank(before) else FAILED
@@ -247,7 +248,7 @@ def repair(
     if status == FAILED:  # it stays as given: nothing that was found is better
         motion, moved, after = unmoved.motion(rig, shown), _moved(rig, as_given, as_given), before
     else:
-        motion, moved = displaced(trajectory, done, shown), _moved(rig, as_given, course.with_(done))
+        motion, moved = Course(trajectory, as_shown).with_(done), _moved(rig, as_given, best_motion)
         keyed = _rekeyed(keyed, trajectory, done, motion)
     troubles = [*troubles, *_at_keys(fixed, after, troubles)]
     return Repair(motion, keyed, moved, iterations, before, after, status, tuple(troubles), hurried, tuple(flaws))
@@ -361,10 +362,11 @@ def _rekeyed(keyed: Keyed, trajectory: PlantedTrajectory, done: Sequence[Displac
 
 
 def _moved(rig: Rig, given: Motion, repaired: Motion) -> Moved:
-    shift = np.linalg.norm(repaired.q[:, :3] - given.q[:, :3], axis=1)
-    turns = product(conjugate(given.q[:, 3:7]), repaired.q[:, 3:7])
-    turn = np.linalg.norm(quaternion_log(turns), axis=1)
-    joints = joint_coordinates(rig, repaired.q) - joint_coordinates(rig, given.q)
+    differ = (given.q != repaired.q).any(axis=1)
+    before, after = given.q[differ], repaired.q[differ]
+    shift = np.linalg.norm(after[:, :3] - before[:, :3], axis=1)
+    turn = np.linalg.norm(quaternion_log(product(conjugate(before[:, 3:7]), after[:, 3:7])), axis=1)
+    joints = joint_coordinates(rig, after) - joint_coordinates(rig, before)
     all_moves = np.abs(np.column_stack([shift, turn, joints]))
     names = ("root position", "root rotation", *coordinate_names(rig))
-    return Moved(names, all_moves.max(axis=0), np.sqrt((all_moves**2).mean(axis=0)))
+    return Moved(names, all_moves.max(axis=0, initial=0.0), np.sqrt((all_moves**2).sum(axis=0) / len(given)))
