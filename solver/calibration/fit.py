@@ -9,7 +9,7 @@ from scipy.linalg.lapack import dposv, dpotrf, dtrtrs
 
 from ..dynamics import integrate
 from ..rig import ROOT_NV, Rig
-from ..tracking.kinematics import Kinematics, bends
+from ..tracking.kinematics import Kinematics
 from ..tracking.options import TrackingOptions
 from ..tracking.posture import Posture
 from .frames import Frames, Unknowns
@@ -218,7 +218,7 @@ class SubjectFit:
                 pulls = weights[k][:, None] * residuals[k]
                 outer = points[k][:, :, None] * pulls[:, None, :]
                 moments = (self._selector @ outer.reshape(len(links), 9)).reshape(-1, 3, 3)
-                hessian[k] = kinematics.curvature(bends(moments, self._selector @ pulls))
+                hessian[k] = kinematics.curvature(moments, self._selector @ pulls)
             self.posture.add(sample.q, POSTURE, hessian[k], gradient[k])
             self.hinges.add(sample.q, RANGE, hessian[k], gradient[k])
         return Frames(rotations, jacobian, points, residuals, weights, hessian, gradient)

@@ -87,12 +87,8 @@ class WeightedTree(Workspace):
 
     def hessian(self, q: np.ndarray) -> np.ndarray:
         """J'WJ + D (nv, nv)."""
-        half = self.upper_hessian(q) * self._half
+        half = pin.crba(self._model, self._data, q) * self._half  # only what lies above the diagonal is written
         return half + half.T
-
-    def upper_hessian(self, q: np.ndarray) -> np.ndarray:
-        """The same, of which only what stands on the diagonal and above it counts."""
-        return pin.crba(self._model, self._data, q)
 
     def gradient(self, q: np.ndarray, torques: np.ndarray) -> np.ndarray:
         """J'f + t (nv,)."""

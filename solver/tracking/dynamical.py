@@ -167,6 +167,7 @@ class InverseKinematics:
         """J'WJ (nv, nv) with posture and damping, and J'W r (nv,) with the pull towards neutral."""
         self.kinematics.locate(q)
         self.rows.take(sample)
+        self.rows.load()
         torques = self.options.posture * self.posture.pull(q)
         return self.kinematics.hessian(q), self.kinematics.gradient(q, torques)
 
@@ -206,7 +207,14 @@ class InverseKinematics:
     def _within(self, stride: Stride, torques: np.ndarray) -> np.ndarray:
         there, limited, memory = stride.there, self.options.limits and self.limits.any, self._memory
         newton = memory.newton
-        slope = np.zeros(0) if newton is None else self.kinematics.gradient(there, torques)
+        if newton is None or newton.slope is None:
+            self.rows.load()
+        if newton is None:
+            slope = np.zeros(0)
+        elif newton.slope is None:
+            slope = self.kinematics.gradient(there, torques)
+        else:
+            slope, newton.slope = newton.slope + torques, None
         memory.slack = 0.0
         free: np.ndarray | None = None
         if not limited or memory.held is None:
@@ -220,7 +228,7 @@ class InverseKinematics:
             held = self._locked(there, torques, box) if newton is None else newton.within(slope, box)
             found = pivoted(held, box, memory.held)
         else:
-            matrix = self.kinematics.hessian(there) if newton is None else newton.whole
+            matrix = self.kinematics.hessian(there) if newton is None else newton.matrix
             gradient = self.kinematics.gradient(there, torques) if newton is None else slope
             if turning is not None:
                 gradient = self.limits.unturned(turning, gradient)
@@ -277,10 +285,13 @@ class InverseKinematics:
             return None
         tree = self.kinematics
         tree.derive(q)
-        matrix = tree.upper_hessian(q)
-        matrix += tree.curvature(*self.rows.second_order())
+        matrix, slope = self.rows.equations()
+        matrix.flat[:: len(slope) + 1] += self._prices
         attempts = STIFFENED if self._memory.last <= NEAR else 0
-        return Newton.of(matrix, attempts, self.rows.heaviest, self._memory.held if self._plain else None)
+        newton = Newton.of(matrix, attempts, self.rows.heaviest, self._memory.held if self._plain else None)
+        if newton is not None:
+            newton.slope = slope
+        return newton
 
     def _left(self, size: float, before: float) -> float:
         """[rad] What is left to go after a step of this size; of a Hessian that served ``before``, after a longer one.

@@ -13,8 +13,8 @@ from ..rig import Rig
 from ..so3 import skew
 
 UNIT = np.eye(3)
-BLOCK = 18
-"""Numbers of a (3, 6) block."""
+BLOCK = 36
+"""Numbers of a matrix between two twists."""
 CROSSED = -skew(np.eye(3)).reshape(3, 9)
 """Takes -sk(f), flat, from f."""
 
@@ -35,7 +35,6 @@ class Kinematics(WeightedTree):
         upper = self.below[np.ix_(self.column_link, self.column_link)] & ~same
         self.shares = upper + 0.5 * same
         """(nv, nv): what counts of a product that is valid where the row's joint is above the column's."""
-        self._less = -self.shares
         self.subtrees = self.below.astype(float)
         self.carried = self.subtrees[self.column_link]
         """(nv, L): 1 where a tangent coordinate moves a link."""
@@ -50,35 +49,38 @@ class Kinematics(WeightedTree):
         result = (linear + np.cross(angular, points[:, None, :])) * self.moved_by[links][:, :, None]
         return result.transpose(0, 2, 1)
 
-    def curvature(self, blocks: np.ndarray, carried: np.ndarray | None = None) -> np.ndarray:
-        """Second-order term (nv, nv) that turns J'WJ into the exact Hessian of half the weighted squared residuals.
+    def equations(self, felt: np.ndarray, carried: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The exact Hessian (nv, nv) of half the weighted squared residuals, and minus its slope (nv,).
 
-        For coordinates i above j, d2p / di dj = w_i x dp/dj, so the term of points is -w_i . sum_p (dp/dj x w r), again
-        summed over subtrees. Two turns made one after the other are half their cross product more than their sum, so
-        the term of a moment m is -w_i . (w_j x m) / 2, which is taken off what two turns are priced at together. Within
+        For coordinates i above j, d2p / di dj = w_i x dp/dj, so what a point adds beyond Gauss and Newton's matrix is
+        -w_i . (dp/dj x w r). Two turns made one after the other are half their cross product more than their sum. Both
+        terms are those of a matrix per row between the twists of the two coordinates, summed over what j moves; within
         a joint all is symmetrised.
 
         Args:
-            blocks: (K, 3, 6) of rows, which may be summed by link: what takes -sum_p (dp/dj x w r) from a twist, its
-                linear part first, world. Of points by `bends`; of orientations what they take off two turns.
-            carried: (nv, K) 1 where a coordinate moves what a row belongs to; None where rows are links.
+            felt: (K, 42) of each row: its force and moment about the world's origin, world axes, and that matrix
+                (6, 6), linear parts first.
+            carried: (nv, K) 1 where a coordinate moves what a row belongs to.
         """
-        below = ((self.carried if carried is None else carried) @ blocks.reshape(-1, BLOCK)).reshape(-1, 3, 6)
+        twists = self.jacobian.T
+        below = carried @ felt
+        slope = (below[:, :6] * twists).sum(axis=1)
+        product = twists @ (below[:, 6:].reshape(-1, 6, 6) @ twists[:, :, None])[:, :, 0].T
+        product *= self.shares
+        return product + product.T, slope
+
+    def curvature(self, moments: np.ndarray, forces: np.ndarray) -> np.ndarray:
+        """Second-order term (nv, nv) of points that turns J'WJ into the exact Hessian, see `equations`.
+
+        Args:
+            moments: (L, 3, 3) sum of w p r' per link, r the residuals of points p, world.
+            forces: (L, 3) sum of w r per link.
+        """
+        trace = moments[:, 0, 0] + moments[:, 1, 1] + moments[:, 2, 2]
+        blocks = np.empty((len(moments), 3, 6))
+        blocks[:, :, :3] = (forces @ CROSSED).reshape(-1, 3, 3)
+        blocks[:, :, 3:] = moments - trace[:, None, None] * UNIT
+        below = (self.subtrees @ blocks.reshape(-1, 18)).reshape(-1, 3, 6)[self.column_link]
         turned = (below @ self.jacobian.T[:, :, None])[:, :, 0]
-        product = self.jacobian[3:].T @ turned.T
-        product *= self._less
-        return np.asarray(product + product.T)
-
-
-def bends(moments: np.ndarray, forces: np.ndarray) -> np.ndarray:
-    """Blocks (K, 3, 6) of points for `Kinematics.curvature`.
-
-    Args:
-        moments: (K, 3, 3) sum of w p r', r the residuals of points p, world.
-        forces: (K, 3) sum of w r.
-    """
-    blocks = np.empty((len(moments), 3, 6))
-    blocks[:, :, :3] = (forces @ CROSSED).reshape(-1, 3, 3)
-    trace = moments[:, 0, 0] + moments[:, 1, 1] + moments[:, 2, 2]
-    np.subtract(moments, trace[:, None, None] * UNIT, out=blocks[:, :, 3:])
-    return blocks
+        product = (self.jacobian[3:].T @ turned.T) * self.shares
+        return -(product + product.T)

@@ -20,13 +20,14 @@ class Indefinite(BackendError):
 
 @dataclass(slots=True)
 class Newton:
-    """A Hessian (nv, nv), of which only what stands above the diagonal counts, and its Cholesky factor.
+    """A Hessian (nv, nv) and its Cholesky factor.
 
     Attributes:
         matrix: the Hessian, positive definite where what is held cannot move.
         attempts: how many times a coordinate may be stiffened until it is, whenever what is held changes.
         stiffness: what coordinates along which it bends down are stiffened by.
         stiff: which those are.
+        slope: (nv,) minus the cost's, the posture's left out, where the Hessian was made; None once it was used.
     """
 
     matrix: np.ndarray
@@ -35,6 +36,7 @@ class Newton:
     stiff: list[int]
     _held: bytes
     _factor: np.ndarray
+    slope: np.ndarray | None = None
 
     @staticmethod
     def of(matrix: np.ndarray, attempts: int, stiffness: float, held: np.ndarray | None = None) -> Newton | None:
@@ -45,12 +47,6 @@ class Newton:
         """
         newton = Newton(matrix, attempts, stiffness, [], b"", matrix)
         return newton if newton._factorised(np.zeros(0, int) if held is None else held.nonzero()[0]) else None
-
-    @property
-    def whole(self) -> np.ndarray:
-        """The Hessian (nv, nv) above and below the diagonal."""
-        above = np.triu(self.matrix, 1)
-        return np.asarray(above + above.T + np.diag(np.diag(self.matrix)))
 
     def exact(self, held: np.ndarray | None) -> bool:
         """Whether a step is Newton's own: what was stiffened was held at its bound anyway, where ``held`` is not 0."""

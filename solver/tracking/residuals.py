@@ -1,4 +1,8 @@
-"""What the targets ask of the links: residuals, weights and gains of all tasks as rows, summed link by link."""
+"""What the targets ask of the links: residuals, weights and gains of all tasks as rows, summed link by link.
+
+Gauss and Newton's step takes them as weights and forces on the links of a tree (`load`); Newton's as the exact Hessian
+and slope of their cost (`equations`).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ import numpy as np
 
 from ..dynamics.weighted import DIAGONAL, FORCE, SUMS
 from ..so3 import skew
-from .kinematics import UNIT, Kinematics, bends
+from .kinematics import BLOCK, CROSSED, UNIT, Kinematics
 from .tasks import TargetSample, Tasks
 
 VEE = np.zeros((9, 3))
@@ -16,15 +20,35 @@ VEE = np.zeros((9, 3))
 VEE[[7, 2, 3], [0, 1, 2]], VEE[[5, 6, 1], [0, 1, 2]] = 0.5, -0.5
 TRACE = UNIT.ravel()
 TINY = 1e-12
+CHORD = 0.5 * (np.outer(TRACE, TRACE) - np.eye(9)[np.arange(9).reshape(3, 3).T.ravel()])
+"""Takes (tr(E) 1 - E') / 2 from E, both flat."""
 ALIKE = 3.0 - 1e-3
 """Trace of a rotation by so little (0.03 rad) that its angle and sine count as one."""
+FEATURES = 16
+"""Of a point at p of weight w that is pulled by f: w, w p, f, and p (w p + f)'."""
+
+
+def _of_points() -> np.ndarray:
+    """(FEATURES, 42): force and moment f, p x f, and the block that takes those of -J from a twist, of features."""
+    result = np.zeros((FEATURES, FORCE + BLOCK))
+    result[4:7, :3] = UNIT
+    result[7:, 3:FORCE] = -2.0 * VEE.T.reshape(3, 9).T
+    block = result[:, FORCE:].reshape(FEATURES, FORCE, FORCE)
+    crossed = -CROSSED.reshape(3, 3, 3)
+    block[0, :3, :3] = UNIT
+    block[1:4, :3, 3:] = -crossed
+    block[1:4, 3:, :3] = block[4:7, 3:, :3] = crossed
+    block[7:, 3:, 3:] = (np.outer(TRACE, TRACE) - np.eye(9)).reshape(9, 3, 3)
+    return result
+
+
+POINT = _of_points()
 
 
 class LinkRows:
-    """The rows of all tasks at the pose where the tree stands, written into it as weights and forces.
+    """The rows of all tasks at the pose where the tree stands.
 
-    Points come first, then orientations: T rows of three numbers, in the axes of their links, where places on links
-    and weights never change.
+    Points come first, then orientations: T rows of three numbers, world axes.
     """
 
     def __init__(self, tree: Kinematics, tasks: Tasks, huber: float, *, angles: bool = False) -> None:
@@ -53,9 +77,10 @@ class LinkRows:
         self._forces = np.zeros((len(self._links), FORCE))
         self._relative = np.tile(TRACE, (self._turns, 1))
         self._traces = self._relative @ TRACE
-        self._measured = np.tile(UNIT, (self._turns, 1, 1))
-        self._blocks = np.zeros((len(self._links), 3, 6))
-        self._axes, self._origins = tree.local_poses(self._links)
+        self._felt = np.zeros((len(self._links), FORCE + BLOCK))
+        self._bends = self._felt[:, FORCE:].reshape(-1, FORCE, FORCE)
+        self._seen = np.zeros((self._points, FEATURES))
+        self._axes, self._places = tree.local_poses(self._links)
         self._pull = np.zeros((len(self._links), 3))
         self._weights = np.zeros(0)
         self._weigh(self._base)
@@ -67,62 +92,63 @@ class LinkRows:
 
     def take(self, sample: TargetSample, gain: float = 1.0, kept: np.ndarray | None = None) -> None:
         """Ask for the share ``gain`` of the residuals (5), less what is ``kept`` of them (T, 3), world axes."""
-        wanted, axes = self._residuals(sample)
+        wanted = self._residuals(sample)
         if kept is not None:
-            wanted -= (axes @ kept[:, :, None])[:, :, 0]
+            wanted -= kept
         if gain != 1.0 or (kept is None and not self.alike):
             wanted *= gain * self._gains[:, None]
         self._write(wanted, sample)
 
-    def second_order(self) -> tuple[np.ndarray, np.ndarray]:
-        """What turns J'WJ into the exact Hessian for the rows as last taken, at gain 1, by `Kinematics.curvature`.
+    def load(self) -> None:
+        """Write them into the tree as forces on its links, as last taken."""
+        count = self._points
+        pull = (self._axes @ self._pull[:, :, None])[:, :, 0]
+        self._forces[:count, :3] = pull[:count]
+        self._forces[count:, 3:] = pull[count:]
+        if self._arms is not None:
+            self._forces[:count, 3:] = (self._arms @ pull[:count, :, None])[:, :, 0]
+        np.matmul(self._selector, self._forces, out=self._tree.forces)
 
-        An orientation's cost 2 w (1 - cos angle), whose slope is (5), bends by w (tr(E) 1 - sym E) / 2, E = h'R, where
-        Gauss and Newton have w 1; with half the cross product of its moment, a turn's slope falls short by
-        w (1 - tr(E) / 2) 1 + w E' / 2, which in world axes has h R' for E'. Squared angles w t^2 with the slope w t n
-        bend by a (1 - n n') + n n', a = t / 2 / tan(t / 2).
+    def equations(self) -> tuple[np.ndarray, np.ndarray]:
+        """The exact Hessian (nv, nv) of half their cost, as last taken, at gain 1, and minus its slope (nv,).
 
-        Returns:
-            Blocks (T, 3, 6) of the rows, and which coordinates move them (nv, T).
+        For coordinates i above j both are sums over what j moves, see `Kinematics.equations`. A point p of weight w
+        and residual r bends by the second-order term of `Kinematics` besides w J'J. An orientation's cost
+        2 w (1 - cos angle), whose slope is (5), has w (tr(E) 1 - E') / 2 between two turns, E = R h', one made after
+        the other; squared angles w t^2 with the slope w t n have a (1 - n n') + n n', a = t / 2 / tan(t / 2), and half
+        the cross product of t n.
         """
-        count, axes, blocks = self._points, self._axes, self._blocks
-        if self._turns:
-            self._shortfalls(axes[count:], blocks[count:, :, 3:])
+        count = self._points
         if count:
-            turns = axes[:count].swapaxes(1, 2)
-            forces = (turns @ self._pull[:count, :, None])[:, :, 0]
-            places = self._origins[:count]
-            if self._arms is not None:
-                places = places + (turns @ self._offsets[:, :, None])[:, :, 0]
-            blocks[:count] = bends(places[:, :, None] * forces[:, None, :], forces)
-        return blocks, self._carried
+            weights, pull, places, seen = self._weights[:count, None], self._pull[:count], self._places, self._seen
+            heavy = weights * places
+            seen[:, :1], seen[:, 1:4], seen[:, 4:7] = weights, heavy, pull
+            seen[:, 7:] = (places[:, :, None] * (heavy + pull)[:, None, :]).reshape(-1, 9)
+            np.matmul(seen, POINT, out=self._felt[:count])
+        if self._turns:
+            self._felt[count:, 3:FORCE] = self._pull[count:]
+            self._bends[count:, 3:, 3:] = self._turned().reshape(-1, 3, 3)
+        return self._tree.equations(self._felt, self._carried)
 
-    def _shortfalls(self, axes: np.ndarray, result: np.ndarray) -> None:
-        """Write those (O, 3, 3) of `second_order`; axes (O, 3, 3) are transposed."""
-        weights, relative, measured, traces = (
-            self._weights[self._points :],
-            self._relative,
-            self._measured,
-            self._traces,
-        )
+    def _turned(self) -> np.ndarray:
+        """(O, 9) of orientations, see `equations`."""
+        weights, relative, traces = self._weights[self._points :, None], self._relative, self._traces
         if not math.isfinite(traces.sum()):
-            relative, measured = (np.where(np.isfinite(each), each, 0.0) for each in (relative, measured))
+            relative = np.where(np.isfinite(relative), relative, 0.0)
             traces = relative @ TRACE
         if not self._angles:
-            np.multiply((measured @ axes).swapaxes(1, 2), (0.5 * weights)[:, None, None], out=result)
-            result += (weights * (1.0 - 0.5 * traces))[:, None, None] * UNIT
-            return
+            return np.asarray((relative @ CHORD) * weights)
         way = _angle_over_sine(0.5 * (traces - 1.0))[:, None] * (relative @ VEE)
         angles = np.sqrt((way * way).sum(axis=1))
         ways = way / np.maximum(angles, TINY)[:, None]
-        across = 1.0 - 0.5 * angles / np.tan(np.maximum(0.5 * angles, TINY))
-        around = (UNIT - ways[:, :, None] * ways[:, None, :]) * across[:, None, None]
-        result[:] = axes.swapaxes(1, 2) @ ((around - 0.5 * skew(way)) * weights[:, None, None]) @ axes
+        less = 1.0 - 0.5 * angles / np.tan(np.maximum(0.5 * angles, TINY))
+        around = (TRACE - (ways[:, :, None] * ways[:, None, :]).reshape(-1, 9)) * less[:, None]
+        return np.asarray((TRACE - around + 0.5 * skew(way).reshape(-1, 9)) * weights)
 
     def take_velocities(self, sample: TargetSample, step: float) -> None:
         """Ask for the measured velocities over a step [s]; rows without any carry no weight."""
-        axes, _ = self._tree.local_poses(self._links)
-        self._write((axes @ (step * self._velocities(sample))[:, :, None])[:, :, 0], sample)
+        self._axes, _ = self._tree.local_poses(self._links)
+        self._write(step * self._velocities(sample), sample)
 
     def kept(
         self,
@@ -140,8 +166,7 @@ class LinkRows:
         if share == 1.0 and self.alike:
             return None
         self._tree.locate(q)
-        error, axes = self._residuals(previous)
-        result = (axes.swapaxes(1, 2) @ error[:, :, None])[:, :, 0]
+        result = self._residuals(previous)
         if sample.velocities is not None or sample.angular_velocities is not None:
             speeds = self._velocities(sample)
             before = self._velocities(previous)
@@ -170,28 +195,30 @@ class LinkRows:
 
         Each is 0 without such tasks, NaN where none of them was measured.
         """
-        wanted, _ = self._residuals(sample)
+        wanted = self._residuals(sample)
         points, turns = self._counted
         distance = _root_mean((wanted[: self._points] ** 2).sum(axis=1)[points]) if self._points else 0.0
         return distance, _root_mean(3.0 - self._traces[turns]) if self._turns else 0.0
 
-    def _residuals(self, sample: TargetSample) -> tuple[np.ndarray, np.ndarray]:
-        """(T, 3) in link axes, NaN where not measured, and the turns (T, 3, 3) from world to link axes."""
-        axes, origins = self._axes, self._origins = self._tree.local_poses(self._links)
-        result = np.empty((len(axes), 3))
+    def _residuals(self, sample: TargetSample) -> np.ndarray:
+        """(T, 3) world axes, NaN where not measured."""
+        self._axes, origins = self._tree.local_poses(self._links)
+        result = np.empty((len(origins), 3))
         count = self._points
         if count:
-            apart = sample.positions - origins[:count]
-            result[:count] = (axes[:count] @ apart[:, :, None])[:, :, 0] - self._offsets
+            places = origins[:count]
+            if self._arms is not None:
+                places = places + (self._offsets[:, None] @ self._axes[:count])[:, 0]
+            self._places = places
+            result[:count] = sample.positions - places
         if self._turns:
             assert sample.rotations is not None
-            relative = (axes[count:] @ sample.rotations).reshape(-1, 9)
+            relative = (sample.rotations @ self._axes[count:]).reshape(-1, 9)
             result[count:] = relative @ VEE
-            traces = relative @ TRACE
-            self._relative, self._traces, self._measured = relative, traces, sample.rotations
-            if self._angles and not traces.min() > ALIKE:
-                result[count:] *= _angle_over_sine(0.5 * (traces - 1.0))[:, None]
-        return result, axes
+            self._relative, self._traces = relative, relative @ TRACE
+            if self._angles and not self._traces.min() > ALIKE:
+                result[count:] *= _angle_over_sine(0.5 * (self._traces - 1.0))[:, None]
+        return result
 
     def _velocities(self, sample: TargetSample) -> np.ndarray:
         """(T, 3) measured, world axes; NaN where none."""
@@ -225,13 +252,7 @@ class LinkRows:
                 weights[: self._points] *= np.minimum(1.0, self._huber / np.maximum(lengths, 1e-12))
         if weights is not self._weights and not np.array_equal(weights, self._weights):
             self._weigh(weights)
-        pull = self._pull = weights[:, None] * wanted
-        count = self._points
-        self._forces[:count, :3] = pull[:count]
-        self._forces[count:, 3:] = pull[count:]
-        if self._arms is not None:
-            self._forces[:count, 3:] = (self._arms @ pull[:count, :, None])[:, :, 0]
-        np.matmul(self._selector, self._forces, out=self._tree.forces)
+        self._pull = weights[:, None] * wanted
 
     def _weigh(self, weights: np.ndarray) -> None:
         self._weights = weights

@@ -51,6 +51,7 @@ def test_locked_joints_are_the_minimum_between_bounds(robot: Rig) -> None:
     for frame in range(0, 40, 5):
         engine.kinematics.locate(q[0])
         engine.rows.take(targets.sample(frame))
+        engine.rows.load()
         torques = np.zeros(freedoms)
         low, high = -rng.uniform(0.0, 0.1, freedoms), rng.uniform(0.0, 0.1, freedoms)
         low[:6], high[:6] = -np.inf, np.inf

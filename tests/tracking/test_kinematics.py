@@ -8,7 +8,7 @@ import pytest
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs.human import human
-from solver.tracking.kinematics import Kinematics, bends
+from solver.tracking.kinematics import Kinematics
 from solver.tracking.posture import JointLimits, Posture
 from tests.tracking.bodies import cloud, swinging
 
@@ -58,7 +58,7 @@ def test_curvature_completes_the_exact_hessian(rig: Rig) -> None:
     hessian, _, points = equations(q)
     pulls = weights[:, None] * (targets - points)
     outer = points[:, :, None] * pulls[:, None, :]
-    curvature = kinematics.curvature(bends((selector @ outer.reshape(-1, 9)).reshape(-1, 3, 3), selector @ pulls))
+    curvature = kinematics.curvature((selector @ outer.reshape(-1, 9)).reshape(-1, 3, 3), selector @ pulls)
     size = 1e-5
     for column in range(rig.model.nv):
         step = np.zeros(rig.model.nv)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any
+
 import numpy as np
 import pytest
 
 from benchmarks.figures.volunteers import volunteer
+from solver.dynamics import difference
 from solver.errors import InvalidValue
 from solver.motion import Markers
 from solver.rig import Rig
@@ -49,6 +53,38 @@ def test_what_has_not_come_yet_changes_nothing(rig: Rig, targets: Targets) -> No
     ahead.step(targets.sample(25), 1.0 / RATE)
     assert behind.q is not None
     np.testing.assert_array_equal(before.q, behind.q)
+
+
+def test_a_change_of_velocity_that_goes_on_is_foretold(
+    rig: Rig, targets: Targets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a smooth motion the next pose is expected five times nearer than its velocity alone says; noise foretells
+    nothing, and the velocity alone is expected to go on."""
+    missed: dict[str, list[np.ndarray]] = {}
+    for name in ("smooth", "shaken"):
+        tracker, expected = Tracker(rig, targets.tasks, TrackingOptions(fade=0.0)), missed.setdefault(name, [])
+        correction = tracker.solver.correction
+
+        def watched(q: np.ndarray, going: np.ndarray, *rest: Any) -> np.ndarray:
+            poses.append((q, tracker.v / RATE, going))  # noqa: B023
+            return correction(q, going, *rest)  # noqa: B023
+
+        monkeypatch.setattr(tracker.solver, "correction", watched)
+        poses: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        rng = np.random.default_rng(0)
+        for k in range(len(targets)):
+            sample = targets.sample(k)
+            assert sample.positions is not None
+            if name == "shaken":
+                sample = TargetSample(sample.positions + 0.01 * rng.normal(size=sample.positions.shape))
+            tracker.step(sample, 1.0 / RATE)
+        for (q, plain, going), (after, _, _) in pairwise(poses[4:]):
+            done = difference(rig, q, after)
+            expected.append(np.array([np.abs(done - plain).max(), np.abs(done - going).max()]))
+    plain, foretold = np.median(missed["smooth"], axis=0)
+    assert foretold < 0.2 * plain
+    plain, foretold = np.median(missed["shaken"], axis=0)
+    assert foretold < 1.1 * plain
 
 
 def test_too_few_points_hold_the_pose(rig: Rig, targets: Targets) -> None:
