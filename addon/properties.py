@@ -106,6 +106,11 @@ class Settings(bpy.types.PropertyGroup):
     stated_soles: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Soles", description="Level soles, LINK=LENGTHxWIDTH in metres, parted by spaces"
     )
+    stated_patches: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="Patches",
+        description="Besides soles, parted by spaces: hands, knees or shins of a person, or LINK=X,Y,Z,RADIUS or "
+        "LINK=X,Y,Z,LENGTHxWIDTH in metres in the link's frame, where wanted with the side it faces (,-x)",
+    )
     stated_torques: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Torques", description="Limits, JOINT=NM, parted by spaces: where the file has placeholders"
     )

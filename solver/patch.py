@@ -20,11 +20,13 @@ class ContactPolygon:
         name: of the patch, ``"right_sole"``.
         link: that carries it.
         vertices: (V, 3) [m] in the link frame, counter-clockwise seen from outside the body (from below a sole).
+        sole: of a foot. Other patches, of hands or knees, carry where a contact strip says so and nowhere else.
     """
 
     name: str
     link: str
     vertices: np.ndarray
+    sole: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "vertices", frozen("contact vertices", self.vertices, (None, 3)))
@@ -37,3 +39,10 @@ class ContactPolygon:
     def centroid(self) -> np.ndarray:
         """Mean of the vertices (3,) [m], link frame."""
         return self.vertices.mean(axis=0)
+
+    @property
+    def outward(self) -> np.ndarray:
+        """Unit normal (3,) away from the body, link frame: by the corners' sense."""
+        sides = np.roll(self.vertices, -1, axis=0) - self.vertices
+        normal = np.cross(sides, np.roll(sides, -1, axis=0)).sum(axis=0)
+        return np.asarray(normal / np.linalg.norm(normal))

@@ -63,7 +63,7 @@ class Rig(_Derived):
         boxes: (L, 2, 3) [m] lower and upper corner of the segment-aligned bounding box, link frame.
         tips: (L, 3) [m] far end of each link (next joint or extremity), link frame: where a bone points.
         shapes: collision and display shapes.
-        contacts: patches that may carry load.
+        contacts: patches that may carry load: soles, and others (hands, knees) that only contact strips plant.
         pairs: (left, right) link names that mirror each other.
         excluded: pairs of link names that may touch: who made the robot says so.
         notes: provenance and warnings met while building, for the report.
@@ -264,8 +264,8 @@ class Rig(_Derived):
 
     @property
     def standing_height(self) -> float:
-        """Height of the root link's origin above the lowest contact (or box corner) with every joint at zero [m]."""
-        points = [(patch.link, patch.vertices) for patch in self.contacts]
+        """Height of the root link's origin above the lowest sole (or box corner) with every joint at zero [m]."""
+        points = [(patch.link, patch.vertices) for patch in self.soles]
         points = points or list(zip(self.links, self.boxes, strict=True))
         turns, places = self.rest
         own = ((self.index(link), vertices) for link, vertices in points)
@@ -283,6 +283,11 @@ class Rig(_Derived):
     def patches(self) -> tuple[str, ...]:
         """Names of the contact patches."""
         return tuple(patch.name for patch in self.contacts)
+
+    @property
+    def soles(self) -> tuple[ContactPolygon, ...]:
+        """The contact patches of feet."""
+        return tuple(patch for patch in self.contacts if patch.sole)
 
     def patch(self, name: str) -> ContactPolygon:
         """A contact patch by name.
@@ -329,14 +334,14 @@ class Rig(_Derived):
         sides: dict[str, str] = {}
         for column, side in enumerate(SIDES):
             links = {pair[column] for pair in self.pairs}
-            named = [p.name for p in self.contacts if p.link in links] or [n for n in self.patches if side in n]
+            named = [p.name for p in self.soles if p.link in links] or [p.name for p in self.soles if side in p.name]
             if named:
                 sides[side] = named[0]
-        if not sides and len(self.contacts) == len(SIDES):  # names tell nothing: x is ahead, as in a rig's usual frame
+        if not sides and len(self.soles) == len(SIDES):  # names tell nothing: x is ahead, as in a rig's usual frame
             turns, places = self.rest
-            index = [self.index(p.link) for p in self.contacts]
-            across = [float((turns[k] @ p.centroid + places[k])[1]) for k, p in zip(index, self.contacts)]
-            sides = dict(zip(SIDES, np.array(self.patches)[np.argsort(across)[::-1]].tolist()))
+            index = [self.index(p.link) for p in self.soles]
+            across = [float((turns[k] @ p.centroid + places[k])[1]) for k, p in zip(index, self.soles)]
+            sides = dict(zip(SIDES, np.array([p.name for p in self.soles])[np.argsort(across)[::-1]].tolist()))
         for side in SIDES:
             if side not in sides:
                 raise InvalidValue(

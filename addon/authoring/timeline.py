@@ -105,9 +105,12 @@ def extent(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[float, f
 
 
 def strips_of(scene: bpy.types.Scene, armature: bpy.types.Object, first: float, last: float) -> tuple[SceneStrip, ...]:
-    """When which patch stands on the floor between two frames: as keyed, otherwise where the motion has it there."""
+    """When which patch stands on the floor between two frames: as keyed, otherwise where the motion has it there.
+
+    What is no sole stands where it is keyed only: a hand that passes near the floor does not carry.
+    """
     rig, found = rig_of(armature), contact_curves(armature)
-    if all(name in found for name in rig.patches):
+    if all(sole.name in found for sole in rig.soles):
         return keyed_strips(scene, rig, found, first, last)
     return sample(scene, armature, first, last).strips
 
@@ -158,7 +161,8 @@ def _timeline(
     found = contact_curves(armature)
     strips = [*keyed_strips(scene, rig, found, frames[0], frames[-1])]
     times = times_of(scene, frames)
-    strips += _moved_strips(rig, times, rotations, translations, [n for n in rig.patches if n not in found])
+    soles = [sole.name for sole in rig.soles if sole.name not in found]
+    strips += _moved_strips(rig, times, rotations, translations, soles)
     root = translations[:, 0].copy()
     for link, joint in enumerate(rig.joints):
         if not joint.slides or link == 0:
@@ -196,12 +200,12 @@ def keyed_strips(
 def _moved_strips(
     rig: Rig, times: np.ndarray, rotations: np.ndarray, translations: np.ndarray, names: list[str]
 ) -> list[SceneStrip]:
-    """Spans in which the motion has a patch on the floor."""
+    """Spans in which the motion has a sole on the floor."""
     if not names:
         return []
     turns, places = convert.links_of(rig, rotations, translations)
     strips = []
-    for patch in rig.contacts:
+    for patch in rig.soles:
         if patch.name in names:
             index = rig.index(patch.link)
             heights = turns[:, index, 2] @ patch.vertices.T + places[:, index, 2:]

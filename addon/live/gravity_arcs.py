@@ -89,7 +89,7 @@ class Arcs:
 def arcs(readings: Readings) -> list[Drawn]:
     """Every flight between two stances, as far as it is checked."""
     found = []
-    spans = stands(readings.timeline, readings.timeline.rig.patches)
+    spans = stands(readings.timeline, tuple(sole.name for sole in readings.timeline.rig.soles))
     for before, span in pairwise(spans):
         if span.state != AIR or before.state == AIR or span is spans[-1]:
             continue

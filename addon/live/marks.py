@@ -30,7 +30,8 @@ STANDS: dict[str, Colour] = {
     AIR: (0.13, 0.13, 0.15, 1.0),
     "": (0.45, 0.72, 0.80, 1.0),
 }
-"""Of contact states, by the side that stands; the last for patches without a side."""
+"""Of contact states, by the side that stands; the last for patches without a side, or on both sides."""
+SIDES = ("right", "left")
 WELL, POORLY = 10.0, 1000.0
 """Condition numbers at the ends of the legend of excitation."""
 EXCITATION = "Excitation so far [cond.]"
@@ -111,14 +112,22 @@ def excitation_tints(values: dict[str, float]) -> dict[str, Tint]:
 
 def stand_colour(state: str) -> Colour:
     """Of a contact state."""
-    return STANDS.get(state) or next((c for side, c in STANDS.items() if side and side in state), STANDS[""])
+    sides = [side for side in SIDES if side in state]
+    return STANDS.get(state) or STANDS[sides[0] if len(sides) == 1 else ""]
 
 
 def stand_label(state: str) -> tuple[str, str]:
     """Long and short label of a contact state."""
-    words = spoken(state)
     if state == BOTH:
         return "both feet", "both"
     if state == AIR:
         return "airborne", "air"
+    names = state.split(" + ")
+    pairs = [name.removeprefix("left_") for name in names if name.startswith("left_")]
+    pairs = [name for name in pairs if f"right_{name}" in names]
+    words = " + ".join(
+        [f"{spoken(name)}s" for name in pairs] + [spoken(name) for name in names if name.split("_", 1)[-1] not in pairs]
+    )
+    if len(names) > 1:
+        return words, str(len(names))
     return words, "R" if "right" in words else "L" if "left" in words else words[:1].upper()

@@ -26,7 +26,7 @@ class Worst:
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """What stands on the floor from start to stop [s]: `BOTH`, `AIR`, or the names of the patches."""
+    """What stands on the floor from start to stop [s]: `BOTH` (all soles alone), `AIR`, or the names of the patches."""
 
     state: str
     start: float
@@ -170,8 +170,9 @@ class Readings:
                 self.worst[margin.check] = Worst(frame.frame, margin)
 
 
-def stands(timeline: SceneTimeline, patches: tuple[str, ...]) -> list[Stand]:
-    """What stands when, without gaps; ``patches`` are all that could."""
+def stands(timeline: SceneTimeline, soles: tuple[str, ...]) -> list[Stand]:
+    """What stands when, without gaps; ``soles`` are all of the rig's."""
+    patches = tuple(dict.fromkeys([*soles, *(strip.patch for strip in timeline.strips)]))
     times = timeline.times
     if not len(times):
         return []
@@ -182,7 +183,7 @@ def stands(timeline: SceneTimeline, patches: tuple[str, ...]) -> list[Stand]:
     for start, stop in pairwise(ordered):
         middle = 0.5 * (start + stop)
         down = tuple(p for p in patches if any(s.patch == p and s.start <= middle <= s.stop for s in timeline.strips))
-        state = AIR if not down else BOTH if len(down) > 1 and len(down) == len(patches) else " + ".join(down)
+        state = AIR if not down else BOTH if len(down) > 1 and down == soles else " + ".join(down)
         if found and found[-1].state == state:
             found[-1] = Stand(state, found[-1].start, stop)
         else:

@@ -160,7 +160,7 @@ def _refresh(scene: bpy.types.Scene, body: bpy.types.Object, session: Session) -
     if key == Drawn.key:
         return
     Drawn.key, Drawn.failing = key, readings.failing()
-    Drawn.stands = stands(readings.timeline, readings.timeline.rig.patches)
+    Drawn.stands = stands(readings.timeline, tuple(sole.name for sole in readings.timeline.rig.soles))
     Drawn.batch = _batch(scene, readings)
 
 

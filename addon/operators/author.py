@@ -89,7 +89,7 @@ class EXCITING_DANCE_OT_jump_frame(Act, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_contact(NeedsRig, bpy.types.Operator):
-    """From this frame on, let these soles stand on the floor and no others, until the next contact key"""
+    """From this frame on, let these soles, hands or knees stand on the floor, until the next contact key"""
 
     bl_idname = "exciting_dance.contact"
     bl_label = "Contact"
@@ -98,17 +98,19 @@ class EXCITING_DANCE_OT_contact(NeedsRig, bpy.types.Operator):
     standing: bpy.props.EnumProperty(  # type: ignore[valid-type]
         name="Standing",
         items=(
-            ("all", "All", "Every sole stands"),
+            ("all", "All", "Every sole stands, and nothing else"),
             ("one", "One", "Only the named one stands"),
+            ("other", "Also", "The named one stands besides what does, or no longer"),
             ("none", "Airborne", "Nothing touches the floor"),
         ),
     )
-    patch: bpy.props.StringProperty(name="Sole", description="Of the rig's contact patches")  # type: ignore[valid-type]
+    patch: bpy.props.StringProperty(name="Patch", description="Of the rig's contact patches")  # type: ignore[valid-type]
 
     def act(self, context: bpy.types.Context) -> Status:
         body = the_rig(context)
-        every = list(rig_of(body).patches)
-        author.key_contacts(scene(context), body, {"all": every, "one": [self.patch], "none": []}[self.standing])
+        now, every = author.standing_now(scene(context), body), [sole.name for sole in rig_of(body).soles]
+        chosen = {"all": every, "one": [self.patch], "other": now ^ {self.patch}, "none": []}[self.standing]
+        author.key_contacts(scene(context), body, chosen)
         return {"FINISHED"}
 
 

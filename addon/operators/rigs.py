@@ -47,6 +47,7 @@ def stated(settings: Settings) -> list[str]:
     words = {
         "--feet": settings.stated_feet,
         "--soles": settings.stated_soles,
+        "--patches": settings.stated_patches,
         "--torques": settings.stated_torques,
         "--may-touch": settings.stated_pairs,
     }
@@ -118,7 +119,7 @@ class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelpe
 
 
 class EXCITING_DANCE_OT_state_rig(JobOperator, bpy.types.Operator):
-    """Write what the robot's file does not tell into the rig: feet, soles, torques, links that may touch"""
+    """Write what the robot's file does not tell into the rig: feet, soles, patches, torques, links that may touch"""
 
     bl_idname = "exciting_dance.state_rig"
     bl_label = "State"
@@ -137,7 +138,9 @@ class EXCITING_DANCE_OT_state_rig(JobOperator, bpy.types.Operator):
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         given = stated(settings_of(context))
         if not given:
-            raise errors.InvalidValue("nothing is stated: fill in feet, soles, torques or links that may touch")
+            raise errors.InvalidValue(
+                "nothing is stated: fill in feet, soles, patches, torques or links that may touch"
+            )
         asked = write_rig(folder / ASKED_FILE, armature.rig_of(the_rig(context)))
         return ["rig", str(asked), *given, "--output", str(folder / study_folder.RIG_FILE), "--progress", "json"]
 

@@ -107,7 +107,7 @@ class EXCITING_DANCE_PT_postures(Part, bpy.types.Panel):  # type: ignore[misc]
 
 
 class EXCITING_DANCE_PT_contacts(Part, bpy.types.Panel):  # type: ignore[misc]
-    """When which sole stands on the floor."""
+    """When which sole, hand or knee stands on the floor."""
 
     bl_label = "Contacts"
     bl_order = 1
@@ -115,8 +115,9 @@ class EXCITING_DANCE_PT_contacts(Part, bpy.types.Panel):  # type: ignore[misc]
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
         layout, body, where = there(self.layout, "layout"), there(rig_in(context), "rig"), scene(context)
-        patches = list(rig_of(body).patches)
-        if not patches:
+        rig = rig_of(body)
+        patches = [sole.name for sole in rig.soles]
+        if not rig.patches:
             layout.label(text="This rig has no soles", icon="INFO")
             return
         known, standing = bool(contact_curves(body)), standing_now(where, body)
@@ -130,6 +131,12 @@ class EXCITING_DANCE_PT_contacts(Part, bpy.types.Panel):  # type: ignore[misc]
             one.standing, one.patch = "one", name
         none = row.operator("exciting_dance.contact", text="Airborne", depress=known and not standing)
         none.standing = "none"
+        others = [patch.name for patch in rig.contacts if not patch.sole]
+        for pair in (others[k : k + 2] for k in range(0, len(others), 2)):
+            row = column.row(align=True)
+            for name in pair:
+                also = row.operator("exciting_dance.contact", text=plain(name), depress=name in standing)
+                also.standing, also.patch = "other", name
         if not known:
             write(context, layout.column(align=True), "Not keyed: soles stand where the motion has them on the floor",
                   icon="INFO")  # fmt: skip

@@ -64,7 +64,7 @@ class EXCITING_DANCE_PT_stated(Tab, bpy.types.Panel):  # type: ignore[misc]
         """Draw."""
         layout, settings = layout_of(self), settings_of(context)
         layout.use_property_split, layout.use_property_decorate = True, False
-        for name in ("stated_feet", "stated_soles", "stated_torques", "stated_pairs", "stated_srdf"):
+        for name in ("stated_feet", "stated_soles", "stated_patches", "stated_torques", "stated_pairs", "stated_srdf"):
             layout.prop(settings, name)
         layout.operator("exciting_dance.state_rig", icon="GREASEPENCIL")
 

@@ -103,9 +103,9 @@ class Danced:
         return self.stands(min(0.5 * (stop.start + stop.stop) + INSET * (stop.stop == stop.start), self.span[1] - HAIR))
 
     def sides(self) -> dict[str, str]:
-        """Side of every contact patch: ``"left"``, ``"right"`` or ``""``."""
+        """Side of every contact patch: ``"left"``, ``"right"`` or ``""``, which hands and knees have too."""
         found = {left: "left" for left, _ in self.rig.pairs} | {right: "right" for _, right in self.rig.pairs}
-        return {patch.name: found.get(patch.link, "") for patch in self.rig.contacts}
+        return {patch.name: found.get(patch.link, "") * patch.sole for patch in self.rig.contacts}
 
 
 def from_folder(folder: str | Path) -> Danced:

@@ -163,7 +163,7 @@ def stance_words(patches: Sequence[str], sides: dict[str, str]) -> str:
     feet = {sides.get(name, "") for name in patches}
     if not patches:
         return "in the air"
-    if feet >= {"left", "right"}:
+    if feet == {"left", "right"}:
         return "both feet"
     if len(feet) == 1 and "" not in feet:
         return f"{SIDES[feet.pop()]} only"

@@ -79,7 +79,7 @@ class BalanceWatch:
         """(P, 3) [m] of all soles, world."""
         self._workspace.place(q)
         found = [np.zeros((0, 3))]
-        for contact in self._rig.contacts:
+        for contact in self._rig.soles:
             link = self._rig.index(contact.link)
             found.append(contact.vertices @ self._workspace.rotations[link].T + self._workspace.positions[link])
         return np.concatenate(found)

@@ -13,6 +13,7 @@ from .argument_types import by_name, number, path, positive, stature
 
 if TYPE_CHECKING:
     from ..rig import Rig
+    from ..rigs.patches import Stated
 
 BUILDING = (
     *("height", "mass", "sex", "variant", "table", "trunk", "shoulders"),
@@ -52,6 +53,10 @@ def add_body(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     )
     words = "level soles in metres, where the file has no shapes or round ones, ahead and across"
     parser.add_argument("--soles", nargs="+", default=(), metavar="LINK=LENGTHxWIDTH", help=words)
+    words = "patches besides soles: hands, knees, shins of a person, or a round or rectangular one anywhere [m]"
+    parser.add_argument(
+        "--patches", nargs="+", default=(), metavar="LINK=X,Y,Z,RADIUS[,-x]|LINK=X,Y,Z,LENGTHxWIDTH", help=words
+    )
     parser.add_argument(
         "--may-touch", nargs="+", default=(), metavar="LINK:LINK", help="pairs whose collisions do not count"
     )
@@ -69,6 +74,7 @@ def body_of(options: argparse.Namespace) -> Rig:
         InvalidValue: an argument that its builder needs is missing, or an option that it does not take is given.
     """
     from ..rigs import arguments_of, build
+    from ..rigs.patches import with_patches
     from ..rigs.stated import with_exclusions, with_soles, with_torques
     from ..scene.rig import read_rig
 
@@ -86,6 +92,7 @@ def body_of(options: argparse.Namespace) -> Rig:
         rig = _restated(read_rig(options.body), options) if suffix == ".json" else build({"kind": options.body} | given)
     pairs = [_pair(words) for words in getattr(options, "may_touch", ())]
     rig = with_soles(with_exclusions(rig, pairs), dict(map(_sole, getattr(options, "soles", ()))))
+    rig = with_patches(rig, [_patch(words) for words in getattr(options, "patches", ())])
     return with_torques(rig, by_name(getattr(options, "torques", ()), "--torques"))
 
 
@@ -110,6 +117,23 @@ def _sole(words: str) -> tuple[str, tuple[float, float]]:
     except (argparse.ArgumentTypeError, ValueError):
         raise InvalidValue(f"--soles takes LINK=LENGTHxWIDTH in metres, as foot=0.2x0.1, not {words!r}") from None
     return link, (length, width)
+
+
+def _patch(words: str) -> Stated | str:
+    from ..rigs.patches import Stated
+
+    link, equals, stated = words.partition("=")
+    if not equals:
+        return words
+    try:
+        x, y, z, size, *towards = stated.split(",")
+        (facing,) = towards or [""]
+        return Stated(link, (number(x), number(y), number(z)), tuple(map(number, size.split("x"))), facing.strip())
+    except (argparse.ArgumentTypeError, ValueError):
+        raise InvalidValue(
+            "--patches takes LINK=X,Y,Z,RADIUS or LINK=X,Y,Z,LENGTHxWIDTH in metres in the link's frame, where wanted "
+            f"with the side it faces, as hand=0.03,0,-0.05,0.1x0.08,+x; not {words!r}"
+        ) from None
 
 
 def _restated(rig: Rig, options: argparse.Namespace) -> Rig:

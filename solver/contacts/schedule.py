@@ -86,6 +86,10 @@ class Phase:
         """Nothing touches the ground."""
         return not self.anchors
 
+    def besides_soles(self, rig: Rig) -> tuple[str, ...]:
+        """Of the loaded patches those that are no soles: hands, knees."""
+        return tuple(name for name in self.loaded if not rig.patch(name).sole)
+
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
@@ -168,11 +172,17 @@ def anchors_at(rig: Rig, q: np.ndarray, patches: Sequence[str] | None = None) ->
 
 
 def flat_on_ground(rig: Rig, anchor: Anchor, ground: float) -> Anchor:
-    """The anchor turned the shortest way until its sole is level, and moved vertically onto the ground."""
-    corners = rig.patch(anchor.patch).vertices
-    normal = np.linalg.svd(corners - corners.mean(axis=0))[2][2]
-    up = anchor.rotation @ normal
-    up = up * np.sign(up[2]) if up[2] else up
+    """The anchor turned the shortest way until its patch is level, and moved vertically onto the ground.
+
+    A sole lies on whichever side is nearer; a palm or a knee on its own, however it was turned.
+    """
+    patch = rig.patch(anchor.patch)
+    corners = patch.vertices
+    if patch.sole:
+        up = anchor.rotation @ np.linalg.svd(corners - corners.mean(axis=0))[2][2]
+        up = up * np.sign(up[2]) if up[2] else up
+    else:
+        up = -anchor.rotation @ patch.outward
     turn = between(up, np.array([0.0, 0.0, 1.0])) @ anchor.rotation
     centre = anchor.rotation @ corners.mean(axis=0) + anchor.position
     position = centre - turn @ corners.mean(axis=0)

@@ -56,7 +56,7 @@ def soles_on_ground(rig: Rig, motion: Motion) -> dict[str, np.ndarray]:
     """Middle of each sole on the ground (3,) [m], world, at the start of a motion."""
     first = link_motions(rig, motion.part(0, 2))
     result = {}
-    for contact in rig.contacts:
+    for contact in rig.soles:
         index = rig.index(contact.link)
         middle = first.rotation[:, :, index, 0] @ contact.centroid + first.position[:, index, 0]
         result[contact.name] = middle * [1.0, 1.0, 0.0]
@@ -64,8 +64,8 @@ def soles_on_ground(rig: Rig, motion: Motion) -> dict[str, np.ndarray]:
 
 
 def airborne(rig: Rig, motion: Motion) -> np.ndarray:
-    """(N, 2) True where the foot of each contact of the rig is off the ground it stood on at the start."""
-    heights = link_motions(rig, motion).position[2, [rig.index(contact.link) for contact in rig.contacts]].T
+    """(N, 2) True where the foot of each sole of the rig is off the ground it stood on at the start."""
+    heights = link_motions(rig, motion).position[2, [rig.index(contact.link) for contact in rig.soles]].T
     return heights > heights[0] + LIFTED
 
 

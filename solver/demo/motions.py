@@ -141,7 +141,7 @@ def _moved(rig: Rig, standing: Standing, path: _Path, times: np.ndarray, shift: 
 def _support(rig: Rig, standing: Standing, leaning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Corners (N, 2) [m] of the box for the centre of pressure: all soles at first, then those that stay."""
     corners = {}
-    for contact, sole in zip(rig.contacts, contact_corners(rig, standing.start)):
+    for contact, sole in zip(rig.soles, contact_corners(rig, standing.start)):
         points = sole[:, :2]
         middle = points.mean(axis=0)
         corners[contact.link] = middle + SOLE_USED * (points - middle)

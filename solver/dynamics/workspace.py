@@ -92,7 +92,7 @@ def link_poses(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def contact_corners(rig: Rig, q: np.ndarray) -> list[np.ndarray]:
-    """Corners (V, 3) [m] of each contact patch in the world at one configuration (nq,)."""
+    """Corners (V, 3) [m] of each sole in the world at one configuration (nq,)."""
     turns, places = link_poses(rig, q)
-    owners = ((patch.vertices, rig.index(patch.link)) for patch in rig.contacts)
+    owners = ((patch.vertices, rig.index(patch.link)) for patch in rig.soles)
     return [vertices @ turns[link].T + places[link] for vertices, link in owners]

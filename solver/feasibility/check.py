@@ -190,6 +190,12 @@ class FrameChecker:
         """No patch is planted below the floor, nor any above it unless others stand on it: that one is on something."""
         ground = self.schedule.ground
         for anchor, height in zip(planted.phase.anchors, planted.centres[:, 2] - ground):
+            if planted.spread is not None and abs(height) > OFF_THE_FLOOR:
+                raise InvalidValue(
+                    f"patch {anchor.patch!r} is planted {height:+.3f} m off the floor at {ground:g} m together with "
+                    f"{len(planted.phase.anchors) - 1} others: hands, knees and more than two feet carry on one floor "
+                    "only; move the patch onto it or take it out of the schedule"
+                )
             if height < -OFF_THE_FLOOR or height > OFF_THE_FLOOR < self._lowest - ground:
                 raise InvalidValue(
                     f"patch {anchor.patch!r} is planted {height:+.3f} m off the floor at {ground:g} m, and none lower: "

@@ -13,6 +13,8 @@ from ..so3 import dot
 
 POINTS = 3
 """Points of each foot that (17) ties to the other's."""
+HELD = 4
+"""Corners of each patch that programmes hold; of three, a rectangle's fourth could move thrice as far."""
 
 
 def patch_points(rig: Rig, rotation: np.ndarray, position: np.ndarray, patch: str) -> np.ndarray:
@@ -29,6 +31,23 @@ def slip(rig: Rig, rotation: np.ndarray, position: np.ndarray, anchors: Sequence
     """Largest distance (N, F) [m] of a corner of each planted patch from where it is anchored."""
     moved = [patch_points(rig, rotation, position, anchor.patch) - anchor.points(rig) for anchor in anchors]
     return np.stack([np.sqrt(dot(each.T, each.T).max(axis=0)) for each in moved], axis=1)
+
+
+def slip_by_axis(
+    rig: Rig, rotation: np.ndarray, position: np.ndarray, anchors: Sequence[Anchor], allowed: float
+) -> np.ndarray:
+    """What is left (N, 24 F) [m], corner by corner and both ways along each axis, of the slip that is allowed.
+
+    Smooth where `slip` has a corner, in place; of four corners of each patch, within a box inside the allowed ball of
+    which half the width is left to another patch: `placement` is held to as much.
+    """
+    room = allowed * np.tile([np.sqrt(0.125), np.sqrt(0.125), np.sqrt(0.75)], HELD)
+    rows = [np.zeros((len(rotation), 0))]
+    for anchor in anchors:
+        corners = patch_points(rig, rotation, position, anchor.patch) - anchor.points(rig)
+        moved = corners[:, _spread(corners.shape[1], HELD)].reshape(len(corners), 3 * HELD)
+        rows += [room - moved, room + moved]
+    return np.concatenate(rows, axis=1)
 
 
 def placement(rig: Rig, rotation: np.ndarray, position: np.ndarray, anchors: Sequence[Anchor]) -> np.ndarray:
@@ -48,5 +67,8 @@ def placement(rig: Rig, rotation: np.ndarray, position: np.ndarray, anchors: Seq
 
 def _three(rig: Rig, rotation: np.ndarray, position: np.ndarray, anchor: Anchor) -> np.ndarray:
     corners = patch_points(rig, rotation, position, anchor.patch)[:, :, :2] - anchor.points(rig)[:, :2]
-    spread = np.linspace(0, corners.shape[1], POINTS, endpoint=False).astype(int)
-    return corners[:, spread]
+    return corners[:, _spread(corners.shape[1])]
+
+
+def _spread(corners: int, count: int = POINTS) -> np.ndarray:
+    return np.linspace(0, corners, count, endpoint=False).astype(int)

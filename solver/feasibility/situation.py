@@ -14,10 +14,13 @@ from ..dynamics.mechanics import Mechanics, State
 from ..rig import ROOT_NV, Rig
 from .balance import foot_wrenches, joint_torques, shares, surface_axes, zero_moment_point
 from .collisions import CollisionDetector
+from .spread import Spread
 from .twist import half_lengths
 
 RAISED = 0.02
 """[m] over the ground from which feet stand on something else."""
+FEET = 2
+"""Soles between which a rule shares the load."""
 
 
 class Body:
@@ -30,7 +33,7 @@ class Body:
     Attributes:
         weight: [N].
         size: [m] diagonal of the box around the joint centres of the neutral posture.
-        sole: [m] longest side of the contact patches.
+        sole: [m] longest side of the soles.
         mechanics, detector: workspaces.
     """
 
@@ -40,7 +43,7 @@ class Body:
         self.detector = CollisionDetector(rig, options)
         self.weight = rig.weight
         self.size = _extent(rig)
-        self.sole = max((float(np.ptp(patch.vertices, axis=0).max()) for patch in rig.contacts), default=0.0)
+        self.sole = max((float(np.ptp(patch.vertices, axis=0).max()) for patch in rig.soles), default=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class PlantedPhase:
         axes: (P, 2, 2) their horizontal axes.
         halves: (P, 2) [m] half lengths of the patches along these.
         polygon: of support; None while airborne.
+        spread: how the load spreads over more than two patches, or over others than soles; None: the feet's rule holds.
     """
 
     phase: Phase
@@ -64,6 +68,7 @@ class PlantedPhase:
     axes: np.ndarray
     halves: np.ndarray
     polygon: SupportPolygon | None
+    spread: Spread | None = None
 
     def plane(self, ground: float) -> float:
         """[m] Height of what the patches stand on: the ground, or where all are higher, in the middle between them."""
@@ -84,14 +89,17 @@ class PlantedPhase:
         soles = [support_polygon(rig, (anchor,)) for anchor in phase.anchors]
         centres = [np.append(sole.centre, each[:, 2].mean()) for sole, each in zip(soles, corners)]
         axes = np.array([surface_axes(c, a.rotation) for c, a in zip(corners, phase.anchors)]).reshape(-1, 2, 2)
+        halves = np.array([half_lengths(each, own) for each, own in zip(corners, axes)]).reshape(-1, 2)
+        by_rule = len(phase.loaded) <= FEET and all(rig.patch(name).sole for name in phase.loaded)
         return PlantedPhase(
             phase,
             np.array([names.index(name) for name in phase.loaded], int),
             links,
             np.array(centres).reshape(-1, 3),
             axes,
-            np.array([half_lengths(each, own) for each, own in zip(corners, axes)]).reshape(-1, 2),
+            halves,
             polygon,
+            None if by_rule else Spread.of(np.array(centres), soles, axes, halves, options.friction),
         )
 
 
@@ -143,8 +151,11 @@ class Situation:
             zmp, loads = np.full((len(state), 2), np.nan), np.zeros((len(state), 0, 6))
         else:
             zmp = zero_moment_point(state.wrench, planted.plane(ground), body.weight)
-            share = shares(zmp, planted.centres[:, :2], body.options.distribution)
-            loads = foot_wrenches(state.wrench, share, planted.centres)
+            if planted.spread is None:
+                share = shares(zmp, planted.centres[:, :2], body.options.distribution)
+                loads = foot_wrenches(state.wrench, share, planted.centres)
+            else:
+                loads = planted.spread.wrenches(state.wrench, body.weight)
         torques = joint_torques(body.rig, state, planted.links, loads)
         return Situation(body, planted, ground, curves, state, zmp, loads, torques)
 

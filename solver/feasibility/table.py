@@ -122,12 +122,25 @@ def _twist(now: Situation) -> np.ndarray:
 
 
 def _unilateral(now: Situation) -> np.ndarray:
-    return now.by_patch(now.loads[:, :, 2] / now.body.weight)
+    spread = now.planted.spread
+    pressed = now.loads[:, :, 2] if spread is None else spread.pressed(now.loads)
+    return now.by_patch(pressed / now.body.weight)
 
 
 def _slip(now: Situation) -> np.ndarray:
     left_place = feet.slip(now.body.rig, now.state.rotation, now.state.position, now.planted.phase.anchors)
     return now.by_patch(now.body.options.allowed_slip - left_place)
+
+
+def _slip_smoothly(now: Situation) -> np.ndarray:
+    """Soles as they are, since legs are solved under them; what else stands axis by axis."""
+    anchors, rig, state = now.planted.phase.anchors, now.body.rig, now.state
+    others = [anchor for anchor in anchors if not rig.patch(anchor.patch).sole]
+    soles = _slip(now)[:, [k for k, patch in enumerate(rig.contacts) if patch.sole]]
+    if not others:
+        return soles
+    rows = feet.slip_by_axis(rig, state.rotation, state.position, others, now.body.options.allowed_slip)
+    return np.concatenate([soles, rows], axis=1)
 
 
 def _placement(now: Situation) -> np.ndarray:
@@ -224,7 +237,8 @@ CHECKS: tuple[Check, ...] = (
         name="slip", unit="m", items=_patches, margins=_slip, comfortable=_still,
         words=Words("planted feet", "{item} slides {far} too far from where it is planted", "{item} stays in place",
                     length),
-        about="feet", depends="posture", when="standing", news=-np.inf, programme=Programme(0.005, give=STANDS),
+        about="feet", depends="posture", when="standing", news=-np.inf,
+        programme=Programme(0.005, smooth=_slip_smoothly, give=STANDS),
     ),
     Check(
         name="placement", unit="m", items=_all_feet, margins=_placement, comfortable=_still,

@@ -17,7 +17,7 @@ def regions(rig: Rig) -> Mapping[str, np.ndarray]:
     Legs lead from the root to what stands on the ground; their first links are the upper legs. Of the others, those
     that have a twin on the other side are arms, and those that have none the trunk. A rig without legs has none.
     """
-    standing = {rig.index(patch.link) for patch in rig.contacts}
+    standing = {rig.index(patch.link) for patch in rig.soles}
     twins = {rig.index(link) for pair in rig.pairs for link in pair}
     legs: dict[int, str] = {}
     for foot in standing:

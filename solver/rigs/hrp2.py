@@ -94,6 +94,6 @@ def _half_sitting(rig: Rig, degrees: dict[str, float]) -> np.ndarray:
     for name, angle in degrees.items():
         for side, sign in (("right", 1.0), ("left", -1.0 if name.endswith("roll") else 1.0)):
             q[model.joints[model.getJointId(f"{side}_{name}")].idx_q] = sign * np.radians(angle)
-    corners = dict(zip(rig.patches, contact_corners(rig, q)))
+    corners = dict(zip((sole.name for sole in rig.soles), contact_corners(rig, q)))
     q[2] = -corners["right_sole"][:, 2].min()
     return q

@@ -94,12 +94,13 @@ def with_feet(rig: Rig, feet: Sequence[str]) -> Rig:
     if unknown := [name for name in feet if name not in carrier]:
         raise UnknownName(unknown[0], tuple(carrier))
     links = list(dict.fromkeys(carrier[name] for name in feet))
-    known = {patch.link: patch for patch in rig.contacts}
+    known = {patch.link: patch for patch in rig.soles}
     soles = [known.get(link) or sole_of(link, rig.rest[0][rig.index(link)], rig.shapes) for link in links]
     if lacking := [link for link, sole in zip(links, soles) if sole is None]:
         raise InvalidValue(f"{', '.join(lacking)} has no flat sole: state its size (--soles LINK=LENGTHxWIDTH)")
     note = f"feet as stated: {', '.join(links)}"
-    return replace(rig, contacts=tuple(sole for sole in soles if sole is not None), notes=(*rig.notes, note))
+    contacts = (*(sole for sole in soles if sole is not None), *(patch for patch in rig.contacts if not patch.sole))
+    return replace(rig, contacts=contacts, notes=(*rig.notes, note))
 
 
 def with_soles(rig: Rig, soles: Mapping[str, tuple[float, float]]) -> Rig:
@@ -124,7 +125,7 @@ def with_soles(rig: Rig, soles: Mapping[str, tuple[float, float]]) -> Rig:
         if not min(sides) > 0.0:
             raise InvalidValue(f"the sides of a sole are positive, not {sides[0]:g} and {sides[1]:g} m ({name})")
     own = {carrier[name]: sides for name, sides in soles.items()}
-    others = [patch for patch in rig.contacts if patch.link not in own]
+    others = [patch for patch in rig.contacts if patch.link not in own or not patch.sole]
     told = "; ".join(f"{name} {length:g} m x {width:g} m" for name, (length, width) in soles.items())
     stands = [_sole(rig, link, length, width) for link, (length, width) in own.items()]
     result = replace(rig, contacts=(*others, *stands), notes=(*rig.notes, f"soles as stated: {told}"))

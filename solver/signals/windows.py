@@ -125,10 +125,10 @@ class ContactEvidence:
         load: np.ndarray | None = None,
         usable: np.ndarray | None = None,
     ) -> ContactEvidence:
-        """Of a tracked motion, its centre of mass by the rig's prior, its feet by the rig's contact patches.
+        """Of a tracked motion, its centre of mass by the rig's prior, its feet by the rig's soles.
 
         Args:
-            rig: with a prior and contact patches.
+            rig: with a prior and soles.
             motion: N frames, filtered.
             wrenches: N samples at the motion's times, through the same filter.
             load, usable: as the attributes.
@@ -139,11 +139,11 @@ class ContactEvidence:
         if len(wrenches) != len(motion):
             raise InvalidValue(f"{len(wrenches)} wrench samples for {len(motion)} frames; resample the wrenches first")
         acceleration, origins = np.empty((2, len(motion), 3))
-        feet = [np.empty((len(motion), len(patch.vertices), 3)) for patch in rig.contacts]
+        feet = [np.empty((len(motion), len(patch.vertices), 3)) for patch in rig.soles]
         for start, links in motion_pieces(rig, motion, PIECE):
             here = slice(start, start + PIECE)
             acceleration[here], origins[here] = com_acceleration(links, rig.prior), links.position[:, 0].T
-            for patch, corners in zip(rig.contacts, feet):
+            for patch, corners in zip(rig.soles, feet):
                 link = rig.index(patch.link)
                 turns, place = links.rotation[:, :, link].transpose(2, 1, 0), links.position[:, link].T
                 corners[here] = patch.vertices @ turns + place[:, None]

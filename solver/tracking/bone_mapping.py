@@ -161,7 +161,7 @@ def guessed(recording: SegmentPoses, rig: Rig, parts: Mapping[str, str] | None =
     roles = {link: part for part, link in anatomy.parts.items()}
     weights = np.array([1.0 if link == roles.get(link, link) else anatomy.weight(roles[link]) for link in links])
     twists = np.array([TWISTS.get(roles.get(link, link).split("_", 1)[-1], 1.0) for link in links])
-    feet = {patch.name: found[patch.link] for patch in rig.contacts if patch.link in found}
+    feet = {patch.name: found[patch.link] for patch in rig.soles if patch.link in found}
     spread = 0.0
     if recording.rest is not None:
         columns = {part: recording.names.index(segment) for part, segment in known.items()}

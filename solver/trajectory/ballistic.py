@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -23,6 +24,7 @@ from ..contacts.schedule import Phase, Schedule
 from ..contacts.support import SupportPolygon, support_polygon
 from ..dynamics.foot_poses import seen_from_root
 from ..dynamics.mechanics import Mechanics
+from ..errors import InvalidValue
 from ..rig import GRAVITY, ROOT_NV, Rig
 from .curve import DEGREE, FlatCurve, sample_times
 from .planted_feet import PlantedTrajectory, Rates
@@ -110,7 +112,11 @@ def ballistic(
         schedule: of the contacts.
         checks: what the dance is held to.
         kept: (time, q) of postures that must come out exactly.
+
+    Raises:
+        InvalidValue: hands or knees carry before or after a flight.
     """
+    _require_feet(rig, schedule)
     met = [time for time, _ in kept]
     for span in _spans(curve, schedule, met):
         moves = _led(PlantedTrajectory(rig, curve, schedule, kept), checks, span)
@@ -120,6 +126,17 @@ def ballistic(
         y[inside, :3] += span.basis(times[inside]).position @ moves
         curve = FlatCurve(make_interp_spline(times, y, k=DEGREE), curve.start, curve.stop)
     return curve
+
+
+def _require_feet(rig: Rig, schedule: Schedule) -> None:
+    for before, after in pairwise(schedule.phases):
+        ground = after if before.airborne else before
+        if before.airborne != after.airborne and (others := ground.besides_soles(rig)):
+            what = "lands on" if before.airborne else "takes off from"
+            raise InvalidValue(
+                f"the jump at {after.start:.2f} s {what} {', '.join(others)}: jumps are repaired from feet to feet; "
+                "end the strips of hands and knees before it and begin them after it, or check the dance as it is"
+            )
 
 
 def _spans(curve: FlatCurve, schedule: Schedule, kept: Sequence[float]) -> list[_Span]:

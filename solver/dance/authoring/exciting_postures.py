@@ -118,6 +118,8 @@ def _reaches(
     """Of the postures of one phase."""
     if phase.airborne:
         raise InvalidValue("nothing stands there")
+    if others := phase.besides_soles(legged.rig):
+        raise InvalidValue(f"{', '.join(others)} carry there, and exciting postures are drawn on feet alone")
     rig, nv = legged.rig, legged.rig.model.nv
     sides = {patch: side for side, patch in rig.sides.items()}
     loaded = [sides[patch] for patch in phase.loaded]

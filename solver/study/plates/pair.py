@@ -52,10 +52,10 @@ class Pair:
 
 def pair(rig: Rig, motion: Motion, wrenches: Wrenches, predicted: np.ndarray, name: str) -> Pair:
     """A trial's forces beside its motion; see the attributes."""
-    most = max((len(patch.vertices) for patch in rig.contacts), default=0)
-    feet = np.zeros((len(motion), len(rig.contacts), most, 3))
+    most = max((len(patch.vertices) for patch in rig.soles), default=0)
+    feet = np.zeros((len(motion), len(rig.soles), most, 3))
     for start, links in motion_pieces(rig, motion, PIECE):
-        for place, patch in enumerate(rig.contacts):
+        for place, patch in enumerate(rig.soles):
             index = rig.index(patch.link)
             corners = np.resize(patch.vertices, (most, 3))  # repeated corners change no box around them
             turns, origin = links.rotation[:, :, index].transpose(2, 1, 0), links.position[:, index].T
