@@ -66,10 +66,11 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..progress import Part
     from ..report import REPORT_FILE
     from ..report.study_folder import write_study
+    from ..scene.study_folder import trials_in
     from ..study.pipeline import identify_study
     from ..study.provenance import choices, common_folder, provenance_of
     from ..study.recordings import load
-    from .words import identified, warn
+    from .words import gone, identified, warn
 
     settings = replace(settings_of(options), standing=options.standing, flight_only=options.flight_only)
     part = Part(progress, 0.0, 0.97)
@@ -82,6 +83,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     else:
         study = identify_study(recordings, **person, settings=settings, progress=part)
     progress(0.97, "writing")
+    before = trials_in(options.output)
     write_study(study, options.output, title=options.title, provenance=made_of)
     progress(1.0, "done")
     warn(study.warnings)
@@ -89,4 +91,4 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     for text in study.assumed:
         print(f"not stated: {text}")
     told = "" if study.identification is None else f", the report is {options.output / REPORT_FILE}"
-    print(f"\nwritten: {options.output}{told}")
+    print(f"\nwritten: {options.output}{told}{gone(before, options.output)}")

@@ -45,6 +45,7 @@ HELP_WIDTH = 110
 FILTER = "human_8hz"
 UP_AXES = ("auto", "x", "y", "z", "-x", "-y", "-z")
 UNITS = ("m", "mm", "cm")
+MORE_UNITS = (*UNITS, "inch", "cmu")
 METHODS = ("consistent", "hierarchical", "constrained", "minimum_norm")
 
 
@@ -128,7 +129,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("reading", "for files that do not tell, or tell wrongly")
     group.add_argument("--up", choices=UP_AXES, default="auto", help="the axis that points up (default: found out)")
     group.add_argument("--force-up", choices=UP_AXES, help="that of the force files, where it differs")
-    group.add_argument("--units", choices=UNITS, help="of the markers (default: the header's)")
+    group.add_argument("--units", choices=MORE_UNITS, help="of markers or of a skeleton (default: what the file tells)")
     group.add_argument("--force-units", choices=UNITS, default="m", help="of centres of pressure (default: m)")
     group.add_argument("--forces-on-plates", action="store_true", help="forces act on the plates, not on the body")
     group.add_argument("--keep-missing", action="store_true", help="leave missing force samples out, do not refuse")

@@ -74,12 +74,13 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..formats.text_table import table
     from ..progress import Part
     from ..report.study_folder import write_study
+    from ..scene.study_folder import trials_in
     from ..study.following import track_study
     from ..study.recordings import load, require_rates
     from ..study.subject import calibrate_subject
     from ..study.values import Settings
     from ..tracking.bone_mapping import MAPPING, guessed
-    from .words import warn
+    from .words import gone, warn
 
     settings = Settings(
         preset=options.filter,
@@ -105,6 +106,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         assert person is not None
         body = calibrate_subject(recordings, **person, progress=Part(progress, 0.0, 0.4))
     study = track_study(recordings, body, settings, Part(progress, 0.4, 1.0), mapping)
+    before = trials_in(options.output)
     write_study(study, options.output)
     if mapping is not None:
         print(table(("link", "segment"), list(zip(mapping.links, mapping.segments))) + "\n")
@@ -114,7 +116,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     moved = [(r.name, r.tracked, r.motion) for r in study.records if r.motion is not None]
     rows = [(name, str(len(motion)), f"{1e3 * t.rmse:.1f}" if t else "") for name, t, motion in moved]
     print(table(("trial", "frames", "marker RMSE [mm]"), rows))
-    print(f"\nwritten: {options.output}")
+    print(f"\nwritten: {options.output}{gone(before, options.output)}")
 
 
 def _person(stated: Subject | None) -> Rig:

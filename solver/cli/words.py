@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,17 @@ def warn(warnings: Iterable[str]) -> None:
     """Each different warning once, on the error stream."""
     for text in dict.fromkeys(warnings):
         print(f"warning: {text}", file=sys.stderr)
+
+
+def gone(before: Iterable[str], output: Path) -> str:
+    """What to say of trials (their names) whose results a folder held and holds no more; nothing where there are none.
+
+    A second trial that is written where the first one was takes its place.
+    """
+    from ..scene.study_folder import trials_in
+
+    lost = sorted(set(before) - set(trials_in(output)))
+    return f" (in place of the run before; no longer there: {', '.join(lost)})" if lost else ""
 
 
 def identified(study: Study) -> str:

@@ -12,9 +12,10 @@ from ..errors import InputError
 
 Warn = Callable[[str], None]
 UP_CHOICES = ("auto", "x", "y", "z", "-x", "-y", "-z")
-LENGTHS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3}
+LENGTHS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "inch": 0.0254, "cmu": 0.0254 / 0.45}
+"""Units of length in metres; ``cmu`` is that of the skeletons of the CMU motion capture database, 1/0.45 inch."""
 LENGTH_STEMS = {"met": 1.0, "centi": 1e-2, "milli": 1e-3}
-"""Units of length in metres; words by their beginning, since C3D cuts them to four letters."""
+"""The same by the beginnings of words, since C3D cuts them to four letters."""
 
 _TO_Z_UP = {
     "z": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
@@ -80,7 +81,7 @@ def length_in_metres(unit: str, path: str | Path) -> float:
     try:
         return LENGTHS[plain]
     except KeyError:
-        remedy = "State the unit: m, cm or mm"
+        remedy = f"State the unit: {', '.join(LENGTHS)}"
         raise InputError(path, f"unit of length {unit!r} is unknown", remedy=remedy) from None
 
 

@@ -26,9 +26,8 @@ from .text import Warn, no_warning, numbers, read_lines
 AXES = "XYZ"
 ROTATIONS = tuple(f"{axis}rotation" for axis in AXES)
 POSITIONS = tuple(f"{axis}position" for axis in AXES)
-UNITS = {"m": (0.7, 2.6), "inch": (28.0, 100.0), "cm": (100.0, 260.0), "mm": (700.0, 2600.0)}
-"""Extents of a skeleton at rest, in each unit, that people have; children in centimetres must be stated."""
-METRES = {"inch": 0.0254}
+UNITS = {"m": (0.7, 2.6), "cmu": (22.0, 45.0), "inch": (45.0, 100.0), "cm": (100.0, 260.0), "mm": (700.0, 2600.0)}
+"""Extents of a skeleton at rest, in each unit, that people have; children in centimetres or inches must be stated."""
 MOST_JOINTS, DEEPEST = 2000, 200
 SLOWEST = 1.0
 """[s] No motion has longer frames."""
@@ -200,7 +199,7 @@ def _channels(path: str | Path, number: int, name: str, words: Sequence[str]) ->
 def _tips(path: str | Path, joints: Sequence[_Joint], heads: np.ndarray, turned: np.ndarray, warn: Warn) -> np.ndarray:
     """Where each bone ends (B, 3), in the middle of its next joints, at rest; one without length to a joint is refused.
 
-    An end site without length tells as little as none.
+    Not that of a root at the place of its only joint. An end site without length tells as little as none.
     """
     tips = np.full((len(joints), 3), np.nan)
     for k, joint in enumerate(joints):
@@ -211,9 +210,11 @@ def _tips(path: str | Path, joints: Sequence[_Joint], heads: np.ndarray, turned:
             continue
         tips[k] = np.mean(ends, axis=0)
         short = [np.linalg.norm(end - heads[k]) < NO_LENGTH for end in ends]
-        if len(ends) == 1 and short[0]:
+        if len(ends) == 1 and short[0] and joint.parent < 0:
+            tips[k] = np.nan  # it only carries the skeleton, and points nowhere
+        elif len(ends) == 1 and short[0]:
             raise _wrong(path, joints[children[0]].line, f"the bone of joint {joint.name!r} has no length")
-        if any(short):
+        elif any(short):
             warn(f"{Path(path).name}: joints at the very place of {joint.name!r}, whose bone points to the others")
     return tips
 
@@ -276,10 +277,16 @@ def _metres(path: str | Path, extent: float, units: str | None, warn: Warn) -> f
         return length_in_metres(units, path)
     fitting = [unit for unit, (low, high) in UNITS.items() if low <= extent <= high]
     if not fitting:
-        problem = f"its skeleton is {extent:.3g} high, which no person is in metres, centimetres, millimetres or inches"
+        problem = f"its skeleton is {extent:.3g} high, which no grown person is in any of {', '.join(UNITS)}"
         raise InputError(path, problem, remedy="State the unit (--units)")
-    warn(f"{Path(path).name}: the skeleton is {extent:.3g} high: lengths are taken to be in {fitting[0]}")
-    return METRES.get(fitting[0]) or length_in_metres(fitting[0], path)
+    unit = fitting[0]
+    metres = length_in_metres(unit, path)
+    named = "the unit of the CMU database, 1/0.45 inch" if unit == "cmu" else unit
+    warn(
+        f"{Path(path).name}: the skeleton is {extent:.3g} high: lengths are taken to be in {named}, which makes it "
+        f"{metres * extent:.2f} m"
+    )
+    return metres
 
 
 def _wrong(path: str | Path, line: int, problem: str) -> InputError:

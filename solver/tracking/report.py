@@ -1,4 +1,4 @@
-"""What a tracked recording says about its markers: jumps, flicker, and a body of another size than the rig's."""
+"""What a tracked recording says about its markers: jumps, flicker, links out of sight, a body of another size."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..rig import Rig
+from ..signals.gaps import LONGEST_GAP
 from .kinematics import Kinematics
 from .posture import Posture
 
@@ -77,6 +79,74 @@ class FaultCount:
 
     def _listed(self, counts: np.ndarray, limit: float) -> tuple[tuple[str, int], ...]:
         return tuple((self._names[k], int(counts[k])) for k in np.argsort(-counts) if counts[k] > limit)
+
+
+def unrecorded(rig: Rig, attached: np.ndarray, recorded: np.ndarray) -> tuple[str, ...]:
+    """What to say of links whose markers, and those of all that hangs at them, are missing in a whole recording.
+
+    Args:
+        rig: whose links.
+        attached: (A,) index of the link of each marker of the body.
+        recorded: (M,) of those that the recording has.
+    """
+    usual, there = (rig.below[:, links].any(axis=1) for links in (attached, recorded))
+    lost = usual & ~there
+    tops = [rig.links[k] for k in np.flatnonzero(lost) if rig.parents[k] < 0 or not lost[rig.parents[k]]]
+    if not tops:
+        return ()
+    return (
+        f"no attached marker of {', '.join(tops)}, nor of what hangs there, was recorded: where they are is a guess",
+    )
+
+
+class UnseenLinks:
+    """Finds links of which nothing is seen for long, nor of what they carry, while a recording passes by.
+
+    What tells the place of a link is its own markers or those of what hangs at it. Where neither are seen for longer
+    than a spline may bridge, the pose is whatever disturbs the rest least.
+
+    Args:
+        rig: whose links.
+        links: (M,) index of the link of each marker.
+    """
+
+    def __init__(self, rig: Rig, links: np.ndarray) -> None:
+        self._rig = rig
+        self._tells = rig.below[:, links].T  # (M, L) True where a marker tells the place of a link
+        self._last = np.full(len(rig.links), -np.inf)
+        self._longest, self._since = np.zeros((2, len(rig.links)))
+
+    def add(self, times: np.ndarray, seen: np.ndarray, usable: np.ndarray) -> None:
+        """The next frames.
+
+        Args:
+            times: (n,) [s].
+            seen: (n, M) True where a marker is seen.
+            usable: (n,) True where enough is; the others are told by themselves.
+        """
+        told = (seen.astype(float) @ self._tells > 0.0) | ~usable[:, None] | ~self._tells.any(axis=0)
+        self._last = np.where(np.isneginf(self._last), times[0], self._last)
+        stamps = np.where(told, times[:, None], -np.inf)
+        last = np.maximum.accumulate(np.concatenate([self._last[None], stamps]), axis=0)[1:]
+        gaps = times[:, None] - last
+        frame, every = gaps.argmax(axis=0), np.arange(gaps.shape[1])
+        longer = gaps[frame, every] > self._longest
+        self._longest[longer], self._since[longer] = gaps[frame, every][longer], last[frame, every][longer]
+        self._last = last[-1]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One sentence for those that hang at links that are seen."""
+        long = self._longest > LONGEST_GAP
+        tops = [k for k in np.flatnonzero(long) if self._rig.parents[k] < 0 or not long[self._rig.parents[k]]]
+        if not tops:
+            return ()
+        worst = max(tops, key=lambda k: float(self._longest[k]))
+        listed = ", ".join(self._rig.links[k] for k in tops)
+        return (
+            f"nothing is seen of {listed}, nor of what hangs there, for up to {self._longest[worst]:.2f} s "
+            f"(after {self._since[worst]:.3f} s): where they are meanwhile is a guess",
+        )
 
 
 def size_factor(

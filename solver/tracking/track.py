@@ -21,7 +21,7 @@ from .options import TrackingOptions
 from .path import PIECE, Piece, Samples, followed, usable_frames
 from .posture import Posture
 from .pulls import Pulls
-from .report import FaultCount, size_factor
+from .report import FaultCount, UnseenLinks, size_factor, unrecorded
 from .targets import Attachment, PositionTargets, Targets, as_attached
 from .tracker import FEWEST_POINTS, Tracker
 
@@ -144,7 +144,9 @@ def track(
     attached = {a.marker for a in attachments}
     markers = as_attached(markers, attachments)
     loose = [name for name in markers.names if name not in attached]
-    warnings = [*read.warnings, *result.warnings]
+    owners = {a.marker: rig.index(a.link) for a in attachments}
+    recorded = np.array([owners[name] for name in markers.names if name in owners])
+    warnings = [*read.warnings, *unrecorded(rig, np.array(list(owners.values())), recorded), *result.warnings]
     if loose:
         warnings.insert(0, f"{len(loose)} recorded markers are not attached and were left out: {', '.join(loose)}")
     return replace(result, warnings=tuple(warnings), swaps=read.swaps)
@@ -193,7 +195,7 @@ def follow(rig: Rig, targets: Targets, options: TrackingOptions, progress: Progr
     if points is not None:
         names, errors, pulls = points.task.names, points.errors.done(), points.pulls
         size = points.size(tracker.solver.posture, q, usable)
-        warnings += points.faults.faults.warnings + _size_warning(size)
+        warnings += points.faults.faults.warnings + points.unseen.warnings + _size_warning(size)
     v = speeds.done() if targets.measures_velocities else manifold_velocities(rig, targets.times, q)
     progress(1.0, f"tracked {len(targets)} frames")
     return Tracked(
@@ -209,7 +211,7 @@ class _Points:
         self.task, self._measured, self._kinematics = targets.task, targets.positions, kinematics
         self._links = len(rig.links)
         self.errors, self._sums, self._weights = Rows(), Rows(), Rows()
-        self.faults = FaultCount(self.task.names)
+        self.faults, self.unseen = FaultCount(self.task.names), UnseenLinks(rig, self.task.links)
 
     def add(self, samples: Samples, piece: Piece, usable: np.ndarray) -> None:
         """The next frames, of which some (n,) can be tracked."""
@@ -221,7 +223,9 @@ class _Points:
         pulls = Pulls.of(self._links, self.task, rest, samples.shares(piece.frames.start, piece.frames.stop))
         self._sums.add(pulls.sums)
         self._weights.add(pulls.weights)
-        self.faults.add(samples.targets.times[piece.frames], rest)
+        times = samples.targets.times[piece.frames]
+        self.faults.add(times, rest)
+        self.unseen.add(times, np.isfinite(rest[:, :, 0]), usable)
 
     @property
     def pulls(self) -> Pulls:

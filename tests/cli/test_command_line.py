@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from solver.cli import VERBS, main, parser
+from solver.cli.words import gone
+from solver.scene.study_folder import MOTION_END
 from solver.version import VERSION
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -144,3 +146,11 @@ def test_a_xacro_macro_is_no_body(tmp_path: Path, capsys: pytest.CaptureFixture[
     told = capsys.readouterr().err
     assert "robot.urdf.xacro: is a xacro macro, not a URDF. Expand it first" in told
     assert len(told.strip().splitlines()) == 1
+
+
+def test_trials_that_are_replaced_are_named(tmp_path: Path) -> None:
+    """A second trial written where the first one was: what is gone with it is told, and nothing where all is there."""
+    (tmp_path / f"jump{MOTION_END}").write_bytes(b"")
+    assert gone(["squats", "jump"], tmp_path).endswith("no longer there: squats)")
+    assert not gone(["jump"], tmp_path)
+    assert not gone([], tmp_path)

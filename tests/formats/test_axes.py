@@ -64,7 +64,9 @@ def test_without_names_a_cube_of_markers_tells_nothing() -> None:
     assert settle_up("y", None, "cube") == "y"
 
 
-@pytest.mark.parametrize(("unit", "metres"), [("mm", 1e-3), ("mete", 1.0), ("Meters", 1.0), ("cm", 0.01)])
+@pytest.mark.parametrize(
+    ("unit", "metres"), [("mm", 1e-3), ("mete", 1.0), ("Meters", 1.0), ("cm", 0.01), ("inch", 0.0254)]
+)
 def test_units_of_length(unit: str, metres: float) -> None:
     """Units in words, symbols and cut to four letters."""
     assert length_in_metres(unit, "file") == metres

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from solver.errors import InputError
 from solver.formats.arrays_npz import write_recording_npz
 from solver.formats.body_model import NAMES, UPRIGHT
-from solver.formats.recording import find_recordings, kind_of, read_recording
+from solver.formats.recording import ReadOptions, find_recordings, kind_of, read_recording
 from solver.motion import SegmentPoses
 from solver.so3 import exp
 from solver.trial import Recording
@@ -69,6 +70,41 @@ def test_a_joint_that_does_not_turn_stands_where_its_parents_put_it(tmp_path: Pa
     assert found.positions is not None
     head = found.positions[:, found.names.index("Head")] - found.positions[:, 0]
     np.testing.assert_allclose(head, np.tile([0.0, 0.0, 0.68], (FRAMES, 1)), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("unit", "metres", "tall"),
+    [
+        ("cm", 0.01, 1.0),
+        ("inch", 0.0254, 1.0),
+        ("cmu", 0.0254 / 0.45, 1.0),
+        ("cmu", 0.0254 / 0.45, 0.8),
+        ("m", 1.0, 1.1),
+    ],
+)
+def test_a_grown_person_s_height_tells_the_unit(unit: str, metres: float, tall: float, tmp_path: Path) -> None:
+    """Inches and the CMU database's unit as well, whose 31 for a person are no toddler's inches; or it is stated."""
+    still = {name: np.tile(np.eye(3), (2, 1, 1)) for name in LAFAN1.parents}
+    path = tmp_path / "unit.bvh"
+    text = bvh_text(replace(LAFAN1, scale=tall / metres), still, np.tile([0.0, 0.0, 0.95], (2, 1)))
+    path.write_text(text, encoding="utf-8")
+    for options in (ReadOptions(), ReadOptions(units=unit)):
+        recording = read_recording(path, options)
+        assert recording.segments is not None
+        assert recording.segments.rest is not None
+        height = np.ptp(recording.segments.rest.heads[:, 2])
+        assert height == pytest.approx(1.61 * tall, abs=0.01)
+        assert any("lengths are taken" in said for said in recording.warnings) == (options.units is None)
+
+
+def test_a_height_that_nobody_has_asks_for_the_unit(tmp_path: Path) -> None:
+    """A child's in inches, or a person's in feet: what may be stated is named."""
+    still = {name: np.tile(np.eye(3), (2, 1, 1)) for name in LAFAN1.parents}
+    path = tmp_path / "feet.bvh"
+    text = bvh_text(replace(LAFAN1, scale=1.0 / 0.3048), still, np.tile([0.0, 0.0, 0.95], (2, 1)))
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=r"5.81 high.*m, cmu, inch, cm, mm.*--units"):
+        read_recording(path)
 
 
 def test_bones_that_all_lie_along_one_axis_at_zero_rest_where_the_body_stands(tmp_path: Path) -> None:
@@ -157,6 +193,26 @@ def test_what_is_wrong_in_a_skeleton_is_told_with_its_line(old: str, new: str, t
     path.write_text(broken(old, new), encoding="utf-8")
     with pytest.raises(InputError, match=told):
         read_recording(path)
+
+
+def test_a_root_at_the_place_of_the_hips_tells_nothing_and_is_no_error(tmp_path: Path) -> None:
+    """As some programs write one that carries the whole skeleton."""
+    rotations, root = moved(LAFAN1)
+    lines = bvh_text(LAFAN1, rotations, root).splitlines()
+    end = lines.index("MOTION")
+    body = [line.replace("ROOT", "JOINT") for line in lines[1:end]]
+    body[2] = "OFFSET 0 0 0"
+    own = ["HIERARCHY", "ROOT Reference", "{", "OFFSET 0 0 0", "CHANNELS 3 Zrotation Yrotation Xrotation"]
+    rows = [f"0 0 0 {line}" for line in lines[end + 3 :]]
+    found = read(tmp_path / "carried.bvh", "\n".join([*own, *body, "}", *lines[end : end + 3], *rows]))
+    expected = read(tmp_path / "plain.bvh", "\n".join(lines))
+    assert found.names == ("Reference", *expected.names)
+    assert found.rest is not None
+    assert np.isnan(found.rest.tips[0]).all()
+    np.testing.assert_allclose(found.rotations[:, 1:], expected.rotations, atol=1e-9)
+    assert found.positions is not None
+    assert expected.positions is not None
+    np.testing.assert_allclose(found.positions[:, 1:], expected.positions, atol=1e-9)
 
 
 def test_a_bone_without_length_is_told_with_its_line(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_what_only_looks_like_a_number_is_refused(tmp_path: Path, cell: str) -> 
     [
         (lambda t: "", "empty"),
         (lambda t: t.replace("PathFileType", "Something"), "line 1"),
-        (lambda t: t.replace("\tm\t", "\tinch\t"), "inch"),
+        (lambda t: t.replace("\tm\t", "\tfoot\t"), "foot"),
         (lambda t: t.replace("\tm\t", "\tmm\t"), "spread over"),
         (lambda t: t.replace("L_toe", "R_toe"), "R_toe"),
         (lambda t: t.replace("1.450000", "1.4x", 1), "'1.4x' is not a number"),

@@ -66,6 +66,41 @@ def test_any_rig_is_tracked() -> None:
     assert tracked.rmse < 1e-5
 
 
+def test_links_that_nothing_tells_for_long_are_named(rig: Rig) -> None:
+    """A whole leg out of sight is; its thigh alone is not, as the shank tells where it is, nor is a short gap."""
+    q, attachments = swinging(rig, 100), cloud(rig, per_link=3)
+    markers = seen_from(rig, attachments, q)
+    step = float(markers.times[1] - markers.times[0])
+    owners = np.array([a.link for a in attachments])
+    leg = np.isin(owners, ["right_thigh", "right_shank", "right_foot"])
+    long = int(np.ceil(0.3 / step))
+
+    def told(hidden: np.ndarray, frames: slice) -> str:
+        positions = markers.positions.copy()
+        positions[frames, hidden] = np.nan
+        seen = Markers(markers.times, markers.names, positions)
+        return " ".join(track(rig, attachments, seen, TrackingOptions(limits=False)).warnings)
+
+    said = told(leg, slice(20, 20 + long))
+    assert f"nothing is seen of right_thigh, nor of what hangs there, for up to {long * step:.2f} s" in said
+    assert f"after {markers.times[19]:.3f} s" in said
+    assert "nothing is seen" not in told(owners == "right_thigh", slice(20, 20 + long))
+    assert "nothing is seen" not in told(leg, slice(20, 22))
+    assert "nothing is seen" not in told(np.ones(len(owners), bool), slice(20, 20 + long))  # told by another sentence
+
+
+def test_links_without_a_recorded_marker_are_named(rig: Rig) -> None:
+    """Another person's file, with other markers on the legs: what is left says nothing of them, and that is told."""
+    q, attachments = swinging(rig, 30), cloud(rig, per_link=3)
+    legs = ("right_thigh", "right_shank", "right_foot", "left_foot")
+    markers = seen_from(rig, attachments, q).select([a.marker for a in attachments if a.link not in legs])
+    tracked = track(rig, attachments, markers, TrackingOptions(limits=False))
+    text = " ".join(tracked.warnings)
+    assert "no attached marker of right_thigh, left_foot, nor of what hangs there, was recorded" in text
+    whole = track(rig, attachments, seen_from(rig, attachments, q), TrackingOptions(limits=False))
+    assert not any("was recorded" in said for said in whole.warnings)
+
+
 def test_flickering_and_jumping_markers_are_named(rig: Rig) -> None:
     """A marker that comes and goes is told from one that jumps."""
     q, attachments = swinging(rig, 100), cloud(rig, per_link=5)
