@@ -42,7 +42,7 @@ ROUNDS, STEPS, AGAIN = 8, 4, 3
 MORE = 1.4
 """By so much a smoothed change is larger: smoothing takes that off its top."""
 AROUND, SMOOTH = 0.3, 0.12
-"""[s] before and after an overlap that is changed, and width over which changes are averaged, three times."""
+"""[s] of the recording before and after an overlap that is changed; width over which changes are averaged thrice."""
 MEANINGLESS = 0.3
 """Share of the pairs of links beyond which shapes that overlap tell nothing."""
 EVERY = slice(None)
@@ -217,7 +217,7 @@ def pushed_around(
         deep: where links overlap.
         com: (N, 2) [m] where the centre of mass stays; None where it is not led.
     """
-    times, posing = found.motion.times, overlaps.posing
+    times, posing = _recorded(found), overlaps.posing
     step = float(np.median(np.diff(times)))
     mask = np.zeros(len(times), bool)
     mask[deep.frames] = True
@@ -250,6 +250,11 @@ def pushed_around(
     return found.posed(Poses(turn, y), converged), around
 
 
+def _recorded(found: Retargeted) -> np.ndarray:
+    """Times (N,) [s] at the recording's pace: a motion made slower gives way as much slower, or it would jerk."""
+    return np.asarray(found.motion.times / found.slowed)
+
+
 def _spread(times: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Values (N, ...) at times (N,) [s], the greatest of those around, smooth."""
     step = float(np.median(np.diff(times)))
@@ -268,7 +273,7 @@ def _free(overlaps: Overlaps, found: Retargeted, deep: Touches) -> np.ndarray:
     frames = overlaps.between_legs(deep)
     if len(frames):
         result[frames] = 1.0
-        result = _spread(found.motion.times, result) * found.footing.free
+        result = _spread(_recorded(found), result) * found.footing.free
     return result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -74,6 +75,19 @@ def crossing(swing: float) -> Performer:
 
 def deepest(found: Retargeted) -> float:
     return -float(Overlaps(found, CHECKS).found(found.poses, -OVERLAP).distances.min(initial=0.0))
+
+
+def jerked(options: RetargetOptions) -> float:
+    """[rad/s^2] Largest acceleration that keeping links apart adds to a joint."""
+    given = retargeted(armed(0.45), hrp2(), None, options)
+    found = kept_apart(given, options, CHECKS)
+    assert deepest(given) > 0.01 > deepest(found)
+    return float(np.abs(found.motion.a - given.motion.a)[:, ROOT_NV:].max())
+
+
+def test_a_slower_motion_gives_way_as_much_slower() -> None:
+    """Four times as slow, links that give way accelerate a sixteenth as much, or nearly; not as in the fast motion."""
+    assert jerked(replace(HASTY, slower=4.0)) < jerked(HASTY) / 8.0
 
 
 def test_what_overlaps_is_pushed_apart() -> None:
