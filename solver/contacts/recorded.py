@@ -100,6 +100,8 @@ def stood(
             f"one end of a sole that stands is up to {100.0 * rolled:.0f} cm higher than the other: contacts are flat "
             "and do not know that it rolls"
         )
+    if others := [patch.name for patch in rig.contacts if not patch.sole]:
+        told.append(f"only feet are looked for: {', '.join(others)} stand nowhere; key their strips where they carried")
     return Stood(motion, schedule_of(motion.times, stands, anchors, ground), wrenches, tuple(told))
 
 

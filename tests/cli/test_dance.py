@@ -65,6 +65,17 @@ def test_one_run_writes_one_dance_in_every_format(tmp_path: Path, capsys: pytest
     assert set(summary.excitation) == set(summary.deviation) == set(RIG.links)
 
 
+def test_a_dance_is_designed_on_feet_alone_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A patch besides the soles gets no strip, and the notes name it."""
+    out = tmp_path / "out"
+    link = RIG.links[-1]
+    assert main(["dance", "hoap3", *TINY, "--patches", f"{link}=0,0,0,0.02", "--output", str(out)]) == 0
+    summary = SUMMARY.read(out / SUMMARY_FILE)
+    assert {strip.patch for strip in summary.strips} == {patch.name for patch in RIG.contacts}
+    assert any(f"designed on feet alone: {link}_patch" in note for note in summary.notes)
+    assert "designed on feet alone" in capsys.readouterr().out
+
+
 def test_stopped_in_the_middle_it_writes_what_is_done(tmp_path: Path) -> None:
     """Cancelled after its transitions began, the verb writes a partial dance that says so, and reports the stop."""
 

@@ -14,6 +14,7 @@ from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import human
+from solver.rigs.patches import with_patches
 from solver.so3 import to_matrix
 from solver.wrenches import Wrenches
 from tests.dance.authored import arm_swing
@@ -63,6 +64,13 @@ def test_feet_that_keep_still_stand(rig: Rig, motion: Motion) -> None:
         assert abs(anchor.points(rig)[0, 2] - found.schedule.ground) < 1e-9
     assert found.motion is motion
     assert found.told == ()
+
+
+def test_hands_are_not_looked_for_and_that_is_told(rig: Rig, motion: Motion) -> None:
+    """The same contacts as without patches on the hands, and a sentence that names these."""
+    found = stood(with_patches(rig, ["hands"]), motion)
+    assert found.schedule.phases[0].loaded == stood(rig, motion).schedule.phases[0].loaded
+    assert any("right_palm, left_palm stand nowhere" in note for note in found.told)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])

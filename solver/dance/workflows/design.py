@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...errors import InvalidValue
@@ -112,6 +112,9 @@ def design(
     if options is None:
         options = human_options() if rig.provenance.get("kind") == "human" else DanceOptions()
     dance = designing.design(rig, options, Part(progress, 0.0, DESIGN_SHARE), recorded)
+    if others := [patch.name for patch in rig.contacts if not patch.sole]:
+        left_out = f"designed on feet alone: {', '.join(others)} carry nothing; key their strips by hand and repair"
+        dance = replace(dance, notes=(*dance.notes, left_out))
     progress(DESIGN_SHARE, "verifying at 500 Hz")
     evaluation = evaluate(rig, dance, recorded)
     if evaluation.failures:
