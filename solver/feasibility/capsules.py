@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -53,12 +53,21 @@ class PlacedCapsules:
         self._start = product(turn, capsules.start.T[:, None, :, None])[:, 0]  # (3, S, N)
         self._start += position.transpose(2, 1, 0)[:, capsules.link]
         self._along = product(turn, axes.T[:, None, :, None])[:, 0]
+        self._links, self._turn = capsules.link, rotation.transpose(2, 3, 1, 0)
 
-    def near(self, pairs: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
+    def near(
+        self, pairs: np.ndarray, reach: float, measure: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Frames and pair numbers, (M,) each, by frames; none of which capsules come within ``reach`` [m] is left out.
 
-        Many frames are looked at in blocks: no point of a capsule moves farther from where it is in a block's middle
-        than one of its ends does, and what is farther apart there than both move, and the reach, stays out of it.
+        Many frames are looked at in blocks: no point of an axis moves farther from where it is in a block's middle than
+        one of its ends does, and what is farther apart there than both move, and the reach, stays out of it.
+
+        Args:
+            pairs: (P, 2) of capsules.
+            reach: [m].
+            measure: distances [m] of what is in the capsules, in frames (K,) of pairs (K,), or less: what comes within
+                reach only as a capsule may then be left out of a block as well.
         """
         count, size = self._start.shape[2], self._block()
         if not count:
@@ -82,6 +91,12 @@ class PlacedCapsules:
         own = pairs[near]
         least = self.distances(middles[blocks], own) - moves[own[:, 0], blocks] - moves[own[:, 1], blocks]
         blocks, near = blocks[least < reach], near[least < reach]
+        if measure is not None and len(near):  # points off the axis move by the turn as well
+            parts = [self._turns(starts[:-1], size), self._turns(starts[-1:], int(lengths[-1]))]
+            moves += self.radius[:, None] * np.concatenate(parts, axis=1)[self._links]
+            own = pairs[near]
+            least = measure(middles[blocks], near) - moves[own[:, 0], blocks] - moves[own[:, 1], blocks]
+            blocks, near = blocks[least < reach], near[least < reach]
         lengths = lengths[blocks]
         frames = np.repeat(starts[blocks] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
         order = np.argsort(frames, kind="stable")
@@ -108,6 +123,14 @@ class PlacedCapsules:
             moved = ends - ends[..., size // 2, None]
             np.maximum(most, dot(moved, moved), out=most)
         return np.asarray(np.sqrt(most.max(axis=2)))
+
+    def _turns(self, starts: np.ndarray, size: int) -> np.ndarray:
+        """(L, B) by which unit vectors of links turn at most from the middles of blocks of so many frames each."""
+        first, last = (int(starts[0]), int(starts[-1]) + size) if len(starts) else (0, 0)
+        turn = self._turn[..., first:last].reshape(9, self._turn.shape[2], len(starts), size)
+        turned = turn - turn[..., size // 2, None]
+        turned *= turned
+        return np.asarray(np.sqrt(0.5 * turned.sum(axis=0).max(axis=2)))  # |R - 1| is 2 sqrt 2 sines of half the angle
 
     def between(self, frames: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         """(M, 3) [m] from the middle of the first to that of the second of M pairs (M, 2), each in its frame (M,)."""

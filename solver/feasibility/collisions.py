@@ -20,7 +20,7 @@ from ..scene.words import length, spoken
 from .capsules import PlacedCapsules, shape_pairs
 from .construction import by_construction, sampled_postures
 from .pairs import LinkPair, collision_pairs
-from .separation import farthest_along, parted, supports_of
+from .separation import EXACTNESS, farthest_along, parted, supports_of
 from .shapes import bounding_capsules, collision_shapes, geometry_model, lowest_points
 
 AT_ONCE = 200_000
@@ -118,7 +118,7 @@ class PairDistances:
         """
         if not len(self._shape_pairs):
             return NearPairs(np.zeros(0, int), np.zeros(0, int), np.zeros(0))
-        frames, columns, distances = self._candidates(rotation, position, self.reach)
+        frames, columns, distances = self._candidates(q, rotation, position, self.reach)
         self._measure(q, frames, columns, distances)
         pairs = self._owner[columns]
         distances += self.forgiven[pairs]
@@ -130,7 +130,7 @@ class PairDistances:
         if not len(self._shape_pairs):
             none = np.zeros(0, int)
             return Touches(none, none, np.zeros(0), np.zeros((0, 2, 3)), np.zeros((0, 3)), np.zeros((0, 2), int))
-        frames, columns, _ = self._candidates(rotation, position, within)
+        frames, columns, _ = self._candidates(q, rotation, position, within)
         distances, points, normals = np.empty(len(frames)), np.empty((len(frames), 2, 3)), np.empty((len(frames), 3))
         at, place, measure = -1, pin.updateGeometryPlacements, pin.computeDistance
         for entry, frame, column in zip(range(len(frames)), frames.tolist(), columns.tolist()):
@@ -160,28 +160,30 @@ class PairDistances:
         return replace(touches, distances=distances, points=points, normals=normals)
 
     def _candidates(
-        self, rotation: np.ndarray, position: np.ndarray, within: float
+        self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Frames, numbers of pairs of shapes, and lower bounds [m] of their distances, (M,) each, by frames.
 
         None that is nearer than so much [m], what is forgiven counted, is left out: balls, then capsules around the
-        shapes, then planes between them show that the others are not.
+        shapes, their distances in other frames, then planes between them show that the others are not.
         """
         size = max(1, AT_ONCE // len(self._shape_pairs))
         parts = []
         for start in range(0, max(len(rotation), 1), size):
             own = slice(start, start + size)
-            frames, columns, bounds = self._candidates_among(rotation[own], position[own], within)
+            frames, columns, bounds = self._candidates_among(q[own], rotation[own], position[own], within)
             parts.append((frames + start, columns, bounds))
         frames, columns, bounds = (np.concatenate(values) for values in zip(*parts))
         return frames, columns, bounds
 
     def _candidates_among(
-        self, rotation: np.ndarray, position: np.ndarray, within: float
+        self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Those in frames that the processor's cache holds."""
         placed = PlacedCapsules(self._capsules, rotation, position)
-        frames, columns = placed.near(self._shape_pairs, within)
+        frames, columns = placed.near(
+            self._shape_pairs, within, lambda frames, columns: self._at_least(q, frames, columns)
+        )
         bounds = placed.distances(frames, self._shape_pairs[columns])
         limits = within - self.forgiven[self._owner]
         near = bounds < limits[columns]
@@ -196,6 +198,15 @@ class PairDistances:
         near = np.ones(len(frames), bool)
         near[asked] = ~parted(self._supports, pairs, turns, between, inside, limits[columns[asked]])
         return frames[near], columns[near], bounds[near]
+
+    def _at_least(self, q: np.ndarray, frames: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """(M,) [m] lower bounds: coal's distances, but none where capsules are the shapes or planes are quicker."""
+        result = np.full(len(frames), -np.inf)
+        asked = np.flatnonzero(~(self._exact | self._meshed)[columns])
+        measured = np.empty(len(asked))
+        self._measure(q, frames[asked], columns[asked], measured)
+        result[asked] = measured - EXACTNESS
+        return result
 
     def _measure(self, q: np.ndarray, frames: np.ndarray, columns: np.ndarray, distances: np.ndarray) -> None:
         """Replace the bounds by coal's distances, except where capsules are the shapes."""

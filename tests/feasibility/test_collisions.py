@@ -123,6 +123,20 @@ def test_blocks_of_frames_hide_no_near_pair(rig: Rig, frames: int) -> None:
 
 
 @EVERY_RIG
+def test_frames_together_have_the_pairs_that_they_have_alone(rig: Rig) -> None:
+    """What is measured in the middle of a block of frames leaves nothing out in the others."""
+    detector = CollisionDetector(rig, CheckOptions())
+    q = swinging(rig, np.linspace(0.0, 1.0, 400), size=0.8).q
+    together = detector.near_pairs(q, *_poses(rig, q))
+    assert len(together.frames) > 200
+    for frame in range(0, 400, 7):
+        alone = detector.near_pairs(q[frame : frame + 1], *_poses(rig, q[frame : frame + 1]))
+        own = together.frames == frame
+        np.testing.assert_array_equal(together.pairs[own], alone.pairs)
+        np.testing.assert_allclose(together.distances[own], alone.distances, atol=1e-12)
+
+
+@EVERY_RIG
 def test_capsules_never_exceed_the_truth(rig: Rig) -> None:
     """The capsule distance of a pair is a lower bound of its true distance."""
     detector = CollisionDetector(rig, CheckOptions(reach=0.1))
