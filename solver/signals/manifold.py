@@ -34,6 +34,8 @@ SPLINED = 48
 """Frames to either side on which a spline depends, to rounding."""
 PIECE = 4096
 """Frames filtered at once, those apart that filter and spline look at beyond them."""
+NEAREST, LOST = 0.25, 1.5
+"""Shares of the median step below which a sample that comes too early is left out, and beyond which one is lost."""
 _UNIT = 1e-3
 
 Curve: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -86,7 +88,9 @@ def smooth_motion(
         raise InvalidValue("a motion needs at least two complete frames to have a velocity")
     grid, same = uniform_times(times)
     if not same:
-        q = _regrid(times, _continuous(np.where(known[:, None], q, np.nan), layout), known, grid)
+        apart = _told_apart(times, float(grid[1] - grid[0]))
+        times, q, known = times[apart], q[apart], known[apart]
+        q = _regrid(times, _continuous(np.where(known[:, None], q, np.nan), layout), known, grid, layout)
         known = np.isfinite(q).all(axis=1) & (np.interp(grid, times, known.astype(float)) > 0.99)
     rate = rate_of_grid(grid)
     filled = ~left_out(~known, rate, longest_gap)
@@ -259,13 +263,27 @@ def _reflected(q: np.ndarray, at_frame: np.ndarray, layout: _Layout) -> np.ndarr
     return result
 
 
-def _regrid(times: np.ndarray, q: np.ndarray, known: np.ndarray, grid: np.ndarray) -> np.ndarray:
-    """Configurations (G, nq) at the grid's times, spline by stretch, on the unit spheres again only to first order."""
+def _told_apart(times: np.ndarray, step: float) -> np.ndarray:
+    """Samples at times (N,) [s] that do not follow the one before at once: a spline through both would be wild."""
+    kept = [0]
+    for k in range(1, len(times)):
+        if times[k] - times[kept[-1]] >= NEAREST * step:
+            kept.append(k)
+    return np.array(kept)
+
+
+def _regrid(times: np.ndarray, q: np.ndarray, known: np.ndarray, grid: np.ndarray, layout: _Layout) -> np.ndarray:
+    """Configurations (G, nq) at the grid's times, spline by stretch; where samples are lost is a gap as any other."""
     result = np.full((len(grid), q.shape[1]), np.nan)
-    for start, stop in stretches(known):
-        inside = (grid >= times[start]) & (grid <= times[stop - 1])
-        if stop - start > 1:
-            result[inside] = interpolated(times[start:stop], q[start:stop])(grid[inside])
+    lost = np.append(False, np.diff(times) > LOST * (grid[1] - grid[0]))
+    for first, last in stretches(known):
+        parts = np.append(np.append(first, first + np.flatnonzero(lost[first:last])), last)
+        for start, stop in zip(parts[:-1].tolist(), parts[1:].tolist()):
+            inside = (grid >= times[start]) & (grid <= times[max(stop - 1, start)])
+            if stop - start > 1:
+                result[inside] = interpolated(times[start:stop], q[start:stop])(grid[inside])
+    for at, size in [(at, 4) for at, _ in layout.quaternions] + [(at, 2) for at, _ in layout.circles]:
+        result[:, at : at + size] /= np.linalg.norm(result[:, at : at + size], axis=1)[:, None]
     return result
 
 

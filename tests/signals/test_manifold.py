@@ -137,6 +137,24 @@ def test_the_sign_of_a_quaternion_does_not_matter() -> None:
     assert np.allclose(np.abs(np.einsum("ij,ij->i", plain.q[:, 3:7], other.q[:, 3:7])), 1.0)
 
 
+@pytest.mark.parametrize("early", [0.0, 1e-3])
+def test_a_shaking_motion_with_lost_samples_is_kept(early: float) -> None:
+    """A live stream loses runs of samples, and its clock begins anew: rotations stay rotations, speeds those seen."""
+    times = np.arange(300) / 100.0
+    q = swing(times)
+    generator = np.random.default_rng(8)
+    q = np.array([pin.integrate(MODEL, row, 0.05 * generator.standard_normal(MODEL.nv)) for row in q])
+    kept = np.ones(300, bool)
+    for start, count in ((60, 2), (100, 9), (150, 40), (203, 5)):
+        kept[start : start + count] = False
+    times, q = times[kept], q[kept]
+    stamps = times - (times >= 2.5) * (0.01 - early if early else 0.0)
+    motion = smooth_motion(RIG, stamps, q, HUMAN)
+    assert np.allclose(np.linalg.norm(motion.q[:, 3:7], axis=1), 1.0, atol=1e-9)
+    shown = smooth_motion(RIG, np.arange(300) / 100.0, swing(np.arange(300) / 100.0), HUMAN)
+    assert np.abs(motion.v).max() < 3.0 * np.abs(shown.v).max()
+
+
 def test_rounded_and_uneven_stamps_give_the_same_motion() -> None:
     """Stamps rounded to 0.1 ms, or with frames dropped, still give the true velocities."""
     exact = np.arange(300) / 240.0
