@@ -261,7 +261,7 @@ def _spread(times: np.ndarray, values: np.ndarray) -> np.ndarray:
     values = maximum_filter1d(values, 2 * int(np.ceil(AROUND / step)) + 1, axis=0, mode="nearest")
     for _ in range(3):
         values = uniform_filter1d(values, max(1, round(SMOOTH / step)), axis=0, mode="nearest")
-    return np.asarray(values)
+    return np.maximum(values, 0.0)  # a running sum leaves rounding below zero
 
 
 def _free(overlaps: Overlaps, found: Retargeted, deep: Touches) -> np.ndarray:

@@ -19,7 +19,7 @@ from solver.so3 import exp, log, quaternion_exp, to_quaternion
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import retargeted
 from solver.tracking.retargeting.retargeted import Retargeted, RetargetOptions
-from solver.trajectory.kept_apart import OVERLAP, Overlaps, kept_apart, links_apart, pushed_around
+from solver.trajectory.kept_apart import OVERLAP, Overlaps, _spread, kept_apart, links_apart, pushed_around
 from tests.tracking.test_retargeting import DEEP, FAST, RATE, corners, person, squat
 
 OPTIONS, HASTY = RetargetOptions(), RetargetOptions(keep_pace=True)
@@ -88,6 +88,15 @@ def jerked(options: RetargetOptions) -> float:
 def test_a_slower_motion_gives_way_as_much_slower() -> None:
     """Four times as slow, links that give way accelerate a sixteenth as much, or nearly; not as in the fast motion."""
     assert jerked(replace(HASTY, slower=4.0)) < jerked(HASTY) / 8.0
+
+
+def test_what_is_spread_over_time_is_never_below_zero() -> None:
+    """Shares of feet that give way have roots taken of them."""
+    shares = np.zeros((100, 2))
+    shares[7:10] = 1.0
+    spread = _spread(0.0095 * np.arange(100), shares)
+    assert spread.min() == 0.0
+    assert spread.max() == pytest.approx(1.0)
 
 
 def test_what_overlaps_is_pushed_apart() -> None:
