@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 from solver.calibration import Calibration, calibrate, load_marker_set
+from solver.calibration.calibrated import weighed_by_mass
 from solver.calibration.fit import Sample, SubjectFit
 from solver.calibration.markerset import MarkerSet
 from solver.calibration.sampling import is_still
+from solver.dynamics import com_trajectory
 from solver.errors import InvalidValue
 from solver.formats.trc import read_trc
-from solver.motion import Markers
+from solver.motion import Markers, Motion
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs.human import human
@@ -83,6 +85,59 @@ def test_tracking_error_of_the_calibrated_subject_is_the_noise(
     tracked = track(found.rig, found.attachments, fresh.markers)
     assert tracked.rmse < 2.2e-3
     assert found.warnings == ()
+
+
+def test_markers_of_heavy_links_lead_the_centre_of_mass(
+    calibrated: tuple[Rig, list[Attachment], Calibration],
+) -> None:
+    """Where the spine grows by 20 mm, which no joint does, the centre of mass is nearer to the truth than when all
+    markers weigh alike."""
+    rig, attachments, found = calibrated
+    q = swinging(rig, 60, amplitude=0.3)
+    markers = seen_from(rig, attachments, q)
+    legs = [k for k, a in enumerate(attachments) if a.link == "pelvis" or a.link.endswith(("thigh", "shank", "foot"))]
+    above = np.setdiff1d(np.arange(len(attachments)), legs)
+    up = np.array([0.0, 0.0, 0.02])
+    grown = markers.positions.copy()
+    grown[:, above] += up
+    carried = [k for k, link in enumerate(rig.links) if link != "pelvis" and "torso" in chain(rig, link)]
+    share = rig.prior.masses[carried].sum() / rig.prior.total_mass
+    truth = centres(rig, q) + share * up
+    alike = [replace(attachment, weight=1.0) for attachment in found.attachments]
+    weighed, equal = (
+        np.linalg.norm(centres(found.rig, track(found.rig, attached, replace(markers, positions=grown)).q) - truth)
+        for attached in (found.attachments, alike)
+    )
+    assert weighed < 0.95 * equal
+
+
+def chain(rig: Rig, link: str) -> list[str]:
+    """A link and all that carry it."""
+    found, place = [], rig.index(link)
+    while place >= 0:
+        found.append(rig.links[place])
+        place = rig.joints[place].parent
+    return found
+
+
+def centres(rig: Rig, q: np.ndarray) -> np.ndarray:
+    """Centres of mass (N, 3) [m] of the prior's body."""
+    still = np.zeros((len(q), rig.nv))
+    return com_trajectory(rig, Motion(np.arange(len(q)) / 100.0, q, still, still), rig.prior)
+
+
+def test_weights_follow_the_mass_that_a_marker_shows(calibrated: tuple[Rig, list[Attachment], Calibration]) -> None:
+    """Weights keep their sum, a link weighs more the heavier it is beside the number of its markers, and a marker that
+    is left out stays so."""
+    rig, _, found = calibrated
+    alike = [replace(attachment, weight=1.0) for attachment in found.attachments]
+    again = weighed_by_mass(rig, [*alike, replace(alike[0], marker="left out", weight=0.0)])
+    assert sum(each.weight for each in again) == pytest.approx(len(alike))
+    assert again[-1].weight == 0.0
+    worth = [rig.prior.masses[rig.index(a.link)] / sum(b.link == a.link for b in alike) for a in alike]
+    order = np.argsort(worth)
+    assert np.all(np.diff(np.array([each.weight for each in again])[order]) >= -1e-12)
+    assert again[order[-1]].weight > 1.5 * again[order[0]].weight
 
 
 def test_stature_is_estimated_when_unknown() -> None:
