@@ -31,7 +31,7 @@ from .figure import Bound, Figure, at_most
 SECONDS, IN_THE_AIR, RISE = 2.0, 0.3, 0.12
 """[s] The whole, the flight in its middle; [m] how far the animator lifted the body in it: of a person of 1.75 m."""
 CHECKS = CheckOptions(shrink=0.1, allowed_slip=0.001)
-ROUNDS = 3
+ROUNDS = 5
 RATE = 500.0
 
 

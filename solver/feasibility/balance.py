@@ -16,18 +16,26 @@ LEVEL = 1e-3
 """Vertical part below which a link's axis lies in the ground."""
 
 
-def zero_moment_point(wrench: np.ndarray, ground: float | np.ndarray, weight: float) -> np.ndarray:
+def zero_moment_point(
+    wrench: np.ndarray, ground: float | np.ndarray, weight: float, about: np.ndarray | None = None
+) -> np.ndarray:
     """Point (N, 2) [m] on the ground about which the wrench has no horizontal moment.
 
     Args:
         wrench: (N, 6) world axes, about the world origin [N, N m].
         ground: [m] height of the floor, or (N,) heights.
         weight: [N] of the body; vertical forces below `LEAST_LOAD` of it count as that much.
+        about: (2,) [m] where a body that hardly presses is taken to press, the world's origin by default.
     """
-    vertical = np.maximum(wrench[:, 2], LEAST_LOAD * weight)
-    return np.stack(
-        [(ground * wrench[:, 0] - wrench[:, 4]) / vertical, (ground * wrench[:, 1] + wrench[:, 3]) / vertical], axis=1
-    )
+    vertical = loaded(wrench, weight)
+    point = np.zeros(2) if about is None else about
+    tilting = np.stack([ground * wrench[:, 0] - wrench[:, 4], ground * wrench[:, 1] + wrench[:, 3]], axis=1)
+    return point + (tilting - wrench[:, 2:3] * point) / vertical[:, None]
+
+
+def loaded(wrench: np.ndarray, weight: float) -> np.ndarray:
+    """Vertical force (N,) [N] of wrenches (N, 6) by which zero-moment points are placed: `LEAST_LOAD` or more."""
+    return np.maximum(wrench[:, 2], LEAST_LOAD * weight)
 
 
 def shares(zmp: np.ndarray, centres: np.ndarray, rule: str = "distance") -> np.ndarray:
@@ -95,7 +103,13 @@ def surface_axes(corners: np.ndarray, rotation: np.ndarray) -> np.ndarray:
 
 
 def friction_margins(loads: np.ndarray, axes: np.ndarray, friction: float, weight: float) -> np.ndarray:
-    """Margin (N, F) of (19), mu F_z - max(|F_x|, |F_y|) as a share of the weight; printed with mu on the wrong side.
+    """Margin (N, F) of (19), mu F_z - max(|F_x|, |F_y|) as a share of the weight; printed with mu on the wrong side."""
+    sides = friction_by_side(loads, axes, friction, weight)
+    return sides.reshape(len(loads), 4, len(axes)).min(axis=1)
+
+
+def friction_by_side(loads: np.ndarray, axes: np.ndarray, friction: float, weight: float) -> np.ndarray:
+    """Margins (N, 4 F) of (19) forwards, backwards and to both sides of every patch: linear in the loads.
 
     Args:
         loads: (N, F, 6) wrenches under the patches.
@@ -104,5 +118,7 @@ def friction_margins(loads: np.ndarray, axes: np.ndarray, friction: float, weigh
         weight: [N].
     """
     # frames n, patches f, world directions i, a patch's own axes a
-    tangential = np.abs(np.einsum("nfi,fai->nfa", loads[:, :, :2], axes)).max(axis=2)
-    return (friction * loads[:, :, 2] - tangential) / weight
+    tangential = np.einsum("nfi,fai->naf", loads[:, :, :2], axes)
+    holds = friction * loads[:, None, :, 2]
+    sides = np.concatenate([holds - tangential, holds + tangential], axis=1)
+    return sides.reshape(len(loads), 4 * len(axes)) / weight

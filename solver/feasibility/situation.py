@@ -150,7 +150,7 @@ class Situation:
         if planted.polygon is None:
             zmp, loads = np.full((len(state), 2), np.nan), np.zeros((len(state), 0, 6))
         else:
-            zmp = zero_moment_point(state.wrench, planted.plane(ground), body.weight)
+            zmp = zero_moment_point(state.wrench, planted.plane(ground), body.weight, planted.polygon.centre)
             if planted.spread is None:
                 share = shares(zmp, planted.centres[:, :2], body.options.distribution)
                 loads = foot_wrenches(state.wrench, share, planted.centres)

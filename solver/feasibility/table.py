@@ -8,11 +8,11 @@ from ..coordinates import coordinate_links, coordinate_names
 from ..errors import UnknownName
 from ..scene.words import angle, length, percent, turning
 from . import feet
-from .balance import friction_margins
+from .balance import friction_by_side, friction_margins, loaded
 from .definition import Check, Items, Near, Programme, Words
 from .joints import angle_margins, speed_margins, torque_margins
 from .situation import Body, Situation
-from .twist import twist_margins
+from .twist import twist_by_side, twist_margins
 
 COMFORTABLE = 0.1
 """A margin of this share of a limit, of this angle in rad or of this share of the sole is comfortable."""
@@ -26,7 +26,7 @@ STANDS = 1e-6
 """[m] A sole this near its anchor stands on it: legs are solved so far."""
 
 
-EXACT = 0.005
+EXACT = 0.0005
 """Share of what a flight may lack that programmes leave it: all of a flight lacks it, so momentum drifts by the sum."""
 
 
@@ -105,8 +105,10 @@ def _zmp(now: Situation) -> np.ndarray:
 
 
 def _zmp_by_edge(now: Situation) -> np.ndarray:
+    """Times the share of the weight that presses, by which it is linear in the wrench where little does."""
     assert now.planted.polygon is not None
-    return now.planted.polygon.edge_distances(now.zmp) - now.body.options.balance_reserve
+    inside = now.planted.polygon.edge_distances(now.zmp) - now.body.options.balance_reserve
+    return inside * (loaded(now.state.wrench, now.body.weight) / now.body.weight)[:, None]
 
 
 def _friction(now: Situation) -> np.ndarray:
@@ -119,6 +121,16 @@ def _twist(now: Situation) -> np.ndarray:
     return now.by_patch(
         twist_margins(now.loads, planted.centres, planted.axes, planted.halves, body.options.friction, body.weight)
     )
+
+
+def _friction_by_side(now: Situation) -> np.ndarray:
+    body = now.body
+    return friction_by_side(now.loads, now.planted.axes, body.options.friction, body.weight)
+
+
+def _twist_by_side(now: Situation) -> np.ndarray:
+    body, planted = now.body, now.planted
+    return twist_by_side(now.loads, planted.centres, planted.axes, planted.halves, body.options.friction, body.weight)
 
 
 def _unilateral(now: Situation) -> np.ndarray:
@@ -219,13 +231,15 @@ CHECKS: tuple[Check, ...] = (
         name="friction", unit="of the weight", items=_patches, margins=_friction, comfortable=_share,
         words=Words("friction", "{item} lacks friction for {far} of the weight",
                     "{item} has friction for {far} of the weight to spare", percent),
-        about="feet", depends="force", when="standing", slack=0.02, programme=Programme(0.1),
+        about="feet", depends="force", when="standing", slack=0.02,
+        programme=Programme(0.1, smooth=_friction_by_side),
     ),
     Check(
         name="twist", unit="of the weight", items=_patches, margins=_twist, comfortable=_share,
         words=Words("turning feet", "{item} would turn on the floor: friction for {far} of the weight is missing",
                     "{item} does not turn on the floor: friction for {far} of the weight to spare", percent),
-        about="feet", depends="force", when="standing", slack=0.005, programme=Programme(0.1), transitions=True,
+        about="feet", depends="force", when="standing", slack=0.005,
+        programme=Programme(0.1, smooth=_twist_by_side), transitions=True,
     ),
     Check(
         name="unilateral", unit="of the weight", items=_patches, margins=_unilateral, comfortable=_share,

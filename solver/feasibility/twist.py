@@ -27,7 +27,16 @@ def half_lengths(corners: np.ndarray, axes: np.ndarray) -> np.ndarray:
 def twist_margins(
     loads: np.ndarray, centres: np.ndarray, axes: np.ndarray, halves: np.ndarray, friction: float, weight: float
 ) -> np.ndarray:
-    """Margin (N, F) of the yaw moment under each patch, over its lever (the half lengths' sum), as share of the weight.
+    """Margin (N, F) of the yaw moment under each patch, see `twist_by_side`: of the side that it turns to."""
+    sides = twist_by_side(loads, centres, axes, halves, friction, weight)
+    return np.minimum(*np.split(sides, 2, axis=1))
+
+
+def twist_by_side(
+    loads: np.ndarray, centres: np.ndarray, axes: np.ndarray, halves: np.ndarray, friction: float, weight: float
+) -> np.ndarray:
+    """Margins (N, 2 F) of the yaw moment under each patch, over its lever (the half lengths' sum), as share of the
+    weight: of turning to the left under every patch, then to the right.
 
     Args:
         loads: (N, F, 6) wrenches under the patches, world axes, about the world origin [N, N m].
@@ -79,9 +88,10 @@ class _Pushed:
 
 
 def _margins(pushed: _Pushed, halves: np.ndarray, mu: float, weight: float) -> np.ndarray:
-    """(N, F) room of the yaw moment between its bounds, over the lever and the weight."""
+    """(N, 2 F) room of the yaw moment below its upper and above its lower bound, over the lever and the weight."""
     x, y = halves[:, 0], halves[:, 1]
     flat, tilt, most = pushed.flat, pushed.tilt, mu * (x + y) * pushed.normal
     low = -most + np.abs(y * flat[..., 0] - mu * tilt[..., 0]) + np.abs(x * flat[..., 1] - mu * tilt[..., 1])
     high = most - np.abs(y * flat[..., 0] + mu * tilt[..., 0]) - np.abs(x * flat[..., 1] + mu * tilt[..., 1])
-    return np.minimum(high - pushed.yaw, pushed.yaw - low) / (weight * (x + y))
+    lever = weight * (x + y)
+    return np.concatenate([(high - pushed.yaw) / lever, (pushed.yaw - low) / lever], axis=1)

@@ -22,31 +22,38 @@ from .. import qp
 from ..check_options import CheckOptions
 from ..contacts.schedule import Phase, Schedule
 from ..contacts.support import SupportPolygon, support_polygon
-from ..dynamics.foot_poses import seen_from_root
+from ..dynamics.foot_poses import Rates, seen_from_root
+from ..dynamics.legs import Leg
 from ..dynamics.mechanics import Mechanics
 from ..errors import InvalidValue
 from ..rig import GRAVITY, ROOT_NV, Rig
-from .curve import DEGREE, FlatCurve, sample_times
-from .planted_feet import PlantedTrajectory, Rates
-from .splines import AT_REST, Basis, Spline
+from .curve import DEGREE, FlatCurve, sample_times, through_states
+from .planted_feet import PlantedTrajectory
+from .splines import AT_REST, Basis, UnevenSpline, around_flights
 
 AROUND = 1.0
 """[s] before take-off and after landing within which the root may be moved, up to where the next jump's span begins."""
-SPACING = 0.05
-"""[s] between the knots of the displacement: force comes and goes within two of them."""
+SPACING, CLOSE = 0.1, 0.03
+"""[s] between the knots of the displacement, at most and at take-off and landing."""
 RATE = 100.0
 """[1/s] of the samples."""
-RISES, TRIED = (-0.5, 0.2), 36
-"""Shares of the root's height, from the lowest to the highest rise that is tried for the legs' reach."""
+RISES, TRIED, HALVED = (-0.5, 0.2), 15, 7
+"""Shares of the root's height, from the lowest to the highest rise that is tried for the legs' reach; the highest with
+which they reach is found by so many halvings between two of these.
+"""
 BEHIND, NEAR = 0.11, 0.08
 """Share of g T^2, where T is the time in the air, by which a foot falls behind that stood at take-off, and the time [s]
 around it in which room is left for that."""
+MERGED = 1e-4
+"""[s] Samples that are nearer to each other are one: splines through them would swing."""
 SAMPLED = 250.0
 """[1/s] of the samples that the led curve goes through."""
-EVENNESS = 0.05
+EVENNESS = 0.2
 """[s] Displacements that change within this time cost twice."""
 PRESSED, PUSHED = 0.02, 2.5
 """Of the weight: the floor pushes at least and at most so much, if it can."""
+BENT = 2.0
+"""Regularity of planted legs (`Leg.regularity`) up to which they may be stretched: knees turn quickly beyond."""
 UNIT = 0.01
 """[m] that counts as one."""
 ACCURATE, PENALTY = 1e4, 100.0
@@ -82,19 +89,22 @@ class _Span:
         spline: of the displacement, at rest at both ends.
         times: (N,) [s].
         phases: (N,) of the schedule.
+        corners: [s] of take-offs and landings.
         kept: [s] where the root must not be displaced.
     """
 
     start: float
-    spline: Spline
+    spline: UnevenSpline
     times: np.ndarray
     phases: tuple[Phase, ...]
+    corners: tuple[float, ...]
     kept: tuple[float, ...]
 
     @property
     def flies(self) -> np.ndarray:
-        """(N,) True in the air."""
-        return np.array([phase.airborne for phase in self.phases])
+        """(N,) True in the air, from the last instant on the floor to the first."""
+        flies = np.array([phase.airborne for phase in self.phases])
+        return flies | np.isin(self.times, self.corners)
 
     def basis(self, times: np.ndarray) -> Basis:
         """Of the displacement at times inside."""
@@ -120,11 +130,13 @@ def ballistic(
     met = [time for time, _ in kept]
     for span in _spans(curve, schedule, met):
         moves = _led(PlantedTrajectory(rig, curve, schedule, kept), checks, span)
-        times = np.unique(np.concatenate([sample_times(curve.start, curve.stop, SAMPLED), met]))
+        times = _with(sample_times(curve.start, curve.stop, SAMPLED), [*span.corners, *met])
         inside = (times >= span.times[0]) & (times <= span.times[-1])
-        y = curve.at(times)[0]
-        y[inside, :3] += span.basis(times[inside]).position @ moves
-        curve = FlatCurve(make_interp_spline(times, y, k=DEGREE), curve.start, curve.stop)
+        rates = curve.at(times)
+        basis = span.basis(times[inside])
+        for part, own in zip(rates, (basis.position, basis.velocity, basis.acceleration)):
+            part[inside, :3] += own @ moves
+        curve = FlatCurve(through_states(times, np.stack(rates, axis=1)), curve.start, curve.stop)
     return curve
 
 
@@ -139,6 +151,14 @@ def _require_feet(rig: Rig, schedule: Schedule) -> None:
             )
 
 
+def _with(times: np.ndarray, also: Sequence[float]) -> np.ndarray:
+    """Times and those also wanted, which stand for those next to them."""
+    wanted = np.unique(also)
+    return np.sort(
+        np.concatenate([times[np.abs(times[:, None] - wanted).min(axis=1, initial=np.inf) > MERGED], wanted])
+    )
+
+
 def _spans(curve: FlatCurve, schedule: Schedule, kept: Sequence[float]) -> list[_Span]:
     merged: list[list[float]] = []
     for take_off, landing in airborne_spans(schedule, curve.start, curve.stop):
@@ -150,10 +170,12 @@ def _spans(curve: FlatCurve, schedule: Schedule, kept: Sequence[float]) -> list[
     result = []
     for start, stop in merged:
         duration = stop - start
-        times = np.linspace(start, stop, int(np.ceil(duration * RATE)) + 1)
+        flights = airborne_spans(schedule, start, stop)
+        corners = tuple(t for flight in flights for t in flight)
+        times = _with(sample_times(start, stop, RATE), corners)
         phases = tuple(schedule.phases[k] for k in schedule.index_at(times))
-        spline = Spline(duration, max(1, int(np.ceil(duration / SPACING)) - 1))
-        result.append(_Span(start, spline, times, phases, tuple(t for t in kept if start < t < stop)))
+        spline = around_flights(duration, SPACING, [(a - start, b - start) for a, b in flights], CLOSE)
+        result.append(_Span(start, spline, times, phases, corners, tuple(t for t in kept if start < t < stop)))
     return result
 
 
@@ -163,7 +185,7 @@ def _led(trajectory: PlantedTrajectory, checks: CheckOptions, span: _Span) -> np
     com = make_interp_spline(times, Mechanics(rig).centres_of_mass(curve.motion(rig, times).q), k=DEGREE)
     places, bends = com(times), com(times, 2)
     programme = _Leading(span)
-    rise = programme.upwards(bends[:, 2], _room(trajectory, span, curve.at(times)))
+    rise = programme.upwards(bends[:, 2], _room(trajectory, span))
     height = places[:, 2] + programme.basis.position @ rise - schedule.ground
     press = bends[:, 2] + programme.basis.acceleration @ rise + GRAVITY
     known: dict[int, SupportPolygon] = {}
@@ -176,29 +198,44 @@ def _led(trajectory: PlantedTrajectory, checks: CheckOptions, span: _Span) -> np
     return np.column_stack([aside, rise])
 
 
-def _room(trajectory: PlantedTrajectory, span: _Span, rates: Rates) -> np.ndarray:
-    """(N, 2) [m] least and largest rise of the root with which the planted legs reach; infinite in the air."""
+def _room(trajectory: PlantedTrajectory, span: _Span) -> np.ndarray:
+    """(N, 2) [m] least and largest rise of the root with which the planted legs reach bent; infinite in the air."""
+    rates = trajectory.curve.at(span.times)
     loaded = [set(phase.loaded) for phase in span.phases]
-    rises = np.linspace(*RISES, TRIED) * trajectory.rig.standing_height
     room = np.tile([-np.inf, np.inf], (len(span.times), 1))
-    flights = airborne_spans(trajectory.schedule, float(span.times[0]), float(span.times[-1]))
     for leg, foot in zip(trajectory.solved, trajectory.feet_at(span.times)):
         stands = np.flatnonzero([leg.patch in patches for patches in loaded])
-        reached = np.zeros((len(rises), len(stands)), bool)
-        for row, rise in enumerate(rises):
-            root, root_speed, root_bend = (np.array(part[stands, :ROOT_NV]) for part in rates)
-            root[:, 2] += rise
-            pose = seen_from_root((root, root_speed, root_bend), (foot[0][stands], foot[1][stands], foot[2][stands]))
-            x, good = leg.solve(pose.rotation, pose.position, np.tile(leg.bent, (len(stands), 1)))
-            reached[row] = good & ((x >= leg.lower) & (x <= leg.upper)).all(axis=1)
-        some = reached.any(axis=0)
-        least = np.where(some, rises[np.argmax(reached, axis=0)], rises[0])
-        most = np.where(some, rises[len(rises) - 1 - np.argmax(reached[::-1], axis=0)], rises[0])
+        root = rates[0][stands, :ROOT_NV], rates[1][stands, :ROOT_NV], rates[2][stands, :ROOT_NV]
+        own = foot[0][stands], foot[1][stands], foot[2][stands]
+        least, most = _rises(leg, root, own, trajectory.rig.standing_height)
         room[stands] = np.column_stack([np.maximum(room[stands, 0], least), np.minimum(room[stands, 1], most)])
-    for take_off, landing in flights:
+    for take_off, landing in airborne_spans(trajectory.schedule, float(span.times[0]), float(span.times[-1])):
         near = (np.abs(span.times - take_off) < NEAR) | (np.abs(span.times - landing) < NEAR)
         room[near, 1] -= BEHIND * GRAVITY * (landing - take_off) ** 2
     return room
+
+
+def _rises(leg: Leg, root: Rates, foot: Rates, height: float) -> tuple[np.ndarray, np.ndarray]:
+    """(N,) [m] least and largest rise of a root (N, 6), as high as that, with which a leg reaches its foot (N, 6)."""
+
+    def reaches(rise: np.ndarray) -> np.ndarray:
+        raised = root[0] + rise[:, None] * np.eye(ROOT_NV)[2]
+        pose = seen_from_root((raised, root[1], root[2]), foot)
+        x, good = leg.solve(pose.rotation, pose.position, np.tile(leg.bent, (len(raised), 1)))
+        inside = ((x >= leg.lower) & (x <= leg.upper)).all(axis=1)
+        return good & inside & (leg.regularity(x) >= BENT)
+
+    rises = np.linspace(*RISES, TRIED) * height
+    reached = np.array([reaches(np.full(len(root[0]), rise)) for rise in rises])
+    some = reached.any(axis=0)
+    least = np.where(some, rises[np.argmax(reached, axis=0)], rises[0])
+    most = np.where(some, rises[len(rises) - 1 - np.argmax(reached[::-1], axis=0)], rises[0])
+    beyond = most + (rises[1] - rises[0])
+    for _ in range(HALVED):
+        middle = 0.5 * (most + beyond)
+        high = some & reaches(middle)
+        most, beyond = np.where(high, middle, most), np.where(high, beyond, middle)
+    return least, most
 
 
 class _Leading:

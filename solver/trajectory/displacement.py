@@ -21,7 +21,7 @@ from ..feasibility.margins import Checks
 from ..rig import ROOT_NV, Rig
 from .limits import TrajectoryLimits, Values
 from .planted_feet import PlantedTrajectory, Rates
-from .splines import AT_REST, ORDER, Spline
+from .splines import AT_REST, ORDER, Spline, UnevenSpline, around_flights
 from .trust_region import Trust, descend
 
 BACKEND = qp.SPARSE
@@ -38,8 +38,8 @@ LEAST_SEEN = 1e-4
 FULL = 1.0 / 3.0
 """Share of the displacements within a row's reach that rows depend on, from which solving knot by knot is quicker: it
 treats what lies between as full. Programmes of forces are above it, those of joints' ranges and links below."""
-TRUST = Trust(6.0, 1e-3, refused=0.1, shortened=0.5)
-"""Largest step, in units of `SMALL`."""
+TRUST = Trust(6.0, 1e-3, refused=0.1, shortened=0.5, whole=2.0, most=6.0)
+"""Largest step, in units of `SMALL`: one that was shortened far from the limits may be whole again near them."""
 SHARES = (1.0, 0.4, 0.15)
 """Of a step, tried in turn."""
 LEAST_GAIN = 1e-3
@@ -48,6 +48,10 @@ SETTLED = 0.05
 """Relative change of cost below which a kept trajectory counts as near enough."""
 KEPT = 0.02
 """Sum of violations that counts as none: the slack beyond the limits is larger by far."""
+JUMPED = 0.025
+"""[s] Largest spacing of knots in a flight: legs swing quickly there, and nothing holds the body."""
+GAUSS = 3
+"""Samples of a flight between two knots, where they make its momentum's change vanish with what it lacks at them."""
 EVENNESS = 0.1
 """[s] Displacements that change within this time cost twice."""
 PREFERRED = 1.0
@@ -80,6 +84,7 @@ class Displacement:
         window: where.
         columns: (n,) flat coordinates displaced.
         control: (C, n) control values.
+        spline: theirs, from the window's start on.
         iterations: of the search.
         violation: what it could not keep at its samples, in the limits' units.
         cost: mean square displacement over (`SMALL` of the body's size)^2.
@@ -89,6 +94,7 @@ class Displacement:
     window: Window
     columns: np.ndarray
     control: np.ndarray
+    spline: Spline | UnevenSpline
     iterations: int = 0
     violation: float = 0.0
     cost: float = 0.0
@@ -98,8 +104,7 @@ class Displacement:
         """Coordinates (N, nv) and derivatives with the displacement."""
         window, result = self.window, tuple(np.array(part, float) for part in rates)
         inside = np.flatnonzero((times >= window.start) & (times <= window.stop))
-        spline = Spline(window.stop - window.start, len(self.control) - 2 * AT_REST)
-        basis = spline.basis(np.clip(times[inside] - window.start, 0.0, spline.duration))
+        basis = self.spline.basis(np.clip(times[inside] - window.start, 0.0, self.spline.duration))
         for part, values in zip(result, basis.curves(self.control)):
             part[np.ix_(inside, self.columns)] += values
         return result[0], result[1], result[2]
@@ -160,6 +165,8 @@ class Program:
         weights: (n,) cost of a unit of each moved coordinate squared, in (`SMALL` size)^2.
         also: times [s] to be sampled as well.
         evenness: [s] displacements that change within this time cost twice.
+        flights: [s] spans inside the window; the acceleration may have a corner at their ends, and knots are `JUMPED`
+            apart there.
     """
 
     trajectory: PlantedTrajectory
@@ -170,12 +177,20 @@ class Program:
     weights: np.ndarray
     also: np.ndarray = field(default_factory=lambda: np.zeros(0))
     evenness: float = EVENNESS
+    flights: tuple[tuple[float, float], ...] = ()
 
     def __post_init__(self) -> None:
         window = self.window
         duration = window.stop - window.start
-        self.spline = Spline(duration, max(1, int(np.ceil(duration / self.spacing)) - 1))
-        self.times = self.limits.samples(window.start, window.stop, self.rate, self.also)
+        self.spline: Spline | UnevenSpline
+        flown = None
+        if self.flights:
+            flights = [(a - window.start, b - window.start) for a, b in self.flights]
+            self.spline = around_flights(duration, self.spacing, flights, min(self.spacing, JUMPED))
+            flown = window.start + self.spline.within(flights, GAUSS)
+        else:
+            self.spline = Spline(duration, max(1, int(np.ceil(duration / self.spacing)) - 1))
+        self.times = self.limits.samples(window.start, window.stop, self.rate, self.also, flown)
         self._base = self.trajectory.curve.at(self.times)
         self._ties = _ties(self.spline.count, window)
         basis = self.spline.basis(np.clip(self.times - window.start, 0.0, duration))
@@ -195,7 +210,7 @@ class Program:
         """
         found = descend(self, self._judged(self._exact(first)), TRUST, most, until)
         point = found.point
-        return Displacement(self.window, self.trajectory.moved, self._ties @ point.x, found.programmes,
+        return Displacement(self.window, self.trajectory.moved, self._ties @ point.x, self.spline, found.programmes,
                             point.values.violation, point.cost, found.flaws)  # fmt: skip
 
     def continued(self, earlier: Displacement) -> np.ndarray:

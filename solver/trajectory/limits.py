@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ..feasibility.definition import Check
 from ..feasibility.margins import Checks, Margin
 from ..feasibility.situation import PlantedPhase, Situation
 from ..rig import Rig
+from .curve import sample_times
 from .differences import STEPS, shifted
 from .planted_feet import PlantedTrajectory, Rates
 
@@ -87,12 +88,27 @@ class TrajectoryLimits:
         self._widths = {check.name: self._width(check) for check in self._checks}
         self._depths = {check.name: DERIVATIVES[check.depends] for check in self._checks}
 
-    def samples(self, start: float, stop: float, rate: float, also: np.ndarray) -> np.ndarray:
-        """Times (N,) from start to stop, others also given and those just before the borders of phases among them."""
-        even = np.linspace(start, stop, max(4, int(np.ceil((stop - start) * rate)) + 1))
-        borders = [p.stop for p in self.trajectory.schedule.phases[:-1] if start < p.stop < stop]
+    def samples(
+        self, start: float, stop: float, rate: float, also: np.ndarray, flown: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Times (N,) from start to stop, others also given and those just before the borders of phases among them.
+
+        Instants ``flown``, if given, stand for the even ones in the air: momentum keeps the sum of what a flight lacks.
+
+        Where a flight begins or ends only its own limits are asked. They make every force zero, and there the standing
+        phase's cones have their apex, where no derivative holds.
+        """
+        even = sample_times(start, stop, max(rate, 3.0 / (stop - start)))
+        phases = self.trajectory.schedule.phases
+        if flown is not None:
+            even = even[~np.array([phases[k].airborne for k in self.trajectory.schedule.index_at(even)])]
+            also = np.concatenate([also, flown])
+        both = [(a, b) for a, b in pairwise(phases) if start < a.stop < stop]
+        borders = np.array([a.stop for a, _ in both])
         also = also[(also > start) & (also < stop)]
-        found = np.unique(np.concatenate([even, borders, np.array(borders) - BEFORE, also]))
+        found = np.unique(np.concatenate([even, borders, borders - BEFORE, also]))
+        apex = [a.stop - BEFORE * b.airborne for a, b in both if a.airborne != b.airborne]
+        found = found[(np.abs(found[:, None] - np.array(apex)) > 0.1 * BEFORE).all(axis=1)]
         return found[np.diff(found, prepend=-np.inf) > 1e-7]
 
     def check(self, times: np.ndarray, rates: Rates) -> Checks:

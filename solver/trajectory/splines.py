@@ -8,8 +8,10 @@ curve at every instant, not only at samples.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from scipy.interpolate import BSpline
@@ -23,6 +25,12 @@ AT_REST = 3
 """Control values at each end that equal the end value: position, velocity zero, acceleration zero."""
 VIA_POINTS = 2
 """N_K of bonnet2016."""
+CORNER = 3
+"""Times that a knot stands where the acceleration has a corner: it is continuous, its derivative is not."""
+SPREAD = 0.25
+"""Growth of the distance between uneven knots per second away from a flight: each next one is a quarter longer."""
+GRADED = 8
+"""Samples per least distance of knots, by which uneven ones are placed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,3 +158,61 @@ def _refinement(coarse: int, fine: int) -> np.ndarray:
     result[np.abs(result) < 1e-12] = 0.0
     result.setflags(write=False)
     return result
+
+
+@dataclass(frozen=True, slots=True)
+class UnevenSpline:
+    """A space of sixth-order B-splines on [0, duration] whose knots lie closer here and there.
+
+    Attributes:
+        knots: (C + 6,) [s] from 0, each end six times; a knot that stands thrice bends the acceleration.
+    """
+
+    knots: tuple[float, ...]
+
+    @property
+    def duration(self) -> float:
+        """[s]."""
+        return self.knots[-1]
+
+    @property
+    def count(self) -> int:
+        """C, number of control values."""
+        return len(self.knots) - ORDER
+
+    def basis(self, times: np.ndarray) -> Basis:
+        """Basis matrices at times (N,) in [0, duration]."""
+        spline = BSpline(np.array(self.knots), np.eye(self.count), ORDER - 1)
+        return Basis(times, *(np.asarray(spline(times, order)) for order in range(3)))
+
+    def within(self, spans: Sequence[tuple[float, float]], count: int) -> np.ndarray:
+        """[s] So many Gauss-Legendre points between all knots in some spans of time, which knots begin and end."""
+        knots, share = np.unique(self.knots), 0.5 + 0.5 * np.polynomial.legendre.leggauss(count)[0]
+        slack = 1e-9 * self.duration
+        inside = [(a, b) for a, b in pairwise(knots) for s, e in spans if a > s - slack and b < e + slack]
+        return np.array([a + (b - a) * share for a, b in inside]).ravel()
+
+
+def around_flights(
+    duration: float, spacing: float, flights: Sequence[tuple[float, float]], close: float
+) -> UnevenSpline:
+    """Splines whose acceleration may have a corner where flights begin and end, with knots the closer the nearer.
+
+    Args:
+        duration: [s].
+        spacing: [s] between knots far from the flights, at most.
+        flights: [s] spans inside the duration, ascending.
+        close: [s] between knots in the flights.
+    """
+    ends = [0.0, *(corner for flight in flights for corner in flight), duration]
+    fine = np.linspace(0.0, duration, int(np.ceil(duration / close)) * GRADED + 1)
+    start, stop = np.array(flights).T
+    away = np.maximum(np.maximum(start - fine[:, None], fine[:, None] - stop), 0.0).min(axis=1)
+    dense = 1.0 / np.minimum(spacing, close + SPREAD * away)
+    count = np.concatenate([[0.0], np.cumsum(0.5 * (dense[1:] + dense[:-1]) * np.diff(fine))])
+    inner: list[float] = []
+    for first, last in pairwise(ends):
+        low, high = (float(np.interp(end, fine, count)) for end in (first, last))
+        even = np.linspace(low, high, max(1, int(np.ceil(high - low))) + 1)
+        inner += [*np.interp(even[1:-1], count, fine), *[last] * CORNER]
+    return UnevenSpline((*[0.0] * ORDER, *inner[:-CORNER], *[duration] * ORDER))

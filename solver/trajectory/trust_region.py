@@ -27,6 +27,7 @@ class Trust:
     Attributes:
         first, least: at the beginning; below the other the search ends.
         refused, shortened, whole: factors after a step of which no share, a smaller share, all was accepted.
+        most: never farther.
     """
 
     first: float
@@ -34,6 +35,7 @@ class Trust:
     refused: float
     shortened: float
     whole: float = 1.0
+    most: float = np.inf
 
 
 class Sequential(Protocol[Point, Model]):
@@ -93,7 +95,7 @@ def descend(
             continue
         before, (point, whole), model = point, taken, None
         points.append(point)
-        reach *= trust.whole if whole else trust.shortened
+        reach = min(reach * (trust.whole if whole else trust.shortened), trust.most)
         if problem.ends(before, point):
             break
     return Descent(point, tuple(points), done, tuple(flaws))

@@ -16,6 +16,8 @@ from solver.feasibility import (
     shares,
     zero_moment_point,
 )
+from solver.feasibility.balance import friction_by_side, friction_margins
+from solver.feasibility.twist import twist_by_side, twist_margins
 from solver.inertials import InertialParameters
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
@@ -52,6 +54,34 @@ def test_zmp_leans_against_acceleration(rig: Rig) -> None:
     lean = (state.com[0, 2] - ground) * a[:2] / GRAVITY
     zmp = zero_moment_point(state.wrench, ground, rig.prior.total_mass * GRAVITY)
     np.testing.assert_allclose(zmp[0], state.com[0, :2] - lean, atol=1e-9)
+
+
+def test_who_hardly_presses_is_judged_alike_wherever_it_stands() -> None:
+    """A wrench below the least load and its support, moved over the floor: the zero-moment point moves with them."""
+    weight, force = 700.0, np.array([2.0, -1.0, 3.0])
+    for push in (3.0, 0.0, 200.0):
+        force[2] = push
+        points = []
+        for place in (np.zeros(3), np.array([5.0, -3.0, 0.0])):
+            moment = np.cross(place, force) + np.array([0.4, -0.3, 0.1])
+            wrench = np.concatenate([force, moment])[None]
+            points.append(zero_moment_point(wrench, 0.0, weight, place[:2])[0] - place[:2])
+        np.testing.assert_allclose(points[0], points[1], atol=1e-12)
+
+
+def test_sides_of_friction_and_twist_make_up_their_margins() -> None:
+    """What programmes take, a side each, is at its least the margin of the check, for every patch."""
+    generator = np.random.default_rng(3)
+    loads = generator.standard_normal((50, 2, 6)) * [40.0, 40.0, 100.0, 10.0, 10.0, 5.0]
+    axes = np.array([np.eye(2), np.eye(2)])
+    centres, halves = np.array([[0.0, -0.1, 0.0], [0.0, 0.1, 0.0]]), np.full((2, 2), [0.12, 0.05])
+    least = friction_by_side(loads, axes, 0.5, 700.0).reshape(50, 4, 2).min(axis=1)
+    hand = (0.5 * loads[:, :, 2] - np.abs(loads[:, :, :2]).max(axis=2)) / 700.0
+    np.testing.assert_allclose(least, hand, atol=1e-12)
+    np.testing.assert_allclose(friction_margins(loads, axes, 0.5, 700.0), hand, atol=1e-12)
+    sides = twist_by_side(loads, centres, axes, halves, 0.5, 700.0)
+    whole = twist_margins(loads, centres, axes, halves, 0.5, 700.0)
+    np.testing.assert_allclose(sides.reshape(50, 2, 2).min(axis=1), whole, atol=1e-12)
 
 
 @EVERY_RIG

@@ -57,3 +57,17 @@ def test_a_course_is_the_trajectory_wherever_it_is_not_as_given(jump: Keyed) -> 
     np.testing.assert_allclose(Course(led, as_given).with_([]).q, led.motion(times).q, atol=1e-8)
     solved = led.motion(times)
     assert Course(led, solved).with_([]) is solved
+
+
+def test_no_forces_are_asked_for_of_the_floor_where_a_flight_begins_or_ends(jump: Keyed) -> None:
+    """There the flight alone is sampled: every other border's both sides are, and the even instants of the floor."""
+    limits = TrajectoryLimits(PlantedTrajectory(jump.rig, jump.curve(), jump.schedule), CHECKS, 1.0)
+    times = limits.samples(jump.start, jump.stop, RATE, np.zeros(0))
+    phases = [jump.schedule.phases[k] for k in jump.schedule.index_at(times)]
+    for before in jump.schedule.phases[:-1]:
+        near = np.flatnonzero(np.abs(times - before.stop) < 1e-4)
+        assert [phases[k].airborne for k in near] == [True]
+    flown = np.linspace(0.9, 1.1, 7)
+    given = limits.samples(jump.start, jump.stop, RATE, np.zeros(0), flown)
+    inside = (given > 0.86) & (given < 1.14)
+    np.testing.assert_allclose(given[inside], flown)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solver.errors import InvalidValue
-from solver.trajectory.splines import Spline
+from solver.trajectory.splines import Spline, around_flights
 
 ENDS = np.array([[0.3, -1.0], [0.7, 2.0]])
 
@@ -87,3 +87,30 @@ def test_bad_splines_are_refused() -> None:
         Spline(1.0).basis(np.array([1.1]))
     with pytest.raises(InvalidValue):
         Spline(1.0, 2).refinement(Spline(1.0, 3))
+
+
+def test_a_flight_s_ends_may_be_corners_of_the_acceleration() -> None:
+    """|t - take-off|^3 is in the space to rounding; of even knots no spline comes near it."""
+    flights, times = [(0.7, 0.95)], np.linspace(0.0, 2.0, 401)
+    corner = np.abs(times - 0.7) ** 3
+    spline = around_flights(2.0, 0.1, flights, 0.03)
+    basis = spline.basis(times).position
+    np.testing.assert_allclose(basis.sum(axis=1), 1.0, atol=1e-12)
+    control = np.linalg.lstsq(basis, corner, rcond=None)[0]
+    np.testing.assert_allclose(basis @ control, corner, atol=1e-10)
+    even = Spline(2.0, spline.count - 6).basis(times).position
+    assert np.abs(even @ np.linalg.lstsq(even, corner, rcond=None)[0] - corner).max() > 1e-7
+    slopes = spline.basis(np.array([0.7 - 1e-6, 0.7 + 1e-6])).acceleration @ control
+    np.testing.assert_allclose(slopes, 0.0, atol=1e-4)
+
+
+def test_samples_between_a_flight_s_knots_integrate_it() -> None:
+    """Between two knots, with the weights of Gauss and Legendre, they give the integral of a polynomial of degree 5."""
+    spline = around_flights(2.0, 0.1, [(0.7, 0.95)], 0.03)
+    points = spline.within([(0.7, 0.95)], 3).reshape(-1, 3)
+    knots = np.unique(spline.knots)
+    knots = knots[(knots > 0.7 - 1e-9) & (knots < 0.95 + 1e-9)]
+    assert len(points) == len(knots) - 1
+    weights = np.array([5.0, 8.0, 5.0]) / 18.0
+    found = np.diff(knots) @ (points**5 @ weights)
+    assert found == pytest.approx((0.95**6 - 0.7**6) / 6.0, rel=1e-12)

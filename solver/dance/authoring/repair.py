@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...contacts.schedule import Schedule
 from ...errors import InvalidValue
 from ...feasibility import CheckOptions, Checks, check_motion, coordinate_names, joint_coordinates
 from ...feasibility.check import FrameChecker
@@ -40,8 +39,6 @@ COARSE = 0.5
 """Of the sampling, in the first round: what the checks find between its samples, the next round samples besides."""
 AROUND = 1.0
 """[s] of the trajectory before and after a failure that may move."""
-JUMPED = 0.03
-"""[s] Largest spacing of the knots of a window with a jump: legs swing quickly there, and nothing holds the body."""
 LEAST_DROP, DROPS = 0.001, 6
 """[m] by which the root is first lowered; then by twice as much, and so on so many times."""
 STRETCHED = 1e-3
@@ -228,10 +225,11 @@ def repair(
             share = (number + place / len(windows)) / rounds
             progress(share, f"round {number + 1}: {window.start:.1f} to {window.stop:.1f} s")
             stiff = [d for d in earlier if d.violation > KEPT and _within(d.window, window)]
-            finer, jumps = DENSER**number if stiff else 1.0, _jumps(schedule, window)
-            spacing = finer * min(options.spacing, JUMPED if jumps else np.inf)
-            sampling = options.rate / finer * (COARSE if number == 0 and not jumps else 1.0)
-            program = Program(trajectory, limits, window, spacing, sampling, weights, also, options.evenness)
+            flights = tuple(airborne_spans(schedule, window.start, window.stop))
+            finer = DENSER**number if stiff and not flights else 1.0
+            sampling = options.rate / finer * (COARSE if number == 0 and not flights else 1.0)
+            spacing = finer * options.spacing
+            program = Program(trajectory, limits, window, spacing, sampling, weights, also, options.evenness, flights)
             steps = int(min(options.steps, max(options.programmes - iterations, 0)))
             found = _displaced(program, [d for d in earlier if _within(d.window, window)], steps, until)
             iterations += found.iterations
@@ -269,10 +267,6 @@ def _displaced(program: Program, earlier: Sequence[Displacement], steps: int, un
             first, stretched = trial, now
         drop *= 2.0
     return program.solve(first, steps, until)
-
-
-def _jumps(schedule: Schedule, window: Window) -> bool:
-    return bool(airborne_spans(schedule, window.start, window.stop))
 
 
 def _within(inner: Window, outer: Window) -> bool:
