@@ -265,3 +265,18 @@ def test_blocks_that_do_not_end_are_solved_in_general(monkeypatch: pytest.Monkey
     assert found.backend == "piqp"
     assert found.status is Status.OPTIMAL
     assert found.is_optimal(1e-6)
+
+
+@pytest.mark.parametrize("bounded", [True, False])
+def test_rows_that_do_not_bind_change_nothing(bounded: bool) -> None:
+    """Of many rows few bind, and the optimum of all is found with its duals, with bounds and without."""
+    generator = np.random.default_rng(4)
+    normals = generator.standard_normal((900, 6))
+    rows = Rows(sparse.csr_array(normals), np.full(900, -np.inf), np.linalg.norm(normals, axis=1), ("plane",) * 900)
+    most = np.full(6, 3.0 if bounded else np.inf)
+    problem = Problem.quadratic(np.zeros((6, 6)), generator.standard_normal(6), rows=rows, lower=-most, upper=most)
+    found, exact = solve(problem, LINEAR), solve(problem, "clarabel")
+    assert found.is_optimal(1e-7)
+    np.testing.assert_allclose(found.x, exact.x, atol=1e-6)
+    np.testing.assert_allclose(found.row_duals, exact.row_duals, atol=1e-6)
+    assert 0 < np.count_nonzero(found.row_duals) <= 6
