@@ -139,5 +139,6 @@ def _hinges(rig: Rig, links: list[int]) -> list[_Hinge]:
             raise InvalidValue(f"joint {joint.name!r} of a leg is {joint.kind}: legs are made of {known} joints")
         columns = np.arange(first, first + joint.nv)
         first += joint.nv
-        result.append(_Hinge(joint.rotation, joint.position, joint.axes, columns, joint.kind == "prismatic"))
+        rotation = UPRIGHT if np.array_equal(joint.rotation, UPRIGHT) else joint.rotation
+        result.append(_Hinge(rotation, joint.position, joint.axes, columns, joint.kind == "prismatic"))
     return result

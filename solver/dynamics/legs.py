@@ -20,6 +20,8 @@ from .leg_chain import Chain
 
 CONVERGED = 1e-12
 """[m, rad] error at which a leg counts as solved."""
+SHORT = 1e-7
+"""[rad, m] step of Newton's that leaves less than that error: its square times half the chain's curvature, below 40."""
 ITERATIONS = 12
 MOBILE = 0.9
 """Six joints serve a planted foot when they are this share as mobile as the six of the chain that are most so."""
@@ -192,6 +194,12 @@ class Leg:
             here = x[active]
             here[:, self._own] += step * np.minimum(1.0, LARGEST_STEP / np.maximum(longest, 1e-300))
             x[active] = here
+            if (short := longest[:, 0] < SHORT).any():
+                short[short] = self._regularity(jacobian[short]) > REGULAR
+                good[active[short]] = True
+                active = active[~short]
+                if not len(active):
+                    break
         return np.where(good[:, None], x, guess), good
 
     def nearest(self, rotation: np.ndarray, position: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

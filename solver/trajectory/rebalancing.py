@@ -107,29 +107,52 @@ class Rebalancer:
         return control
 
     def rebalance(
-        self, control: np.ndarray, goals: np.ndarray, solved: Sequence[str], rounds: int = ROUNDS
-    ) -> np.ndarray:
-        """Control values (K, C, D) of K candidates with the root's horizontal ones changed.
+        self,
+        control: np.ndarray,
+        goals: np.ndarray,
+        solved: Sequence[str],
+        rounds: int = ROUNDS,
+        guess: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Control values (K, C, D) of K candidates with the root's horizontal ones changed, and the next guess.
 
         Args:
             control: (K, C, D).
             goals: (N, 2) [m] at `times`.
             solved: sides of the solved legs.
+            rounds: of Gauss-Newton.
+            guess: see `evaluate`.
         """
         control = np.array(control, float)
         count, frames = len(control), len(self.times)
         for _ in range(rounds):
-            _, curves, good = self.evaluate(control, solved)
+            guess, curves, good = self.evaluate(control, solved, guess)
             error = goals - self._legged.zmp(curves).reshape(count, frames, 2)
             error = np.where(good.reshape(count, frames, 1), error, 0.0).clip(-FARTHEST, FARTHEST)
             control[:, AT_REST:-AT_REST, :2] += self.inverse @ error
-        return control
+        return control, guess
 
-    def evaluate(self, control: np.ndarray, solved: Sequence[str]) -> tuple[np.ndarray, Curves, np.ndarray]:
-        """Coordinates, motion and solvability of all frames of all candidates, one after another."""
+    def evaluate(
+        self, control: np.ndarray, solved: Sequence[str], guess: np.ndarray | None = None
+    ) -> tuple[np.ndarray, Curves, np.ndarray]:
+        """Coordinates, motion and solvability of all frames of all candidates, one after another.
+
+        Args:
+            control: (K, C, D).
+            solved: sides of the solved legs.
+            guess: (K N, D) coordinates near by, whose solved legs' joints Newton begins with; None: the splines'.
+        """
+        return self._legged.frames(*self.curves(control, solved, guess), solved)
+
+    def curves(
+        self, control: np.ndarray, solved: Sequence[str], guess: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Coordinates (K N, D) and their rates, solved legs as guessed; see `evaluate`."""
         parts = (self.basis.position, self.basis.velocity, self.basis.acceleration)
         y, dy, ddy = ((matrix @ control).reshape(-1, control.shape[2]) for matrix in parts)
-        return self._legged.frames(y, dy, ddy, solved)
+        for side in solved if guess is not None else ():
+            y[:, self._legged.leg_columns[side]] = guess[:, self._legged.leg_columns[side]]
+        return y, dy, ddy
 
 
 def _without(control: np.ndarray, inner: slice) -> np.ndarray:

@@ -127,13 +127,16 @@ class TransitionProblem:
     def start(self) -> Candidate:
         """The straight path."""
         nothing = np.zeros((1, self.inner.shape[1], len(self.columns)))
-        return self._evaluated(nothing, self.straight.control[None])[1][0]
+        return self._evaluated(nothing, self.straight.control[None], None)[1][0]
 
     def tried(self, offsets: np.ndarray, near: Candidate, rounds: int = 2) -> tuple[np.ndarray, list[Candidate]]:
         """Which of K deviations (K, V, n) the legs reach, (K,), and all of them, rebalanced from a trial near by."""
         control = np.tile(near.control, (len(offsets), 1, 1))
         control[:, :, self.columns] += self.inner @ (offsets - near.offsets)
-        return self._evaluated(offsets, self.balancer.rebalance(control, self._goals, self.straight.solved, rounds))
+        guess = np.tile(near.rates[0], (len(offsets), 1))
+        return self._evaluated(
+            offsets, *self.balancer.rebalance(control, self._goals, self.straight.solved, rounds, guess)
+        )
 
     def margins(self, trials: list[Candidate]) -> np.ndarray:
         """Worst margin (K,) of each trial over all checks; negative: refused."""
@@ -146,11 +149,12 @@ class TransitionProblem:
         nv = self.legged.rig.model.nv
         return to_manifold(self.legged.rig, rates[0, :, :nv], rates[1, :, :nv], rates[2, :, :nv])
 
-    def _evaluated(self, offsets: np.ndarray, control: np.ndarray) -> tuple[np.ndarray, list[Candidate]]:
+    def _evaluated(
+        self, offsets: np.ndarray, control: np.ndarray, guess: np.ndarray | None
+    ) -> tuple[np.ndarray, list[Candidate]]:
         count, frames = len(control), len(self.basis.times)
-        parts = (self.basis.position, self.basis.velocity, self.basis.acceleration)
-        flat = [(matrix @ control).reshape(-1, control.shape[2]) for matrix in parts]
-        solved, good = self.legged.legs_solved(flat[0], flat[1], flat[2], self.straight.solved)
+        flat = self.balancer.curves(control, self.straight.solved, guess)
+        solved, good = self.legged.legs_solved(*flat, self.straight.solved)
         rates = np.stack(solved)
         motion = as_motion(self.curves(rates))
         values = self.objective.value(

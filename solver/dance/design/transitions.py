@@ -237,6 +237,6 @@ class TransitionPlanner:
         ends = self.legged.ends(even.start, even.stop, footing)
         wanted = balancer.goals(*ends, footing.polygon)
         control = balancer.started(control, wanted.com, footing.solved)
-        control = balancer.rebalance(control[None], wanted.zmp, footing.solved)
-        reached = bool(balancer.evaluate(control, footing.solved)[2].all())
+        control, guess = balancer.rebalance(control[None], wanted.zmp, footing.solved)
+        reached = bool(balancer.evaluate(control, footing.solved, guess)[2].all())
         return replace(even, control=control[0]), reached
