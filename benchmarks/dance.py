@@ -170,7 +170,7 @@ def design_figures(
     dance = design(rig, options)
     seconds, own = time.perf_counter() - began, time.process_time() - processor
     data = f"simulated, HOAP-3, {4 * each} postures"
-    must, aim = (None, None) if quick else (at_most(300.0), at_most(60.0))
+    must, aim = (None, None) if quick else (at_most(25.0), at_most(12.0))
     kinds = [s.kind for s in dance.trace]
     return [
         Figure(f"whole dance on {workers} processes", data, seconds, "s", must, aim,

@@ -9,6 +9,7 @@ from ..model import data_of
 from ..motion import Motion
 from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
+from .mechanics import inverse_dynamics_slopes
 
 
 def torque_regressor(rig: Rig, motion: Motion) -> np.ndarray:
@@ -29,13 +30,5 @@ def torques_and_slopes(rig: Rig, motion: Motion) -> tuple[np.ndarray, np.ndarray
 
     Slopes are by the joints' coordinates, their speeds and their accelerations.
     """
-    model, data = rig.model, data_of(rig.model)
-    count = model.nv - ROOT_NV
-    torques, slopes = np.empty((len(motion), count)), np.empty((3, len(motion), count, count))
-    for frame in range(len(motion)):
-        by = pin.computeRNEADerivatives(model, data, motion.q[frame], motion.v[frame], motion.a[frame])
-        torques[frame] = data.tau[ROOT_NV:]
-        half = np.triu(by[2])
-        for order, slope in enumerate((by[0], by[1], half + np.triu(half, 1).T)):
-            slopes[order, frame] = slope[ROOT_NV:, ROOT_NV:]
-    return torques, slopes
+    forces, slopes = inverse_dynamics_slopes(rig, motion.q, motion.v, motion.a)
+    return forces[:, ROOT_NV:], slopes[:, :, ROOT_NV:, ROOT_NV:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -190,6 +191,34 @@ def chain(rig: Rig, link: str) -> np.ndarray:
         moves[entry.idx_v : entry.idx_v + entry.nv] = True
         joint = rig.model.parents[joint]
     return moves
+
+
+@lru_cache(maxsize=64)
+def moved_axes(rig: Rig, link: str) -> tuple[np.ndarray, np.ndarray]:
+    """Tangent coordinates (n,) that move a link, and (n, n) ones in row k, column j where j moves k's axis."""
+    above = np.flatnonzero(chain(rig, link))
+    owner = np.repeat(np.arange(len(rig.links)), [joint.nv for joint in rig.joints])[above]
+    moves = rig.below[np.ix_(owner, owner)].T.astype(float)
+    universal = np.array([rig.joints[k].kind == "universal" for k in owner], bool)
+    moves[np.triu(universal[:, None] & (owner[:, None] == owner))] = 0.0  # its second axis is carried by its first
+    return above, moves
+
+
+def inverse_dynamics_slopes(
+    rig: Rig, q: np.ndarray, v: np.ndarray, a: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Generalised forces (N, nv) that N frames need without any contact, and their slopes (3, N, nv, nv).
+
+    By tangent coordinates (columns), their speeds and their accelerations.
+    """
+    model, data = rig.model, data_of(rig.model)
+    forces, slopes = np.empty((len(q), model.nv)), np.empty((3, len(q), model.nv, model.nv))
+    for frame in range(len(q)):
+        slopes[:, frame] = pin.computeRNEADerivatives(model, data, q[frame], v[frame], a[frame])
+        forces[frame] = data.tau
+    upper = np.triu(slopes[2])  # all that Pinocchio fills in of the symmetric one
+    slopes[2] = upper + np.triu(upper, 1).swapaxes(1, 2)
+    return forces, slopes
 
 
 def wrench_slopes(rig: Rig, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:

@@ -63,10 +63,10 @@ def regressor_pieces(
         raise InvalidValue(f"axes must be 'link' or 'world', not {axes!r}")
     gravity = rig.model.gravity.linear.copy()
     for start, motions in motion_pieces(rig, motion, chunk):
-        force, moment = _body_columns(motions, gravity, index, axes)
+        found = columns_of(motions, gravity, index, axes)
         rotation = motions.rotation[:, :, index] if axes == "link" else None
         frames = slice(start, start + motions.position.shape[2])
-        yield RegressorPiece(frames, force, moment, motions.position[:, index], rotation)
+        yield RegressorPiece(frames, found.force, found.moment, motions.position[:, index], rotation)
 
 
 def base_index(rig: Rig, base: int | str) -> int:
@@ -83,8 +83,26 @@ def base_index(rig: Rig, base: int | str) -> int:
     return int(base)
 
 
-def _body_columns(motions: LinkMotions, gravity: np.ndarray, base: int, axes: Axes) -> tuple[np.ndarray, np.ndarray]:
-    """Newton-Euler equations of every link, linear in its ten parameters, about the base link's origin."""
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Newton-Euler equations of every link, linear in its ten parameters, about the base link's origin.
+
+    Attributes:
+        force: (3, 4, L, n); moment: (3, 10, L, n), as in `RegressorPiece`.
+        rotation: (3, 3, L, n) of the links to the wrench's axes.
+        position: (3, L, n) [m] of the links from its origin.
+        acceleration: (3, L, n) [m/s^2] of the links' origins less gravity, link axes.
+    """
+
+    force: np.ndarray
+    moment: np.ndarray
+    rotation: np.ndarray
+    position: np.ndarray
+    acceleration: np.ndarray
+
+
+def columns_of(motions: LinkMotions, gravity: np.ndarray, base: int, axes: Axes) -> Columns:
+    """The equations of links that move so."""
     rotation, position = _seen_from(motions, base, axes)
     a = motions.acceleration - product(motions.rotation.swapaxes(0, 1), gravity.reshape(3, 1, 1, 1))[:, 0]
     shape = a.shape[1:]
@@ -114,7 +132,7 @@ def _body_columns(motions: LinkMotions, gravity: np.ndarray, base: int, axes: Ax
     moment[:, MASS] = 0.0
     product(rotation, local, out=moment[:, MASS + 1 :])
     moment[:, :STATIC] += cross(position[:, None], force)
-    return force, moment
+    return Columns(force, moment, rotation, position, a)
 
 
 def _fill(target: np.ndarray, rows: list[list[np.ndarray]]) -> None:

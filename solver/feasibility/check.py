@@ -17,6 +17,7 @@ from ..rig import Rig
 from . import table
 from .definition import Check, Items, Near
 from .joints import unlimited
+from .load_slopes import Loads, loads_of
 from .margins import Checks, Margin
 from .memory import Memory, Piece
 from .situation import Body, PlantedPhase, Situation
@@ -155,21 +156,15 @@ class FrameChecker:
             self.notes, self.left_out,
         )  # fmt: skip
 
-    def loads(self, curves: Curves, phase: Phase) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Joint torques (N, nv - 6) [N m] and zero-moment points (N, 2) [m] of one phase, and other least margins.
-
-        The last (N, C) are those of the checks that the search of `transitions` keeps besides.
-        """
+    def loads(self, curves: Curves, phase: Phase) -> Loads:
+        """What frames of one phase ask of joints and floor, with slopes; others are the checks of `transitions`."""
         planted = PlantedPhase.of(self.rig, phase, self.options)
-        torques, zmp, held = [], [], []
         wanted = [(check, items) for check, items in self._items if check.transitions]
-        for first in range(0, len(curves.q), CHUNK):
-            cut = slice(first, first + CHUNK)
-            now = Situation.of(self.body, planted, 0.0, Curves(curves.q[cut], curves.v[cut], curves.a[cut]))
-            torques.append(now.torques)
-            zmp.append(now.zmp)
-            held.append(np.array([_least(_margins(check, items, now)) for check, items in wanted]).T)
-        return np.concatenate(torques), np.concatenate(zmp), np.concatenate(held)
+
+        def others(now: Situation) -> np.ndarray:
+            return np.array([_least(_margins(check, items, now)) for check, items in wanted]).reshape(-1, len(now)).T
+
+        return loads_of(self.body, planted, curves, others)
 
     def _pieces(self, times: np.ndarray) -> Iterator[tuple[slice, PlantedPhase]]:
         phases = self.schedule.index_at(times)

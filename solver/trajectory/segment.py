@@ -12,6 +12,7 @@ from ..contacts.schedule import Anchor, Phase, Schedule
 from ..coordinates import Curves
 from ..errors import InvalidValue
 from ..feasibility.check import FrameChecker
+from ..feasibility.load_slopes import Loads
 from ..feasibility.margins import Checks
 from ..motion import Motion
 from ..rig import Rig
@@ -105,8 +106,8 @@ class SegmentChecker:
         schedule = Schedule.constant(anchors, float(times[0]) - 1.0, float(times[-1]) + 1.0)
         return self._checker.with_schedule(schedule).check_frames(Motion(times, curves.q, curves.v, curves.a))
 
-    def loads(self, curves: Curves, anchors: tuple[Anchor, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Joint torques (N, nv - 6) [N m], zero-moment points (N, 2) [m], others: `FrameChecker.loads`."""
+    def loads(self, curves: Curves, anchors: tuple[Anchor, ...]) -> Loads:
+        """What frames on one footing ask of joints and floor, with slopes."""
         return self._checker.loads(curves, Phase(-1.0, 1.0, anchors))
 
     def margins(self, curves: Curves, anchors: tuple[Anchor, ...]) -> np.ndarray:

@@ -104,8 +104,8 @@ def test_a_row_is_in_the_programmes(added: Check) -> None:
     np.testing.assert_allclose(mine, copied, rtol=0.0, atol=1e-12)
     assert bool(mine.shape[1]) == (added.programme is not None and (added.name != "floor" or copied.shape[1] > 0))
     motion = keyed.motion(20.0)
-    held = FrameChecker(RIG, keyed.schedule).loads(Curves(motion.q, motion.v, motion.a), keyed.schedule.phases[0])[2]
-    assert held.shape[1] == sum(check.transitions for check in table.CHECKS)
+    held = FrameChecker(RIG, keyed.schedule).loads(Curves(motion.q, motion.v, motion.a), keyed.schedule.phases[0])
+    assert held.others.shape[1] == sum(check.transitions for check in table.CHECKS)
 
 
 def literals(folder: Path) -> Iterator[tuple[Path, str]]:

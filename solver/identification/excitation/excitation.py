@@ -14,6 +14,7 @@ from scipy.linalg import solve_triangular
 
 from ...arrays import frozen
 from ...dynamics import regressor_pieces
+from ...dynamics.regressor_slopes import regressor_slopes
 from ...errors import InvalidValue, UnknownLink
 from ...inertials import PER_LINK, InertialParameters
 from ...motion import Motion
@@ -132,6 +133,20 @@ def base_rows(rig: Rig, motion: Motion, structure: BaseParameters, base: int | s
         chosen = piece.force[:, parameters[forces], links[forces]]
         rows[piece.frames, :3, forces] = chosen.transpose(2, 0, 1)
     return rows
+
+
+def base_slopes(rig: Rig, motion: Motion, structure: BaseParameters, weights: np.ndarray) -> np.ndarray:
+    """Derivatives (3, N, nv) of sum(weights * W_b) by tangent coordinates, their speeds and their accelerations.
+
+    Args:
+        rig, motion: N frames.
+        structure: B base parameters.
+        weights: (N, 6, B), for the root as base.
+    """
+    whole = np.zeros((6, PER_LINK, len(rig.links), len(motion)))
+    links, parameters = structure.independent // PER_LINK, structure.independent % PER_LINK
+    whole[:, parameters, links] = weights.transpose(1, 2, 0)
+    return regressor_slopes(rig, motion, whole)
 
 
 def excitation_of(

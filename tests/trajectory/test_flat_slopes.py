@@ -1,0 +1,49 @@
+"""What joints and floor are asked for changes with the planned coordinates as its slopes say, legs following."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.check_options import DANCE_CHECKS
+from solver.coordinates import to_manifold
+from solver.rig import Rig
+from solver.rigs import hoap3, human
+from solver.trajectory.flat_slopes import FlatSlopes
+from solver.trajectory.legged_rig import LeggedRig
+from solver.trajectory.segment import SegmentChecker
+
+FRAMES = 4
+STEP = 1e-5
+
+
+@pytest.mark.parametrize("rig", [hoap3(), human(1.75, 65.0, "female")], ids=["hinges", "balls"])
+@pytest.mark.parametrize("configuration", ["both", "left"])
+def test_slopes_are_differences(rig: Rig, configuration: str) -> None:
+    """Torques, zero-moment points, twist of the feet, and angles and speeds of solved legs, by all that is free."""
+    legged, checker = LeggedRig(rig, shrink=DANCE_CHECKS.shrink), SegmentChecker(rig, DANCE_CHECKS)
+    footing, generator = legged.footing(configuration), np.random.default_rng(0)
+    y = np.tile(legged.home(legged.footing("both")), (FRAMES, 1))
+    free = np.concatenate([np.arange(6), legged.trunk])
+    y[:, free] += 0.005 * generator.standard_normal((FRAMES, len(free)))
+    dy, ddy = np.zeros((2, FRAMES, legged.size))
+    dy[:, free], ddy[:, free] = (size * generator.standard_normal((FRAMES, len(free))) for size in (0.5, 2.0))
+    solved, good = legged.legs_solved(y, dy, ddy, footing.solved)
+    assert good.all()
+    rates = np.stack(solved)
+    legs = np.concatenate([legged.leg_columns[side] for side in footing.solved])
+
+    def held(some: np.ndarray) -> np.ndarray:
+        y, dy, ddy = legged.legs_solved(some[0], some[1], some[2], footing.solved)[0]
+        found = checker.loads(to_manifold(rig, y[:, : rig.nv], dy[:, : rig.nv], ddy[:, : rig.nv]), footing.anchors)
+        return np.concatenate([found.torques, found.zmp, found.others, y[:, legs], dy[:, legs]], axis=1)
+
+    curves = to_manifold(rig, *rates[:, :, : rig.nv])
+    flat = FlatSlopes(legged, rates, footing.solved)
+    slopes = np.concatenate([flat.of(checker.loads(curves, footing.anchors).slopes), flat.legs], axis=2)
+    for order in range(3):
+        for column in free:
+            way = np.zeros_like(rates)
+            way[order, :, column] = STEP
+            change = (held(rates + way) - held(rates - way)) / (2.0 * STEP)
+            np.testing.assert_allclose(slopes[order, :, :, column], change, atol=2e-4 * max(np.abs(change).max(), 1.0))
