@@ -30,5 +30,5 @@ def torques_and_slopes(rig: Rig, motion: Motion) -> tuple[np.ndarray, np.ndarray
 
     Slopes are by the joints' coordinates, their speeds and their accelerations.
     """
-    forces, slopes = inverse_dynamics_slopes(rig, motion.q, motion.v, motion.a)
+    forces, slopes, _ = inverse_dynamics_slopes(rig, motion.q, motion.v, motion.a)
     return forces[:, ROOT_NV:], slopes[:, :, ROOT_NV:, ROOT_NV:]

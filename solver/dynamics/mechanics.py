@@ -206,19 +206,21 @@ def moved_axes(rig: Rig, link: str) -> tuple[np.ndarray, np.ndarray]:
 
 def inverse_dynamics_slopes(
     rig: Rig, q: np.ndarray, v: np.ndarray, a: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Generalised forces (N, nv) that N frames need without any contact, and their slopes (3, N, nv, nv).
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Generalised forces (N, nv) that N frames need without any contact, their slopes, and the joints' axes (N, 6, nv).
 
-    By tangent coordinates (columns), their speeds and their accelerations.
+    Slopes (3, N, nv, nv) are by tangent coordinates (columns), their speeds and their accelerations; axes are linear
+    then angular, world axes about the world origin.
     """
     model, data = rig.model, data_of(rig.model)
-    forces, slopes = np.empty((len(q), model.nv)), np.empty((3, len(q), model.nv, model.nv))
+    forces, axes = np.empty((len(q), model.nv)), np.empty((len(q), ROOT_NV, model.nv))
+    slopes = np.empty((3, len(q), model.nv, model.nv))
     for frame in range(len(q)):
         slopes[:, frame] = pin.computeRNEADerivatives(model, data, q[frame], v[frame], a[frame])
-        forces[frame] = data.tau
+        forces[frame], axes[frame] = data.tau, data.J
     upper = np.triu(slopes[2])  # all that Pinocchio fills in of the symmetric one
     slopes[2] = upper + np.triu(upper, 1).swapaxes(1, 2)
-    return forces, slopes
+    return forces, slopes, axes
 
 
 def wrench_slopes(rig: Rig, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:

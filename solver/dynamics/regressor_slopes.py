@@ -17,13 +17,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..inertials import FIRST_MOMENT, MASS
-from ..model import data_of
 from ..motion import Motion
-from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
 from ..so3 import cross
 from .kinematics import LinkMotions, link_motions, product
 from .regressor import STATIC, columns_of
+from .workspace import Workspace
 
 AXIAL = ((1, 2), (2, 0), (0, 1))
 """Entries of a matrix that its antisymmetric part subtracts, by axis."""
@@ -96,16 +95,13 @@ def _carried(
 
 def _by_joints(rig: Rig, motion: Motion, twists: tuple[np.ndarray, np.ndarray], behind: list[np.ndarray]) -> np.ndarray:
     """Derivatives (3, N, nv) from weights (6, L, n) summed over all that each link carries."""
-    model, data = rig.model, data_of(rig.model)
-    s = np.empty((6, model.nv, len(motion)))
-    for frame, q in enumerate(motion.q):
-        s[:, :, frame] = pin.computeJointJacobians(model, data, q)
+    s = np.ascontiguousarray(Workspace(rig).sweep(motion.q)[2].transpose(2, 1, 0))
     owner = np.repeat(np.arange(len(rig.links)), [joint.nv for joint in rig.joints])
     parent = np.array(rig.parents)[owner]
     (v, a), first = twists, parent < 0
     before, after, rate = v[:, parent], v[:, owner], a[:, parent]
     before[:, first] = 0.0
-    rate[:, first] = -np.concatenate([model.gravity.linear, np.zeros(3)])[:, None, None]
+    rate[:, first] = -np.concatenate([rig.model.gravity.linear, np.zeros(3)])[:, None, None]
     at = 0
     for joint in rig.joints:
         if joint.kind == "universal":  # two hinges, one after the other
@@ -116,7 +112,7 @@ def _by_joints(rig: Rig, motion: Motion, twists: tuple[np.ndarray, np.ndarray], 
         at += joint.nv
     velocity, acceleration, turned, pose = (each[:, owner] for each in behind)
     turn, lag = _cross(after, s), _cross(before, s)
-    result = np.empty((3, model.nv, len(motion)))
+    result = np.empty((3, rig.nv, len(motion)))
     result[0] = _dot(velocity, lag) + _dot(lag, turned)
     result[0] += _dot(acceleration, _cross(before, lag) + _cross(rate, s))
     result[0, ROOT_NV:] += _dot(pose[:, ROOT_NV:], s[:, ROOT_NV:])

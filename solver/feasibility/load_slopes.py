@@ -51,26 +51,26 @@ def loads_of(
         others: (N, C) of a situation, which depend on its loads alone.
     """
     now = Situation.of(body, planted, 0.0, curves)
-    _, own = inverse_dynamics_slopes(body.rig, curves.q, curves.v, curves.a)
-    wrench = _wrench_slopes(now.state, own)
+    _, own, axes = inverse_dynamics_slopes(body.rig, curves.q, curves.v, curves.a)
+    wrench = _wrench_slopes(now.state, own, axes[:, :, :ROOT_NV])
     by_wrench = _by_wrench(now, others)
     slopes = by_wrench @ wrench
     torques = slopes[:, :, : body.rig.nv - ROOT_NV]
     torques += own[:, :, ROOT_NV:]
     for column, link in enumerate(planted.links):
-        torques[0] -= _carried(body.rig, now.state, link, now.loads[:, column])[:, ROOT_NV:]
+        torques[0] -= _carried(body.rig, axes, link, now.loads[:, column])[:, ROOT_NV:]
     return Loads(now.torques, now.zmp, others(now), slopes)
 
 
-def _wrench_slopes(state: State, own: np.ndarray) -> np.ndarray:
-    """Slopes (3, N, 6, nv) of the needed wrench from those of inverse dynamics (3, N, nv, nv); world."""
+def _wrench_slopes(state: State, own: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """Slopes (3, N, 6, nv), world, of the needed wrench from inverse dynamics' and the root's axes (N, 6, 6)."""
     count = len(state)
     turn, place = state.rotation[:, 0], skew(state.position[:, 0])
     world = np.zeros((count, 6, 6))
     world[:, :3, :3] = world[:, 3:, 3:] = turn
     world[:, 3:, :3] = place @ turn
     result = world @ own[:, :, :ROOT_NV]
-    result[0, :, :, :ROOT_NV] += _turned(state.jacobian[:, :, :ROOT_NV], state.wrench)
+    result[0, :, :, :ROOT_NV] += _turned(root, state.wrench)
     return result
 
 
@@ -89,12 +89,12 @@ def _by_wrench(now: Situation, others: Callable[[Situation], np.ndarray]) -> np.
     return ((values[:6] - values[6]) / steps[:, None, None]).transpose(1, 2, 0)
 
 
-def _carried(rig: Rig, state: State, link: str, load: np.ndarray) -> np.ndarray:
-    """Slopes (N, nv, nv) by the coordinates of the generalised forces of a wrench (N, 6), world, on a link."""
+def _carried(rig: Rig, axes: np.ndarray, link: str, load: np.ndarray) -> np.ndarray:
+    """Slopes (N, nv, nv) by the coordinates of the generalised forces of a wrench (N, 6), world, on a link, by axes."""
     above, moves = moved_axes(rig, link)
-    axes = state.jacobian[:, :, above]
-    result = np.zeros((len(state), rig.nv, rig.nv))
-    result[np.ix_(np.arange(len(state)), above, above)] = -(axes.swapaxes(1, 2) @ _turned(axes, load)) * moves
+    own = axes[:, :, above]
+    result = np.zeros((len(axes), rig.nv, rig.nv))
+    result[np.ix_(np.arange(len(axes)), above, above)] = -(own.swapaxes(1, 2) @ _turned(own, load)) * moves
     return result
 
 

@@ -150,8 +150,9 @@ class Rebalancer:
         """Coordinates (K N, D) and their rates, solved legs as guessed; see `evaluate`."""
         parts = (self.basis.position, self.basis.velocity, self.basis.acceleration)
         y, dy, ddy = ((matrix @ control).reshape(-1, control.shape[2]) for matrix in parts)
-        for side in solved if guess is not None else ():
-            y[:, self._legged.leg_columns[side]] = guess[:, self._legged.leg_columns[side]]
+        if guess is not None:
+            for side in solved:
+                y[:, self._legged.leg_columns[side]] = guess[:, self._legged.leg_columns[side]]
         return y, dy, ddy
 
 
