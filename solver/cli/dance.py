@@ -72,7 +72,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     group.add_argument(
         "--objective", choices=("sigma", "criterion"),
-        help="of the transitions: the mean deviation to expect of all parameters (default), or the paper's criterion",
+        help="of the transitions: the geometric mean of the deviations to expect (default), or the paper's criterion",
     )  # fmt: skip
     group.add_argument(
         "--torque-reserve", type=part, metavar="SHARE", help="of every joint's torque, left to a controller (0.1)"

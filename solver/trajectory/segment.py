@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,6 +24,8 @@ KINDS = ("hold", "exciting", "straight", "step")
 """Standing still; optimised by (18); the straight path between two postures; weight shifted or a foot moved."""
 FINE, SPACING = 8, 0.28
 """Free control values of a segment at least, and [s] between the knots of a longer one: enough to steer balance."""
+Lacking = Mapping[str, float]
+"""By the name of a check, in its unit: how much of its slack is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +113,32 @@ class SegmentChecker:
         """What frames on one footing ask of joints and floor, with slopes."""
         return self._checker.loads(curves, Phase(-1.0, 1.0, anchors))
 
-    def margins(self, curves: Curves, anchors: tuple[Anchor, ...]) -> np.ndarray:
-        """Worst margin (N,) of each frame over all checks, slack taken off; negative: refused."""
-        checks = self.checks(np.arange(float(len(curves.q))), curves, anchors)
-        return self.worst(checks)
+    def margins(self, curves: Curves, anchors: tuple[Anchor, ...], lacking: Lacking | None = None) -> np.ndarray:
+        """Worst margin (N,) of each frame over all checks, slack taken off; negative: refused.
 
-    def worst(self, checks: Checks) -> np.ndarray:
-        """(N,) worst margin plus tolerance of every frame, slack taken off."""
-        parts = [margin.smallest + margin.tolerance - self.slack * margin.check.slack for margin in checks.margins]
-        return np.min(parts, axis=0)
+        Args:
+            curves: N frames.
+            anchors: patches that carry load throughout.
+            lacking: of the slack, forgiven; None: nothing is.
+        """
+        checks = self.checks(np.arange(float(len(curves.q))), curves, anchors)
+        return self.worst(checks, lacking)
+
+    def worst(self, checks: Checks, lacking: Lacking | None = None) -> np.ndarray:
+        """(N,) worst margin plus tolerance of every frame, slack taken off but for what is forgiven."""
+        forgiven = lacking or {}
+        return np.min([own + forgiven.get(name, 0.0) for name, own in self._beyond(checks)], axis=0)
+
+    def lacking(self, curves: Curves, anchors: tuple[Anchor, ...]) -> Lacking:
+        """What frames that keep the limits themselves lack of the slack, and half of what they leave of it."""
+        checks = self.checks(np.arange(float(len(curves.q))), curves, anchors)
+        slack = {margin.name: self.slack * margin.check.slack for margin in checks.margins}
+        short = {name: -float(own.min()) for name, own in self._beyond(checks) if (own < 0.0).any()}
+        return {name: min(0.5 * (own + slack[name]), slack[name]) for name, own in short.items()}
+
+    def _beyond(self, checks: Checks) -> list[tuple[str, np.ndarray]]:
+        """Name and (N,) margin plus tolerance of every check, slack taken off."""
+        return [(m.name, m.smallest + m.tolerance - self.slack * m.check.slack) for m in checks.margins]
 
 
 def hold(

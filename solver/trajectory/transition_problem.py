@@ -109,6 +109,8 @@ class TransitionProblem:
         self.share = RATE * straight.duration / len(self.basis.times)
         self.checked = 0
         self._set_limits()
+        # a straight path that comes nearer to a limit than the slack is deviated from as well, and never comes nearer
+        self._lacking = checker.lacking(self.curves(self.start().rates), straight.anchors)
 
     def _set_limits(self) -> None:
         legged, columns = self.legged, self.columns
@@ -139,10 +141,10 @@ class TransitionProblem:
         )
 
     def margins(self, trials: list[Candidate]) -> np.ndarray:
-        """Worst margin (K,) of each trial over all checks; negative: refused."""
+        """Worst margin (K,) of each trial over all checks; negative: nearer to a limit than slack and start allow."""
         self.checked += len(trials)
         curves = self.curves(np.concatenate([candidate.rates for candidate in trials], axis=1))
-        return self.checker.margins(curves, self.straight.anchors).reshape(len(trials), -1).min(axis=1)
+        return self.checker.margins(curves, self.straight.anchors, self._lacking).reshape(len(trials), -1).min(axis=1)
 
     def curves(self, rates: np.ndarray) -> Curves:
         """Motion of coordinates with rates (3, N, D), legs solved."""

@@ -13,7 +13,7 @@ from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.expected_deviations import ExpectedDeviations
 from solver.rigs import hoap3
 from solver.trajectory.legged_rig import Footing
-from solver.trajectory.segment import FINE, DanceSegment, fine
+from solver.trajectory.segment import FINE, DanceSegment, SegmentChecker, fine
 from solver.trajectory.splines import VIA_POINTS
 from solver.trajectory.transition_problem import TransitionAim, TransitionProblem
 from solver.trajectory.transition_search import programme, search, step_of
@@ -99,6 +99,23 @@ def test_every_round_is_no_worse_and_feasible(path: tuple[DanceSegment, Footing]
     assert found.best.value < 0.99 * found.values[0]
     assert problem.margins([found.best])[0] >= 0.0
     np.testing.assert_array_equal(search(problem, 0, 3).best.control, found.best.control)
+
+
+def test_a_path_nearer_to_a_limit_than_the_slack_is_deviated_from(path: tuple[DanceSegment, Footing]) -> None:
+    """Where the straight path lacks some of the slack a search still finds better, within the limits themselves."""
+    straight, footing = path
+    strict = SegmentChecker(RIG, PARENT.coarse.options, 2.0)  # home's arms are 3.7 mm from the trunk, 2 mm the slack
+    sigma = ExpectedDeviations(STRUCTURE, RIG.prior, np.ones(len(RIG.links)))
+    aim = TransitionAim(sigma, sigma.nothing, np.sort(free_columns(PARENT.legged, "both")), FINE)
+    problem = TransitionProblem(PARENT.legged, strict, straight, footing, aim)
+    curves = problem.curves(problem.start().rates)
+    assert strict.margins(curves, straight.anchors).min() < 0.0
+    assert problem.margins([problem.start()])[0] > 0.0
+    found = search(problem, 0, 3)
+    assert found.best.value < 0.99 * found.values[0]
+    own = problem.curves(found.best.rates)
+    assert SegmentChecker(RIG, PARENT.coarse.options).margins(own, straight.anchors).min() >= 0.0
+    assert 0.0 < strict.lacking(curves, straight.anchors)["self-collision"] < 0.004
 
 
 def test_more_via_points_are_never_worse_for_long(path: tuple[DanceSegment, Footing]) -> None:

@@ -46,8 +46,8 @@ class DanceOptions:
         torque_reserve: share of every joint's torque limit that the design leaves to a controller.
         balance_reserve: [m] by which it keeps the zero-moment point inside the shrunk polygon, for the same.
         swing: [m] by which a foot that does not stand clears the floor, but where it leaves or meets it.
-        objective: of the transitions: ``"sigma"``, the mean standard deviation to expect of all base parameters, with
-            every free joint, or ``"criterion"``, (12) over the links of Table I.
+        objective: of the transitions: ``"sigma"``, the geometric mean of the standard deviations to expect of all
+            base parameters, with every free joint, or ``"criterion"``, (12) over the links of Table I.
         via: N_K, control values of each joint that a transition chooses (paper: 2); None: all that it has.
         pool: feasible postures drawn per configuration.
         starts: of the multi-start choice among them.

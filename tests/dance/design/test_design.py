@@ -115,7 +115,7 @@ def test_searching_for_sigma_lowers_sigma() -> None:
 
 
 def test_information_is_judged_as_by_the_regressor() -> None:
-    """The search's mean deviation is that of the stacked regressor with the prior's rows below it."""
+    """The search's geometric mean of the deviations is that of the stacked regressor with the prior's rows below it."""
     structure = base_parameters(RIG)
     generator = np.random.default_rng(0)
     q = np.array([pin.integrate(RIG.model, RIG.neutral, row) for row in generator.standard_normal((6, RIG.model.nv))])
@@ -125,10 +125,21 @@ def test_information_is_judged_as_by_the_regressor() -> None:
     found = float(np.squeeze(objective.value(objective.nothing + objective.of_motion(RIG, motion))))
     rows = excitation_of(RIG, [motion], structure, NOISE).factor * scales(structure, RIG.prior)
     stacked = np.concatenate([rows, np.eye(len(structure))])
-    expected = np.sqrt((np.linalg.pinv(stacked) ** 2).sum(axis=1)).mean()
+    expected = np.exp(0.5 * np.log((np.linalg.pinv(stacked) ** 2).sum(axis=1)).mean())
     assert found == pytest.approx(expected, rel=1e-6)
     halves = objective.of_motion(RIG, motion, 2)
     np.testing.assert_allclose(halves.sum(axis=0), objective.of_motion(RIG, motion)[0], rtol=1e-9, atol=1e-9)
+
+
+def test_a_parameter_counts_as_much_known_well_or_badly() -> None:
+    """Four times the information on any parameter lowers the objective alike, however much is known of it."""
+    structure = base_parameters(RIG)
+    objective = ExpectedDeviations(structure, RIG.prior, np.ones(len(RIG.links)))
+    known = np.logspace(0.0, 6.0, len(structure))
+    before = objective.value(np.diag(known)[None])
+    for place in (0, len(known) - 1):
+        more = np.where(np.arange(len(known)) == place, 4.0 * known, known)
+        assert objective.value(np.diag(more)[None]) == pytest.approx(before * 0.5 ** (1.0 / len(known)), rel=1e-9)
 
 
 def test_repr_fits_three_lines(dance: Dance) -> None:
