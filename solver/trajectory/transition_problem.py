@@ -37,6 +37,9 @@ ROOT_TURN, ROOT_RISE = 0.3, 0.05
 RATE = 50.0
 """[1/s] at which the criterion counts samples, as bonnet2016 does."""
 PER_KNOT = 4
+"""Instants that a search looks at for each knot of a segment."""
+SPEEDS = 2
+"""Times as often it limits speeds: where splines are linear, rows of its programmes cost little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,7 @@ class TransitionProblem:
 
     Attributes:
         basis: of the segment's splines at the instants.
+        rising: (M, C) the splines' speeds at the instants and between them.
         inner: (C, V) control values of the segment per variable.
         lower, upper: (n,) of the control values, which keep the joints' ranges at every instant.
         scale: (n,) their distance.
@@ -105,6 +109,8 @@ class TransitionProblem:
             self.inner = Spline(spline.duration, via).refinement(spline)[:, AT_REST : AT_REST + via]
         self.balancer = Rebalancer(legged, spline, instants(spline))
         self.basis = self.balancer.basis
+        often = np.linspace(0.0, spline.duration, SPEEDS * (instants(spline) - 1) + 1)
+        self.rising = spline.basis(often).velocity
         self._goals = self.balancer.goals(*legged.ends(straight.start, straight.stop, footing), footing.polygon).zmp
         self.share = RATE * straight.duration / len(self.basis.times)
         self.checked = 0

@@ -98,8 +98,8 @@ def programme(problem: TransitionProblem, candidate: Candidate, slopes: Slopes, 
     up, down = np.maximum(problem.upper - control, 0.0), np.maximum(control - problem.lower, 0.0)
     high = trust * np.tile(problem.scale, (via, 1))
     low = -high
-    matrix = problem.basis.velocity @ problem.inner
-    velocity = candidate.rates[1][:, problem.columns]
+    matrix = problem.rising @ problem.inner
+    velocity = problem.rising @ candidate.control[:, problem.columns]
     own = np.concatenate([matrix, -matrix])
     room = np.concatenate([problem.speed - velocity, problem.speed + velocity])
     if via == len(inner):  # the control values are the variables: their limits are bounds

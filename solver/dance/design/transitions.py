@@ -32,6 +32,8 @@ SLOWER_STEP = 1.12
 """Alike of steps, which are few, tell little and are gone through in every dance."""
 SLOWEST = 5.4
 """How much slower than at first a segment may become before it is given up."""
+SHRUNK = (1.0, 0.97, 0.9, 0.8, 0.64, 0.5)
+"""Shares of a deviation that are tried where all of it breaks a limit between the instants of the search."""
 DEEPEST = 0.15
 DIP = 0.03
 """Share of the root's height by which it dips on the way, again and again to the deepest, until the legs reach."""
@@ -191,15 +193,12 @@ class TransitionPlanner:
         aim = TransitionAim(objective, history, np.array(sorted(columns), int), via)
         problem = TransitionProblem(self.legged, self.coarse, straight, footing, aim)
         found = search(problem, seed, self.options.rounds)
-        best = found.best.control
-        result = DanceSegment(straight.name, "exciting", straight.duration, best, straight.solved, straight.anchors)
-        for _ in range(4):
-            if self.checked(result)[1] >= 0.0:
+        plain, result = straight.control, straight
+        for share in SHRUNK:
+            trial = replace(straight, kind="exciting", control=plain + share * (found.best.control - plain))
+            if self.checked(trial, COARSE_RATE)[1] >= 0.0 and self.checked(trial)[1] >= 0.0:
+                result = trial
                 break
-            best = straight.control + 0.8 * (best - straight.control)
-            result = DanceSegment(straight.name, "exciting", straight.duration, best, straight.solved, straight.anchors)
-        else:
-            result = straight
         matrices = self.added(result, objective)
         value = float(np.squeeze(objective.value(history + matrices)))
         notes = tuple(f"{straight.name}: a step was left out, {flaw}" for flaw in found.flaws)
