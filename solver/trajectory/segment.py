@@ -24,8 +24,6 @@ KINDS = ("hold", "exciting", "straight", "step")
 """Standing still; optimised by (18); the straight path between two postures; weight shifted or a foot moved."""
 FINE, SPACING = 8, 0.28
 """Free control values of a segment at least, and [s] between the knots of a longer one: enough to steer balance."""
-Lacking = Mapping[str, float]
-"""By the name of a check, in its unit: how much of its slack is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +111,9 @@ class SegmentChecker:
         """What frames on one footing ask of joints and floor, with slopes."""
         return self._checker.loads(curves, Phase(-1.0, 1.0, anchors))
 
-    def margins(self, curves: Curves, anchors: tuple[Anchor, ...], lacking: Lacking | None = None) -> np.ndarray:
+    def margins(
+        self, curves: Curves, anchors: tuple[Anchor, ...], lacking: Mapping[str, float] | None = None
+    ) -> np.ndarray:
         """Worst margin (N,) of each frame over all checks, slack taken off; negative: refused.
 
         Args:
@@ -124,13 +124,13 @@ class SegmentChecker:
         checks = self.checks(np.arange(float(len(curves.q))), curves, anchors)
         return self.worst(checks, lacking)
 
-    def worst(self, checks: Checks, lacking: Lacking | None = None) -> np.ndarray:
+    def worst(self, checks: Checks, lacking: Mapping[str, float] | None = None) -> np.ndarray:
         """(N,) worst margin plus tolerance of every frame, slack taken off but for what is forgiven."""
         forgiven = lacking or {}
         return np.min([own + forgiven.get(name, 0.0) for name, own in self._beyond(checks)], axis=0)
 
-    def lacking(self, curves: Curves, anchors: tuple[Anchor, ...]) -> Lacking:
-        """What frames that keep the limits themselves lack of the slack, and half of what they leave of it."""
+    def lacking(self, curves: Curves, anchors: tuple[Anchor, ...]) -> Mapping[str, float]:
+        """By check, what frames that keep the limits lack of its slack, and half of what they leave of it."""
         checks = self.checks(np.arange(float(len(curves.q))), curves, anchors)
         slack = {margin.name: self.slack * margin.check.slack for margin in checks.margins}
         short = {name: -float(own.min()) for name, own in self._beyond(checks) if (own < 0.0).any()}
