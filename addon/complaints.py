@@ -76,7 +76,7 @@ def by_name(words: str, folder: Path, names: Mapping[str, str]) -> str:
     for file, name in names.items():
         words = words.replace(str(folder / file), name)
     words = words.replace(f"{folder}{os.sep}", "")
-    return words[:1].upper() + words[1:]
+    return words[:1].upper() + words[1:] if words.startswith(tuple(names.values())) else words
 
 
 def _killed(code: int | None) -> tuple[str, str] | None:
