@@ -6,11 +6,12 @@ import numpy as np
 
 from ...coordinates import coordinate_names
 from ...feasibility import Check, Checks
-from ...rig import ROOT_NV, Rig
+from ...rig import GRAVITY, ROOT_NV, Rig
 from ...scene.flight_arc import FlightArc
 from ...scene.words import spoken
 from ...trajectory.ballistic import AROUND, airborne_spans
 from ...trajectory.legged_rig import LeggedRig
+from ..authoring.keys import Keyed
 from ..authoring.repair import Repair
 
 SHORT = 0.02
@@ -19,6 +20,15 @@ LEGS = 0.5
 """Share of a take-off's speed that legs must give: arms and trunk that swing do not give the rest of less."""
 DEEPEST, DEPTHS = 0.6, 61
 """Share of the standing height by which a squat is looked at, and at how many depths."""
+
+
+def out_of_reach(keyed: Keyed) -> bool:
+    """Whether legs cannot stretch as fast as a jump of a dance asks, whatever a search finds: see `fastest_rise`."""
+    flights = airborne_spans(keyed.schedule)
+    if not flights:
+        return False
+    fastest, _ = fastest_rise(keyed.rig, keyed.checks.shrink)
+    return any(fastest < LEGS * 0.5 * GRAVITY * (landing - take_off) for take_off, landing in flights)
 
 
 def too_weak(result: Repair) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from ..authoring.keys import Keyed
 from ..authoring.repair import Moved, Repair, RepairOptions
 from .answer import Answer
 from .check import verdict_table
-from .jumps import too_weak
+from .jumps import out_of_reach, too_weak
 from .reading import read_keyed, require_support
 from .slow import slowed
 from .summaries import Conclusion, keyed_summary
@@ -31,6 +32,9 @@ RATE = 100.0
 """[1/s] at least, of the repaired motion's samples."""
 SEEN = 5e-5
 """[m, rad] A move below this is not mentioned beside others."""
+HOPELESS = 4
+"""Programmes at most where a jump is out of the legs' reach: the nearest motion is looked for, not perfected."""
+SPARED = "little was searched: no motion makes a jump for which legs cannot stretch fast enough"
 HURRIED = "the search ended at its limit of effort: with a higher one it may repair more"
 
 
@@ -75,9 +79,13 @@ def repair(
         notes += [f"it lasts {pace.after[-1] - pace.after[0]:.2f} s at the pace of its slowest joints"]
     keyed, gentle = with_gentle_ends(keyed, keyed.checks)
     notes += [f"it {note}" for note in gentle]
-    result = authoring.repair(keyed, keyed.checks, options or RepairOptions(), rate=max(rate, RATE),
+    options = options or RepairOptions()
+    hopeless = out_of_reach(keyed)
+    if hopeless:
+        options = replace(options, programmes=min(options.programmes, HOPELESS))
+    result = authoring.repair(keyed, keyed.checks, options, rate=max(rate, RATE),
                               progress=Part(progress, 0.0, 0.95))  # fmt: skip
-    notes += [HURRIED] * result.hurried
+    notes += [SPARED if hopeless else HURRIED] * result.hurried
     notes += [f"a step was left out, {flaw}" for flaw in result.flaws]
     thrown = airborne_spans(keyed.schedule)  # all of them short enough to be jumps
     troubles = [*unsupported(keyed.schedule, result.after, thrown), *too_weak(result), *explained(result)]

@@ -14,7 +14,8 @@ from solver.contacts.schedule import Schedule
 from solver.coordinates import coordinate_names
 from solver.dance.authoring.keys import Keyed
 from solver.dance.authoring.repair import Repair, RepairOptions
-from solver.dance.workflows.jumps import fastest_rise, take_off_speeds, too_weak
+from solver.dance.workflows.jumps import fastest_rise, out_of_reach, take_off_speeds, too_weak
+from solver.dance.workflows.repair import HOPELESS, SPARED
 from solver.feasibility import check_motion
 from solver.motion import Motion
 from solver.rig import GRAVITY
@@ -54,6 +55,20 @@ def test_the_answer_says_by_how_much(keyed: Keyed, answer: solver.Answer) -> Non
     assert ratio > 1.0
     torques, limits = np.abs(answer.checks.torques), keyed.rig.limits.torque
     assert ratio == pytest.approx(float((torques / limits).max()), abs=0.006)
+
+
+def test_what_legs_cannot_reach_is_not_searched_for() -> None:
+    """Joints too slow for the jump: a few programmes, and why; fast ones are given the whole search."""
+    slow = keyed_jump(hoap3("middle", torque="peak"))
+    assert out_of_reach(slow)
+    answer = solver.repair(slow, options=RepairOptions(rounds=1))
+    assert isinstance(answer.details, Repair)
+    assert answer.details.iterations <= HOPELESS
+    assert not answer.feasible
+    assert "lets its legs raise it at" in answer.message
+    assert SPARED in answer.summary.notes
+    limits = slow.rig.limits
+    assert not out_of_reach(keyed_jump(replace(slow.rig, limits=replace(limits, speed=QUICK * limits.speed))))
 
 
 def test_speeds_are_those_of_a_thrown_body(keyed: Keyed) -> None:
