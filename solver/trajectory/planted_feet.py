@@ -7,7 +7,7 @@ anchors without a jump in acceleration.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -176,24 +176,26 @@ class PlantedTrajectory:
 
         Regular is one with the knee bent as in `Leg.bent` and zero with the leg stretched.
         """
-        y, dy, ddy = (np.array(part, float) for part in rates)
-        regular = np.ones((len(y), len(self.solved)))
-        for number, (leg, foot) in enumerate(zip(self.solved, feet)):
-            leg.lead((y, dy, ddy), foot, reach=True)
-            regular[:, number] = leg.regularity(y[:, ROOT_NV + leg.columns])
-        return (y, dy, ddy), regular
+        return self._with_each(rates, feet, lambda leg, own, foot: leg.lead(own, foot, reach=True))
 
     def with_legs_after(self, rates: Rates, feet: Sequence[Rates], *, still: bool = False) -> tuple[Rates, np.ndarray]:
         """The same where the legs were solved for before the other coordinates moved by a hair.
 
         ``still``: derivatives of the legs are left as they are.
         """
+        return self._with_each(rates, feet, lambda leg, own, foot: leg.follow(own, foot, still=still))
+
+    def _with_each(
+        self, rates: Rates, feet: Sequence[Rates], solve: Callable[[Leg, Rates, Rates], object]
+    ) -> tuple[Rates, np.ndarray]:
+        """Coordinates whose legs are solved for in place, a leg at a time, and how regular the legs are."""
         y, dy, ddy = (np.array(part, float) for part in rates)
+        own = (y, dy, ddy)
         regular = np.ones((len(y), len(self.solved)))
         for number, (leg, foot) in enumerate(zip(self.solved, feet)):
-            leg.follow((y, dy, ddy), foot, still=still)
+            solve(leg, own, foot)
             regular[:, number] = leg.regularity(y[:, ROOT_NV + leg.columns])
-        return (y, dy, ddy), regular
+        return own, regular
 
     def with_leg_rates(self, rates: Rates, feet: Sequence[Rates]) -> Rates:
         """Coordinates (N, nv) whose legs are solved for already, with the derivatives of these."""
