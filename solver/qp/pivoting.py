@@ -92,10 +92,14 @@ def pivoted(at: Held, box: Box, guess: np.ndarray | None = None) -> Pivoted:
     low, high = box.low, box.high
     if len(box.most):
         low, high = np.concatenate([low, np.full(len(box.most), -np.inf)]), np.concatenate([high, box.most])
-    held = np.zeros(len(low), int)
-    if guess is not None:
-        places = guess.nonzero()[0]
-        held[places] = np.where(np.isfinite(np.where(guess[places] > 0, high[places], low[places])), guess[places], 0)
+    if guess is None:
+        held = np.zeros(len(low), int)
+    else:
+        held = guess.copy()
+        places = held.nonzero()[0]
+        bounded = np.isfinite(np.where(held[places] > 0, high[places], low[places]))
+        if not bounded.all():
+            held[places[~bounded]] = 0
     fewest, patience = len(held) + 1, PATIENCE
     for _ in range(EXCHANGES):
         x, forces = at(held)

@@ -135,7 +135,8 @@ class JointLimits:
         here = self._coordinates(q)
         there = here if at is q else self._coordinates(at)
         reach = self._speed * step
-        bounds = np.full((2, ROOT_NV + len(here)), np.inf)
+        bounds = np.empty((2, ROOT_NV + len(here)))
+        bounds[:, :ROOT_NV] = np.inf
         joints = bounds[:, ROOT_NV:]
         np.subtract(here, self.lower, out=joints[0])
         np.subtract(self.upper, here, out=joints[1])

@@ -195,29 +195,41 @@ class LinkRows:
 
         Each is 0 without such tasks, NaN where none of them was measured.
         """
-        wanted = self._residuals(sample)
+        self._measure(sample)
         points, turns = self._counted
-        distance = _root_mean((wanted[: self._points] ** 2).sum(axis=1)[points]) if self._points else 0.0
+        distance = 0.0
+        if self._points:
+            apart = sample.positions - self._places
+            distance = _root_mean((apart * apart).sum(axis=1)[points])
         return distance, _root_mean(3.0 - self._traces[turns]) if self._turns else 0.0
 
-    def _residuals(self, sample: TargetSample) -> np.ndarray:
-        """(T, 3) world axes, NaN where not measured."""
+    def _measure(self, sample: TargetSample) -> None:
+        """Note where the points are, and how the links are turned to what was measured."""
         self._axes, origins = self._tree.local_poses(self._links)
-        result = np.empty((len(origins), 3))
         count = self._points
         if count:
             places = origins[:count]
             if self._arms is not None:
                 places = places + (self._offsets[:, None] @ self._axes[:count])[:, 0]
             self._places = places
-            result[:count] = sample.positions - places
         if self._turns:
             assert sample.rotations is not None
-            relative = (sample.rotations @ self._axes[count:]).reshape(-1, 9)
-            result[count:] = relative @ VEE
-            self._relative, self._traces = relative, relative @ TRACE
+            self._relative = (sample.rotations @ self._axes[count:]).reshape(-1, 9)
+            self._traces = self._relative @ TRACE
+
+    def _residuals(self, sample: TargetSample) -> np.ndarray:
+        """(T, 3) world axes, NaN where not measured."""
+        self._measure(sample)
+        result = np.empty((len(self._links), 3))
+        count = self._points
+        if count:
+            assert sample.positions is not None
+            np.subtract(sample.positions, self._places, out=result[:count])
+        if self._turns:
+            turns = result[count:]
+            np.matmul(self._relative, VEE, out=turns)
             if self._angles and not self._traces.min() > ALIKE:
-                result[count:] *= _angle_over_sine(0.5 * (self._traces - 1.0))[:, None]
+                turns *= _angle_over_sine(0.5 * (self._traces - 1.0))[:, None]
         return result
 
     def _velocities(self, sample: TargetSample) -> np.ndarray:
