@@ -14,7 +14,8 @@ from ..assets import LANDMARKS, MARKER_SETS, marker_sets
 from ..errors import InputError, InvalidValue
 from ..files import read_bytes
 from ..formats.json_tree import json_object
-from ..formats.value_tree import WrongEntry, from_tree
+from ..formats.tree_leaves import WrongEntry
+from ..formats.value_tree import from_tree
 from ..person import LINKS, SIDES
 from ..rigs.skeleton import LATERAL
 from ..scene.marker_set import HOW_TO_WRITE, Entry, entry_of, set_file

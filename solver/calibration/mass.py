@@ -14,7 +14,7 @@ import numpy as np
 
 from ..arrays import frozen
 from ..errors import InvalidValue
-from ..signals.window_rules import GRAVITY
+from ..rig import GRAVITY
 from .mass_evidence import MassEvidence, TrialMass, mass_evidence, trial_mass
 
 AGREEMENT = 0.015

@@ -15,7 +15,7 @@ from scipy.integrate import cumulative_trapezoid
 
 from ..arrays import frozen, frozen_mask, frozen_times, stretches
 from ..errors import InvalidValue
-from ..signals.window_rules import GRAVITY
+from ..rig import GRAVITY
 from ..signals.windows import Windows
 from ..wrenches import Wrenches
 

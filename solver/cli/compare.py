@@ -131,7 +131,8 @@ def _told(path: Path, place: str, tree: Mapping[str, Any], wanted: type[T]) -> T
     Raises:
         InputError: they are not there.
     """
-    from ..formats.value_tree import WrongEntry, from_tree
+    from ..formats.tree_leaves import WrongEntry
+    from ..formats.value_tree import from_tree
 
     names = [field.name for field in fields(wanted)]  # type: ignore[arg-type]
     try:

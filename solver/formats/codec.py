@@ -21,7 +21,8 @@ from ..errors import InputError, InvalidValue
 from .archive import is_archive, read_archive, write_archive
 from .atomic import write_atomically
 from .json_tree import json_object, read_json
-from .value_tree import IN_TREE, Arrays, WrongEntry, from_tree, to_tree
+from .tree_leaves import IN_TREE, Arrays, WrongEntry
+from .value_tree import from_tree, to_tree
 
 T = TypeVar("T")
 KIND, VERSION = "kind", "version"

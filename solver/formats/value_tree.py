@@ -10,100 +10,22 @@ several types besides None, the object says which: ``{"type": NAME, "value": ...
 from __future__ import annotations
 
 import math
-import operator
-import re
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
-from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from ..errors import InvalidValue, SolverError
+from ..errors import SolverError
+from .tree_leaves import IN_TREE, Arrays, WrongEntry, expect, float_tree, key_of, key_tree, scalar, scalar_tree, shown
 
-T = TypeVar("T")
-NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 DEEPEST = 64
 """Levels of a value within a value; ours have about ten."""
-LEAVES: dict[str, set[type]] = {"f": {int, float}, "i": {int}, "u": {int}, "b": {bool}, "U": {str}}
-"""What entries of an array are in JSON, by the kind of its data type."""
-PLAIN_KIND = re.compile(r"[<>|=]?[fiubU][0-9]{1,5}")
-"""How a file names the kind of an array; NumPy understands much more, and compiles some of it."""
-LARGEST_ENTRY = 1 << 16
-"""Bytes of one entry of an array."""
-LARGEST_ARRAY = 1 << 28
-"""Bytes of an array of lists; larger ones lie in archives."""
 UNFIT = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 """What a value raises of entries that it could not check: of the declared type, but of another length or range."""
-SHOWN = 60
-"""Characters of a wrong entry that an error shows."""
-
-
-class WrongEntry(InvalidValue):
-    """An entry of a tree is missing or is not what its field declares.
-
-    Attributes:
-        place: where in the tree, ``stretches[3].control``; empty for all of it.
-        problem: what is wrong, in one clause.
-    """
-
-    def __init__(self, place: str, problem: str) -> None:
-        self.place, self.problem = place, problem
-        super().__init__(f"{place}: {problem}" if place else problem)
-
-
-class Arrays(Protocol):
-    """Where the arrays of a tree lie."""
-
-    def put(self, array: np.ndarray, place: str) -> Any:
-        """Keep an array; what stands for it in the tree."""
-
-    def take(self, tree: Any, place: str) -> np.ndarray:
-        """The array that an entry of the tree stands for."""
-
-
-class InTree:
-    """Arrays within the tree, as lists of lists.
-
-    A list alone means the floats, integers or truth values that it shows; other arrays, and empty ones, whose shape no
-    list tells, are ``{"dtype": ..., "shape": [...], "values": [...]}``.
-    """
-
-    PLAIN = (np.dtype(float), np.dtype(np.int64), np.dtype(bool))
-
-    def put(self, array: np.ndarray, place: str) -> Any:
-        """An array as lists."""
-        if array.dtype.kind not in LEAVES or array.dtype.itemsize > LARGEST_ENTRY:
-            raise WrongEntry(place, f"an array of {array.dtype} cannot be written")
-        values = array.tolist()
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
-            values = _nested(values, _float_tree)
-        if array.dtype in self.PLAIN and array.ndim and array.size:
-            return values
-        return {"dtype": array.dtype.str, "shape": list(array.shape), "values": values}
-
-    def take(self, tree: Any, place: str) -> np.ndarray:
-        """An array from lists."""
-        if isinstance(tree, list):
-            kinds, _ = _leaves(tree)
-            return _array(tree, np.dtype(bool if kinds == {bool} else np.int64 if kinds == {int} else float), place)
-        if not isinstance(tree, dict) or set(tree) != {"dtype", "shape", "values"}:
-            raise WrongEntry(place, f"{_shown(tree)} is no array")
-        if not PLAIN_KIND.fullmatch(str(tree["dtype"])):
-            raise WrongEntry(place, f"arrays of {_shown(tree['dtype'])} are not read")
-        try:
-            kind = np.dtype(tree["dtype"])
-            if kind.kind not in LEAVES or kind.itemsize > LARGEST_ENTRY:
-                raise WrongEntry(place, f"arrays of {kind} are not read")
-            return _array(tree["values"], kind, place).reshape([operator.index(size) for size in tree["shape"]])
-        except (TypeError, ValueError, OverflowError) as error:
-            raise WrongEntry(place, f"{_shown(tree)} is no array ({error})") from error
-
-
-IN_TREE = InTree()
 
 
 def to_tree(value: object, declared: Any = None, arrays: Arrays = IN_TREE, place: str = "") -> Any:
@@ -125,33 +47,33 @@ def to_tree(value: object, declared: Any = None, arrays: Arrays = IN_TREE, place
     if origin in (Union, types.UnionType):
         return _union_tree(value, declared, arrays, place)
     if declared is type(None):
-        return _expect(None, value is None, value, place, "nothing")
+        return expect(None, value is None, value, place, "nothing")
     if declared is np.ndarray or origin is np.ndarray:
-        array: Any = _expect(value, isinstance(value, np.ndarray), value, place, "an array")
+        array: Any = expect(value, isinstance(value, np.ndarray), value, place, "an array")
         return arrays.put(array, place)
     if origin is Literal:
-        return _expect(value, value in get_args(declared), value, place, f"one of {get_args(declared)}")
+        return expect(value, value in get_args(declared), value, place, f"one of {get_args(declared)}")
     if declared in (tuple, list, set, frozenset) or origin in (tuple, list, set, frozenset, Sequence):
         plural = isinstance(value, tuple | list | set | frozenset)
-        entries: Any = _expect(value, plural, value, place, "a sequence")
+        entries: Any = expect(value, plural, value, place, "a sequence")
         entries = sorted(entries) if isinstance(value, set | frozenset) else list(entries)
         kinds = _entry_kinds(declared, len(entries), place)
         return [to_tree(e, kind, arrays, f"{place}[{i}]") for i, (kind, e) in enumerate(zip(kinds, entries))]
     if _is_mapping(declared, origin):
-        table: Any = _expect(value, isinstance(value, Mapping), value, place, "a mapping")
+        table: Any = expect(value, isinstance(value, Mapping), value, place, "a mapping")
         _, kind = get_args(declared) or (str, object)
-        return {_key_tree(key, place): to_tree(e, kind, arrays, f"{place}.{key}") for key, e in table.items()}
+        return {key_tree(key, place): to_tree(e, kind, arrays, f"{place}.{key}") for key, e in table.items()}
     if not isinstance(declared, type):
         raise WrongEntry(place, f"the type {declared} has no tree")
     if is_dataclass(declared):
-        instance: Any = _expect(value, isinstance(value, declared), value, place, f"a {declared.__name__}")
+        instance: Any = expect(value, isinstance(value, declared), value, place, f"a {declared.__name__}")
         return {
             name: to_tree(getattr(instance, name), kind, arrays, f"{place}.{name}" if place else name)
             for name, (kind, _) in _declared_fields(declared).items()
         }
     if issubclass(declared, Enum):
-        return _expect(value, isinstance(value, declared), value, place, f"a {declared.__name__}").name  # type: ignore[attr-defined]
-    return _scalar_tree(value, declared, place)
+        return expect(value, isinstance(value, declared), value, place, f"a {declared.__name__}").name  # type: ignore[attr-defined]
+    return scalar_tree(value, declared, place)
 
 
 def from_tree(declared: Any, tree: Any, arrays: Arrays = IN_TREE, place: str = "", depth: int = 0) -> Any:
@@ -168,34 +90,32 @@ def from_tree(declared: Any, tree: Any, arrays: Arrays = IN_TREE, place: str = "
     if origin in (Union, types.UnionType):
         return _union(declared, tree, arrays, place, depth)
     if declared is type(None):
-        return _expect(None, tree is None, tree, place, "null")
+        return expect(None, tree is None, tree, place, "null")
     if declared is np.ndarray or origin is np.ndarray:
         return arrays.take(tree, place)
     if origin is Literal:
-        return _expect(tree, tree in get_args(declared), tree, place, f"one of {get_args(declared)}")
+        return expect(tree, tree in get_args(declared), tree, place, f"one of {get_args(declared)}")
     if declared in (tuple, list, set, frozenset) or origin in (tuple, list, set, frozenset, Sequence):
-        entries = _expect(tree, isinstance(tree, list), tree, place, "a list")
+        entries = expect(tree, isinstance(tree, list), tree, place, "a list")
         kinds = _entry_kinds(declared, len(entries), place)
         found = [from_tree(k, e, arrays, f"{place}[{i}]", below) for i, (k, e) in enumerate(zip(kinds, entries))]
         container = declared if isinstance(declared, type) and origin is None else origin
         return found if container is list else tuple(found) if container is Sequence else container(found)
     if _is_mapping(declared, origin):
-        table = _expect(tree, isinstance(tree, dict), tree, place, "an object")
+        table = expect(tree, isinstance(tree, dict), tree, place, "an object")
         key_kind, kind = get_args(declared) or (str, object)
         return {
-            _key(key_kind, key, place): from_tree(kind, entry, arrays, f"{place}.{key}", below)
+            key_of(key_kind, key, place): from_tree(kind, entry, arrays, f"{place}.{key}", below)
             for key, entry in table.items()
         }
     if not isinstance(declared, type):
         raise WrongEntry(place, f"the type {declared} has no tree")
     if is_dataclass(declared):
-        return _instance(
-            declared, _expect(tree, isinstance(tree, dict), tree, place, "an object"), arrays, place, below
-        )
+        return _instance(declared, expect(tree, isinstance(tree, dict), tree, place, "an object"), arrays, place, below)
     if issubclass(declared, Enum):
         known = isinstance(tree, str) and tree in declared.__members__
-        return declared[_expect(tree, known, tree, place, f"one of {', '.join(declared.__members__)}")]
-    return _scalar(declared, tree, place)
+        return declared[expect(tree, known, tree, place, f"one of {', '.join(declared.__members__)}")]
+    return scalar(declared, tree, place)
 
 
 def _instance(kind: type, tree: Mapping[str, Any], arrays: Arrays, place: str, depth: int) -> Any:
@@ -257,7 +177,7 @@ def _union_tree(value: object, declared: Any, arrays: Arrays, place: str) -> Any
     for kind in kinds:
         if isinstance(value, get_origin(kind) or kind):
             return {"type": _name(kind), "value": to_tree(value, kind, arrays, place)}
-    raise WrongEntry(place, f"{_shown(value)} is none of {', '.join(map(_name, kinds))}")
+    raise WrongEntry(place, f"{shown(value)} is none of {', '.join(map(_name, kinds))}")
 
 
 def _union(declared: Any, tree: Any, arrays: Arrays, place: str, depth: int) -> Any:
@@ -268,7 +188,7 @@ def _union(declared: Any, tree: Any, arrays: Arrays, place: str, depth: int) -> 
         return from_tree(kinds[0], tree, arrays, place, depth)
     known = {_name(kind): kind for kind in kinds}
     if not isinstance(tree, dict) or set(tree) != {"type", "value"} or tree["type"] not in list(known):
-        raise WrongEntry(place, f"{_shown(tree)} says none of the types {', '.join(known)}")
+        raise WrongEntry(place, f"{shown(tree)} says none of the types {', '.join(known)}")
     return from_tree(known[tree["type"]], tree["value"], arrays, place, depth + 1)
 
 
@@ -282,14 +202,14 @@ def _undeclared_tree(value: object, arrays: Arrays, place: str) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
-        return value if math.isfinite(value) else {"$number": _float_tree(value)}
+        return value if math.isfinite(value) else {"$number": float_tree(value)}
     if isinstance(value, np.ndarray):
         return {"$array": arrays.put(value, place)}
     if isinstance(value, list | tuple):
         entries = [_undeclared_tree(entry, arrays, f"{place}[{i}]") for i, entry in enumerate(value)]
         return entries if isinstance(value, list) else {"$tuple": entries}
     if isinstance(value, Mapping):
-        table = {_key_tree(k, place): _undeclared_tree(e, arrays, f"{place}.{k}") for k, e in value.items()}
+        table = {key_tree(k, place): _undeclared_tree(e, arrays, f"{place}.{k}") for k, e in value.items()}
         return {"$object": table} if any(key.startswith("$") for key in table) else table
     raise WrongEntry(place, f"a {type(value).__name__} cannot be written where no type is declared")
 
@@ -303,112 +223,12 @@ def _undeclared(tree: Any, arrays: Arrays, place: str, depth: int) -> Any:
         return tree
     tag = next(iter(tree), "") if len(tree) == 1 else ""
     if tag == "$number":
-        return _scalar(float, tree[tag], place)
+        return scalar(float, tree[tag], place)
     if tag == "$array":
         return arrays.take(tree[tag], place)
     if tag == "$tuple":
-        return tuple(_undeclared(_expect(tree[tag], isinstance(tree[tag], list), tree, place, "a list"), arrays, place,
+        return tuple(_undeclared(expect(tree[tag], isinstance(tree[tag], list), tree, place, "a list"), arrays, place,
                                  depth + 1))  # fmt: skip
     if tag == "$object":
-        tree = _expect(tree[tag], isinstance(tree[tag], dict), tree, place, "an object")
+        tree = expect(tree[tag], isinstance(tree[tag], dict), tree, place, "an object")
     return {key: _undeclared(entry, arrays, f"{place}.{key}", depth + 1) for key, entry in tree.items()}
-
-
-def _scalar_tree(value: object, declared: type, place: str) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if declared is float and isinstance(value, int | float) and not isinstance(value, bool):
-        return _float_tree(float(value))
-    if declared is int and isinstance(value, int) and not isinstance(value, bool):
-        return value
-    if declared in (bool, str) and isinstance(value, declared):
-        return value
-    if declared is Path and isinstance(value, Path):
-        return str(value)
-    raise WrongEntry(place, f"{_shown(value)} is no {declared.__name__}")
-
-
-def _scalar(declared: type, tree: Any, place: str) -> Any:
-    if declared is float:
-        if isinstance(tree, str) and tree in NOT_FINITE:
-            return NOT_FINITE[tree]
-        if isinstance(tree, int | float) and not isinstance(tree, bool):
-            try:
-                return float(tree)
-            except OverflowError:
-                raise WrongEntry(place, f"{_shown(tree)} is beyond the range of numbers") from None
-    elif declared is int:
-        if isinstance(tree, int) and not isinstance(tree, bool):
-            return tree
-    elif declared in (bool, str):
-        if isinstance(tree, declared):
-            return tree
-    elif declared is Path and isinstance(tree, str):
-        return Path(tree)
-    words = {float: "number", int: "whole number", bool: "truth value", str: "text"}
-    raise WrongEntry(place, f"{_shown(tree)} is no {words.get(declared, declared.__name__)}")
-
-
-def _float_tree(value: float) -> float | str:
-    return value if math.isfinite(value) else "nan" if math.isnan(value) else "inf" if value > 0.0 else "-inf"
-
-
-def _key_tree(key: object, place: str) -> str:
-    if isinstance(key, str | int) and not isinstance(key, bool):
-        return str(key)
-    raise WrongEntry(place, f"{_shown(key)} cannot name an entry")
-
-
-def _key(declared: Any, key: str, place: str) -> Any:
-    try:
-        return int(key) if declared is int else key
-    except ValueError:
-        raise WrongEntry(place, f"the name {key!r} is no whole number") from None
-
-
-def _nested(values: Any, each: Callable[[Any], Any]) -> Any:
-    return [_nested(entry, each) for entry in values] if isinstance(values, list) else each(values)
-
-
-def _leaves(tree: Any) -> tuple[set[type], int]:
-    """Types and number of what nested lists hold."""
-    kinds: set[type] = set()
-    stack, count = [tree], 0
-    while stack:
-        entry = stack.pop()
-        if isinstance(entry, list):
-            stack.extend(entry)
-        else:
-            kinds.add(type(entry))
-            count += 1
-    return kinds, count
-
-
-def _array(values: Any, kind: np.dtype, place: str) -> np.ndarray:
-    """An array of nested lists, none of whose entries is converted from another kind."""
-    kinds, count = _leaves(values)
-    if count * kind.itemsize > LARGEST_ARRAY:
-        raise WrongEntry(place, f"an array of {kind} has {count} entries, more than are read")
-    if strange := kinds - LEAVES[kind.kind]:
-        if kind.kind != "f" or strange != {str}:
-            raise WrongEntry(place, f"an array of {kind} holds a {min(map(_name, strange))}")
-        values = _nested(values, lambda entry: _scalar(float, entry, place))
-    try:
-        if kind.kind in "iu":
-            whole, limits = np.array(values, object), np.iinfo(kind)
-            if whole.size and not limits.min <= whole.min() <= whole.max() <= limits.max:
-                raise WrongEntry(place, f"an array of {kind} holds numbers beyond its range")
-        return np.array(values, kind)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise WrongEntry(place, f"is no array ({error})") from error
-
-
-def _expect(result: T, holds: bool, found: object, place: str, wanted: str) -> T:
-    if not holds:
-        raise WrongEntry(place, f"{_shown(found)} is not {wanted}")
-    return result
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."

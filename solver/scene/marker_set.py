@@ -19,7 +19,8 @@ from ..files import read_bytes
 from ..formats.atomic import write_atomically
 from ..formats.codec import json_text
 from ..formats.json_tree import json_object
-from ..formats.value_tree import WrongEntry, from_tree
+from ..formats.tree_leaves import WrongEntry
+from ..formats.value_tree import from_tree
 from ..person import LINKS, SIDES
 from .words import spoken
 

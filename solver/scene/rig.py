@@ -11,7 +11,8 @@ from pathlib import Path
 from ..errors import InvalidValue
 from ..formats.codec import FileKind, json_text
 from ..formats.json_tree import NoJson, parse_json
-from ..formats.value_tree import WrongEntry, from_tree, to_tree
+from ..formats.tree_leaves import WrongEntry
+from ..formats.value_tree import from_tree, to_tree
 from ..rig import Rig
 
 RIG = FileKind(Rig, "exciting dance rig", version=2, remedy="Write it with `python -m solver rig`")

@@ -5,6 +5,7 @@ Both sides of Y phi = f must pass the same filter, or their difference is the fi
 
 from ..arrays import stretches
 from ..filter_presets import PRESETS, FilterPreset, preset_of
+from ..rig import GRAVITY
 from .cutoff import lowered, noisy_above
 from .filters import lighter, low_pass, require_rate, settling_time
 from .flights import FlightRules, find_flights, narrowed
@@ -16,7 +17,7 @@ from .shaking import Shaken, noise_floor
 from .shifts import Pulled, smooth_shifts
 from .streaming import low_pass_pieces
 from .whitening import whitened
-from .window_rules import GRAVITY, Proof, Reason, WindowRules
+from .window_rules import Proof, Reason, WindowRules
 from .windows import ContactEvidence, Windows, find_windows
 
 __all__ = [

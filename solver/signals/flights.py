@@ -8,8 +8,8 @@ import numpy as np
 
 from ..arrays import stretches
 from ..errors import InvalidValue
+from ..rig import GRAVITY
 from .resample import rate_of_grid
-from .window_rules import GRAVITY
 
 
 @dataclass(frozen=True, slots=True)

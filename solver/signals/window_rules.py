@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-GRAVITY = 9.81
-"""[m/s^2]"""
-
 
 class Reason(IntEnum):
     """What holds in a frame; the first two count, the others do not."""

@@ -18,12 +18,12 @@ from ..dynamics.wrench import com_acceleration
 from ..errors import InvalidValue
 from ..filter_presets import FilterPreset
 from ..motion import Motion
-from ..rig import Rig
+from ..rig import GRAVITY, Rig
 from ..wrenches import Wrenches
 from .filters import settling_time
 from .resample import rate_of_grid
 from .support import Heights, classify
-from .window_rules import COUNTED, GRAVITY, Proof, Reason, WindowRules
+from .window_rules import COUNTED, Proof, Reason, WindowRules
 
 SHOWN = 0.2
 """[s] Averaging of the missing force that is reported, and that must be present where support is claimed."""

@@ -10,8 +10,7 @@ from ..dynamics import com_trajectory
 from ..identification.equations import measured_wrench, reconstructed_wrench
 from ..identification.result import Identification
 from ..inertials import InertialParameters
-from ..rig import Rig
-from ..signals.window_rules import GRAVITY
+from ..rig import GRAVITY, Rig
 from ..trial import Trial
 
 MOST_FORCE = 0.05

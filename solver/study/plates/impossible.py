@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...signals.window_rules import GRAVITY
+from ...rig import GRAVITY
 from .pair import LOADED, Pair, carrying, misfit_of
 
 EXCESS = 0.3

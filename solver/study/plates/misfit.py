@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...rig import GRAVITY
 from ...signals.pooled import LEAST_BLOCKS, block_fit, blocks_of
-from ...signals.window_rules import GRAVITY
 from .finding import INTERVAL
 
 MOST = 0.3

@@ -9,8 +9,7 @@ import numpy as np
 from ...arrays import frozen, frozen_times
 from ...dynamics.kinematics import PIECE, motion_pieces
 from ...motion import Motion
-from ...rig import Rig
-from ...signals.window_rules import GRAVITY
+from ...rig import GRAVITY, Rig
 from ...wrenches import Wrenches
 from .misfit import Misfit
 

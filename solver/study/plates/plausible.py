@@ -9,8 +9,7 @@ import numpy as np
 from ...calibration.mass import MassEstimate
 from ...errors import InvalidValue
 from ...plate_options import MASS
-from ...rig import Rig
-from ...signals.window_rules import GRAVITY
+from ...rig import GRAVITY, Rig
 from .finding import UNKNOWN_INTERVAL, Done, Finding, interval_of
 
 THINNEST, STOUTEST = 10.0, 60.0

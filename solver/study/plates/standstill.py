@@ -13,8 +13,8 @@ import numpy as np
 from ...arrays import stretches
 from ...motion import Markers
 from ...plate_options import STANDSTILL
+from ...rig import GRAVITY
 from ...shelf import passing
-from ...signals.window_rules import GRAVITY
 from ...wrenches import Wrenches
 from .finding import UNKNOWN_INTERVAL, Done, Finding
 

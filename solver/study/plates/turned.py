@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...rig import GRAVITY
 from ...signals.pooled import LEAST_BLOCKS, blocks_of
-from ...signals.window_rules import GRAVITY
 from .finding import SIGMAS
 from .misfit import ARM, MOST, Verdict
 from .pair import LOADED, Pair
