@@ -88,7 +88,11 @@ class Settings(bpy.types.PropertyGroup):
     sex: bpy.props.EnumProperty(  # type: ignore[valid-type]
         name="Sex",
         description="Chooses the table of segment inertias",
-        items=(("female", "Female", ""), ("male", "Male", "")),
+        items=(
+            ("female", "Female", ""),
+            ("male", "Male", ""),
+            ("unknown", "Unknown", "The mean of both tables, doubted the more"),
+        ),
     )
     urdf: bpy.props.StringProperty(name="URDF", subtype="FILE_PATH")  # type: ignore[valid-type]
     up: bpy.props.EnumProperty(  # type: ignore[valid-type]

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from solver.identification.comparison import AXES
+from solver.person import SEXES
 from solver.rigs import hrp2
 from solver.soft_joints import SOFT
 from solver.threads import one_blas_thread
@@ -41,7 +42,7 @@ QUICK_TRIALS = ("squats1", "DJ1")
 RUNS = 3
 QUICK_LEAVES_OUT = (
     "plates of other people's walks, the mean marker error of static1's calibration and its splits, "
-    "the prior of the other sex, "
+    "the priors of other sexes, "
     "the belts, eigenvalues on two of four data sets, times of the programs and of the regressor, "
     "eight of the ten simulated volunteers, all trials through identify, repeated runs of the timings, "
     "coverage of the intervals, memory of whole recordings, motion and inertials together"
@@ -113,10 +114,10 @@ def real(data: Path, quick: bool, datasets: list[eigenvalues.DataSet]) -> list[F
         if not quick:
             soft = f"soft joints of pelvis and trunk, worth {SOFT:g} markers"
             figures += _splits(subject.soft_joints(prepared, records), soft, decides=False)
-            other = "male" if subject.SEX == "female" else "female"
-            prior, _ = subject.records_of(recordings, (), sex=other)
-            assert prior is not None
-            figures += _splits(prior, f"prior of the other sex ({other})", decides=False)
+            for other in (sex for sex in SEXES if sex != subject.SEX):
+                prior, _ = subject.records_of(recordings, (), sex=other)
+                assert prior is not None
+                figures += _splits(prior, f"prior of another sex ({other})", decides=False)
             bent, _ = subject.records_of(recordings, (), trunk="three")
             assert bent is not None
             figures += _splits(bent, "trunk of three parts", decides=False)

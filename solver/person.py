@@ -9,7 +9,11 @@ from collections.abc import Iterator
 
 from .errors import InvalidValue
 
-SEXES = ("male", "female")
+TABLED = ("male", "female")
+"""Sexes that have a column in the tables."""
+UNKNOWN = "unknown"
+"""Sex of whom nothing is told: the mean of both columns."""
+SEXES = (*TABLED, UNKNOWN)
 SIDES = ("right", "left")
 CHAINS = (("upper_arm", "forearm", "hand"), ("thigh", "shank", "foot"))
 LINKS = ("pelvis", "torso", "head", *(f"{side}_{name}" for chain in CHAINS for side in SIDES for name in chain))
@@ -22,8 +26,13 @@ SHOULDERS = ("fixed", "girdle")
 """Upper arms that hang on the torso, or on clavicle and scapula."""
 STATURES, MASSES = (0.4, 2.8), (2.0, 500.0)
 """[m] and [kg] between which people lie."""
-STATURE_GUESS = {"male": 1.76, "female": 1.63}
+STATURE_GUESS = {"male": 1.76, "female": 1.63, UNKNOWN: 1.695}
 """[m] Where the search for an unknown stature starts."""
+
+
+def columns_of(sex: str) -> tuple[str, ...]:
+    """Columns of the tables whose mean holds for a sex: its own, or both."""
+    return TABLED if sex == UNKNOWN else (sex,)
 
 
 def require_person(height: float, mass: float) -> None:

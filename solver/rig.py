@@ -27,6 +27,8 @@ UNSHOWN = "unshown"
 """Entry of the provenance: links that the markers of a calibration do not show."""
 UNLIMITED = "unlimited"
 """Entry of the provenance: links whose joints shall not be held to a torque, whatever is known of them."""
+PRIOR_SPREAD = "prior_spread"
+"""Entry of the provenance: by link, how far the tables differ whose mean its prior is."""
 SAME_PLACE = 1e-6
 """[m] Joint centres nearer than this are the same."""
 MESHES_LOST = "mesh file(s) not found"
@@ -151,6 +153,11 @@ class Rig(_Derived):
     def unlimited(self) -> tuple[str, ...]:
         """Links whose joints shall not be held to a torque: their file has placeholders, or who read it said so."""
         return tuple(str(link) for link in self.provenance.get(UNLIMITED, ()))  # type: ignore[attr-defined]
+
+    @property
+    def prior_spread(self) -> dict[str, float]:
+        """Relative standard deviation, by link, of the tables about the prior, their mean; empty where it is of one."""
+        return dict(self.provenance.get(PRIOR_SPREAD, {}))  # type: ignore[call-overload]
 
     @property
     def headline(self) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from solver.formats.recording import ReadOptions
 from solver.identification.comparison import AXES, Comparison
 from solver.identification.identify import IdentifyOptions, identify
+from solver.person import SEXES
 from solver.rig import Rig
 from solver.signals import preset_of
 from solver.soft_joints import SOFT
@@ -65,6 +66,9 @@ def run_figures(data: Path, quick: bool) -> list[Figure]:
             for words, trunk, shoulders in BODIES:
                 value, note = _measured(prepared_of(paths, trunk, shoulders))
                 figures.append(Figure(f"  the same, {words}", f"real, {name}", value, "", None, None, note))
+            for sex in (other for other in SEXES if other != SEX):
+                value, note = _measured(prepared_of(paths, sex=sex))
+                figures.append(Figure(f"  the same, prior of sex {sex}", f"real, {name}", value, "", None, None, note))
             value, note = _measured(prepared_of(paths, soft=SOFT))
             what = f"  the same, soft joints worth {SOFT:g} markers"
             figures.append(Figure(what, f"real, {name}", value, "", None, None, note))
@@ -72,18 +76,20 @@ def run_figures(data: Path, quick: bool) -> list[Figure]:
 
 
 def prepared_of(
-    paths: Sequence[Path], trunk: str = "one", shoulders: str = "fixed", soft: float | None = None
+    paths: Sequence[Path], trunk: str = "one", shoulders: str = "fixed", soft: float | None = None, sex: str = SEX
 ) -> Prepared:
     """Trials of one person, calibrated on all of them with such a trunk and shoulders; ``soft`` as `softened`."""
-    rig, records = tracked(tuple(paths), trunk, shoulders)
+    rig, records = tracked(tuple(paths), trunk, shoulders, sex)
     return prepare(rig, softened(rig, records, soft), preset_of(PRESET))
 
 
 @cache
-def tracked(paths: tuple[Path, ...], trunk: str, shoulders: str = "fixed") -> tuple[Rig, tuple[TrialRecord, ...]]:
+def tracked(
+    paths: tuple[Path, ...], trunk: str, shoulders: str = "fixed", sex: str = SEX
+) -> tuple[Rig, tuple[TrialRecord, ...]]:
     """Calibrated person and tracked trials; tracking takes seconds and serves several figures."""
     recordings = [recording for recording in load(paths, ReadOptions(ragged=True)) if recording.markers is not None]
-    calibration = calibrate_subject(recordings, sex=SEX, trunk=trunk, shoulders=shoulders)
+    calibration = calibrate_subject(recordings, sex=sex, trunk=trunk, shoulders=shoulders)
     return calibration.rig, track_all(calibration, recordings)
 
 

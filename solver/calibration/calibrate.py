@@ -37,7 +37,7 @@ def calibrate(  # noqa: PLR0913 what a user types of a person, word by word
     Args:
         recordings: with markers; those without are ignored.
         mass: [kg].
-        sex: ``"male"`` or ``"female"``.
+        sex: ``"male"``, ``"female"`` or ``"unknown"``.
         height: stature [m]; None: estimated from the segment lengths.
         trunk: ``"one"`` (pelvis and torso) or ``"three"`` (pelvis, abdomen and thorax).
         shoulders: ``"fixed"`` (upper arms on the torso) or ``"girdle"`` (on clavicle and scapula).

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ..person import columns_of
 from ..rig import Rig
 from ..rigs.girdle import SCAPULA
 from ..rigs.skeleton import LATERAL
@@ -166,7 +167,7 @@ def _pelvis(
     width = dimensions["asis_width"]
     result.believe({left: 1.0, right: -1.0}, np.array([0.0, width, 0.0]), np.array([0.002, 0.003, 0.002]))
     depth = dimensions.get("pelvis_depth")
-    lumbar = width * np.array(LUMBAR[sex])
+    lumbar = width * np.mean([LUMBAR[each] for each in columns_of(sex)], axis=0)
     if depth is not None:
         lumbar[0] = -LUMBAR_DEPTH * depth
     result.believe(front, -lumbar, LUMBAR_SPREAD)

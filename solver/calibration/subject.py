@@ -47,7 +47,7 @@ class SubjectData:
 
     Attributes:
         mass: [kg]
-        sex: ``"male"`` or ``"female"``: which column of the segment tables.
+        sex: ``"male"``, ``"female"`` or ``"unknown"``: which column of the segment tables, or the mean of both.
         height: stature [m]; None where the markers shall tell it.
         trunk: ``"one"`` or ``"three"``, see `human`.
         shoulders: ``"fixed"`` or ``"girdle"``, see `human`.

@@ -34,7 +34,8 @@ def add_body(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     parser.add_argument("body", nargs=None if required else "?", metavar="BODY", help=words)
     parser.add_argument("--height", type=stature, metavar="M", help="stature of a human in metres")
     parser.add_argument("--mass", type=positive, metavar="KG", help="mass of a human or of hrp2 in kg")
-    parser.add_argument("--sex", choices=SEXES, help="of a human: chooses the table of segment inertias")
+    words = "of a human: chooses the table of segment inertias; unknown: the mean of both"
+    parser.add_argument("--sex", choices=SEXES, help=words)
     parser.add_argument("--variant", help="of a human: 34dof (15 segments) or 23dof (12 segments)")
     parser.add_argument("--table", help="of a human: dumas or deleva")
     parser.add_argument("--trunk", help="of a human: one (pelvis, torso) or three (pelvis, abdomen, thorax)")

@@ -228,7 +228,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
 def add_subject(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """What a new subject needs, and how to calibrate it."""
     group = parser.add_argument_group("subject")
-    group.add_argument("--sex", choices=SEXES, required=required, help="chooses the table of segment inertias")
+    group.add_argument("--sex", choices=SEXES, required=required, help=SEX)
     group.add_argument("--height", type=stature, metavar="M", help="stature in metres (default: from the markers)")
     add_trunk(group)
     group.add_argument("--mass", type=positive, metavar="KG", help="body mass in kg (default: from the plates)")
@@ -241,6 +241,9 @@ def add_subject(parser: argparse.ArgumentParser, *, required: bool = True) -> No
     group.add_argument(
         "--static", nargs="+", default=(), metavar="TRIAL", help="names of the only trials to calibrate with"
     )
+
+
+SEX = "chooses the table of segment inertias; unknown: the mean of both, doubted the more"
 
 
 def add_trunk(parser: argparse._ActionsContainer) -> None:

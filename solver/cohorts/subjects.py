@@ -21,6 +21,7 @@ from ..formats.json_tree import json_object
 from ..formats.text import MISSING, read_lines, read_rows
 from ..formats.trial_names import readable
 from ..numerals import numeral
+from ..person import UNKNOWN
 
 PARTICIPANTS, UNITS_FILE, SUBJECTS = "participants.tsv", "participants.json", "subjects.csv"
 SUBJECT_FILE = "subject.json"
@@ -37,7 +38,7 @@ COLUMNS = {
 """Titles by what they mean; others are passed over."""
 _TITLE = re.compile(r"^(?P<name>.+?)(?:\s*\[(?P<unit>[^\]]*)\]|_(?P<tail>m|cm|mm|kg|g|lb))?$")
 MASSES = {"kg": 1.0, "g": 1e-3, "lb": 0.45359237}
-SEXES = {"f": "female", "female": "female", "m": "male", "male": "male"}
+SEXES = {"f": "female", "female": "female", "m": "male", "male": "male", UNKNOWN: UNKNOWN}
 CENTIMETRES = (100.0, 280.0)
 """A height without a unit between these can only be centimetres."""
 ANY_MASS = 70.0
@@ -49,7 +50,7 @@ class Known:
     """What is known of a person.
 
     Attributes:
-        sex: ``"female"`` or ``"male"``; None where nothing says.
+        sex: ``"female"``, ``"male"`` or ``"unknown"``; None where nothing says.
         height: [m]; None where the markers shall tell it.
         mass: [kg]; None where the plates shall tell it.
         marker_set: name or file; None finds out.
@@ -175,7 +176,7 @@ def known_of(folder: Path, row: Row | None) -> Known:
         problem = f"nothing tells the sex of {folder.name!r}, by which the segment tables differ"
         if row is None and table.exists():
             problem = f"has no row for {folder.name!r}"
-        remedy = f"Give it a row with its sex (female or male), or a {SUBJECT_FILE} in its folder"
+        remedy = f"Give it a row with its sex (female, male or unknown), or a {SUBJECT_FILE} in its folder"
         raise InputError(path, problem, place=place, remedy=remedy)
     return both
 
@@ -250,7 +251,7 @@ def _known_by_row(row: Row) -> Known:
 
     sex = words.get("sex", ("", ""))[0]
     if sex and sex.lower() not in SEXES:
-        remedy = "Write female or male (F, M): the nearer one, for there are tables of these alone"
+        remedy = "Write female or male (F, M): there are tables of these alone; unknown takes the mean of both"
         raise refused("sex", f"{sex!r} is no sex that has a segment table", remedy)
     return Known(
         SEXES.get(sex.lower()),

@@ -210,7 +210,11 @@ def _consistent_options(rig: Rig, options: IdentifyOptions) -> ConsistentOptions
     person = rig.provenance.get("kind") == "human"
     symmetric = person if options.symmetric is None else options.symmetric
     chosen = ConsistentOptions(constraints=limits, plausible=symmetric, held_masses=person)
-    return chosen if options.relative_std is None else replace(chosen, relative_std=options.relative_std)
+    if options.relative_std is not None:
+        chosen = replace(chosen, relative_std=options.relative_std)
+    # tables of both sexes, whose mean the prior is: what they differ by adds to what people do
+    doubted = {link: float(np.hypot(chosen.relative_std, spread)) for link, spread in rig.prior_spread.items()}
+    return replace(chosen, relative_stds=doubted)
 
 
 def _folds(

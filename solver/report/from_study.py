@@ -13,6 +13,7 @@ from ..identification.equations import measured_wrench, reconstructed_wrench
 from ..identification.estimate import CONSISTENT, ROTATIONAL
 from ..identification.result import Identification
 from ..inertials import InertialParameters
+from ..person import UNKNOWN
 from ..plate_options import FINDINGS
 from ..signals.filters import LIGHT
 from ..signals.window_rules import Reason
@@ -253,7 +254,9 @@ def _table(study: Study) -> str:
     parameters = study.rig.provenance
     if parameters.get("kind") != "human":
         return ""
-    return f"segment table {parameters['table']} for a {parameters['sex']} body, "
+    sex = parameters["sex"]
+    body = "a body of unknown sex (mean of both)" if sex == UNKNOWN else f"a {sex} body"
+    return f"segment table {parameters['table']} for {body}, "
 
 
 def _filter(order: int, cutoff: float) -> str:

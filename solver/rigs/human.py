@@ -20,8 +20,9 @@ import numpy as np
 
 from ..dynamics import link_poses
 from ..errors import InvalidValue
-from ..person import GIRDLE, SEXES, SHOULDERS, SIDES, TRUNKS, require_person
-from ..rig import Rig
+from ..inertials import InertialParameters
+from ..person import GIRDLE, SEXES, SHOULDERS, SIDES, TRUNKS, UNKNOWN, columns_of, require_person
+from ..rig import PRIOR_SPREAD, Rig
 from ..shape import Shape
 from .anthropometry import TABLES, Segment, SegmentInertia, segment_inertia, split_trunk, stacked
 from .assembly import Body, assemble
@@ -75,7 +76,9 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
     Args:
         height: stature [m].
         mass: [kg].
-        sex: ``"male"`` or ``"female"``: which column of the tables.
+        sex: ``"male"`` or ``"female"``: which column of the tables; ``"unknown"``: the mean of both, for lengths and
+            inertials. `Rig.prior_spread` then tells, by link, how far either column lies from the mean, by which
+            identification doubts the prior the more.
         variant: ``"34dof"`` (15 links) or ``"23dof"`` (12 links).
         table: inertial prior, ``"dumas"`` or ``"deleva"``.
         trunk: ``"one"`` (pelvis and torso) or ``"three"``: pelvis, abdomen from L5S1 to T12L1, and the thorax under the
@@ -118,12 +121,8 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
     skeleton = build_skeleton(height, sex, lengths, joints, trunk, shoulders)
     merged = MERGED[variant]
     links = tuple(link for link in skeleton.links if link not in merged)
-    inertias = _inertias(skeleton, table, height)
-    for link in merged:
-        parent = skeleton.parent(link)
-        assert parent is not None
-        inertias[parent] = inertias[parent].plus(inertias[link], skeleton.joints[link])
-    prior = stacked(links, [inertias[link] for link in links], mass)
+    priors, projected = zip(*(_prior(skeleton, each, table, height, mass, links) for each in columns_of(sex)))
+    prior = InertialParameters(links, np.mean([each.values for each in priors], axis=0))
     strength = mass * height / np.prod(list(read_asset("human_body")["torque_reference"].values()))
     bodies = [_body(skeleton, link, variant, float(strength)) for link in links]
     moving, limits = assemble(bodies)
@@ -140,7 +139,7 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
         pairs=tuple((f"left_{n}", f"right_{n}") for n in _sided(links)),
         shapes=shapes,
         tips=np.array([_tip(skeleton, link) for link in links]),
-        notes=_notes(table, sex, mass, inertias),
+        notes=_notes(table, sex, mass, tuple(dict.fromkeys(link for names in projected for link in names))),
         excluded=_touching(skeleton),
         provenance={
             "kind": "human",
@@ -153,6 +152,7 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
             "shoulders": shoulders,
             "lengths": {name: float(value) for name, value in lengths.items()},
             "joints": {name: [float(x) for x in position] for name, position in joints.items()},
+            **({PRIOR_SPREAD: _spread(*priors)} if sex == UNKNOWN else {}),
         },
     )
     return replace(rig, provenance={**rig.provenance, "standing": _standing(rig, skeleton)})
@@ -166,7 +166,26 @@ def _sided(links: Sequence[str]) -> list[str]:
     return [Skeleton.segment(link) for link in links if Skeleton.side(link) == "right"]
 
 
-def _inertias(skeleton: Skeleton, table: str, height: float) -> dict[str, SegmentInertia]:
+def _prior(
+    skeleton: Skeleton, sex: str, table: str, height: float, mass: float, links: tuple[str, ...]
+) -> tuple[InertialParameters, list[str]]:
+    """Inertials by one column of a table, and the segments whose inertia no body has there."""
+    inertias = _inertias(skeleton, sex, table, height)
+    for link in [link for link in skeleton.links if link not in links]:
+        parent = skeleton.parent(link)
+        assert parent is not None
+        inertias[parent] = inertias[parent].plus(inertias[link], skeleton.joints[link])
+    changed = [link for link, inertia in inertias.items() if inertia.projected]
+    return stacked(links, [inertias[link] for link in links], mass), changed
+
+
+def _spread(one: InertialParameters, other: InertialParameters) -> dict[str, float]:
+    """Relative standard deviation, link by link, of the masses of two equally likely bodies about their mean."""
+    apart = np.abs(one.masses - other.masses) / (one.masses + other.masses)
+    return {link: float(each) for link, each in zip(one.links, apart)}
+
+
+def _inertias(skeleton: Skeleton, sex: str, table: str, height: float) -> dict[str, SegmentInertia]:
     result = {}
     for link in skeleton.links:
         if Skeleton.segment(link) in (ABDOMEN, *GIRDLE):
@@ -178,10 +197,10 @@ def _inertias(skeleton: Skeleton, table: str, height: float) -> dict[str, Segmen
         body["ankle_height"] = skeleton.lengths[f"{side or 'right'}_ankle_height"]
         end = skeleton.ends[link] + (skeleton.ends.get(ABDOMEN, 0.0) if link == "torso" else 0.0)
         segment = Segment(Skeleton.segment(link), side, end)
-        result[link] = segment_inertia(table, skeleton.sex, segment, body)
+        result[link] = segment_inertia(table, sex, segment, body)
     if ABDOMEN in skeleton.ends:
         abdomen = skeleton.ends[ABDOMEN]
-        result |= split_trunk(result["torso"], skeleton.sex, abdomen + skeleton.ends["torso"], abdomen)
+        result |= split_trunk(result["torso"], sex, abdomen + skeleton.ends["torso"], abdomen)
     if skeleton.girdled:
         joints = {side: {name: skeleton.joints[f"{side}_{name}"] for name in GIRDLE} for side in SIDES}
         result |= with_girdle(result["torso"], height, {side: skeleton.shoulder(side) for side in SIDES}, joints)
@@ -261,10 +280,10 @@ def _standing(rig: Rig, skeleton: Skeleton) -> np.ndarray:
     return q
 
 
-def _notes(table: str, sex: str, mass: float, inertias: Mapping[str, SegmentInertia]) -> tuple[str, ...]:
+def _notes(table: str, sex: str, mass: float, changed: tuple[str, ...]) -> tuple[str, ...]:
     source = read_asset(f"human_{table}")["source"]
-    notes = [f"inertial prior: {source}, {sex}; mass fractions divided by their sum to total {mass:g} kg"]
-    changed = [link for link, inertia in inertias.items() if inertia.projected]
+    column = "mean of male and female" if sex == UNKNOWN else sex
+    notes = [f"inertial prior: {source}, {column}; mass fractions divided by their sum to total {mass:g} kg"]
     if changed:
         notes.append(
             f"{', '.join(changed)}: the table's inertia belongs to no body (negative pseudo-inertia); replaced by the "

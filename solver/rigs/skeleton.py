@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..errors import InvalidValue, UnknownLink, UnknownName
-from ..person import CHAINS, GIRDLE, LINKS, SIDES
+from ..person import CHAINS, GIRDLE, LINKS, SIDES, TABLED, columns_of
 from .assets import read_asset
 from .girdle import CLAVICLE, SCAPULA, girdle_joints
 
@@ -30,7 +30,7 @@ class Skeleton:
     """Joint centres of the fifteen links, sixteen with an abdomen, four more with a shoulder girdle.
 
     Attributes:
-        sex: ``"male"`` or ``"female"``.
+        sex: one of `solver.person.SEXES`.
         lengths: [m] central ones by name, sided ones as ``"right_thigh"``; as measured between ``joints``.
         joints: (3,) [m] joint centre of each link but the pelvis, in the parent link's frame.
         ends: (3,) [m] far end of each link in its own frame; of the foot the middle of the metatarsal heads.
@@ -100,12 +100,18 @@ def default_lengths(height: float, sex: str) -> dict[str, float]:
     """Lengths [m] of `CENTRAL_LENGTHS` and `SIDED_LENGTHS` (without a side) of a person of that stature [m]."""
     dumas, body = read_asset("human_dumas"), read_asset("human_body")
     ratios = {
-        name: rows[sex]["length"] / dumas["stature"][sex]
+        name: mean_of({each: rows[each]["length"] / dumas["stature"][each] for each in TABLED}, sex)
         for name, rows in dumas["segments"].items()
         if name not in ("pelvis", "foot")
     }
-    ratios |= body["stature_ratios"][sex]
+    shares = body["stature_ratios"]
+    ratios |= {name: mean_of({each: shares[each][name] for each in TABLED}, sex) for name in shares[TABLED[0]]}
     return {name: height * ratios[name] for name in (*CENTRAL_LENGTHS, *SIDED_LENGTHS)}
+
+
+def mean_of(columns: Mapping[str, float], sex: str) -> float:
+    """A number of a table for a sex, or the mean of both where that is unknown."""
+    return float(np.mean([columns[each] for each in columns_of(sex)]))
 
 
 def build_skeleton(
@@ -159,7 +165,7 @@ def _resolved_lengths(height: float, sex: str, given: Mapping[str, float]) -> di
 
 def _default_joints(height: float, sex: str, lengths: Mapping[str, float]) -> dict[str, np.ndarray]:
     body = read_asset("human_body")
-    ahead = body["hip_ahead_of_l5s1_per_pelvis_height"][sex] * lengths["pelvis_height"]
+    ahead = mean_of(body["hip_ahead_of_l5s1_per_pelvis_height"], sex) * lengths["pelvis_height"]
     shoulder = body["shoulder_ahead_of_c7t1"] * height
     joints = {"torso": np.zeros(3), "head": np.array([0.0, 0.0, lengths["torso"]])}
     for side in SIDES:
@@ -175,7 +181,7 @@ def _default_joints(height: float, sex: str, lengths: Mapping[str, float]) -> di
 
 def _with_abdomen(sex: str, lengths: Mapping[str, float], joints: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The same joint centres where the torso starts at T12L1, at the end of an abdomen that starts at L5S1."""
-    up = np.array([0.0, 0.0, read_asset("human_trunk")["abdomen_share_of_torso"][sex] * lengths["torso"]])
+    up = np.array([0.0, 0.0, mean_of(read_asset("human_trunk")["abdomen_share_of_torso"], sex) * lengths["torso"]])
     result = {ABDOMEN: np.zeros(3)}
     for link, centre in joints.items():
         on_torso = Skeleton.segment(link) in ("head", "upper_arm")
@@ -201,7 +207,7 @@ def _ends(sex: str, lengths: Mapping[str, float], joints: Mapping[str, np.ndarra
     ends |= {ABDOMEN: joints["torso"]} if ABDOMEN in joints else {}
     ends["torso"] = joints["head"]
     ends["head"] = np.array([0.0, 0.0, lengths["head"]])
-    metatarsals = read_asset("human_body")["ankle_to_metatarsals_share_of_foot"][sex]
+    metatarsals = mean_of(read_asset("human_body")["ankle_to_metatarsals_share_of_foot"], sex)
     for side in SIDES:
         for name, following in pairwise((*GIRDLE, "upper_arm")):
             if f"{side}_{name}" in joints:

@@ -72,7 +72,7 @@ def identify_study(  # noqa: PLR0913 what a user types: a person's words, or a r
     if rig is None and calibration is None:
         require_markers(recordings)
         if sex is None:
-            raise InvalidValue("the segment tables of a new subject differ by sex: state 'female' or 'male'")
+            raise InvalidValue("the segment tables of a new subject differ by sex: state 'female', 'male' or 'unknown'")
         with clock.measured("calibration"):
             calibration = calibrate_subject(
                 recordings,

@@ -35,7 +35,8 @@ def calibrate_subject(  # noqa: PLR0913 what a user types of a person, word by w
 
     Args:
         recordings: static trial and others.
-        sex: ``"male"`` or ``"female"``: the segment tables that the prior is made of differ by it.
+        sex: ``"male"`` or ``"female"``: the segment tables that the prior is made of differ by it; ``"unknown"``
+            takes the mean of both and doubts it the more.
         height: [m]; None estimates it from the markers.
         mass: [kg]; None reads it roughly off the plates.
         trunk: ``"one"`` (pelvis and torso) or ``"three"`` (pelvis, abdomen and thorax).

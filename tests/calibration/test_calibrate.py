@@ -196,10 +196,10 @@ def test_no_markers_no_calibration() -> None:
         calibrate([Recording("forces only")], mass=70.0, sex="male")
 
 
-def test_the_segment_tables_know_two_sexes() -> None:
+def test_the_sex_is_one_of_the_tables_or_unknown() -> None:
     """Any other word is refused with the choices, whether the height is stated or not."""
     for height in (None, 1.75):
-        with pytest.raises(InvalidValue, match="'male' or 'female', not 'man'"):
+        with pytest.raises(InvalidValue, match="'male' or 'female' or 'unknown', not 'man'"):
             calibrate([Recording("forces only")], mass=70.0, sex="man", height=height)
 
 

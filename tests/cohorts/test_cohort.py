@@ -233,6 +233,16 @@ def test_subjects_of_one_name_are_refused(tmp_path: Path) -> None:
         subject_folders(tmp_path, tmp_path / "results")
 
 
+def test_a_sex_may_be_unknown(tmp_path: Path) -> None:
+    """Who says so in the table or in the subject's own file is taken at their word."""
+    (tmp_path / "subjects.csv").write_text("subject,sex\nanna,unknown\nben,f\n")
+    (tmp_path / "anna").mkdir()
+    assert known_of(tmp_path / "anna", row_of("anna", read_rows_of(tmp_path))).sex == "unknown"
+    (tmp_path / "cleo").mkdir()
+    (tmp_path / "cleo" / "subject.json").write_text('{"sex": "Unknown"}')
+    assert known_of(tmp_path / "cleo", None).sex == "unknown"
+
+
 def test_bids_participants(tmp_path: Path) -> None:
     """Only sub-... folders take part; participants.json tells units; a row may miss, and so may a folder: each is told
     of that subject alone."""
