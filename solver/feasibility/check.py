@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..arrays import handed_over
 from ..check_options import CheckOptions
 from ..contacts.schedule import Phase, Schedule
 from ..coordinates import Curves
@@ -15,7 +14,7 @@ from ..errors import InvalidValue
 from ..motion import Motion
 from ..rig import Rig
 from . import table
-from .definition import Check, Items, Near
+from .definition import Check, Items, Near, least_of
 from .joints import unlimited
 from .load_slopes import Loads, loads_of
 from .margins import Checks, Margin
@@ -162,7 +161,7 @@ class FrameChecker:
         wanted = [(check, items) for check, items in self._items if check.transitions]
 
         def others(now: Situation) -> np.ndarray:
-            return np.array([_least(_margins(check, items, now)) for check, items in wanted]).reshape(-1, len(now)).T
+            return np.array([least_of(_margins(check, items, now)) for check, items in wanted]).reshape(-1, len(now)).T
 
         return loads_of(self.body, planted, curves, others)
 
@@ -206,22 +205,14 @@ class FrameChecker:
     def _joined(self, check: Check, items: Items, pieces: list[np.ndarray | Near]) -> Margin:
         scale, tolerance = max(check.comfortable(self.body), LEAST_SCALE), self.options.tolerance
         near = [piece for piece in pieces if isinstance(piece, Near)]
-        whole = [piece for piece in pieces if not isinstance(piece, Near)]
         if not near:
-            values = whole[0] if len(whole) == 1 else np.concatenate(whole)
-            return Margin(check, items.names, items.links, handed_over(values), scale, tolerance)
-        others = near[0].others
-        columns = np.unique(np.concatenate([piece.columns for piece in near])).astype(int)
-        values = np.full((sum(len(piece.values) for piece in near), max(len(columns), 1)), others)
-        first = 0
-        for piece in near:
-            values[first : first + len(piece.values), np.searchsorted(columns, piece.columns)] = piece.values
-            first += len(piece.values)
-        if len(columns):
+            return Margin(check, items.names, items.links, tuple(pieces), scale, tolerance)
+        columns = tuple(np.unique(np.concatenate([piece.columns for piece in near])).astype(int).tolist())
+        if columns:
             items = Items(tuple(items.names[k] for k in columns), tuple(items.links[k] for k in columns))
         else:
             items = Items((check.none_near,), ((),))
-        return Margin(check, items.names, items.links, handed_over(values), scale, tolerance, others)
+        return Margin(check, items.names, items.links, tuple(pieces), scale, tolerance, near[0].others, columns)
 
 
 def _require_frames(motion: Motion) -> None:
@@ -236,12 +227,6 @@ def _require_measure(times: np.ndarray, values: np.ndarray) -> None:
             f"frame {frame} at {times[frame]:g} s needs forces, or lies at a place, beyond all measure: look for a "
             "height, a place, a time or a mass of a wrong order of magnitude"
         )
-
-
-def _least(margins: np.ndarray | Near) -> np.ndarray:
-    if isinstance(margins, Near):
-        return margins.values.min(axis=1, initial=margins.others)
-    return margins.min(axis=1)
 
 
 def _margins(check: Check, items: Items, now: Situation) -> np.ndarray | Near:

@@ -40,6 +40,13 @@ class Near:
     others: float
 
 
+def least_of(margins: np.ndarray | Near) -> np.ndarray:
+    """The smallest margin (N,) of each frame, of all items (N, K) or of the near ones."""
+    if isinstance(margins, Near):
+        return np.asarray(margins.values.min(axis=1, initial=margins.others))
+    return np.asarray(margins.min(axis=1))
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """How people speak of a check.

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
-from ..arrays import frozen, frozen_times
+from ..arrays import HELD, frozen, frozen_times, handed_over
 from ..contacts.schedule import Schedule
 from ..errors import InvalidValue, UnknownName
 from ..scene.words import at_time
-from .definition import Check
+from .definition import Check, Near, least_of
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Margin:
     """One check over all frames.
 
@@ -21,32 +22,54 @@ class Margin:
         check: its row of the table.
         items: K things checked (joint coordinates, patches, pairs).
         links: (K,) links to colour when the item fails.
-        values: (N, K) what is left; negative beyond the limit, infinite where the check does not apply.
+        parts: the values of consecutive frames, (n, K) each or of the items that are near there. They are joined when
+            `values` is first asked for: most of a long dance is only ever looked at by its smallest margins.
         scale: a margin this large is comfortable: what margins of different units are divided by to be compared.
         tolerance: values down to minus this count as kept.
         unmeasured: what items that are too far away to be measured are given instead; infinite where all are measured.
+        columns: (K,) which of the check's items these are, where parts hold near ones alone.
         smallest: (N,) margin of each frame.
     """
 
     check: Check
     items: tuple[str, ...]
     links: tuple[tuple[str, ...], ...]
-    values: np.ndarray
+    parts: tuple[np.ndarray | Near, ...] = field(repr=False)
     scale: float
     tolerance: float
     unmeasured: float = np.inf
-    smallest: np.ndarray = field(init=False, repr=False, compare=False)
+    columns: tuple[int, ...] = ()
+    smallest: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", frozen(self.name, self.values, (None, len(self.items)), finite=False))
         if len(self.links) != len(self.items) or not self.items:
             raise InvalidValue(f"check {self.name!r} has {len(self.items)} items and links for {len(self.links)}")
-        smallest = self.values.min(axis=1)
+        smallest = np.concatenate([least_of(part) for part in self.parts])
         smallest.setflags(write=False)
         object.__setattr__(self, "smallest", smallest)
         if np.isnan(smallest).any():  # which would pass for a margin that holds
             frame, item = np.argwhere(np.isnan(self.values))[0].tolist()
             raise InvalidValue(f"check {self.name!r} of {self.items[item]!r} has no number in frame {frame}")
+        if len(smallest) * len(self.items) * self.smallest.itemsize > HELD:
+            _ = self.values  # they belong into a file, at once
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """(N, K) what is left; negative beyond the limit, infinite where the check does not apply."""
+        whole = [self._spread(part) if isinstance(part, Near) else part for part in self.parts]
+        joined = frozen(
+            self.name,
+            handed_over(whole[0] if len(whole) == 1 else np.concatenate(whole)),
+            (None, len(self.items)),
+            finite=False,
+        )
+        object.__setattr__(self, "parts", (joined,))
+        return joined
+
+    def _spread(self, part: Near) -> np.ndarray:
+        values = np.full((len(part.values), len(self.items)), part.others)
+        values[:, np.searchsorted(self.columns, part.columns)] = part.values
+        return values
 
     @property
     def name(self) -> str:
@@ -72,6 +95,18 @@ class Margin:
     def failed(self) -> np.ndarray:
         """(N,) True where an item is beyond its limit by more than the tolerance."""
         return self.smallest < -self.tolerance
+
+    @property
+    def missing(self) -> float:
+        """Sum of what is beyond the limit by more than the tolerance, over all items and frames."""
+        total, first, failed = 0.0, 0, self.failed
+        for part in self.parts:
+            values = part.values if isinstance(part, Near) else part
+            fails = failed[first : first + len(values)]
+            first += len(values)
+            if fails.any():
+                total -= float((values[fails] + self.tolerance).clip(max=0.0).sum())
+        return total
 
     def worst(self, frame: int, time: float) -> Failure:
         """The worst item of a frame."""

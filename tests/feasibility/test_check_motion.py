@@ -45,6 +45,22 @@ def test_a_frame_is_checked_as_in_the_dance(rig: Rig) -> None:
 
 
 @EVERY_RIG
+def test_margins_of_pieces_are_those_of_the_whole(rig: Rig) -> None:
+    """The smallest, and what is missing, are told before the values are joined, and are those of the joined ones."""
+    motion = swinging(rig, np.linspace(0.0, 3.0, 1300), size=1.2)
+    checks = check_motion(rig, motion, _three_phases(rig))
+    assert any(margin.failed.any() for margin in checks.margins)
+    for margin in checks.margins:
+        assert len(margin.parts) > 1
+        smallest, missing = margin.smallest, margin.missing
+        values = margin.values
+        assert values.shape == (len(motion), len(margin.items))
+        np.testing.assert_array_equal(smallest, values.min(axis=1))
+        beyond = np.maximum(-(values + margin.tolerance), 0.0).sum()
+        assert missing == pytest.approx(beyond, rel=1e-9) == margin.missing
+
+
+@EVERY_RIG
 def test_margins_are_continuous(rig: Rig) -> None:
     """Ten times finer sampling makes the largest jump of every margin at least five times smaller."""
     coarse, fine = (
@@ -205,7 +221,7 @@ def test_a_frame_beyond_all_numbers_does_not_hold() -> None:
     values = np.array(margin.values)
     values[2, 0] = np.nan
     with pytest.raises(InvalidValue, match="no number in frame 2"):
-        replace(margin, values=values)
+        replace(margin, parts=(values,))
 
 
 def test_comfort_is_negative_where_a_check_fails() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...arrays import handed_over
+from ...contacts.schedule import SAME_TIME
 from ...feasibility.memory import SAME
 from ...motion import Motion
 from ...trajectory.displacement import Displacement
@@ -26,6 +27,14 @@ def _rates(trajectory: PlantedTrajectory, done: Sequence[Displacement], times: n
 def displaced(trajectory: PlantedTrajectory, done: Sequence[Displacement], times: np.ndarray) -> Motion:
     """The motion at times (N,) [s] of a trajectory with displacements."""
     return trajectory.motion(times, _rates(trajectory, done, times))
+
+
+def at_frames(motion: Motion, times: np.ndarray) -> Motion | None:
+    """The frames of a motion at times (N,) [s]; None where one of them is not among its own."""
+    places = np.clip(np.searchsorted(motion.times, times - SAME_TIME), 0, len(motion) - 1)
+    if np.abs(motion.times[places] - times).max(initial=0.0) > SAME_TIME:
+        return None
+    return Motion(times, handed_over(motion.q[places]), handed_over(motion.v[places]), handed_over(motion.a[places]))
 
 
 class Course:

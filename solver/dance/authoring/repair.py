@@ -26,7 +26,7 @@ from ...trajectory.curve import FlatCurve, sample_times
 from ...trajectory.displacement import EVENNESS, KEPT, Displacement, Program, Window, weights_of
 from ...trajectory.limits import TrajectoryLimits, Values
 from ...trajectory.planted_feet import PlantedTrajectory
-from .course import Course, displaced
+from .course import Course, at_frames, displaced
 from .keys import Keyed, Keyframe, Samples
 
 UNCHANGED, REPAIRED, IMPROVED, FAILED = "unchanged", "repaired", "improved", "failed"
@@ -195,12 +195,12 @@ def repair(
     checker, memory = FrameChecker(rig, schedule, checks), Memory()
     as_given = given.motion(rig, fine)
     before = checker.check_frames(as_given, memory)
-    as_shown = given.motion(rig, shown)
+    as_shown = at_frames(as_given, shown) or given.motion(rig, shown)
     if before.feasible:
         return Repair(as_shown, keyed, _moved(rig, as_shown, as_shown), 0, before, before, UNCHANGED)
     fixed = [key for key in keyed.keys if key.role == "fixed"]
     troubles = _troubles(keyed, fixed, checks)
-    unmoved, given = given, ballistic(rig, given, schedule, checks, [(key.time, key.q) for key in fixed])
+    given = ballistic(rig, given, schedule, checks, [(key.time, key.q) for key in fixed])
     trajectory = PlantedTrajectory(rig, given, schedule, [(key.time, key.q) for key in fixed])
     weights = weights_of(rig, given.at(fine[:1])[0][0], trajectory.moved, options.preference)
     done: list[Displacement] = []
@@ -244,9 +244,10 @@ def repair(
     status = REPAIRED if after.feasible else IMPROVED if _rank(after) < _rank(before) else FAILED
     hurried = not after.feasible and spent(iterations)
     if status == FAILED:  # it stays as given: nothing that was found is better
-        motion, moved, after = unmoved.motion(rig, shown), _moved(rig, as_given, as_given), before
+        motion, moved, after = as_shown, _moved(rig, as_given, as_given), before
     else:
-        motion, moved = Course(trajectory, as_shown).with_(done), _moved(rig, as_given, best_motion)
+        motion = at_frames(best_motion, shown) or Course(trajectory, as_shown).with_(done)
+        moved = _moved(rig, as_given, best_motion)
         keyed = _rekeyed(keyed, trajectory, done, motion)
     troubles = [*troubles, *_at_keys(fixed, after, troubles)]
     return Repair(motion, keyed, moved, iterations, before, after, status, tuple(troubles), hurried, tuple(flaws))
@@ -291,8 +292,7 @@ def _worst_times(checks: Checks) -> np.ndarray:
 
 def _rank(checks: Checks) -> float:
     """How much fails, in the checks' comfortable margins, over all frames."""
-    missing = [np.maximum(-(m.values + m.tolerance), 0.0).sum() / m.scale for m in checks.margins]
-    return float(np.sum(missing)) / len(checks)
+    return float(np.sum([m.missing / m.scale for m in checks.margins])) / len(checks)
 
 
 def _overlap(checks: Checks) -> float:

@@ -7,6 +7,7 @@ import pytest
 
 from solver.contacts.schedule import Phase, Schedule
 from solver.coordinates import joint_coordinates
+from solver.dance.authoring.course import at_frames
 from solver.dance.authoring.keys import Keyed, Keyframe
 from solver.dance.authoring.repair import FAILED, REPAIRED, UNCHANGED, Repair, RepairOptions, repair
 from solver.feasibility import CheckOptions, Checks, check_motion
@@ -14,6 +15,7 @@ from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hoap3, human
+from solver.trajectory.curve import sample_times
 
 from ..authored import arm_swing, home, moved, turned
 
@@ -69,6 +71,17 @@ def test_repaired_extremes_are_as_smooth_and_no_deeper(person: Rig) -> None:
 def repair_rank(checks: Checks) -> float:
     """How much fails, as `Repair.violation` counts it."""
     return float(sum(np.maximum(-(m.values + m.tolerance), 0.0).sum() / m.scale for m in checks.margins)) / len(checks)
+
+
+def test_frames_are_taken_from_a_motion_that_has_them(person: Rig) -> None:
+    """At a fifth of its rate they are its own; where one lies between two of them there are none."""
+    motion = arm_swing(person, 1.0, 0.4).motion(500.0)
+    shown = sample_times(motion.times[0], motion.times[-1], 100.0)
+    found = at_frames(motion, shown)
+    assert found is not None
+    np.testing.assert_array_equal(found.q, motion.q[::5])
+    np.testing.assert_array_equal(found.a, motion.a[::5])
+    assert at_frames(motion, shown + 1e-4) is None
 
 
 def test_a_feasible_dance_is_left_alone(person: Rig) -> None:
