@@ -8,6 +8,8 @@ from typing import Literal
 
 import numpy as np
 
+from ..coordinates import Curves
+from ..rig import Rig
 from ..scene.words import spoken
 from .situation import Body, Situation
 
@@ -74,12 +76,18 @@ class Programme:
         nearby: of a check of `Near` items or of many: distances of the capsules of near ``"pairs"``, or the margins of
             low ``"links"`` alone.
         give: [the check's unit] what it may be missed by, because something else sees to it.
+        most: [the check's unit] all that may be left; where that is, but for what is given, no motion takes from it
+            that the solved legs follow. None: there is no such number.
+        own: (N, K) slope of each joint coordinate's margin by that coordinate alone, or by its speed, where the margins
+            are of joints and of nothing else.
     """
 
     scale: float
     smooth: Callable[[Situation], np.ndarray] | None = None
     nearby: Literal["", "pairs", "links"] = ""
     give: float = 0.0
+    most: Callable[[Body], float] | None = None
+    own: Callable[[Rig, Curves], np.ndarray] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +102,8 @@ class Check:
         margins: (N, K) what is left of each item, negative beyond the limit; or those of the `Near` items.
         comfortable: a margin this large is comfortable: by it margins of different checks are compared.
         about: what fails: drawings tell ``"joints"``, ``"balance"`` and ``"touch"`` apart.
-        depends: on the posture alone (it can fail standing still), on speeds too, or on forces too.
+        depends: on the posture alone (it can fail standing still), on speeds too, or on forces too: then on torques,
+            each on its own, on the wrench that the motion needs, what follows from it, and the centre of mass.
         when: the contacts with which it applies.
         needs_contacts: it must be known which patch stands where.
         news: [unit] a larger margin that is kept is not worth a word.

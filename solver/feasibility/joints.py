@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..coordinates import coordinate_names, joint_coordinates
+from ..coordinates import Curves, coordinate_names, joint_coordinates
 from ..rig import ROOT_NV, Rig
 from ..scene.words import spoken
 
@@ -18,6 +18,17 @@ def angle_margins(rig: Rig, q: np.ndarray) -> np.ndarray:
 def speed_margins(rig: Rig, v: np.ndarray) -> np.ndarray:
     """Speed (N, nv - 6) [rad/s] left to each joint's limit, (18)."""
     return rig.limits.speed - np.abs(v[:, ROOT_NV:])
+
+
+def angle_slopes(rig: Rig, curves: Curves) -> np.ndarray:
+    """Slopes (N, nv - 6) of `angle_margins`, each by its coordinate: one where the lower limit is nearer, or minus."""
+    coordinates = joint_coordinates(rig, curves.q)
+    return np.where(coordinates - rig.limits.lower < rig.limits.upper - coordinates, 1.0, -1.0)
+
+
+def speed_slopes(rig: Rig, curves: Curves) -> np.ndarray:
+    """Slopes (N, nv - 6) of `speed_margins`, each by its joint's speed."""
+    return -np.sign(curves.v[:, ROOT_NV:])
 
 
 def torque_margins(rig: Rig, torques: np.ndarray) -> np.ndarray:

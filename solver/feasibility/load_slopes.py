@@ -19,7 +19,10 @@ from ..so3 import skew
 from .situation import Body, PlantedPhase, Situation
 
 STEP = 1e-6
-"""Difference of a wrench's components, as a share of the weight, and of the weight at the body's size."""
+"""Difference of a wrench's components, as a share of the weight, and of the weight at the body's size; of places, as a
+share of that size."""
+PUSHED, CENTRE, OWN = slice(0, 6), slice(6, 9), 9
+"""What margins by forces depend on: the wrench needed, the centre of mass, and a joint's own torque."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +55,20 @@ def loads_of(
     """
     now = Situation.of(body, planted, 0.0, curves)
     _, own, axes = inverse_dynamics_slopes(body.rig, curves.q, curves.v, curves.a)
-    wrench = _wrench_slopes(now.state, own, axes[:, :, :ROOT_NV])
-    by_wrench = _by_wrench(now, others)
-    slopes = by_wrench @ wrench
+    wrench = needed_slopes(now.state, own, axes[:, :, :ROOT_NV])
+
+    def values(found: Situation) -> np.ndarray:
+        return np.concatenate([found.torques, found.zmp, others(found)], axis=1)
+
+    slopes = slopes_by_forces(now, values, PUSHED.stop) @ wrench
     torques = slopes[:, :, : body.rig.nv - ROOT_NV]
     torques += own[:, :, ROOT_NV:]
     for column, link in enumerate(planted.links):
-        torques[0] -= _carried(body.rig, axes, link, now.loads[:, column])[:, ROOT_NV:]
+        torques[0] -= carried_slopes(body.rig, axes, link, now.loads[:, column])[:, ROOT_NV:]
     return Loads(now.torques, now.zmp, others(now), slopes)
 
 
-def _wrench_slopes(state: State, own: np.ndarray, root: np.ndarray) -> np.ndarray:
+def needed_slopes(state: State, own: np.ndarray, root: np.ndarray) -> np.ndarray:
     """Slopes (3, N, 6, nv), world, of the needed wrench from inverse dynamics' and the root's axes (N, 6, 6)."""
     count = len(state)
     turn, place = state.rotation[:, 0], skew(state.position[:, 0])
@@ -74,22 +80,33 @@ def _wrench_slopes(state: State, own: np.ndarray, root: np.ndarray) -> np.ndarra
     return result
 
 
-def _by_wrench(now: Situation, others: Callable[[Situation], np.ndarray]) -> np.ndarray:
-    """Slopes (N, h, 6) of torques, zero-moment points and others by the wrench that the motion needs."""
-    count, weight = len(now), now.body.weight
-    steps = STEP * weight * np.array([1.0, 1.0, 1.0, now.body.size, now.body.size, now.body.size])
-    many = np.tile(np.arange(count), 7)
+def slopes_by_forces(now: Situation, values: Callable[[Situation], np.ndarray], count: int = OWN + 1) -> np.ndarray:
+    """Slopes (N, h, count) of values (N, h) by what they depend on: the first `PUSHED` of it, and `CENTRE` and `OWN`.
+
+    The last is by all torques, which each value may depend on one of.
+    """
+    frames, weight, size = len(now), now.body.weight, now.body.size
+    steps = STEP * np.array([*[weight] * 3, *[weight * size] * 3, *[size] * 3, weight * size])[:count]
+    many = np.tile(np.arange(frames), count + 1)
     state = now.state.chosen(many)
-    wrench = state.wrench.reshape(7, count, 6)
-    for axis in range(6):
-        wrench[axis, :, axis] += steps[axis]
+    wrench, com, tau = (np.array(part).reshape(count + 1, frames, -1) for part in (state.wrench, state.com, state.tau))
+    for shift in range(count):
+        if shift < PUSHED.stop:
+            wrench[shift, :, shift] += steps[shift]
+        elif shift < CENTRE.stop:
+            com[shift, :, shift - CENTRE.start] += steps[shift]
+        else:
+            tau[shift] += steps[shift]
+    wrench, com, tau = (part.reshape(len(many), -1) for part in (wrench, com, tau))
     curves = Curves(now.curves.q[many], now.curves.v[many], now.curves.a[many])
-    found = Situation.of_state(now.body, now.planted, now.ground, curves, replace(state, wrench=wrench.reshape(-1, 6)))
-    values = np.concatenate([found.torques, found.zmp, others(found)], axis=1).reshape(7, count, -1)
-    return ((values[:6] - values[6]) / steps[:, None, None]).transpose(1, 2, 0)
+    shifted = replace(state, wrench=wrench, com=com, tau=tau)
+    found = values(Situation.of_state(now.body, now.planted, now.ground, curves, shifted)).reshape(
+        count + 1, frames, -1
+    )
+    return ((found[:count] - found[count]) / steps[:, None, None]).transpose(1, 2, 0)
 
 
-def _carried(rig: Rig, axes: np.ndarray, link: str, load: np.ndarray) -> np.ndarray:
+def carried_slopes(rig: Rig, axes: np.ndarray, link: str, load: np.ndarray) -> np.ndarray:
     """Slopes (N, nv, nv) by the coordinates of the generalised forces of a wrench (N, 6), world, on a link, by axes."""
     above, moves = moved_axes(rig, link)
     own = axes[:, :, above]

@@ -145,7 +145,7 @@ class Situation:
         if not forces:
             count = len(planted.columns)
             unknown = [np.full((len(state), n), np.nan) for n in (2, 6 * count, body.rig.nv - ROOT_NV)]
-            loads = unknown[1].reshape(-1, count, 6)
+            loads = unknown[1].reshape(len(state), count, 6)
             return Situation(body, planted, ground, curves, state, unknown[0], loads, unknown[2])
         if planted.polygon is None:
             zmp, loads = np.full((len(state), 2), np.nan), np.zeros((len(state), 0, 6))

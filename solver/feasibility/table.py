@@ -10,7 +10,7 @@ from ..scene.words import angle, length, percent, turning
 from . import feet
 from .balance import friction_by_side, friction_margins, loaded
 from .definition import Check, Items, Near, Programme, Words
-from .joints import angle_margins, speed_margins, torque_margins
+from .joints import angle_margins, angle_slopes, speed_margins, speed_slopes, torque_margins
 from .situation import Body, Situation
 from .twist import twist_by_side, twist_margins
 
@@ -77,6 +77,10 @@ def _inside(body: Body) -> float:
 
 def _still(body: Body) -> float:
     return body.options.allowed_slip + body.options.tolerance
+
+
+def _allowed(body: Body) -> float:
+    return body.options.allowed_slip
 
 
 def _free_fall(body: Body) -> float:
@@ -207,12 +211,14 @@ CHECKS: tuple[Check, ...] = (
     Check(
         name="joint angle", unit="rad", items=_coordinates, margins=_angle, comfortable=_share,
         words=Words("joint angles", "{item} is turned {far} beyond its limit", "{item} may turn {far} farther", angle),
-        about="joints", depends="posture", needs_contacts=False, slack=ANGLE_SLACK, programme=Programme(0.1),
+        about="joints", depends="posture", needs_contacts=False, slack=ANGLE_SLACK,
+        programme=Programme(0.1, own=angle_slopes),
     ),
     Check(
         name="joint speed", unit="rad/s", items=_coordinates, margins=_speed, comfortable=_fast,
         words=Words("joint speeds", "{item} is {far} faster than it can", "{item} could be {far} faster", turning),
-        about="joints", depends="speed", needs_contacts=False, slack=0.02, programme=Programme(0.2),
+        about="joints", depends="speed", needs_contacts=False, slack=0.02,
+        programme=Programme(0.2, own=speed_slopes),
     ),
     Check(
         name="joint torque", unit="of the limit", items=_coordinates, margins=_torque, comfortable=_share,
@@ -252,7 +258,7 @@ CHECKS: tuple[Check, ...] = (
         words=Words("planted feet", "{item} slides {far} too far from where it is planted", "{item} stays in place",
                     length),
         about="feet", depends="posture", when="standing", news=-np.inf,
-        programme=Programme(0.005, smooth=_slip_smoothly, give=STANDS),
+        programme=Programme(0.005, smooth=_slip_smoothly, give=STANDS, most=_allowed),
     ),
     Check(
         name="placement", unit="m", items=_all_feet, margins=_placement, comfortable=_still,

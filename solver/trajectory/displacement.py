@@ -19,7 +19,8 @@ from ..dynamics.mechanics import Mechanics
 from ..errors import InvalidValue
 from ..feasibility.margins import Checks
 from ..rig import ROOT_NV, Rig
-from .limits import TrajectoryLimits, Values
+from .limited import Values
+from .limits import TrajectoryLimits
 from .planted_feet import PlantedTrajectory, Rates
 from .splines import AT_REST, ORDER, Spline, UnevenSpline, around_flights
 from .trust_region import Trust, descend
@@ -255,7 +256,7 @@ class Program:
     def model(self, point: Judged) -> tuple[sparse.csr_array, np.ndarray]:
         """The near limits' derivative (R, n m) by the displacement, and their values (R,)."""
         values = point.values.values
-        rows, limits, slopes = self.limits.derivatives(self.times, self._rates(point.x), point.near, values < NEAR)
+        rows, limits, slopes = self.limits.derivatives(self.times, point.values, point.near, values < NEAR)
         return self._rows(rows, slopes), values[rows, limits]
 
     def programme(self, point: Judged, model: tuple[sparse.csr_array, np.ndarray], trust: float) -> qp.Solution:

@@ -60,47 +60,81 @@ def _charts(rig: Rig, rates: np.ndarray) -> list[_Chart]:
     return result
 
 
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """How joints that are solved for follow the coordinates that lead them, at N instants.
+
+    Attributes:
+        legs: (n,) columns of y that follow.
+        leading: (k,) columns that lead.
+        change: (3, N, n, k) of the legs' coordinates, speeds and accelerations by the places of those.
+    """
+
+    legs: np.ndarray
+    leading: np.ndarray
+    change: np.ndarray
+
+    def of(self, slopes: np.ndarray) -> np.ndarray:
+        """Slopes (3, N, h, nv) by flat coordinates, legs followed, from those by every joint moved by itself."""
+        place, rate, bend = self.change
+        legs, result = slopes[..., self.legs], np.array(slopes)
+        result[0][..., self.leading] += legs[0] @ place + legs[1] @ rate + legs[2] @ bend
+        result[1][..., self.leading] += legs[1] @ place + 2.0 * legs[2] @ rate
+        result[2][..., self.leading] += legs[2] @ place
+        return result
+
+    def chosen(self, frames: np.ndarray) -> Followed:
+        """At some of the instants, any of them more than once."""
+        return Followed(self.legs, self.leading, self.change[:, frames])
+
+
+def led_by_root(legged: LeggedRig, rates: np.ndarray, solved: tuple[str, ...]) -> Followed:
+    """How the legs of some sides follow the root, at coordinates with rates (3, N, D), legs solved."""
+    legs = np.concatenate([*(legged.leg_columns[side] for side in solved), np.zeros(0, int)]).astype(int)
+    frames, places = rates.shape[1], [(0, column) for column in range(ROOT_NV)]
+    moved = shifted(rates, places).reshape(3, -1, rates.shape[2])
+    found = np.stack(legged.legs_solved(moved[0], moved[1], moved[2], solved)[0])[:, :, legs]
+    change = (found.reshape(3, ROOT_NV, frames, -1) - rates[:, None, :, legs]) / STEPS[0]
+    return Followed(legs, np.arange(ROOT_NV), change.transpose(0, 2, 3, 1))
+
+
 class FlatSlopes:
     """The way from slopes to slopes at N instants.
 
     Args:
-        legged: who dances.
-        rates: (3, N, D) coordinates, velocities and accelerations, legs solved.
-        solved: sides of the solved legs.
-
-    Attributes:
-        legs: (3, N, 2 n, nv) slopes of the n coordinates of the solved legs, then of their speeds.
+        rig: who dances.
+        rates: (3, N, D) coordinates, velocities and accelerations, legs solved; beyond the rig's nv they do not count.
+        followed: how the legs are solved.
     """
 
-    def __init__(self, legged: LeggedRig, rates: np.ndarray, solved: tuple[str, ...]) -> None:
-        nv = legged.rig.nv
-        self._charts = _charts(legged.rig, rates[:, :, :nv])
-        legs = [legged.leg_columns[side] for side in solved]
-        self._legs = np.concatenate([*legs, np.zeros(0, int)]).astype(int)
-        frames, places = rates.shape[1], [(0, column) for column in range(ROOT_NV)]
-        moved = shifted(rates, places).reshape(3, -1, rates.shape[2])
-        found = np.stack(legged.legs_solved(moved[0], moved[1], moved[2], solved)[0])[:, :, self._legs]
-        change = (found.reshape(3, ROOT_NV, frames, -1) - rates[:, None, :, self._legs]) / STEPS[0]
-        self._followed = change.transpose(0, 2, 3, 1)
-        place, rate, _ = self._followed
-        self.legs = np.zeros((3, frames, 2 * len(self._legs), nv))
-        angles, speeds = np.split(self.legs, 2, axis=2)
-        angles[0, :, :, :ROOT_NV], speeds[0, :, :, :ROOT_NV], speeds[1, :, :, :ROOT_NV] = place, rate, place
+    def __init__(self, rig: Rig, rates: np.ndarray, followed: Followed) -> None:
+        self._nv = rig.nv
+        self._charts = _charts(rig, rates[:, :, : rig.nv])
+        self._followed = followed
+
+    @property
+    def legs(self) -> np.ndarray:
+        """(3, N, 2 n, nv) slopes of the n coordinates of the solved legs, then of their speeds."""
+        (place, rate, _), leading = self._followed.change, self._followed.leading
+        result = np.zeros((3, len(place), 2 * place.shape[1], self._nv))
+        angles, speeds = np.split(result, 2, axis=2)
+        angles[0][..., leading], speeds[0][..., leading], speeds[1][..., leading] = place, rate, place
+        return result
 
     def of(self, slopes: np.ndarray) -> np.ndarray:
         """Slopes (3, N, h, nv) by flat coordinates and their rates from those by tangent ones.
 
         Columns of solved legs are those of joints moved by themselves; the root's have them followed.
         """
+        return self._followed.of(self.charted(slopes))
+
+    def charted(self, slopes: np.ndarray, frames: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """The same of every joint moved by itself, legs too; at some of the instants, if they are not all."""
         result = np.array(slopes)
         for chart in self._charts:
-            own = slopes[..., chart.columns]
-            result[0, ..., chart.columns] = own[0] @ chart.turn + own[1] @ chart.speed + own[2] @ chart.acceleration
-            result[1, ..., chart.columns] = own[1] @ chart.turn + own[2] @ chart.both
-            result[2, ..., chart.columns] = own[2] @ chart.turn
-        place, rate, bend = self._followed
-        legs = result[..., self._legs]
-        result[0, ..., :ROOT_NV] += legs[0] @ place + legs[1] @ rate + legs[2] @ bend
-        result[1, ..., :ROOT_NV] += legs[1] @ place + 2.0 * legs[2] @ rate
-        result[2, ..., :ROOT_NV] += legs[2] @ place
+            own, turn = slopes[..., chart.columns], chart.turn[frames]
+            moved = own[0] @ turn + own[1] @ chart.speed[frames] + own[2] @ chart.acceleration[frames]
+            result[0, ..., chart.columns] = moved
+            result[1, ..., chart.columns] = own[1] @ turn + own[2] @ chart.both[frames]
+            result[2, ..., chart.columns] = own[2] @ turn
         return result

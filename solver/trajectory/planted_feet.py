@@ -22,6 +22,8 @@ from ..motion import Motion
 from ..rig import ROOT_NV, Rig
 from ..so3 import log, nearest_turn, unwrapped
 from .curve import DEGREE, FlatCurve, sample_times, through_states
+from .differences import STEPS, shifted
+from .flat_slopes import Followed
 
 PATH_RATE = 100.0
 """[1/s] at which the path of a foot in the air is sampled."""
@@ -203,6 +205,28 @@ class PlantedTrajectory:
         for leg, foot in zip(self.solved, feet):
             leg.lead((y, dy, ddy), foot, placed=True)
         return y, dy, ddy
+
+    def followed(self, solved: Rates, feet: Sequence[Rates], *, still: bool = False) -> tuple[Followed, np.ndarray]:
+        """How solved legs follow what steers them, and slopes (N, legs, k) of how regular they are.
+
+        Args:
+            solved: coordinates (N, nv) with the legs solved for.
+            feet: poses of their feet.
+            still: rates of the legs are not asked for.
+        """
+        leading, legs = self.moved[self.steering], np.concatenate([*(ROOT_NV + leg.solved for leg in self.solved), []])
+        rates, count, columns = np.stack(solved), len(leading), legs.astype(int)
+        if not len(columns):
+            none = np.zeros((3, len(solved[0]), 0, count))
+            return Followed(columns, leading, none), none[0]
+        y, dy, ddy = shifted(rates, [(0, int(column)) for column in leading]).reshape(3, -1, rates.shape[2])
+        stacked = [[np.tile(part, (count, 1)) for part in foot] for foot in feet]
+        after, regular = self.with_legs_after((y, dy, ddy), [(p, r, b) for p, r, b in stacked], still=still)
+        change = np.stack(after)[:, :, columns].reshape(3, count, -1, len(columns)) - rates[:, None, :, columns]
+        before = np.stack([leg.regularity(solved[0][:, ROOT_NV + leg.columns]) for leg in self.solved], axis=1)
+        slopes = (regular.reshape(count, *before.shape) - before) / STEPS[0]
+        followed = Followed(columns, leading, change.transpose(0, 2, 3, 1) / STEPS[0])
+        return followed, slopes.transpose(1, 2, 0)
 
     def motion(self, times: np.ndarray, rates: Rates | None = None) -> Motion:
         """The motion at times (N,) [s] of coordinates (the curve's own by default)."""

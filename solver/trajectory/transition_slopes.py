@@ -14,7 +14,7 @@ import numpy as np
 from ..feasibility import table
 from ..feasibility.table import ANGLE_SLACK
 from ..identification.excitation.excitation import base_rows, base_slopes
-from .flat_slopes import FlatSlopes
+from .flat_slopes import FlatSlopes, led_by_root
 from .splines import AT_REST
 from .transition_problem import SPEED_SHARE, Candidate, TransitionProblem, as_motion
 
@@ -48,7 +48,7 @@ def slopes_of(problem: TransitionProblem, candidate: Candidate) -> Slopes:
     weights = problem.share * problem.objective.slope(rig, motion, rows, problem.history, problem.share)
     loads = problem.checker.loads(curves, problem.straight.anchors)
     tangent = np.concatenate([base_slopes(rig, motion, structure, weights)[:, :, None], loads.slopes], axis=2)
-    flat = FlatSlopes(legged, candidate.rates, problem.straight.solved)
+    flat = FlatSlopes(rig, candidate.rates, led_by_root(legged, candidate.rates, problem.straight.solved))
     by_joints, by_legs = flat.of(tangent)[..., columns], flat.legs[..., columns]
     torques = loads.torques.shape[1]
     gain, drift = by_joints[:, :, 0], by_joints[:, :, 1 + torques : 3 + torques]

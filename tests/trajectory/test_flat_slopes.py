@@ -9,7 +9,7 @@ from solver.check_options import DANCE_CHECKS
 from solver.coordinates import to_manifold
 from solver.rig import Rig
 from solver.rigs import hoap3, human
-from solver.trajectory.flat_slopes import FlatSlopes
+from solver.trajectory.flat_slopes import FlatSlopes, led_by_root
 from solver.trajectory.legged_rig import LeggedRig
 from solver.trajectory.segment import SegmentChecker
 
@@ -39,7 +39,7 @@ def test_slopes_are_differences(rig: Rig, configuration: str) -> None:
         return np.concatenate([found.torques, found.zmp, found.others, y[:, legs], dy[:, legs]], axis=1)
 
     curves = to_manifold(rig, *rates[:, :, : rig.nv])
-    flat = FlatSlopes(legged, rates, footing.solved)
+    flat = FlatSlopes(rig, rates, led_by_root(legged, rates, footing.solved))
     slopes = np.concatenate([flat.of(checker.loads(curves, footing.anchors).slopes), flat.legs], axis=2)
     for order in range(3):
         for column in free:

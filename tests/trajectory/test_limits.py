@@ -35,7 +35,7 @@ def test_slopes_are_differences_of_the_whole_evaluation(jump: Keyed) -> None:
     near = limits.check(times, rates)
     start = limits.values(times, rates, near)
     wanted = (start.values < 1.0) & (start.names != "self-collision")
-    rows, columns, slopes = limits.derivatives(times, rates, near, wanted)
+    rows, columns, slopes = limits.derivatives(times, start, near, wanted)
     seen = np.zeros(3)
     for k in (0, 2, 4, len(trajectory.moved) // 2, len(trajectory.moved) - 1):
         for order in range(3):

@@ -24,7 +24,8 @@ from ...so3 import conjugate, product, quaternion_log
 from ...trajectory.ballistic import airborne_spans, ballistic
 from ...trajectory.curve import FlatCurve, sample_times
 from ...trajectory.displacement import EVENNESS, KEPT, Displacement, Program, Window, weights_of
-from ...trajectory.limits import TrajectoryLimits, Values
+from ...trajectory.limited import Values
+from ...trajectory.limits import TrajectoryLimits
 from ...trajectory.planted_feet import PlantedTrajectory
 from .course import Course, at_frames, displaced
 from .keys import Keyed, Keyframe, Samples
