@@ -66,9 +66,9 @@ CLASSES = (
     *capture_panels.CLASSES,
     *retarget_panels.CLASSES,
     *dance_panels.CLASSES,
-    *checks_panels.CLASSES,
     *live_operators.CLASSES,
     *live_panels.CLASSES,
+    *checks_panels.CLASSES,
     *rehearsal_operators.CLASSES,
     *rehearsal_panels.CLASSES,
 )

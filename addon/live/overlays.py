@@ -22,6 +22,7 @@ from .marks import (
     EXCITATION_TICKS,
     FAILS,
     HOLDS,
+    NEAR,
     PUSHES,
     UNKNOWN,
     colour_of_margin,
@@ -113,15 +114,18 @@ def _support(frame: SceneFrame, settings: LiveSettings) -> None:
         drawing.floor(frame.polygon, (*colour[:3], SUPPORT_ALPHA))
         x, y, z = frame.com
         drawing.lines([(x, y, z), (x, y, 0.0)], SHADOW, 2.0 * drawing.LINE)
-        drawing.lines([(x, y, z), (x, y, 0.0)], _com_colour(frame), drawing.LINE)
+        drawing.lines([(x, y, z), (x, y, 0.0)], com_colour(frame), drawing.LINE)
     if settings.show_forces:
         arrows = forces(frame)
         drawing.lines(arrows, SHADOW, drawing.BOLD + 2.0)
         drawing.lines(arrows, PUSHES, drawing.BOLD)
 
 
-def _com_colour(frame: SceneFrame) -> Colour:
-    return HOLDS if not len(frame.polygon) or inside(frame.polygon, frame.com[:2]) else FAILS
+def com_colour(frame: SceneFrame) -> Colour:
+    """Of the centre of mass over the floor: outside the polygon a body at rest falls, a moving one may not."""
+    if not len(frame.polygon) or inside(frame.polygon, frame.com[:2]):
+        return HOLDS
+    return NEAR if frame.balanced else FAILS
 
 
 def _draw_words() -> None:
@@ -144,11 +148,13 @@ def _draw_words() -> None:
 
 def _marks(frame: SceneFrame) -> None:
     """The centre of mass, its foot on the floor, and the ZMP, at a size that does not depend on the view."""
-    size, lying = drawing.scale(), _com_colour(frame)
+    size, lying = drawing.scale(), com_colour(frame)
     x, y, z = frame.com
     foot, com = _pixel((x, y, 0.0)), _pixel((x, y, z))
     if foot is not None:
         (_hoop if lying == HOLDS else _cross)(foot, HOOP * size, lying)
+        if lying != HOLDS:  # two marks on the floor: each has to say which it is
+            drawing.write("CoM", foot[0] - 38 * size, foot[1] - 4 * size, 10 * size, shadow=True)
     if frame.zmp is not None:
         zmp, colour = _pixel((*frame.zmp, 0.0)), HOLDS if frame.balanced else FAILS
         if zmp is not None:

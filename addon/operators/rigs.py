@@ -148,7 +148,8 @@ class EXCITING_DANCE_OT_state_rig(JobOperator, bpy.types.Operator):
         body = there(self.rig(), "rig")
         before, rig = armature.rig_of(body), read_rig(folder / study_folder.RIG_FILE)
         armature.describe(body, rig)
-        return Said("; ".join(rig.notes[len(before.notes) :]) or "The rig says so already")
+        added = rig.notes[len(before.notes) :]
+        return Said("Written into the rig, see the notes" if added else "The rig says so already", notes=added)
 
 
 class EXCITING_DANCE_OT_limits(NeedsRig, bpy.types.Operator):

@@ -17,7 +17,7 @@ class EXCITING_DANCE_PT_checks(Tab, bpy.types.Panel):  # type: ignore[misc]
     """Checks."""
 
     bl_label = "Checks"
-    bl_order = 0  # those of one order stand as they were registered: after what authors the dance
+    bl_order = 0  # those of one order stand as they were registered: after Live
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     @classmethod

@@ -38,8 +38,13 @@ class EXCITING_DANCE_PT_author(Tab, bpy.types.Panel):  # type: ignore[misc]
             layout.label(text="Add or select a rig first", icon="INFO")
         else:
             action = body.animation_data.action if body.animation_data else None
-            layout.label(text=action.name if action else "Nothing keyed yet", icon="ACTION")
             in_the_way(context, layout, body)
+            if action:
+                layout.label(text=action.name, icon="ACTION")
+            else:
+                write(context, layout.column(align=True), "Nothing keyed yet: design a dance, or key postures",
+                      icon="ACTION")  # fmt: skip
+                _design(layout)
         ghost = None if body is None else ghost_of(scene(context), body)
         if ghost is not None:
             box = layout.box()
@@ -70,7 +75,7 @@ class EXCITING_DANCE_PT_postures(Part, bpy.types.Panel):  # type: ignore[misc]
     """Postures and their roles."""
 
     bl_label = "Postures"
-    bl_order = 0
+    bl_order = 1
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
@@ -85,7 +90,7 @@ class EXCITING_DANCE_PT_postures(Part, bpy.types.Panel):  # type: ignore[misc]
         row = column.row(align=True)
         here = row.operator("exciting_dance.set_role", text="Set Role Here")
         here.role, here.selected = settings.role, False
-        chosen = row.operator("exciting_dance.set_role", text="Of Selected Keys")
+        chosen = row.operator("exciting_dance.set_role", text="On Selected Keys")
         chosen.role, chosen.selected = settings.role, True
         role = postures.at(now(scene(context)))
         row = layout.row(align=True)
@@ -100,17 +105,20 @@ class EXCITING_DANCE_PT_postures(Part, bpy.types.Panel):  # type: ignore[misc]
         row = layout.row(align=True)
         for name, count in postures.counts.items():
             row.label(text=str(count), icon=ICONS[name])
-        layout.prop(settings, "between")
-        row = layout.split(factor=0.64, align=True)
-        row.operator("exciting_dance.clear_inbetweens").selected = False
-        row.operator("exciting_dance.clear_inbetweens", text="Selected").selected = True
+        header, between = layout.panel("exciting_dance_inbetweens", default_closed=True)
+        header.label(text="In-betweens")
+        if between is not None:
+            between.prop(settings, "between")
+            row = between.row(align=True)
+            row.operator("exciting_dance.clear_inbetweens", text="Clear All").selected = False
+            row.operator("exciting_dance.clear_inbetweens", text="Clear Selected").selected = True
 
 
 class EXCITING_DANCE_PT_contacts(Part, bpy.types.Panel):  # type: ignore[misc]
     """When which sole, hand or knee stands on the floor."""
 
     bl_label = "Contacts"
-    bl_order = 1
+    bl_order = 2
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
@@ -153,7 +161,7 @@ class EXCITING_DANCE_PT_design(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     bl_label = "Design"
     bl_parent_id = "EXCITING_DANCE_PT_author"
-    bl_order = 2
+    bl_order = 0
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -180,12 +188,17 @@ class EXCITING_DANCE_PT_design(Tab, bpy.types.Panel):  # type: ignore[misc]
         column = layout.column(align=True)
         column.prop(settings, "effort")
         column.prop(settings, "seed")
-        row = layout.row(align=True)
-        row.scale_y = 1.3
-        row.operator("exciting_dance.design_dance", icon="OUTLINER_DATA_ARMATURE")
-        row.operator("exciting_dance.open_dance", text="", icon="FILE_FOLDER")
+        _design(layout)
         if body is None:
             layout.label(text="For the rig chosen under Rig", icon="ARMATURE_DATA")
+
+
+def _design(layout: bpy.types.UILayout) -> None:
+    """Design one as is set, or open one."""
+    row = layout.row(align=True)
+    row.scale_y = 1.3
+    row.operator("exciting_dance.design_dance", icon="OUTLINER_DATA_ARMATURE")
+    row.operator("exciting_dance.open_dance", text="", icon="FILE_FOLDER")
 
 
 class EXCITING_DANCE_PT_check(Part, bpy.types.Panel):  # type: ignore[misc]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 import numpy as np
 
@@ -18,7 +20,7 @@ from .tab import Tab
 
 LISTED = 6
 """Failures in the list."""
-NARROW = 0.7
+WORDS = 0.82
 """Share of the width that words beside a button have."""
 
 SHOWN = (
@@ -59,9 +61,12 @@ class EXCITING_DANCE_PT_live(Tab, bpy.types.Panel):  # type: ignore[misc]
         elif session is not None:
             _state(context, layout, session)
             _failures(context, layout, session)
-        grid = layout.grid_flow(columns=2, even_columns=True, align=True)
-        for name in SHOWN:
-            grid.prop(settings, name, toggle=True)
+        header, body = layout.panel("exciting_dance_live_shown", default_closed=True)
+        header.label(text="What Is Drawn")
+        if body is not None:
+            grid = body.grid_flow(columns=2, even_columns=True, align=True)
+            for name in SHOWN:
+                grid.prop(settings, name, toggle=True)
         if own and session is not None and session.readings is not None:
             _notes(context, layout, session.readings.notes)
 
@@ -83,7 +88,8 @@ def _state(context: bpy.types.Context, layout: bpy.types.UILayout, session: Sess
         layout.progress(factor=readings.checked / max(len(readings.frames), 1), text=progress(readings))
         return
     good = readings is not None and not readings.message and not readings.worst
-    layout.label(text=progress(readings), icon="CHECKMARK" if good else "INFO" if readings is None else "ERROR")
+    icon: Any = "CHECKMARK" if good else "INFO" if readings is None else "ERROR"
+    write(context, layout.column(align=True), progress(readings), icon=icon)
 
 
 def _failures(context: bpy.types.Context, layout: bpy.types.UILayout, session: Session) -> None:
@@ -93,12 +99,13 @@ def _failures(context: bpy.types.Context, layout: bpy.types.UILayout, session: S
         return
     column = layout.box().column(align=True)
     for worst in readings.worst_first()[:LISTED]:
-        row = column.split(factor=0.8, align=True)
-        write(context, row.column(align=True), worst.margin.said, icon="NONE", share=NARROW)
+        row = column.split(factor=WORDS, align=True)
+        write(context, row.column(align=True), worst.margin.said, icon="NONE", share=WORDS)
         time = float(readings.timeline.times[worst.index])
         row.operator(
             "exciting_dance.live_jump", text=f"{float(frames_at(scene(context), np.array(time))):.0f}"
         ).time = time
+        column.separator(factor=0.5)
 
 
 def _notes(context: bpy.types.Context, layout: bpy.types.UILayout, notes: tuple[str, ...]) -> None:

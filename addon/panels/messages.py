@@ -13,8 +13,8 @@ from ..told import VERDICTS, told
 from ..typed import scene
 
 ICONS: dict[str, Any] = {verdict: icon for verdict, _, _, icon, _ in VERDICTS}
-LETTER, MARGIN = 6.0, 76.0
-"""[px] of a letter of a panel, and of what stands beside a text in a box, at scale 1."""
+LETTER, MARGIN, ICON = 6.0, 56.0, 20.0
+"""[px] of a letter of a panel, of what stands beside a text in a box, and of its icon, at scale 1."""
 BESIDE = 0.88
 """Share of the width that a message has beside the button that dismisses it."""
 LINES = 5
@@ -70,8 +70,18 @@ def said(context: bpy.types.Context, layout: bpy.types.UILayout, place: str) -> 
 
 def write(context: bpy.types.Context, column: bpy.types.UILayout, words: str, *, icon: Any, share: float = 1.0) -> None:
     """A text in as many lines as the panel's width, or a share of it, needs."""
-    scale = context.preferences.system.ui_scale
-    region = context.region
-    width = max(16, int((share * region.width / scale - MARGIN) / LETTER)) if region else 60
+    region, bare = context.region, icon == "NONE"
+    width = letters(region.width / context.preferences.system.ui_scale, share, bare=bare) if region else 60
     for index, line in enumerate(textwrap.wrap(words, width) or [""]):
-        column.label(text=line, icon="BLANK1" if index else icon)
+        column.label(text=line, icon="BLANK1" if index and not bare else icon)
+
+
+def letters(width: float, share: float = 1.0, *, bare: bool = False) -> int:
+    """How many letters fit into a line.
+
+    Args:
+        width: [px] of the sidebar, at scale 1.
+        share: of the panel's width that the text has.
+        bare: without an icon before it.
+    """
+    return max(16, int((share * (width - MARGIN) - (0.0 if bare else ICON)) / LETTER))

@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from ..armature import rig_in
+from ..colours import QUANTITIES
 from ..estimates import estimate_file
 from ..inertials import bounds_of, told, total_mass
 from ..legend import legends_in
@@ -29,28 +30,41 @@ class EXCITING_DANCE_PT_rig(Tab, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, settings = layout_of(self), settings_of(context)
-        layout.use_property_split, layout.use_property_decorate = True, False
-        layout.prop(settings, "kind")
-        if settings.kind == "human":
-            column = layout.column(align=True)
-            column.prop(settings, "height")
-            column.prop(settings, "mass")
-            column.row().prop(settings, "sex", expand=True)
-        elif settings.kind == "urdf":
-            layout.prop(settings, "urdf")
-            layout.prop(settings, "up")
-        layout.operator("exciting_dance.import_rig", icon="ARMATURE_DATA")
-        running(layout, "rig")
-        said(context, layout, "rig")
-        body = rig_in(context)
-        if body is not None:
+        layout, body = layout_of(self), rig_in(context)
+        if body is None:
+            _new(context, layout)
+        else:
             weighs = "" if (mass := total_mass(body)) is None else f", {mass:.1f} kg"
-            layout.label(text=f"{body.name}: {len(body.data.bones)} links{weighs}", icon="OUTLINER_OB_ARMATURE")
+            words = f"{body.name}: {len(body.data.bones)} links{weighs}"
+            write(context, layout.column(align=True), words, icon="OUTLINER_OB_ARMATURE")
             in_the_way(context, layout, body)
             row = layout.row(align=True)
-            row.operator("exciting_dance.limits", text="Limits On").enforce = True
-            row.operator("exciting_dance.limits", text="Off").enforce = False
+            row.label(text="Joint limits")
+            row.operator("exciting_dance.limits", text="Enforce").enforce = True
+            row.operator("exciting_dance.limits", text="Ignore").enforce = False
+        running(layout, "rig")
+        said(context, layout, "rig")
+        if body is not None:
+            header, another = layout.panel("exciting_dance_another_rig", default_closed=True)
+            header.label(text="Another Rig")
+            if another is not None:
+                _new(context, another)
+
+
+def _new(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+    """Whom to add."""
+    settings, column = settings_of(context), layout.column()
+    column.use_property_split, column.use_property_decorate = True, False
+    column.prop(settings, "kind")
+    if settings.kind == "human":
+        person = column.column(align=True)
+        person.prop(settings, "height")
+        person.prop(settings, "mass")
+        person.row().prop(settings, "sex", expand=True)
+    elif settings.kind == "urdf":
+        column.prop(settings, "urdf")
+        column.prop(settings, "up")
+    column.operator("exciting_dance.import_rig", icon="ARMATURE_DATA")
 
 
 class EXCITING_DANCE_PT_stated(Tab, bpy.types.Panel):  # type: ignore[misc]
@@ -164,8 +178,9 @@ class EXCITING_DANCE_PT_see(Tab, bpy.types.Panel):  # type: ignore[misc]
             layout.label(text=words, icon="BLANK1" if index else "INFO")
         if playing:
             layout.operator("exciting_dance.reduce_keys", icon="KEYFRAME")
-        column = layout.column(align=True)
-        column.prop(settings, "quantity", expand=True)
+        grid = layout.grid_flow(columns=2, even_columns=True, align=True)
+        for name in QUANTITIES:
+            grid.prop_enum(settings, "quantity", name)
         layout.prop(settings, "overlay")
         grid = layout.grid_flow(columns=2, even_columns=True, align=True)
         for name in ("show_com", "show_support", "show_forces", "show_momentum", "show_markers"):

@@ -1,0 +1,33 @@
+"""What panels and overlays show, as far as it can be told without a window."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from addon.live.marks import FAILS, HOLDS, NEAR
+from addon.live.overlays import com_colour
+from addon.panels.messages import ICON, LETTER, MARGIN, letters
+from addon.values import SceneFrame
+
+SQUARE = np.array([(-0.1, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.1, 0.1)])
+
+
+@pytest.mark.parametrize("width", [260.0, 292.0, 600.0])
+@pytest.mark.parametrize("share", [0.7, 1.0])
+def test_a_line_fills_the_panel_and_does_not_pass_its_edge(width: float, share: float) -> None:
+    """One letter more would not fit; without an icon there is room for the letters in its place."""
+    for bare, icon in ((False, ICON), (True, 0.0)):
+        room, count = share * (width - MARGIN) - icon, letters(width, share, bare=bare)
+        assert count * LETTER <= room < (count + 1) * LETTER
+    assert letters(width, share, bare=True) > letters(width, share)
+
+
+@pytest.mark.parametrize(
+    ("place", "balanced", "colour"),
+    [((0.0, 0.0), True, HOLDS), ((0.0, 0.0), False, HOLDS), ((0.3, 0.0), True, NEAR), ((0.3, 0.0), False, FAILS)],
+)
+def test_a_moving_body_may_have_its_mass_outside_its_feet(place: tuple, balanced: bool, colour: tuple) -> None:
+    """Only out of balance is it shown as a failure: a step or a swing takes the centre of mass over the edge."""
+    frame = SceneFrame(0, 0.0, (), (), (), (), balanced, (*place, 1.0), None, polygon=SQUARE)
+    assert com_colour(frame) == colour
