@@ -26,6 +26,7 @@ from .timeline import (
     keyed_strips,
     posture_names,
     sample,
+    strips_of,
     times_of,
 )
 
@@ -130,20 +131,37 @@ def standing_now(scene: bpy.types.Scene, body: bpy.types.Object) -> set[str]:
     return {name for name, curve in contact_curves(body).items() if curve.evaluate(now(scene) + SAME_FRAME) > 0.5}
 
 
-def key_contacts(scene: bpy.types.Scene, body: bpy.types.Object, standing: Iterable[str]) -> None:
+def standing_as_moved(scene: bpy.types.Scene, body: bpy.types.Object) -> set[str]:
+    """Patches that stand at the present frame: as keyed, and where they are not keyed as the motion has them."""
+    known, frame = contact_curves(body), float(times_of(scene, np.array(now(scene))))
+    if all(sole.name in known for sole in rig_of(body).soles):
+        return standing_now(scene, body)
+    first, last = extent(scene, body)
+    strips = strips_of(scene, body, min(first, now(scene)), max(last, now(scene)))
+    moved = {s.patch for s in strips if s.patch not in known and s.start - 1e-6 <= frame <= s.stop + 1e-6}
+    return standing_now(scene, body) | moved
+
+
+def key_contacts(scene: bpy.types.Scene, body: bpy.types.Object, standing: Iterable[str]) -> int:
     """From this frame on these patches stand on the floor and no others, until their next key.
 
-    What was not keyed before is first keyed as the motion has it, so that the past stays as it was.
+    What was not keyed before is first keyed as the motion has it, so that the past stays as it was. Where there is no
+    past, at the motion's first frame, nothing but what was said is keyed: it holds until something else is said.
+
+    Returns:
+        How many patches were keyed as the motion has them.
     """
     rig, frame, standing = rig_of(body), now(scene), set(standing)
     unknown = standing - set(rig.patches)
     if unknown:
         raise errors.InvalidValue(f"rig {rig.name!r} has no contact patch {', '.join(sorted(unknown))}")
-    missing = [name for name in rig.patches if name not in contact_curves(body)]
+    known, past = contact_curves(body), frame > extent(scene, body)[0] + SAME_FRAME
+    missing = [name for name in rig.patches if name not in known] if past else []
     if missing:
         _key_as_moved(scene, body, rig, missing)
     for name in rig.patches:
         _key_contact(body, name, frame, name in standing)
+    return len(missing)
 
 
 def key_strips(scene: bpy.types.Scene, body: bpy.types.Object, strips: Iterable[SceneStrip]) -> None:

@@ -108,9 +108,11 @@ class EXCITING_DANCE_OT_contact(NeedsRig, bpy.types.Operator):
 
     def act(self, context: bpy.types.Context) -> Status:
         body = the_rig(context)
-        now, every = author.standing_now(scene(context), body), [sole.name for sole in rig_of(body).soles]
+        now = author.standing_as_moved(scene(context), body) if self.standing == "other" else set()
+        every = [sole.name for sole in rig_of(body).soles]
         chosen = {"all": every, "one": [self.patch], "other": now ^ {self.patch}, "none": []}[self.standing]
-        author.key_contacts(scene(context), body, chosen)
+        if author.key_contacts(scene(context), body, chosen):
+            self.report({"INFO"}, "Contacts before and after are now keyed as the motion has them: see the list")
         return {"FINISHED"}
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 
 from addon import action, armature, command, recording, scores, study
 from addon.authoring import author, dances, ghost, keyed, marks, timeline
@@ -208,6 +209,41 @@ def test_contacts_hold_from_the_frame_on(registered: None) -> None:
     assert [round(frame) for _, frame, _ in author.jump_targets(scene, body)] == [1, 1]
     with pytest.raises(RuntimeError, match="third_foot"):
         bpy.ops.exciting_dance.contact(standing="one", patch="third_foot")
+
+
+def test_contacts_said_from_the_first_frame_on_are_as_said(registered: None) -> None:
+    """A lifted body: whoever says stand, fly and stand again gets those two strips, not where the soles leave."""
+    body, scene = build(hoap3()), bpy.context.scene
+    action.set_frame_rate(scene, 10.0)
+    root = body.pose.bones[armature.rig_of(body).links[0]]
+    for frame, height in ((1, 0.0), (11, 0.3), (21, 0.0)):
+        scene.frame_set(frame)
+        root.location = body.data.bones[root.name].matrix_local.to_3x3().transposed() @ Vector((0.0, 0.0, height))
+        author.key_posture(scene, body, "preferred")
+    as_moved = {(s.patch, s.start) for s in timeline.strips_of(scene, body, 1, 21)}
+    assert len(as_moved) == 4, "the soles leave the floor by themselves"
+    for frame, standing in ((1, "all"), (9, "none"), (15, "all")):
+        scene.frame_set(frame)
+        assert bpy.ops.exciting_dance.contact(standing=standing) == {"FINISHED"}
+    strips = {(round(s.start, 6), round(s.stop, 6)) for s in timeline.strips_of(scene, body, 1, 21)}
+    assert strips == {(0.0, 0.8), (1.4, 2.0)}
+
+
+def test_a_patch_comes_on_besides_soles_that_nobody_keyed(registered: None) -> None:
+    """Both soles stand as the motion has them: taking one away leaves the other."""
+    body, scene = build(hoap3()), bpy.context.scene
+    action.set_frame_rate(scene, 10.0)
+    posed(body, 0.0, 1)
+    posed(body, 0.4, 21)
+    left, right = sorted(armature.rig_of(body).patches)
+    for frame in (11, 1):
+        scene.frame_set(frame)
+        assert author.standing_now(scene, body) == set()
+        assert bpy.ops.exciting_dance.contact(standing="other", patch=left) == {"FINISHED"}
+        assert author.standing_now(scene, body) == {right}
+        body.animation_data_clear()
+        posed(body, 0.0, 1)
+        posed(body, 0.4, 21)
 
 
 def test_contact_keys_and_strips_are_two_words_for_one(registered: None) -> None:
