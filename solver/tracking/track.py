@@ -14,6 +14,7 @@ from ..motion import Markers
 from ..progress import Progress, silent
 from ..rig import Rig
 from ..shelf import Rows, passing
+from .determined import VagueLinks
 from .dynamical import SLACK
 from .kinematics import Kinematics
 from .labels import Relabelled, Swap, relabelled
@@ -195,7 +196,8 @@ def follow(rig: Rig, targets: Targets, options: TrackingOptions, progress: Progr
     if points is not None:
         names, errors, pulls = points.task.names, points.errors.done(), points.pulls
         size = points.size(tracker.solver.posture, q, usable)
-        warnings += points.faults.faults.warnings + points.unseen.warnings + _size_warning(size)
+        warnings += points.faults.faults.warnings + points.unseen.warnings + points.vague.warnings
+        warnings += _size_warning(size)
     v = speeds.done() if targets.measures_velocities else manifold_velocities(rig, targets.times, q)
     progress(1.0, f"tracked {len(targets)} frames")
     return Tracked(
@@ -212,6 +214,7 @@ class _Points:
         self._links = len(rig.links)
         self.errors, self._sums, self._weights = Rows(), Rows(), Rows()
         self.faults, self.unseen = FaultCount(self.task.names), UnseenLinks(rig, self.task.links)
+        self.vague = VagueLinks(rig, self.task)
 
     def add(self, samples: Samples, piece: Piece, usable: np.ndarray) -> None:
         """The next frames, of which some (n,) can be tracked."""
@@ -225,7 +228,9 @@ class _Points:
         self._weights.add(pulls.weights)
         times = samples.targets.times[piece.frames]
         self.faults.add(times, rest)
-        self.unseen.add(times, np.isfinite(rest[:, :, 0]), usable)
+        seen = np.isfinite(rest[:, :, 0])
+        self.unseen.add(times, seen, usable)
+        self.vague.add(times, seen, usable, piece.q)
 
     @property
     def pulls(self) -> Pulls:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -87,6 +89,25 @@ def test_links_that_nothing_tells_for_long_are_named(rig: Rig) -> None:
     assert "nothing is seen" not in told(owners == "right_thigh", slice(20, 20 + long))
     assert "nothing is seen" not in told(leg, slice(20, 22))
     assert "nothing is seen" not in told(np.ones(len(owners), bool), slice(20, 20 + long))  # told by another sentence
+
+
+def test_a_pelvis_of_too_few_markers_is_named_with_its_frames(rig: Rig) -> None:
+    """Without its own markers one on each thigh and on the torso tell badly how it turns; a short gap is no news."""
+    attachments = [each for each in cloud(rig, per_link=9) if each.link == rig.links[0] or each.marker.endswith("_0")]
+    whole = seen_from(rig, attachments, swinging(rig, 200))
+    pelvis = [k for k, each in enumerate(attachments) if each.link == rig.links[0]]
+    told = {}
+    for frames in (0, 5, 50):
+        positions = np.array(whole.positions)
+        positions[100 : 100 + frames, pelvis] = np.nan
+        warnings = track(rig, attachments, Markers(whole.times, whole.names, positions)).warnings
+        told[frames] = [said for said in warnings if "too few markers tell" in said]
+    assert told[0] == told[5] == []
+    (said,) = told[50]
+    assert f"how {rig.links[0]} turned" in said
+    lasts, since = (float(word) for word in re.findall(r"(\d+\.\d+) s", said))
+    assert 0.4 < lasts <= 0.5
+    assert 1.0 <= since < 1.06
 
 
 def test_links_without_a_recorded_marker_are_named(rig: Rig) -> None:
