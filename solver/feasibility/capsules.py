@@ -56,10 +56,7 @@ class PlacedCapsules:
         self._links, self._turn = capsules.link, rotation.transpose(2, 3, 1, 0)
 
     def near(
-        self,
-        pairs: np.ndarray,
-        reach: float | np.ndarray,
-        measure: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+        self, pairs: np.ndarray, reach: float, measure: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Frames and pair numbers, (M,) each, by frames; none of which capsules come within ``reach`` [m] is left out.
 
@@ -68,7 +65,7 @@ class PlacedCapsules:
 
         Args:
             pairs: (P, 2) of capsules.
-            reach: [m], of all pairs or of each (P,).
+            reach: [m].
             measure: distances [m] of what is in the capsules, in frames (K,) of pairs (K,), or less: what comes within
                 reach only as a capsule may then be left out of a block as well.
         """
@@ -80,7 +77,6 @@ class PlacedCapsules:
         middles = starts + lengths // 2
         moves = np.concatenate([self._moves(starts[:-1], size), self._moves(starts[-1:], int(lengths[-1]))], axis=1)
         first, second = pairs.T
-        reach = np.broadcast_to(reach, len(pairs))
         bound = ((self.half + self.radius)[first] + (self.half + self.radius)[second] + reach)[:, None]
         bound = bound + moves[first] + moves[second]
         square = np.zeros(bound.shape)
@@ -94,13 +90,13 @@ class PlacedCapsules:
             return blocks, near
         own = pairs[near]
         least = self.distances(middles[blocks], own) - moves[own[:, 0], blocks] - moves[own[:, 1], blocks]
-        blocks, near = (values[least < reach[near]] for values in (blocks, near))
+        blocks, near = blocks[least < reach], near[least < reach]
         if measure is not None and len(near):  # points off the axis move by the turn as well
             parts = [self._turns(starts[:-1], size), self._turns(starts[-1:], int(lengths[-1]))]
             moves += self.radius[:, None] * np.concatenate(parts, axis=1)[self._links]
             own = pairs[near]
             least = measure(middles[blocks], near) - moves[own[:, 0], blocks] - moves[own[:, 1], blocks]
-            blocks, near = (values[least < reach[near]] for values in (blocks, near))
+            blocks, near = blocks[least < reach], near[least < reach]
         lengths = lengths[blocks]
         frames = np.repeat(starts[blocks] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
         order = np.argsort(frames, kind="stable")

@@ -125,11 +125,8 @@ class PairDistances:
         kept = distances < self.reach
         return NearPairs(frames[kept], pairs[kept], distances[kept])
 
-    def touches(self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float | np.ndarray) -> Touches:
-        """Every pair nearer than so much [m], all or each of the link pairs (P,), with its nearest points.
-
-        See `near_pairs`.
-        """
+    def touches(self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float) -> Touches:
+        """Every pair nearer than so much [m], with its nearest points; see `near_pairs`."""
         if not len(self._shape_pairs):
             none = np.zeros(0, int)
             return Touches(none, none, np.zeros(0), np.zeros((0, 2, 3)), np.zeros((0, 3)), np.zeros((0, 2), int))
@@ -145,11 +142,7 @@ class PairDistances:
             points[entry, 0], points[entry, 1] = found.getNearestPoint1(), found.getNearestPoint2()
         pairs = self._owner[columns]
         distances += self.forgiven[pairs]
-        kept = (
-            (distances < np.broadcast_to(within, len(self.pairs))[pairs])
-            & np.isfinite(normals).all(axis=1)
-            & np.isfinite(points).all(axis=(1, 2))
-        )
+        kept = (distances < within) & np.isfinite(normals).all(axis=1) & np.isfinite(points).all(axis=(1, 2))
         shapes = self._shape_pairs[columns]
         return Touches(frames, pairs, distances, points, normals, shapes).of(kept)
 
@@ -167,14 +160,13 @@ class PairDistances:
         return replace(touches, distances=distances, points=points, normals=normals)
 
     def _candidates(
-        self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float | np.ndarray
+        self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Frames, numbers of pairs of shapes, and lower bounds [m] of their distances, (M,) each, by frames.
 
-        None nearer than so much (P,) [m], what is forgiven counted, is left out: balls, then capsules around the
+        None that is nearer than so much [m], what is forgiven counted, is left out: balls, then capsules around the
         shapes, their distances in other frames, then planes between them show that the others are not.
         """
-        within = np.broadcast_to(within, len(self.pairs))
         size = max(1, AT_ONCE // len(self._shape_pairs))
         parts = []
         for start in range(0, max(len(rotation), 1), size):
@@ -185,15 +177,15 @@ class PairDistances:
         return frames, columns, bounds
 
     def _candidates_among(
-        self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: np.ndarray
+        self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Those in frames that the processor's cache holds."""
         placed = PlacedCapsules(self._capsules, rotation, position)
         frames, columns = placed.near(
-            self._shape_pairs, within[self._owner], lambda frames, columns: self._at_least(q, frames, columns)
+            self._shape_pairs, within, lambda frames, columns: self._at_least(q, frames, columns)
         )
         bounds = placed.distances(frames, self._shape_pairs[columns])
-        limits = (within - self.forgiven)[self._owner]
+        limits = within - self.forgiven[self._owner]
         near = bounds < limits[columns]
         frames, columns, bounds = frames[near], columns[near], bounds[near]
         asked = np.flatnonzero(self._meshed[columns])

@@ -16,7 +16,6 @@ from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
 from ..check_options import CheckOptions
 from ..feasibility.collisions import CollisionDetector, Touches
-from ..feasibility.pairs import relatives
 from ..person import SIDES
 from ..rig import ROOT_NV
 from ..scene.words import length, spoken
@@ -37,8 +36,6 @@ OVERLAP = 5e-4
 """[m] Deeper than this links count as overlapping."""
 ROOM, WITHIN = 0.012, 0.03
 """[m] by which links are pushed apart, and from which on they are looked at: smoothing takes off a part."""
-SOCKET = 0.25
-"""Share of these for links of one compound joint: near each other in every posture, they cannot be led far apart."""
 WIDER, TIMES = 0.01, 3
 """[m] by which feet are farther apart than legs overlap; times at most."""
 ROUNDS, STEPS, AGAIN = 8, 4, 3
@@ -66,14 +63,10 @@ class Overlaps:
         tops = carries & ~carries[:, ::-1]
         self.legs = np.array([rig.below[top].any(axis=0) for top in tops.T])
         """(2, L) links of either whole leg."""
-        near = relatives(rig)
         self.links = np.array([[rig.index(link) for link in pair] for pair in self.detector.pairs], int).reshape(-1, 2)
-        share = np.where(near[tuple(self.links.T)], SOCKET, 1.0)
-        self.room, self.within = ROOM * share, WITHIN * share
-        """(P,) [m] for each pair that is watched."""
 
-    def found(self, poses: Poses, within: float | np.ndarray, chosen: np.ndarray | None = None) -> Touches:
-        """Pairs that are nearer than so far [m], all or each (P,), in all frames or some (n,)."""
+    def found(self, poses: Poses, within: float, chosen: np.ndarray | None = None) -> Touches:
+        """Pairs that are nearer than so far [m], in all frames or some (n,)."""
         if chosen is not None:
             found = self.found(poses.frames(chosen), within)
             return replace(found, frames=chosen[found.frames])
@@ -115,10 +108,9 @@ class Overlaps:
         links, frames = self.links[touches.pairs], touches.frames
         placed, tree = self.posing.placed(poses), self.posing.tree
         turns, places = tree.each(placed, links, frames[:, None])
-        touches = on_one_side(PlacedTouches(self.detector, touches, turns, places), poses.turn, step, self.room)
+        touches = on_one_side(PlacedTouches(self.detector, touches, turns, places), poses.turn, step, ROOM)
         points = (turns.swapaxes(-1, -2) @ (touches.points - places)[..., None])[..., 0]
-        room = self.room[touches.pairs]
-        return Apart(frames, links, points, touches.normals, room, touches.distances < room)
+        return Apart(frames, links, points, touches.normals, np.full(len(frames), ROOM), touches.distances < ROOM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +226,7 @@ def pushed_around(
     reach = 2 * int(np.ceil(AROUND / step) + 2 * width) + 1
     around = np.flatnonzero(maximum_filter1d(mask, reach, mode="nearest"))
     poses, own = found.poses.frames(around), None if com is None else com[around]
-    touches = overlaps.found(poses, overlaps.within)
+    touches = overlaps.found(poses, WITHIN)
     wanted = _wanted(overlaps, found, poses, own, around)
     free = _free(overlaps, found, deep)[around]
     pushed = replace(wanted, apart=overlaps.apart(poses, touches, step), free=free if free.any() else None)

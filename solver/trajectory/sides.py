@@ -47,25 +47,25 @@ class PlacedTouches:
         return self.detector.along(self.touches, normals, self.turns, self.places)
 
 
-def on_one_side(placed: PlacedTouches, root: np.ndarray, step: float, room: np.ndarray) -> Touches:
+def on_one_side(placed: PlacedTouches, root: np.ndarray, step: float, room: float) -> Touches:
     """The pairs with directions that do not leap from frame to frame, and how far apart they are along these.
 
     Args:
         placed: M pairs that are near each other.
         root: (N, 3, 3) axes of the root in all frames, world: directions go along with it.
         step: [s] between frames.
-        room: (P,) [m] by which each pair of the detector is to be apart.
+        room: [m] by which they are to be apart.
     """
     touches = placed.touches
     normals = np.array(touches.normals)
     for pair in np.unique(touches.pairs[touches.distances < 0.0]):
-        rows = np.flatnonzero((touches.pairs == pair) & (touches.distances < room[pair]))
+        rows = np.flatnonzero((touches.pairs == pair) & (touches.distances < room))
         frames = touches.frames[rows]
         near = np.zeros(len(root), bool)
         near[frames] = True
         for start, stop in stretches(near):
             run = rows[(frames >= start) & (frames < stop)]
-            normals[run] = _of_run(placed.of(run), root[start:stop], step, float(room[pair]))
+            normals[run] = _of_run(placed.of(run), root[start:stop], step, room)
     other = np.flatnonzero((normals != touches.normals).any(axis=1))
     if not len(other):
         return touches

@@ -92,23 +92,6 @@ def test_nothing_near_is_left_out(within: float) -> None:
     assert (detector.along(touches, other, *placed).distances <= touches.distances + 1e-5).all()
 
 
-def test_pairs_are_looked_at_up_to_distances_of_their_own() -> None:
-    """What touches within a distance for each pair is what touches within the largest and is nearer than its own."""
-    rig = _bony()
-    detector = CollisionDetector(rig, CheckOptions())
-    q = swinging(rig, np.linspace(0.0, 4.0, 40), size=1.5).q
-    still = np.zeros((len(q), rig.model.nv))
-    state = Mechanics(rig).state(q, still, still)
-    within = np.linspace(-0.005, 0.05, len(detector.pairs))
-    every = detector.touches(q, state.rotation, state.position, float(within.max()))
-    own = every.of(every.distances < within[every.pairs])
-    found = detector.touches(q, state.rotation, state.position, within)
-    assert 20 < len(found.frames) < len(every.frames)
-    np.testing.assert_array_equal(found.frames, own.frames)
-    np.testing.assert_array_equal(found.pairs, own.pairs)
-    np.testing.assert_allclose(found.distances, own.distances, atol=1e-6)
-
-
 def test_planes_leave_little_to_measure() -> None:
     """Of what capsules around pointed hulls let pass, planes leave not much more than what does overlap."""
     rig = _bony()
