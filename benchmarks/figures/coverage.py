@@ -13,14 +13,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from solver.calibration import Calibration
 from solver.dynamics import predicted_wrench
 from solver.identification.bodies import BodyCoordinates, parameters_of
 from solver.identification.consistent import ConsistentOptions, mass_rows_of_prior, prior_strengths
 from solver.identification.identify import IdentifyOptions, identify
+from solver.identification.limits import answers, widened_by
 from solver.identification.result import TWO_SIDED, Identification
 from solver.inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters
 from solver.rig import Rig
 from solver.signals import lighter, preset_of, resample, smooth_motion
+from solver.study.led_aside import led_aside
 from solver.study.motion_noise import fitting, motion_noises, shaken_copies
 from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
@@ -78,13 +81,20 @@ class Case:
 
     Attributes:
         rig: calibrated, its prior of the true total mass.
-        trials: tracked motion and measured wrenches.
+        records: tracked motion and measured wrenches as trials.
         truth: inertials in the true links' frames.
+        calibration: of the rig.
     """
 
     rig: Rig
-    trials: tuple[Trial, ...]
+    records: tuple[TrialRecord, ...]
     truth: InertialParameters
+    calibration: Calibration
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """Motion and wrenches."""
+        return tuple(record.trial for record in self.records if record.trial is not None)
 
 
 def case(seed: int) -> Case:
@@ -99,7 +109,7 @@ def case(seed: int) -> Case:
     noises = motion_noises(found.rig, records, preset)
     preset = fitting(preset, records, noises)
     rig = found.rig.with_prior(found.rig.prior.scaled(truth.total_mass))
-    trials = []
+    done = []
     for record in records:
         poses, wrenches = record.poses, record.recording.wrenches
         assert poses is not None
@@ -109,10 +119,9 @@ def case(seed: int) -> Case:
         times = motion.times
         counted = (times > times[0] + ENDS) & (times < times[-1] - ENDS)
         copies = shaken_copies(rig, record, preset, noises)
-        trials.append(
-            Trial(record.name, motion, resample(wrenches, times, light), counted, shaken=copies, preset=preset)
-        )
-    return Case(rig, tuple(trials), truth)
+        trial = Trial(record.name, motion, resample(wrenches, times, light), counted, shaken=copies, preset=preset)
+        done.append(replace(record, trial=trial))
+    return Case(rig, tuple(done), truth, found)
 
 
 def _wrenches(body: Volunteer, name: str, truth: InertialParameters, generator: np.random.Generator) -> Wrenches:
@@ -171,28 +180,50 @@ def prior_width(given: Case) -> np.ndarray:
     return np.array([2.0 * TWO_SIDED * np.array(stds)[:, part].mean() for _, part, _, _ in GROUPS])
 
 
+def widest(given: Case, found: Identification) -> Identification:
+    """A result whose intervals also hold what skin and skeleton may have led aside."""
+    asides = led_aside(given.rig, given.calibration, given.records, found)
+    return widened_by(found, answers(given.rig, found, asides))
+
+
+def shares(found: Identification, part: slice) -> np.ndarray:
+    """Share of each cause, as `Identification.limits` has them, in the variances of some columns."""
+    variances = np.array([np.sum(std[:, part] ** 2) for std in found.limits.values()])
+    return variances / variances.sum()
+
+
 def coverage_figures() -> list[Figure]:
     """Coverage and width of the intervals, and the error of the masses against the tables'."""
-    found, alone = [], []
+    found, narrow, alone, causes = [], [], [], []
     with one_blas_thread():
         for seed in range(VOLUNTEERS):
             given = case(seed)
             options = IdentifyOptions(total_mass=given.truth.total_mass, cross_validate=False, jobs=1)
-            found.append(held(given, identify(given.rig, given.trials, options)))
+            by_noise = identify(given.rig, given.trials, options)
+            whole = widest(given, by_noise)
+            found.append(held(given, whole))
+            narrow.append(held(given, by_noise))
+            causes.append([shares(whole, part) for _, part, _, _ in GROUPS])
+            names = list(whole.limits)
             alone.append(prior_width(given))
     data = f"simulated, {VOLUNTEERS} volunteers, skin motion"
     covered, width = (np.mean([getattr(one, name) for one in found], axis=0) for name in ("covered", "width"))
     error, prior = (np.array([getattr(one, name) for one in found]) for name in ("error", "prior"))
-    figures, widest = [], np.mean(alone, axis=0)
+    before, thin = (np.mean([getattr(one, name) for one in narrow], axis=0) for name in ("covered", "width"))
+    figures, loosest, limits = [], np.mean(alone, axis=0), 100.0 * np.mean(causes, axis=0)
     for group, (name, _, unit, scale) in enumerate(GROUPS):
-        widths = f"mean width {scale * width[group]:.3g} {unit}, of the prior alone {scale * widest[group]:.3g}"
+        widths = f"mean width {scale * width[group]:.3g} {unit}, of the prior alone {scale * loosest[group]:.3g}"
         errors = f"RMS error {scale * error[:, group].mean():.3g}, tables {scale * prior[:, group].mean():.3g}"
         listed = ", ".join(f"{100.0 * one.covered[group]:.0f}" for one in found)
-        note = f"{widths}; {errors}; by volunteer {listed}"
+        told = ", ".join(f"{cause} {value:.0f}" for cause, value in zip(names, limits[group]))
+        note = f"{widths}; {errors}; by volunteer {listed}; shares of the variance in %: {told}"
         figures.append(
             Figure(f"95 % intervals that hold the truth: {name}", data, 100.0 * float(covered[group]), "%",
                    at_least(88.0), Bound(92.0, 97.0, "92 to 97"), note)
         )  # fmt: skip
+        old = f"mean width {scale * thin[group]:.3g} {unit}"
+        figures.append(Figure(f"  the same by noise and prior alone: {name}", data, 100.0 * float(before[group]), "%",
+                              None, None, old))  # fmt: skip
     ratios = error[:, 0] / prior[:, 0]
     listed = ", ".join(f"{ratio:.2f}" for ratio in ratios)
     figures += [

@@ -13,6 +13,7 @@ from ..progress import Progress, silent
 from ..rig import UNSHOWN, Rig
 from ..tracking.targets import Attachment
 from ..trial import Recording
+from .deviations import Deviations
 from .judgement import judged
 from .markerset import MarkerSet
 from .sampling import is_still
@@ -44,6 +45,7 @@ class Calibration:
         shifts: [m] how far the data moved joint centres from those of stature alone, by link.
         warnings: what the user should know.
         assumed: what was found out or guessed where nothing was stated, in plain sentences.
+        deviations: how far skin and beliefs may have led it; None where it comes from a file.
     """
 
     rig: Rig
@@ -57,6 +59,7 @@ class Calibration:
     shifts: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
+    deviations: Deviations | None = None
 
     def __repr__(self) -> str:
         return (
@@ -139,7 +142,7 @@ def _result(subject: SubjectState, recordings: Sequence[Recording], assumed: tup
     }
     return Calibration(
         rig, tuple(attachments), subject.marker_set.name, subject.height, lengths_of(rig, joints), errors,
-        dict(subject.frames), sizes, shifts, tuple(warnings), assumed,
+        dict(subject.frames), sizes, shifts, tuple(warnings), assumed, subject.deviations(),
     )  # fmt: skip
 
 

@@ -94,7 +94,7 @@ class SubjectFit:
         self.kinematics = Kinematics(rig)
         self.posture = Posture(rig, TrackingOptions().free_twist)
         self.hinges = HingeRanges(rig)
-        self._unknowns = Unknowns.of(self.kinematics, links)
+        self.unknowns = Unknowns.of(self.kinematics, links)
         self._selector = np.zeros((len(rig.links), len(links)))
         self._selector[links, np.arange(len(links))] = 1.0
 
@@ -172,8 +172,8 @@ class SubjectFit:
         right = self.vector - self.information @ theta
         roots, eliminated = [], []
         for first in range(0, len(samples), FRAMES):
-            frames = self._frames(samples[first : first + FRAMES], offsets, exact=exact)
-            blocks = frames.blocks(self._unknowns, exact=exact)
+            frames = self.frames(samples[first : first + FRAMES], offsets, exact=exact)
+            blocks = frames.blocks(self.unknowns, exact=exact)
             reduced += blocks.own
             right += blocks.pull
             solved = np.empty_like(blocks.cross)
@@ -196,7 +196,7 @@ class SubjectFit:
         rests = [rest for solved in eliminated for rest in solved[:, :, size] - solved[:, :, :size] @ step]
         return step, [dtrtrs(root, rest, lower=1, trans=1)[0] for root, rest in zip(roots, rests)]
 
-    def _frames(self, samples: list[Sample], offsets: np.ndarray, *, exact: bool) -> Frames:
+    def frames(self, samples: list[Sample], offsets: np.ndarray, *, exact: bool) -> Frames:
         """The samples as they lie at their poses, with what depends on the pose alone."""
         kinematics, links, count = self.kinematics, self.links, len(samples)
         rotations = np.empty((count, *kinematics.rotations.shape))

@@ -84,7 +84,7 @@ class Frames:
         cross = np.empty((frames, freedoms, centres + 3 * markers + 1))
         hessian, gradient = self.hessian.copy(), self.gradient.copy()
         weighted = []
-        for axis, pose in enumerate(self._poses(unknowns)):
+        for axis, pose in enumerate(self.poses(unknowns)):
             weighted.append(self.weights[:, None, :] * pose)
             hessian += weighted[axis] @ pose.swapaxes(1, 2)
             gradient += (pose @ pulls[:, :, axis, None])[:, :, 0]
@@ -103,17 +103,25 @@ class Frames:
         cross[:, :, -1] = gradient
         diagonal = np.arange(freedoms)
         hessian[:, diagonal, diagonal] += LEAST_STIFFNESS
-        return Blocks(hessian, cross, *self._shared(unknowns, pulls))
+        return Blocks(hessian, cross, self._shared(unknowns), self._right(unknowns, pulls))
 
-    def _poses(self, unknowns: Unknowns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def right(self, unknowns: Unknowns) -> tuple[np.ndarray, np.ndarray]:
+        """Right-hand sides of the normal equations alone: the poses' (F, nv) and theta's (T,)."""
+        pulls = self.weights[:, :, None] * self.residuals
+        gradient = self.gradient.copy()
+        for axis, pose in enumerate(self.poses(unknowns)):
+            gradient += (pose @ pulls[:, :, axis, None])[:, :, 0]
+        return gradient, self._right(unknowns, pulls)
+
+    def poses(self, unknowns: Unknowns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """How the markers move with the pose, x, y and z: (F, nv, M) each."""
         (lx, ly, lz), (wx, wy, wz) = self.jacobian.transpose(1, 0, 2).reshape(2, 3, len(self.weights), -1, 1)
         x, y, z = self.points.transpose(2, 0, 1)[:, :, None]
         mask = unknowns.turned
         return (lx + wy * z - wz * y) * mask, (ly + wz * x - wx * z) * mask, (lz + wx * y - wy * x) * mask
 
-    def _shared(self, unknowns: Unknowns, pulls: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Theta-theta block (T, T) and right-hand side (T,): d p / d centre = R_parent, d p / d place = R_link."""
+    def _shared(self, unknowns: Unknowns) -> np.ndarray:
+        """Theta-theta block (T, T): d p / d centre = R_parent, d p / d place = R_link."""
         markers, joints, moved = len(unknowns.links), len(unknowns.parents), unknowns.moved
         count = 3 * joints
         inverse = self.rotations[:, unknowns.parents].swapaxes(2, 3)
@@ -132,6 +140,11 @@ class Frames:
         matrix[count:, :count] = matrix[:count, count:].T
         places = count + np.arange(3 * markers)
         matrix[places, places] = np.repeat(self.weights.sum(axis=0), 3)
-        right_centres = (inverse @ (moved @ pulls)[:, :, :, None])[..., 0].sum(axis=0)
+        return matrix
+
+    def _right(self, unknowns: Unknowns, pulls: np.ndarray) -> np.ndarray:
+        """Right-hand side (T,) of theta by the weighed residuals (F, M, 3)."""
+        inverse = self.rotations[:, unknowns.parents].swapaxes(2, 3)
+        right_centres = (inverse @ (unknowns.moved @ pulls)[:, :, :, None])[..., 0].sum(axis=0)
         right_places = (self.rotations[:, unknowns.links].swapaxes(2, 3) @ pulls[..., None])[..., 0].sum(axis=0)
-        return matrix, np.concatenate([right_centres.reshape(-1), right_places.reshape(-1)])
+        return np.concatenate([right_centres.reshape(-1), right_places.reshape(-1)])

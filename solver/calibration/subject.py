@@ -20,6 +20,7 @@ from ..tracking.report import size_factor
 from ..tracking.start import robust_start
 from ..tracking.tasks import PositionTask, TargetSample, Tasks
 from ..trial import Recording
+from .deviations import Deviations, deviations
 from .fit import Sample, SubjectFit
 from .judgement import Evidence, suspect
 from .markerset import MarkerSet, Place
@@ -220,6 +221,10 @@ class SubjectState:
         self.theta, self.cost = self.fit.solve(self.theta, samples)
         self.offsets = self.fit.place(self.theta).copy()
         self.samples = samples
+
+    def deviations(self) -> Deviations:
+        """How far skin and beliefs may have led the fit."""
+        return deviations(self.fit, self.theta, self.samples, self.beliefs, self.names)
 
     def joints(self) -> dict[str, np.ndarray]:
         """Joint centre (3,) [m] of each link but the root, in its parent's frame."""

@@ -25,7 +25,8 @@ from .estimate import Estimate
 from .hierarchical import HierarchicalOptions, hierarchical
 from .information import information, noise_variance
 from .least_squares import minimum_norm
-from .posterior import covariance_root, posterior, widened
+from .limits import NOT_SHOWN, of_posterior
+from .posterior import covariance_root, posterior, weighed, widened
 from .regression import Regression
 from .result import Identification, Uncertainty
 from .trust import Trust
@@ -37,7 +38,6 @@ LEAST_FLIGHT = 5
 HALF = 0.5
 SHARES_TOLD = 4
 """Largest shares of links' own markers that are named."""
-_NOT_SHOWN = "a bias that all blocks share, from moving skin or a skeleton that does not quite fit, widens none of them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +154,10 @@ def identify(
     _tell_unshown(rig, estimate, held, notes)
     noise = float(np.sqrt(noise_variance(whole, estimate.parameters) * estimate.settings.get("data inflation", 1.0)))
     known = information(whole, diagonal_spread(rig.prior, rig.boxes, ConsistentOptions()), noise=noise)
+    root = limits = None
+    if options.method == "consistent":
+        root = covariance_root(whole, estimate, rig, _consistent_options(rig, options))
+        limits = of_posterior(root, weighed(whole, estimate), estimate.parameters, spread)
     return Identification(
         estimate=estimate,
         determined=np.where(np.isin(rig.links, held), 0.0, known.determined.T).T,
@@ -169,11 +173,8 @@ def identify(
         flights=_flights(rig, trials, estimate, flights),
         notes=tuple(notes),
         believed=believed,
-        covariance_root=(
-            covariance_root(whole, estimate, rig, _consistent_options(rig, options))
-            if options.method == "consistent"
-            else None
-        ),
+        covariance_root=root,
+        limits=limits or {},
     )
 
 
@@ -270,10 +271,10 @@ def _uncertainty(
         regression, method, samples=options.bootstrap, seed=options.seed, jobs=options.jobs, progress=progress
     )
     if options.method != "consistent":
-        notes.append(f"the intervals show how much blocks of time disagree; {_NOT_SHOWN}")
+        notes.append(f"the intervals show how much blocks of time disagree; {NOT_SHOWN}")
         return drawn
     notes.append(
-        f"the intervals show how much blocks of time disagree and what the data leave to the prior; {_NOT_SHOWN}"
+        f"the intervals show how much blocks of time disagree and what the data leave to the prior; {NOT_SHOWN}"
     )
     return widened(drawn, estimate, posterior(regression, estimate, rig, _consistent_options(rig, options)))
 

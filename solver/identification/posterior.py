@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import block_diag, cho_factor, cho_solve, solve_triangular
 
-from ..inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, six_of, steiner
+from ..inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters, six_of, steiner
 from ..rig import Rig
 from .bodies import SHAPES, BodyCoordinates
 from .consistent import ENTROPIC, ConsistentOptions, diagonal_spread, mass_rows_of_prior, prior_strengths
@@ -48,13 +48,23 @@ def posterior(regression: WeightedEquations, estimate: Estimate, rig: Rig, optio
         rig: as used for it.
         options: as used for it.
     """
-    phi = covariance_root(regression, estimate, rig, options)
-    masses, coms = estimate.parameters.masses, estimate.parameters.coms
+    return spread_of(covariance_root(regression, estimate, rig, options), estimate.parameters)
+
+
+def spread_of(phi: np.ndarray, parameters: InertialParameters) -> Spread:
+    """Spread by changes (M, L, 10) of the parameters whose squares sum to their covariance."""
+    masses, coms = parameters.masses, parameters.coms
     moved = (phi[:, :, FIRST_MOMENT] - phi[:, :, [MASS]] * coms) / masses[:, None]
     # I about the CoM = I - m S(c), S(c) = c'c 1 - c c', whose derivative along dc is S(c + dc) - S(c - dc) over two
     spun = phi[:, :, INERTIA] - phi[:, :, [MASS]] * six_of(steiner(coms))
     spun -= masses[:, None] * six_of(steiner(coms + moved) - steiner(coms - moved)) / 2.0
     return Spread(*(np.sqrt((columns**2).sum(axis=0)) for columns in (phi, moved, spun)))
+
+
+def weighed(regression: WeightedEquations, estimate: Estimate) -> np.ndarray:
+    """(k, 10 L) what the posterior takes for equations, over their standard deviation."""
+    noise = estimate.settings["noise variance"] * estimate.settings["data inflation"]
+    return regression.calibrated.factor / np.sqrt(noise)
 
 
 def covariance_root(
@@ -63,8 +73,7 @@ def covariance_root(
     """(M, L, 10) changes of the parameters whose squares sum to their covariance; arguments as `posterior`."""
     bodies = BodyCoordinates.around(estimate.prior)
     count = len(rig.links)
-    weight = 1.0 / (estimate.settings["noise variance"] * estimate.settings["data inflation"])
-    data = np.sqrt(weight) * bodies.columns(regression.calibrated.factor)
+    data = bodies.columns(weighed(regression, estimate))
     if options.prior in (ENTROPIC, "metric"):
         x = bodies.coordinates(estimate.parameters) * (options.prior == ENTROPIC)
         # links l, coordinates c and d of a link, rows and columns i, j, k of a pseudo-inertia

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 
@@ -13,13 +15,16 @@ from .comparison import Comparison, FlightCheck
 from .estimate import Estimate
 from .trust import Trust
 
+NOISE, PRIOR, SKIN, SKELETON = "noise", "prior", "skin", "skeleton"
+"""What limits a number."""
 TWO_SIDED = 1.96
 """Standard deviations to either side that hold 95 %."""
 
 
 @dataclass(frozen=True, slots=True)
 class Uncertainty:
-    """Spread of the parameters over block-bootstrap samples; the consistent method's also holds the posterior's.
+    """Spread of the parameters over block-bootstrap samples; the consistent method's also holds the posterior's,
+    and of tracked people what skin and skeleton may have led aside.
 
     Attributes:
         samples: number of samples that were solved.
@@ -110,6 +115,8 @@ class Identification:
         believed: how far the motion is (`belief`, `giving`); None: all of it.
         covariance_root: (M, L, 10) changes of the parameters whose squares sum to their covariance under the posterior;
             None of a method without one.
+        limits: by cause, (L, 10) standard deviations whose squares sum to the intervals': `NOISE`, `PRIOR`, and of
+            tracked people `SKIN` and `SKELETON`; none of a method without a posterior.
     """
 
     estimate: Estimate
@@ -127,8 +134,11 @@ class Identification:
     notes: tuple[str, ...] = field(default=())
     believed: Trust | None = None
     covariance_root: np.ndarray | None = None
+    limits: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        limits = {cause: frozen(f"std by {cause}", std, (None, 10)) for cause, std in self.limits.items()}
+        object.__setattr__(self, "limits", MappingProxyType(limits))
         if self.covariance_root is not None:
             shape = (None, len(self.estimate.parameters.links), 10)
             object.__setattr__(self, "covariance_root", frozen("covariance root", self.covariance_root, shape))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -244,6 +245,7 @@ class Content:
         identified, prior: parameters per link.
         std: (L, 10) bootstrap standard deviations; NaN where there are none.
         com_std: (L, 3) [m] of the centres of mass.
+        limits: by cause, (L, 10) standard deviations whose squares sum to those of ``std``; none where nothing tells.
         determined: (L, 10) share that the data determined.
         on_bounds: names of bounds that parameters ended on.
         singular_values: of the scaled regressor, descending.
@@ -287,6 +289,7 @@ class Content:
     methods: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    limits: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         links = self.identified.links

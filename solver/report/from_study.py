@@ -76,6 +76,7 @@ def content_of(
         prior=result.prior,
         std=std,
         com_std=com_std,
+        limits={} if spread is None else result.limits,
         determined=result.determined,
         on_bounds=result.estimate.at_bounds,
         singular_values=result.singular_values,

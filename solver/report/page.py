@@ -15,6 +15,11 @@ from . import figures, tables
 from .content import Content, Errors, Left
 from .tables import number
 
+LIMITS = (
+    "What limits each number: one standard deviation, and the share that each cause has in its square. Noise: of "
+    "plates and motion, and blocks of time that disagree. Prior: what the data leave to how people scatter. Skin: "
+    "markers that move over the bones. Skeleton: joint centres and landmarks that may lie elsewhere."
+)
 LEGEND = (
     '<p class="legend"><span class="key measured"></span>measured'
     '<span class="key identified"></span>reconstructed, identified'
@@ -131,14 +136,14 @@ def _parameters(content: Content, numbering: Numbering) -> str:
     figure = numbering.show(
         "Figure",
         legend + figures.masses(content),
-        "Mass of every link: prior (open) and identified (filled) with its 95 % block-bootstrap interval; at the right "
+        "Mass of every link: prior (open) and identified (filled) with its 95 % interval; at the right "
         f"the change against the prior, which is scaled to the measured mass.{truth}",
     )
     from_data = "“From data” is the share that the recording determined; the prior supplied the rest."
     masses = numbering.show(
         "Table",
         tables.mass_table(content),
-        f"Mass and centre of mass of every link, ± one standard deviation (block bootstrap). {from_data}",
+        f"Mass and centre of mass of every link, ± one standard deviation. {from_data}",
     )
     inertias = numbering.show(
         "Table",
@@ -146,9 +151,12 @@ def _parameters(content: Content, numbering: Numbering) -> str:
         "Principal inertias about the centre of mass. The spread is the standard deviation of the three diagonal "
         f"elements about the link's origin, added in squares. {from_data}",
     )
+    limits = ""
+    if content.limits:
+        limits = numbering.show("Table", tables.limits_table(content), LIMITS)
     bounds = "".join(f"<li>{escape(words.replace('_', ' '))}</li>" for words in gathered(content.on_bounds))
     text = f"<p><b>On a bound</b> (the data would have these further out than the limits allow):</p><ul>{bounds}</ul>"
-    return figure + masses + inertias + (text if bounds else "<p>No parameter ended on a bound.</p>")
+    return figure + masses + inertias + limits + (text if bounds else "<p>No parameter ended on a bound.</p>")
 
 
 def _load(content: Content, numbering: Numbering) -> str:

@@ -158,6 +158,7 @@ def _details(study: Study, found: Identification) -> dict[str, Any]:
             for f in found.flights
         ],
         "from_flight": None if study.flights is None else _flights_tree(study.flights),
+        "limits": dict(found.limits),
         "method_settings": dict(found.estimate.settings),
         "findings": study.findings,
         "suspected": [finding.sentence for finding in study.findings],

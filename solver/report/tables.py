@@ -7,7 +7,7 @@ from html import escape
 
 import numpy as np
 
-from ..inertials import INERTIA, MASS, InertialParameters
+from ..inertials import FIRST_MOMENT, INERTIA, MASS, InertialParameters
 from ..scene.words import spoken
 from .content import Content, Errors, FromFlight
 from .svg import DASH, MINUS
@@ -119,6 +119,23 @@ def inertia_table(content: Content) -> str:
     head = ["link", "I₁", "I₂", "I₃", "I₁", "I₂", "I₃", "trace", "± (origin)", "from data"]
     above = [("", 1), ("identified [g m²]", 3), ("prior [g m²]", 3), ("change, spread and origin", 3)]
     return table(head, rows, above=above)
+
+
+def limits_table(content: Content) -> str:
+    """Which share of a number's variance each cause has, link by link: mass, first moment, inertia about the origin."""
+    causes, rows = list(content.limits), []
+    variances = np.array([content.limits[cause] ** 2 for cause in causes])
+    for index, name in enumerate(content.identified.links):
+        cells = []
+        for group, scale, digits in ((slice(MASS, MASS + 1), 1.0, 2), (FIRST_MOMENT, 1e3, 1), (INERTIA, 1e3, 1)):
+            parts = variances[:, index, group].sum(axis=1)
+            whole = float(parts.sum())
+            cells.append(number(scale * float(np.sqrt(whole)), digits))
+            cells += [number(100.0 * float(part) / whole, 0) if whole > 0.0 else DASH for part in parts]
+        rows.append([link_name(name), *cells])
+    titles = ("mass [kg], shares [%]", "first moment [g m], shares [%]", "inertia [g m²], shares [%]")
+    above = [("", 1), *((title, 1 + len(causes)) for title in titles)]
+    return table(["link", *(["±", *map(escape, causes)] * len(titles))], rows, above=above)
 
 
 def principal(parameters: InertialParameters) -> np.ndarray:

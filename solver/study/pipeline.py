@@ -15,6 +15,7 @@ from ..signals import preset_of
 from ..trial import Recording
 from .clock import Clock
 from .following import posed, warnings_of
+from .led_aside import limited
 from .motions import options_of, prepared_of, study_motions
 from .recordings import require_base, require_markers, require_rates
 from .subject import calibrate_subject
@@ -95,6 +96,8 @@ def identify_study(  # noqa: PLR0913 what a user types: a person's words, or a r
         study = _together(body, moved, mass, settings, Part(progress, 0.6, 1.0))
     else:
         study = study_motions(rig, moved, stated_mass=mass, settings=settings, progress=Part(progress, 0.6, 1.0))
+    with clock.measured("intervals"):
+        study = limited(study, calibration)
     return replace(
         study,
         calibration=calibration,

@@ -114,6 +114,18 @@ def test_page_is_whole_and_needs_nothing_else(content: Content) -> None:
         assert f'id="{reference[1:]}"' in page
 
 
+def test_page_tells_what_limits_each_number(content: Content) -> None:
+    """Of every cause its share in the variance, 9 and 16 of 25 hundredths; no table where nothing is known."""
+    limits = {"noise": 0.6 * content.std, "skin": 0.8 * content.std}
+    parser = Balance()
+    parser.feed(render(replace(content, limits=limits)))
+    text = " ".join(parser.text)
+    assert "What limits each number" in text
+    first = content.identified.links[0]
+    assert re.search(rf"{first} {content.std[0, 0]:.2f} 36 64 ", text)
+    assert "What limits each number" not in render(content)
+
+
 def test_page_tells_the_numbers(content: Content) -> None:
     """The total mass, every link's mass and every trial's error stand on the page; the simulation is labelled."""
     parser = Balance()
