@@ -9,7 +9,7 @@ from ..errors import InvalidValue, SolverError
 from ..motion import SegmentPoses
 from ..progress import Part, Progress, silent
 from ..rig import Rig
-from ..tracking.bone_mapping import BoneMapping, guessed, targets_of
+from ..tracking.bone_mapping import BoneMapping, guessed, targets_of, told_of
 from ..tracking.options import TrackingOptions
 from ..tracking.track import follow
 from ..trial import Recording
@@ -55,4 +55,4 @@ def followed(
     """
     mapping = guessed(segments, rig) if mapping is None else mapping
     tracked = follow(rig, targets_of(segments, rig, mapping), TrackingOptions(), progress)
-    return Poses(tracked.times, tracked.q, tracked.tracked), (*mapping.told, *tracked.warnings)
+    return Poses(tracked.times, tracked.q, tracked.tracked), (*told_of(mapping, rig), *tracked.warnings)

@@ -153,8 +153,7 @@ def guessed(recording: SegmentPoses, rig: Rig, parts: Mapping[str, str] | None =
     else:
         turns, bones = _standing(recording, places), np.zeros((len(links), 3))
         told.append(f"the first {STANDING:g} s are taken for standing upright in the rig's neutral posture")
-    if free := _free(rig, links):
-        told.append(f"no segment turns {', '.join(free)}: left as near to neutral as the others allow")
+    told += _left_free(rig, links)
     root = found.get(rig.links[0])
     if root is not None and (recording.positions is None or not _is_placed(recording, root)):
         root = None
@@ -175,6 +174,16 @@ def _known_anatomy(rig: Rig) -> Anatomy:
         return anatomy_of(rig)
     except InvalidValue:
         return Anatomy(rig.name, {link: link for link in rig.links if link in LINKS})
+
+
+def told_of(mapping: BoneMapping, rig: Rig) -> tuple[str, ...]:
+    """What a mapping says was assumed, and which links of a rig it leaves free, whoever wrote it."""
+    return tuple(dict.fromkeys((*mapping.told, *_left_free(rig, mapping.links))))
+
+
+def _left_free(rig: Rig, links: Sequence[str]) -> list[str]:
+    free = _free(rig, links)
+    return [f"no segment turns {', '.join(free)}: left as near to neutral as the others allow"] if free else []
 
 
 def _free(rig: Rig, links: Sequence[str]) -> list[str]:

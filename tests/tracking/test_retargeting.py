@@ -174,6 +174,19 @@ def test_a_mapping_that_leaves_a_foot_free_is_refused() -> None:
         retargeted(source, hoap3(), mapping)
 
 
+def test_links_that_a_written_mapping_leaves_free_are_told() -> None:
+    """Who wrote it may have forgotten a hand: the motion says which links nothing leads, and once."""
+    source = Performer.of_motion(person(), squat(person()))
+    mapping = guessed(source.recording, hrp2(), source.parts)
+    keep = [k for k, link in enumerate(mapping.links) if link != "left_hand"]
+    rows = {name: getattr(mapping, name)[keep] for name in ("turns", "weights", "bones", "twists")}
+    links, segments = (tuple(names[k] for k in keep) for names in (mapping.links, mapping.segments))
+    written = replace(mapping, links=links, segments=segments, told=(), **rows)
+    (said,) = [said for said in retargeted(source, hrp2(), written).told if "no segment turns" in said]
+    assert "left_hand" in said
+    assert sum("no segment turns" in said for said in retargeted(source, hrp2(), mapping).told) <= 1
+
+
 def test_parts_have_names_of_people() -> None:
     """A preset that names no part of a person, or one link twice, is refused."""
     with pytest.raises(InvalidValue, match="tail"):

@@ -12,7 +12,7 @@ from ...progress import Progress, silent
 from ...rig import ROOT_NV, Rig
 from ...signals import require_rate
 from ..anatomy import LEG
-from ..bone_mapping import BoneMapping, guessed
+from ..bone_mapping import BoneMapping, guessed, told_of
 from .ends import whole_steps
 from .follower import FASTER, Follower, Paced
 from .performer import Performer
@@ -57,7 +57,7 @@ def retargeted(
     poses, done = follower.quiet(times, poses, options.quiet)
     progress(0.7, "pacing")
     found = follower.paced(times, poses, done, options)
-    told = (*performer.told, *mapping.told, *_told(follower, found, options))
+    told = (*performer.told, *told_of(mapping, rig), *_told(follower, found, options))
     progress(1.0, f"{len(found.times)} frames")
     motion = posed_motion(rig, found.times, found.poses)
     return Retargeted(rig, motion, found.feet, mapping, found.pace, found.done, told)
