@@ -8,6 +8,7 @@ programme is that of the whole body, of which the linear inverted pendulum is th
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..coordinates import to_manifold
 from ..dynamics.mechanics import Mechanics
 from ..errors import InvalidValue
 from ..feasibility.margins import Checks
+from ..qp.softened import softened
 from ..rig import ROOT_NV, Rig
 from .limited import Values
 from .limits import TrajectoryLimits
@@ -25,8 +27,10 @@ from .planted_feet import PlantedTrajectory, Rates
 from .splines import AT_REST, ORDER, Spline, UnevenSpline, around_flights
 from .trust_region import Trust, descend
 
+NAME = "softened rows"
 BACKEND = qp.SPARSE
-"""Twenty iterations where OSQP needs some thousand: slopes by accelerations are stiff, and the optimum sharp."""
+"""Where the active set comes to no end. Twenty iterations where OSQP needs some thousand: slopes by accelerations are
+stiff, and the optimum sharp."""
 ACCURACY = 1e-6
 NEAR = 1.0
 """Limits closer than so many of their units enter the programme."""
@@ -203,6 +207,10 @@ class Program:
         self._metric = metric + PREFERRED / duration * at.T @ at
         self._fixed = self.spline.basis(np.array(window.fixed) - window.start).position @ self._ties
         self._back = np.linalg.pinv(self._fixed) if len(self._fixed) else np.zeros((self._ties.shape[1], 0))
+        self._soft = np.linalg.inv(self._metric)
+        if len(self._fixed):
+            leads = self._soft @ self._fixed.T
+            self._soft = self._soft - leads @ np.linalg.solve(self._fixed @ leads, leads.T)
 
     def solve(self, first: np.ndarray, most: int, until: float = np.inf) -> Displacement:
         """The least displacement found in at most so many steps, from first (m, n) on.
@@ -278,8 +286,34 @@ class Program:
             np.concatenate([flat - box, np.zeros(count)]),
             np.concatenate([flat + box, np.full(count, np.inf)]),
         )
-        full = matrix.nnz > FULL * count * n * ORDER
-        return qp.solve(program, BACKEND, tolerance=ACCURACY, order=_in_time(matrix, m, n) if full else None)
+        solution = self._softened(program, matrix, room, flat)
+        if solution is None or not solution.usable:
+            full = matrix.nnz > FULL * count * n * ORDER
+            solution = qp.solve(program, BACKEND, tolerance=ACCURACY, order=_in_time(matrix, m, n) if full else None)
+        return solution
+
+    def _softened(
+        self, program: qp.Problem, matrix: sparse.csr_array, room: np.ndarray, flat: np.ndarray
+    ) -> qp.Solution | None:
+        """The programme solved by the rows that bind."""
+        began = time.perf_counter()
+        size = len(flat)
+        found = softened(self._inverse, matrix, room, PENALTY, (program.lower[:size], program.upper[:size]))
+        if found is None:
+            return None
+        forces = program.P[:size, :size] @ found.x - matrix.T @ found.prices + found.bounds
+        held = np.linalg.lstsq(self._fixed.T, -forces.reshape(len(self.weights), -1).T, rcond=None)[0].T
+        slack = np.maximum(-(matrix @ found.x + room), 0.0)
+        return qp.Solution(
+            program, np.concatenate([found.x, slack]), np.concatenate([-found.prices, held.ravel()]),
+            np.concatenate([found.bounds, found.prices - PENALTY]), (), qp.Status.OPTIMAL, found.steps,
+            time.perf_counter() - began, NAME,
+        )  # fmt: skip
+
+    def _inverse(self, forces: np.ndarray) -> np.ndarray:
+        """Displacements (k, n m), fixed keys kept, that the metric turns into so many forces."""
+        each = forces.reshape(len(forces), len(self.weights), -1)
+        return np.asarray((each @ self._soft / (2.0 * self.weights[:, None])).reshape(forces.shape))
 
     def tried(self, point: Judged, solution: qp.Solution) -> tuple[Judged, bool] | None:
         """The largest share of the step that lowers cost and penalty together."""

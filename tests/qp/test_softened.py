@@ -1,0 +1,79 @@
+"""Programmes whose rows may be broken at a price: the active set's optimum is the interior point's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from solver import qp
+from solver.qp.softened import Softened, softened
+
+SIZE, ROWS = 30, 90
+
+
+class Case:
+    """Rows of which some cannot be kept, some depend on each other, and one that nothing moves."""
+
+    def __init__(self, seed: int, reach: float) -> None:
+        generator = np.random.default_rng(seed)
+        root = generator.standard_normal((SIZE, SIZE))
+        self.metric = root @ root.T + 0.1 * np.eye(SIZE)
+        rows = generator.standard_normal((ROWS, SIZE)) * (generator.random((ROWS, SIZE)) < 0.3)
+        rows[-2], rows[-1] = rows[-3], 0.0
+        self.rows, self.offset = sparse.csr_array(rows), generator.standard_normal(ROWS) - 0.3
+        self.offset[-2], self.offset[-1] = self.offset[-3], -0.5
+        centre = 0.02 * generator.standard_normal(SIZE)
+        self.low, self.high = centre - reach, centre + reach
+        self.held = generator.standard_normal((2, SIZE))
+        self.held -= np.outer(self.held @ centre, centre) / (centre @ centre)
+
+    def softened(self, penalty: float, *, held: bool) -> Softened:
+        inverse = np.linalg.inv(self.metric)
+        if held:
+            leads = inverse @ self.held.T
+            inverse = inverse - leads @ np.linalg.solve(self.held @ leads, leads.T)
+        found = softened(lambda forces: forces @ inverse, self.rows, self.offset, penalty, (self.low, self.high))
+        assert found is not None
+        return found
+
+    def peer(self, penalty: float, *, held: bool) -> np.ndarray:
+        """x by an interior point, with a slack for every row."""
+        soft = sparse.hstack([self.rows, sparse.eye(ROWS)])
+        rows, lower, upper = [soft], [-self.offset], [np.full(ROWS, np.inf)]
+        if held:
+            rows.append(sparse.hstack([sparse.csr_array(self.held), sparse.csr_array((2, ROWS))]))
+            lower.append(np.zeros(2))
+            upper.append(np.zeros(2))
+        matrix = sparse.csr_array(sparse.vstack(rows))
+        problem = qp.Problem(
+            sparse.block_diag([self.metric, sparse.csc_array((ROWS, ROWS))], "csc"),
+            np.concatenate([np.zeros(SIZE), np.full(ROWS, penalty)]),
+            qp.Rows(matrix, np.concatenate(lower), np.concatenate(upper), ("row",) * matrix.shape[0]),
+            np.concatenate([self.low, np.zeros(ROWS)]),
+            np.concatenate([self.high, np.full(ROWS, np.inf)]),
+        )
+        solution = qp.solve(problem, "clarabel", tolerance=1e-10)
+        assert solution.usable
+        return solution.x[:SIZE]
+
+
+@pytest.mark.parametrize("held", [False, True], ids=["free", "on a subspace"])
+@pytest.mark.parametrize("reach", [0.05, 0.3, 10.0])
+@pytest.mark.parametrize("penalty", [0.3, 30.0])
+def test_the_optimum_is_that_of_an_interior_point(penalty: float, reach: float, *, held: bool) -> None:
+    """The same x within its bounds; prices between nothing and the penalty, paid where rows bind and no elsewhere."""
+    for seed in range(4):
+        case = Case(seed, reach)
+        found = case.softened(penalty, held=held)
+        np.testing.assert_allclose(found.x, case.peer(penalty, held=held), atol=2e-5)
+        room = case.rows @ found.x + case.offset
+        assert (found.prices >= 0.0).all()
+        assert (found.prices <= penalty).all()
+        assert np.abs(found.prices[room > 1e-5]).max(initial=0.0) == 0.0
+        np.testing.assert_allclose(found.prices[room < -1e-5], penalty)
+        pull = case.metric @ found.x - case.rows.T @ found.prices + found.bounds
+        free = pull - case.held.T @ np.linalg.lstsq(case.held.T, pull, rcond=None)[0] if held else pull
+        np.testing.assert_allclose(free, 0.0, atol=1e-6 * (1.0 + penalty))
+        assert reach < 1.0 or not found.bounds.any()
+        assert reach > 0.1 or found.bounds.any()
