@@ -96,7 +96,7 @@ def jumped(jumper: Jumper) -> list[Figure]:
     answer = repair(keyed, options=RepairOptions(rounds=ROUNDS), rate=RATE)
     seconds = time.process_time() - began
     motion = answer.keyed.motion(RATE)
-    parabola, drift, spin = _flown(rig, motion, keyed)
+    parabola, drift, spin = flown(rig, motion, keyed)
     slip = CHECKS.allowed_slip - min(float(m.smallest.min()) for m in answer.checks.margins if m.name == "slip")
     flight = next(phase for phase in keyed.schedule.phases if phase.airborne)
     data = f"simulated, {jumper.name}, {SECONDS:g} s"
@@ -125,8 +125,11 @@ def _verdict(answer: Answer) -> str:
     return f"{'every check holds' if answer.feasible else f'fails: {failing}'}{why}; {programmes} programmes"
 
 
-def _flown(rig: Rig, motion: Motion, keyed: Keyed) -> tuple[float, float, float]:
-    """Largest distance [m] from the best parabola; drifts of horizontal and angular momentum, as shares."""
+def flown(rig: Rig, motion: Motion, keyed: Keyed) -> tuple[float, float, float]:
+    """Largest distance [m] from the best parabola; drifts of horizontal and angular momentum, as shares.
+
+    Of the momentum in the first instant of the flight, and of the largest angular momentum on the ground.
+    """
     data = rig.model.createData()
     places, momenta = np.empty((len(motion.times), 3)), np.empty((len(motion.times), 6))
     for frame, (q, v) in enumerate(zip(motion.q, motion.v)):

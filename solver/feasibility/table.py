@@ -27,7 +27,7 @@ STANDS = 1e-6
 
 
 EXACT = 0.0005
-"""Share of what a flight may lack that programmes leave it: all of a flight lacks it, so momentum drifts by the sum."""
+"""Share of what a flight may lack that programmes leave it where it begins and ends: there the floor's forces begin."""
 
 
 def _coordinates(body: Body) -> Items:

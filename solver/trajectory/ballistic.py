@@ -10,7 +10,7 @@ the centre of mass, torques and collisions are left to who moves the rest of the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -28,22 +28,25 @@ from ..dynamics.mechanics import Mechanics
 from ..errors import InvalidValue
 from ..rig import GRAVITY, ROOT_NV, Rig
 from .curve import DEGREE, FlatCurve, sample_times, through_states
+from .limits import TrajectoryLimits
 from .planted_feet import PlantedTrajectory
 from .splines import AT_REST, Basis, UnevenSpline, around_flights
 
 AROUND = 1.0
 """[s] before take-off and after landing within which the root may be moved, up to where the next jump's span begins."""
-SPACING, CLOSE = 0.1, 0.03
-"""[s] between the knots of the displacement, at most and at take-off and landing."""
+SPACING, CLOSE = 0.1, 0.025
+"""[s] between the knots of the displacement, at most and at take-off and landing: a repair's, which may undo it."""
 RATE = 100.0
 """[1/s] of the samples."""
 RISES, TRIED, HALVED = (-0.5, 0.2), 15, 7
-"""Shares of the root's height, from the lowest to the highest rise that is tried for the legs' reach; the highest with
-which they reach is found by so many halvings between two of these.
+"""Shares of the root's height, from the lowest to the highest rise that is tried for the legs' reach; the lowest and
+the highest with which they reach are found by so many halvings between two of these.
 """
-BEHIND, NEAR = 0.11, 0.08
-"""Share of g T^2, where T is the time in the air, by which a foot falls behind that stood at take-off, and the time [s]
-around it in which room is left for that."""
+BEHIND, NEAR = (0.11, 0.18), 0.08
+"""Shares of g T^2, where T is the time in the air, of room that is left the legs at take-off, where feet fall behind,
+and the time [s] around it in which it is left: knees that are bent more turn more slowly there, and faster in the air.
+The share is taken whose motion is nearer to its limits: for people the larger one, for a robot of slow knees the other.
+"""
 MERGED = 1e-4
 """[s] Samples that are nearer to each other are one: splines through them would swing."""
 SAMPLED = 250.0
@@ -59,6 +62,7 @@ UNIT = 0.01
 ACCURATE, PENALTY = 1e4, 100.0
 """Worth of the weight missing in the air at one sample, squared, and of one unit beyond a limit."""
 BACKEND = qp.SPARSE
+Reaches = Callable[[np.ndarray], np.ndarray]
 
 
 def longest_flight(rig: Rig) -> float:
@@ -129,15 +133,30 @@ def ballistic(
     _require_feet(rig, schedule)
     met = [time for time, _ in kept]
     for span in _spans(curve, schedule, met):
-        moves = _led(PlantedTrajectory(rig, curve, schedule, kept), checks, span)
-        times = _with(sample_times(curve.start, curve.stop, SAMPLED), [*span.corners, *met])
-        inside = (times >= span.times[0]) & (times <= span.times[-1])
-        rates = curve.at(times)
-        basis = span.basis(times[inside])
-        for part, own in zip(rates, (basis.position, basis.velocity, basis.acceleration)):
-            part[inside, :3] += own @ moves
-        curve = FlatCurve(through_states(times, np.stack(rates, axis=1)), curve.start, curve.stop)
+        ways = _led(PlantedTrajectory(rig, curve, schedule, kept), checks, span)
+        trials = [PlantedTrajectory(rig, _displaced(curve, span, moves, met), schedule, kept) for moves in ways]
+        curve = min(trials, key=lambda trial: _beyond(trial, checks, span)).curve
     return curve
+
+
+def _displaced(curve: FlatCurve, span: _Span, moves: np.ndarray, met: Sequence[float]) -> FlatCurve:
+    """A curve with its root displaced in a span by control values (C, 3)."""
+    times = _with(sample_times(curve.start, curve.stop, SAMPLED), [*span.corners, *met])
+    inside = (times >= span.times[0]) & (times <= span.times[-1])
+    rates = curve.at(times)
+    basis = span.basis(times[inside])
+    for part, own in zip(rates, (basis.position, basis.velocity, basis.acceleration)):
+        part[inside, :3] += own @ moves
+    return FlatCurve(through_states(times, np.stack(rates, axis=1)), curve.start, curve.stop)
+
+
+def _beyond(trajectory: PlantedTrajectory, checks: CheckOptions, span: _Span) -> float:
+    """How far a trajectory is beyond its limits in a span."""
+    limits = TrajectoryLimits(trajectory, checks, 1.0)
+    try:
+        return limits.values(span.times, trajectory.curve.at(span.times)).violation
+    except InvalidValue:
+        return np.inf  # a leg stretched all the way has rates beyond all measure
 
 
 def _require_feet(rig: Rig, schedule: Schedule) -> None:
@@ -179,23 +198,29 @@ def _spans(curve: FlatCurve, schedule: Schedule, kept: Sequence[float]) -> list[
     return result
 
 
-def _led(trajectory: PlantedTrajectory, checks: CheckOptions, span: _Span) -> np.ndarray:
-    """Control values (C, 3) of the root's displacement in a span, with the legs as keyed: they may not reach yet."""
+def _led(trajectory: PlantedTrajectory, checks: CheckOptions, span: _Span) -> list[np.ndarray]:
+    """Control values (C, 3) of the root's displacement in a span, with the legs as keyed: they may not reach yet.
+
+    One for every room that may be left the legs at take-off and landing, see `BEHIND`.
+    """
     rig, curve, schedule, times = trajectory.rig, trajectory.curve, trajectory.schedule, span.times
     com = make_interp_spline(times, Mechanics(rig).centres_of_mass(curve.motion(rig, times).q), k=DEGREE)
     places, bends = com(times), com(times, 2)
     programme = _Leading(span)
-    rise = programme.upwards(bends[:, 2], _room(trajectory, span))
-    height = places[:, 2] + programme.basis.position @ rise - schedule.ground
-    press = bends[:, 2] + programme.basis.acceleration @ rise + GRAVITY
     known: dict[int, SupportPolygon] = {}
     polygons = []
     for phase in span.phases:
         if phase.anchors and id(phase) not in known:
             known[id(phase)] = support_polygon(rig, phase.anchors, checks.shrink)
         polygons.append(known.get(id(phase)))
-    aside = programme.sideways((places, bends), (height, press), polygons, checks.balance_reserve)
-    return np.column_stack([aside, rise])
+    room, found = _room(trajectory, span), []
+    for behind in BEHIND:
+        rise = programme.upwards(bends[:, 2], _left(room, schedule, times, behind))
+        height = places[:, 2] + programme.basis.position @ rise - schedule.ground
+        press = bends[:, 2] + programme.basis.acceleration @ rise + GRAVITY
+        aside = programme.sideways((places, bends), (height, press), polygons, checks.balance_reserve)
+        found.append(np.column_stack([aside, rise]))
+    return found
 
 
 def _room(trajectory: PlantedTrajectory, span: _Span) -> np.ndarray:
@@ -209,10 +234,16 @@ def _room(trajectory: PlantedTrajectory, span: _Span) -> np.ndarray:
         own = foot[0][stands], foot[1][stands], foot[2][stands]
         least, most = _rises(leg, root, own, trajectory.rig.standing_height)
         room[stands] = np.column_stack([np.maximum(room[stands, 0], least), np.minimum(room[stands, 1], most)])
-    for take_off, landing in airborne_spans(trajectory.schedule, float(span.times[0]), float(span.times[-1])):
-        near = (np.abs(span.times - take_off) < NEAR) | (np.abs(span.times - landing) < NEAR)
-        room[near, 1] -= BEHIND * GRAVITY * (landing - take_off) ** 2
     return room
+
+
+def _left(room: np.ndarray, schedule: Schedule, times: np.ndarray, behind: float) -> np.ndarray:
+    """Room (N, 2) [m] at times (N,) with some taken near every flight, `behind` of g T^2."""
+    left = np.array(room)
+    for take_off, landing in airborne_spans(schedule, float(times[0]), float(times[-1])):
+        near = (np.abs(times - take_off) < NEAR) | (np.abs(times - landing) < NEAR)
+        left[near, 1] -= behind * GRAVITY * (landing - take_off) ** 2
+    return left
 
 
 def _rises(leg: Leg, root: Rates, foot: Rates, height: float) -> tuple[np.ndarray, np.ndarray]:
@@ -230,12 +261,18 @@ def _rises(leg: Leg, root: Rates, foot: Rates, height: float) -> tuple[np.ndarra
     some = reached.any(axis=0)
     least = np.where(some, rises[np.argmax(reached, axis=0)], rises[0])
     most = np.where(some, rises[len(rises) - 1 - np.argmax(reached[::-1], axis=0)], rises[0])
-    beyond = most + (rises[1] - rises[0])
+    step = rises[1] - rises[0]
+    return _farthest(reaches, some, least, -step), _farthest(reaches, some, most, step)
+
+
+def _farthest(reaches: Reaches, some: np.ndarray, near: np.ndarray, step: float) -> np.ndarray:
+    """(N,) [m] the last rise that is reached between one (N,) where some are, and one a step farther where none is."""
+    beyond = near + step
     for _ in range(HALVED):
-        middle = 0.5 * (most + beyond)
-        high = some & reaches(middle)
-        most, beyond = np.where(high, middle, most), np.where(high, beyond, middle)
-    return least, most
+        middle = 0.5 * (near + beyond)
+        reached = some & reaches(middle)
+        near, beyond = np.where(reached, middle, near), np.where(reached, beyond, middle)
+    return near
 
 
 class _Leading:

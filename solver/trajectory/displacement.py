@@ -21,6 +21,7 @@ from ..errors import InvalidValue
 from ..feasibility.margins import Checks
 from ..qp.softened import softened
 from ..rig import ROOT_NV, Rig
+from .flown import GAUSS, Flown
 from .limited import Values
 from .limits import TrajectoryLimits
 from .planted_feet import PlantedTrajectory, Rates
@@ -55,8 +56,8 @@ KEPT = 0.02
 """Sum of violations that counts as none: the slack beyond the limits is larger by far."""
 JUMPED = 0.025
 """[s] Largest spacing of knots in a flight: legs swing quickly there, and nothing holds the body."""
-GAUSS = 3
-"""Samples of a flight between two knots, where they make its momentum's change vanish with what it lacks at them."""
+PER_KNOT = 3
+"""Samples at least between two knots on the ground around a flight; with two, torques were broken in between."""
 EVENNESS = 0.1
 """[s] Displacements that change within this time cost twice."""
 PREFERRED = 1.0
@@ -188,14 +189,19 @@ class Program:
         window = self.window
         duration = window.stop - window.start
         self.spline: Spline | UnevenSpline
-        flown = None
+        flown, also, rate = None, self.also, self.rate
         if self.flights:
             flights = [(a - window.start, b - window.start) for a, b in self.flights]
             self.spline = around_flights(duration, self.spacing, flights, min(self.spacing, JUMPED))
             flown = window.start + self.spline.within(flights, GAUSS)
+            often = self.spline.samples(rate, PER_KNOT)  # where knots are close it pushes off, and much changes quickly
+            stands = np.all([(often < a) | (often > b) for a, b in flights], axis=0)
+            also, rate = np.concatenate([also, window.start + often[stands]]), 0.0
         else:
             self.spline = Spline(duration, max(1, int(np.ceil(duration / self.spacing)) - 1))
-        self.times = self.limits.samples(window.start, window.stop, self.rate, self.also, flown)
+        self.times = self.limits.samples(window.start, window.stop, rate, also, flown)
+        self._flown = None if flown is None else Flown(self.times, flown, self.limits.options.flight)
+        self._settled = False
         self._base = self.trajectory.curve.at(self.times)
         self._ties = _ties(self.spline.count, window)
         basis = self.spline.basis(np.clip(self.times - window.start, 0.0, duration))
@@ -257,19 +263,29 @@ class Program:
         rates = self._rates(x)
         near = self.limits.check(self.times, rates)
         values = self.limits.values(self.times, rates, near)
+        if self._flown is not None:
+            values = self._flown.of(values)
         # i coordinates, m and k control values: each coordinate's displacement in the spline's metric
         cost = float(self.weights @ np.einsum("mi,mk,ki->i", x, self._metric, x))
         return Judged(x, values, near, cost)
 
     def model(self, point: Judged) -> tuple[sparse.csr_array, np.ndarray]:
         """The near limits' derivative (R, n m) by the displacement, and their values (R,)."""
-        values = point.values.values
-        rows, limits, slopes = self.limits.derivatives(self.times, point.values, point.near, values < NEAR)
-        return self._rows(rows, slopes), values[rows, limits]
+        names, values, flown = point.values.names, point.values.values, self._flown
+        near = values < NEAR if flown is None else flown.asked(names, values < NEAR)
+        rows, limits, slopes = self.limits.derivatives(self.times, point.values, point.near, near)
+        matrix, left = self._rows(rows, slopes), values[rows, limits]
+        if flown is None:
+            return matrix, left
+        means = flown.rows(names, rows, limits) @ matrix
+        return sparse.csr_array(sparse.vstack([matrix, means])), np.concatenate([left, point.values.means])
 
     def programme(self, point: Judged, model: tuple[sparse.csr_array, np.ndarray], trust: float) -> qp.Solution:
         """The quadratic programme for the displacement, solved; rows that no step within the trust can break are left
         out.
+
+        Once a jump's cost has settled the nearest displacement that keeps the limits is asked for, not the least: steps
+        along which the cost hardly changes are long, and what bends on the way is broken anew.
         """
         (m, n), (matrix, values), flat = point.x.shape, model, point.x.T.ravel()
         box = self._box(m, trust)
@@ -277,11 +293,11 @@ class Program:
         matrix, values = matrix[near], values[near]
         room = values - matrix @ flat
         count = len(values)
+        metric = 2.0 * sparse.kron(sparse.diags(self.weights), self._metric)
+        toward = flat if self._settled else np.zeros(m * n)
         program = qp.Problem(
-            sparse.block_diag(
-                [2.0 * sparse.kron(sparse.diags(self.weights), self._metric), sparse.csc_matrix((count, count))], "csc"
-            ),
-            np.concatenate([np.zeros(m * n), np.full(count, PENALTY)]),
+            sparse.block_diag([metric, sparse.csc_matrix((count, count))], "csc"),
+            np.concatenate([-metric @ toward, np.full(count, PENALTY)]),
             self._all_rows(matrix, room, n),
             np.concatenate([flat - box, np.zeros(count)]),
             np.concatenate([flat + box, np.full(count, np.inf)]),
@@ -332,8 +348,10 @@ class Program:
         """The limits are kept and the cost has settled, or they cannot be kept better."""
         if after is None:
             return before.values.violation < KEPT
+        same = abs(before.cost - after.cost) < SETTLED * before.cost
         if after.values.violation < KEPT:
-            return abs(before.cost - after.cost) < SETTLED * before.cost
+            return same
+        self._settled = self._flown is not None and same
         return before.merit - after.merit < LEAST_GAIN * PENALTY * before.values.violation
 
     def _box(self, m: int, trust: float) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -30,12 +30,14 @@ class Values:
         values: (N, G) what is left, in units of the checks' `Programme.scale`; infinite where a limit does not apply.
         solved: coordinates with the legs solved.
         regular: (N, legs) see `PlantedTrajectory.with_legs`.
+        means: (M,) what is left of limits on means over several samples.
     """
 
     names: np.ndarray
     values: np.ndarray
     solved: Rates
     regular: np.ndarray
+    means: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @property
     def of_legs(self) -> np.ndarray:
@@ -46,7 +48,7 @@ class Values:
     @property
     def violation(self) -> float:
         """Sum of what is beyond the limits."""
-        return float(np.maximum(-self.values, 0.0).sum())
+        return float(np.maximum(-self.values, 0.0).sum() + np.maximum(-self.means, 0.0).sum())
 
 
 class Limited:

@@ -97,13 +97,23 @@ class FootPath:
             before = self._standing[number - 1].path if number > 0 else None
             after = self._standing[number].path if number < len(self._standing) else None
             if schedule.phase_at(0.5 * (start + stop)).airborne:  # nobody holds the body: what legs jerk it suffers
-                ends, none = [_gap(own, before, start, 4), _gap(own, after, stop, 4)], [np.zeros(FOOT)] * 5
-                bend = through_states([start, 0.5 * (start + stop), stop], [ends[0], none, ends[1]])
+                bend = _bridge((start, stop), _gap(own, before, start, 3), _gap(own, after, stop, 3))
             else:
                 ends, none = [_gap(own, before, start, 3), _gap(own, after, stop, 3)], [np.zeros(FOOT)] * 3
                 soft = min(BLEND, 0.4 * (stop - start))
                 bend = through_states([start, start + soft, stop - soft, stop], [ends[0], none, none, ends[1]])
             self._air.append((start, stop, own, bend))
+
+
+def _bridge(span: tuple[float, float], first: list[np.ndarray], last: list[np.ndarray]) -> PPoly:
+    """One polynomial (6,) with given derivatives up to the second at both ends of a span, and zero in its middle."""
+    bridge = through_states(list(span), [first, last])
+    duration = span[1] - span[0]
+    # t^3 (T - t)^3 changes neither end
+    bump = np.array([-1.0, 3.0 * duration, -3.0 * duration**2, duration**3, 0.0, 0.0, 0.0]) * (2.0 / duration) ** 6
+    coefficients = np.concatenate([np.zeros((7 - len(bridge.c), 1, FOOT)), bridge.c])
+    coefficients -= bump[:, None, None] * bridge(0.5 * (span[0] + span[1]))
+    return PPoly(coefficients, bridge.x)
 
 
 def _gap(own: BSpline, standing: PPoly | None, time: float, orders: int) -> list[np.ndarray]:

@@ -185,6 +185,12 @@ class UnevenSpline:
         spline = BSpline(np.array(self.knots), np.eye(self.count), ORDER - 1)
         return Basis(times, *(np.asarray(spline(times, order)) for order in range(3)))
 
+    def samples(self, rate: float, least: int) -> np.ndarray:
+        """[s] All knots, and even times between each two of them: so many spaces at least, and so many a second."""
+        spans = pairwise(np.unique(self.knots))
+        even = [np.linspace(a, b, max(least, int(np.ceil((b - a) * rate))) + 1)[:-1] for a, b in spans]
+        return np.append(np.concatenate(even), self.duration)
+
     def within(self, spans: Sequence[tuple[float, float]], count: int) -> np.ndarray:
         """[s] So many Gauss-Legendre points between all knots in some spans of time, which knots begin and end."""
         knots, share = np.unique(self.knots), 0.5 + 0.5 * np.polynomial.legendre.leggauss(count)[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -114,3 +116,15 @@ def test_samples_between_a_flight_s_knots_integrate_it() -> None:
     weights = np.array([5.0, 8.0, 5.0]) / 18.0
     found = np.diff(knots) @ (points**5 @ weights)
     assert found == pytest.approx((0.95**6 - 0.7**6) / 6.0, rel=1e-12)
+
+
+def test_samples_follow_the_knots() -> None:
+    """Every knot is one, spaces between knots are even, and no rarer than asked."""
+    spline = around_flights(2.0, 0.1, [(0.7, 0.95)], 0.025)
+    samples, knots = spline.samples(50.0, 3), np.unique(spline.knots)
+    assert np.isin(knots, samples).all()
+    assert (np.diff(samples) <= 1.0 / 50.0 + 1e-12).all()
+    for start, stop in pairwise(knots):
+        inside = samples[(samples >= start) & (samples <= stop)]
+        assert len(inside) >= 4
+        np.testing.assert_allclose(np.diff(inside), (stop - start) / (len(inside) - 1))
