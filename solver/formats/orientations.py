@@ -31,6 +31,9 @@ LENGTH_TOLD, LENGTH_OFF = 1e-3, 2e-2
 """Errors of a quaternion's length that are told, and refused."""
 CLEAR = 0.15
 """How much more of the segments' quaternions one end must hold than the other to be the scalar part."""
+STRANGE = 0.4
+"""How much more of the segments' quaternions another part must hold than the stated scalar part for the order to be
+doubted: half a turn about an axis that is not upright is how units may hang, never how a body stands."""
 JUMP = np.radians(60.0)
 """[rad] No segment turns so far from one frame to the next."""
 UP = "auto"
@@ -60,6 +63,8 @@ def load_orientations_csv(path: str | Path, up: str = UP, *, warn: Warn = no_war
     values = np.stack(quaternions, axis=1)
     order = SCALAR_LAST if stated else _order(path, values, warn)
     axis = settle_up(up, "z", path)
+    if stated:
+        _doubt(path, values, 0, axis, "qw, qx, qy, qz under the titles qx, qy, qz, qw", warn)
     return _poses(path, table, tuple(stems), values[:, :, order], axis, warn), axis
 
 
@@ -100,6 +105,7 @@ def load_orientations_storage(path: str | Path, up: str = UP, *, warn: Warn = no
     table = Table(tuple(names[1:]), (), values[:, 0], values[:, 1:], tuple(places))
     axis = settle_up(up, "y", path)
     quaternions = values[:, 1:].reshape(len(values), -1, 4)[:, :, SCALAR_FIRST]
+    _doubt(path, quaternions, 2, axis, "x,y,z,w in its cells instead of w,x,y,z", warn)
     return _poses(path, table, table.names, quaternions, axis, warn), axis
 
 
@@ -130,6 +136,21 @@ def _poses(
         return SegmentPoses(table.times, tuple(names), to_z_up(axis) @ rotations)
     except InvalidValue as error:
         raise InputError(path, str(error), remedy="Correct the file") from error
+
+
+def _doubt(path: str | Path, quaternions: np.ndarray, other: int, axis: str, words: str, warn: Warn) -> None:
+    """Tell that quaternions (N, B, 4), read as xyzw, look as if part ``other`` were the scalar one.
+
+    The part about the vertical ``axis`` tells nothing: bodies turn round. Nor is a wrong order told of a body that
+    stands a quarter turn aside or more: there its scalar part is no larger than the others.
+    """
+    if "xyzw"[other] == axis or not np.isfinite(quaternions).all(axis=2).any():
+        return
+    sizes = np.nanmedian(np.abs(quaternions), axis=(0, 1))
+    if sizes[other] - sizes[3] > STRANGE:
+        warn(f"{Path(path).name}: its quaternions look as if the file held {words}: as stated, most segments stand "
+             f"half a turn from upright (scalar part {sizes[3]:.2f}, the other {sizes[other]:.2f} in the median). If "
+             "it does, every pose is wrong: write them in the stated order")  # fmt: skip
 
 
 def _order(path: str | Path, values: np.ndarray, warn: Warn) -> tuple[int, ...]:

@@ -259,6 +259,28 @@ def test_an_order_that_is_not_stated_is_found_and_told(order: list[int], word: s
     assert any(f"scalar part is taken to stand {word}" in warning for warning in recording.warnings)
 
 
+@pytest.mark.parametrize("turned", [0.0, 0.25, 1.0])
+def test_a_stated_order_that_the_numbers_contradict_is_told(turned: float, tmp_path: Path) -> None:
+    """W first under x, y, z, w, and the reverse; not where a person has only turned round."""
+    names, quaternions = units()
+
+    def about(axis: list[float]) -> np.ndarray:
+        turn = Rotation.from_rotvec(np.pi * turned * np.array(axis))
+        return (turn * Rotation.from_quat(quaternions.reshape(-1, 4))).as_quat().reshape(quaternions.shape)
+
+    def told(name: str, text: str) -> bool:
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return any("look as if the file held" in warning for warning in read_recording(path).warnings)
+
+    upright, standing = about([0.0, 0.0, 1.0]), about([0.0, 1.0, 0.0])
+    assert not told("right.csv", quaternion_rows(TIMES, names, upright))
+    assert not told("right.sto", storage_text(TIMES, names, standing))
+    if turned < 1.0:  # who has turned his back holds his turn where neither order has a scalar part
+        assert told("wrong.csv", quaternion_rows(TIMES, names, upright[:, :, [3, 0, 1, 2]]))
+        assert told("wrong.sto", storage_text(TIMES, names, standing[:, :, [1, 2, 3, 0]]))
+
+
 def test_an_order_that_nothing_tells_is_refused(tmp_path: Path) -> None:
     """Half turns either way look alike."""
     half = np.tile(np.sqrt(0.5) * np.array([1.0, 0.0, 0.0, 1.0]), (FRAMES, 2, 1))
