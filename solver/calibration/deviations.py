@@ -6,8 +6,8 @@ the rhythm of skin that swings with the joints, turned at random (a wild bootstr
 are doubted.
 
 That all markers of a link should also move together, by half of their mean square, as bone pins find it on thighs, was
-tried on ten simulated volunteers whose skin does so: those of first moments grew by a ninth and held 97.6 % instead of
-96.0. What is shared shows in the residuals of the equations too, where it counts as noise.
+tried on ten simulated volunteers whose skin does so: the intervals of first moments grew by a ninth and held 97.6 %
+instead of 96.0. What is shared shows in the residuals of the equations too, where it counts as noise.
 """
 
 from __future__ import annotations
