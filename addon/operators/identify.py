@@ -54,11 +54,12 @@ class StudyOperator(FilesOperator):
         study = read_study(folder)
         self.is_about(show_study(context, study, onto=self.rig_if_there()))
         trials = f"{len(study.motions)} recording{'s' if len(study.motions) != 1 else ''}"
-        message = f"{self.done} {trials}: results in {folder}"
+        message, where = f"{self.done} {trials}", f"results in {folder}"
         if study.result is None:
-            return Said(message)
-        warnings = study.result.warnings
-        return Said(message, failures=warnings, notes=tuple(f for f in study.result.findings if f not in warnings))
+            return Said(message, notes=(where,))
+        warnings, mass = study.result.warnings, study.result.parameters.masses.sum()
+        notes = tuple(finding for finding in study.result.findings if finding not in warnings)
+        return Said(f"{message}: {mass:.1f} kg, more in the Report", failures=warnings, notes=(*notes, where))
 
 
 class EXCITING_DANCE_OT_track(StudyOperator, bpy.types.Operator):

@@ -150,10 +150,16 @@ class EXCITING_DANCE_PT_contacts(Part, bpy.types.Panel):  # type: ignore[misc]
                   icon="INFO")  # fmt: skip
         if trial_of(body):
             layout.operator("exciting_dance.find_contacts", icon="VIEWZOOM")
-        column = layout.column(align=True)
-        for strip, frame, present in jump_targets(where, body):
-            text = f"{plain(strip.patch)}  {strip.start:.2f} to {strip.stop:.2f} s"
-            column.operator("exciting_dance.jump_frame", text=text, depress=present).frame = frame
+        strips = jump_targets(where, body) if known else []
+        if not strips:
+            return
+        header, listed = layout.panel("exciting_dance_strips", default_closed=True)
+        header.label(text=f"{len(strips)} Strips near this Frame" if len(strips) > 1 else "1 Strip")
+        if listed is not None:
+            column = listed.column(align=True)
+            for strip, frame, present in strips:
+                text = f"{plain(strip.patch)}  {strip.start:.2f} to {strip.stop:.2f} s"
+                column.operator("exciting_dance.jump_frame", text=text, depress=present).frame = frame
 
 
 class EXCITING_DANCE_PT_design(Tab, bpy.types.Panel):  # type: ignore[misc]

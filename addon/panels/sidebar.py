@@ -60,7 +60,7 @@ def _new(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
         person = column.column(align=True)
         person.prop(settings, "height")
         person.prop(settings, "mass")
-        person.row().prop(settings, "sex", expand=True)
+        person.prop(settings, "sex")
     elif settings.kind == "urdf":
         column.prop(settings, "urdf")
         column.prop(settings, "up")
@@ -126,7 +126,7 @@ class EXCITING_DANCE_PT_identify(Tab, bpy.types.Panel):  # type: ignore[misc]
         layout.use_property_split, layout.use_property_decorate = True, False
         column = layout.column(align=True)
         column.prop(settings, "height")
-        column.row().prop(settings, "sex", expand=True)
+        column.prop(settings, "sex")
         column = layout.column(align=True)
         column.prop(settings, "weigh")
         if not settings.weigh:
@@ -138,7 +138,9 @@ class EXCITING_DANCE_PT_identify(Tab, bpy.types.Panel):  # type: ignore[misc]
         row.operator("exciting_dance.identify", icon="PHYSICS")
         running(layout, "study")
         said(context, layout, "study")
-        layout.operator("exciting_dance.open_study", icon="FILE_FOLDER")
+        row = layout.row(align=True)
+        row.operator("exciting_dance.report", text="Report", icon="URL")
+        row.operator("exciting_dance.open_study", text="Open Earlier", icon="FILE_FOLDER")
 
 
 class EXCITING_DANCE_PT_identify_how(Tab, bpy.types.Panel):  # type: ignore[misc]
@@ -189,9 +191,7 @@ class EXCITING_DANCE_PT_see(Tab, bpy.types.Panel):  # type: ignore[misc]
         text = "Remove Legend" if legends_in(scene(context)) else "Add Legend"
         row.operator("exciting_dance.legend", text=text, icon="COLOR")
         row.operator("exciting_dance.ellipsoids", icon="MESH_UVSPHERE")
-        row = layout.row(align=True)
-        row.operator("exciting_dance.picture", icon="RENDER_STILL")
-        row.operator("exciting_dance.report", text="Report", icon="URL")
+        layout.operator("exciting_dance.picture", icon="RENDER_STILL")
 
 
 class EXCITING_DANCE_PT_momentum(Tab, bpy.types.Panel):  # type: ignore[misc]

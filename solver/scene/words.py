@@ -25,8 +25,10 @@ def length(metres: float) -> str:
 
 
 def angle(radians: float) -> str:
-    """``"12 deg"``, below ten degrees ``"4.1 deg"``, below a tenth two digits."""
+    """``"12 deg"``, below ten degrees ``"4.1 deg"``, below a tenth three decimals, and never a row of zeros."""
     degrees = math.degrees(radians)
+    if abs(degrees) < 0.0005:
+        return "under 0.001 deg" if degrees else "0 deg"
     return f"{degrees:.0f} deg" if abs(degrees) >= 10.0 else f"{degrees:.{1 if abs(degrees) >= 0.1 else 3}f} deg"
 
 

@@ -129,7 +129,10 @@ def test_identify_writes_what_the_solver_found(
     assert tuple(said.failures.splitlines()) == found.warnings
     assert "the motion by" in said.notes
     assert "95 %) (taken off)" in said.notes
-    assert set(found.findings) == {*said.notes.splitlines(), *(set(found.findings) & set(found.warnings))}
+    *notes, where = said.notes.splitlines()
+    assert where == f"results in {folder}"
+    assert f": {found.parameters.masses.sum():.1f} kg" in said.message
+    assert set(found.findings) == {*notes, *(set(found.findings) & set(found.warnings))}
     made_of = PROVENANCE.read(folder / study_folder.PROVENANCE_FILE)
     assert "dance.trc" in made_of.inputs
     assert made_of.options["subject"]["sex"] == SEX

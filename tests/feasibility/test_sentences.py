@@ -49,6 +49,7 @@ def test_numbers_keep_their_digits() -> None:
     told = [length(x) for x in (1.5, 0.25, 0.0012, 0.00034)]
     assert told == ["1.50 m", "25.0 cm", "1.2 mm", "0.34 mm"]
     assert [angle(np.radians(x)) for x in (57.3, 6.04, 0.031)] == ["57 deg", "6.0 deg", "0.031 deg"]
+    assert [angle(np.radians(x)) for x in (0.0, 2e-4, -2e-4)] == ["0 deg", "under 0.001 deg", "under 0.001 deg"]
 
 
 def test_long_lists_are_cut() -> None:
