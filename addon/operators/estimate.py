@@ -26,10 +26,14 @@ class EXCITING_DANCE_OT_centroidal(JobOperator, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """A rig that shows results, nothing else running."""
+        """A rig that shows what was identified, nothing else running."""
         body = rig_in(context)
-        if body is None or folder_of(body) is None or not trials_of(body):
-            cls.poll_message_set("Identify or track recordings with forces first")  # type: ignore[attr-defined]
+        folder = None if body is None else folder_of(body)
+        if body is None or folder is None or not trials_of(body):
+            cls.poll_message_set("Identify recordings with forces first")  # type: ignore[attr-defined]
+            return False
+        if folder.is_dir() and not (folder / study_folder.RESULT_FILE).exists():
+            cls.poll_message_set("Identify these recordings first: Track alone keeps no forces")  # type: ignore[attr-defined]
             return False
         return super().poll(context)
 

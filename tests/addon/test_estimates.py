@@ -24,7 +24,7 @@ from addon.typed import there
 from solver.centroidal.drawn import drawn
 from solver.centroidal.estimate import METHODS, estimate_centroidal
 from solver.scene.estimate import SceneEstimate
-from solver.scene.study_folder import ESTIMATE_END, ESTIMATE_TABLE_END, ESTIMATES_FOLDER
+from solver.scene.study_folder import ESTIMATE_END, ESTIMATE_TABLE_END, ESTIMATES_FOLDER, RESULT_FILE
 from tests.addon.scenes import fingerprint
 from tests.centroidal.bodies import jumping
 
@@ -141,6 +141,16 @@ def test_a_job_that_fails_changes_nothing(body: bpy.types.Object, study: Path) -
     assert archive.read_bytes() == kept[: len(kept) // 2]
     assert fingerprint() == before
     assert all(np.array_equal(curves[path], values) for path, values in keyed(body).items())
+
+
+def test_what_was_only_tracked_keeps_no_forces(body: bpy.types.Object, study: Path) -> None:
+    """The button is off where nothing was identified, instead of a job that fails for want of forces."""
+    assert EXCITING_DANCE_OT_centroidal.poll(bpy.context)
+    result = study / RESULT_FILE
+    result.rename(study / "kept.json")
+    assert not EXCITING_DANCE_OT_centroidal.poll(bpy.context)
+    (study / "kept.json").rename(result)
+    assert EXCITING_DANCE_OT_centroidal.poll(bpy.context)
 
 
 def test_without_results_the_button_says_what_is_missing(empty_scene: None) -> None:
