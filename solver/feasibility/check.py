@@ -16,7 +16,7 @@ from ..rig import Rig
 from . import table
 from .definition import Check, Items, Near, least_of
 from .joints import unlimited
-from .load_slopes import Loads, loads_of
+from .load_slopes import Loads, Others, loads_of
 from .margins import Checks, Margin
 from .memory import Memory, Piece
 from .situation import Body, PlantedPhase, Situation
@@ -163,7 +163,8 @@ class FrameChecker:
         def others(now: Situation) -> np.ndarray:
             return np.array([least_of(_margins(check, items, now)) for check, items in wanted]).reshape(-1, len(now)).T
 
-        return loads_of(self.body, planted, curves, others)
+        slack = np.array([check.slack for check, _ in wanted])
+        return loads_of(self.body, planted, curves, Others(others, slack, table.FLOOR.margins, table.FLOOR.slack))
 
     def _pieces(self, times: np.ndarray) -> Iterator[tuple[slice, PlantedPhase]]:
         phases = self.schedule.index_at(times)

@@ -2,7 +2,7 @@
 
 Inverse dynamics by Pinocchio's derivatives. What the feet carry follows from the wrench that the motion needs, so its
 slopes are by the wrench's six components, times those of the wrench; a foot's wrench acts on the joints above it by
-their axes, which turn with the joints between them and the root.
+their axes, which turn with the joints between them and the root. The same axes say how soles in the air rise and sink.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..coordinates import Curves
-from ..dynamics.mechanics import State, inverse_dynamics_slopes, moved_axes
+from ..dynamics.mechanics import State, chain, inverse_dynamics_slopes, moved_axes
 from ..rig import ROOT_NV, Rig
 from ..so3 import skew
 from .situation import Body, PlantedPhase, Situation
@@ -32,40 +32,82 @@ class Loads:
     Attributes:
         torques: (N, nv - 6) [N m] of the joints.
         zmp: (N, 2) [m] zero-moment point.
-        others: (N, C) least margins of checks of the loads.
+        others: (N, C) least margins of checks of the loads, then those above the floor of the corners of soles in
+            the air.
+        slack: (C,) of these checks.
         slopes: (3, N, nv - 4 + C, nv) of all of these by tangent coordinates, their speeds and accelerations.
     """
 
     torques: np.ndarray
     zmp: np.ndarray
     others: np.ndarray
+    slack: np.ndarray
     slopes: np.ndarray
 
 
-def loads_of(
-    body: Body, planted: PlantedPhase, curves: Curves, others: Callable[[Situation], np.ndarray]
-) -> Loads:  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class Others:
+    """Checks that are held beside torques and the zero-moment point.
+
+    Attributes:
+        of_loads: (N, c) least margins of a situation, which depend on its loads alone.
+        slack: (c,) of their checks.
+        of_heights: (N, L) margins of a situation's links above the floor; infinite for those that stand.
+        height_slack: [m] of that check.
+    """
+
+    of_loads: Callable[[Situation], np.ndarray]
+    slack: np.ndarray
+    of_heights: Callable[[Situation], np.ndarray]
+    height_slack: float
+
+
+def loads_of(body: Body, planted: PlantedPhase, curves: Curves, others: Others) -> Loads:
     """Loads of frames of one phase on the floor.
 
     Args:
         body: that moves.
         planted: what stands.
         curves: N frames.
-        others: (N, C) of a situation, which depend on its loads alone.
+        others: held besides.
     """
     now = Situation.of(body, planted, 0.0, curves)
     _, own, axes = inverse_dynamics_slopes(body.rig, curves.q, curves.v, curves.a)
     wrench = needed_slopes(now.state, own, axes[:, :, :ROOT_NV])
 
     def values(found: Situation) -> np.ndarray:
-        return np.concatenate([found.torques, found.zmp, others(found)], axis=1)
+        return np.concatenate([found.torques, found.zmp, others.of_loads(found)], axis=1)
 
     slopes = slopes_by_forces(now, values, PUSHED.stop) @ wrench
     torques = slopes[:, :, : body.rig.nv - ROOT_NV]
     torques += own[:, :, ROOT_NV:]
     for column, link in enumerate(planted.links):
         torques[0] -= carried_slopes(body.rig, axes, link, now.loads[:, column])[:, ROOT_NV:]
-    return Loads(now.torques, now.zmp, others(now), slopes)
+    heights, rising = _heights(now, axes, others.of_heights(now))
+    slack = np.concatenate([others.slack, np.full(heights.shape[1], others.height_slack)])
+    margins = np.concatenate([others.of_loads(now), heights], axis=1)
+    return Loads(now.torques, now.zmp, margins, slack, np.concatenate([slopes, rising], axis=2))
+
+
+def _heights(now: Situation, axes: np.ndarray, margins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Margins (N, k) above the floor of the corners of soles in the air, and their slopes (3, N, k, nv).
+
+    The lowest corner is given its link's margin (N, L), whatever of the link is lowest.
+    """
+    rig, count = now.body.rig, len(now)
+    found, slopes = [np.zeros((count, 0))], [np.zeros((3, count, 0, rig.nv))]
+    for patch in rig.contacts:
+        link = rig.index(patch.link)
+        if not patch.sole or patch.link in now.planted.links or not np.isfinite(margins[:, link]).all():
+            continue
+        corners = patch.vertices @ now.state.rotation[:, link].swapaxes(1, 2) + now.state.position[:, link, None]
+        height = corners[:, :, 2]
+        found.append(margins[:, link, None] + height - height.min(axis=1, keepdims=True))
+        own = np.zeros((3, count, len(patch.vertices), rig.nv))
+        x, y = corners[:, :, 0, None], corners[:, :, 1, None]
+        own[0] = (axes[:, None, 2] + y * axes[:, None, 3] - x * axes[:, None, 4]) * chain(rig, patch.link)
+        slopes.append(own)
+    return np.concatenate(found, axis=1), np.concatenate(slopes, axis=2)
 
 
 def needed_slopes(state: State, own: np.ndarray, root: np.ndarray) -> np.ndarray:

@@ -298,3 +298,7 @@ def check_named(name: str) -> Check:
         if check.name == name:
             return check
     raise UnknownName(name, [check.name for check in CHECKS])
+
+
+TORQUE, FLOOR = check_named("joint torque"), check_named("floor")
+"""Checks whose margins others than checkers hold by their own slopes."""

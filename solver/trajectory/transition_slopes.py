@@ -18,9 +18,6 @@ from .flat_slopes import FlatSlopes, led_by_root
 from .splines import AT_REST
 from .transition_problem import SPEED_SHARE, Candidate, TransitionProblem, as_motion
 
-TORQUE_SHARE = 0.97
-"""Share of the torque limits that the linear model leaves."""
-
 
 @dataclass(frozen=True, slots=True)
 class Slopes:
@@ -62,15 +59,15 @@ def slopes_of(problem: TransitionProblem, candidate: Candidate) -> Slopes:
     gradient += np.einsum("ofj,ofi,jikv->vk", gain[..., n:], root, follow, optimize=True)
     matrix = np.einsum("ofhk,ofv->fhkv", moved[..., :n], ours, optimize=True)
     matrix += np.einsum("ofhj,ofi,jikv->fhkv", moved[..., n:], root, follow, optimize=True)
-    left = min(TORQUE_SHARE, 1.0 - problem.checker.options.torque_reserve)
+    slack = problem.checker.slack * table.TORQUE.slack
+    left = 1.0 - problem.checker.options.torque_reserve - slack
     torque = left * rig.limits.torque
     off, speed = ANGLE_SLACK, SPEED_SHARE * legged.speed[legs]
-    kept = np.array([check.slack for check in table.CHECKS if check.transitions])
     held = np.concatenate(
         [candidate.rates[0][:, legs], candidate.rates[1][:, legs], loads.torques, loads.others], axis=1
     )
-    upper = np.concatenate([legged.upper[legs] - off, speed, torque, np.full(len(kept), np.inf)])
-    lower = np.concatenate([legged.lower[legs] + off, -speed, -torque, kept])
+    upper = np.concatenate([legged.upper[legs] - off, speed, torque, np.full(len(loads.slack), np.inf)])
+    lower = np.concatenate([legged.lower[legs] + off, -speed, -torque, loads.slack])
     room = np.concatenate([(upper - held).ravel(), (held - lower).ravel()])
     matrix = matrix.reshape(frames * held.shape[1], n, -1)
     bounded = np.isfinite(room)

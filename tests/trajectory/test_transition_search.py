@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from solver import qp
+from solver.coordinates import Curves
 from solver.dance.design.excitation_groups import criterion_of, excited_columns, free_columns
 from solver.dance.design.options import DanceOptions
 from solver.dance.design.sequence import transition_planner
+from solver.dynamics.configurations import integrate
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.expected_deviations import ExpectedDeviations
 from solver.rigs import hoap3
@@ -88,6 +90,58 @@ def test_a_programme_keeps_its_limits(path: tuple[DanceSegment, Footing]) -> Non
     assert (control <= problem.upper + 1e-7).all()
     assert (np.abs(problem.basis.velocity @ control) <= problem.speed + 1e-6).all()
     assert (np.einsum("rkv,vk->r", slopes.limits, step) <= np.maximum(slopes.room, 0.0) + 1e-6).all()
+
+
+@pytest.fixture(scope="module")
+def lifting() -> TransitionProblem:
+    """On the left foot, the other is lifted higher."""
+    footing = PARENT.legged.footing("left")
+    ends = np.tile(PARENT.legged.home(footing), (2, 1))
+    ends[:, PARENT.legged.leg_columns["right"][2:5]] += np.outer([1.0, 1.4], [-0.3, 0.6, -0.3])
+    ends, _ = PARENT.legged.balanced(ends, np.tile(footing.polygon.centre, (2, 1)), footing.solved)
+    straight, trouble = PARENT.straight("lifting", *ends, footing)
+    assert straight is not None, trouble
+    sigma = ExpectedDeviations(STRUCTURE, RIG.prior, np.ones(len(RIG.links)))
+    columns = np.sort(free_columns(PARENT.legged, "left"))
+    return TransitionProblem(PARENT.legged, PARENT.coarse, straight, footing, TransitionAim(sigma, sigma.nothing,
+                             columns, FINE))  # fmt: skip
+
+
+def test_heights_of_a_foot_in_the_air_have_slopes(lifting: TransitionProblem) -> None:
+    """Margins above the floor of all four corners change as their slopes say, and the lowest is the check's own."""
+    curves, anchors = lifting.curves(lifting.start().rates), lifting.straight.anchors
+    loads = PARENT.coarse.loads(curves, anchors)
+    checked = {margin.name: margin for margin in PARENT.coarse.checks(lifting.basis.times, curves, anchors).margins}
+    foot = checked["floor"].values[:, checked["floor"].items.index("right_foot")]
+    np.testing.assert_allclose(loads.others[:, -4:].min(axis=1), foot, atol=1e-9)
+    direction, step = np.random.default_rng(2).standard_normal(RIG.nv), 1e-6
+    ahead, behind = (
+        PARENT.coarse.loads(
+            Curves(integrate(RIG, curves.q, np.tile(s * step * direction, (len(curves.q), 1))), curves.v, curves.a),
+            anchors,
+        )
+        for s in (1.0, -1.0)
+    )
+    change = (ahead.others - behind.others)[:, -4:] / (2.0 * step)
+    np.testing.assert_allclose(loads.slopes[0, :, -4:] @ direction, change, atol=1e-6)
+
+
+def test_programmes_keep_a_free_foot_above_the_floor(lifting: TransitionProblem) -> None:
+    """A whole step keeps its height, where without the rows of its corners it would be 12 mm too low."""
+    start = lifting.start()
+    step = step_of(lifting, qp.solve(programme(lifting, start, slopes_of(lifting, start), 0.3), qp.LINEAR))
+    trial = lifting.tried((start.offsets + step)[None], start)[1][0]
+    checks = PARENT.coarse.checks(lifting.basis.times, lifting.curves(trial.rates), lifting.straight.anchors)
+    assert next(float(margin.smallest.min()) for margin in checks.margins if margin.name == "floor") >= 0.0
+
+
+def test_programmes_leave_the_slack_of_torques(lifting: TransitionProblem) -> None:
+    """Room for torques ends where the coarse check of them does: a step that uses all of it is accepted."""
+    slopes, curves = slopes_of(lifting, lifting.start()), lifting.curves(lifting.start().rates)
+    checks = PARENT.coarse.checks(lifting.basis.times, curves, lifting.straight.anchors)
+    margin = next(margin for margin in checks.margins if margin.name == "joint torque")
+    left = (margin.values - PARENT.coarse.slack * margin.check.slack) * RIG.limits.torque
+    assert np.isclose(slopes.room[:, None], left.ravel(), atol=1e-9).any(axis=0).all()
 
 
 @pytest.mark.parametrize("objective", ["sigma", "criterion"])
