@@ -163,8 +163,13 @@ class FrameChecker:
         def others(now: Situation) -> np.ndarray:
             return np.array([least_of(_margins(check, items, now)) for check, items in wanted]).reshape(-1, len(now)).T
 
+        def heights(now: Situation) -> np.ndarray:
+            found = table.FLOOR.margins(now)
+            assert not isinstance(found, Near)
+            return found
+
         slack = np.array([check.slack for check, _ in wanted])
-        return loads_of(self.body, planted, curves, Others(others, slack, table.FLOOR.margins, table.FLOOR.slack))
+        return loads_of(self.body, planted, curves, Others(others, slack, heights, table.FLOOR.slack))
 
     def _pieces(self, times: np.ndarray) -> Iterator[tuple[slice, PlantedPhase]]:
         phases = self.schedule.index_at(times)

@@ -99,7 +99,7 @@ def lifting() -> TransitionProblem:
     ends = np.tile(PARENT.legged.home(footing), (2, 1))
     ends[:, PARENT.legged.leg_columns["right"][2:5]] += np.outer([1.0, 1.4], [-0.3, 0.6, -0.3])
     ends, _ = PARENT.legged.balanced(ends, np.tile(footing.polygon.centre, (2, 1)), footing.solved)
-    straight, trouble = PARENT.straight("lifting", *ends, footing)
+    straight, trouble = PARENT.straight("lifting", ends[0], ends[1], footing)
     assert straight is not None, trouble
     sigma = ExpectedDeviations(STRUCTURE, RIG.prior, np.ones(len(RIG.links)))
     columns = np.sort(free_columns(PARENT.legged, "left"))
