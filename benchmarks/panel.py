@@ -61,6 +61,10 @@ class Paper:
         """A field: its value is read."""
         getattr(owner, name, None)
 
+    def panel(self, _name: str, **_: object) -> tuple[Paper, Paper]:
+        """A part that folds, unfolded: its header and its body."""
+        return Paper(), Paper()
+
     def __getattr__(self, name: str) -> Any:
         """Everything else is another layout."""
         return lambda *_, **__: Paper()
