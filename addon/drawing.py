@@ -142,12 +142,22 @@ def ramp(table: str, place: tuple[float, float], size: tuple[float, float], band
 
 def legend(table: str, title: str, ticks: Sequence[tuple[float, str]]) -> None:
     """A colour map with its title and with words at shares of its height, in the lower left corner."""
-    size = scale()
-    left, bottom, width, height = (size * x for x in (LEFT, BOTTOM, WIDTH, HEIGHT))
+    size, left = scale(), left_edge()
+    bottom, width, height = (size * x for x in (BOTTOM, WIDTH, HEIGHT))
     ramp(table, (left, bottom), (width, height))
     write(title, left, bottom + height + 14 * size, 13 * size)
     for share, words in ticks:
         write(words, left + width + 6 * size, bottom + share * height - 4 * size, 11 * size)
+
+
+def left_edge() -> float:
+    """[px] Where a legend begins: right of the toolbar, which in a low view reaches down to it."""
+    context, edge = bpy.context, 0.0
+    for region in context.area.regions:
+        over = region.type == "TOOLS" and region.alignment == "LEFT" and region.width > 1
+        if over and context.preferences.system.use_region_overlap:
+            edge = max(edge, float(region.x + region.width - context.region.x))
+    return edge + LEFT * scale()
 
 
 def paper_size(rows: Sequence[tuple[str, Colour, Colour]]) -> tuple[float, float]:

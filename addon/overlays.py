@@ -18,7 +18,7 @@ from .action import times_at
 from .armature import rig_in
 from .colours import COLOUR_KEY, colouring
 from .custom import label
-from .drawing import BOLD, BOTTOM, INK, LEFT, LINE, arrow, cross, floor, legend, lines, paper, polygon, scale
+from .drawing import BOLD, BOTTOM, INK, LINE, arrow, cross, floor, left_edge, legend, lines, paper, polygon, scale
 from .estimate_marks import AXIS, CENTRE, CROSS, METRES_PER_SPIN, SPIN, Mark, marks
 from .estimates import estimate_file
 from .legend import legends_in
@@ -178,7 +178,7 @@ def _draw_legends() -> None:
     meanings = [(mark.meaning, mark.colour, INK) for mark in _estimated(body) if mark.meaning]
     if meanings:
         gpu.state.blend_set("ALPHA")
-        paper(meanings, ((LEFT + coloured * BESIDE) * scale(), BOTTOM * scale()))
+        paper(meanings, (left_edge() + coloured * BESIDE * scale(), BOTTOM * scale()))
         gpu.state.blend_set("NONE")
 
 
