@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import solver
-from benchmarks.figures.jump import CHECKS, RATE, flown, keyed_jump
+from benchmarks.figures.jump import CHECKS, RATE, Leap, flown, keyed_jump
 from solver.contacts.schedule import Schedule
 from solver.coordinates import coordinate_names
 from solver.dance.authoring.keys import Keyed
@@ -135,10 +135,15 @@ def test_legs_raise_a_body_as_fast_as_their_joints_turn() -> None:
     assert 0.0 < speed < 3 * rig.standing_height * rig.limits.speed.max()
 
 
-def test_a_person_s_jump_is_possible_and_keeps_its_momentum() -> None:
+@pytest.mark.parametrize(
+    "leap",
+    [Leap(), Leap(0.2, 0.06), Leap(0.35, 0.16), Leap(forward=0.25), Leap(turn=0.5), Leap(aside=0.05)],
+    ids=["plain", "low", "high", "forward", "turning", "off balance"],
+)
+def test_a_person_s_jump_is_possible_and_keeps_its_momentum(leap: Leap) -> None:
     """Every check holds at ten times the sampling, the centre of mass is a hundredth of a millimetre from its parabola,
     and momentum changes by half a per cent at most, judged by masses and velocities alone."""
-    jump = keyed_jump(human(1.6, 80.0, "female"))
+    jump = keyed_jump(human(1.6, 80.0, "female"), leap)
     answer = solver.repair(jump, options=RepairOptions(rounds=3), rate=RATE)
     assert answer.feasible
     parabola, drift, spin = flown(jump.rig, answer.keyed.motion(RATE), jump)
