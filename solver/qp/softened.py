@@ -55,6 +55,7 @@ def softened(
     offset: np.ndarray,
     penalty: float,
     box: tuple[np.ndarray, np.ndarray],
+    guess: np.ndarray | None = None,
 ) -> Softened | None:
     """The optimum; None where the steps did not come to an end.
 
@@ -64,8 +65,11 @@ def softened(
         offset: (R,) c.
         penalty: p, of one unit by which a row is broken.
         box: lower and upper bounds (n,) of x; some x of the subspace is between them.
+        guess: (R,) prices to begin with, as of a similar programme; by default none is paid.
     """
     working = _Working(inverse, sparse.csr_array(rows), offset, penalty)
+    if guess is not None:
+        working.begin(np.clip(guess, 0.0, penalty))
     while working.steps < STEPS:
         if not working.freed():
             x = working.x
@@ -89,6 +93,15 @@ class _Working:
         self._columns = np.empty((COLUMNS, len(offset)))
         self._bounds: list[tuple[np.ndarray, np.ndarray]] = []
         self.steps = 0
+
+    def begin(self, prices: np.ndarray) -> None:
+        """Pay these, and free what they leave free."""
+        paid = np.flatnonzero(prices)
+        self._compute(paid)
+        self._prices = prices
+        self._room += prices[paid] @ self._columns[self._slot[paid]]
+        self._free = (prices > 0.0) & (prices < self._most)
+        self.settle()
 
     @property
     def x(self) -> np.ndarray:
@@ -117,7 +130,7 @@ class _Working:
             meeting[np.diag_indices(len(free))] = (1.0 + GIVE) * alone + TINY * max(alone.max(), TINY)
             step = np.linalg.solve(meeting, -self._room[free])
             prices, most = self._prices[free], self._most[free]
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
                 shares = np.where(step < 0.0, -prices / step, np.where(step > 0.0, (most - prices) / step, np.inf))
             share = min(1.0, float(shares.min()))
             self._prices[free] = prices + share * step

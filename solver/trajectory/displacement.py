@@ -54,6 +54,8 @@ SETTLED = 0.05
 """Relative change of cost below which a kept trajectory counts as near enough."""
 KEPT = 0.02
 """Sum of violations that counts as none: the slack beyond the limits is larger by far."""
+WIDEST = 2**16
+"""More limits than any sample has; those whose number depends on what is near come last."""
 JUMPED = 0.025
 """[s] Largest spacing of knots in a flight: legs swing quickly there, and nothing holds the body."""
 PER_KNOT = 3
@@ -158,6 +160,21 @@ class Judged:
         return self.cost + PENALTY * self.values.violation
 
 
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The limits that are near, to first order.
+
+    Attributes:
+        matrix: (R, n m) their derivative by the displacement.
+        values: (R,) what is left.
+        places: (R,) a number that each limit of each sample has in every model.
+    """
+
+    matrix: sparse.csr_array
+    values: np.ndarray
+    places: np.ndarray
+
+
 @dataclass
 class Program:
     """The displacement of one window, improved step by step.
@@ -213,6 +230,7 @@ class Program:
         self._metric = metric + PREFERRED / duration * at.T @ at
         self._fixed = self.spline.basis(np.array(window.fixed) - window.start).position @ self._ties
         self._back = np.linalg.pinv(self._fixed) if len(self._fixed) else np.zeros((self._ties.shape[1], 0))
+        self._paid = np.zeros(0, int), np.zeros(0)
         self._soft = np.linalg.inv(self._metric)
         if len(self._fixed):
             leads = self._soft @ self._fixed.T
@@ -269,25 +287,27 @@ class Program:
         cost = float(self.weights @ np.einsum("mi,mk,ki->i", x, self._metric, x))
         return Judged(x, values, near, cost)
 
-    def model(self, point: Judged) -> tuple[sparse.csr_array, np.ndarray]:
-        """The near limits' derivative (R, n m) by the displacement, and their values (R,)."""
+    def model(self, point: Judged) -> Model:
+        """The near limits to first order."""
         names, values, flown = point.values.names, point.values.values, self._flown
         near = values < NEAR if flown is None else flown.asked(names, values < NEAR)
         rows, limits, slopes = self.limits.derivatives(self.times, point.values, point.near, near)
-        matrix, left = self._rows(rows, slopes), values[rows, limits]
+        matrix, left, places = self._rows(rows, slopes), values[rows, limits], rows * WIDEST + limits
         if flown is None:
-            return matrix, left
+            return Model(matrix, left, places)
         means = flown.rows(names, rows, limits) @ matrix
-        return sparse.csr_array(sparse.vstack([matrix, means])), np.concatenate([left, point.values.means])
+        own = (len(self.times) + np.arange(len(point.values.means))) * WIDEST
+        stacked = sparse.csr_array(sparse.vstack([matrix, means]))
+        return Model(stacked, np.concatenate([left, point.values.means]), np.concatenate([places, own]))
 
-    def programme(self, point: Judged, model: tuple[sparse.csr_array, np.ndarray], trust: float) -> qp.Solution:
+    def programme(self, point: Judged, model: Model, trust: float) -> qp.Solution:
         """The quadratic programme for the displacement, solved; rows that no step within the trust can break are left
         out.
 
         Once a jump's cost has settled the nearest displacement that keeps the limits is asked for, not the least: steps
         along which the cost hardly changes are long, and what bends on the way is broken anew.
         """
-        (m, n), (matrix, values), flat = point.x.shape, model, point.x.T.ravel()
+        (m, n), matrix, values, flat = point.x.shape, model.matrix, model.values, point.x.T.ravel()
         box = self._box(m, trust)
         near = np.flatnonzero(values <= abs(matrix) @ box)
         matrix, values = matrix[near], values[near]
@@ -302,26 +322,35 @@ class Program:
             np.concatenate([flat - box, np.zeros(count)]),
             np.concatenate([flat + box, np.full(count, np.inf)]),
         )
-        solution = self._softened(program, matrix, room, flat)
+        solution = self._softened(program, matrix, values, model.places[near], flat - toward)
         if solution is None or not solution.usable:
             full = matrix.nnz > FULL * count * n * ORDER
             solution = qp.solve(program, BACKEND, tolerance=ACCURACY, order=_in_time(matrix, m, n) if full else None)
         return solution
 
     def _softened(
-        self, program: qp.Problem, matrix: sparse.csr_array, room: np.ndarray, flat: np.ndarray
+        self, program: qp.Problem, matrix: sparse.csr_array, values: np.ndarray, places: np.ndarray, begun: np.ndarray
     ) -> qp.Solution | None:
-        """The programme solved by the rows that bind."""
+        """The programme solved by the rows that bind, from those on that bound the one before.
+
+        Its variables are ways (n m,) from where the metric is least; what they were before is ``begun``.
+        """
         began = time.perf_counter()
-        size = len(flat)
-        found = softened(self._inverse, matrix, room, PENALTY, (program.lower[:size], program.upper[:size]))
+        size = len(begun)
+        least = 0.5 * (program.lower[:size] + program.upper[:size]) - begun
+        _, here, before = np.intersect1d(places, self._paid[0], assume_unique=True, return_indices=True)
+        guess = np.zeros(len(places))
+        guess[here] = self._paid[1][before]
+        box = program.lower[:size] - least, program.upper[:size] - least
+        found = softened(self._inverse, matrix, values - matrix @ begun, PENALTY, box, guess)
         if found is None:
             return None
+        self._paid = places, found.prices
         forces = program.P[:size, :size] @ found.x - matrix.T @ found.prices + found.bounds
         held = np.linalg.lstsq(self._fixed.T, -forces.reshape(len(self.weights), -1).T, rcond=None)[0].T
-        slack = np.maximum(-(matrix @ found.x + room), 0.0)
+        slack = np.maximum(-(matrix @ (found.x - begun) + values), 0.0)
         return qp.Solution(
-            program, np.concatenate([found.x, slack]), np.concatenate([-found.prices, held.ravel()]),
+            program, np.concatenate([least + found.x, slack]), np.concatenate([-found.prices, held.ravel()]),
             np.concatenate([found.bounds, found.prices - PENALTY]), (), qp.Status.OPTIMAL, found.steps,
             time.perf_counter() - began, NAME,
         )  # fmt: skip

@@ -28,12 +28,12 @@ class Case:
         self.held = generator.standard_normal((2, SIZE))
         self.held -= np.outer(self.held @ centre, centre) / (centre @ centre)
 
-    def softened(self, penalty: float, *, held: bool) -> Softened:
+    def softened(self, penalty: float, guess: np.ndarray | None = None, *, held: bool) -> Softened:
         inverse = np.linalg.inv(self.metric)
         if held:
             leads = inverse @ self.held.T
             inverse = inverse - leads @ np.linalg.solve(self.held @ leads, leads.T)
-        found = softened(lambda forces: forces @ inverse, self.rows, self.offset, penalty, (self.low, self.high))
+        found = softened(lambda forces: forces @ inverse, self.rows, self.offset, penalty, (self.low, self.high), guess)
         assert found is not None
         return found
 
@@ -77,3 +77,16 @@ def test_the_optimum_is_that_of_an_interior_point(penalty: float, reach: float, 
         np.testing.assert_allclose(free, 0.0, atol=1e-6 * (1.0 + penalty))
         assert reach < 1.0 or not found.bounds.any()
         assert reach > 0.1 or found.bounds.any()
+
+
+@pytest.mark.parametrize("reach", [0.05, 10.0])
+def test_any_prices_may_be_guessed(reach: float) -> None:
+    """From the optimum's own, from others' and from the most the same optimum is found, from its own in few steps."""
+    case = Case(7, reach)
+    found = case.softened(1.0, held=False)
+    guesses = [found.prices, Case(8, reach).softened(1.0, held=False).prices, np.full(ROWS, 5.0)]
+    for guess in guesses:
+        again = case.softened(1.0, guess, held=False)
+        np.testing.assert_allclose(again.x, found.x, atol=1e-5)
+    if not found.bounds.any():  # whose prices are not guessed
+        assert case.softened(1.0, found.prices, held=False).steps <= found.steps // 2

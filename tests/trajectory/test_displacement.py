@@ -12,7 +12,7 @@ from solver.contacts.schedule import Schedule
 from solver.dance.authoring.keys import Keyed, Keyframe
 from solver.feasibility import CheckOptions
 from solver.rigs import hoap3
-from solver.trajectory.displacement import SHARES, TRUST, Judged, Program, Window, weights_of
+from solver.trajectory.displacement import NAME, SHARES, TRUST, Judged, Program, Window, weights_of
 from solver.trajectory.limits import TrajectoryLimits
 from solver.trajectory.planted_feet import PlantedTrajectory
 from tests.dance.authored import home, moved
@@ -94,26 +94,29 @@ def test_the_search_ends_below_where_it_began(program: Program, step: tuple[Judg
 def test_rows_out_of_reach_are_left_out_of_the_programme(program: Program) -> None:
     """With little trust fewer rows enter, and what is found keeps all of them and costs no more than with all."""
     point = program._judged(program.nothing)
-    matrix, values = program.model(point)
-    whole = len(values)
+    model = program.model(point)
+    matrix, values, whole = model.matrix, model.values, len(model.values)
     for trust, fewer in ((TRUST.first, False), (0.01 * TRUST.first, True)):
-        found = program.programme(point, (matrix, values), trust)
+        found = program.programme(point, model, trust)
         slacks = len(found.x) - program.nothing.size
         assert slacks < whole if fewer else 0 < slacks <= whole
         below = np.maximum(-(values + matrix @ found.x[: program.nothing.size]), 0.0)
         assert below.sum() == pytest.approx(found.x[program.nothing.size :].sum(), abs=1e-4)
 
 
-def test_solving_in_the_order_of_time_finds_the_same_displacement(
-    program: Program, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Knot by knot or not, the programme's displacement is the same."""
+def test_every_way_of_solving_finds_the_same_displacement(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the rows that bind, from nothing and from the last ones, or by an interior point knot by knot or not."""
     point = program._judged(program.nothing)
     model = program.model(point)
-    found = []
+    found = [program.programme(point, model, TRUST.first) for _ in range(2)]
+    assert [solution.backend for solution in found] == [NAME, NAME]
+    assert found[1].iterations <= found[0].iterations
+    monkeypatch.setattr("solver.trajectory.displacement.softened", lambda *_: None)
     for full in (0.0, np.inf):
         monkeypatch.setattr("solver.trajectory.displacement.FULL", full)
         found.append(program.programme(point, model, TRUST.first))
+        assert found[-1].backend != NAME
     count = program.nothing.size
-    assert np.abs(found[0].x[:count] - found[1].x[:count]).max() < 1e-4 * np.abs(found[0].x[:count]).max()
-    assert found[0].objective == pytest.approx(found[1].objective, rel=1e-6)
+    for other in found[1:]:
+        assert np.abs(found[0].x[:count] - other.x[:count]).max() < 1e-4 * np.abs(found[0].x[:count]).max()
+        assert found[0].objective == pytest.approx(other.objective, rel=1e-6)

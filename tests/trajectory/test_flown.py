@@ -64,7 +64,8 @@ def test_what_lacks_in_the_mean_is_momentum_s_change(keyed: Keyed, program: Prog
 def test_slopes_of_means_are_differences(program: Program) -> None:
     """Along a random displacement the programme's last rows tell how much the means change."""
     point = program._judged(program.nothing)
-    matrix, left = program.model(point)
+    model = program.model(point)
+    matrix, left = model.matrix, model.values
     count = len(point.values.means)
     np.testing.assert_array_equal(left[-count:], point.values.means)
     way = np.random.default_rng(3).normal(size=program.nothing.shape)
@@ -91,8 +92,8 @@ def test_samples_of_a_flight_may_lack_a_little(program: Program) -> None:
 def test_once_the_cost_has_settled_the_nearest_is_asked_for(program: Program) -> None:
     """From where every limit is kept no step is taken; the least displacement would be another one."""
     point = program._judged(program.nothing)
-    matrix, left = program.model(point)
-    kept = matrix, np.maximum(left, 0.1)  # as if all were kept
+    model = program.model(point)
+    kept = replace(model, values=np.maximum(model.values, 0.1))  # as if all were kept
     away = replace(point, x=program._exact(np.full_like(point.x, 0.01)))
     moved = {}
     for settled in (False, True):
