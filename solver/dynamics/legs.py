@@ -82,14 +82,13 @@ class Leg:
         self._own: slice | list[int] = slice(FOOT) if own == tuple(range(FOOT)) else list(own)
         self._kept = np.setdiff1d(np.arange(len(self.columns)), own)
 
-    def lead(self, rates: Rates, foot: Rates, *, reach: bool = False, placed: bool = False) -> np.ndarray:
+    def lead(self, rates: Rates, foot: Rates, *, reach: bool = False) -> np.ndarray:
         """Write the joints of this leg under a foot into flat coordinates (N, nv or more), in place.
 
         Args:
             rates: root and joints with derivatives; the leg's own coordinates are the first guess.
             foot: (N, 6) with derivatives: where the foot is led.
             reach: where the leg does not reach, bring the foot as near as it comes; else the guess is kept.
-            placed: the joints are solved already, and only their derivatives are written.
 
         Returns:
             Which frames were solved, (N,).
@@ -97,10 +96,8 @@ class Leg:
         y, dy, ddy = rates
         own, root = ROOT_NV + self.columns, slice(ROOT_NV)
         pose = seen_from_root((y[:, root], dy[:, root], ddy[:, root]), foot)
-        good = np.ones(len(y), bool)
-        if not placed:
-            find = self.nearest if reach else self.solve
-            y[:, own], good = find(pose.rotation, pose.position, y[:, own])
+        find = self.nearest if reach else self.solve
+        y[:, own], good = find(pose.rotation, pose.position, y[:, own])
         dy[:, own], ddy[:, own] = self.rates(y[:, own], dy[:, own], ddy[:, own], pose)
         return good
 

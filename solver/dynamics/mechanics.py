@@ -90,15 +90,6 @@ class Mechanics:
         com = poses.reshape(frames, links * POSE) @ self._centring
         return rotation, columns[9:].transpose(2, 1, 0), com
 
-    def with_rates(self, known: State, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> State:
-        """The same of N frames that stand as known ones do, q (N, nq), and move otherwise; a third of the work."""
-        model, data = self.rig.model, self._data
-        tau = np.empty_like(known.tau)
-        for frame in range(len(q)):
-            tau[frame] = pin.rnea(model, data, q[frame], v[frame], a[frame])
-        wrench = _wrench(tau, known.rotation, known.position)
-        return State(known.rotation, known.position, tau, wrench, known.com)
-
     def wrenches(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         """External wrench (N, 6) that N frames need, as in `State`; quicker than the whole state."""
         model, data = self.rig.model, self._data

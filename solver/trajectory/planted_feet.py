@@ -209,13 +209,6 @@ class PlantedTrajectory:
             regular[:, number] = leg.regularity(y[:, ROOT_NV + leg.columns])
         return own, regular
 
-    def with_leg_rates(self, rates: Rates, feet: Sequence[Rates]) -> Rates:
-        """Coordinates (N, nv) whose legs are solved for already, with the derivatives of these."""
-        y, dy, ddy = (np.array(part, float) for part in rates)
-        for leg, foot in zip(self.solved, feet):
-            leg.lead((y, dy, ddy), foot, placed=True)
-        return y, dy, ddy
-
     def followed(self, solved: Rates, feet: Sequence[Rates], *, still: bool = False) -> tuple[Followed, np.ndarray]:
         """How solved legs follow what steers them, and slopes (N, legs, k) of how regular they are.
 
