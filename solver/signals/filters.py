@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from itertools import product
 
 import numpy as np
 from scipy.signal import butter, sosfilt, sosfilt_zi
@@ -17,6 +18,10 @@ SETTLED = 0.02
 """The filter has settled when its step response stays within this share of the step."""
 _PAD_PERIODS = 6.0
 """Padding at each end, in periods of the cut-off: what starting the recursion disturbs has died out to 1e-8 by then."""
+
+ABREAST = 64
+"""Signals filtered at once: of thousands, columns of a table, turning them to lie along time costs more than filtering
+unless they fit the cache. From 8 to 64 took the same, all at once twice to seven times as long."""
 
 
 def require_rate(preset: FilterPreset, rate: float) -> None:
@@ -78,10 +83,11 @@ def low_pass(values: np.ndarray, rate: float, preset: FilterPreset, longest_gap:
         patterns, member = np.unique(known, axis=1, return_inverse=True)
     for index, pattern in enumerate(patterns.T):
         of_pattern = np.flatnonzero(member.reshape(-1) == index)
-        for start, stop in stretches(pattern):
-            part = columns[start:stop, of_pattern]
+        for (start, stop), first in product(stretches(pattern), range(0, len(of_pattern), ABREAST)):
+            some = of_pattern[first : first + ABREAST]
+            part = columns[start:stop, some]
             longer, before = extended(part, pad, pad)
-            columns[start:stop, of_pattern] = both_ways(sections, longer.T).T[before : before + len(part)]
+            columns[start:stop, some] = both_ways(sections, longer.T).T[before : before + len(part)]
     return columns.reshape(values.shape)
 
 
