@@ -15,12 +15,9 @@ import numpy as np
 from scipy import sparse
 
 from .. import qp
-from ..coordinates import to_manifold
-from ..dynamics.mechanics import Mechanics
 from ..errors import InvalidValue
 from ..feasibility.margins import Checks
 from ..qp.softened import softened
-from ..rig import ROOT_NV, Rig
 from .flown import GAUSS, Flown
 from .limited import Values
 from .limits import TrajectoryLimits
@@ -37,10 +34,6 @@ NEAR = 1.0
 """Limits closer than so many of their units enter the programme."""
 PENALTY = 30.0
 """Of one unit beyond a limit at one sample; a displacement of 1 % of the body's size throughout costs one."""
-SMALL = 0.01
-"""Share of the body's size that a displacement is measured in."""
-LEAST_SEEN = 1e-4
-"""Share of the body's size squared that turning a joint counts at least, though its link be a point."""
 FULL = 1.0 / 3.0
 """Share of the displacements within a row's reach that rows depend on, from which solving knot by knot is quicker: it
 treats what lies between as full. Programmes of forces are above it, those of joints' ranges and links below."""
@@ -116,26 +109,6 @@ class Displacement:
         for part, values in zip(result, basis.curves(self.control)):
             part[np.ix_(inside, self.columns)] += values
         return result[0], result[1], result[2]
-
-
-def visibility(rig: Rig, y: np.ndarray) -> tuple[np.ndarray, float]:
-    """Mean square way (nv,) of the links' boxes per unit of each flat coordinate at y (nv,), and the size [m].
-
-    Size is the diagonal of the box around these points.
-    """
-    mechanics, nv = Mechanics(rig), rig.model.nv
-    step = 1e-6
-    shifted = np.concatenate([y[None], y + step * np.eye(nv)])
-    still = np.zeros_like(shifted)
-    curves = to_manifold(rig, shifted, still, still)
-    state = mechanics.state(curves.q, curves.v, curves.a)
-    corners = np.array([[box[list(pick), [0, 1, 2]] for pick in np.ndindex(2, 2, 2)] for box in rig.boxes])  # (L, 8, 3)
-    local = np.concatenate([corners, np.zeros((len(rig.links), 1, 3))], axis=1)
-    # n shifts, l links, p points, i axes of the world, j axes of the link
-    points = state.position[:, :, None] + np.einsum("nlij,lpj->nlpi", state.rotation, local)
-    points = points.reshape(len(shifted), -1, 3)
-    ways = (points[1:] - points[0]) / step
-    return (ways**2).sum(axis=2).mean(axis=1), float(np.linalg.norm(np.ptp(points[0], axis=0)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,11 +399,3 @@ def _ties(count: int, window: Window) -> np.ndarray:
     return np.concatenate(
         [*([first] if window.open_start else []), inner, *([last] if window.open_stop else [])], axis=1
     )
-
-
-def weights_of(rig: Rig, y: np.ndarray, columns: np.ndarray, preference: float) -> np.ndarray:
-    """Cost (n,) of a unit of each coordinate squared; joints cost ``preference`` times what the root does."""
-    seen, size = visibility(rig, y)
-    weights = np.maximum(seen, LEAST_SEEN * size**2) / (SMALL * size) ** 2
-    weights[ROOT_NV:] *= preference
-    return weights[columns]

@@ -12,9 +12,10 @@ from solver.contacts.schedule import Schedule
 from solver.dance.authoring.keys import Keyed, Keyframe
 from solver.feasibility import CheckOptions
 from solver.rigs import hoap3
-from solver.trajectory.displacement import NAME, SHARES, TRUST, Judged, Program, Window, weights_of
+from solver.trajectory.displacement import NAME, SHARES, TRUST, Judged, Program, Window
 from solver.trajectory.limits import TrajectoryLimits
 from solver.trajectory.planted_feet import PlantedTrajectory
+from solver.trajectory.seen_moves import weights_of
 from tests.dance.authored import home, moved
 
 

@@ -13,10 +13,11 @@ from solver.dance.authoring.keys import Keyed
 from solver.dynamics.mechanics import Mechanics
 from solver.rigs import human
 from solver.trajectory.ballistic import airborne_spans, ballistic
-from solver.trajectory.displacement import TRUST, Program, Window, weights_of
+from solver.trajectory.displacement import TRUST, Program, Window
 from solver.trajectory.flown import GAUSS, UNIT
 from solver.trajectory.limits import TrajectoryLimits
 from solver.trajectory.planted_feet import PlantedTrajectory
+from solver.trajectory.seen_moves import weights_of
 
 STEP = 1e-6
 

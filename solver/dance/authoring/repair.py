@@ -23,10 +23,11 @@ from ...rig import Rig
 from ...so3 import conjugate, product, quaternion_log
 from ...trajectory.ballistic import airborne_spans, ballistic
 from ...trajectory.curve import FlatCurve, sample_times
-from ...trajectory.displacement import EVENNESS, KEPT, Displacement, Program, Window, weights_of
+from ...trajectory.displacement import EVENNESS, KEPT, Displacement, Program, Window
 from ...trajectory.limited import Values
 from ...trajectory.limits import TrajectoryLimits
 from ...trajectory.planted_feet import PlantedTrajectory
+from ...trajectory.seen_moves import weights_of
 from .course import Course, at_frames, displaced
 from .keys import Keyed, Keyframe, Samples
 
