@@ -32,7 +32,16 @@ from solver.rigs import hoap3, hrp2
 from solver.threads import one_blas_thread
 
 from . import checks
-from .figures import dance_identifies, fixed_base, foreign_humanoids, jump, named_dances, recorded_dances, repairs
+from .figures import (
+    dance_identified,
+    dance_identifies,
+    fixed_base,
+    foreign_humanoids,
+    jump,
+    named_dances,
+    recorded_dances,
+    repairs,
+)
 from .figures.figure import Bound, Figure, at_least, at_most, heading, missing, passed, row, summary
 from .figures.plain_motions import random_postures, squats, steps
 from .identification import DATA
@@ -58,7 +67,7 @@ QUICK_LEAVES_OUT = (
     "the 60 postures (4 instead, mostly steps between them: their rows are for information only), "
     "5 of 6 periods of the planar example, "
     "foreign humanoids, "
-    "jumps, recordings as dances, dances of named poses, "
+    "jumps, recordings as dances, dances of named poses, what files of a dance identify, "
     "plain motions beside HOAP-3's dance, robots and other seeds beside random motion (a person's 4 postures beside "
     "24 s instead of 12 beside 60, for information), MuJoCo"
 )
@@ -70,9 +79,10 @@ ALONE: dict[str, Callable[[argparse.Namespace], Iterator[list[Figure]]]] = {
     "jumps": lambda _: jump.figures(),
     "recordings": lambda chosen: recorded_dances.figures(chosen.data),
     "poses": lambda chosen: named_dances.figures(chosen.workers),
+    "identified": lambda _: iter([dance_identified.figures()]),
 }
 """Rows that stand by themselves, by the name that chooses them."""
-SLOW = ("jumps", "recordings", "poses")
+SLOW = ("jumps", "recordings", "poses", "identified")
 """Those that a quick look leaves out."""
 
 

@@ -6,6 +6,7 @@ same limits of speed, balance and distance, its steps as quick, no posture held.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -61,6 +62,7 @@ NOTHING: tuple[Bound | None, Bound | None] = (None, None)
 """Bounds of what is for information only."""
 FASTEST: tuple[Bound | None, Bound | None] = at_least(1.2), at_least(2.0)
 SHARE: tuple[Bound | None, Bound | None] = at_most(30.0), at_most(15.0)
+SECONDS_OF_DESIGN: tuple[Bound | None, Bound | None] = at_most(15.0), at_most(8.0)
 
 
 def figures(quick: bool, workers: int, seeds: tuple[int, ...] = (0, 1)) -> Iterator[list[Figure]]:
@@ -79,7 +81,9 @@ def compared(case: Case, postures: Mapping[str, int], workers: int, seed: int, s
     """A dance beside its rivals."""
     rig, person = case.rig(), case.name == PERSON.name
     options = case.options(postures=postures, workers=workers, seed=seed)
-    dance, structure = design(rig, options), base_parameters(rig)
+    began = time.process_time()
+    dance, structure = design(rig, replace(options, workers=1) if person else options), base_parameters(rig)
+    spent = time.process_time() - began
     kinds = {kind: sum(s.duration for s in dance.segments if s.kind == kind) for kind in LOST}
     data = f"simulated, {case.name}, seed {seed}, {len(dance.postures)} postures"
     told = case.bounds is not NOTHING
@@ -104,6 +108,8 @@ def compared(case: Case, postures: Mapping[str, int], workers: int, seed: int, s
     note = ", ".join(f"{kind}s {seconds:.1f} s" for kind, seconds in kinds.items())
     if person:
         result.append(style_row(rig, structure, options, dance, data, told))
+        limits_of_time = SECONDS_OF_DESIGN if told else NOTHING
+        result.append(Figure("designed and verified, processor of one process", data, spent, "s", *limits_of_time))
     result.append(Figure("share of the dance that is steps and holds", data, share, "%", *limits, note=note))
     return result
 

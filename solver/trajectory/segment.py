@@ -25,9 +25,9 @@ KINDS = ("hold", "exciting", "straight", "step")
 FINE, SPACING = 8, 0.28
 """Free control values of a segment at least, and [s] between the knots of a longer one: enough to steer balance.
 
-With 11 and .2 s the criterion promises HOAP-3 a third lower deviations for a quarter more processor. What was identified
-of five bodies from files, through the default filters, was no nearer to the truth: errors of base parameters .34 of the
-prior's, .31 with these.
+With 11 and .2 s the criterion promises HOAP-3 a third lower deviations for a quarter more processor. What was
+identified of five bodies from files, through the default filters, was no nearer to the truth: errors of base parameters
+.34 of the prior's, .31 with these.
 """
 
 

@@ -1,0 +1,100 @@
+"""What is identified of other bodies by a dance beside random motion, from files, as a user's are; simulated.
+
+The criterion foretells deviations from the plate's noise at its full rate. Here the whole way is gone: files of joint
+angles and of a plate, the default filters, the consistent fit. The rival is `random_postures` of the same length.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from solver.contacts.schedule import FOOT_CONFIGURATIONS
+from solver.dance.design.dance import Dance
+from solver.dance.design.design import DanceOptions, design
+from solver.dance.workflows.export import export_motion
+from solver.demo.truth import perturbed
+from solver.dynamics import predicted_wrench
+from solver.formats.tables import write_wrenches_csv
+from solver.identification.base_parameters import BaseParameters, base_parameters
+from solver.inertials import InertialParameters
+from solver.motion import Motion
+from solver.rig import Rig
+from solver.rigs import hoap3
+from solver.study.pipeline import identify_study
+from solver.study.recordings import load
+from solver.study.values import Settings
+from solver.wrenches import Wrenches
+
+from .dance_identifies import PLATE
+from .figure import Figure, at_most
+from .plain_motions import random_postures
+
+RATE = 100.0
+"""[1/s] of the files."""
+BODIES, EACH = 5, 3
+"""How many other bodies, and postures in each foot configuration."""
+TOLD = 0.1
+"""Relative error below which a base parameter counts as told."""
+TINY = 1e-12
+QUICK = Settings(bootstrap=0, cross_validate=False)
+
+
+def figures(seed: int = 0) -> list[Figure]:
+    """Errors of HOAP-3's base parameters over the prior's, by a dance and over those by random motion."""
+    rig = hoap3("middle", torque="peak")
+    options = DanceOptions(postures=dict.fromkeys(FOOT_CONFIGURATIONS, EACH), workers=1, seed=seed)
+    dance = design(rig, options)
+    rival = random_postures(rig, options, dance.duration, seed, options.shortest)
+    structure = base_parameters(rig)
+    (ours, told), (theirs, least) = (_errors(rig, structure, one) for one in (dance, rival))
+    data = f"simulated, HOAP-3, {BODIES} other bodies, seed {seed}"
+    note = (
+        f"{dance.duration:.0f} s of dance, {rival.duration:.0f} s of random motion, {RATE:g} Hz, plate 0.2 N, 0.02 N m "
+        f"a sample; over the prior's, by body: {_listed(ours)}, random {_listed(theirs)}; of {len(structure)} base "
+        f"parameters within {100 * TOLD:g} %: {told:.0f}, random {least:.0f}"
+    )
+    return [
+        Figure("identified from files: errors of base parameters over the prior's", data, _mean(ours), "",
+               at_most(1.0), note=note),
+        Figure("  over those by random motion", data, _mean(ours) / _mean(theirs), "", at_most(1.0)),
+    ]  # fmt: skip
+
+
+def _errors(rig: Rig, structure: BaseParameters, dance: Dance) -> tuple[np.ndarray, float]:
+    """Geometric mean over the base parameters of errors over the prior's, by body (K,), and how many are told."""
+    motion, ratios, told = dance.sample(rig, RATE), [], []
+    for seed in range(1, BODIES + 1):
+        truth = perturbed(rig, seed)
+        true = structure.of(truth)
+        found, prior = (np.abs(structure.of(one) - true) for one in _identified(rig, motion, truth, seed))
+        known = prior > TINY
+        ratios.append(np.exp(np.mean(np.log(np.maximum(found[known], TINY) / prior[known]))))
+        told.append(float((found < TOLD * np.abs(true)).sum()))
+    return np.array(ratios), float(np.mean(told))
+
+
+def _identified(
+    rig: Rig, motion: Motion, truth: InertialParameters, seed: int
+) -> tuple[InertialParameters, InertialParameters]:
+    """Parameters found, and the prior's, of files of a motion that a body of other inertials made."""
+    wrench = predicted_wrench(rig, motion, truth, axes="world")
+    wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
+    wrench += PLATE * np.random.default_rng(seed).standard_normal(wrench.shape)
+    with tempfile.TemporaryDirectory() as folder:
+        angles, forces = (Path(folder) / name for name in ("dance.mot", "dance_wrenches.csv"))
+        export_motion(rig, motion, angles)
+        write_wrenches_csv(forces, Wrenches(motion.times, ("plate",), wrench[:, None]))
+        study = identify_study(load([angles, forces]), rig=rig, settings=QUICK)
+    assert study.identification is not None
+    return study.identification.parameters, study.identification.prior
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(np.exp(np.log(values).mean()))
+
+
+def _listed(values: np.ndarray) -> str:
+    return ", ".join(f"{value:.2f}" for value in values)
