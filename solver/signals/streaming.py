@@ -9,7 +9,7 @@ import numpy as np
 from ..filter_presets import FilterPreset
 from .filters import both_ways, extended, padding, sections_of
 
-PIECE = 1024
+PIECE = 512
 """Samples given out at once, at least."""
 
 
