@@ -90,3 +90,13 @@ def test_any_prices_may_be_guessed(reach: float) -> None:
         np.testing.assert_allclose(again.x, found.x, atol=1e-5)
     if not found.bounds.any():  # whose prices are not guessed
         assert case.softened(1.0, found.prices, held=False).steps <= found.steps // 2
+
+
+def test_what_an_interior_point_does_quicker_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No optimum is told where the work that is granted does not suffice, guessed or not."""
+    case = Case(7, 10.0)
+    found = case.softened(1.0, held=False)
+    monkeypatch.setattr("solver.qp.softened.WORK", 1.0)
+    assert case.softened(1.0, held=False) is None
+    assert case.softened(1.0, np.full(ROWS, 0.5), held=False) is None
+    assert found is not None
