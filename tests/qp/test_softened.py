@@ -95,8 +95,12 @@ def test_any_prices_may_be_guessed(reach: float) -> None:
 def test_what_an_interior_point_does_quicker_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """No optimum is told where the work that is granted does not suffice, guessed or not."""
     case = Case(7, 10.0)
-    found = case.softened(1.0, held=False)
+    inverse = np.linalg.inv(case.metric)
+
+    def found(guess: np.ndarray | None) -> object:
+        return softened(lambda forces: forces @ inverse, case.rows, case.offset, 1.0, (case.low, case.high), guess)
+
+    guesses = (None, np.full(ROWS, 0.5))
+    assert None not in [found(guess) for guess in guesses]
     monkeypatch.setattr("solver.qp.softened.WORK", 1.0)
-    assert case.softened(1.0, held=False) is None
-    assert case.softened(1.0, np.full(ROWS, 0.5), held=False) is None
-    assert found is not None
+    assert [found(guess) for guess in guesses] == [None, None]
