@@ -100,7 +100,7 @@ def test_what_an_interior_point_does_quicker_is_given_up(monkeypatch: pytest.Mon
     def found(guess: np.ndarray | None) -> object:
         return softened(lambda forces: forces @ inverse, case.rows, case.offset, 1.0, (case.low, case.high), guess)
 
-    guesses = (None, np.full(ROWS, 0.5))
+    guesses = (None, case.softened(1.0, held=False).prices)
     assert None not in [found(guess) for guess in guesses]
     monkeypatch.setattr("solver.qp.softened.WORK", 1.0)
     assert [found(guess) for guess in guesses] == [None, None]
