@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from solver.calibration import Calibration
-from solver.dynamics import predicted_wrench
+from solver.dynamics import ground_wrench
 from solver.identification.bodies import BodyCoordinates, parameters_of
 from solver.identification.consistent import ConsistentOptions, mass_rows_of_prior, prior_strengths
 from solver.identification.identify import IdentifyOptions, identify
@@ -126,8 +126,7 @@ def case(seed: int) -> Case:
 
 def _wrenches(body: Volunteer, name: str, truth: InertialParameters, generator: np.random.Generator) -> Wrenches:
     motion = smooth_motion(body.rig, body.motions[name].times, body.motions[name].q, None)
-    wrench = predicted_wrench(body.rig, motion, truth, axes="world")
-    wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
+    wrench = ground_wrench(body.rig, motion, truth)
     wrench += np.repeat([FORCE_NOISE, MOMENT_NOISE], 3) * generator.standard_normal(wrench.shape)
     return Wrenches(motion.times, ("plate",), wrench[:, None])
 

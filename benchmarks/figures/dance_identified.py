@@ -16,7 +16,7 @@ from solver.dance.design.dance import Dance
 from solver.dance.design.design import DanceOptions, design
 from solver.dance.workflows.export import export_motion
 from solver.demo.truth import perturbed
-from solver.dynamics import predicted_wrench
+from solver.dynamics import ground_wrench
 from solver.formats.tables import write_wrenches_csv
 from solver.identification.base_parameters import BaseParameters, base_parameters
 from solver.inertials import InertialParameters
@@ -80,8 +80,7 @@ def _identified(
     rig: Rig, motion: Motion, truth: InertialParameters, seed: int
 ) -> tuple[InertialParameters, InertialParameters]:
     """Parameters found, and the prior's, of files of a motion that a body of other inertials made."""
-    wrench = predicted_wrench(rig, motion, truth, axes="world")
-    wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
+    wrench = ground_wrench(rig, motion, truth)
     wrench += PLATE * np.random.default_rng(seed).standard_normal(wrench.shape)
     with tempfile.TemporaryDirectory() as folder:
         angles, forces = (Path(folder) / name for name in ("dance.mot", "dance_wrenches.csv"))

@@ -5,16 +5,15 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import solve_banded
 
-from ..dynamics import com_trajectory, predicted_wrench
+from ..dynamics import com_trajectory, ground_wrench
 from ..motion import Motion
 from ..rig import GRAVITY, Rig
 
 
 def centre_of_pressure(rig: Rig, motion: Motion) -> np.ndarray:
     """Where the ground would push a body with the rig's prior (N, 2) [m], on the plane z = 0."""
-    wrench = predicted_wrench(rig, motion, rig.prior, axes="world")
-    moment = wrench[:, 3:] + np.cross(motion.q[:, :3], wrench[:, :3])
-    return np.column_stack([-moment[:, 1], moment[:, 0]]) / wrench[:, 2:3]
+    wrench = ground_wrench(rig, motion, rig.prior)
+    return np.column_stack([-wrench[:, 4], wrench[:, 3]]) / wrench[:, 2:3]
 
 
 def rebalancing(rig: Rig, motion: Motion, low: np.ndarray, high: np.ndarray) -> np.ndarray:

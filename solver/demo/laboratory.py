@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..dynamics import link_motions, predicted_wrench
+from ..dynamics import ground_wrench, link_motions
 from ..formats.atomic import write_atomically
 from ..inertials import InertialParameters
 from ..motion import Markers, Motion
@@ -104,8 +104,7 @@ def record_plates(
         airborne: (N, 2) True where a foot is in the air and the other one carries everything.
         noise: of the plates.
     """
-    wrench = predicted_wrench(rig, motion, truth, axes="world")
-    wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
+    wrench = ground_wrench(rig, motion, truth)
     force, moment = wrench[:, :3], wrench[:, 3:]
     pressure = np.column_stack([-moment[:, 1], moment[:, 0]]) / force[:, 2:]
     names = tuple(feet)

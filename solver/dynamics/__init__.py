@@ -12,6 +12,7 @@ from .wrench import (
     centroidal_momentum,
     com_trajectory,
     external_wrench,
+    ground_wrench,
     predicted_wrench,
     predicted_wrenches,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "contact_corners",
     "difference",
     "external_wrench",
+    "ground_wrench",
     "integrate",
     "link_motions",
     "link_poses",

@@ -81,6 +81,13 @@ def predicted_wrench(
     return predicted_wrenches(rig, motion, [parameters], base, axes)[:, 0]
 
 
+def ground_wrench(rig: Rig, motion: Motion, parameters: InertialParameters) -> np.ndarray:
+    """The same as plates tell it (N, 6) [N, N m]: world axes, moments about the world's origin."""
+    wrench = predicted_wrench(rig, motion, parameters, axes="world")
+    wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
+    return wrench
+
+
 def predicted_wrenches(
     rig: Rig, motion: Motion, bodies: Sequence[InertialParameters], base: int | str = 0, axes: Axes = "link"
 ) -> np.ndarray:

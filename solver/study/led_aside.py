@@ -15,12 +15,10 @@ import numpy as np
 from ..calibration.calibrated import Calibration
 from ..calibration.deviations import Deviations, Swings
 from ..calibration.frames import Frames, Unknowns
-from ..dynamics import integrate, predicted_wrench
+from ..dynamics import ground_wrench, integrate
 from ..identification.equations import moved_here, up_to
 from ..identification.limits import Aside, answers, widened_by
 from ..identification.result import SKELETON, SKIN, Identification
-from ..inertials import InertialParameters
-from ..motion import Motion
 from ..rig import ROOT_NV, Rig
 from ..signals import lighter, smooth_motion
 from ..tracking.kinematics import Kinematics
@@ -90,7 +88,7 @@ def _aside(  # noqa: PLR0913 one trial with all that is known of it
     body = _Body.of(rig, targets, q[own])
     part, seen = trial.part(own.start, own.stop), trial.counted.sum() / trial.counted[own].sum()
     parameters = found.parameters
-    usual = _needed(rig, trial.motion.part(own.start, own.stop), parameters)
+    usual = ground_wrench(rig, trial.motion.part(own.start, own.stop), parameters)
     joints = np.array([joint.position for joint in rig.joints])
     errors = {}
     for cause, steps in body.steps(deviations).items():
@@ -100,7 +98,7 @@ def _aside(  # noqa: PLR0913 one trial with all that is known of it
             poses = integrate(moved, q[own], step)
             motion = smooth_motion(moved, targets.times, poses, lighter(trial.preset, trial.motion.rate))  # type: ignore[arg-type]
             motion = replace(motion, shifts=part.motion.shifts)
-            others.append(_needed(moved, motion, parameters) - usual)
+            others.append(ground_wrench(moved, motion, parameters) - usual)
         here = moved_here(rig, part, np.stack(others, axis=1), found.base_link)
         # what is not believed of a motion is neither in the equations' rows nor in what they are to explain
         errors[cause] = _believed(_believed(here, part, found), part, found)
@@ -119,13 +117,6 @@ def _believed(errors: np.ndarray, trial: Trial, found: Identification) -> np.nda
             if weight:
                 result[:, :, axis] += weight * up_to(trial, errors[:, :, axis], float(band))
     return result
-
-
-def _needed(rig: Rig, motion: Motion, parameters: InertialParameters) -> np.ndarray:
-    """Wrench (N, 6) that a motion needs, world axes, about the world origin."""
-    wrench = predicted_wrench(rig, motion, parameters, axes="world")
-    wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
-    return wrench
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from solver.dance.design.design import DanceOptions, design
 from solver.dance.workflows.export import export_motion
 from solver.demo.run import against
 from solver.demo.truth import perturbed
-from solver.dynamics import link_motions, predicted_wrench
+from solver.dynamics import ground_wrench, link_motions
 from solver.formats.tables import write_wrenches_csv
 from solver.inertials import InertialParameters
 from solver.motion import Motion
@@ -50,8 +50,7 @@ def dance(rig: Rig) -> Motion:
 
 def plate(rig: Rig, motion: Motion, truth: InertialParameters, seed: int) -> np.ndarray:
     """What one plate measures (N, 6) about the world origin, with noise."""
-    wrench = predicted_wrench(rig, motion, truth, axes="world")
-    wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
+    wrench = ground_wrench(rig, motion, truth)
     return wrench + NOISE * np.random.default_rng(seed).standard_normal(wrench.shape)
 
 
