@@ -20,6 +20,7 @@ from ..errors import InvalidValue
 from ..identification.base_parameters import BaseParameters
 from ..identification.errors_in_variables import Calibrated
 from ..identification.triangular import squares, triangle, widened
+from ..identification.weighted_equations import InParameters
 from ..inertials import InertialParameters
 from .bench import DRIVES, Bench
 
@@ -40,7 +41,7 @@ class BenchBlock:
 
 
 @dataclass(frozen=True)
-class BenchEquations:
+class BenchEquations(InParameters):
     """Weighted least squares over a bench's rows: ||W (D d + Y phi - m)||^2.
 
     Not slotted: what follows from the blocks is computed when first asked for, and kept.
@@ -105,25 +106,6 @@ class BenchEquations:
         """Triangle (k, B + 1) of what remains for the base parameters, the drives eliminated."""
         drives = self.bench.drive_columns
         return self.whole[drives:, drives:]
-
-    @cached_property
-    def _in_parameters(self) -> tuple[np.ndarray, np.ndarray, float]:
-        return self.structure.in_parameters(self.base_triangle)
-
-    @property
-    def factor(self) -> np.ndarray:
-        """R (k, 10 L), weighted, the drives eliminated."""
-        return self._in_parameters[0]
-
-    @property
-    def target(self) -> np.ndarray:
-        """c (k,), weighted."""
-        return self._in_parameters[1]
-
-    @property
-    def rest(self) -> float:
-        """Weighted squares that no parameters can remove."""
-        return self._in_parameters[2]
 
     @property
     def calibrated(self) -> Calibrated:

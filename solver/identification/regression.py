@@ -21,13 +21,14 @@ from .base_parameters import BaseParameters
 from .blocks import AXES, MAX_BLOCKS, Block, axis_places, compact
 from .errors_in_variables import Calibrated, calibrate
 from .triangular import join, squares, triangle, widened
+from .weighted_equations import InParameters
 
 PARTS = {"all": slice(0, PER_LINK), "static": slice(0, STATIC), "dynamic": slice(STATIC, PER_LINK)}
 """Columns of one link by kind, bonnet2016: static are mass and first moment, dynamic the inertia."""
 
 
 @dataclass(frozen=True)
-class Regression:
+class Regression(InParameters):
     """Weighted least-squares problem ||W (Y phi - f)||^2 = ||factor phi - target||^2 + rest.
 
     Not slotted: the factors derived from the blocks are computed when first asked for, and kept.
@@ -95,25 +96,6 @@ class Regression:
     def base_triangle(self) -> np.ndarray:
         """Triangular factor (k, B + 1) of W [Y_b f]: what `factor`, `target` and `rest` are made of."""
         return self._weighed(self.axis_factors)
-
-    @cached_property
-    def _in_parameters(self) -> tuple[np.ndarray, np.ndarray, float]:
-        return self.structure.in_parameters(self.base_triangle)
-
-    @property
-    def factor(self) -> np.ndarray:
-        """R (k, 10 L), upper triangular, weighted; k is the number of base parameters or, if fewer, of rows."""
-        return self._in_parameters[0]
-
-    @property
-    def target(self) -> np.ndarray:
-        """c (k,), weighted."""
-        return self._in_parameters[1]
-
-    @property
-    def rest(self) -> float:
-        """Weighted squares that no parameters can remove."""
-        return self._in_parameters[2]
 
     @cached_property
     def noise_triangle(self) -> np.ndarray:

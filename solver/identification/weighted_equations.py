@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from functools import cached_property
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -60,3 +61,27 @@ class WeightedEquations(Protocol):
 
     def block_gradients(self, parameters: InertialParameters) -> np.ndarray:
         """(K, B) gradient of half the weighted squared residual of each block taken once."""
+
+
+class InParameters:
+    """Gives equations that know their `structure` and `base_triangle` their form in phi. Not slotted: it is kept."""
+
+    @cached_property
+    def _in_parameters(self) -> tuple[np.ndarray, np.ndarray, float]:
+        equations = cast(WeightedEquations, self)
+        return equations.structure.in_parameters(equations.base_triangle)
+
+    @property
+    def factor(self) -> np.ndarray:
+        """R (k, 10 L), upper triangular, weighted; k is the number of base parameters or, if fewer, of rows."""
+        return self._in_parameters[0]
+
+    @property
+    def target(self) -> np.ndarray:
+        """c (k,), weighted."""
+        return self._in_parameters[1]
+
+    @property
+    def rest(self) -> float:
+        """Weighted squares that no parameters can remove."""
+        return self._in_parameters[2]
