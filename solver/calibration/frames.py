@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,12 +83,10 @@ class Frames:
         pulls = self.weights[:, :, None] * self.residuals
         own, bases = self.rotations[:, unknowns.links], self.rotations[:, unknowns.parents]
         cross = np.empty((frames, freedoms, centres + 3 * markers + 1))
-        hessian, gradient = self.hessian.copy(), self.gradient.copy()
-        weighted = []
-        for axis, pose in enumerate(self.poses(unknowns)):
-            weighted.append(self.weights[:, None, :] * pose)
-            hessian += weighted[axis] @ pose.swapaxes(1, 2)
-            gradient += (pose @ pulls[:, :, axis, None])[:, :, 0]
+        hessian, poses = self.hessian.copy(), self.poses(unknowns)
+        weighted = [self.weights[:, None, :] * pose for pose in poses]
+        for part, pose in zip(weighted, poses):
+            hessian += part @ pose.swapaxes(1, 2)
         at_centres = [part @ unknowns.moved.T for part in weighted]
         angular = self.jacobian[:, 3:].swapaxes(1, 2)
         for axis in range(3):
@@ -100,7 +99,7 @@ class Frames:
                 moved = moved + unknowns.turned_centres * (angular @ lever.swapaxes(1, 2))
             cross[:, :, axis:centres:3] = moved
             cross[:, :, centres + axis : -1 : 3] = places
-        cross[:, :, -1] = gradient
+        cross[:, :, -1] = self._pulled(poses, pulls)
         diagonal = np.arange(freedoms)
         hessian[:, diagonal, diagonal] += LEAST_STIFFNESS
         return Blocks(hessian, cross, self._shared(unknowns), self._right(unknowns, pulls))
@@ -108,10 +107,7 @@ class Frames:
     def right(self, unknowns: Unknowns) -> tuple[np.ndarray, np.ndarray]:
         """Right-hand sides of the normal equations alone: the poses' (F, nv) and theta's (T,)."""
         pulls = self.weights[:, :, None] * self.residuals
-        gradient = self.gradient.copy()
-        for axis, pose in enumerate(self.poses(unknowns)):
-            gradient += (pose @ pulls[:, :, axis, None])[:, :, 0]
-        return gradient, self._right(unknowns, pulls)
+        return self._pulled(self.poses(unknowns), pulls), self._right(unknowns, pulls)
 
     def poses(self, unknowns: Unknowns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """How the markers move with the pose, x, y and z: (F, nv, M) each."""
@@ -141,6 +137,10 @@ class Frames:
         places = count + np.arange(3 * markers)
         matrix[places, places] = np.repeat(self.weights.sum(axis=0), 3)
         return matrix
+
+    def _pulled(self, poses: Sequence[np.ndarray], pulls: np.ndarray) -> np.ndarray:
+        """Right-hand side (F, nv) of the poses by the weighed residuals (F, M, 3)."""
+        return self.gradient + sum((pose @ pulls[:, :, axis, None])[:, :, 0] for axis, pose in enumerate(poses))
 
     def _right(self, unknowns: Unknowns, pulls: np.ndarray) -> np.ndarray:
         """Right-hand side (T,) of theta by the weighed residuals (F, M, 3)."""
