@@ -51,7 +51,8 @@ def test_the_answer_says_by_how_much(keyed: Keyed, answer: solver.Answer) -> Non
     needed = float(re.search(r"must leave the floor at (\S+) m/s", told)[1])  # type: ignore[index]
     assert needed == pytest.approx(0.5 * GRAVITY * (landing - take_off), rel=0.35)
     ratio, used, limit = (float(x) for x in re.search(r"for (\S+) times its torque \((\S+) of (\S+) N", told).groups())  # type: ignore[union-attr]
-    assert ratio == pytest.approx(used / limit, abs=0.006)
+    torque_digits, ratio_digits = 0.005, 0.005  # three digits of two torques, two decimals of their ratio
+    assert ratio == pytest.approx(used / limit, abs=ratio_digits, rel=2.0 * torque_digits)
     assert ratio > 1.0
     torques, limits = np.abs(answer.checks.torques), keyed.rig.limits.torque
     assert ratio == pytest.approx(float((torques / limits).max()), abs=0.006)
