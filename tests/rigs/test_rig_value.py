@@ -198,6 +198,18 @@ def test_the_built_model_is_no_part_of_the_value() -> None:
         used.provenance["kind"] = "other"  # type: ignore[index]
 
 
+def test_rigs_that_arrive_alike_are_one() -> None:
+    """What is kept by a rig's value is found by its identity, however often a worker is sent it; others stay others."""
+    sent = pickle.dumps(hrp2())
+    first, second = pickle.loads(sent), pickle.loads(sent)
+    assert first is second
+    assert first.model is second.model
+    changed = first.with_prior(first.prior, "a note")
+    other = pickle.loads(pickle.dumps(changed))
+    assert other is not first
+    assert other.notes == changed.notes
+
+
 def test_description_and_model_name_each_other(rig: Rig) -> None:
     """The joints and inertials of a built model are those it was built from, and NumPy's rest pose is Pinocchio's."""
     model = rig.model
