@@ -26,8 +26,8 @@ SKIPPED = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 WHEELS = (
     "pin", "libpinocchio", "coal", "libcoal", "eigenpy", "cmeel", "cmeel-assimp", "cmeel-boost",
     "cmeel-console-bridge", "cmeel-octomap", "cmeel-qhull", "cmeel-tinyxml2", "cmeel-urdfdom", "cmeel-zlib",
-    "scipy", "osqp", "jinja2", "markupsafe", "joblib", "cloudpickle", "clarabel", "piqp", "cffi", "pycparser",
-    "defusedxml", "threadpoolctl",
+    "scipy", "osqp", "jinja2", "markupsafe", "joblib", "cloudpickle", "clarabel", "piqp", "highspy", "cffi",
+    "pycparser", "defusedxml", "threadpoolctl",
 )  # fmt: skip
 """What runs inside Blender, with all it needs itself. Pinocchio's set is pinned together: its wheels share a folder."""
 PLATFORMS = {

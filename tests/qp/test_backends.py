@@ -25,6 +25,7 @@ from solver.qp import (
     solve,
     triangle_of,
 )
+from solver.qp.backends import highs
 
 LIBRARIES = {"proxqp": "proxsuite", "piqp": "piqp"}
 """Of the backends whose library may be missing."""
@@ -62,6 +63,16 @@ def test_two_sided_rows(backend: str) -> None:
     assert found.row_duals == pytest.approx([0.0, 2.0], abs=1e-5)
 
 
+@pytest.fixture(params=["highspy", "scipy"])
+def linear(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """HiGHS by its own package, and by SciPy where that is missing."""
+    if request.param == "scipy":
+        monkeypatch.setattr(highs, "highspy", None)
+    else:
+        pytest.importorskip("highspy")
+
+
+@pytest.mark.usefixtures("linear")
 def test_a_linear_programme_measures_itself() -> None:
     """Least x + 2 y + 3 z with x + y + z = 2, x - y >= -1, y - z <= 5, 0 <= x <= 0.5, z <= 1: (0.5, 1.5, 0) by hand.
 
@@ -79,6 +90,35 @@ def test_a_linear_programme_measures_itself() -> None:
     assert found.objective == pytest.approx(3.5)
 
 
+@pytest.mark.usefixtures("linear")
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_are_added_until_none_is_broken(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of both sides, equalities and bounds, a few at a time: the optimum of all of them, its duals measured."""
+    monkeypatch.setattr(highs, "AT_ONCE", 4)
+    generator = np.random.default_rng(seed)
+    inner, matrix = generator.uniform(-0.5, 0.5, 12), generator.standard_normal((60, 12))
+    room = generator.uniform(0.05, 1.0, (2, 60)) * (np.arange(60) > 2)  # the first three are equalities
+    lower, upper = matrix @ inner - room[0], matrix @ inner + room[1]
+    lower[3:20], upper[20:30] = -np.inf, np.inf
+    rows = Rows(matrix, lower, upper, tuple(map(str, range(60))))
+    one = np.ones(12)
+    problem = Problem.quadratic(np.zeros((12, 12)), generator.standard_normal(12), rows=rows, lower=-one, upper=one)
+    found = solve(problem, LINEAR)
+    assert found.status is Status.OPTIMAL
+    assert max(found.primal_residual, found.dual_residual, found.gap) < 1e-7
+    assert found.objective == pytest.approx(solve(problem, "clarabel").objective, abs=1e-6)
+
+
+@pytest.mark.usefixtures("linear")
+def test_a_linear_programme_without_end_says_so() -> None:
+    """Nothing keeps x from falling for ever."""
+    rows = Rows(np.ones((1, 1)), np.array([-np.inf]), np.ones(1), ("at most one",))
+    found = solve(Problem.quadratic(np.zeros((1, 1)), np.ones(1), rows=rows), LINEAR)
+    assert found.status is Status.UNBOUNDED
+    assert not found.usable
+
+
+@pytest.mark.usefixtures("linear")
 def test_a_linear_programme_without_a_point_says_so() -> None:
     """Contradicting rows have no point: the status and the verdict say it, and nobody may use it."""
     rows = Rows(np.ones((2, 1)), np.array([1.0, -np.inf]), np.array([np.inf, 0.0]), ("at least one", "at most zero"))

@@ -1,12 +1,14 @@
-"""HiGHS, by SciPy: linear programmes, simplex or interior point as it sees fit.
+"""HiGHS: linear programmes by its own package, which goes on from where it was, or by SciPy where that is missing.
 
 Of many rows few bind: HiGHS gets those that the optimum so far breaks, until it breaks none, which is the optimum of
-all. What is left is small and dense, and its presolve would cost more than the simplex that it spares.
+all. Each time the dual simplex goes on from the last basis. SciPy's interface begins anew: 99 programmes of transitions
+of a robot and a person, 210 variables and 1,900 rows each, took it three to four times as long.
 """
 
 from __future__ import annotations
 
 import time
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -14,15 +16,28 @@ from scipy.optimize import OptimizeResult, linprog
 
 from ...errors import BackendError
 from ..problem import Problem
+from ..rows import Rows
 from ..solution import Solution, Status
 
+try:
+    import highspy
+except ImportError:  # `linprog` steps in
+    highspy = None  # type: ignore[assignment]
+
 NAME = "highs"
-STATUS = {0: Status.OPTIMAL, 1: Status.LIMIT, 2: Status.INFEASIBLE, 3: Status.UNBOUNDED, 4: Status.INACCURATE}
-AT_ONCE = 100
-"""Rows that are added at most, the most broken first. Of 40 programmes of transitions, 200 variables and 1,000 rows
-each, 60 to 400 took the same time within a sixth: a quarter to a tenth of all rows at once with presolve."""
+AT_ONCE = 200
+"""Rows that are added at most, the most broken first: 100 to 2,000 took the same time within a third."""
 BROKEN = 1e-9
 """Share of what a row may reach within the bounds by which it counts as broken."""
+SCIPY = {0: Status.OPTIMAL, 1: Status.LIMIT, 2: Status.INFEASIBLE, 3: Status.UNBOUNDED, 4: Status.INACCURATE}
+OWN = {
+    "kOptimal": Status.OPTIMAL,
+    "kModelEmpty": Status.OPTIMAL,
+    "kInfeasible": Status.INFEASIBLE,
+    "kUnbounded": Status.UNBOUNDED,
+    "kTimeLimit": Status.LIMIT,
+    "kIterationLimit": Status.LIMIT,
+}
 
 
 def solve(problem: Problem) -> Solution:
@@ -35,54 +50,135 @@ def solve(problem: Problem) -> Solution:
         raise BackendError(f"{NAME}: takes linear programmes only; use osqp or clarabel")
     began = time.perf_counter()
     rows = problem.rows
-    equal = rows.equality
-    above, below = np.isfinite(rows.upper) & ~equal, np.isfinite(rows.lower) & ~equal
-    matrix = sparse.vstack([rows.matrix[above], -rows.matrix[below]], "csr")
-    limits = np.concatenate([rows.upper[above], -rows.lower[below]])
-    fixed = (rows.matrix[equal], rows.upper[equal]) if equal.any() else (None, None)
-    found, pushes, iterations = _by_broken_rows(problem, matrix, limits, fixed)
-    row_duals, bound_duals = np.zeros(len(rows)), np.zeros(problem.variables)
-    solved = found.x is not None
-    if solved:  # SciPy's marginals are the optimum's slopes by the right-hand sides: minus the duals here
-        upper, lower = np.split(pushes, [int(above.sum())])
-        row_duals[above] -= upper
-        row_duals[below] += lower
-        if equal.any():
-            row_duals[equal] = -np.asarray(found.eqlin.marginals, float)
-        bound_duals = -np.asarray(found.lower.marginals, float) - np.asarray(found.upper.marginals, float)
-    x = np.asarray(found.x, float) if solved else np.full(problem.variables, np.nan)
-    status = STATUS.get(int(found.status), Status.FAILED)
-    seconds = time.perf_counter() - began
-    return Solution(
-        problem, x, row_duals, bound_duals, (), status, iterations, seconds, NAME, " ".join(found.message.split())
-    )
-
-
-def _by_broken_rows(
-    problem: Problem,
-    matrix: sparse.csr_array,
-    limits: np.ndarray,
-    fixed: tuple[sparse.csr_array | None, np.ndarray | None],
-) -> tuple[OptimizeResult, np.ndarray, int]:
-    """SciPy's result, marginals of all rows ``matrix`` x <= ``limits``, and iterations in all."""
-    bounds = np.stack([problem.lower, problem.upper], axis=1)
-    few = np.isfinite(bounds).all()  # else an optimum of some rows need not be finite
-    reach = abs(matrix) @ np.abs(bounds).max(axis=1) if few else np.ones(len(limits))
-    dense = matrix.toarray() if few else matrix
-    taken, iterations = np.full(len(limits), not few), 0
+    bounds = np.maximum(np.abs(problem.lower), np.abs(problem.upper))
+    within = bool(np.isfinite(bounds).all())  # else an optimum of some rows need not be finite
+    matrix = rows.matrix.toarray() if within else rows.matrix
+    reach = np.maximum(abs(matrix) @ bounds, np.finfo(float).tiny) if within else np.ones(len(rows))
+    simplex = (Linprog if highspy is None else Warm)(problem, presolve=not within)
+    taken = np.full(len(rows), not within) | rows.equality
+    first = np.flatnonzero(taken)
+    if within:
+        x = np.clip(np.where(problem.q > 0.0, problem.lower, problem.upper), problem.lower, problem.upper)
+        first = np.concatenate([first, _broken(rows, matrix @ x, reach, taken)])
+    order, iterations = [first], 0
     while True:
-        found = linprog(
-            problem.q, A_ub=dense[taken], b_ub=limits[taken], A_eq=fixed[0], b_eq=fixed[1], bounds=bounds,
-            method="highs", options={"presolve": not few},
-        )  # fmt: skip
-        iterations += int(found.nit)
-        pushes = np.zeros(len(limits))
+        status, x, prices, reduced, spent = simplex.solved_with(order[-1], matrix)
+        iterations += spent
+        taken[order[-1]] = True
+        more = _broken(rows, matrix @ x, reach, taken) if status is Status.OPTIMAL and within else first[:0]
+        if not len(more):
+            break
+        order.append(more)
+    row_duals = np.zeros(len(rows))
+    row_duals[np.concatenate(order)] = -prices  # slopes of the optimum by the right-hand sides, minus the duals here
+    seconds = time.perf_counter() - began
+    return Solution(problem, x, row_duals, -reduced, (), status, iterations, seconds, NAME, simplex.message)
+
+
+def _broken(rows: Rows, values: np.ndarray, reach: np.ndarray, taken: np.ndarray) -> np.ndarray:
+    """Indices of the rows that values (m,) of G x break most, of those that are not taken."""
+    over = np.where(taken, 0.0, np.maximum(values - rows.upper, rows.lower - values) / reach)
+    worst = np.argsort(-over, kind="stable")[:AT_ONCE]
+    return worst[over[worst] > BROKEN]
+
+
+class Simplex(Protocol):
+    """A linear programme to which rows are added.
+
+    Attributes:
+        message: what the library says at last.
+    """
+
+    message: str
+
+    def solved_with(self, more: np.ndarray, matrix: Any) -> tuple[Status, np.ndarray, np.ndarray, np.ndarray, int]:
+        """Status, x (n,), marginals of all rows so far, reduced costs (n,) and iterations, with these rows besides."""
+
+
+class Warm:
+    """HiGHS itself.
+
+    Args:
+        problem: whose cost and bounds these are.
+        presolve: whether that is worth it.
+    """
+
+    def __init__(self, problem: Problem, *, presolve: bool) -> None:
+        self._rows, self._variables, self._count = problem.rows, problem.variables, 0
+        self._highs = highspy.Highs()
+        for name, value in (("output_flag", False), ("presolve", "on" if presolve else "off"), ("threads", 1)):
+            self._highs.setOptionValue(name, value)
+        lower, upper = (_reals(side) for side in (problem.lower, problem.upper))
+        self._highs.addVars(problem.variables, lower, upper)
+        self._highs.changeColsCost(problem.variables, np.arange(problem.variables, dtype=np.int32), _reals(problem.q))
+        self.message = ""
+
+    def solved_with(self, more: np.ndarray, matrix: Any) -> tuple[Status, np.ndarray, np.ndarray, np.ndarray, int]:
+        """As `Simplex`."""
+        highs, some = self._highs, sparse.csr_array(matrix[more])
+        lower, upper = _reals(self._rows.lower[more]), _reals(self._rows.upper[more])
+        starts, places = some.indptr[:-1].astype(np.int32), some.indices.astype(np.int32)
+        highs.addRows(len(more), lower, upper, some.nnz, starts, places, _reals(some.data))
+        self._count += len(more)
+        highs.run()
+        ended = highs.getModelStatus()
+        status = OWN.get(ended.name, Status.FAILED)
+        self.message = highs.modelStatusToString(ended)
+        found, told = highs.getSolution(), highs.getInfo()
+        spent = max(0, int(told.simplex_iteration_count)) + max(0, int(told.ipm_iteration_count))
+        if status is not Status.OPTIMAL:
+            return status, *_nothing(self._variables, self._count), spent
+        return status, np.array(found.col_value), np.array(found.row_dual), np.array(found.col_dual), spent
+
+
+class Linprog:
+    """HiGHS by SciPy.
+
+    Args:
+        problem: whose cost and bounds these are.
+        presolve: whether that is worth it.
+    """
+
+    def __init__(self, problem: Problem, *, presolve: bool) -> None:
+        self._problem, self._presolve = problem, presolve
+        self._taken = np.zeros(0, int)
+        self.message = ""
+
+    def solved_with(self, more: np.ndarray, matrix: Any) -> tuple[Status, np.ndarray, np.ndarray, np.ndarray, int]:
+        """As `Simplex`."""
+        problem, rows = self._problem, self._problem.rows
+        self._taken = taken = np.concatenate([self._taken, more])
+        equal = rows.equality[taken]
+        above, below = np.isfinite(rows.upper[taken]) & ~equal, np.isfinite(rows.lower[taken]) & ~equal
+        some = sparse.csr_array(matrix[taken])
+        found: OptimizeResult = linprog(
+            problem.q,
+            A_ub=sparse.vstack([some[above], -some[below]], "csr"),
+            b_ub=np.concatenate([rows.upper[taken][above], -rows.lower[taken][below]]),
+            A_eq=some[equal] if equal.any() else None,
+            b_eq=rows.upper[taken][equal] if equal.any() else None,
+            bounds=np.stack([problem.lower, problem.upper], axis=1),
+            method="highs",
+            options={"presolve": self._presolve},
+        )
+        self.message = " ".join(found.message.split())
+        status, spent = SCIPY.get(int(found.status), Status.FAILED), int(found.nit)
         if found.x is None:
-            return found, pushes, iterations
-        broken = np.where(taken, 0.0, dense @ found.x - limits) / np.maximum(reach, np.finfo(float).tiny)
-        worst = np.argsort(-broken, kind="stable")[:AT_ONCE]
-        worst = worst[broken[worst] > BROKEN]
-        if not len(worst):
-            pushes[taken] = found.ineqlin.marginals
-            return found, pushes, iterations
-        taken[worst] = True
+            return status, *_nothing(problem.variables, len(taken)), spent
+        prices = np.zeros(len(taken))
+        upper, lower = np.split(found.ineqlin.marginals, [int(above.sum())])
+        prices[above] += upper
+        prices[below] -= lower
+        if equal.any():
+            prices[equal] = found.eqlin.marginals
+        reduced = np.asarray(found.lower.marginals, float) + np.asarray(found.upper.marginals, float)
+        return status, np.asarray(found.x, float), prices, reduced, spent
+
+
+def _nothing(variables: int, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """No point, no marginals and no reduced costs."""
+    return np.full(variables, np.nan), np.zeros(rows), np.zeros(variables)
+
+
+def _reals(values: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(values, float)
