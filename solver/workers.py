@@ -48,6 +48,21 @@ def shared(
     Raises:
         BackendError: a worker process was killed or crashed.
     """
+    with underway(function, pieces, workers, threads=threads) as results:
+        yield from results
+
+
+@contextmanager
+def underway(
+    function: Callable[..., Result], pieces: Iterable[tuple[Any, ...]], workers: int | None, *, threads: bool = False
+) -> Iterator[Iterator[Result]]:
+    """`shared` work that other processes, if there are any, do while the block does something else.
+
+    A block that is left, or leaves results unasked for, ends the work.
+
+    Raises:
+        BackendError: a worker process was killed or crashed.
+    """
     prefer = "threads" if threads else None
     one_by_one = get_active_backend(prefer=prefer)[0].supports_return_generator
     parallel = Parallel(
@@ -63,7 +78,10 @@ def shared(
         with undoing(_end_workers):
             with nullcontext() if alone else _starting_workers():
                 results = parallel(delayed(function)(*piece) for piece in pieces)
-            yield from _as_long_as_asked(results)
+            try:
+                yield _as_long_as_asked(results)
+            finally:
+                _give_up(results)
     except BrokenProcessPool:
         raise BackendError(
             "a worker process ended unexpectedly: usually the memory was used up; try with one worker, or close other "
@@ -72,15 +90,19 @@ def shared(
 
 
 def _as_long_as_asked(results: Iterable[Result]) -> Iterator[Result]:
-    """The results; who asks for no more of them does so on purpose, and is not told by joblib that work was lost."""
     try:
-        for result in results:  # noqa: UP028 a generator that is left is closed here, not by joblib
+        for result in results:  # noqa: UP028 a generator that is left is given up here, not closed by Python
             yield result
     finally:
-        if isinstance(results, Generator):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)
-                results.close()
+        _give_up(results)
+
+
+def _give_up(results: Iterable[Any]) -> None:
+    """Who asks for no more results does so on purpose, and is not told by joblib that work was lost."""
+    if isinstance(results, Generator):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            results.close()
 
 
 @contextmanager

@@ -140,13 +140,13 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
 
     require_danceable(rig)
     kind = rig.provenance.get("kind")
-    effort = options.effort
+    usual, effort = DanceOptions(), options.effort
     changes: dict[str, object] = {
         "postures": _postures(options.postures),
         "emphasis": emphasis_of(rig, by_name(options.emphasise, "--emphasise")),
-        "pool": max(int(200 * effort), 8),
-        "starts": max(int(4 * effort), 1),
-        "rounds": max(int(5 * effort), 1),
+        "pool": max(int(usual.pool * effort), 8),
+        "starts": max(int(usual.starts * effort), 1),
+        "rounds": max(int(usual.rounds * effort), 1),
         "seed": options.seed,
         "workers": options.workers,
     }

@@ -36,7 +36,7 @@ ROOT_TURN, ROOT_RISE = 0.3, 0.05
 """How far [rad, share of the root's height] exciting motions may turn and lift the root beyond the postures."""
 RATE = 50.0
 """[1/s] at which the criterion counts samples, as bonnet2016 does."""
-PER_KNOT = 4
+PER_KNOT = 3
 """Instants that a search looks at for each knot of a segment."""
 SPEEDS = 2
 """Times as often it limits speeds: where splines are linear, rows of its programmes cost little."""

@@ -15,7 +15,7 @@ import pytest
 
 from solver import stopping
 from solver.errors import BackendError
-from solver.workers import shared
+from solver.workers import shared, underway
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG = 60.0
@@ -60,7 +60,7 @@ import os, sys, time
 from contextlib import nullcontext
 from pathlib import Path
 from solver.stopping import interruptible, own_process
-from solver.workers import shared
+from solver.workers import shared, underway
 
 def slow(number):
     Path(sys.argv[1], str(os.getpid())).touch()
@@ -217,6 +217,18 @@ def test_who_asks_for_no_more_results_is_not_warned(recwarn: pytest.WarningsReco
         assert next(results) is None
         results.close()  # type: ignore[attr-defined]
     assert [str(told.message) for told in recwarn] == []
+
+
+def test_work_goes_on_while_the_block_does_something_else() -> None:
+    """Other processes work before anybody asks for results, which come in order; a block that fails ends the work."""
+    began = time.monotonic()
+    with underway(time.monotonic, [(), ()], 2) as results:
+        time.sleep(2.0)
+        asked = time.monotonic()
+        assert all(began < done < asked for done in results)
+    with pytest.raises(ZeroDivisionError), underway(time.sleep, [(60.0,), (60.0,)], 2):
+        _ = 1 / 0
+    assert time.monotonic() - asked < 30.0
 
 
 def test_a_worker_that_dies_is_one_error() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -23,7 +24,7 @@ from ...rig import Rig
 from ...stopping import interruptible
 from ...threads import one_blas_thread
 from ...trajectory.segment import DanceSegment, hold
-from ...workers import shared
+from ...workers import shared, underway
 from .blocks import RING, Block, blocks_of, styled
 from .body_parts import require_danceable
 from .dance import Dance, TraceEntry
@@ -99,11 +100,13 @@ class _Design:
     def run(self) -> Dance:
         self.progress(0.0, "feet and postures")
         self.footwork = footwork_of(self.planner, self.options)
-        self._leave_out()
-        self.stations = self._route()
-        grounds = {name: self.footwork.ground(name) for name in self.configurations}
-        asked = [(self.rig, self.options, ground, self._seed(k)) for k, ground in enumerate(grounds.values())]
-        candidates = list(shared(find_candidates, asked, min(self.options.workers, len(asked))))
+        stood_on = self._grounds()
+        asked = [(self.rig, self.options, ground, self._seed(k)) for k, ground in enumerate(stood_on.values())]
+        with underway(find_candidates, asked, max(1, min(self.options.workers, len(asked)))) as drawn:
+            self._leave_out()
+            self.stations = self._route()
+            grounds = {name: self.footwork.ground(name) for name in self.configurations}
+            candidates = [found for name, found in zip(stood_on, drawn) if name in grounds]
         for found in candidates:
             self.notes += found.notes
         if not any(len(found.pool.y) for found in candidates):
@@ -117,6 +120,14 @@ class _Design:
         chosen, self.names, criterion = self._postures([found.pool for found in candidates], grounds)
         sequences = self._sequences(grounds, chosen)
         return self._dance(grounds, sequences, criterion)
+
+    def _grounds(self) -> dict[str, Ground]:
+        """Where each foot configuration is danced that the rig can stand in."""
+        grounds = {}
+        for name in self.configurations:
+            with suppress(InvalidValue):  # told where it is left out
+                grounds[name] = self.footwork.ground(name)
+        return grounds
 
     def _leave_out(self) -> None:
         """Drop foot configurations that the rig cannot step to and back from.

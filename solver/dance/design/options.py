@@ -78,7 +78,7 @@ class DanceOptions:
     via: int | None = None
     pool: int = 200
     starts: int = 4
-    rounds: int = 5
+    rounds: int = 6
     noise: WrenchNoise = ROBOT_NOISE
     style: Style | None = None
     poses: tuple[NamedPose, ...] = ()
