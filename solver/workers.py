@@ -12,9 +12,10 @@ import signal
 import threading
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, TypeVar
 
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs, parallel_config
@@ -58,7 +59,7 @@ def underway(
 ) -> Iterator[Iterator[Result]]:
     """`shared` work that other processes, if there are any, do while the block does something else.
 
-    A block that is left, or leaves results unasked for, ends the work.
+    A block that leaves results unasked for ends the work; where it fails, pieces that were begun come to their end.
 
     Raises:
         BackendError: a worker process was killed or crashed.
@@ -80,6 +81,10 @@ def underway(
                 results = parallel(delayed(function)(*piece) for piece in pieces)
             try:
                 yield _as_long_as_asked(results)
+            except Exception:
+                with suppress(Exception):  # processes that still start and are ended would complain on the terminal
+                    deque(results, maxlen=0)
+                raise
             finally:
                 _give_up(results)
     except BrokenProcessPool:
