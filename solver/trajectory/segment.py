@@ -22,13 +22,8 @@ from .splines import AT_REST, Spline
 
 KINDS = ("hold", "exciting", "straight", "step")
 """Standing still; optimised by (18); the straight path between two postures; weight shifted or a foot moved."""
-FINE, SPACING = 11, 0.2
-"""Free control values of a segment at least, and [s] between the knots of a longer one.
-
-Speeds are limited, so more acceleration is to be had by turning more often. Beside 8 and .28 s, HOAP-3 of 60 postures:
-80 parameters instead of 77 below 10 % and a seventh less deviation; of 12, on three seeds, errors identified from files
-.29 of the prior's instead of .32. 17 and .14 s promise a fifth less again, for three times the processor.
-"""
+REACH = 2.2
+"""[s] A segment has at least as many free control values as there are knots in this time: enough to steer balance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +77,10 @@ class DanceSegment:
         return legged.frames(*self.spline.basis(times).curves(self.control), self.solved)
 
 
-def fine(duration: float) -> int:
-    """Free control values of a segment that lasts so long [s]; a refinement of the two of bonnet2016."""
-    return FINE + 3 * max(0, int(np.ceil((duration / SPACING - FINE - 1) / 3.0)))
+def fine(duration: float, spacing: float) -> int:
+    """Free control values of a segment by its duration and the time between knots [s]: bonnet2016's two, refined."""
+    least = 2 + 3 * round((REACH / spacing - 2) / 3.0)
+    return least + 3 * max(0, int(np.ceil((duration / spacing - least - 1) / 3.0)))
 
 
 class SegmentChecker:

@@ -15,13 +15,15 @@ from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.expected_deviations import ExpectedDeviations
 from solver.rigs import hoap3
 from solver.trajectory.legged_rig import Footing
-from solver.trajectory.segment import FINE, DanceSegment, SegmentChecker, fine
+from solver.trajectory.segment import DanceSegment, SegmentChecker, fine
 from solver.trajectory.splines import VIA_POINTS
 from solver.trajectory.transition_problem import TransitionAim, TransitionProblem
 from solver.trajectory.transition_search import programme, search, step_of
 from solver.trajectory.transition_slopes import slopes_of
 
 RIG = hoap3(torque="peak")
+ALL = fine(2.0, DanceOptions().spacing)
+"""Control values of the path's coordinates."""
 PARENT = transition_planner(RIG, DanceOptions(postures={"both": 1}, shortest=2.0, workers=1))
 STRUCTURE = base_parameters(RIG)
 
@@ -53,7 +55,7 @@ def problem_of(path: tuple[DanceSegment, Footing], objective: str, via: int) -> 
     return TransitionProblem(PARENT.legged, PARENT.coarse, straight, footing, aim)
 
 
-@pytest.mark.parametrize(("objective", "via"), [("sigma", FINE), ("sigma", VIA_POINTS), ("criterion", VIA_POINTS)])
+@pytest.mark.parametrize(("objective", "via"), [("sigma", ALL), ("sigma", VIA_POINTS), ("criterion", VIA_POINTS)])
 def test_the_gradient_is_the_derivative_of_the_rebalanced_motion(
     path: tuple[DanceSegment, Footing], objective: str, via: int
 ) -> None:
@@ -77,7 +79,7 @@ def test_the_gradient_is_the_derivative_of_the_rebalanced_motion(
 
 def test_a_programme_keeps_its_limits(path: tuple[DanceSegment, Footing]) -> None:
     """A step stays within trust, joint ranges and speeds, and within the linear model of legs and torques."""
-    problem = problem_of(path, "sigma", FINE)
+    problem = problem_of(path, "sigma", ALL)
     start = problem.start()
     slopes = slopes_of(problem, start)
     solution = qp.solve(programme(problem, start, slopes, 0.2), qp.LINEAR)
@@ -104,7 +106,7 @@ def lifting() -> TransitionProblem:
     sigma = ExpectedDeviations(STRUCTURE, RIG.prior, np.ones(len(RIG.links)))
     columns = np.sort(free_columns(PARENT.legged, "left"))
     return TransitionProblem(PARENT.legged, PARENT.coarse, straight, footing, TransitionAim(sigma, sigma.nothing,
-                             columns, FINE))  # fmt: skip
+                             columns, ALL))  # fmt: skip
 
 
 def test_heights_of_a_foot_in_the_air_have_slopes(lifting: TransitionProblem) -> None:
@@ -160,7 +162,7 @@ def test_a_path_nearer_to_a_limit_than_the_slack_is_deviated_from(path: tuple[Da
     straight, footing = path
     strict = SegmentChecker(RIG, PARENT.coarse.options, 2.0)  # home's arms are 3.7 mm from the trunk, 2 mm the slack
     sigma = ExpectedDeviations(STRUCTURE, RIG.prior, np.ones(len(RIG.links)))
-    aim = TransitionAim(sigma, sigma.nothing, np.sort(free_columns(PARENT.legged, "both")), FINE)
+    aim = TransitionAim(sigma, sigma.nothing, np.sort(free_columns(PARENT.legged, "both")), ALL)
     problem = TransitionProblem(PARENT.legged, strict, straight, footing, aim)
     curves = problem.curves(problem.start().rates)
     assert strict.margins(curves, straight.anchors).min() < 0.0
@@ -175,12 +177,13 @@ def test_a_path_nearer_to_a_limit_than_the_slack_is_deviated_from(path: tuple[Da
 def test_more_via_points_are_never_worse_for_long(path: tuple[DanceSegment, Footing]) -> None:
     """All control values of a segment reach a lower mean deviation than two via points of each joint."""
     few = search(problem_of(path, "sigma", VIA_POINTS), 0, 4).best.value
-    assert search(problem_of(path, "sigma", FINE), 0, 4).best.value < few
+    assert search(problem_of(path, "sigma", ALL), 0, 4).best.value < few
 
 
 def test_splines_of_every_duration_hold_two_via_points() -> None:
-    """The number of control values grows with the duration, and always refines two of bonnet2016."""
-    counts = [fine(duration) for duration in (0.5, 1.0, 2.5, 3.0, 5.0, 12.0)]
-    assert counts == sorted(counts)
-    assert counts[0] == FINE
-    assert all((count + 1) % (VIA_POINTS + 1) == 0 for count in counts)
+    """The number of control values grows with the duration, the more the nearer knots lie, and refines two."""
+    wide, near = ([fine(duration, spacing) for duration in (0.5, 1.0, 2.5, 3.0, 5.0, 12.0)] for spacing in (0.28, 0.2))
+    assert (wide, near) == (sorted(wide), sorted(near))
+    assert all(few < more for few, more in zip(wide, near))
+    assert all((count + 1) % (VIA_POINTS + 1) == 0 for count in (*wide, *near))
+    assert near[-1] * 0.2 == pytest.approx(12.0, abs=3 * 0.2)

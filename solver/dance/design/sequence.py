@@ -59,7 +59,9 @@ def transition_planner(rig: Rig, options: DanceOptions) -> TransitionPlanner:
     style = options.style
     speed = options.speed if style is None else min(options.speed, style.level.speed)
     legged = LeggedRig(rig, shrink=options.shrink, step=options.step, speed=speed, checks=options.search_checks)
-    search = SearchOptions(options.rounds, options.via, options.shortest, options.quickest_step)
+    search = SearchOptions(
+        options.rounds, options.via, options.shortest, options.quickest_step, spacing=options.spacing
+    )
     if style is not None:
         legged.lower, legged.upper = comfortable(legged, legged.home(legged.footing("both")), style.level)
         search = replace(search, beat=style.beat, lead=options.hold)

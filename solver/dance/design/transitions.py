@@ -50,6 +50,7 @@ class SearchOptions:
         quickest_step: [s] the same of a step.
         beat: [s] on which segments land; None: there is none.
         lead: [s] of the hold before a transition.
+        spacing: [s] between the knots of a transition.
     """
 
     rounds: int = 6
@@ -58,6 +59,7 @@ class SearchOptions:
     quickest_step: float = 1.0
     beat: float | None = None
     lead: float = 0.0
+    spacing: float = 0.2
 
     def lasting(self, seconds: float, kind: str) -> float:
         """[s] A duration not below ``seconds``: where there are beats, so that the segment lands on one."""
@@ -123,7 +125,7 @@ class TransitionPlanner:
         duration = first = self.options.lasting(max(least, self._shortest(start, stop)), kind)
         trouble, dip = "", 0.0
         while duration <= SLOWEST * first and dip <= DEEPEST * self.legged.straight_height:
-            control = Spline(duration, fine(duration)).straight(start, stop)
+            control = Spline(duration, fine(duration, self.options.spacing)).straight(start, stop)
             even = DanceSegment(name, kind, duration, control, footing.solved, footing.anchors)
             segment, reached = self._rebalanced(even, footing, dip, lift or {})
             if not reached:
@@ -212,7 +214,7 @@ class TransitionPlanner:
 
     def _shortest(self, start: np.ndarray, stop: np.ndarray) -> float:
         """[s] a straight spline needs to keep the speed limits with a reserve for the rebalancing."""
-        unit = Spline(1.0, fine(1.0))
+        unit = Spline(1.0, fine(1.0, self.options.spacing))
         path = unit.straight(np.zeros(1), np.ones(1))
         fastest = unit.basis(unit.samples(200.0)).velocity @ path
         joints = slice(ROOT_NV, self.legged.rig.model.nv)

@@ -50,7 +50,7 @@ def test_weight_shifts_as_fast_as_balance_allows(footwork: Footwork) -> None:
 def test_a_led_pendulum_runs_ahead_and_stops_beyond() -> None:
     """Between two places at rest, quickly: the zero-moment point stays inside, and passes both ends to do so."""
     support = convex_polygon(np.array([[-0.1, -0.15], [0.1, -0.15], [0.1, 0.15], [-0.1, 0.15]]))
-    spline = Spline(1.5, fine(1.5))
+    spline = Spline(1.5, fine(1.5, 0.2))
     balancer = Rebalancer(PLANNER.legged, spline, 60)
     first, last = np.zeros(2), np.array([0.0, 0.12])
     goals = balancer.goals(first, last, support)
@@ -61,7 +61,7 @@ def test_a_led_pendulum_runs_ahead_and_stops_beyond() -> None:
     bend = np.gradient(np.gradient(goals.com, balancer.times, axis=0), balancer.times, axis=0)
     pendulum = goals.com - height / GRAVITY * bend
     np.testing.assert_allclose(pendulum[5:-5], goals.zmp[5:-5], atol=0.01)
-    slow = Rebalancer(PLANNER.legged, Spline(8.0, fine(8.0)), 60).goals(first, last, support)
+    slow = Rebalancer(PLANNER.legged, Spline(8.0, fine(8.0, 0.2)), 60).goals(first, last, support)
     assert slow.zmp is slow.com
 
 
