@@ -89,6 +89,8 @@ class PairDistances:
         self._exact = self._capsules.exact[self._shape_pairs].all(axis=1)
         meshes = np.array([shape.kind == "mesh" for shape in self._shapes], bool)
         self._meshed = meshes[self._shape_pairs].any(axis=1)  # of others coal's distance costs no more than planes do
+        self._parting = _parting(rig)[self._capsules.link[self._shape_pairs]]
+        self._parting = self._parting[:, 0] ^ self._parting[:, 1]  # (S, nq) coordinates that move one against the other
         self._model = geometry_model(rig, self._shapes, self._shape_pairs)
         self._geometry = self._model.createData()
         for number in range(len(self._geometry.distanceRequests)):  # whose own would start from what came before
@@ -118,19 +120,36 @@ class PairDistances:
         """
         if not len(self._shape_pairs):
             return NearPairs(np.zeros(0, int), np.zeros(0, int), np.zeros(0))
-        frames, columns, distances = self._candidates(q, rotation, position, self.reach)
-        self._measure(q, frames, columns, distances)
+        moving = self._parting[:, (q != q[:1]).any(axis=0)].any(axis=1)
+        frames, columns, distances = self._measured(q, rotation, position, np.flatnonzero(moving))
+        if len(q) and not moving.all():  # as far apart in all frames as in the first: fingers, arms while legs step
+            _, still, alike = self._measured(q[:1], rotation[:1], position[:1], np.flatnonzero(~moving))
+            frames = np.concatenate([frames, np.repeat(np.arange(len(q)), len(still))])
+            columns = np.concatenate([columns, np.tile(still, len(q))])
+            distances = np.concatenate([distances, np.tile(alike, len(q))])
+            order = np.lexsort((columns, frames))
+            frames, columns, distances = frames[order], columns[order], distances[order]
         pairs = self._owner[columns]
         distances += self.forgiven[pairs]
         kept = distances < self.reach
         return NearPairs(frames[kept], pairs[kept], distances[kept])
+
+    def _measured(
+        self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, among: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Frames, numbers of pairs of shapes, of these, that are near, and distances [m], (M,) each, by frames."""
+        if not len(among):
+            return np.zeros(0, int), np.zeros(0, int), np.zeros(0)
+        frames, columns, distances = self._candidates(q, rotation, position, self.reach, among)
+        self._measure(q, frames, columns, distances)
+        return frames, columns, distances
 
     def touches(self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float) -> Touches:
         """Every pair nearer than so much [m], with its nearest points; see `near_pairs`."""
         if not len(self._shape_pairs):
             none = np.zeros(0, int)
             return Touches(none, none, np.zeros(0), np.zeros((0, 2, 3)), np.zeros((0, 3)), np.zeros((0, 2), int))
-        frames, columns, _ = self._candidates(q, rotation, position, within)
+        frames, columns, _ = self._candidates(q, rotation, position, within, np.arange(len(self._shape_pairs)))
         distances, points, normals = np.empty(len(frames)), np.empty((len(frames), 2, 3)), np.empty((len(frames), 3))
         at, place, measure = -1, pin.updateGeometryPlacements, pin.computeDistance
         for entry, frame, column in zip(range(len(frames)), frames.tolist(), columns.tolist()):
@@ -160,30 +179,31 @@ class PairDistances:
         return replace(touches, distances=distances, points=points, normals=normals)
 
     def _candidates(
-        self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float
+        self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float, among: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Frames, numbers of pairs of shapes, and lower bounds [m] of their distances, (M,) each, by frames.
+        """Frames, numbers of pairs of shapes, of these, and lower bounds [m] of their distances, (M,) each, by frames.
 
         None that is nearer than so much [m], what is forgiven counted, is left out: balls, then capsules around the
         shapes, their distances in other frames, then planes between them show that the others are not.
         """
-        size = max(1, AT_ONCE // len(self._shape_pairs))
+        size = max(1, AT_ONCE // len(among))
         parts = []
         for start in range(0, max(len(rotation), 1), size):
             own = slice(start, start + size)
-            frames, columns, bounds = self._candidates_among(q[own], rotation[own], position[own], within)
+            frames, columns, bounds = self._candidates_among(q[own], rotation[own], position[own], within, among)
             parts.append((frames + start, columns, bounds))
         frames, columns, bounds = (np.concatenate(values) for values in zip(*parts))
         return frames, columns, bounds
 
     def _candidates_among(
-        self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float
+        self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, within: float, among: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Those in frames that the processor's cache holds."""
         placed = PlacedCapsules(self._capsules, rotation, position)
         frames, columns = placed.near(
-            self._shape_pairs, within, lambda frames, columns: self._at_least(q, frames, columns)
+            self._shape_pairs[among], within, lambda frames, columns: self._at_least(q, frames, among[columns])
         )
+        columns = among[columns]
         bounds = placed.distances(frames, self._shape_pairs[columns])
         limits = within - self.forgiven[self._owner]
         near = bounds < limits[columns]
@@ -261,6 +281,16 @@ def _constructed(
 ) -> tuple[tuple[LinkPair, ...], dict[LinkPair, float]]:
     """See `by_construction`: looked at once for the many judges of a dance."""
     return by_construction(rig, pairs, PairDistances(rig, pairs, reach).least(sampled_postures(rig)))
+
+
+def _parting(rig: Rig) -> np.ndarray:
+    """(L, nq) whether a coordinate of the joints, not of the root, moves a link."""
+    firsts = np.cumsum([0, *(joint.nq for joint in rig.joints)])
+    result = np.zeros((len(rig.links), rig.nq), bool)
+    for link in range(len(rig.links)):
+        for joint in rig.path(link):
+            result[link, firsts[joint] : firsts[joint + 1]] = True
+    return result
 
 
 def _said(pair: LinkPair) -> str:

@@ -123,6 +123,36 @@ def test_blocks_of_frames_hide_no_near_pair(rig: Rig, frames: int) -> None:
 
 
 @EVERY_RIG
+def test_what_stays_apart_alike_is_measured_once(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where legs and root move, links of the arms are as far from each other in every frame as in each alone."""
+    frames = 30
+    moving = swinging(rig, np.linspace(0.0, 4.0, frames), size=1.5).q
+    q = np.tile(swinging(rig, np.array([1.0]), size=1.5).q, (frames, 1))
+    legs = [k for name in ("right_foot", "left_foot") for k in rig.path(rig.index(name))]
+    firsts = np.cumsum([0, *(joint.nq for joint in rig.joints)])
+    for own in (slice(0, 7), *(slice(firsts[k], firsts[k + 1]) for k in legs)):
+        q[:, own] = moving[:, own]
+    detector = CollisionDetector(rig, CheckOptions(reach=0.1))
+    rotation, position = _poses(rig, q)
+    asked: list[int] = []
+    measure = detector._measure
+
+    def counted(q: np.ndarray, frames: np.ndarray, columns: np.ndarray, distances: np.ndarray) -> None:
+        asked.append(len(frames))
+        measure(q, frames, columns, distances)
+
+    monkeypatch.setattr(detector, "_measure", counted)
+    found = detector.near_pairs(q, rotation, position)
+    together = sum(asked)
+    for frame in range(frames):
+        own, some = slice(frame, frame + 1), found.frames == frame
+        one = detector.near_pairs(q[own], rotation[own], position[own])
+        np.testing.assert_array_equal(found.pairs[some], one.pairs)
+        np.testing.assert_allclose(found.distances[some], one.distances, atol=1e-8)
+    assert together < sum(asked) - together
+
+
+@EVERY_RIG
 def test_frames_together_have_the_pairs_that_they_have_alone(rig: Rig) -> None:
     """What is measured in the middle of a block of frames leaves nothing out in the others."""
     detector = CollisionDetector(rig, CheckOptions())

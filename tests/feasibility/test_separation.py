@@ -102,7 +102,7 @@ def test_planes_leave_little_to_measure() -> None:
     placed = PlacedCapsules(detector._capsules, state.rotation, state.position)
     frames, columns = placed.near(detector._shape_pairs, 0.0)
     passed = (placed.distances(frames, detector._shape_pairs[columns]) < 0.0).sum()
-    asked = len(detector._candidates(q, state.rotation, state.position, 0.0)[0])
+    asked = len(detector._candidates(q, state.rotation, state.position, 0.0, np.arange(len(detector._shape_pairs)))[0])
     overlapping = len(detector.touches(q, state.rotation, state.position, 0.0).frames)
     assert passed > 3 * overlapping
     assert asked < 1.2 * overlapping
