@@ -31,6 +31,8 @@ RELATIVE_STD = 0.2
 """Default spread of a link's mass around its prior. Individuals scatter by 10 to 15 % around regression tables, and a
 skeleton that is not quite theirs adds to it. Looser priors explain unseen wrenches a little better (0.35: 0.5 % on real
 trials) by moving single links away from what they are (0.25: up to twice the mass error on simulated people)."""
+SPREAD = "relative std of the prior"
+"""Its name among an estimate's settings."""
 COM_STD = 0.15
 """Default spread of a centre of mass, as a share of the box's side."""
 INERTIA_STD = 0.3
@@ -140,7 +142,7 @@ def consistent(regression: WeightedEquations, rig: Rig, options: ConsistentOptio
         settings={
             "data inflation": scale.inflation,
             "noise variance": scale.variance,
-            "relative std of the prior": options.relative_std,
+            SPREAD: options.relative_std,
         },
         seconds=time.perf_counter() - began,
     )

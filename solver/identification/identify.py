@@ -18,13 +18,14 @@ from .belief import told
 from .believing import Fit, believing
 from .bootstrap import LEAST_BLOCKS, bootstrap
 from .comparison import Comparison, FlightCheck, check_flight, compare
-from .consistent import ConsistentOptions, consistent, diagonal_spread
+from .consistent import SPREAD, ConsistentOptions, consistent, diagonal_spread
 from .constrained import ConstrainedOptions, constrained
 from .constraints import ConstraintOptions
 from .estimate import Estimate
 from .hierarchical import HierarchicalOptions, hierarchical
 from .information import information, noise_variance
 from .least_squares import minimum_norm
+from .likeliest_prior import at_spread, with_likeliest_prior
 from .limits import NOT_SHOWN, of_posterior
 from .posterior import covariance_root, posterior, weighed, widened
 from .regression import Regression
@@ -53,7 +54,9 @@ class IdentifyOptions:
             method, which leaves out the mass bounds; None says yes for people, whose link frames mirror each other, and
             no for robots. Drop it for an amputee, a stroke survivor or one-sided load.
         held: links held at the prior. Not used by the minimum norm.
-        relative_std: relative spread of a link's mass around the prior, consistent method only; None takes its default.
+        relative_std: relative spread of a link's mass around the prior, consistent method only; None takes its default
+            for people, and for robots the one that makes the data likeliest, up to that (`likeliest_prior`). Intervals
+            are those of the default: any one link may still lie farther from its prior than links do on the whole.
         bootstrap: number of samples; 0 for none.
         cross_validate: also fit on all trials but one, or with one trial on one half of it, and test on the rest.
         seed: of the bootstrap.
@@ -148,6 +151,7 @@ def identify(
     comparisons += [_compare(rig, trial, own.estimate, options, how) for trial, (own, how) in zip(tested, others)]
     spread = _uncertainty(rig, whole, estimate, options, notes, Part(progress, 0.5, 1.0))
     _tell_noise(whole, options, notes)
+    _tell_prior(rig, estimate, options, notes)
     _tell_belief(rig, believed, notes)
     _tell_shares(rig, believed.shares, notes)
     held = () if options.method == "minimum_norm" else options.held
@@ -196,6 +200,9 @@ def method_of(rig: Rig, options: IdentifyOptions, judged: Estimate | None = None
         if judged is not None:
             kept = judged.settings
             chosen = replace(chosen, data_inflation=kept["data inflation"], noise_variance=kept["noise variance"])
+            chosen = at_spread(chosen, kept[SPREAD])
+        elif _is_open(chosen, options):
+            return lambda regression: with_likeliest_prior(regression, rig, chosen)
         return lambda regression: consistent(regression, rig, chosen)
     if options.method == "hierarchical":
         return lambda regression: hierarchical(regression, rig, HierarchicalOptions(constraints=limits))
@@ -204,6 +211,11 @@ def method_of(rig: Rig, options: IdentifyOptions, judged: Estimate | None = None
     if options.method == "minimum_norm":
         return lambda regression: minimum_norm(regression, rig)
     raise UnknownPreset(options.method, METHODS)
+
+
+def _is_open(chosen: ConsistentOptions, options: IdentifyOptions) -> bool:
+    """Whether the data say how far links lie from the prior; people's masses are held by what people scatter."""
+    return options.relative_std is None and not chosen.held_masses
 
 
 def _consistent_options(rig: Rig, options: IdentifyOptions) -> ConsistentOptions:
@@ -277,6 +289,16 @@ def _uncertainty(
         f"the intervals show how much blocks of time disagree and what the data leave to the prior; {NOT_SHOWN}"
     )
     return widened(drawn, estimate, posterior(regression, estimate, rig, _consistent_options(rig, options)))
+
+
+def _tell_prior(rig: Rig, estimate: Estimate, options: IdentifyOptions, notes: list[str]) -> None:
+    chosen = _consistent_options(rig, options)
+    if options.method != "consistent" or not _is_open(chosen, options):
+        return
+    notes.append(
+        f"the data are likeliest where links scatter by {100.0 * estimate.settings[SPREAD]:.0f} % around the prior, "
+        f"which was taken for its spread; the intervals allow each link {100.0 * chosen.relative_std:.0f} %"
+    )
 
 
 def _tell_noise(regression: Regression, options: IdentifyOptions, notes: list[str]) -> None:

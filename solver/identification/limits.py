@@ -37,7 +37,8 @@ class Aside:
 def answers(rig: Rig, found: Identification, asides: Sequence[Aside]) -> dict[str, np.ndarray]:
     """How the consistent method's estimate answers to such errors: by cause, (K, L, 10) changes of the parameters.
 
-    d phi = C Y' W^2 e, with the posterior's covariance C and the weights W that are in it.
+    d phi = C Y' W^2 e, with the posterior's covariance C and the weights W that are in it. Where the prior's spread was
+    learnt (`likeliest_prior`) C is that of the wider one that intervals allow, and the answers are larger than true.
 
     Args:
         rig: of the trials.

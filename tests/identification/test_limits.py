@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from solver.identification.accumulate import accumulate
+from solver.identification.consistent import RELATIVE_STD
 from solver.identification.equations import measured_wrench
 from solver.identification.identify import IdentifyOptions, identify, method_of
 from solver.identification.limits import Aside, answers, widened_by
@@ -48,7 +49,8 @@ def test_the_estimate_goes_where_the_answer_says() -> None:
     """Wrenches that are wrong by a known little move the estimate by what the posterior's answer foretells."""
     rig = small_rig()
     trial = noisy(rig)
-    found = found_of(rig, trial)
+    options = replace(OPTIONS, relative_std=RELATIVE_STD)  # a learnt spread is narrower than the intervals'
+    found = identify(rig, [trial], options)
     wrong = 0.03 * np.sin(np.arange(6) + 0.01 * np.arange(len(trial.motion))[:, None])
     at_world = wrong.copy()
     at_world[:, 3:] += np.cross(trial.motion.q[:, :3], wrong[:, :3])
@@ -56,7 +58,7 @@ def test_the_estimate_goes_where_the_answer_says() -> None:
     misled = replace(trial, wrenches=total)
     np.testing.assert_allclose(measured_wrench(rig, misled) - measured_wrench(rig, trial), wrong, atol=1e-9)
     told = answers(rig, found, [Aside(trial, 1.0, {SKIN: wrong[:, None]})])[SKIN][0]
-    method = method_of(rig, OPTIONS, found.estimate)  # neither noise nor weights are judged anew
+    method = method_of(rig, options, found.estimate)  # neither noise nor weights are judged anew
     regressions = (accumulate(rig, [own], axes="world").with_weights(found.weights) for own in (trial, misled))
     before, after = (method(regression).parameters.values for regression in regressions)
     moved = after - before
