@@ -62,18 +62,28 @@ def shares(zmp: np.ndarray, centres: np.ndarray, rule: str = "distance") -> np.n
     return np.where(total > 0.0, others / np.where(total > 0.0, total, 1.0), 1.0 / count)
 
 
-def foot_wrenches(wrench: np.ndarray, shares: np.ndarray, centres: np.ndarray) -> np.ndarray:
+def foot_wrenches(wrench: np.ndarray, shares: np.ndarray, centres: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Wrench (N, F, 6) under each patch, world axes about the world origin; they add up to the total.
 
-    Each patch pushes at its centre with its share of the force; the moment that this leaves over is shared alike, so
-    that all centres of pressure lie off their patch's centre by the same vector.
+    Each patch pushes at its centre with its share of the force. Part of the yaw moment that this leaves over is held by
+    patches that push sideways against each other, as springs would that are as stiff as their share of the load and
+    are all turned by one angle about their middle. The moment that is left then is shared alike, so that all centres
+    of pressure lie off their patch's centre by the same vector.
 
     Args:
-        wrench: (N, 6) total, world axes about the world origin.
+        wrench: (N, 6) total, world axes, about the world origin.
         shares: (N, F).
         centres: (F, 3) [m] centres of the patches, world.
+        sizes: (F,) [m] of the patches, by which a yaw moment of a patch counts as a force.
     """
     force = shares[:, :, None] * wrench[:, None, :3]
+    yaw = wrench[:, 5] - np.cross(centres, force)[:, :, 2].sum(axis=1)
+    arms = centres[None, :, :2] - (shares @ centres[:, :2])[:, None]
+    reach = (arms**2).sum(axis=2) + sizes**2
+    turned = yaw / (shares * reach).sum(axis=1)
+    pushed = (shares * turned[:, None])[:, :, None] * arms
+    force[:, :, 0] -= pushed[:, :, 1]
+    force[:, :, 1] += pushed[:, :, 0]
     moment = np.cross(centres, force)
     left_over = wrench[:, 3:] - moment.sum(axis=1)
     return np.concatenate([force, moment + shares[:, :, None] * left_over[:, None]], axis=2)

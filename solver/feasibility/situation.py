@@ -153,7 +153,8 @@ class Situation:
             zmp = zero_moment_point(state.wrench, planted.plane(ground), body.weight, planted.polygon.centre)
             if planted.spread is None:
                 share = shares(zmp, planted.centres[:, :2], body.options.distribution)
-                loads = foot_wrenches(state.wrench, share, planted.centres)
+                sizes = np.linalg.norm(planted.halves, axis=1)
+                loads = foot_wrenches(state.wrench, share, planted.centres, sizes)
             else:
                 loads = planted.spread.wrenches(state.wrench, body.weight)
         torques = joint_torques(body.rig, state, planted.links, loads)

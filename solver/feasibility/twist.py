@@ -3,16 +3,12 @@
 Fast arms and legs turn the body about the vertical. A rectangular sole under sliding friction of a pyramid holds the
 yaw moments between two bounds in closed form (Caron, Pham and Nakamura, Stability of surface contacts for humanoid
 robots, ICRA 2015); the pyramid inside Coulomb's cone is taken, so that what is allowed is held in any direction.
+What two soles hold by pushing sideways against each other is in their loads already (`balance.foot_wrenches`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
-
-COUPLES = (0.0, 0.5, 1.0)
-"""Shares of the yaw moment that two soles may hold by pushing sideways against each other; the best counts."""
 
 
 def half_lengths(corners: np.ndarray, axes: np.ndarray) -> np.ndarray:
@@ -46,52 +42,13 @@ def twist_by_side(
         friction: mu of Coulomb's cone.
         weight: [N].
     """
-    force = loads[:, :, :3]
-    moment = loads[:, :, 3:] - np.cross(centres, force)
+    moment = loads[:, :, 3:] - np.cross(centres, loads[:, :, :3])
     # frames n, patches f, world directions i, a patch's own axes a
-    pushed = _Pushed(
-        np.einsum("nfi,fai->nfa", force[:, :, :2], axes), force[:, :, 2],
-        np.einsum("nfi,fai->nfa", moment[:, :, :2], axes), moment[:, :, 2],
-    )  # fmt: skip
-    mu = friction / np.sqrt(2.0)
-    if loads.shape[1] != 2:
-        return _margins(pushed, halves, mu, weight)
-    between = centres[1, :2] - centres[0, :2]
-    across = np.array([-between[1], between[0]]) / max(float(between @ between), 1e-12)
-    # patches f, their axes a, world directions i
-    sideways = np.einsum("fai,i->fa", axes, across) * np.array([[-1.0], [1.0]])
-    tried = [_margins(pushed.coupled(share, sideways), halves, mu, weight) for share in COUPLES]
-    best = np.argmax([margins.min(axis=1) for margins in tried], axis=0)
-    return np.array(tried)[best, np.arange(len(loads))]
-
-
-@dataclass(frozen=True, slots=True)
-class _Pushed:
-    """What soles are pushed with, each about its centre in its own axes.
-
-    Attributes:
-        flat: (N, F, 2) [N] horizontal force.
-        normal: (N, F) [N] vertical force.
-        tilt: (N, F, 2) [N m] moment about the horizontal axes.
-        yaw: (N, F) [N m] moment about the vertical.
-    """
-
-    flat: np.ndarray
-    normal: np.ndarray
-    tilt: np.ndarray
-    yaw: np.ndarray
-
-    def coupled(self, share: float, sideways: np.ndarray) -> _Pushed:
-        """With a share of both soles' yaw moment held by their sideways (F, 2) [1/m] forces on each other instead."""
-        flat = self.flat + share * self.yaw.sum(axis=1)[:, None, None] * sideways
-        return replace(self, flat=flat, yaw=(1.0 - share) * self.yaw)
-
-
-def _margins(pushed: _Pushed, halves: np.ndarray, mu: float, weight: float) -> np.ndarray:
-    """(N, 2 F) room of the yaw moment below its upper and above its lower bound, over the lever and the weight."""
-    x, y = halves[:, 0], halves[:, 1]
-    flat, tilt, most = pushed.flat, pushed.tilt, mu * (x + y) * pushed.normal
+    flat = np.einsum("nfi,fai->nfa", loads[:, :, :2], axes)
+    tilt = np.einsum("nfi,fai->nfa", moment[:, :, :2], axes)
+    x, y, mu = halves[:, 0], halves[:, 1], friction / np.sqrt(2.0)
+    most = mu * (x + y) * loads[:, :, 2]
     low = -most + np.abs(y * flat[..., 0] - mu * tilt[..., 0]) + np.abs(x * flat[..., 1] - mu * tilt[..., 1])
     high = most - np.abs(y * flat[..., 0] + mu * tilt[..., 0]) - np.abs(x * flat[..., 1] + mu * tilt[..., 1])
-    lever = weight * (x + y)
-    return np.concatenate([(high - pushed.yaw) / lever, (pushed.yaw - low) / lever], axis=1)
+    lever, yaw = weight * (x + y), moment[:, :, 2]
+    return np.concatenate([(high - yaw) / lever, (yaw - low) / lever], axis=1)

@@ -111,11 +111,26 @@ def test_a_zmp_between_the_feet_needs_no_moment_at_their_centres() -> None:
     zmp = 0.3 * centres[:1] + 0.7 * centres[1:]
     force = np.array([[12.0, -7.0, 600.0]])
     wrench = np.concatenate([force, np.cross(zmp, force)], axis=1)
-    loads = foot_wrenches(wrench, shares(zmp[:, :2], centres[:, :2]), centres)
+    loads = foot_wrenches(wrench, shares(zmp[:, :2], centres[:, :2]), centres, np.full(2, 0.1))
     np.testing.assert_allclose(loads[0, :, 2], [180.0, 420.0])
     for load, centre in zip(loads[0], centres):
         about_centre = load[3:] - np.cross(centre, load[:3])
         np.testing.assert_allclose(about_centre[:2], 0.0, atol=1e-9)
+
+
+def test_feet_apart_hold_a_yaw_moment_by_pushing_sideways() -> None:
+    """A yaw moment is split as springs do that are turned by one angle, by shares of the load; one foot has it all."""
+    centres, sizes = np.array([[0.0, 0.15, 0.0], [0.0, -0.05, 0.0]]), np.array([0.1, 0.1])
+    share, yaw = np.array([[0.25, 0.75]]), 20.0
+    wrench = np.array([[0.0, 0.0, 400.0, 0.0, 0.0, yaw]])
+    loads = foot_wrenches(wrench, share, centres, sizes)[0]
+    np.testing.assert_allclose(loads.sum(axis=0)[[0, 1, 2, 5]], [0.0, 0.0, 400.0, yaw], atol=1e-9)
+    angle = yaw / (0.25 * (0.15**2 + 0.1**2) + 0.75 * (0.05**2 + 0.1**2))  # stiffness 1: the middle lies at the origin
+    np.testing.assert_allclose(loads[:, :2], [[-0.25 * 0.15 * angle, 0.0], [0.75 * 0.05 * angle, 0.0]], atol=1e-9)
+    own = loads[:, 5] - np.cross(centres, loads[:, :3])[:, 2]
+    np.testing.assert_allclose(own, angle * 0.1**2 * share[0])
+    alone = foot_wrenches(wrench, np.ones((1, 1)), centres[:1], sizes[:1])[0, 0]
+    np.testing.assert_allclose(alone, [0.0, 0.0, 400.0, 0.0, 0.0, yaw], atol=1e-9)
 
 
 @EVERY_RIG

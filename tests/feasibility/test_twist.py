@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from solver.feasibility.balance import foot_wrenches
 from solver.feasibility.twist import half_lengths, twist_margins
 
 MU, WEIGHT = 0.6, 300.0
@@ -60,11 +61,8 @@ def test_two_soles_hold_more_together() -> None:
     axes, halves = np.tile(np.eye(2), (2, 1, 1)), np.tile([X, Y], (2, 1))
 
     def margin(yaw: float) -> float:
-        loads = np.zeros((1, 2, 6))
-        for k, centre in enumerate(centres):
-            force = np.array([0.0, 0.0, 0.5 * WEIGHT])
-            loads[0, k] = np.concatenate([force, np.cross(centre, force)])
-            loads[0, k, 5] += 0.5 * yaw
+        wrench = np.array([[0.0, 0.0, WEIGHT, 0.0, 0.0, yaw]])
+        loads = foot_wrenches(wrench, np.full((1, 2), 0.5), centres, np.linalg.norm(halves, axis=1))
         return float(twist_margins(loads, centres, axes, halves, MU, WEIGHT).min())
 
     alone = MU / np.sqrt(2.0) * (X + Y) * WEIGHT
