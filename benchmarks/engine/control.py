@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from solver.dynamics.mechanics import chain
-from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 
@@ -18,45 +17,44 @@ YIELD = 0.1
 """[rad] Error at which a joint uses its whole torque, if its bandwidth does not ask for more stiffness."""
 
 
-def gains(rig: Rig, motion: Motion, options: PlayOptions) -> tuple[np.ndarray, np.ndarray]:
-    """Stiffness [N m/rad] and damping (nv - 6,) of one bandwidth, from the most inertia each joint coordinate moves.
+def stiffnesses(rig: Rig, intended: Plan, options: PlayOptions) -> np.ndarray:
+    """Stiffness (N, nv - 6) [N m/rad] of one bandwidth, from the most inertia each joint coordinate moves.
 
-    A joint between root and sole moves what is not beyond it, since the sole stands; any other what is beyond it. No
-    joint is softer than its motor's strength allows for: a drive sized for a torque has the rotor to go with it.
+    A joint moves what is beyond it; between root and sole it also moves what is not, by the share of the weight that
+    the sole is planned to carry: the ankle of a foot in the air would else be held as if the body stood on it, by more
+    than its motor can do in any step. No joint is softer than its motor's strength allows for: a drive sized for a
+    torque has the rotor to go with it.
 
     Args:
         rig: with torque limits or without.
-        motion: whose postures are looked at.
-        options: bandwidth and damping.
+        intended: the plan, whose postures are looked at.
+        options: bandwidth.
     """
-    frames = np.linspace(0, len(motion) - 1, POSTURES).astype(int)
-    moved = np.max([_moved_inertia(rig, q) for q in motion.q[frames]], axis=0)
-    omega = 2.0 * np.pi * options.bandwidth
+    frames = np.linspace(0, len(intended.motion) - 1, POSTURES).astype(int)
+    beyond, rest = np.max([_moved_inertia(rig, q) for q in intended.motion.q[frames]], axis=0)
+    carried = (intended.wrenches[:, :, 2] / rig.weight).clip(0.0, 1.0)  # (N, F)
+    above = np.array([chain(rig, patch.link)[ROOT_NV:] for patch in rig.contacts])  # (F, nv - 6)
+    moved = np.maximum(beyond, (carried[:, :, None] * above).max(axis=1) * rest)
     limit = np.where(np.isfinite(rig.limits.torque), rig.limits.torque, 0.0)
-    stiffness = np.maximum(omega**2 * moved, limit / YIELD)
-    return stiffness, 2.0 * options.damping / omega * stiffness
+    return np.maximum((2.0 * np.pi * options.bandwidth) ** 2 * moved, limit / YIELD)
 
 
-def _moved_inertia(rig: Rig, q: np.ndarray) -> np.ndarray:
-    """(nv - 6,) [kg m^2] at a posture (nq,)."""
+def _moved_inertia(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(nv - 6,) [kg m^2] beyond each joint coordinate, and of all the rest, at a posture (nq,)."""
     model, data = rig.model, rig.model.createData()
     jacobian = pin.computeJointJacobians(model, data, q)
     bodies = [data.oMi[joint].act(model.inertias[joint]) for joint in range(1, model.njoints)]
     chains = np.array([chain(rig, link) for link in rig.links])  # (L, nv): coordinates that move each link
-    standing = np.any([chain(rig, patch.link) for patch in rig.contacts], axis=0)
-    moved = np.empty(model.nv)
-    for column in range(model.nv):
-        beyond = chains[:, column]
-        twist = pin.Motion(jacobian[:, column].copy())
-        energies = np.array([body.vtiv(twist) for body in bodies])
-        moved[column] = max(energies[beyond].sum(), energies[~beyond].sum() if standing[column] else 0.0)
-    return moved[ROOT_NV:]
+    twists = [pin.Motion(column.copy()) for column in jacobian.T]
+    energies = np.array([[body.vtiv(twist) for body in bodies] for twist in twists])  # (nv, L)
+    beyond = np.where(chains.T, energies, 0.0).sum(axis=1)
+    return beyond[ROOT_NV:], (energies.sum(axis=1) - beyond)[ROOT_NV:]
 
 
 class References:
     """The plan at every step of the simulation, in MuJoCo's order."""
 
-    def __init__(self, layout: Layout, intended: Plan, options: PlayOptions, joints: np.ndarray) -> None:
+    def __init__(self, rig: Rig, layout: Layout, intended: Plan, options: PlayOptions, joints: np.ndarray) -> None:
         times = intended.motion.times
         self.start, self.ground = float(times[0]), intended.schedule.ground
         now = self.start + np.arange(round((times[-1] - self.start) / options.timestep) + 1) * options.timestep
@@ -73,6 +71,7 @@ class References:
         self.v = between(intended.motion.v[:, layout.v[ROOT_NV:]])
         self.a = between(intended.motion.a[:, layout.v[ROOT_NV:]])
         self.torque = between(intended.torques[:, joints])
+        self.stiffness = between(stiffnesses(rig, intended, options)[:, joints])
 
 
 def _quaternions(layout: Layout) -> list[int]:

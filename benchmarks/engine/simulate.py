@@ -10,7 +10,7 @@ from solver.motion import Motion
 from solver.rig import ROOT_NV, Rig
 from solver.wrenches import Wrenches
 
-from .control import References, gains, turns
+from .control import References, turns
 from .mjcf import FLOOR, layout, mjcf, sole_geoms
 from .performance import Performance, Plan, PlayOptions
 
@@ -46,18 +46,16 @@ class _Player:
         self.layout = layout(rig)
         self.data = mujoco.MjData(model)
         joints = self.layout.v[ROOT_NV:] - ROOT_NV  # Pinocchio's joint coordinate of each of MuJoCo's
-        stiffness, damping = gains(rig, intended.motion, options)
-        self.stiffness, self.damping = stiffness[joints], damping[joints]
+        self.references = References(rig, self.layout, intended, options, joints)
         self.limit = rig.limits.torque[joints]
-        # MuJoCo integrates joint damping implicitly, so the PD's D is the joint's own damping, driven by D v_planned
-        model.dof_damping[ROOT_NV:] = self.damping
+        omega = 2.0 * np.pi * options.bandwidth
+        self.slowness = 2.0 * options.damping / omega  # damping over stiffness [s]
         # the contact solver does not see implicit damping, so a foot's joints need the rotor inertia real ones have
-        shared = options.rotor * self.stiffness / (2.0 * np.pi * options.bandwidth) ** 2
+        shared = options.rotor * self.references.stiffness.max(axis=0) / omega**2
         self.rotor = np.minimum(shared, self.limit / options.answer)
         model.dof_armature[ROOT_NV:] = self.rotor
         self.joints = joints
         self._index_joints(model)
-        self.references = References(self.layout, intended, options, joints)
         patches = sole_geoms(rig)
         self.patch_of = np.full(model.ngeom, -1)
         for number, names in enumerate(patches.values()):
@@ -114,11 +112,15 @@ class _Player:
         error[self.hinge_v] = wanted[self.hinge_q] - qpos[self.hinge_q]
         if len(self.ball_q):
             error[self.ball_v] = turns(qpos[self.ball_q], wanted[self.ball_q])
-        torque = self.stiffness * error + self.damping * (speed * moving - qvel)
+        stiffness = self.references.stiffness[step]
+        damping = self.slowness * stiffness
+        torque = stiffness * error + damping * (speed * moving - qvel)
         if self.options.feed_forward:
             torque += feed + self.rotor * self.references.a[step]
         clipped = np.clip(torque, -self.limit, self.limit)
-        self.data.qfrc_applied[ROOT_NV:] = clipped + self.damping * qvel
+        # MuJoCo integrates joint damping implicitly, so the PD's D is the joint's own damping, driven by D v_planned
+        self.model.dof_damping[ROOT_NV:] = damping
+        self.data.qfrc_applied[ROOT_NV:] = clipped + damping * qvel
         return np.abs(torque) > self.limit + CONTROL_SLACK
 
     def _plates(self) -> np.ndarray:
