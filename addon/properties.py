@@ -200,6 +200,11 @@ class Settings(bpy.types.PropertyGroup):
         description="Move as little as possible what then fails in balance, torque or collision; otherwise check only",
         default=True,
     )
+    follow_beside: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Stand beside",
+        description="The one who follows dances a step to the left of who leads; otherwise in the same place",
+        default=True,
+    )
     follow_pace: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Keep pace",
         description="Leave joints faster than their limits, and say so, instead of slowing down",

@@ -62,8 +62,14 @@ def show_ghost(context: bpy.types.Context, body: bpy.types.Object, dance: Dance,
 
 def place_ghost(body: bpy.types.Object, ghost: bpy.types.Object, *, beside: bool) -> None:
     """Put a ghost over its body or beside it."""
-    away = ASIDE * rig_of(body).standing_height if beside else 0.0
-    ghost.matrix_world = Matrix.Translation((0.0, away, 0.0)) @ body.matrix_world
+    ghost.matrix_world = body.matrix_world
+    if beside:
+        step_aside(ghost, ASIDE * rig_of(body).standing_height)
+
+
+def step_aside(item: bpy.types.Object, distance: float) -> None:
+    """Move an armature sideways [m], with all that it does."""
+    item.matrix_world = Matrix.Translation((0.0, distance, 0.0)) @ item.matrix_world
 
 
 def apply_ghost(context: bpy.types.Context, body: bpy.types.Object) -> bpy.types.Action:

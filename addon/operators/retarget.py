@@ -9,12 +9,14 @@ import bpy
 
 from ..armature import is_rig, rig_in, trouble
 from ..authoring.dances import read_dance, show_dance
+from ..authoring.ghost import step_aside
 from ..authoring.timeline import extent, sample
 from ..inertials import body_of
 from ..jobs import JobOperator
 from ..properties import SCENE, Settings, settings_of
 from ..segments import segments_of
 from ..told import Said
+from ..typed import armature as armature_of
 from ..typed import found_again, known_by, scene, there, view_layer
 from ..values import MOTION, TIMELINE, Recording, dance_folder, write_recording_npz, write_rig
 from .dance_jobs import HANDED, JSON_PROGRESS, RESULT, said_of
@@ -71,7 +73,9 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
         settings, target = settings_of(context), follower(context)
         self._target = None if target is None else known_by(target)
         who = settings.follows if target is None else str(write_rig(folder / FOLLOWER_FILE, body_of(target)))
-        source = write_source(context, there(followed(context), "armature"), folder)
+        leader = there(followed(context), "armature")
+        self._beside, self._height = settings.follow_beside, height_of(leader)
+        source = write_source(context, leader, folder)
         return ["retarget", str(source), who, *flags(settings), "--output", str(folder / RESULT), *JSON_PROGRESS]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
@@ -81,6 +85,8 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
         if onto is None:
             dance = replace(dance, rig=record.rig)
         body = show_dance(context, dance, onto=onto, name=record.name)
+        if self._beside:  # it dances where who leads does; both may spread their arms
+            step_aside(body, 0.5 * (self._height + height_of(body)))
         layer = view_layer(context)
         for item in layer.objects.selected:
             item.select_set(False)
@@ -95,6 +101,14 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
             self._job.message = f"done, leave edit mode of {target.name} to see it (Tab)"
             return True
         return False
+
+
+def height_of(leader: bpy.types.Object) -> float:
+    """Height [m] of an armature's bones at rest in the world."""
+    ends = [
+        leader.matrix_world @ end for bone in armature_of(leader).bones for end in (bone.head_local, bone.tail_local)
+    ]
+    return max(end.z for end in ends) - min(end.z for end in ends)
 
 
 def flags(settings: Settings) -> list[str]:

@@ -28,6 +28,7 @@ class EXCITING_DANCE_PT_retarget(Tab, bpy.types.Panel):  # type: ignore[misc]
         column.prop(settings, "follows")
         if settings.follows == SCENE:
             column.prop(settings, "follower")
+        column.prop(settings, "follow_beside")
         column = layout.column(align=True)
         column.prop(settings, "follow_repaired")
         column.prop(settings, "follow_pace")

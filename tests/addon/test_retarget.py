@@ -44,7 +44,7 @@ def test_a_rig_dances_what_another_does(own: Path, tmp_path: Path) -> None:
     robot, leader = build(hoap3()), build(person())
     motion = scene_motion(person(), squat(person(), seconds=1.0))
     own_action = action.motion_action(scene, leader, motion, "Deep squat. Again/1")
-    settings.follower, settings.follow_repaired = robot, False
+    settings.follower, settings.follow_repaired, settings.follow_beside = robot, False, False
     assert bpy.ops.exciting_dance.retarget() == {"FINISHED"}
     source = write_source(bpy.context, leader, tmp_path)
     body = write_rig(tmp_path / "hoap3.json", hoap3())
@@ -70,6 +70,7 @@ def test_switches_of_the_panel_are_the_commands(own: Path, tmp_path: Path) -> No
     action.motion_action(scene, leader, scene_motion(person(), squat(person(), seconds=1.0)), "squat")
     settings.follower, settings.follow_repaired = robot, False
     settings.follow_slower, settings.follow_overlaps, settings.follow_broken_steps = 3.0, True, True
+    settings.follow_beside = False
     assert bpy.ops.exciting_dance.retarget() == {"FINISHED"}
     source = write_source(bpy.context, leader, tmp_path)
     body = write_rig(tmp_path / "hoap3.json", hoap3())
@@ -80,6 +81,25 @@ def test_switches_of_the_panel_are_the_commands(own: Path, tmp_path: Path) -> No
     assert np.ptp(got.times) == pytest.approx(np.ptp(led.times), abs=0.05)
     assert np.ptp(led.times) > 2.5
     assert difference(got, dances.resampled(led, got.times)) < 1e-4
+
+
+def test_the_follower_stands_beside_and_stays_there(own: Path) -> None:
+    """Nobody dances inside another: a step to the left, the same step after a second trial, and edited where it is."""
+    scene, settings = bpy.context.scene, bpy.context.scene.exciting_dance
+    action.set_frame_rate(scene, 50.0)
+    robot, leader = build(hoap3()), build(person())
+    action.motion_action(scene, leader, scene_motion(person(), squat(person(), seconds=0.5)), "squat")
+    settings.follower, settings.follow_repaired = robot, False
+    places = []
+    for _ in range(2):
+        bpy.context.view_layer.objects.active = leader
+        assert bpy.ops.exciting_dance.retarget() == {"FINISHED"}
+        first, _last = timeline.extent(scene, robot)
+        sides = [timeline.sample(scene, body, first, first + 1.0).root[0, 1] for body in (robot, leader)]
+        places.append(sides[0] - sides[1])
+    assert 0.9 < places[0] < 1.5  # half of 1.75 m and half of .5 m
+    assert places[1] == pytest.approx(places[0], abs=1e-4)
+    assert leader.location.y == 0.0
 
 
 def test_every_switch_reaches_the_command(own: Path, tmp_path: Path) -> None:
