@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 from .errors import InvalidValue, UnknownPreset
 
-DISTRIBUTIONS = ("distance", "line")
+DISTRIBUTIONS = ("distance", "line", "soles")
 PAIR_PRESETS = ("all", "paper")
 REACH = 0.03
 """[m] Distances are measured so far beyond the clearance."""
@@ -26,8 +26,9 @@ class CheckOptions:
         excluded: pairs of link names taken out of ``pairs``.
         clearance: [m] distance to keep between links.
         reach: [m] distances are computed up to here; farther pairs report this value.
-        distribution: how two feet share the load: ``"distance"``, (2) as meant (the nearer foot carries more), or
-            ``"line"``, by the foot of the perpendicular from the ZMP on the line between the soles' centres.
+        distribution: how two feet share the load: ``"distance"``, (2) as meant (the nearer foot carries more),
+            ``"line"``, by the foot of the perpendicular from the ZMP on the line between the soles' centres, or
+            ``"soles"``, (2) by the distance to soles: none on a foot while another's sole holds the ZMP.
         allowed_slip: [m] by which a planted sole may leave its anchor.
         flight: share of the weight that an airborne motion may lack; measured motion is never exactly ballistic.
         tolerance: a margin counts as kept down to minus this, in its own unit.

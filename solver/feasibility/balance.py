@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..contacts.support import SupportPolygon
 from ..dynamics.mechanics import State, borne
 from ..rig import ROOT_NV, Rig
 
@@ -38,16 +39,22 @@ def loaded(wrench: np.ndarray, weight: float) -> np.ndarray:
     return np.maximum(wrench[:, 2], LEAST_LOAD * weight)
 
 
-def shares(zmp: np.ndarray, centres: np.ndarray, rule: str = "distance") -> np.ndarray:
+def shares(
+    zmp: np.ndarray, centres: np.ndarray, rule: str = "distance", soles: Sequence[SupportPolygon] = ()
+) -> np.ndarray:
     """Share of the load (N, F) that each of F planted patches carries; every row sums to one.
 
     ``"distance"`` is (2) as meant: F_right = F_0 d_left / (d_left + d_right), so that the nearer foot carries more;
     as printed the farther one would. Its form for F patches, a share inverse to the distance, holds for two as well.
     ``"line"`` puts the load where the ZMP projects on the line between two patches, all of it on one beyond its end.
+    ``"soles"`` is (2) with distances to soles instead of their centres: a foot bears no load while another's sole holds
+    the ZMP, so that none is put on or taken off at once where a foot meets or leaves the floor.
 
     Args:
         zmp: (N, 2) [m].
         centres: (F, 2) [m] centres of the patches.
+        rule: as in `CheckOptions.distribution`.
+        soles: of the patches, where the rule is of soles.
     """
     count = len(centres)
     if count == 1:
@@ -56,7 +63,10 @@ def shares(zmp: np.ndarray, centres: np.ndarray, rule: str = "distance") -> np.n
         between = centres[1] - centres[0]
         second = np.clip((zmp - centres[0]) @ between / max(float(between @ between), 1e-12), 0.0, 1.0)
         return np.stack([1.0 - second, second], axis=1)
-    distances = np.linalg.norm(zmp[:, None] - centres, axis=2)
+    if rule == "soles":
+        distances = np.stack([np.maximum(-sole.margin(zmp), 0.0) for sole in soles], axis=1)
+    else:
+        distances = np.linalg.norm(zmp[:, None] - centres, axis=2)
     others = np.stack([np.delete(distances, k, axis=1).prod(axis=1) for k in range(count)], axis=1)
     total = others.sum(axis=1, keepdims=True)
     return np.where(total > 0.0, others / np.where(total > 0.0, total, 1.0), 1.0 / count)

@@ -58,6 +58,7 @@ class PlantedPhase:
         axes: (P, 2, 2) their horizontal axes.
         halves: (P, 2) [m] half lengths of the patches along these.
         polygon: of support; None while airborne.
+        soles: (P,) outlines of the patches, shrunk as the polygon is.
         spread: how the load spreads over more than two patches, or over others than soles; None: the feet's rule holds.
     """
 
@@ -68,6 +69,7 @@ class PlantedPhase:
     axes: np.ndarray
     halves: np.ndarray
     polygon: SupportPolygon | None
+    soles: tuple[SupportPolygon, ...]
     spread: Spread | None = None
 
     def plane(self, ground: float) -> float:
@@ -99,6 +101,7 @@ class PlantedPhase:
             axes,
             halves,
             polygon,
+            tuple(support_polygon(rig, (anchor,), options.shrink) for anchor in phase.anchors),
             None if by_rule else Spread.of(np.array(centres), soles, axes, halves, options.friction),
         )
 
@@ -152,7 +155,7 @@ class Situation:
         else:
             zmp = zero_moment_point(state.wrench, planted.plane(ground), body.weight, planted.polygon.centre)
             if planted.spread is None:
-                share = shares(zmp, planted.centres[:, :2], body.options.distribution)
+                share = shares(zmp, planted.centres[:, :2], body.options.distribution, planted.soles)
                 sizes = np.linalg.norm(planted.halves, axis=1)
                 loads = foot_wrenches(state.wrench, share, planted.centres, sizes)
             else:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solver.check_options import DISTRIBUTIONS
 from solver.contacts.schedule import Schedule, stance
+from solver.contacts.support import convex_polygon
 from solver.feasibility import (
     CheckOptions,
     Mechanics,
@@ -85,7 +87,7 @@ def test_sides_of_friction_and_twist_make_up_their_margins() -> None:
 
 
 @EVERY_RIG
-@pytest.mark.parametrize("rule", ["distance", "line"])
+@pytest.mark.parametrize("rule", DISTRIBUTIONS)
 def test_foot_wrenches_carry_the_root(rig: Rig, rule: str) -> None:
     """The wrenches under the feet add up to the total, and with them the root's rows of (1) hold."""
     motion = swinging(rig, np.linspace(0.0, 1.0, 7))
@@ -103,6 +105,16 @@ def test_the_nearer_foot_carries_more(rule: str) -> None:
     centres = np.array([[0.0, -1.0], [0.0, 1.0]])
     zmp = np.array([[0.0, 0.0], [0.0, -0.5], [0.0, -1.0]])
     np.testing.assert_allclose(shares(zmp, centres, rule), [[0.5, 0.5], [0.75, 0.25], [1.0, 0.0]], atol=1e-12)
+
+
+def test_no_load_where_another_sole_holds_the_zmp() -> None:
+    """By soles, a foot is loaded when the ZMP leaves the other's sole, from nothing on; half each midway."""
+    corners = np.array([[0.1, 0.05], [-0.1, 0.05], [-0.1, -0.05], [0.1, -0.05]])
+    centres = np.array([[0.0, -0.2], [0.0, 0.2]])
+    soles = [convex_polygon(corners + centre) for centre in centres]
+    zmp = np.array([[0.05, -0.16], [0.0, -0.149], [0.0, 0.0], [0.0, 0.149], [0.0, 0.3]])
+    found = shares(zmp, centres, "soles", soles)[:, 1]
+    np.testing.assert_allclose(found, [0.0, 0.001 / 0.3, 0.5, 0.299 / 0.3, 0.9], atol=1e-12)
 
 
 def test_a_zmp_between_the_feet_needs_no_moment_at_their_centres() -> None:
