@@ -104,10 +104,11 @@ def _from_file(options: argparse.Namespace, suffix: str) -> Rig:
 
     srdf = None if getattr(options, "srdf", None) is None else read_srdf(options.srdf)
     feet = getattr(options, "feet", ()) or (() if srdf is None else srdf.feet)
+    up = getattr(options, "up", None) or "auto"
     if suffix == ".xml":
-        rig = from_mjcf(options.body, feet=feet or None)
+        rig = from_mjcf(options.body, feet=feet or None, up=up)
     else:
-        rig = from_urdf(options.body, options.packages, feet=feet or None, up=getattr(options, "up", None) or "auto")
+        rig = from_urdf(options.body, options.packages, feet=feet or None, up=up)
     return rig if srdf is None else with_exclusions(rig, srdf.disabled, srdf.path.name)
 
 

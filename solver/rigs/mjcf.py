@@ -13,16 +13,19 @@ from ..shape import Shape
 from .meshes import cylinder, hull
 from .mjcf_model import MjcfModel, body_name, read_mjcf, rotation
 from .stated import with_exclusions
+from .upright import standing_bodies
 from .urdf import assembled
 from .urdf_geometry import Geometry, moved
-from .urdf_tree import MovingBodies, moving_bodies
+from .urdf_tree import MovingBodies
 
 SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(2, 8)
 """MuJoCo's types of geoms that are bodies: planes and height fields are floors."""
 
 
-def from_mjcf(path: str | Path, *, feet: Sequence[str] | None = None, base_link: str | None = None) -> Rig:
-    """Rig of an MJCF file with a free flyer above its root body, as `from_urdf` would make it of the robot's URDF.
+def from_mjcf(
+    path: str | Path, *, feet: Sequence[str] | None = None, base_link: str | None = None, up: str = "auto"
+) -> Rig:
+    """Rig of an MJCF file with a free flyer, as `from_urdf` would make it of the robot's URDF.
 
     Speeds have no limits, since MJCF states none; torques have those of the drives. Of a file with several robots the
     one with most joints is read. Geoms that collide are its shapes, or all of a body of which none does.
@@ -31,6 +34,7 @@ def from_mjcf(path: str | Path, *, feet: Sequence[str] | None = None, base_link:
         path: the MJCF.
         feet: bodies that touch the ground; found as for a URDF by default.
         base_link: body at which wrenches are to be expressed; the root by default.
+        up: axis of the root body that points up, ``"z"`` or ``"y"``; by default that from feet to root.
 
     Raises:
         MissingDependency: MuJoCo, which reads the file, is not installed.
@@ -49,11 +53,13 @@ def from_mjcf(path: str | Path, *, feet: Sequence[str] | None = None, base_link:
         (('block',), '2.5 kg')
     """
     found = read_mjcf(path)
-    bodies = moving_bodies(found.document)
-    source = {"kind": "mjcf", "path": str(found.document.path)}
+    bodies, up, notes = standing_bodies(found.document, up, feet)
+    source = {"kind": "mjcf", "path": str(found.document.path), "up": up}
     rig = assembled(found.document, bodies, _geometry(found, bodies), feet, base_link, source)
     if found.others:
-        rig = replace(rig, notes=(*rig.notes, f"beside the robot and left out: {', '.join(found.others)}"))
+        notes += (f"beside the robot and left out: {', '.join(found.others)}",)
+    if notes:
+        rig = replace(rig, notes=(*rig.notes, *notes))
     return with_exclusions(rig, found.apart, "its file") if found.apart else rig
 
 

@@ -16,7 +16,7 @@ _RULES = (
     (re.compile(r"(?<![A-Za-z])l(?![A-Za-z])"), "r"),
     (re.compile(r"(?<![A-Za-z])L(?![A-Za-z])"), "R"),
     (re.compile(r"^L(?=[A-Z])"), "R"),
-    (re.compile(r"^l(?=[A-Z])"), "r"),
+    (re.compile(r"^l(?=[A-Za-z])"), "r"),
     (re.compile(r"(?<=[a-z])L$"), "R"),
 )
 """Left-hand spelling and its right-hand counterpart."""

@@ -16,6 +16,8 @@ RESERVED = (ROOT, "universe")
 """Joints that every model has."""
 KINDS = {"floating": "free"}
 """Kind of joint of a rig by URDF's name, where it is another."""
+REVERSIBLE = ("revolute", "continuous", "prismatic", "fixed")
+"""Joints that are of the same kind seen from their other end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,48 +60,79 @@ class MovingBodies:
         return {link: tuple(found) for link, found in names.items()}
 
 
-def moving_bodies(document: UrdfDocument, turned: np.ndarray | None = None) -> MovingBodies:
+def moving_bodies(document: UrdfDocument, turned: np.ndarray | None = None, root: str | None = None) -> MovingBodies:
     """Joints, links and inertials of a checked document.
 
-    A massless root that only holds the robot by a floating joint is the world: that joint is the free flyer.
+    A massless root that only holds the robot by a floating joint is the world: that joint is the free flyer. Joints
+    between the file's root and another that is asked for are seen from their other end; their coordinates keep their
+    meaning.
 
     Args:
         document: as read.
-        turned: (3, 3) axes of the file's root link in those of the root of the moving bodies; the same by default.
+        turned: (3, 3) axes of the root link in those of the root of the moving bodies; the same by default.
+        root: link that the free flyer moves, joined to the file's root by `REVERSIBLE` joints; the file's by default.
 
     Raises:
         InputError: a moving joint has a name that every model gives to another.
     """
-    below: dict[str, list[UrdfJoint]] = {}
+    root = file_root(document) if root is None else root
+    reverse = {joint.name for joint in way_up(document, root)}
+    beyond: dict[str, list[UrdfJoint]] = {}
     for name in sorted(document.joints, reverse=True):
-        below.setdefault(document.joints[name].parent, []).append(document.joints[name])
-    top = below.get(document.root, [])
+        joint = document.joints[name]
+        beyond.setdefault(joint.child if name in reverse else joint.parent, []).append(joint)
+    joints, links = [Joint(ROOT, "free", -1, np.zeros(3), np.eye(3), np.zeros((0, 3)))], [root]
+    carried = {root: Carried(0, np.eye(3) if turned is None else turned, np.zeros(3))}
+    waiting = list(beyond.get(root, ()))
+    while waiting:
+        joint = waiting.pop()
+        there, place, own = _seen(joint, carried, joint.name in reverse)
+        if joint.kind == "fixed":
+            carried[there] = Carried(place.carrier, place.rotation @ own[0], place.position + place.rotation @ own[1])
+        else:
+            if joint.name in RESERVED:
+                named = f"joint {joint.name!r}"
+                raise InputError(
+                    document.path, "has the name of a joint of every model", place=named, remedy="Rename it"
+                )
+            carried[there] = Carried(len(links), *own)
+            kind = KINDS.get(joint.kind, joint.kind)
+            axes = joint.axis[None] if joint.kind in AXIS_TYPES and kind != "planar" else np.zeros((0, 3))
+            axes = -axes if joint.name in reverse else axes
+            joints.append(Joint(joint.name, kind, place.carrier, place.position, place.rotation, axes, joint.mimic))
+            links.append(there)
+        waiting += beyond.get(there, ())
+    return MovingBodies(tuple(joints), tuple(links), carried, _prior(document, tuple(links), carried))
+
+
+def file_root(document: UrdfDocument) -> str:
+    """The link that a free flyer moves, as the file has it."""
+    top = [joint for joint in document.joints.values() if joint.parent == document.root]
     held = (
         len(top) == 1 and top[0].kind == "floating" and document.links[document.root].element.find("inertial") is None
     )
-    root = top[0].child if held else document.root
-    joints, links = [Joint(ROOT, "free", -1, np.zeros(3), np.eye(3), np.zeros((0, 3)))], [root]
-    carried = {root: Carried(0, np.eye(3) if turned is None else turned, np.zeros(3))}
-    waiting = list(below.get(root, ()))
-    while waiting:
-        joint = waiting.pop()
-        parent = carried[joint.parent]
-        rotation, position = parent.rotation @ joint.rotation, parent.position + parent.rotation @ joint.position
-        if joint.kind == "fixed":
-            carried[joint.child] = Carried(parent.carrier, rotation, position)
-        else:
-            if joint.name in RESERVED:
-                place = f"joint {joint.name!r}"
-                raise InputError(
-                    document.path, "has the name of a joint of every model", place=place, remedy="Rename it"
-                )
-            carried[joint.child] = Carried(len(links), np.eye(3), np.zeros(3))
-            kind = KINDS.get(joint.kind, joint.kind)
-            axes = joint.axis[None] if joint.kind in AXIS_TYPES and kind != "planar" else np.zeros((0, 3))
-            joints.append(Joint(joint.name, kind, parent.carrier, position, rotation, axes, joint.mimic))
-            links.append(joint.child)
-        waiting += below.get(joint.child, ())
-    return MovingBodies(tuple(joints), tuple(links), carried, _prior(document, tuple(links), carried))
+    return top[0].child if held else document.root
+
+
+def way_up(document: UrdfDocument, link: str) -> list[UrdfJoint]:
+    """Joints from a link to the file's root link, its own first; none for the root."""
+    above = {joint.child: joint for joint in document.joints.values()}
+    result, top = [], file_root(document)
+    while link != top:
+        result.append(above[link])
+        link = above[link].parent
+    return result
+
+
+def _seen(
+    joint: UrdfJoint, carried: dict[str, Carried], reverse: bool
+) -> tuple[str, Carried, tuple[np.ndarray, np.ndarray]]:
+    """The link behind a joint, where the joint stands, and axes (3, 3) and origin (3,) [m] of that link there."""
+    if reverse:
+        return joint.parent, carried[joint.child], (joint.rotation.T, -joint.rotation.T @ joint.position)
+    here = carried[joint.parent]
+    rotation, position = here.rotation @ joint.rotation, here.position + here.rotation @ joint.position
+    return joint.child, Carried(here.carrier, rotation, position), (np.eye(3), np.zeros(3))
 
 
 def _prior(document: UrdfDocument, links: tuple[str, ...], carried: dict[str, Carried]) -> InertialParameters:
