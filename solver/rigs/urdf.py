@@ -24,14 +24,14 @@ import numpy as np
 from ..errors import InvalidValue, UnknownLink
 from ..inertials import InertialParameters
 from ..joints import Joint, Limits, rest_of
-from ..rig import GRAVITY, MESHES_LOST, UNLIMITED, Rig
+from ..rig import FEET, GRAVITY, MESHES_LOST, UNLIMITED, Rig
 from .names import mirrored_pairs, named_pairs
 from .nestled import in_pieces
 from .soles import sole_of
-from .upright import TURNED, upright
+from .upright import standing_bodies
 from .urdf_document import LIMITED_TYPES, UrdfDocument, read_urdf
 from .urdf_geometry import MESH_POLICIES, Geometry, boxes_and_tips, find_feet, read_geometry
-from .urdf_tree import MovingBodies, moving_bodies
+from .urdf_tree import MovingBodies
 
 NO_LIMIT = 10.0
 """A rotation limit of this many radians or more limits nothing."""
@@ -59,7 +59,7 @@ def from_urdf(
     base_link: str | None = None,
     up: str = "auto",
 ) -> Rig:
-    """Rig of a URDF file with a free flyer above its root link.
+    """Rig of a URDF file with a free flyer above its root link, or above the link from which both legs part.
 
     Args:
         path: the URDF.
@@ -69,7 +69,6 @@ def from_urdf(
         feet: URDF links that touch the ground; by default those named foot, sole, toe (or ankle) that are lowest with
             every joint at zero, or else the lowest ends. Their soles are what is flat at their bottom.
         base_link: link at which wrenches are to be expressed, kept in the provenance; the root by default.
-
         up: axis of the file that points up, ``"z"`` or ``"y"``; by default that from feet to root.
 
     Returns:
@@ -93,18 +92,14 @@ def from_urdf(
     if meshes not in MESH_POLICIES:
         raise InvalidValue(f"meshes is {meshes!r}, none of {', '.join(MESH_POLICIES)}")
     document = read_urdf(path)
-    bodies = moving_bodies(document)
-    up = upright(bodies, rest_of(bodies.joints)[1], up)
-    if up != "z":
-        bodies = moving_bodies(document, TURNED[up])
+    bodies, up, notes = standing_bodies(document, up, feet)
     folders = [Path(folder) for folder in packages]
     geometry = read_geometry(document, bodies, folders, meshes)
     source = {
         "kind": "urdf", "path": str(document.path), "packages": [str(f) for f in folders], "meshes": meshes, "up": up,
     }  # fmt: skip
     rig = assembled(document, bodies, geometry, feet, base_link, source)
-    turned = f"{up} points up in the file: the root link is turned so that z does"
-    return rig if up == "z" else replace(rig, notes=(*rig.notes, turned))
+    return replace(rig, notes=(*rig.notes, *notes)) if notes else rig
 
 
 def assembled(
@@ -149,7 +144,7 @@ def assembled(
     if base_link is not None:
         base_link = _carriers([base_link], merged)[0]
     inconsistent = _inconsistent(document)
-    notes = [f"read from {document.path.name}", *_body_notes(bodies, inconsistent), *limit_notes]
+    notes = [f"read from {document.path.name}", *document.notes, *_body_notes(bodies, inconsistent), *limit_notes]
     notes += _geometry_notes(geometry, contacts, apart)
     if round_ := [link for link, sole in zip(standing, soles) if sole is None]:
         notes.append(f"no flat sole, so nothing to stand on: {_listed(round_)}; state soles if it has them")
@@ -175,6 +170,7 @@ def assembled(
             "base_link": base_link or links[0],
             "bodies": {link: list(names) for link, names in merged.items()},
             "inconsistent": list(inconsistent),
+            FEET: list(standing),
             UNLIMITED: list(links[1:]) if weak else [],
         },
     )

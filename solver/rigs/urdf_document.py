@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -84,6 +84,7 @@ class UrdfDocument:
         links: by name, in file order.
         joints: by name, in file order.
         root: the link without a parent.
+        notes: what was put right.
     """
 
     path: Path
@@ -91,6 +92,7 @@ class UrdfDocument:
     links: dict[str, UrdfLink]
     joints: dict[str, UrdfJoint]
     root: str
+    notes: tuple[str, ...] = ()
 
 
 def read_urdf(path: str | Path) -> UrdfDocument:
@@ -113,12 +115,9 @@ def read_urdf(path: str | Path) -> UrdfDocument:
         raise InputError(path, "the robot has no link")
     links = {name: _link(path, name, e) for name, e in zip(link_names, root.findall("link"))}
     joints = {name: _joint(path, name, e, links) for name, e in zip(joint_names, root.findall("joint"))}
-    for joint in joints.values():
-        if joint.mimic is not None and joint.mimic.source not in joints:
-            problem = f"mimics joint {joint.mimic.source!r}, which does not exist"
-            raise InputError(path, problem, place=f"joint {joint.name!r}")
+    joints, notes = _coupled(joints)
     top = _root(path, list(links), list(joints.values()))
-    return UrdfDocument(path, root.get("name", path.stem), links, joints, top)
+    return UrdfDocument(path, root.get("name", path.stem), links, joints, top, notes)
 
 
 def _names(path: Path, root: Element, tag: str) -> list[str]:
@@ -222,6 +221,29 @@ def _mimic(path: Path, place: str, mimic: Element | None) -> Mimic | None:
     multiplier = numbers(path, f"{place}, <mimic multiplier>", mimic.get("multiplier"), 1, (1.0,))[0]
     offset = numbers(path, f"{place}, <mimic offset>", mimic.get("offset"), 1, (0.0,))[0]
     return Mimic(mimic.get("joint", ""), float(multiplier), float(offset))
+
+
+def _coupled(joints: dict[str, UrdfJoint]) -> tuple[dict[str, UrdfJoint], tuple[str, ...]]:
+    """The joints, and what to say of those that mimic one that does not exist.
+
+    Files written by macros often lack a prefix there: where one joint alone bears the name behind the prefix that the
+    follower has too, it is meant. Else nobody knows what moves the follower.
+    """
+    result, meant, lost = dict(joints), [], []
+    for name, joint in joints.items():
+        mimic = joint.mimic
+        if mimic is None or mimic.source in joints:
+            continue
+        ends = [other for other in joints if other.endswith(mimic.source) and other != name]
+        alike = [other for other in ends if name.startswith(other.removesuffix(mimic.source))]
+        if len(alike) == 1:
+            result[name] = replace(joint, mimic=replace(mimic, source=alike[0]))
+            meant.append(f"{name} {alike[0]} for {mimic.source}")
+        else:
+            lost.append(f"{name} ({mimic.source})")
+    told = (("follow the one meant", meant), ("keep their place in dances", lost))
+    what = "joints that mimic one that does not exist"
+    return result, tuple(f"{what} {done}: {', '.join(names)}" for done, names in told if names)
 
 
 def _root(path: Path, links: list[str], joints: list[UrdfJoint]) -> str:
