@@ -161,6 +161,18 @@ def joint_places(rig: Rig) -> list[tuple[Joint, slice, slice]]:
     return result
 
 
+def with_followers(rig: Rig, y: np.ndarray) -> np.ndarray:
+    """Flat coordinates (..., nv) whose coupled joints stand where their sources put them."""
+    places = {joint.name: moves for joint, _, moves in joint_places(rig)}
+    y, waiting = np.array(y, float), {joint.name: joint.mimic for joint in rig.joints if joint.mimic is not None}
+    while ready := [name for name, mimic in waiting.items() if mimic.source not in waiting]:
+        for name in ready:
+            mimic = waiting.pop(name)
+            if mimic.source in places:
+                y[..., places[name]] = mimic.multiplier * y[..., places[mimic.source]] + mimic.offset
+    return y
+
+
 def joint_coordinates(rig: Rig, q: np.ndarray) -> np.ndarray:
     """Joint coordinates (..., nv - 6) [rad, m] of configurations (..., nq), measured from neutral as `Limits` are.
 

@@ -28,6 +28,8 @@ UNSHOWN = "unshown"
 """Entry of the provenance: links that the markers of a calibration do not show."""
 UNLIMITED = "unlimited"
 """Entry of the provenance: links whose joints shall not be held to a torque, whatever is known of them."""
+FEET = "looks_like_feet"
+"""Entry of the provenance: links that look like feet, whether or not anything at them is flat."""
 PRIOR_SPREAD = "prior_spread"
 """Entry of the provenance: by link, how far the tables differ whose mean its prior is."""
 SAME_PLACE = 1e-6
@@ -279,6 +281,15 @@ class Rig(_Derived):
         own = ((self.index(link), vertices) for link, vertices in points)
         return float(places[0, 2] - min((vertices @ turns[k].T + places[k])[:, 2].min() for k, vertices in own))
 
+    @property
+    def leg_length(self) -> float:
+        """[m] of the root or of the first joint of a leg, whichever is higher, above the lowest sole, joints at zero.
+
+        A root may lie on the floor: how far a body can rise and sink is told by its legs.
+        """
+        hips = [self.path(self.index(patch.link))[0] for patch in self.soles if self.index(patch.link)]
+        return self.standing_height + max([0.0, *self.rest[1][hips, 2].tolist()])
+
     def limits_of(self, link: str) -> Limits:
         """Limits of the joint that moves a link; none for the root."""
         index = self.index(link)
@@ -320,16 +331,36 @@ class Rig(_Derived):
                 return contact
         raise UnknownName(name, [known for contact in self.contacts for known in (contact.name, contact.link)])
 
+    @property
+    def feet(self) -> tuple[str, ...]:
+        """Links that soles may be stated for: those that look like feet, or the two lowest ends, joints at zero."""
+        heights, carried = self.rest[1][:, 2].round(6), set(self.parents)
+        ends = [k for k in range(len(self.links)) if k not in carried] or [0]
+        found = [self.index(str(link)) for link in self.provenance.get(FEET, ())]  # type: ignore[attr-defined]
+        below = {k for own in found for k in np.flatnonzero(self.below[own]).tolist() if k != own}  # toes
+        low = [k for k in found if k not in below] or sorted(sorted(ends, key=lambda k: (heights[k], k))[:2])
+        return tuple(self.links[k] for k in low)
+
     def require_contacts(self) -> None:
         """Raise `InvalidValue` for a rig that has nothing to stand on."""
         if not self.contacts:
-            heights = self.rest[1][:, 2].round(6)
-            low = " and ".join(self.links[k] for k in sorted(np.argsort(heights, kind="stable")[:2]))
-            remedy = "if it has feet, state its soles in metres (--soles LINK=LENGTHxWIDTH)"
+            drawn = {shape.link for shape in self.shapes} & set(self.provenance.get(FEET, ()))  # type: ignore[call-overload]
+            stated = " ".join(
+                f"{link}={self._outline(link) if link in drawn else 'LENGTHxWIDTH'}" for link in self.feet
+            )
+            size = ", as large as they are drawn" if drawn else ""
             lost = "".join(f"; {note}" for note in self.notes if MESHES_LOST in note)
             raise InvalidValue(
-                f"rig {self.name!r} has no contact patches to stand on: {remedy}; lowest are {low}{lost}"
+                f"rig {self.name!r} has no contact patches to stand on: if it has feet, state their soles in "
+                f"metres{size} (--soles {stated}){lost}"
             )
+
+    def _outline(self, link: str) -> str:
+        """Length and width [m] of a link's box seen from above, joints at zero: ``0.21x0.09``."""
+        k = self.index(link)
+        low, high = self.boxes[k]
+        along, across, _ = np.abs(self.rest[0][k]) @ (high - low)
+        return f"{max(along, across):.2g}x{min(along, across):.2g}"
 
     @property
     def sides(self) -> dict[str, str]:

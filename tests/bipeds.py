@@ -101,3 +101,9 @@ class Biped:
         shape = f'<collision><origin xyz="{place}"/><geometry><box size="{box}"/></geometry></collision>' if box else ""
         weight = f'<inertial><origin xyz="{place}"/><mass value="{mass}"/>{inertia}</inertial>'
         self.parts.append(f'<link name="{name}">{weight}{shape}</link>')
+
+
+def on_a_base(text: str, height: float) -> str:
+    """A biped's file whose root link lies on the floor, so many metres below the pelvis."""
+    ends = f'<parent link="base"/><child link="pelvis"/><origin xyz="0 0 {height}"/>'
+    return text.replace("</robot>", f'<link name="base"/><joint name="post" type="fixed">{ends}</joint></robot>')

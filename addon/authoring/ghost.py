@@ -64,7 +64,7 @@ def place_ghost(body: bpy.types.Object, ghost: bpy.types.Object, *, beside: bool
     """Put a ghost over its body or beside it."""
     ghost.matrix_world = body.matrix_world
     if beside:
-        step_aside(ghost, ASIDE * rig_of(body).standing_height)
+        step_aside(ghost, ASIDE * rig_of(body).leg_length)
 
 
 def step_aside(item: bpy.types.Object, distance: float) -> None:

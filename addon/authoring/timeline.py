@@ -209,7 +209,7 @@ def _moved_strips(
         if patch.name in names:
             index = rig.index(patch.link)
             heights = turns[:, index, 2] @ patch.vertices.T + places[:, index, 2:]
-            on = heights.mean(axis=1) < GROUND + NEAR_FLOOR * rig.standing_height
+            on = heights.mean(axis=1) < GROUND + NEAR_FLOOR * rig.leg_length
             strips += [SceneStrip(patch.name, *span) for span in _spans(times, on[:-1] | on[1:] if len(on) > 1 else on)]
     return strips
 

@@ -24,7 +24,7 @@ def add_floor(scene: bpy.types.Scene, stage: bpy.types.Object, danced: Danced, *
     """A round floor under all that is danced; on a film only the shadow that falls on it, or nothing."""
     root = danced.timeline.root[:, :2]
     low, high = root.min(axis=0), root.max(axis=0)
-    middle, radius = 0.5 * (low + high), 0.5 * float(np.linalg.norm(high - low)) + FLOOR * danced.rig.standing_height
+    middle, radius = 0.5 * (low + high), 0.5 * float(np.linalg.norm(high - low)) + FLOOR * danced.rig.leg_length
     turns = np.linspace(0.0, 2.0 * np.pi, EDGES, endpoint=False)
     corners = radius * np.stack([np.cos(turns), np.sin(turns), 0.0 * turns], axis=1)
     mesh = meshes.mesh_of("Floor", [(corners, [list(range(EDGES))])], smooth=False)
@@ -49,7 +49,7 @@ def add_footprints(
     contacts = {patch.name: (danced.rig.index(patch.link), patch.vertices) for patch in danced.rig.contacts}
     ahead = np.minimum(plan.at + 1, plan.moves)
     arrival = np.array([0.5 * (stop.start + stop.stop) for stop in plan.stops])[ahead]
-    height = LAID * danced.rig.standing_height
+    height = LAID * danced.rig.leg_length
     times = np.minimum(plan.times, danced.span[1] - HAIR)  # strips end before the moment at which they stop
     arrival = np.minimum(arrival, danced.span[1] - HAIR)
     for strip in danced.timeline.strips:
@@ -58,7 +58,7 @@ def add_footprints(
         index, corners = contacts[strip.patch]
         turns, places = danced.links_at(np.array([0.5 * (strip.start + strip.stop)]))
         points = corners @ turns[0, index].T + places[0, index]
-        points = _grown(points, AROUND * danced.rig.standing_height)
+        points = _grown(points, AROUND * danced.rig.leg_length)
         points[:, 2] = danced.timeline.ground + height
         for coming, when in ((False, now), (True, later)):
             if when.any():

@@ -22,6 +22,8 @@ STEP_SHARE = 0.8
 """Default step of a foot put forward, as a share of its sole's length (bonnet2016: 0.1 m HOAP-3, 0.2 m human)."""
 LEVEL = 1e-3
 """[rad] A sole that leans less than this is level: files often write angles with few digits."""
+ASTRIDE = 0.25
+"""Sideways lean of a leg, every joint at zero, beyond which the body does not stand but is drawn with legs spread."""
 FOOT_CONFIGURATIONS = ("both", "right_forward", "right", "left")
 """The four stances of bonnet2016 Fig. 2.c, in the paper's order."""
 
@@ -193,8 +195,9 @@ def flat_on_ground(rig: Rig, anchor: Anchor, ground: float) -> Anchor:
 def stance(rig: Rig, configuration: str, step: float | None = None, ground: float = 0.0) -> tuple[Anchor, ...]:
     """Feet planted flat in one of the four configurations, bonnet2016 Fig. 2.c and (17).
 
-    The feet point and stand apart as in the rig's neutral posture; the left foot is where it is then, the right one
-    ``step`` ahead of its place in ``"right_forward"``. Soles lie level on the ground.
+    The feet point and stand apart as in the rig's neutral posture, or, where its legs are spread there, each below its
+    hip; the left foot is where it is then, the right one ``step`` ahead of its place in ``"right_forward"``. Soles lie
+    level on the ground.
 
     Args:
         rig: with a left and a right sole.
@@ -214,11 +217,26 @@ def stance(rig: Rig, configuration: str, step: float | None = None, ground: floa
     for side in wanted:
         anchor = _levelled(rig, anchors_at(rig, rig.neutral, (sides[side],))[0])
         points = anchor.points(rig)
-        shift = np.array([0.0, 0.0, ground - points[:, 2].min()])
+        shift = _below_hip(rig, sides[side], points)
+        shift[2] = ground - points[:, 2].min()
         if configuration == "right_forward" and side == "right":
             shift += rig.forward * (STEP_SHARE * np.ptp(points @ rig.forward) if step is None else step)
         anchors.append(Anchor(anchor.patch, anchor.rotation, anchor.position + shift))
     return tuple(anchors)
+
+
+def _below_hip(rig: Rig, patch: str, points: np.ndarray) -> np.ndarray:
+    """The way (3,) [m] sideways that brings a sole's points (V, 3) in the neutral posture below its hip.
+
+    It is nothing where the leg does not lean much.
+    """
+    link = rig.index(rig.patch(patch).link)
+    if not link:
+        return np.zeros(3)
+    across = np.cross(rig.forward, [0.0, 0.0, 1.0])
+    way = rig.rest[1][rig.path(link)[0]] - points.mean(axis=0)
+    aside = float(way @ across)
+    return aside * across if abs(aside) > ASTRIDE * abs(way[2]) else np.zeros(3)
 
 
 def _levelled(rig: Rig, anchor: Anchor) -> Anchor:

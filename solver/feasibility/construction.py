@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..coordinates import joint_places, to_manifold
+from ..coordinates import to_manifold, with_followers
 from ..rig import ROOT_NV, Rig
 from .pairs import LinkPair, close_relatives, relatives
 
@@ -31,11 +31,7 @@ def sampled_postures(rig: Rig) -> np.ndarray:
     upper = np.where(np.isfinite(limits.upper), np.minimum(limits.upper, np.pi), UNKNOWN_RANGE)
     y = np.zeros((SAMPLES, rig.nv))
     y[1:, ROOT_NV:] = np.random.default_rng(0).uniform(lower, upper, (SAMPLES - 1, len(lower)))
-    places = {joint.name: moves for joint, _, moves in joint_places(rig)}
-    for joint in rig.joints:
-        if joint.mimic is not None and joint.mimic.source in places:
-            source = y[:, places[joint.mimic.source]]
-            y[:, places[joint.name]] = joint.mimic.multiplier * source + joint.mimic.offset
+    y = with_followers(rig, y)
     none = np.zeros_like(y)
     return to_manifold(rig, y, none, none).q
 

@@ -67,7 +67,7 @@ Reaches = Callable[[np.ndarray], np.ndarray]
 
 def longest_flight(rig: Rig) -> float:
     """[s] between two stances beyond which no legs could throw a body: as high as half of how high its root stands."""
-    return float(np.sqrt(4.0 * rig.standing_height / GRAVITY))
+    return float(np.sqrt(4.0 * rig.leg_length / GRAVITY))
 
 
 def airborne_spans(schedule: Schedule, start: float = -np.inf, stop: float = np.inf) -> list[tuple[float, float]]:
@@ -232,7 +232,7 @@ def _room(trajectory: PlantedTrajectory, span: _Span) -> np.ndarray:
         stands = np.flatnonzero([leg.patch in patches for patches in loaded])
         root = rates[0][stands, :ROOT_NV], rates[1][stands, :ROOT_NV], rates[2][stands, :ROOT_NV]
         own = foot[0][stands], foot[1][stands], foot[2][stands]
-        least, most = _rises(leg, root, own, trajectory.rig.standing_height)
+        least, most = _rises(leg, root, own, trajectory.rig.leg_length)
         room[stands] = np.column_stack([np.maximum(room[stands, 0], least), np.minimum(room[stands, 1], most)])
     return room
 

@@ -33,7 +33,7 @@ BALANCED = 1e-10
 NEARLY = 1e-5
 """[m] alike where a way only begins there, or is only looked at."""
 BEND = 0.06
-"""How much lower than with straight legs the root is at home, as a share of the leg's length."""
+"""How much lower than with straight legs the root is at home, as a share of the legs' length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,11 +199,12 @@ class LeggedRig:
         y = self.with_feet(y, stance(self.rig, "right_forward" if footing.configuration == "right_forward" else "both",
                                      self.step))  # fmt: skip
         centre = footing.polygon.centre if goal is None else goal
-        y[:ROOT_NV] = [*centre, self.straight_height * (1.0 - BEND), 0.0, 0.0, 0.0]
+        y[:ROOT_NV] = [*centre, self.straight_height - BEND * self.rig.leg_length, 0.0, 0.0, 0.0]
         for leg in self.legs:
             y[self.leg_columns[leg.side]] = leg.bent
         standing = self._standing(y, footing, centre)
-        still = np.concatenate([np.arange(ROOT_NV), *self.leg_columns.values(), self.held])
+        toes = ROOT_NV + np.flatnonzero(_toe_coordinates(self.rig))
+        still = np.concatenate([np.arange(ROOT_NV), *self.leg_columns.values(), toes])
         aside = clear_posture(self.rig, self._checks, tuple(standing[:nv].tolist()), tuple(still.tolist()))
         if np.array_equal(aside, standing[:nv]):
             return standing
@@ -232,13 +233,14 @@ def held_coordinates(rig: Rig) -> np.ndarray:
     Coupled joints, such as a gripper's fingers, do not move by themselves; joints below a sole, such as toes, would
     press on the floor.
     """
-    feet = [rig.index(patch.link) for patch in rig.contacts if patch.name in rig.sides.values()]
     sources = {joint.mimic.source for joint in rig.joints if joint.mimic is not None}
-    below: set[int] = set()
-    held: list[bool] = []
-    for link, joint in enumerate(rig.joints):
-        if joint.parent in below or joint.parent in feet:
-            below.add(link)
-        if link:
-            held += [link in below or joint.mimic is not None or joint.name in sources] * joint.nv
-    return np.array(held, bool)
+    coupled = [[joint.mimic is not None or joint.name in sources] * joint.nv for joint in rig.joints[1:]]
+    return _toe_coordinates(rig) | np.array([held for own in coupled for held in own], bool)
+
+
+def _toe_coordinates(rig: Rig) -> np.ndarray:
+    """(nv - 6,) True for coordinates of joints below a sole."""
+    feet = [rig.index(patch.link) for patch in rig.contacts if patch.name in rig.sides.values()]
+    below = rig.below[feet].any(axis=0)
+    below[feet] = False
+    return np.repeat(below[1:], [joint.nv for joint in rig.joints[1:]])

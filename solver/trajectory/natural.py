@@ -7,8 +7,11 @@ from functools import lru_cache
 import numpy as np
 
 from ..check_options import CheckOptions
-from ..coordinates import joint_places, to_flat, to_manifold
+from ..contacts.schedule import Anchor, stance
+from ..coordinates import at_rest, joint_places, to_flat, to_manifold, with_followers
+from ..dynamics.mechanics import Mechanics
 from ..feasibility.collisions import CollisionDetector
+from ..feasibility.shapes import lowest_points
 from ..rig import ROOT_NV, Rig
 
 POSTURES = ("standing", "half_sitting")
@@ -21,6 +24,10 @@ TRIES = 64
 """Postures that are tried with each."""
 TOUCHING = 0.002
 """[m] Links that are apart by less, beyond the clearance, are brought apart: searches keep as much."""
+ROUNDED = 1e-6
+"""[m] A toe that reaches no deeper below its sole lies on the floor."""
+TURNS = 65
+"""Angles at which a toe is looked at."""
 MIRRORED = ("revolute", "continuous", "prismatic", "spherical")
 """Kinds of joints that are moved alike on both sides."""
 GAPS = (0.025, 0.012, 0.005)
@@ -36,20 +43,52 @@ def natural_posture(rig: Rig) -> np.ndarray:
         y[:ROOT_NV] = 0.0
     lower, upper = _ranges(rig)
     y[ROOT_NV:] = np.clip(y[ROOT_NV:], lower, upper)
+    return _off_the_floor(rig, y)
+
+
+def _off_the_floor(rig: Rig, y: np.ndarray) -> np.ndarray:
+    """The posture (nv,) with toes that would reach below a level sole turned by as little as lifts them."""
+    places, ends = joint_places(rig), [np.r_[y[:ROOT_NV], side] for side in _ranges(rig)]
+    for anchor in stance(rig, "both") if len(rig.soles) > 1 else ():
+        foot = rig.index(rig.patch(anchor.patch).link)
+        for toe in np.flatnonzero(rig.below[foot])[1:]:
+            columns = places[toe][2]
+            if rig.joints[toe].nv != 1 or _above(rig, y[None], anchor, toe)[0] >= -ROUNDED:
+                continue
+            low, high = (np.clip(end[columns], -np.pi, np.pi) for end in ends)
+            angles = low + np.linspace(0.0, 1.0, TURNS)[:, None] * (high - low)
+            tries = np.tile(y, (TURNS, 1))
+            tries[:, columns] = angles[np.argsort(np.abs(angles - y[columns])[:, 0], kind="stable")]
+            heights = _above(rig, tries, anchor, toe)
+            y = tries[int(np.argmax(heights >= min(ROUNDED, heights.max())))]
     return y
+
+
+def _above(rig: Rig, y: np.ndarray, anchor: Anchor, toe: int) -> np.ndarray:
+    """(N,) [m] height of a toe above the floor that its foot's level sole stands on, in flat coordinates (N, nv)."""
+    curves = at_rest(rig, y)
+    state = Mechanics(rig).state(curves.q, curves.v, curves.a)
+    foot = rig.index(rig.patch(anchor.patch).link)
+    # frames n, axes i of the world, axes j of the foot, axes k of the toe
+    levelled = anchor.rotation @ state.rotation[:, foot].swapaxes(1, 2)
+    turns = levelled @ state.rotation[:, toe]
+    ways = state.position[:, toe] - state.position[:, foot]
+    places = np.einsum("nij,nj->ni", levelled, ways) + anchor.position
+    own = [shape for shape in rig.shapes if shape.link == rig.links[toe]]
+    return np.min([lowest_points(shape, turns, places) for shape in own], axis=0) if own else np.full(len(y), np.inf)
 
 
 @lru_cache(maxsize=16)
 def clear_posture(rig: Rig, options: CheckOptions, posture: tuple[float, ...], still: tuple[int, ...]) -> np.ndarray:
     """A posture (nv,) with its arms moved aside by as little as brings all links apart; as it is where nothing does.
 
-    Left and right stay mirrored.
+    Left and right stay mirrored; coupled joints, a fist's, follow their sources.
 
     Args:
         rig: whose posture.
         options: which links must be apart, and by how much.
         posture: (nv,) flat coordinates.
-        still: columns that do not move: those of legs, which their feet place, and of joints that are held.
+        still: columns that do not move: those of legs, which their feet place, and of toes.
     """
     y = np.array(posture)
     detector = _detector(rig, options)
@@ -61,9 +100,10 @@ def clear_posture(rig: Rig, options: CheckOptions, posture: tuple[float, ...], s
     for pair in np.flatnonzero(touching):
         between = _between(rig, *detector.pairs[pair])
         # limbs rather than the trunk, which would lean and carry everything along
-        moved = [link for link in between if link in limbs] or between
+        moved = {_leader(rig, link) for link in between if link in limbs} or {_leader(rig, link) for link in between}
         free[[column for link in moved for column in range(rig.nv)[joint_places(rig)[link][2]]]] = True
     free[list(still)] = False
+    following = _followers(rig, free)
     lower, upper = _ranges(rig)
     generator = np.random.default_rng(0)
     ends = np.r_[y[:ROOT_NV], lower], np.r_[y[:ROOT_NV], upper]
@@ -76,6 +116,7 @@ def clear_posture(rig: Rig, options: CheckOptions, posture: tuple[float, ...], s
             moves[:, _lengths(rig)] *= 0.1
             tries = np.tile(found, (TRIES, 1))
             tries[:, free] = np.clip(tries + _mirrored(rig, moves), *ends)[:, free]
+            tries[:, following] = np.clip(with_followers(rig, tries), *ends)[:, following]
             missing = np.minimum(_apart(rig, detector, tries) - near, 0.0).sum(axis=1)
             score = np.where(missing == 0.0, 1.0 / (1.0 + ((tries - y) ** 2).sum(axis=1)), missing)
             if score.max() > best:
@@ -105,6 +146,25 @@ def _apart(rig: Rig, detector: CollisionDetector, y: np.ndarray) -> np.ndarray:
 def _between(rig: Rig, one: str, other: str) -> list[int]:
     """Links whose joints lie on the way from one link to another."""
     return sorted(set(rig.path(rig.index(one))) ^ set(rig.path(rig.index(other))))
+
+
+def _leader(rig: Rig, link: int) -> int:
+    """The link whose joint moves a link's: its own, or that of what it is coupled to."""
+    numbers = {joint.name: number for number, joint in enumerate(rig.joints)}
+    seen = {link}
+    while (mimic := rig.joints[link].mimic) is not None and numbers.get(mimic.source, link) not in seen:
+        link = numbers[mimic.source]
+        seen.add(link)
+    return link
+
+
+def _followers(rig: Rig, free: np.ndarray) -> np.ndarray:
+    """(nv,) True for coordinates that are coupled to free ones (nv,)."""
+    places, result = joint_places(rig), np.zeros(rig.nv, bool)
+    for link, joint in enumerate(rig.joints):
+        if joint.mimic is not None:
+            result[places[link][2]] = free[places[_leader(rig, link)][2]].any()
+    return result
 
 
 def _lengths(rig: Rig) -> np.ndarray:

@@ -60,7 +60,7 @@ class Rebalancer:
         self._legged, self.spline = legged, spline
         self.times = np.linspace(0.0, spline.duration, samples)
         self.basis = spline.basis(self.times)
-        height = legged.straight_height
+        height = legged.rig.leg_length
         self._pendulum = self.basis.position - height / GRAVITY * self.basis.acceleration
         self.inverse = np.linalg.pinv(TRUNK_SHARE * self._pendulum[:, AT_REST:-AT_REST])
 

@@ -137,6 +137,10 @@ class SegmentChecker:
         short = {name: -float(own.min()) for name, own in self._beyond(checks) if (own < 0.0).any()}
         return {name: min(0.5 * (own + slack[name]), slack[name]) for name, own in short.items()}
 
+    def tight(self, checks: Checks) -> tuple[str, ...]:
+        """Names of the checks that leave less than the slack."""
+        return tuple(name for name, own in self._beyond(checks) if (own < 0.0).any())
+
     def _beyond(self, checks: Checks) -> list[tuple[str, np.ndarray]]:
         """Name and (N,) margin plus tolerance of every check, slack taken off."""
         return [(m.name, m.smallest + m.tolerance - self.slack * m.check.slack) for m in checks.margins]

@@ -123,7 +123,7 @@ class TransitionProblem:
         control = self.straight.control[:, columns]
         reach = np.full(len(columns), np.inf)
         reach[(columns >= 3) & (columns < ROOT_NV)] = ROOT_TURN
-        reach[columns == 2] = ROOT_RISE * legged.straight_height
+        reach[columns == 2] = ROOT_RISE * legged.rig.leg_length
         off = 1.5 * ANGLE_SLACK
         low, high = control.min(axis=0), control.max(axis=0)
         self.lower = np.minimum(np.maximum(legged.lower[columns] + off, low - reach), low)

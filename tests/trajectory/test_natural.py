@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from solver.check_options import CheckOptions
 from solver.contacts.schedule import Schedule, stance
-from solver.coordinates import to_manifold
+from solver.coordinates import joint_places, to_manifold
 from solver.errors import InvalidValue
 from solver.feasibility import CollisionDetector, FrameChecker
 from solver.motion import Motion
-from solver.rigs import hoap3, human
+from solver.rigs import from_urdf, hoap3, human
 from solver.trajectory.legged_rig import LeggedRig
+from tests.bipeds import Biped
 
 PERSON = human(1.75, 65.0, "female")
 HANGING = replace(PERSON, provenance={k: v for k, v in PERSON.provenance.items() if k != "standing"})
@@ -63,3 +65,51 @@ def test_senseless_reserves_are_refused() -> None:
         CheckOptions(torque_reserve=1.0)
     with pytest.raises(InvalidValue, match="swing"):
         CheckOptions(swing=-0.01)
+
+
+CUBE = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
+SIDES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+
+
+def _stl(half: tuple[float, float, float]) -> str:
+    """A box as a mesh: links that are drawn exactly are checked however near they hang together."""
+    corners = CUBE * half
+    faces = "".join(
+        "facet normal 0 0 0 outer loop "
+        + " ".join(f"vertex {' '.join(map(str, corners[k]))}" for k in triangle)
+        + " endloop endfacet "
+        for a, b, c, d in SIDES
+        for triangle in ((a, b, c), (a, c, d))
+    )
+    return f"solid box {faces} endsolid box"
+
+
+def test_a_fist_is_opened(tmp_path: Path) -> None:
+    """Coupled fingers that overlap at zero: one joint opens the hand, left as right, the others follow."""
+    (tmp_path / "finger.stl").write_text(_stl((0.01, 0.01, 0.04)))
+    limit = '<limit lower="0" upper="1" velocity="5" effort="5"/>'
+    parts = ""
+    for side, sign in (("left", 1), ("right", -1)):
+        for name, away in (("finger", sign), ("thumb", -sign)):
+            origin, axis = f'<origin xyz="0 {0.008 * away} -0.26"/>', f"{away} 0 0"
+            mesh = '<collision><origin xyz="0 0 -0.09"/><geometry><mesh filename="finger.stl"/></geometry></collision>'
+            follows = "" if name == "finger" else f'<mimic joint="{side}_finger" multiplier="0.8"/>'
+            parts += (
+                f'<link name="{side}_{name}">{mesh}</link><joint name="{side}_{name}" type="revolute">'
+                f'<parent link="{side}_forearm"/><child link="{side}_{name}"/>{origin}<axis xyz="{axis}"/>'
+                f"{limit}{follows}</joint>"
+            )
+    path = Biped().write(tmp_path)
+    path.write_text(path.read_text().replace("</robot>", f"{parts}</robot>"))
+    rig = from_urdf(path)
+    detector, none = CollisionDetector(rig, CheckOptions()), np.zeros((1, rig.nv))
+    assert ("left_finger", "left_thumb") in detector.pairs
+    assert detector.least(rig.neutral[None]).min() < -0.003
+    legged = LeggedRig(rig, shrink=0.4)
+    home = legged.home(legged.footing("both"))
+    assert detector.least(to_manifold(rig, home[None, : rig.nv], none, none).q).min() > 0.001
+    places = {joint.name: moves.start for joint, _, moves in joint_places(rig)}
+    for side in ("left", "right"):
+        assert home[places[f"{side}_finger"]] > 0.1
+        assert home[places[f"{side}_thumb"]] == pytest.approx(0.8 * home[places[f"{side}_finger"]])
+    assert home[places["left_finger"]] == pytest.approx(home[places["right_finger"]])

@@ -34,7 +34,7 @@ def open_paths(
         if not len(left):
             break
         y = (1.0 - share) * starts[left, None] + share * stops[left, None]
-        y[:, :, 2] -= dip * legged.straight_height * np.sin(np.pi * share[..., 0])
+        y[:, :, 2] -= dip * legged.rig.leg_length * np.sin(np.pi * share[..., 0])
         goals = (1.0 - share) * com[left, None] + share * com[count + left, None]
         y, good = legged.balanced(y.reshape(-1, legged.size), goals.reshape(-1, 2), footing.solved, NEARLY)
         whole = good.reshape(-1, places).all(axis=1)

@@ -77,7 +77,7 @@ def fastest_rise(rig: Rig, shrink: float) -> tuple[float, str]:
     legged = LeggedRig(rig, shrink=shrink)
     footing = legged.footing("both")
     y = np.tile(legged.home(footing), (DEPTHS, 1))
-    y[:, 2] -= np.linspace(0.0, DEEPEST * rig.standing_height, DEPTHS)
+    y[:, 2] -= np.linspace(0.0, DEEPEST * rig.leg_length, DEPTHS)
     y, curves, good = legged.still(y, footing.solved)
     columns = np.concatenate(list(legged.leg_columns.values()))
     good &= ((y >= legged.lower) & (y <= legged.upper))[:, columns].all(axis=1)
