@@ -12,7 +12,7 @@ from ...dynamics.legs import SIDES
 from ...errors import InvalidValue
 from ...rig import ROOT_NV
 from ...trajectory.legged_rig import Footing
-from ...trajectory.segment import DanceSegment
+from ...trajectory.segment import DanceSegment, SegmentChecker
 from .mirror import Mirror
 from .transitions import TransitionPlanner
 
@@ -30,6 +30,10 @@ LESS_DEEP = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 """Shares of the way from the deepest point of two polygons to the middle between the feet that are tried in turn."""
 LEAST_DEPTH = 0.004
 """[m] that is kept to the polygons' edges there."""
+TO_ANKLE = (0.0, 0.3, 0.6, 0.9)
+"""Shares of the way from that point to below the ankle that are tried: the farther it is, the more an ankle carries."""
+LEANS = (0.0, 0.05, -0.05, 0.1, -0.1, 0.15, -0.15)
+"""[rad] by which the pelvis leans to a side, the least first, where limits do not let it stay upright."""
 OTHER = {"right": "left", "left": "right"}
 GRID = 41
 OVER = {"right": "over right", "left": "over left"}
@@ -161,7 +165,7 @@ class Footwork:
         ends = self.station(first), self.station(second)
         lifts: list[dict[str, float] | None] = [None]
         if "right_forward" in (first, second):
-            height = max(STEP_LIFT * self._legged.straight_height, OVER_SWING * self._planner.swing)
+            height = max(STEP_LIFT * self._legged.rig.leg_length, OVER_SWING * self._planner.swing)
             lifts = [{"right": share * height} for share in LOWER]
         trouble = ""
         for lift in lifts:
@@ -196,7 +200,7 @@ class Footwork:
         start = y.copy()
         start[:2] = goal  # over the foot already: Newton has less far to go
         for lower in (0.0, 0.03, 0.06, 0.1):
-            start[2] = y[2] - lower * self._legged.straight_height
+            start[2] = y[2] - lower * self._legged.rig.leg_length
             start[3:ROOT_NV] = y[3:ROOT_NV]
             found, good = self._legged.balanced(start[None], goal[None], SIDES)
             if good[0]:
@@ -205,35 +209,41 @@ class Footwork:
             f"rig {self._legged.rig.name!r} cannot shift its weight onto one foot: its legs do not reach"
         )
 
-    def _above(self, side: str) -> np.ndarray:
-        return common_point([self.both, self._legged.footing(side)])
-
     def _lifted(self, side: str) -> np.ndarray:
         """On one foot, the other lifted flat."""
         shifted, free, trouble = self.station(OVER[side]), OTHER[side], ""
-        size = self._legged.straight_height
+        size = self._legged.rig.leg_length
         heights = dict.fromkeys(max(share * size, LEAST_LIFT * self._planner.swing) for share in LIFTS)
+        footing, name = self.footing(OVER[side], side), f"lift the {free} foot"
+        above = self._legged.com(self._legged.still(shifted[None], SIDES)[1])[0, :2]
         for rise, height in product(RISES, heights):
             lifted = shifted.copy()
             lifted[2] += rise * size
             lifted[self._legged.foot_columns[free][2]] += height
-            lifted = self.posture(lifted, self._above(side))
-            footing = self.footing(OVER[side], side)
-            lift, trouble = self._planner.straight(f"lift the {free} foot", shifted, lifted, footing, "step")
+            try:
+                lifted = self.posture(lifted, above)
+            except InvalidValue as error:
+                trouble = trouble or f"{name}: {error}"
+                continue
+            # no search could set out from too near a limit, and this is sooner told than that the way there fails
+            if cramped := self._fails(lifted, footing, self._planner.coarse):
+                trouble = f"{name}: {cramped}"
+                continue
+            lift, trouble = self._planner.straight(name, shifted, lifted, footing, "step")
             if lift is not None:
-                trouble = self._planner.low(lift, footing) or self._cramped(lifted, footing)
+                trouble = self._planner.low(lift, footing)
                 if not trouble:
                     self._steps[OVER[side], side] = lift
                     return lifted
         raise InvalidValue(f"rig {self._legged.rig.name!r} cannot lift its {free} foot: {trouble}")
 
-    def _cramped(self, y: np.ndarray, footing: Footing) -> str:
-        """What to say of a station (D,) from which no search could set out: it lies too near its limits."""
-        coarse = self._planner.coarse
-        checks = coarse.checks(np.zeros(1), self._legged.still(y[None], footing.solved)[1], footing.anchors)
-        if coarse.worst(checks)[0] >= 0.0:
+    def _fails(self, y: np.ndarray, footing: Footing, judge: SegmentChecker) -> str:
+        """What to say of a station (D,) that a judge refuses; nothing of another."""
+        checks = judge.checks(np.zeros(1), self._legged.still(y[None], footing.solved)[1], footing.anchors)
+        if judge.worst(checks)[0] >= 0.0:
             return ""
-        return "; ".join(str(failure) for failure in checks.worst_failures) or "it is too near its limits there"
+        told = "; ".join(str(failure) for failure in checks.worst_failures)
+        return told or f"it leaves too little margin there: {', '.join(judge.tight(checks))}"
 
     def _forward(self) -> np.ndarray:
         """Right foot forward, the weight above the left one."""
@@ -242,18 +252,40 @@ class Footwork:
         return self._over(y, alone, forward)
 
     def _over(self, y: np.ndarray, alone: Footing, both: Footing) -> np.ndarray:
-        """On both feet with the weight where one of them carries it alone: as deep in both polygons as legs reach."""
-        deepest = common_point([alone, both])
-        for share in LESS_DEEP:
-            goal = deepest + share * (both.polygon.centre - deepest)
-            depth = min(footing.polygon.edge_distances(goal[None]).min() for footing in (alone, both))
-            if share == LESS_DEEP[-1] or depth <= LEAST_DEPTH:
-                break
+        """On both feet with the weight where one of them carries it alone: as deep in both polygons as limits let it.
+
+        Where the upright pelvis above the deepest point comes to a limit, the weight goes to where the foot's ankle or
+        the other foot is nearer, or the pelvis leans. Where that does not help either, the deepest and upright one is
+        the answer, and the step there says what stands in the way.
+        """
+        reached: list[np.ndarray] = []
+        bearing = replace(alone, solved=both.solved)
+        for lean, goal in product(LEANS, self._goals(alone, both)):
+            tried = y.copy()
+            tried[3:ROOT_NV] += lean * self._legged.rig.forward
             try:
-                return self.posture(y, goal)
+                found = self.posture(tried, goal)
             except InvalidValue:
                 continue
-        return self.posture(y, deepest)
+            # the way to what had to be searched for comes nearer to a limit than its end does
+            judge = self._planner.coarse if reached else self._planner.leaving
+            if not self._fails(found, both, judge) and not self._fails(found, bearing, self._planner.leaving):
+                return found
+            reached.append(found)
+        if not reached:
+            return self.posture(y, self._goals(alone, both)[0])  # which says so
+        within = (found for found in reached[1:] if not self._fails(found, both, self._planner.leaving))
+        return next(within, reached[0])
+
+    def _goals(self, alone: Footing, both: Footing) -> list[np.ndarray]:
+        """Points (2,) [m] for the centre of mass, the deepest in both polygons first."""
+        deepest, result = common_point([alone, both]), []
+        (anchor,) = alone.anchors
+        for nearer, share in product(TO_ANKLE, LESS_DEEP):
+            goal = deepest + nearer * (anchor.position[:2] - deepest) + share * (both.polygon.centre - deepest)
+            if min(footing.polygon.edge_distances(goal[None]).min() for footing in (alone, both)) > LEAST_DEPTH:
+                result.append(goal)
+        return result or [deepest]
 
 
 def _named(first: str, second: str) -> str:

@@ -32,6 +32,8 @@ SLOWER_STEP = 1.12
 """Alike of steps, which are few, tell little and are gone through in every dance."""
 SLOWEST = 5.4
 """How much slower than at first a segment may become before it is given up."""
+EASED = 0.95
+"""Share of what is beyond a limit that must be left at most where a slower step is to be tried on."""
 SHRUNK = (1.0, 0.97, 0.9, 0.8, 0.64, 0.5)
 """Shares of a deviation that are tried where all of it breaks a limit between the instants of the search."""
 DEEPEST = 0.15
@@ -123,13 +125,13 @@ class TransitionPlanner:
         least, slower = (self.options.quickest_step, SLOWER_STEP) if kind == "step" else (self.options.shortest, SLOWER)
         least -= self.options.lead if kind != "step" else 0.0  # a move on counts has its hold within them
         duration = first = self.options.lasting(max(least, self._shortest(start, stop)), kind)
-        trouble, dip = "", 0.0
-        while duration <= SLOWEST * first and dip <= DEEPEST * self.legged.straight_height:
+        trouble, dip, beyond = "", 0.0, -np.inf
+        while duration <= SLOWEST * first and dip <= DEEPEST * self.legged.rig.leg_length:
             control = Spline(duration, fine(duration, self.options.spacing)).straight(start, stop)
             even = DanceSegment(name, kind, duration, control, footing.solved, footing.anchors)
             segment, reached = self._rebalanced(even, footing, dip, lift or {})
             if not reached:
-                trouble, dip = "the legs do not reach", dip + DIP * self.legged.straight_height
+                trouble, dip = "the legs do not reach", dip + DIP * self.legged.rig.leg_length
                 continue
             checks, worst = self.checked(segment, COARSE_RATE)
             if worst >= 0.0:
@@ -137,9 +139,14 @@ class TransitionPlanner:
                 if worst >= 0.0:
                     return segment, ""
             failures = checks.worst_failures
-            trouble = "; ".join(str(failure) for failure in failures)
-            if any(failure.check.static for failure in failures if failure.failed):  # slower does not help
-                break
+            # slower does not help against these, so they stand in the way, and the others only until then; but a step
+            # that is led less far beyond its ends may
+            lasting = [failure for failure in failures if failure.failed and failure.check.static]
+            trouble = "; ".join(str(failure) for failure in lasting or failures)
+            if lasting:
+                if kind != "step" or lasting[0].margin <= EASED * beyond:
+                    break
+                beyond = lasting[0].margin
             duration = self.options.lasting(duration * slower, kind)
         return None, f"{name}: {trouble}"
 
