@@ -62,12 +62,7 @@ class Leg:
         path = rig.path(rig.index(self.link))
         starts = np.cumsum([0, *(joint.nv for joint in rig.joints)])
         self.columns = np.concatenate([np.arange(starts[k], starts[k + 1]) for k in path]) - ROOT_NV
-        if len(self.columns) < FOOT:
-            raise InvalidValue(
-                f"the {side} leg of rig {rig.name!r} has {len(self.columns)} joint coordinates between "
-                f"{rig.links[0]!r} and {self.link!r}; a planted foot needs {FOOT}: "
-                "motions of this rig can be checked, tracked and identified, but none is designed or repaired for it"
-            )
+        require_six(rig, self.link, f"the {side} leg")
         self.chain = Chain(rig, path)
         self.lower, self.upper = rig.limits.lower[self.columns], rig.limits.upper[self.columns]
         self.bent = bent(self.chain, self.lower, self.upper, rig.forward)
@@ -265,6 +260,17 @@ def legs(rig: Rig) -> tuple[Leg, Leg]:
         InvalidValue: no soles, or a leg whose joints cannot move its foot in all six directions.
     """
     return Leg(rig, "right"), Leg(rig, "left")
+
+
+def require_six(rig: Rig, foot: str, leg: str = "a leg") -> None:
+    """Raise `InvalidValue` for a foot with fewer joint coordinates above it than a planted one needs."""
+    count = sum(rig.joints[k].nv for k in rig.path(rig.index(foot)))
+    if count < FOOT:
+        raise InvalidValue(
+            f"{leg} of rig {rig.name!r} has {count} joint coordinates between {rig.links[0]!r} and {foot!r}; a planted "
+            f"foot needs {FOOT}: motions of this rig can be checked, tracked and identified, but none is designed or "
+            "repaired for it"
+        )
 
 
 def _solve(matrix: np.ndarray, right: np.ndarray, damping: np.ndarray | None = None) -> np.ndarray:

@@ -24,6 +24,8 @@ from .urdf_tree import MovingBodies
 MESH_POLICIES = ("found", "required", "none")
 SMALLEST_HALF_SIDE = 0.01
 """A box without geometry is at least this share of the robot's extent thick, to each side."""
+LARGEST_SIDE = 1.0
+"""Share of the robot's extent above which a side of such a box says that its inertia was not measured, 1 kg m^2 say."""
 STANDS_ON = 0.08
 """Feet end within this share of the robot's height above its lowest point."""
 SIZES = {"box": (("size", 3),), "sphere": (("radius", 1),), "cylinder": (("radius", 1), ("length", 1))}
@@ -157,7 +159,8 @@ def boxes_and_tips(
     """Bounding boxes (L, 2, 3) [m] and far ends (L, 3) [m] of moving links.
 
     A box holds the link's shapes; without any it holds the joints it carries and the solid box of the same mass and
-    inertia. It always holds the link's origin and, where there is one, its centre of mass.
+    inertia, unless that is so large that nobody measured the inertia. It always holds the link's origin and, where
+    there is one, its centre of mass.
 
     Args:
         joints: L, which move the prior's links.
@@ -176,7 +179,9 @@ def boxes_and_tips(
     for k, (link, heavy, com) in enumerate(zip(prior.links, prior.masses > 0, prior.coms, strict=True)):
         points = [np.zeros(3), *outlines.get(link, ())]
         if link not in outlines:
-            points += carried[k] + ([*solids[k]] if heavy else [])
+            points += carried[k]
+            if heavy:
+                points += [*solids[k]] if np.ptp(solids[k], axis=0).max() <= LARGEST_SIDE * extent else [com]
         elif heavy:
             points.append(com)
         boxes[k] = [np.min(points, axis=0), np.max(points, axis=0)]

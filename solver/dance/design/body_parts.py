@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...coordinates import coordinate_links, coordinate_names
+from ...dynamics.legs import require_six
 from ...errors import InvalidValue, UnknownName
 from ...rig import Rig
 from ...trajectory.legged_rig import held_coordinates
@@ -57,8 +58,10 @@ def require_danceable(rig: Rig) -> None:
     """Raise for a rig that no dance can be designed for.
 
     Raises:
-        InvalidValue: it has no feet, or joints whose torque limit is unknown.
+        InvalidValue: it has no feet, legs that cannot plant one, or joints whose torque limit is unknown.
     """
+    for foot in () if rig.contacts else rig.feet:
+        require_six(rig, foot)  # stating soles would not help
     rig.require_contacts()
     rig.sides  # noqa: B018 (raises where a side has no patch)
     unknown = ~np.isfinite(rig.limits.torque) & ~held_coordinates(rig)
@@ -68,5 +71,5 @@ def require_danceable(rig: Rig) -> None:
         which = "any joint" if len(free) == len(rig.limits.torque) else ", ".join(free)
         raise InvalidValue(
             f"rig {rig.name!r} states no torque limit for {which}: without one nobody knows what the joints can carry; "
-            "state it (in a URDF: <limit effort=...>)"
+            "state it (--torques JOINT=NM, or in a URDF <limit effort=...>)"
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...coordinates import Curves, coordinate_lengths
+from ...coordinates import Curves, coordinate_lengths, coordinate_names
 from ...errors import InvalidValue
 from ...feasibility.margins import Checks
 from ...identification.base_parameters import BaseParameters
@@ -38,6 +38,8 @@ UNKNOWN_RANGE, UNKNOWN_SLIDE = 0.8, 0.1
 HOPELESS = 200
 """Postures all of which must fail the same before it is taken for failing always."""
 SAID = 3
+RANGE = "range of a leg's joint"
+"""What a leg fails whose foot can be reached by leaving it only."""
 PASSES = 3
 """Over all chosen postures at most, in each start of the choice."""
 
@@ -117,9 +119,14 @@ def draw_pool(
         drawn += BATCH
         y, good = legged.balanced(y, _goals(footing, generator, BATCH), footing.solved)
         legs = np.concatenate([legged.leg_columns[side] for side in footing.solved])
-        reach = ((y[:, legs] >= legged.lower[legs]) & (y[:, legs] <= legged.upper[legs])).all(axis=1)
-        y, of = y[good & reach], of[good & reach]
+        beyond = (y[:, legs] < legged.lower[legs]) | (y[:, legs] > legged.upper[legs])
+        reach = good & ~beyond.any(axis=1)
+        if not found:
+            troubles.legs(legged, legs, beyond[good])
+        y, of = y[reach], of[reach]
         if not len(y):
+            if troubles.hopeless:
+                break
             continue
         _, curves, _ = legged.still(y, footing.solved)
         checks = checker.checks(np.arange(float(len(y))), curves, footing.anchors)
@@ -132,7 +139,7 @@ def draw_pool(
         found += int(holds.sum())
     if not found:
         what = "postures" if draw.motifs is None else f"variations of {', '.join(draw.motifs.names)}"
-        reasons = troubles.said() or "its legs do not reach, or its centre of mass cannot be brought over its feet"
+        reasons = troubles.said or "its legs do not reach, or its centre of mass cannot be brought over its feet"
         raise InvalidValue(
             f"rig {legged.rig.name!r}: none of {drawn} {what} in configuration {footing.configuration!r} keeps all "
             f"limits: {reasons}"
@@ -153,31 +160,44 @@ def _missing(draw: Draw, kept: list[tuple[np.ndarray, np.ndarray]], drawn: int) 
 
 @dataclass
 class _Troubles:
-    """What the postures drawn so far, none of them feasible, fail."""
+    """What the postures drawn so far, none of them feasible, fail.
 
-    frames: int = 0
-    counts: dict[tuple[str, str], int] = field(default_factory=dict)
+    Attributes:
+        counts: frames looked at, and those that fail, by check and item.
+    """
+
+    counts: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+
+    def legs(self, legged: LeggedRig, columns: np.ndarray, beyond: np.ndarray) -> None:
+        """Count the coordinates of legs, columns (k,), that are beyond their ranges, (N, k), under feet that stand."""
+        names = coordinate_names(legged.rig)
+        for column, count in zip(columns, beyond.sum(axis=0)):
+            self._count((RANGE, names[column - ROOT_NV]), len(beyond), int(count))
 
     def add(self, checks: Checks, slack: float) -> None:
         """Count every item of every check that is refused, with a multiple of each check's slack kept."""
-        self.frames += len(checks)
         for margin in checks.margins:
             least = slack * margin.check.slack - margin.tolerance
             for item, count in zip(margin.items, (margin.values < least).sum(axis=0)):
-                if count:
-                    self.counts[margin.name, item] = self.counts.get((margin.name, item), 0) + int(count)
+                self._count((margin.name, item), len(checks), int(count))
+
+    def _count(self, what: tuple[str, str], frames: int, failing: int) -> None:
+        before = self.counts.get(what, (0, 0))
+        self.counts[what] = before[0] + frames, before[1] + failing
 
     @property
     def hopeless(self) -> bool:
         """Many postures, and the same thing fails in all of them."""
-        return self.frames >= HOPELESS and max(self.counts.values(), default=0) == self.frames
+        return any(failing == frames >= HOPELESS for frames, failing in self.counts.values())
 
+    @property
     def said(self) -> str:
         """What fails most often."""
-        often = sorted(self.counts.items(), key=lambda pair: (-pair[1], pair[0]))[:SAID]
+        often = [(what, *counts) for what, counts in self.counts.items() if counts[1]]
+        often.sort(key=lambda entry: (-entry[2] / entry[1], -entry[2], entry[0]))
         return "; ".join(
-            f"{name} ({item}) fails in {'every one' if n == self.frames else f'{n} of {self.frames}'}"
-            for (name, item), n in often
+            f"{name} ({item}) fails in {'every one' if failing == frames else f'{failing} of {frames}'}"
+            for (name, item), frames, failing in often[:SAID]
         )
 
 
@@ -200,7 +220,7 @@ def _draw(
     way = generator.uniform(0.3, 1.0, (count, 1))
     y[:, columns] = (1.0 - way) * y[:, columns] + way * (middle + half * share)
     y[:, 3:ROOT_NV] = way * generator.uniform(-TILT, TILT, (count, 3))
-    height = legged.straight_height * (1.0 - generator.uniform(HIGHEST, LOWEST, count))
+    height = legged.straight_height - legged.rig.leg_length * generator.uniform(HIGHEST, LOWEST, count)
     y[:, 2] = height
     return y
 

@@ -16,6 +16,7 @@ from solver.errors import InvalidValue
 from solver.feasibility import check_motion
 from solver.motion import Motion
 from solver.rigs import from_urdf
+from solver.rigs.stated import with_soles
 from tests.bipeds import Biped
 
 PITCH = (("pitch", "0 1 0"),)
@@ -72,3 +73,34 @@ def test_legs_of_five_joints_are_told_and_can_be_checked(tmp_path: Path, odd: st
     schedule = Schedule((Phase(0.0, 0.04, anchors),))
     checks = check_motion(rig, Motion(0.01 * np.arange(5), q, still, still), schedule, CheckOptions())
     assert checks.feasible
+
+
+def test_a_leg_that_its_joint_s_range_keeps_from_bending_is_named(tmp_path: Path) -> None:
+    """A knee that may bend the wrong way only: every posture fails by it, which is said after a few hundred."""
+    path = Biped().write(tmp_path)
+    path.write_text(path.read_text().replace('lower="-0.1" upper="2.2"', 'lower="-0.1" upper="-0.05"'))
+    with pytest.raises(InvalidValue, match=r"range of a leg's joint \((left|right)_shank\) fails in every one"):
+        design(from_urdf(path), _options(both=1))
+
+
+def test_round_feet_are_told_with_soles_that_work(tmp_path: Path) -> None:
+    """Feet of one ball each: the message's option, taken as it stands, is a robot that stands."""
+    ball = '<sphere radius="0.09"/>'
+    path = Biped().write(tmp_path)
+    path.write_text(path.read_text().replace('<box size="0.22 0.12 0.04"/>', ball))
+    with pytest.raises(InvalidValue, match=r"no contact patches .*--soles") as told:
+        design(from_urdf(path), _options(both=1))
+    words = str(told.value).split("(--soles ")[1].removesuffix(")").split()
+    assert {word.split("=")[0] for word in words} == {"left_foot", "right_foot"}
+    sides = {word.split("=")[0]: word.split("=")[1].split("x") for word in words}
+    sizes = {link: (float(length), float(width)) for link, (length, width) in sides.items()}
+    rig, options = with_soles(from_urdf(path), sizes), _options(both=1)
+    assert all(found.feasible for found in design(rig, options).check(rig, 500.0, options.checks))
+
+
+def test_too_few_joints_are_told_before_soles_are_asked_for(tmp_path: Path) -> None:
+    """Stating soles would not help a leg of five joints, so it is not asked for."""
+    path = Biped(ankle=PITCH).write(tmp_path)
+    path.write_text(path.read_text().replace('<box size="0.22 0.12 0.04"/>', '<sphere radius="0.09"/>'))
+    with pytest.raises(InvalidValue, match=r"has 5 joint coordinates between 'pelvis' and 'left_foot'"):
+        design(from_urdf(path), _options(both=1))
