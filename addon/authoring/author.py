@@ -58,6 +58,7 @@ def key_posture(scene: bpy.types.Scene, body: bpy.types.Object, role: str, *, be
         between: remove the generated keys up to the neighbouring postures, which belong to the old posture.
     """
     rig, frame, kind = rig_of(body), now(scene), ROLE_TYPES[role]
+    _with_action(body)
     for link, joint in zip(rig.links, rig.joints, strict=True):
         bone = typed.pose_bones(body)[link]
         channel, _ = CHANNELS.get(bone.rotation_mode, EULER)
@@ -70,6 +71,13 @@ def key_posture(scene: bpy.types.Scene, body: bpy.types.Object, role: str, *, be
     set_role(body, role, frame=frame)  # a generated key keeps its type when it is keyed again
     if between:
         clear_between(body, *_neighbours(body, frame))
+
+
+def _with_action(body: bpy.types.Object) -> None:
+    """Give a body that plays none an action of its own; the name that Blender would give runs into the body's."""
+    animation = body.animation_data or body.animation_data_create()
+    if animation.action is None:
+        animation.action = bpy.data.actions.new(f"{body.name} dance")
 
 
 def hinge_axes(bone: bpy.types.PoseBone) -> list[int]:
@@ -250,6 +258,7 @@ def _key_contact(body: bpy.types.Object, name: str, frame: float, stands: bool) 
     body[CONTACT + name] = float(stands)
     ui = body.id_properties_ui(CONTACT + name)
     ui.update(min=0.0, max=1.0, description=f"1: {name} stands on the floor from this key on; 0: it does not")
+    _with_action(body)
     body.keyframe_insert(contact_path(name), frame=frame, group=CONTACTS)
     for point in contact_curves(body)[name].keyframe_points:
         point.interpolation = "CONSTANT"
