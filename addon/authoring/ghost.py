@@ -21,7 +21,9 @@ COLOUR, ALPHA = (0.05, 0.55, 0.95), 0.35
 """sRGB and opacity of the ghost."""
 NAME = "Ghost"
 ASIDE = 1.1
-"""Distance of a ghost beside its body, in standing heights."""
+"""Distance of a ghost beside its body, in leg lengths."""
+SKIN = 0.004
+"""How far a ghost's surfaces lie outside its body's, in leg lengths: in one place they would flicker."""
 
 
 def ghost_of(scene: bpy.types.Scene, body: bpy.types.Object) -> bpy.types.Object | None:
@@ -50,7 +52,7 @@ def show_ghost(context: bpy.types.Context, body: bpy.types.Object, dance: Dance,
         for key in (RIG_KEY, DIGEST_KEY):
             del typed.armature(ghost)[key]
         for shape in shapes_of(body).values():
-            _add_copy(shape, ghost, collection)
+            _add_copy(shape, ghost, collection, SKIN * rig_of(body).leg_length)
         ghost[GHOST_KEY] = body
         place_ghost(body, ghost, beside=beside)
         for item in collection.objects:
@@ -141,7 +143,7 @@ def _bare_copy(body: bpy.types.Object) -> bpy.types.Object:
     return ghost
 
 
-def _add_copy(shape: bpy.types.Object, ghost: bpy.types.Object, collection: bpy.types.Collection) -> None:
+def _add_copy(shape: bpy.types.Object, ghost: bpy.types.Object, collection: bpy.types.Collection, skin: float) -> None:
     made = typed.there(shape.copy(), "copy of the shape")
     made.name = f"{shape.name} {NAME.lower()}"
     collection.objects.link(made)
@@ -154,6 +156,8 @@ def _add_copy(shape: bpy.types.Object, ghost: bpy.types.Object, collection: bpy.
     made.color = (*linear(COLOUR)[:3], ALPHA)  # type: ignore[assignment]
     for slot in made.material_slots:
         slot.link, slot.material = "OBJECT", _material()
+    outside: bpy.types.DisplaceModifier = made.modifiers.new("Outside the body", "DISPLACE")  # type: ignore[assignment]
+    outside.strength, outside.mid_level = skin, 0.0
 
 
 def _material() -> bpy.types.Material:
