@@ -202,14 +202,23 @@ class LeggedRig:
         y[:ROOT_NV] = [*centre, self.straight_height - BEND * self.rig.leg_length, 0.0, 0.0, 0.0]
         for leg in self.legs:
             y[self.leg_columns[leg.side]] = leg.bent
-        standing = self._standing(y, footing, centre)
+        return self.cleared(self._standing(y, footing, centre), footing, centre)
+
+    def cleared(self, y: np.ndarray, footing: Footing, goal: np.ndarray) -> np.ndarray:
+        """A standing posture (D,), its centre of mass above ``goal`` (2,), with its arms aside of what they touch.
+
+        Raises:
+            InvalidValue: it cannot stand so with them.
+        """
+        nv = self.rig.model.nv
         toes = ROOT_NV + np.flatnonzero(_toe_coordinates(self.rig))
         still = np.concatenate([np.arange(ROOT_NV), *self.leg_columns.values(), toes])
-        aside = clear_posture(self.rig, self._checks, tuple(standing[:nv].tolist()), tuple(still.tolist()))
-        if np.array_equal(aside, standing[:nv]):
-            return standing
-        standing[ROOT_NV:nv] = aside[ROOT_NV:]
-        return self._standing(standing, footing, centre)
+        aside = clear_posture(self.rig, self._checks, tuple(y[:nv].tolist()), tuple(still.tolist()))
+        if np.array_equal(aside, y[:nv]):
+            return y
+        result = y.copy()
+        result[ROOT_NV:nv] = aside[ROOT_NV:]
+        return self._standing(result, footing, goal)
 
     def _standing(self, y: np.ndarray, footing: Footing, goal: np.ndarray) -> np.ndarray:
         result, good = self.balanced(y[None], np.asarray(goal, float)[None], SIDES)

@@ -96,11 +96,13 @@ def clear_posture(rig: Rig, options: CheckOptions, posture: tuple[float, ...], s
     if not touching.any():
         return y
     free = np.zeros(rig.nv, bool)
-    limbs = [rig.index(link) for pair in rig.pairs for link in pair]
+    sides = [(rig.index(left), rig.index(right)) for left, right in rig.pairs]
+    opposite = {one: other for pair in sides for one, other in (pair, pair[::-1])}
     for pair in np.flatnonzero(touching):
         between = _between(rig, *detector.pairs[pair])
         # limbs rather than the trunk, which would lean and carry everything along
-        moved = {_leader(rig, link) for link in between if link in limbs} or {_leader(rig, link) for link in between}
+        moved = {_leader(rig, link) for link in between if link in opposite} or {_leader(rig, link) for link in between}
+        moved |= {opposite[link] for link in moved if link in opposite}  # what touches on one side only
         free[[column for link in moved for column in range(rig.nv)[joint_places(rig)[link][2]]]] = True
     free[list(still)] = False
     following = _followers(rig, free)

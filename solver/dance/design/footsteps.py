@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -34,6 +35,8 @@ TO_ANKLE = (0.0, 0.3, 0.6, 0.9)
 """Shares of the way from that point to below the ankle that are tried: the farther it is, the more an ankle carries."""
 LEANS = (0.0, 0.05, -0.05, 0.1, -0.1, 0.15, -0.15)
 """[rad] by which the pelvis leans to a side, the least first, where limits do not let it stay upright."""
+WAYS = 5
+"""Ways to stations that keep all limits which are sought in vain at most."""
 OTHER = {"right": "left", "left": "right"}
 GRID = 41
 OVER = {"right": "over right", "left": "over left"}
@@ -113,7 +116,7 @@ class Footwork:
                 self._stations[name] = self._lifted(name)
             else:
                 side = next(side for side, station in OVER.items() if station == name)
-                self._stations[name] = self._over(self.home, self._legged.footing(side), self.both)
+                self._stations[name] = self._over(self.home, self._legged.footing(side), self.both, name)
         return self._stations[name]
 
     def footing(self, first: str, second: str) -> Footing:
@@ -237,9 +240,12 @@ class Footwork:
                     return lifted
         raise InvalidValue(f"rig {self._legged.rig.name!r} cannot lift its {free} foot: {trouble}")
 
-    def _fails(self, y: np.ndarray, footing: Footing, judge: SegmentChecker) -> str:
-        """What to say of a station (D,) that a judge refuses; nothing of another."""
-        checks = judge.checks(np.zeros(1), self._legged.still(y[None], footing.solved)[1], footing.anchors)
+    def _fails(
+        self, y: np.ndarray, footing: Footing, judge: SegmentChecker, measured: SegmentChecker | None = None
+    ) -> str:
+        """What to say of a station (D,) that a judge refuses by what another one measured; nothing of what passes."""
+        measured = judge if measured is None else measured
+        checks = measured.checks(np.zeros(1), self._legged.still(y[None], footing.solved)[1], footing.anchors)
         if judge.worst(checks)[0] >= 0.0:
             return ""
         told = "; ".join(str(failure) for failure in checks.worst_failures)
@@ -251,16 +257,19 @@ class Footwork:
         y = self._legged.with_feet(self.station("over left"), forward.anchors)
         return self._over(y, alone, forward)
 
-    def _over(self, y: np.ndarray, alone: Footing, both: Footing) -> np.ndarray:
+    def _over(self, y: np.ndarray, alone: Footing, both: Footing, name: str = "") -> np.ndarray:
         """On both feet with the weight where one of them carries it alone: as deep in both polygons as limits let it.
 
-        Where the upright pelvis above the deepest point comes to a limit, the weight goes to where the foot's ankle or
-        the other foot is nearer, or the pelvis leans. Where that does not help either, the deepest and upright one is
-        the answer, and the step there says what stands in the way.
+        Where the upright pelvis above the deepest point comes to a limit, hands are kept aside of the thighs, the
+        weight goes to where the foot's ankle or the other foot is nearer, or the pelvis leans. Where that does not
+        help either, what fails least is the answer, and the step there says what stands in the way. To a station of
+        a name there is a way from home, unless some were sought in vain.
         """
-        reached: list[np.ndarray] = []
-        bearing = replace(alone, solved=both.solved)
-        for lean, goal in product(LEANS, self._goals(alone, both)):
+        y, goals = y.copy(), self._goals(alone, both)
+        leaving, bearing = self._planner.leaving, replace(alone, solved=both.solved)
+        judges = [(judge, footing) for judge in (leaving, self._planner.coarse) for footing in (both, bearing)]
+        best, most, sought = None, -1, 0
+        for lean, goal in [(0.0, goals[0]), *product(LEANS, goals)]:
             tried = y.copy()
             tried[3:ROOT_NV] += lean * self._legged.rig.forward
             try:
@@ -268,14 +277,25 @@ class Footwork:
             except InvalidValue:
                 continue
             # the way to what had to be searched for comes nearer to a limit than its end does
-            judge = self._planner.coarse if reached else self._planner.leaving
-            if not self._fails(found, both, judge) and not self._fails(found, bearing, self._planner.leaving):
-                return found
-            reached.append(found)
-        if not reached:
-            return self.posture(y, self._goals(alone, both)[0])  # which says so
-        within = (found for found in reached[1:] if not self._fails(found, both, self._planner.leaving))
-        return next(within, reached[0])
+            asked = judges if most >= 0 else judges[:2]
+            kept = sum(not self._fails(found, footing, judge, leaving) for judge, footing in asked)
+            if kept == len(asked):
+                sought += 1
+                if not name or sought > WAYS or self._steps_from_home(found, name):
+                    return found
+            if most < 0:
+                with suppress(InvalidValue):
+                    y[self._legged.trunk] = self._legged.cleared(found, both, goal)[self._legged.trunk]
+            if kept > most:
+                best, most = found, kept
+        return self.posture(y, goals[0]) if best is None else best  # the former says why there is none
+
+    def _steps_from_home(self, y: np.ndarray, name: str) -> bool:
+        """Whether weight comes from home to a station (D,); the step is kept."""
+        segment, _ = self._planner.straight(_named("both", name), self.home, y, self.both, "step")
+        if segment is not None:
+            self._steps["both", name] = segment
+        return segment is not None
 
     def _goals(self, alone: Footing, both: Footing) -> list[np.ndarray]:
         """Points (2,) [m] for the centre of mass, the deepest in both polygons first."""

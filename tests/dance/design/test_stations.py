@@ -72,3 +72,14 @@ def test_weak_ankles_carry_what_is_near_them(biped: Rig) -> None:
         ahead.append(float(com[0] - ankle.position[0]))
     assert ahead[0] > 0.08
     assert ahead[1] * biped.weight < 25.0
+
+
+def test_arms_keep_aside_of_the_thigh_that_comes_near(tmp_path: Path) -> None:
+    """Long thick arms a finger's breadth beside the thighs at home: not the pelvis leans, the arms move."""
+    path = Biped().write(tmp_path)
+    path.write_text(path.read_text().replace('"0.06 0.06 0.2"', '"0.11 0.11 0.5"'))
+    rig = from_urdf(path)
+    footwork, y = _over_left(rig)
+    np.testing.assert_allclose(y[3:ROOT_NV], footwork.home[3:ROOT_NV], atol=1e-12)
+    trunk = footwork._legged.trunk
+    assert np.abs(y[trunk] - footwork.home[trunk]).max() > 0.01
