@@ -15,7 +15,7 @@ from solver.dynamics import integrate
 from solver.feasibility import check_motion
 from solver.motion import Motion
 from solver.rig import ROOT_NV, Rig
-from solver.rigs import human
+from solver.rigs import hrp2, human
 from solver.trajectory.legged_rig import LeggedRig
 
 from .figure import Figure, at_most
@@ -30,12 +30,18 @@ EXTREMES: tuple[Mapping[str, tuple[int, float]], ...] = (
     {"torso": (1, -0.45), "left_upper_arm": (1, 1.0), "right_upper_arm": (1, 1.0)},
 )
 """Joint (axis, angle [rad]) of each: a bow, an arm in the trunk, a bend backwards."""
+SEEDS = range(12)
+"""Of motions keyed at random besides: nothing was chosen on the odd ones."""
+KEYED, JOINTS, LARGEST = 3, 12, 1.7
+"""Postures of each, and joint coordinates of trunk and arms that each posture turns, by so much [rad] at most."""
+FULL = (0.5, 1.05)
+"""Shares of a joint's range that they are turned by: some are keyed beyond it."""
 
 
 def figures(quick: bool) -> list[Figure]:
     """Rows of the changed posture and of the extremes; ``quick``: a short dance with the changed posture."""
     rig = human(1.75, 65.0, "female")
-    changed = _changed(rig, QUICK_BEATS if quick else BEATS)
+    changed = changed_dance(rig, QUICK_BEATS if quick else BEATS)
     began = time.process_time()
     found = repair(changed)
     seconds = time.process_time() - began
@@ -48,21 +54,79 @@ def figures(quick: bool) -> list[Figure]:
     ]  # fmt: skip
     if quick:
         return result
-    keyed = _keyed(rig, EXTREMES, HASTE)
-    return result + _extremes(keyed, repair(keyed))
+    keyed = keyed_postures(rig, EXTREMES, HASTE)
+    result += _extremes(keyed, repair(keyed))
+    for body in (rig, human(1.9, 90.0, "male"), hrp2()):
+        result += _at_random(body)
+    return result
 
 
 def _extremes(keyed: Keyed, found: Repair) -> list[Figure]:
     """How smooth and how deep."""
     rate, data = found.motion.rate, "simulated, person, three postures"
     rms, peak = (np.array(_jerk(keyed.rig, m)) for m in (found.motion, keyed.motion(rate)))
-    deep = [max(-float(c.margin("self-collision").smallest.min()), 0.0) for c in (found.before, found.after)]
+    deep = _depths(found)
+    left = 100.0 * float(found.after.failed.mean())
     return [
+        Figure("repaired keyed extremes: frames that fail any check", data, left, "%", at_most(0.0),
+               note=f"{100.0 * float(found.before.failed.mean()):.0f} % as keyed; {found.iterations} programmes"),
         Figure("repaired keyed extremes: jerk over the given", data, float((rms / peak).max()), "", at_most(3.0),
                note=f"rms and largest: {rms[0] / peak[0]:.2f}, {rms[1] / peak[1]:.2f}; {found.status}"),
         Figure("repaired keyed extremes: overlap over the given", data, 1e3 * (deep[1] - deep[0]), "mm", at_most(0.0),
                note=f"{1e3 * deep[0]:.1f} mm given, {1e3 * deep[1]:.1f} mm repaired"),
     ]  # fmt: skip
+
+
+def _depths(found: Repair) -> tuple[float, float]:
+    """[m] by which links overlap each other as given and as repaired."""
+    before, after = (max(-float(c.margin("self-collision").smallest.min()), 0.0) for c in (found.before, found.after))
+    return before, after
+
+
+def _at_random(rig: Rig) -> list[Figure]:
+    """Postures of arms and trunk keyed at random, repaired: how many are feasible, how smooth, how deep, how quick."""
+    feasible, jerks, deeper, seconds = [], [], [], []
+    for seed in SEEDS:
+        keyed = _random(rig, seed)
+        began = time.process_time()
+        found = repair(keyed)
+        if found.before.feasible:
+            continue
+        seconds.append(time.process_time() - began)
+        own, given = (np.array(_jerk(rig, m)) for m in (found.motion, keyed.motion(found.motion.rate)))
+        before, after = _depths(found)
+        feasible.append(found.feasible)
+        jerks.append(own / given)
+        deeper.append(1e3 * (after - before))
+    data = f"simulated, {rig.name}, {len(feasible)} motions"
+    left = 100.0 * (1.0 - float(np.mean(feasible)))
+    rms, peak = np.array(jerks).T
+    took = f"{np.median(seconds):.1f} s of processor in the middle, {max(seconds):.1f} s at most"
+    return [
+        Figure("keyed at random: not feasible after the repair", data, left, "%", at_most(0.0), note=took),
+        Figure("  jerk over the given, root mean square, the worst of them", data, float(rms.max()), "", at_most(3.0),
+               note=f"in the middle {np.median(rms):.2f}; of the largest jerk {peak.max():.1f}, in the middle "
+               f"{np.median(peak):.2f}"),
+        Figure("  overlap over the given, the worst of them", data, max(deeper), "mm", at_most(0.0)),
+    ]  # fmt: skip
+
+
+def _random(rig: Rig, seed: int) -> Keyed:
+    """Postures of arms and trunk at random, on beats [s], from rest to rest; some inside out."""
+    rng = np.random.default_rng(seed)
+    legged, moves = LeggedRig(rig, shrink=0.0), []
+    q, anchors = _home(rig)
+    free = legged.trunk
+    lower, upper = np.maximum(legged.lower, -LARGEST), np.minimum(legged.upper, LARGEST)
+    for _ in range(KEYED):
+        step = np.zeros(rig.nv)
+        for column in rng.choice(free, min(JOINTS, len(free)), replace=False):
+            step[column] = rng.uniform(lower[column], upper[column]) * rng.uniform(*FULL)
+        moves.append(step)
+    keys = [Keyframe((k + 1) * HASTE, integrate(rig, q, step)) for k, step in enumerate(moves)]
+    stop = (len(keys) + 1) * HASTE
+    ends = Keyframe(0.0, q, "fixed"), Keyframe(stop, q, "fixed")
+    return Keyed(rig, (ends[0], *keys, ends[1]), Schedule.constant(anchors, 0.0, stop))
 
 
 def _jerk(rig: Rig, motion: Motion) -> tuple[float, float]:
@@ -71,7 +135,7 @@ def _jerk(rig: Rig, motion: Motion) -> tuple[float, float]:
     return float(np.sqrt((third**2).mean())), float(np.abs(third).max())
 
 
-def _changed(rig: Rig, beats: int) -> Keyed:
+def changed_dance(rig: Rig, beats: int) -> Keyed:
     """A feasible dance of arms and trunk, of which one posture now has an arm in the trunk."""
     rng = np.random.default_rng(0)
     gentle: list[Mapping[str, tuple[int, float]]] = [
@@ -79,13 +143,13 @@ def _changed(rig: Rig, beats: int) -> Keyed:
                                                                         ("torso", 0))}
         for _ in range(beats)
     ]  # fmt: skip
-    keyed = _keyed(rig, gentle, BEAT)
+    keyed = keyed_postures(rig, gentle, BEAT)
     if not check_motion(rig, keyed.motion(50.0), keyed.schedule, keyed.checks).feasible:
         raise RuntimeError("the dance before the change is to be feasible")
-    return _keyed(rig, [*gentle[: beats // 2], EXTREMES[1], *gentle[beats // 2 + 1 :]], BEAT)
+    return keyed_postures(rig, [*gentle[: beats // 2], EXTREMES[1], *gentle[beats // 2 + 1 :]], BEAT)
 
 
-def _keyed(rig: Rig, postures: Sequence[Mapping[str, tuple[int, float]]], beat: float) -> Keyed:
+def keyed_postures(rig: Rig, postures: Sequence[Mapping[str, tuple[int, float]]], beat: float) -> Keyed:
     """Postures about one with bent knees, on beats [s], from rest to rest."""
     q, anchors = _home(rig)
     keys = [Keyframe(0.0, q, "fixed")]

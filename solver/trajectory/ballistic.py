@@ -28,6 +28,7 @@ from ..dynamics.mechanics import Mechanics
 from ..errors import InvalidValue
 from ..rig import GRAVITY, ROOT_NV, Rig
 from .curve import DEGREE, FlatCurve, sample_times, through_states
+from .displacement import EVENNESS
 from .limits import TrajectoryLimits
 from .planted_feet import PlantedTrajectory
 from .splines import AT_REST, Basis, UnevenSpline, around_flights
@@ -51,8 +52,6 @@ MERGED = 1e-4
 """[s] Samples that are nearer to each other are one: splines through them would swing."""
 SAMPLED = 250.0
 """[1/s] of the samples that the led curve goes through."""
-EVENNESS = 0.2
-"""[s] Displacements that change within this time cost twice."""
 PRESSED, PUSHED = 0.02, 2.5
 """Of the weight: the floor pushes at least and at most so much, if it can."""
 BENT = 2.0

@@ -96,12 +96,10 @@ def clear_posture(rig: Rig, options: CheckOptions, posture: tuple[float, ...], s
     if not touching.any():
         return y
     free = np.zeros(rig.nv, bool)
-    sides = [(rig.index(left), rig.index(right)) for left, right in rig.pairs]
-    opposite = {one: other for pair in sides for one, other in (pair, pair[::-1])}
+    opposite = _opposite(rig)
     for pair in np.flatnonzero(touching):
-        between = _between(rig, *detector.pairs[pair])
-        # limbs rather than the trunk, which would lean and carry everything along
-        moved = {_leader(rig, link) for link in between if link in opposite} or {_leader(rig, link) for link in between}
+        one, other = (rig.index(link) for link in detector.pairs[pair])
+        moved = limbs_between(rig, one, other) or {_leader(rig, link) for link in _between(rig, one, other)}
         moved |= {opposite[link] for link in moved if link in opposite}  # what touches on one side only
         free[[column for link in moved for column in range(rig.nv)[joint_places(rig)[link][2]]]] = True
     free[list(still)] = False
@@ -145,9 +143,24 @@ def _apart(rig: Rig, detector: CollisionDetector, y: np.ndarray) -> np.ndarray:
     return detector.least(to_manifold(rig, y, none, none).q)
 
 
-def _between(rig: Rig, one: str, other: str) -> list[int]:
+def limbs_between(rig: Rig, one: int, other: int) -> set[int]:
+    """Links of limbs whose joints move one link against another; of coupled joints those that lead.
+
+    Not the trunk's, which would lean and carry everything along.
+    """
+    opposite = _opposite(rig)
+    return {_leader(rig, link) for link in _between(rig, one, other) if link in opposite}
+
+
+def _opposite(rig: Rig) -> dict[int, int]:
+    """The link on the other side of each that has one."""
+    sides = [(rig.index(left), rig.index(right)) for left, right in rig.pairs]
+    return {one: other for pair in sides for one, other in (pair, pair[::-1])}
+
+
+def _between(rig: Rig, one: int, other: int) -> list[int]:
     """Links whose joints lie on the way from one link to another."""
-    return sorted(set(rig.path(rig.index(one))) ^ set(rig.path(rig.index(other))))
+    return sorted(set(rig.path(one)) ^ set(rig.path(other)))
 
 
 def _leader(rig: Rig, link: int) -> int:

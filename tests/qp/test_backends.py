@@ -25,7 +25,7 @@ from solver.qp import (
     solve,
     triangle_of,
 )
-from solver.qp.backends import highs
+from solver.qp.backends import highs, piqp
 
 LIBRARIES = {"proxqp": "proxsuite", "piqp": "piqp"}
 """Of the backends whose library may be missing."""
@@ -173,6 +173,16 @@ def test_sparse_programmes_are_solved_without_the_optional_library(monkeypatch: 
     assert quick.row_duals == pytest.approx(other.row_duals, abs=1e-4)
     assert quick.bound_duals == pytest.approx(other.bound_duals, abs=1e-4)
     assert np.abs(quick.bound_duals).max() > 0.1 < np.abs(quick.row_duals).max()
+
+
+def test_a_tired_interior_point_leaves_the_programme_to_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PIQP gives up after its iterations, and Clarabel finds the optimum instead."""
+    pytest.importorskip("piqp")
+    monkeypatch.setattr(piqp, "MOST", 1)
+    assert solve(random_programme(), "piqp").status is Status.LIMIT
+    found = solve(random_programme(), SPARSE)
+    assert found.status is Status.OPTIMAL
+    assert found.backend == "clarabel"
 
 
 def test_sparse_programmes_with_cones_go_to_who_takes_them() -> None:

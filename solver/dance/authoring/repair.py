@@ -30,6 +30,7 @@ from ...trajectory.planted_feet import PlantedTrajectory
 from ...trajectory.seen_moves import weights_of
 from .course import Course, at_frames, displaced
 from .keys import Keyed, Keyframe, Samples
+from .limbs_at_rest import limbs_at_rest
 
 UNCHANGED, REPAIRED, IMPROVED, FAILED = "unchanged", "repaired", "improved", "failed"
 STATUSES = (UNCHANGED, REPAIRED, IMPROVED, FAILED)
@@ -44,6 +45,8 @@ AROUND = 1.0
 LEAST_DROP, DROPS = 0.001, 6
 """[m] by which the root is first lowered; then by twice as much, and so on so many times."""
 STRETCHED = 1e-3
+STUCK = 1.0
+"""Units of the limits beyond which a first search of a motion with deep overlaps is made a second time from outside."""
 NO_DEEPER = 1e-4
 """[m] Links overlap no deeper than before, but for what counts as none."""
 
@@ -235,6 +238,9 @@ def repair(
             steps = int(min(options.steps, max(options.programmes - iterations, 0)))
             found = _displaced(program, [d for d in earlier if _within(d.window, window)], steps, until)
             iterations += found.iterations
+            if number == 0 and found.violation > STUCK and not spent(iterations):
+                found, tried = _from_outside(program, before, found, steps, until)
+                iterations += tried
             flaws += [f"{window.start:.1f} to {window.stop:.1f} s, {flaw}" for flaw in found.flaws]
             done.append(found)
         found_motion = course.with_(done)
@@ -270,6 +276,17 @@ def _displaced(program: Program, earlier: Sequence[Displacement], steps: int, un
             first, stretched = trial, now
         drop *= 2.0
     return program.solve(first, steps, until)
+
+
+def _from_outside(
+    program: Program, before: Checks, found: Displacement, steps: int, until: float
+) -> tuple[Displacement, int]:
+    """The better of what was found and what is found from limbs at rest, and the programmes that the latter took."""
+    begun = limbs_at_rest(program, before)
+    if begun is None:
+        return found, 0
+    other = program.solve(begun, steps, until)
+    return (other if other.violation < found.violation else found), other.iterations
 
 
 def _within(inner: Window, outer: Window) -> bool:

@@ -9,13 +9,17 @@ from solver.contacts.schedule import Phase, Schedule
 from solver.coordinates import joint_coordinates
 from solver.dance.authoring.course import at_frames
 from solver.dance.authoring.keys import Keyed, Keyframe
+from solver.dance.authoring.limbs_at_rest import limbs_at_rest
 from solver.dance.authoring.repair import FAILED, REPAIRED, UNCHANGED, Repair, RepairOptions, repair
-from solver.feasibility import CheckOptions, Checks, check_motion
+from solver.feasibility import CheckOptions, Checks, check_motion, coordinate_names
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
-from solver.rig import Rig
+from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, human
 from solver.trajectory.curve import sample_times
+from solver.trajectory.displacement import Program, Window
+from solver.trajectory.limits import TrajectoryLimits
+from solver.trajectory.planted_feet import PlantedTrajectory
 
 from ..authored import arm_swing, home, moved, turned
 
@@ -66,6 +70,38 @@ def test_repaired_extremes_are_as_smooth_and_no_deeper(person: Rig) -> None:
     assert result.violation < 0.2 * repair_rank(result.before)
     assert jerk(person, result.motion) <= 3.0 * jerk(person, keyed.motion(result.motion.rate))
     assert result.after.margin("self-collision").smallest.min() >= result.before.margin("self-collision").smallest.min()
+
+
+def test_extremes_are_wholly_repaired(person: Rig) -> None:
+    """An arm keyed 5 cm deep into the pelvis comes out: no check fails, and the jerk is about as keyed."""
+    keyed = extremes(person, 0.8)
+    result = repair(keyed)
+    assert result.status == REPAIRED
+    assert jerk(person, result.motion) <= 1.5 * jerk(person, keyed.motion(result.motion.rate))
+
+
+def test_a_search_may_begin_with_limbs_at_rest(person: Rig) -> None:
+    """Only the limb that is deep in the trunk goes to rest, while it is, and the fixed keys stay; else nothing does."""
+    keyed = extremes(person, 0.8)
+    curve = keyed.curve()
+    trajectory = PlantedTrajectory(person, curve, keyed.schedule, [(key.time, key.q) for key in keyed.keys])
+    limits = TrajectoryLimits(trajectory, keyed.checks, 1.0)
+    window = Window(0.0, 3.2, True, True, (0.0, 3.2))
+    program = Program(trajectory, limits, window, 0.1, 50.0, np.ones(len(trajectory.moved)))
+    times = sample_times(0.0, 3.2, 100.0)
+    checks = check_motion(person, curve.motion(person, times), keyed.schedule, keyed.checks)
+    begun = limbs_at_rest(program, checks)
+    assert begun is not None
+    begins = program.displacement(begun)
+    still = np.zeros((len(times), person.nv))
+    added = begins.added(times, (still, still, still))[0]
+    arm = np.isin(coordinate_names(person), [n for n in coordinate_names(person) if n.startswith("right_")])
+    assert np.abs(added[:, ROOT_NV:][:, arm]).max() > 0.5
+    assert not added[:, ROOT_NV:][:, ~arm].any()
+    assert np.abs(added[[0, -1]]).max() < 1e-9
+    shallow = arm_swing(person, 0.3, 1.0)
+    fine = check_motion(person, shallow.motion(100.0), shallow.schedule, shallow.checks)
+    assert limbs_at_rest(program, fine) is None
 
 
 def repair_rank(checks: Checks) -> float:
