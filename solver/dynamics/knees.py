@@ -12,13 +12,16 @@ BEND = 0.5
 """[rad, m] by which the knee is turned to see which way brings the foot nearer to the hip."""
 EVEN = 0.05
 """Share by which two ways of bending must differ in what they shorten the leg."""
+STRAIGHTEST, TRIALS = 0.5, 26
+"""[rad, m] within which of rest the leg is longest where it is drawn bent the wrong way, and bends that are tried."""
 
 
 def bent(chain: Chain, lower: np.ndarray, upper: np.ndarray, forward: np.ndarray) -> np.ndarray:
     """Coordinates (n,) with the knee slightly bent: the joint with a long limb to either side.
 
     It bends the way that brings the foot nearer to the hip; where both ways do, the way its range is wider; in a
-    range that does not tell, the foot backwards.
+    range that does not tell, the foot backwards. Some legs are drawn bent the other way at zero, as far as their range
+    ends: they bend from where they are straight.
 
     Args:
         chain: of n joint coordinates.
@@ -41,8 +44,19 @@ def bent(chain: Chain, lower: np.ndarray, upper: np.ndarray, forward: np.ndarray
         way = int(np.argmax(room))
     else:
         way = int(np.argmin((ways[1:] - ways[0]) @ forward))
-    rest[knee] = np.clip(rest[knee] + (-KNEE, KNEE)[way], lower[knee], upper[knee])
+    rest[knee] = np.clip(_straight(chain, rest, knee, (-1.0, 1.0)[way]) + (-KNEE, KNEE)[way], lower[knee], upper[knee])
     return rest
+
+
+def _straight(chain: Chain, rest: np.ndarray, knee: int, way: float) -> float:
+    """[rad, m] the knee's coordinate where the leg is longest, from rest that way on."""
+    trials = np.tile(rest, (TRIALS, 1))
+    trials[:, knee] += way * np.linspace(0.0, STRAIGHTEST, TRIALS)
+    placed = chain.placed(trials)
+    if placed.slides[knee]:
+        return float(rest[knee])
+    lengths = np.linalg.norm(placed.origins[-1] - placed.origins[0], axis=0)
+    return float(trials[int(np.argmax(lengths)), knee])
 
 
 def _knee(chain: Chain, rest: np.ndarray) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -231,6 +232,16 @@ def test_knees_bend_forwards(tmp_path: Path, face: str) -> None:
         assert foot @ rig.forward < 0.0
     ahead = stance(rig, "right_forward", 0.1)[0].position - stance(rig, "both")[0].position
     np.testing.assert_allclose(ahead, 0.1 * rig.forward, atol=1e-12)
+
+
+def test_knees_drawn_bent_backwards_bend_forwards(tmp_path: Path) -> None:
+    """A leg that is drawn with its knee behind, where its range ends, begins beyond straight, not before it."""
+    back, ahead = "-0.05 0 -0.4", "0.05 0 -0.4"
+    rig = _legged(tmp_path, [*HIP, ("revolute", Y, back), ("revolute", Y, ahead), ("revolute", X, HERE)])
+    limits = replace(rig.limits, lower=np.where(np.arange(12) % 6 == 3, 0.0, rig.limits.lower))
+    for leg in legs(replace(rig, limits=limits)):
+        assert np.flatnonzero(leg.bent).tolist() == [3]
+        assert leg.bent[3] > 2.0 * np.arctan2(0.05, 0.4)
 
 
 def test_a_leg_that_ties_its_root_is_named(tmp_path: Path) -> None:
