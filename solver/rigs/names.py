@@ -18,16 +18,19 @@ _RULES = (
     (re.compile(r"^L(?=[A-Z])"), "R"),
     (re.compile(r"^l(?=[A-Za-z])"), "r"),
     (re.compile(r"(?<=[a-z])L$"), "R"),
+    (re.compile(r"(?<=[a-z])l(?![A-Za-z])"), "r"),
+    (re.compile(r"(?<=[A-Z])L(?![A-Za-z])"), "R"),
 )
 """Left-hand spelling and its right-hand counterpart."""
 
 
 def right_name(name: str, names: Collection[str]) -> str | None:
-    """Counterpart of a left-hand name among ``names``: left/right, l_/r_, _l/_r, L/R; None if it has none."""
+    """Counterpart of a left-hand name among ``names``: left/right, l_/r_, _l/_r, L/R, legl/legr; None without one."""
     for pattern, replacement in _RULES:
-        candidate = pattern.sub(replacement, name)
-        if candidate != name and candidate in names:
-            return candidate
+        for count in (0, 1):  # all places, or the first one alone
+            candidate = pattern.sub(replacement, name, count=count)
+            if candidate != name and candidate in names:
+                return candidate
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
@@ -20,6 +20,20 @@ BETTER = 1.5
 """A leaning face counts where it is this much larger than what is lowest and level."""
 FACES = 6
 """Largest faces that are tried."""
+ROUND = ("sphere", "capsule", "ellipsoid")
+"""Shapes whose lowest points move as they lean."""
+REFINED = 4
+"""Times that a leaning plane is laid anew through the lowest points of round shapes, each time nearer to them all."""
+NEAR = 0.02
+"""[m] A leaning plane is laid through points this near to it, half as near each time."""
+SPECK = 0.003
+"""[m] A shape no larger than this in a foot with larger ones marks a place: nothing stands on it."""
+SPANNING = 3
+"""Specks from which on they may be the corners of a sole."""
+UPPER = 0.005
+"""[m] What ends this far above a leg's sole does not stand beside it."""
+LESSER = 0.2
+"""Share of the area of a leg's largest sole below which one further up is none: of an ankle, say."""
 
 
 def sole_of(link: str, rotation: np.ndarray, shapes: Sequence[Shape]) -> ContactPolygon | None:
@@ -37,12 +51,57 @@ def sole_of(link: str, rotation: np.ndarray, shapes: Sequence[Shape]) -> Contact
     best, area = _flat(own, level)
     outline = np.vstack([_extremes(shape) for shape in own])
     for direction in _faces(outline, level):
-        found, size = _flat(own, direction)
+        found, size = _flat(own, _laid(own, direction, level))
         if size > BETTER * area:
             best, area = found, size
     if best is None or area < FLAT_SHARE * _area(outline, level):
         return None
     return ContactPolygon(f"{link}_sole", link, best)
+
+
+def without_specks(shapes: Sequence[Shape]) -> list[bool]:
+    """Which shapes are kept: all but tiny ones that mark a place of a link, below its sole for example.
+
+    Three or more of them on one link are the corners of what it stands on, and a link may be small altogether.
+    """
+    sizes = [float(np.ptp(_extremes(shape), axis=0).max()) for shape in shapes]
+    tiny = [shape.link for shape, size in zip(shapes, sizes) if size <= SPECK]
+    large = {shape.link for shape, size in zip(shapes, sizes) if size > SPECK}
+    lost = {link for link in large if 0 < tiny.count(link) < SPANNING}
+    return [size > SPECK or shape.link not in lost for shape, size in zip(shapes, sizes)]
+
+
+def standing_on(
+    feet: Sequence[str],
+    soles: Sequence[ContactPolygon | None],
+    rest: tuple[np.ndarray, np.ndarray],
+    links: Sequence[str],
+    below: Sequence[Collection[str]],
+) -> list[str]:
+    """Those of the links that look like feet that are feet: not an ankle's axis above the link that has the sole.
+
+    Args:
+        feet: links that look like feet.
+        soles: of each, where it has one.
+        rest: axes (L, 3, 3) and origins (L, 3) [m] of the links, every joint at zero.
+        links: L names.
+        below: of each foot the links that hang on it.
+    """
+    turns, origins = rest
+    result = []
+    for link, own in zip(feet, soles):
+        k = links.index(link)
+        height = np.inf if own is None else float((own.vertices @ turns[k][2]).mean() + origins[k, 2])
+        area = 0.0 if own is None else _area(own.vertices, -turns[k][2])
+        others = [
+            (float((sole.vertices @ turns[n][2]).mean() + origins[n, 2]), _area(sole.vertices, -turns[n][2]))
+            for other, sole, hung in zip(feet, soles, below)
+            for n in [links.index(other)]
+            if sole is not None and other != link and (other in below[feet.index(link)] or link in hung)
+        ]
+        if not any(size * LESSER > area and floor + UPPER < height for floor, size in others):
+            result.append(link)
+    return result
 
 
 def bottom_points(shape: Shape, down: np.ndarray) -> np.ndarray:
@@ -72,6 +131,25 @@ def _flat(shapes: Sequence[Shape], down: np.ndarray) -> tuple[np.ndarray | None,
         return None, 0.0
     flat = low + (depth.max() - low @ down)[:, None] * down
     return flat[hull.vertices], float(hull.volume)
+
+
+def _laid(shapes: Sequence[Shape], down: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """The direction (3,) of the plane under round shapes near to one; that direction where none is round."""
+    if not any(shape.kind in ROUND for shape in shapes):
+        return down
+    for step in range(REFINED):
+        points = np.vstack([bottom_points(shape, down) for shape in shapes])
+        depth = points @ down
+        low = points[depth >= depth.max() - NEAR / 2**step]
+        flat = low - low.mean(axis=0)
+        spread, axes = np.linalg.svd(flat)[1:]
+        if len(low) < SPANNING or spread[1] < FLAT:
+            return down
+        laid = axes[2] * np.sign(axes[2] @ down)
+        if laid @ level < STEEPEST:
+            return down
+        down = laid
+    return down
 
 
 def _faces(points: np.ndarray, level: np.ndarray) -> list[np.ndarray]:

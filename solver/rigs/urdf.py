@@ -27,7 +27,7 @@ from ..joints import Joint, Limits, rest_of
 from ..rig import FEET, GRAVITY, MESHES_LOST, UNLIMITED, Rig
 from .names import mirrored_pairs, named_pairs
 from .nestled import in_pieces
-from .soles import sole_of
+from .soles import sole_of, standing_on, without_specks
 from .upright import standing_bodies
 from .urdf_document import LIMITED_TYPES, UrdfDocument, read_urdf
 from .urdf_geometry import MESH_POLICIES, Geometry, boxes_and_tips, find_feet, read_geometry
@@ -125,7 +125,11 @@ def assembled(
     """
     links, joints, prior, merged = bodies.links, bodies.joints, bodies.prior, bodies.merged
     rest = rest_of(joints)
-    shapes = in_pieces(geometry.shapes, geometry.sources, joints, links, rest)
+    kept = without_specks(geometry.shapes)
+    specks = list(dict.fromkeys(shape.link for shape, own in zip(geometry.shapes, kept) if not own))
+    solid = [shape for shape, own in zip(geometry.shapes, kept) if own]
+    sources = [source for source, own in zip(geometry.sources, kept) if own]
+    shapes = in_pieces(solid, sources, joints, links, rest)
     boxes, tips = boxes_and_tips(joints, rest[1], shapes, prior)
     limits, limit_notes = _limits(document, joints)
     alike = _alike(limits.torque)
@@ -140,12 +144,18 @@ def assembled(
     named = None if feet is None else _carriers(feet, merged)
     standing = find_feet(joints, rest, merged, shapes, mirrored) if named is None else named
     soles = [sole_of(link, rest[0][links.index(link)], shapes) for link in standing]
+    if named is None:
+        bearing = standing_on(standing, soles, rest, links, [_below(joints, links, link) for link in standing])
+        soles = [sole for link, sole in zip(standing, soles) if link in bearing]
+        standing = bearing
     contacts = tuple(sole for sole in soles if sole is not None)
     if base_link is not None:
         base_link = _carriers([base_link], merged)[0]
     inconsistent = _inconsistent(document)
     notes = [f"read from {document.path.name}", *document.notes, *_body_notes(bodies, inconsistent), *limit_notes]
     notes += _geometry_notes(geometry, contacts, apart)
+    if specks:
+        notes.append(f"shapes too small to be more than marks left out: {_listed(specks)}")
     if round_ := [link for link, sole in zip(standing, soles) if sole is None]:
         notes.append(f"no flat sole, so nothing to stand on: {_listed(round_)}; state soles if it has them")
     if size := _size_note(rest[1], prior):
@@ -174,6 +184,15 @@ def assembled(
             UNLIMITED: list(links[1:]) if weak else [],
         },
     )
+
+
+def _below(joints: Sequence[Joint], links: Sequence[str], link: str) -> set[str]:
+    """Links that hang on one."""
+    found: set[int] = set()
+    for k, joint in enumerate(joints):
+        if joint.parent == links.index(link) or joint.parent in found:
+            found.add(k)
+    return {links[k] for k in found}
 
 
 def _carriers(names: Sequence[str], bodies: dict[str, tuple[str, ...]]) -> list[str]:

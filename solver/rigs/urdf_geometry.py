@@ -33,7 +33,7 @@ SIZES = {"box": (("size", 3),), "sphere": (("radius", 1),), "cylinder": (("radiu
 SIZES["capsule"] = SIZES["cylinder"]
 FOOT = re.compile(r"foot(?!print)|feet|sole|toe", re.IGNORECASE)
 ANKLE = re.compile(r"ankle", re.IGNORECASE)
-ARM = re.compile(r"arm|elbow|wrist|hand|grip|palm|finger|thumb", re.IGNORECASE)
+ARM = re.compile(r"arm|elbow|wrist|hand|grip|palm|finger|thumb|shoulder", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +242,10 @@ def find_feet(
         hits = [link for link, names in bodies.items() if any(pattern.search(body) for body in names)]
         return [link for link in hits if lowest.get(link, np.inf) <= reach]
 
-    arms = {link for link, names in bodies.items() if any(ARM.search(body) for body in names)}
+    arms: set[str] = set()
+    for link, joint in zip(links[1:], joints[1:]):  # what an arm carries is of the arm
+        if links[joint.parent] in arms or any(ARM.search(body) for body in bodies[link]):
+            arms.add(link)
     low = [link for link in links if link in mirrored and lowest.get(link, np.inf) <= reach and link not in arms]
     return named(FOOT) or _ends(joints, links, named(ANKLE)) or _ends(joints, links, low)
 

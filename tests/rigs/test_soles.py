@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solver.contacts.support import convex_polygon
-from solver.rigs.soles import sole_of
+from solver.rigs.soles import sole_of, without_specks
 from solver.shape import Shape
 from solver.so3 import from_rpy
 
@@ -60,3 +60,24 @@ def test_soles_run_counter_clockwise_seen_from_below() -> None:
     assert sole is not None
     p = sole.vertices
     assert sum(np.cross(a, b)[2] for a, b in zip(p, np.roll(p, -1, axis=0))) < 0
+
+
+def test_two_capsules_carry_what_lies_between_them() -> None:
+    """A foot of two parallel capsules stands on both, however it leans while every joint is at zero."""
+    across = from_rpy(np.array([0.0, np.pi / 2.0, 0.0]))
+    pair = [Shape("foot", "capsule", (0.025, 0.08), across, np.array([0.05, y, 0.0])) for y in (-0.03, 0.03)]
+    for roll, pitch in ((0.0, 0.0), (0.4, 0.0), (-0.35, 0.2)):
+        lean = from_rpy(np.array([roll, pitch, 0.0]))
+        sole = sole_of("foot", lean, pair)
+        assert sole is not None
+        np.testing.assert_allclose(sole.vertices[:, 2], -0.025, atol=2e-4)
+        assert convex_polygon(sole.vertices[:, :2]).area == pytest.approx(0.16 * 0.06, rel=0.05)
+
+
+def test_specks_mark_places() -> None:
+    """A cube of a millimetre below a foot is left out; three and more on one link are what it stands on."""
+    places = [np.array([x, y, -0.003]) for x in (0.0, 0.1) for y in (0.0, 0.05)]
+    speck = [Shape("foot", "box", (0.0005,) * 3, UPRIGHT, place) for place in places]
+    assert without_specks([_chamfered(), *speck[:2]]) == [True, False, False]
+    assert without_specks([_chamfered(), *speck]) == [True] * 5
+    assert without_specks(speck[:2]) == [True, True]

@@ -408,6 +408,9 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
         ("LShoulderPitch", "RShoulderPitch"),
         ("LeftUpperArm_f1", "RightUpperArm_f1"),
         ("L_HIP", "R_HIP"),
+        ("ll_hfe", "lr_hfe"),
+        ("legl_heel", "legr_heel"),
+        ("ARML2", "ARMR2"),
     ],
 )
 def test_left_right_spellings(left: str, right: str) -> None:
