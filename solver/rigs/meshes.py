@@ -25,12 +25,14 @@ class MeshSource:
         scale: (3,).
         rotation: (3, 3) its axes in the link's.
         position: (3,) [m] its origin, link frame.
+        drawn: vertices (V, 3) [m] and triangles (F, 3), where the file that holds it is not a mesh's own.
     """
 
     path: Path
     scale: np.ndarray
     rotation: np.ndarray
     position: np.ndarray
+    drawn: tuple[np.ndarray, np.ndarray] | None = None
 
 
 def resolve(uri: str, urdf: Path, packages: Sequence[Path]) -> Path | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ..rig import Rig
 from ..shape import Shape
-from .meshes import cylinder, hull
+from .meshes import MeshSource, cylinder, hull
 from .mjcf_model import MjcfModel, body_name, read_mjcf, rotation
 from .stated import with_exclusions
 from .upright import standing_bodies
@@ -64,7 +65,9 @@ def from_mjcf(
 
 
 def _geometry(found: MjcfModel, bodies: MovingBodies) -> Geometry:
-    model, shapes, formless = found.model, [], []
+    model, formless = found.model, []
+    shapes: list[Shape] = []
+    sources: list[MeshSource | None] = []
     for number, origin in found.origins.items():
         name = body_name(model, number)
         carried = bodies.carried[name]
@@ -79,7 +82,17 @@ def _geometry(found: MjcfModel, bodies: MovingBodies) -> Geometry:
             turned = carried.rotation @ rotation(model.geom_quat[geom])
             place = carried.position + carried.rotation @ (np.array(model.geom_pos[geom]) - origin)
             shapes.append(moved(shape, bodies.links[carried.carrier], turned, place))
-    return Geometry(tuple(shapes), (None,) * len(shapes), (), (), tuple(dict.fromkeys(formless)))
+            drawn = _mesh(model, geom) if int(model.geom_type[geom]) == MESH else None
+            sources.append(drawn and MeshSource(found.document.path, np.ones(3), turned, place, drawn))
+    return Geometry(tuple(shapes), tuple(sources), (), (), tuple(dict.fromkeys(formless)))
+
+
+def _mesh(model: Any, geom: int) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (V, 3) [m] and triangles (F, 3) of a geom that is a mesh, in its frame."""
+    mesh = int(model.geom_dataid[geom])
+    first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
+    start, faces = int(model.mesh_faceadr[mesh]), int(model.mesh_facenum[mesh])
+    return np.array(model.mesh_vert[first : first + count], float), np.array(model.mesh_face[start : start + faces])
 
 
 def _shape(found: MjcfModel, link: str, geom: int) -> Shape | None:
@@ -99,6 +112,4 @@ def _shape(found: MjcfModel, link: str, geom: int) -> Shape | None:
         return Shape(link, "box", (a, b, c), still, middle)
     if kind != MESH:
         return None
-    mesh = int(model.geom_dataid[geom])
-    first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
-    return hull(link, np.array(model.mesh_vert[first : first + count], float), found.document.path)
+    return hull(link, _mesh(model, geom)[0], found.document.path)

@@ -67,8 +67,19 @@ def read_mjcf(path: str | Path) -> MjcfModel:
     try:
         model = mujoco.MjModel.from_xml_path(str(path))
     except ValueError as error:
-        raise InputError(path, f"MuJoCo does not compile it: {str(error).splitlines()[0]}") from error
+        try:
+            model = _alone(mujoco, path)
+        except (ValueError, AttributeError):
+            raise InputError(path, f"MuJoCo does not compile it: {str(error).splitlines()[0]}") from error
     return _Reading(path, model).read()
+
+
+def _alone(mujoco: Any, path: Path) -> Any:
+    """The model of a file that a scene includes, without what may name things of that scene: its floor, say."""
+    spec = mujoco.MjSpec.from_file(str(path))
+    for own in (*spec.pairs, *spec.sensors, *spec.keys):
+        spec.delete(own)
+    return spec.compile()
 
 
 def body_name(model: Any, number: int) -> str:
@@ -147,8 +158,8 @@ class _Reading:
                 position = position - turned @ axis * reference
             elif reference:
                 turned = turned @ exp(-reference * axis)
-            if model.jnt_limited[joint] and kind in ("revolute", "prismatic"):
-                lower, upper = (float(end) for end in model.jnt_range[joint])
+            if kind in ("revolute", "prismatic"):
+                lower, upper = self._range(joint)
             effort = self._effort(joint)
         if name in self.joints:
             raise InputError(self.path, f"joint name {name!r} is used twice", remedy="Rename one")
@@ -157,11 +168,28 @@ class _Reading:
     def _kind(self, joint: int) -> str:
         kind = int(self.model.jnt_type[joint])
         if kind == HINGE:
-            return "revolute" if self.model.jnt_limited[joint] else "continuous"
+            return "continuous" if self._range(joint)[0] is None else "revolute"
         return {FREE: "floating", BALL: "spherical", SLIDE: "prismatic"}[kind]
 
     def _joint_name(self, joint: int, body: str) -> str:
         return str(self.model.joint(joint).name) or f"{body}_joint_{joint}"
+
+    def _range(self, joint: int) -> tuple[float | None, float | None]:
+        """A joint's range, or that in which its drives hold a stated place; None where there is neither."""
+        model = self.model
+        if model.jnt_limited[joint]:
+            low, high = (float(end) for end in model.jnt_range[joint])
+            return low, high
+        own = [k for k in range(model.nu) if self._drives(k, joint) and self._holds(k)]
+        ends = [np.sort(model.actuator_ctrlrange[k] / model.actuator_gear[k, 0]) for k in own]
+        return (float(max(end[0] for end in ends)), float(min(end[1] for end in ends))) if ends else (None, None)
+
+    def _holds(self, actuator: int) -> bool:
+        """A drive whose command, within limits, is a place of its joint, which its force leads back to."""
+        model = self.model
+        gain, bias = model.actuator_gainprm[actuator], model.actuator_biasprm[actuator]
+        places = gain[0] > 0.0 and bias[1] == -gain[0] and model.actuator_gear[actuator, 0] != 0.0
+        return bool(places and model.actuator_ctrllimited[actuator])
 
     def _effort(self, joint: int) -> float | None:
         """[N m, N] that a joint's drives can give; None where the file does not say."""

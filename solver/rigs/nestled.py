@@ -50,7 +50,10 @@ def in_pieces(
 
 
 def _pieces(shape: Shape, source: MeshSource) -> list[Shape]:
-    pieces = _of_file(str(source.path), tuple(source.scale.tolist()))
+    if source.drawn is None:
+        pieces = _of_file(str(source.path), tuple(source.scale.tolist()))
+    else:
+        pieces = convex_pieces(*source.drawn)
     if len(pieces) == 1:
         return [shape]
     try:

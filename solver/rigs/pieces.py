@@ -125,7 +125,7 @@ def _farthest(points: np.ndarray) -> np.ndarray:
     """The points that lie farthest along directions all around."""
     if len(points) <= DIRECTIONS:
         return points
-    return points[np.unique((points @ _DIRECTIONS).argmax(axis=0))]
+    return points[np.unique((_DIRECTIONS @ points.T).argmax(axis=1))]
 
 
 def _volume(points: np.ndarray) -> float:
@@ -137,11 +137,11 @@ def _volume(points: np.ndarray) -> float:
 
 
 def _around(count: int) -> np.ndarray:
-    """(3, count) unit directions, evenly all around: a spiral of golden steps."""
+    """(count, 3) unit directions, evenly all around: a spiral of golden steps."""
     height = 1.0 - (2.0 * np.arange(count) + 1.0) / count
     turn = np.pi * (1.0 + np.sqrt(5.0)) * np.arange(count)
     ring = np.sqrt(1.0 - height**2)
-    return np.array([ring * np.cos(turn), ring * np.sin(turn), height])
+    return np.column_stack([ring * np.cos(turn), ring * np.sin(turn), height])
 
 
 _DIRECTIONS = _around(DIRECTIONS)

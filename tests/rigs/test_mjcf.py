@@ -164,3 +164,32 @@ def test_the_command_line_reads_mjcf(odd: Path, capsys: pytest.CaptureFixture[st
     """Where a URDF is accepted."""
     assert main(["rig", str(odd)]) == 0
     assert "18.10 kg" in capsys.readouterr().out
+
+
+def test_a_drive_that_holds_places_has_its_joints_range(odd: Path) -> None:
+    """Where a joint states no range, it is that of the places its drive may be told, over the gear; one stated stays."""
+    text = odd.read_text()
+    assert np.isinf(_limits(odd, "spin")).all()
+    told = '<position joint="spin" kp="30" ctrlrange="-3 6" gear="2"/>'
+    odd.write_text(text.replace('<position joint="spin" kp="30"/>', told))
+    np.testing.assert_allclose(_limits(odd, "spin"), (-1.5, 3.0))
+    odd.write_text(text.replace('kp="300"', 'kp="300" ctrlrange="-9 9"'))
+    np.testing.assert_allclose(_limits(odd, "roll"), np.radians([-20.0, 30.0]))
+
+
+def _limits(path: Path, joint: str) -> tuple[float, float]:
+    rig = from_mjcf(path)
+    own = rig.limits_of(rig.links[[each.name for each in rig.joints].index(joint)])
+    return float(own.lower[0]), float(own.upper[0])
+
+
+def test_a_robot_that_names_its_scenes_floor_is_read(odd: Path) -> None:
+    """Contacts, sensors and keys of a file that a scene includes may name what only the scene has; the rest is read."""
+    before = from_mjcf(odd)
+    pair = '<contact><pair geom1="floor" geom2="sole"/>'
+    text = odd.read_text().replace('size=".1 .05 .02"', 'name="sole" size=".1 .05 .02"').replace("<contact>", pair)
+    odd.write_text(text)
+    assert from_mjcf(odd).differences(before) == ()
+    odd.write_text(text.replace('body1="trunk"', 'body1="nobody"'))
+    with pytest.raises(InputError, match="MuJoCo does not compile it"):
+        from_mjcf(odd)
