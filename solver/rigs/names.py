@@ -7,6 +7,8 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from ..joints import Joint, Limits
+
 POSITION_TOLERANCE = 0.02
 """Mirrored joint origins may differ by this share of the body's extent."""
 _RULES = (
@@ -22,6 +24,10 @@ _RULES = (
     (re.compile(r"(?<=[A-Z])L(?![A-Za-z])"), "R"),
 )
 """Left-hand spelling and its right-hand counterpart."""
+PARALLEL = 0.9
+"""Cosine of the angle from which on two axes mirror each other."""
+ONE_WAY = 0.5
+"""[rad] by which a range must reach farther to one side than to the other to tell which way a joint bends."""
 
 
 def right_name(name: str, names: Collection[str]) -> str | None:
@@ -67,3 +73,42 @@ def mirrored_pairs(
         if good.sum() > best.sum():
             best = good
     return [p for p, g in zip(pairs, best) if g], [p for p, g in zip(pairs, best) if not g]
+
+
+def contradicting(
+    pairs: Sequence[tuple[str, str]],
+    joints: Sequence[Joint],
+    links: Sequence[str],
+    rest: tuple[np.ndarray, np.ndarray],
+    limits: Limits,
+) -> list[str]:
+    """Left joints that bend one way where their right counterparts bend the other: what no leg or arm does.
+
+    Args:
+        pairs: (left, right) links that mirror each other.
+        joints: L, which move the links.
+        links: L names.
+        rest: axes (L, 3, 3) and origins (L, 3) [m] of the links, every joint at zero.
+        limits: of the joints' coordinates.
+    """
+    firsts = np.cumsum([0, *(joint.nv for joint in joints[1:])])
+    turns, origins = rest
+    result = []
+    for left, right in pairs:
+        one, other = links.index(left), links.index(right)
+        across = origins[one] - origins[other]
+        distance = float(np.linalg.norm(across))
+        if min(one, other) == 0 or {joints[one].kind, joints[other].kind} != {"revolute"} or distance == 0.0:
+            continue
+        normal = across / distance
+        axes = [turns[k] @ joints[k].axes[0] for k in (one, other)]
+        cosine = float(axes[0] @ (2.0 * (axes[1] @ normal) * normal - axes[1]))  # as turns do, not as arrows
+        if abs(cosine) < PARALLEL:
+            continue
+        ways = []
+        for k, sign in ((one, 1.0), (other, np.sign(cosine))):
+            low, high = limits.lower[firsts[k - 1]], limits.upper[firsts[k - 1]]
+            ways.append(float(sign * (low + high)) if np.isfinite([low, high]).all() else 0.0)
+        if min(map(abs, ways)) > ONE_WAY and ways[0] * ways[1] < 0.0:
+            result.append(joints[one].name)
+    return result

@@ -1,7 +1,8 @@
 """Links that lie in the hulls of others while every joint is at zero: their meshes are taken apart.
 
 A hull of a chest fills the armpits, one of a gripper's bracket the room of its finger. Where nothing is near, one hull
-a mesh is enough and cheaper; where something is, pieces tell whether it touches.
+a mesh is enough and cheaper; where something is, pieces tell whether it touches. Where they too are as near, or inside
+each other, as the fingers of a drawn fist are, they tell nothing and every distance would cost up to sixty-four.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +23,8 @@ from .solids import bounds
 
 NEAR = 0.005
 """[m] Hulls nearer than this nestle."""
+GAIN = 0.002
+"""[m] by which pieces must at least be farther apart than hulls to be worth their distances."""
 LEAST, MOST = 3, 5
 """Joints between links that are near by their build and yet may hit each other, as an upper arm and the chest. Closer
 ones turn in each other's sockets; others are brought together by posture, where hulls are cautious and enough."""
@@ -42,11 +46,25 @@ def in_pieces(
         links: L names.
         rest: axes (L, 3, 3) and origins (L, 3) [m] of the links, every joint at zero.
     """
-    nestled = _nestled(shapes, joints, links, rest)
-    result: list[Shape] = []
-    for shape, source in zip(shapes, sources, strict=True):
-        result += _pieces(shape, source) if source is not None and shape.link in nestled else [shape]
-    return tuple(result)
+    turns, places = rest
+    near = _nestled(shapes, joints, links, rest)
+    cut = {link for pair in near for link in pair}
+    parts = [
+        _pieces(shape, source) if source is not None and shape.link in cut else [shape]
+        for shape, source in zip(shapes, sources, strict=True)
+    ]
+    own: dict[str, list[Any]] = {link: [] for link in cut}
+    for part in parts:
+        if part[0].link in own:
+            k = links.index(part[0].link)
+            own[part[0].link] += [solid(_corners(piece) @ turns[k].T + places[k]) for piece in part]
+    told: set[str] = set()
+    for (one, other), hulls in near.items():
+        if not {one, other} <= told and min(gap(a, b) for a in own[one] for b in own[other]) > hulls + GAIN:
+            told |= {one, other}
+    return tuple(
+        each for shape, part in zip(shapes, parts, strict=True) for each in (part if shape.link in told else [shape])
+    )
 
 
 def _pieces(shape: Shape, source: MeshSource) -> list[Shape]:
@@ -72,26 +90,27 @@ def _of_file(path: str, scale: tuple[float, ...]) -> list[np.ndarray]:
 
 def _nestled(
     shapes: Sequence[Shape], joints: Sequence[Joint], links: Sequence[str], rest: tuple[np.ndarray, np.ndarray]
-) -> set[str]:
-    """Links whose hulls come near others' of the same limb or of the same coupled mechanism."""
+) -> dict[tuple[str, str], float]:
+    """Links whose hulls come near others' of the same limb or of the same coupled mechanism, and how near [m]."""
     turns, places = rest
     own = [links.index(shape.link) for shape in shapes]
     placed = [_corners(shape) @ turns[k].T + places[k] for shape, k in zip(shapes, own)]
     lower, upper = (np.array([f(points, axis=0) for points in placed]).reshape(-1, 3) for f in (np.min, np.max))
     asked = _related(joints)
-    solids: dict[int, object] = {}
-    result: set[str] = set()
+    solids: dict[int, Any] = {}
+    result: dict[tuple[str, str], float] = {}
     for i, j in combinations(range(len(shapes)), 2):
-        both = {shapes[i].link, shapes[j].link}
-        if not asked[own[i], own[j]] or both <= result:
+        if not asked[own[i], own[j]]:
             continue
         if (lower[i] > upper[j] + NEAR).any() or (lower[j] > upper[i] + NEAR).any():
             continue
         for k in (i, j):
             if k not in solids:
                 solids[k] = solid(placed[k])
-        if gap(solids[i], solids[j]) < NEAR:
-            result |= both
+        if (apart := gap(solids[i], solids[j])) < NEAR:
+            first, second = sorted((own[i], own[j]))
+            both = links[first], links[second]
+            result[both] = min(apart, result.get(both, np.inf))
     return result
 
 

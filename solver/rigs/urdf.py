@@ -25,7 +25,7 @@ from ..errors import InvalidValue, UnknownLink
 from ..inertials import InertialParameters
 from ..joints import Joint, Limits, rest_of
 from ..rig import FEET, GRAVITY, MESHES_LOST, UNLIMITED, Rig
-from .names import mirrored_pairs, named_pairs
+from .names import contradicting, mirrored_pairs, named_pairs
 from .nestled import in_pieces
 from .soles import sole_of, standing_on, without_specks
 from .upright import standing_bodies
@@ -43,6 +43,8 @@ FEW = 3
 """Joints from which on one value for all of them is no coincidence."""
 WEAKEST = 0.05
 """Share of weight times height that the joints of a leg must at least bear."""
+LIGHT = 0.01
+"""Share of a robot's mass up to which what hangs on a joint, a finger say, dances without a stated torque limit."""
 INCONSISTENT = -1e-6
 """A second moment below this share of their sum is negative, not rounded."""
 HUGE, HEAVY = 100.0, 10_000.0
@@ -139,8 +141,15 @@ def assembled(
         limit_notes.append(f"every joint has effort limit {alike:g}: {told} torques where they are known")
     if weak:
         limits = replace(limits, torque=np.full(len(limits.torque), np.inf))
+    free = links[1:] if weak else _free_ends(joints, prior, limits.torque)
+    if free and not weak:
+        limit_notes.append(f"no torque limit of what is light, so its joints are not held to one: {_listed(free)}")
     pairs, apart = mirrored_pairs(named_pairs(links), dict(zip(links, rest[1])))
     mirrored = {link for pair in pairs for link in pair}
+    if odd := contradicting(pairs, joints, links, rest, limits):
+        limit_notes.append(
+            f"left and right turn in ranges that contradict each other, an axis may have the wrong sign: {_listed(odd)}"
+        )
     named = None if feet is None else _carriers(feet, merged)
     standing = find_feet(joints, rest, merged, shapes, mirrored) if named is None else named
     soles = [sole_of(link, rest[0][links.index(link)], shapes) for link in standing]
@@ -181,7 +190,7 @@ def assembled(
             "bodies": {link: list(names) for link, names in merged.items()},
             "inconsistent": list(inconsistent),
             FEET: list(standing),
-            UNLIMITED: list(links[1:]) if weak else [],
+            UNLIMITED: list(free),
         },
     )
 
@@ -247,6 +256,21 @@ def _alike(torques: np.ndarray) -> float | None:
     """The one effort limit that a file gives all joints alike: few robots' fingers are as strong as their hips."""
     alike = len(torques) > FEW and np.isfinite(torques[0]) and bool((torques == torques[0]).all())
     return float(torques[0]) if alike else None
+
+
+def _free_ends(joints: Sequence[Joint], prior: InertialParameters, torques: np.ndarray) -> list[str]:
+    """Links whose joints have no torque limit and bear little, where others state theirs: fingers, mostly."""
+    if not np.isfinite(torques).any():
+        return []
+    borne = np.array(prior.masses)
+    for k in range(len(joints) - 1, 0, -1):
+        borne[joints[k].parent] += borne[k]
+    first, result = 0, []
+    for joint, link, mass in zip(joints[1:], prior.links[1:], borne[1:]):
+        unknown = np.isinf(torques[first : first + joint.nv]).any()
+        result += [link] * bool(unknown and mass <= LIGHT * prior.total_mass)
+        first += joint.nv
+    return result
 
 
 def _plausible_speeds(speeds: list[float]) -> tuple[list[float], list[str]]:

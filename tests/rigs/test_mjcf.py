@@ -167,7 +167,7 @@ def test_the_command_line_reads_mjcf(odd: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_a_drive_that_holds_places_has_its_joints_range(odd: Path) -> None:
-    """Where a joint states no range, it is that of the places its drive may be told, over the gear; one stated stays."""
+    """Without a range a joint has that of the places its drive may be told, over the gear; a stated one stays."""
     text = odd.read_text()
     assert np.isinf(_limits(odd, "spin")).all()
     told = '<position joint="spin" kp="30" ctrlrange="-3 6" gear="2"/>'
