@@ -36,6 +36,8 @@ SAME_PLACE = 1e-6
 """[m] Joint centres nearer than this are the same."""
 MESHES_LOST = "mesh file(s) not found"
 """Words of a note that says why a rig lacks shapes."""
+NO_LEGS = "no legs found"
+"""Words of a note that says why a rig has no feet."""
 SIDES = ("left", "right")
 """Order of the links in a rig's pairs."""
 WIDE = 110
@@ -349,7 +351,7 @@ class Rig(_Derived):
                 f"{link}={self._outline(link) if link in drawn else 'LENGTHxWIDTH'}" for link in self.feet
             )
             size = ", as large as they are drawn" if drawn else ""
-            lost = "".join(f"; {note}" for note in self.notes if MESHES_LOST in note)
+            lost = "".join(f"; {note}" for note in self.notes if MESHES_LOST in note or NO_LEGS in note)
             raise InvalidValue(
                 f"rig {self.name!r} has no contact patches to stand on: if it has feet, state their soles in "
                 f"metres{size} (--soles {stated}){lost}"

@@ -24,13 +24,13 @@ import numpy as np
 from ..errors import InvalidValue, UnknownLink
 from ..inertials import InertialParameters
 from ..joints import Joint, Limits, rest_of
-from ..rig import FEET, GRAVITY, MESHES_LOST, UNLIMITED, Rig
+from ..rig import FEET, GRAVITY, MESHES_LOST, NO_LEGS, UNLIMITED, Rig
 from .names import contradicting, mirrored_pairs, named_pairs
 from .nestled import in_pieces
 from .soles import sole_of, standing_on, without_specks
 from .upright import standing_bodies
 from .urdf_document import LIMITED_TYPES, UrdfDocument, read_urdf
-from .urdf_geometry import MESH_POLICIES, Geometry, boxes_and_tips, find_feet, read_geometry
+from .urdf_geometry import MESH_POLICIES, Geometry, arms_of, boxes_and_tips, find_feet, read_geometry
 from .urdf_tree import MovingBodies
 
 NO_LIMIT = 10.0
@@ -171,7 +171,7 @@ def assembled(
         notes.append(size)
     if mimic := [joint.name for joint in joints if joint.mimic is not None]:
         notes.append(f"{len(mimic)} mimic joint(s) move independently: {_listed(mimic)}")
-    return Rig(
+    rig = Rig(
         name=document.name,
         links=links,
         joints=joints,
@@ -193,6 +193,10 @@ def assembled(
             UNLIMITED: list(free),
         },
     )
+    if not contacts and set(rig.feet) <= arms_of(joints, links, merged):
+        told = f"{NO_LEGS}: {_listed(rig.feet)} are of arms (python -m solver excite moves an arm on a bench)"
+        return replace(rig, notes=(*rig.notes, told))
+    return rig
 
 
 def _below(joints: Sequence[Joint], links: Sequence[str], link: str) -> set[str]:

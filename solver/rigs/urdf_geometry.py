@@ -242,12 +242,18 @@ def find_feet(
         hits = [link for link, names in bodies.items() if any(pattern.search(body) for body in names)]
         return [link for link in hits if lowest.get(link, np.inf) <= reach]
 
-    arms: set[str] = set()
-    for link, joint in zip(links[1:], joints[1:]):  # what an arm carries is of the arm
-        if links[joint.parent] in arms or any(ARM.search(body) for body in bodies[link]):
-            arms.add(link)
+    arms = arms_of(joints, links, bodies)
     low = [link for link in links if link in mirrored and lowest.get(link, np.inf) <= reach and link not in arms]
     return named(FOOT) or _ends(joints, links, named(ANKLE)) or _ends(joints, links, low)
+
+
+def arms_of(joints: Sequence[Joint], links: Sequence[str], bodies: Mapping[str, Sequence[str]]) -> set[str]:
+    """Links called as parts of arms are, and what hangs on them."""
+    arms: set[str] = set()
+    for link, joint in zip(links[1:], joints[1:]):
+        if links[joint.parent] in arms or any(ARM.search(body) for body in bodies[link]):
+            arms.add(link)
+    return arms
 
 
 def _ends(joints: Sequence[Joint], links: Sequence[str], chosen: Sequence[str]) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from solver.errors import InvalidValue
 from solver.rig import Rig
 from solver.rigs import from_urdf
 from tests.bipeds import Biped
@@ -56,6 +57,8 @@ def test_what_an_arm_carries_is_no_foot(tmp_path: Path) -> None:
     assert "left_index" in rig.links
     assert "left_thigh" not in rig.links
     assert _soles(rig) == []
+    with pytest.raises(InvalidValue, match="no legs found"):
+        rig.require_contacts()
 
 
 def test_marks_below_a_foot_carry_nothing(tmp_path: Path) -> None:
