@@ -27,6 +27,8 @@ LOOKS = 8
 """Normals that are looked at."""
 EXACTNESS = 1e-5
 """[m] Bounds beat what is asked for by more, so that the tolerances of measured distances (1e-6) change nothing."""
+UPWARDS = np.array([0.0, 0.0, 1.0])
+"""Where to look first in one point of both shapes, as good as any other."""
 NODES = np.linspace(-1.0, 1.0, CELLS + 1)
 
 
@@ -150,7 +152,7 @@ def parted(
     (first, second), (one, two) = pairs.T, rotations
     for _ in range(LOOKS):
         length = np.sqrt((nearest * nearest).sum(axis=1))
-        n = (nearest / np.maximum(length, EXACTNESS)[:, None])[:, None]
+        n = np.where(length[:, None] > 0.0, nearest / np.maximum(length, EXACTNESS)[:, None], UPWARDS)[:, None]
         own, top = supports.look(first, (n @ one)[:, 0])
         other, bottom = supports.look(second, -(n @ two)[:, 0])
         far = (n[:, 0] * between).sum(axis=1) - own - other > limit

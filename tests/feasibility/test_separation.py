@@ -10,7 +10,7 @@ import pytest
 from solver.check_options import CheckOptions
 from solver.feasibility import CollisionDetector, Mechanics
 from solver.feasibility.capsules import PlacedCapsules
-from solver.feasibility.separation import Supports, support_points
+from solver.feasibility.separation import Supports, parted, support_points
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import human
@@ -106,3 +106,11 @@ def test_planes_leave_little_to_measure() -> None:
     overlapping = len(detector.touches(q, state.rotation, state.position, 0.0).frames)
     assert passed > 3 * overlapping
     assert asked < 1.2 * overlapping
+
+
+@pytest.mark.filterwarnings("error")
+def test_looking_begins_in_one_point_of_both() -> None:
+    """Two balls about one point are not parted, and asking that divides nothing by zero."""
+    supports = Supports([_shape("sphere", np.random.default_rng(0))])
+    still, none = np.eye(3)[None], np.zeros((1, 3))
+    assert not parted(supports, np.zeros((1, 2), int), (still, still), none, none, np.zeros(1)).any()
