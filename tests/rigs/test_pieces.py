@@ -12,7 +12,7 @@ from scipy.spatial import ConvexHull
 from solver.check_options import CheckOptions
 from solver.feasibility.collisions import PairDistances
 from solver.rig import Rig
-from solver.rigs import from_urdf
+from solver.rigs import from_mjcf, from_urdf
 from solver.rigs.pieces import MOST_PIECES, convex_pieces
 
 CORNERS = np.array(list(product((0.0, 1.0), repeat=3)))
@@ -74,7 +74,37 @@ def test_a_finger_in_its_bracket_is_told_from_one_in_its_wall(tmp_path: Path) ->
     assert distances.least(slid[None])[0, 0] < -0.01
 
 
-def _gripper(folder: Path) -> Rig:
+def test_pieces_of_an_mjcf_are_those_of_its_urdf(tmp_path: Path) -> None:
+    """The bracket of the same gripper, its mesh moved and turned by MuJoCo, leaves the same room to the finger."""
+    pytest.importorskip("mujoco", reason="MuJoCo is an extra")
+    urdf = _gripper(tmp_path)
+    hinge = '<joint name="{0}" axis="1 0 0" range="-1 1"/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
+    path = tmp_path / "gripper.xml"
+    path.write_text(
+        '<mujoco><compiler angle="radian"/><asset><mesh name="bracket" file="bracket.obj" inertia="convex"/></asset>'
+        '<worldbody><body name="bracket"><freejoint/><geom type="mesh" mesh="bracket"/>'
+        f'<body name="a">{hinge.format("one")}<body name="b">{hinge.format("two")}'
+        '<body name="finger"><joint name="slide" type="slide" axis="1 0 0" range="-1 1"/>'
+        '<geom type="box" size="0.05 0.05 0.05" pos="0.25 0.15 0.35"/>'
+        "</body></body></body></body></worldbody></mujoco>"
+    )
+    mjcf = from_mjcf(path)
+    assert len([shape for shape in mjcf.shapes if shape.link == "bracket"]) > 1
+    reach, slid = 1.0, np.array(urdf.neutral)
+    slid[urdf.model.joints[urdf.model.getJointId("slide")].idx_q] = 0.04
+    for q in (np.array(urdf.neutral), slid):
+        far = [PairDistances(rig, (("bracket", "finger"),), reach).least(q[None])[0, 0] for rig in (urdf, mjcf)]
+        assert far[0] > 0.0
+        assert far[1] == pytest.approx(far[0], abs=1e-3)
+
+
+def test_pieces_that_tell_nothing_are_not_kept(tmp_path: Path) -> None:
+    """A bracket that its finger is drawn inside of, wall and all, keeps one hull."""
+    rig = _gripper(tmp_path, "0.25 0.02 0.02")
+    assert len([shape for shape in rig.shapes if shape.link == "bracket"]) == 1
+
+
+def _gripper(folder: Path, place: str = "0.25 0.15 0.35") -> Rig:
     """A bracket on a wrist; a finger on a chain of three joints from it stands in the channel."""
     vertices, faces = _mesh(BRACKET)
     lines = [f"v {x} {y} {z}" for x, y, z in vertices] + [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in faces]
@@ -95,7 +125,7 @@ def _gripper(folder: Path) -> Rig:
 
     text = [
         link("bracket", '<mesh filename="bracket.obj"/>'), link("a"), link("b"),
-        link("finger", '<box size="0.1 0.1 0.1"/>', "0.25 0.15 0.35"),
+        link("finger", '<box size="0.1 0.1 0.1"/>', place),
         joint("one", "revolute", "bracket", "a"), joint("two", "revolute", "a", "b"),
         joint("slide", "prismatic", "b", "finger"),
     ]  # fmt: skip
