@@ -39,6 +39,22 @@ def unsupported(schedule: Schedule, checks: Checks, but: Sequence[tuple[float, f
     )
 
 
+def no_way(name: str, configurations: Sequence[str], told: Sequence[str]) -> str:
+    """Why no posture can be reached from where a rig stands, as far as is known, and what may help.
+
+    Args:
+        name: of the rig.
+        configurations: of its feet, that were tried.
+        told: what stood in the way elsewhere, a sentence each.
+    """
+    met = dict.fromkeys(each.rpartition(": ")[2] for each in told if "left out" in each)
+    ways = "draw more postures (--effort 3), or ask less (--shrink, --clearance, --torque-reserve)"
+    if any("overlap" in each for each in met):
+        ways = f"where shapes say more than links are, let them overlap (--may-touch LINK:LINK); else {ways}"
+    begun = f"rig {name!r}: no way leads from home to any feasible posture of {', '.join(configurations)}"
+    return f"{begun}; where weight should shift, {'; '.join(met)}: {ways}" if met else f"{begun}: {ways}"
+
+
 def _hangs(start: float, stop: float, checks: Checks) -> bool:
     inside = (checks.times >= start) & (checks.times < stop)
     falls = [margin.failed[inside].any() for margin in checks.margins if margin.check.when == "airborne"]

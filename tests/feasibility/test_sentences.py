@@ -8,7 +8,7 @@ import pytest
 from solver.contacts.schedule import Phase, Schedule
 from solver.feasibility import Check, check_motion, check_named
 from solver.feasibility.margins import Failure
-from solver.feasibility.sentences import unsupported
+from solver.feasibility.sentences import no_way, unsupported
 from solver.feasibility.table import CHECKS
 from solver.motion import Motion
 from solver.rigs import hoap3
@@ -74,3 +74,15 @@ def test_hanging_is_told_from_jumping() -> None:
     falling[:, :3] = rig.model.gravity.linear  # the root stands upright: its axes are the world's
     free = Motion(times, hanging.q, still, falling)
     assert unsupported(schedule, check_motion(rig, free, schedule)) == ()
+
+
+def test_what_stands_in_the_way_chooses_the_option() -> None:
+    """Where links overlap as weight shifts, each pair is named once, and the option that lets it; else it is not."""
+    met = "left is left out: rig 'r' cannot change its footing: base and thigh overlap by 5.3 mm at 1.12 s"
+    overlap = no_way("r", ["both"], ("fitted", met, met.replace("left is", "right is")))
+    assert overlap.count("base and thigh overlap by 5.3 mm") == 1
+    assert "--may-touch" in overlap
+    assert "--may-touch" not in no_way("r", ["both"], ())
+    turned = no_way("r", ["both"], (met.replace("overlap by 5.3 mm", "turned"),))
+    assert "base and thigh turned" in turned
+    assert "--may-touch" not in turned

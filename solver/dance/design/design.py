@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...errors import Cancelled, InvalidValue
+from ...feasibility.sentences import no_way
 from ...identification.base_parameters import base_parameters
 from ...identification.excitation.excitation import emphasised
 from ...motion import Motion
@@ -110,11 +111,7 @@ class _Design:
         for found in candidates:
             self.notes += found.notes
         if not any(len(found.pool.y) for found in candidates):
-            tried = ", ".join(self.configurations)
-            raise InvalidValue(
-                f"rig {self.rig.name!r}: no way leads from home to any feasible posture of {tried}: "
-                "draw more postures (--effort 3), or ask less (--shrink, --clearance, --torque-reserve)"
-            )
+            raise InvalidValue(no_way(self.rig.name, self.configurations, self.notes))
         self.progress(0.08, "postures")
         self.report = {"postures [s]": time.perf_counter() - self.began}
         chosen, self.names, criterion = self._postures([found.pool for found in candidates], grounds)
