@@ -22,7 +22,7 @@ BUILDING = (
 """Options that say how to build a body."""
 FILES: dict[str, tuple[str, ...]] = {
     ".urdf": ("packages", "feet", "srdf", "up"),
-    ".xml": ("feet", "srdf"),
+    ".xml": ("feet", "srdf", "up"),
     ".json": ("feet", "srdf"),
 }
 """Those that a file takes, by suffix."""
@@ -79,9 +79,7 @@ def body_of(options: argparse.Namespace) -> Rig:
     from ..rigs.stated import with_exclusions, with_soles, with_torques
     from ..scene.rig import read_rig
 
-    suffix = Path(options.body).suffix.lower()
-    if suffix == ".xacro":
-        raise InputError(options.body, "is a xacro macro, not a URDF", remedy="Expand it first: xacro in > out.urdf")
+    suffix = _kind(options.body)
     given = {name: value for name in BUILDING if (value := getattr(options, name, None)) not in (None, ())}
     takes = FILES[suffix] if suffix in FILES else arguments_of(options.body)
     if odd := [f"--{name}" for name in given if name not in takes]:
@@ -95,6 +93,24 @@ def body_of(options: argparse.Namespace) -> Rig:
     rig = with_soles(with_exclusions(rig, pairs), dict(map(_sole, getattr(options, "soles", ()))))
     rig = with_patches(rig, [_patch(words) for words in getattr(options, "patches", ())])
     return with_torques(rig, by_name(getattr(options, "torques", ()), "--torques"))
+
+
+def _kind(body: str) -> str:
+    """The suffix by which a body is read: of an .xml or .mjcf file what its outermost element says.
+
+    Raises:
+        InputError: a kind of file that is not read, or one that holds no XML where it should.
+    """
+    from ..rigs.xml_tree import read_xml
+
+    suffix = Path(body).suffix.lower()
+    if suffix == ".xacro":
+        raise InputError(body, "is a xacro macro, not a URDF", remedy="Expand it first: xacro in > out.urdf")
+    if suffix in (".sdf", ".usd", ".usda", ".usdc", ".wbt", ".proto"):
+        raise InputError(body, f"is of a kind that is not read ({suffix})", remedy="Give the robot's URDF or MJCF")
+    if suffix in (".xml", ".mjcf"):
+        return ".urdf" if read_xml(Path(body)).tag == "robot" else ".xml"
+    return suffix
 
 
 def _from_file(options: argparse.Namespace, suffix: str) -> Rig:

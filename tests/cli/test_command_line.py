@@ -148,6 +148,20 @@ def test_a_xacro_macro_is_no_body(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert len(told.strip().splitlines()) == 1
 
 
+def test_a_robots_file_is_known_by_what_it_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A URDF that is called .xml is read as one, with a URDF's options; kinds of files that are not read are told."""
+    block = '<link name="block"/>'
+    path = tmp_path / "robot.xml"
+    path.write_text(f'<robot name="called">{block}</robot>')
+    assert main(["rig", str(path), "--packages", str(tmp_path), "--up", "z", "--progress", "none"]) == 0
+    assert "called: 1 links" in capsys.readouterr().out
+    other = tmp_path / "robot.sdf"
+    other.write_text("<sdf/>")
+    assert main(["rig", str(other), "--progress", "none"]) == 2
+    told = capsys.readouterr().err
+    assert "robot.sdf: is of a kind that is not read (.sdf). Give the robot's URDF or MJCF" in told
+
+
 def test_trials_that_are_replaced_are_named(tmp_path: Path) -> None:
     """A second trial written where the first one was: what is gone with it is told, and nothing where all is there."""
     (tmp_path / f"jump{MOTION_END}").write_bytes(b"")
