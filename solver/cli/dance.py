@@ -64,6 +64,14 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="least duration of a transition (1, human 2; paper 5, human 2)",
     )
     group.add_argument("--speed", type=positive, metavar="RAD/S", help="no joint exceeds, besides its own limit")
+    group.add_argument(
+        "--passes", type=count, metavar="N",
+        help="times that each transition is danced, odd: forth, back and forth tell three times as much (1)",
+    )  # fmt: skip
+    group.add_argument(
+        "--spacing", type=positive, metavar="S",
+        help="between the knots of a transition: who is limited in speed is excited by turning often (0.2, human 0.28)",
+    )  # fmt: skip
     group.add_argument("--hold", type=positive, metavar="S", help="each posture is held (0.2; --paper: 1, human 5)")
     group.add_argument(
         "--paper",
@@ -154,7 +162,8 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     changes["poses"] = () if options.poses is None else named_poses(options.poses, rig)
     if kind not in ("hoap3", "human"):
         changes["step"] = None  # by the sole's length
-    said = ("torque_reserve", "balance_reserve", "swing", "shortest", "hold", "speed", "step", "objective")
+    said = ("torque_reserve", "balance_reserve", "swing", "shortest", "passes", "spacing", "hold", "speed", "step",
+            "objective")  # fmt: skip
     changes |= {name: value for name in said if (value := getattr(options, name)) is not None} | asked(options)
     if options.paper:
         return paper_options("human" if kind == "human" else "hoap3", **changes)

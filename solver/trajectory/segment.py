@@ -68,6 +68,10 @@ class DanceSegment:
         """Flat coordinates (D,) at the end."""
         return self.control[-1]
 
+    def backwards(self, name: str) -> DanceSegment:
+        """The same path back in time: what a body at rest can do, forces and torques included, it can undo."""
+        return replace(self, name=name, control=self.control[::-1])
+
     def lasting(self, duration: float) -> DanceSegment:
         """The same path at another speed."""
         return replace(self, duration=duration)

@@ -160,7 +160,7 @@ class Footwork:
         forth = self._steps.get((second, first))
         if forth is None:
             return None
-        back = replace(forth, name=_named(first, second), control=forth.control[::-1])
+        back = forth.backwards(_named(first, second))
         return back if self._planner.checked(back)[1] >= 0.0 else None
 
     def _found(self, first: str, second: str) -> DanceSegment:

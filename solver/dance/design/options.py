@@ -52,6 +52,8 @@ class DanceOptions:
         swing: [m] by which a foot that does not stand clears the floor, but where it leaves or meets it.
         objective: of the transitions: ``"sigma"``, the geometric mean of the standard deviations to expect of all
             base parameters, with every free joint, or ``"criterion"``, (12) over the links of Table I.
+        passes: times, odd, that each transition is danced: forth, back and forth again tell three times as much at no
+            further search.
         via: N_K, control values of each joint that a transition chooses (paper: 2); None: all that it has.
         pool: feasible postures drawn per configuration.
         starts: of the multi-start choice among them.
@@ -80,6 +82,7 @@ class DanceOptions:
     balance_reserve: float = 0.003
     swing: float = 0.02
     objective: str = "sigma"
+    passes: int = 1
     via: int | None = None
     pool: int = 200
     starts: int = 4
@@ -101,6 +104,10 @@ class DanceOptions:
         for name in ("shortest", "quickest_step", "spacing", "hold", "workers", "pool", "starts", "rounds"):
             if not 0 < getattr(self, name) < np.inf:
                 raise InvalidValue(f"dance option {name!r} must be positive, got {getattr(self, name)!r}")
+        if self.passes < 1 or self.passes % 2 == 0:
+            raise InvalidValue(
+                f"each transition is danced an odd number of times, so that it ends where it leads: not {self.passes}"
+            )
         if self.seed < 0 or not self.speed > 0.0:
             raise InvalidValue(f"seed {self.seed} must not be negative, speed {self.speed} must be positive")
         if self.step is not None and not np.isfinite(self.step):

@@ -260,6 +260,21 @@ class _Run:
             kind = outcome.segments[-1].kind
             place = len(self.segments) - 1
             self.trace.append(TraceEntry(place, self.configuration, criterion, straight, kind))
+            self._again(outcome.segments[-1], (matrices, outcome.matrices))
+
+    def _again(self, forth: DanceSegment, told: History) -> None:
+        """Back and forth for as many passes as are asked for: what was danced tells as much each time."""
+        back = forth.backwards(f"{forth.name}, back")
+        if self.options.passes > 1 and self.planner.checked(back)[1] < 0.0:
+            self.notes.append(f"{forth.name}: danced once, the way back in time is not feasible")
+            return
+        for number in range(1, self.options.passes):
+            path = back if number % 2 else forth
+            if self.options.style is not None:
+                self._hold("breath", path.start)
+            self.before.append(self.history)
+            self.history = self.history[0] + told[0], self.history[1] + told[1]
+            self.segments.append(path)
 
     def _hold(self, name: str, posture: np.ndarray) -> None:
         footing = self.footing

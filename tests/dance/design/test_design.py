@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +83,31 @@ def test_same_seed_same_dance() -> None:
     for first, second in zip(once.segments, again.segments):
         np.testing.assert_array_equal(first.control, second.control)
         assert first.duration == second.duration
+
+
+def test_transitions_danced_thrice_tell_three_times_as_much() -> None:
+    """Forth, back in time and forth: every limit is kept at 500 Hz, it ends as before, each pass tells alike."""
+    once = design(RIG, TINY)
+    thrice = design(RIG, replace(TINY, passes=3))
+    assert len(thrice.postures) == len(once.postures)
+    assert thrice.complete
+    assert thrice.largest_jump() < 1e-9
+    assert all(checks.feasible for checks in thrice.check(RIG, 500.0, TINY.checks))
+    structure = base_parameters(RIG)
+    legged = thrice.legged(RIG)
+    moving = [s for s in thrice.segments if s.kind in ("exciting", "straight")]
+    assert len(moving) % 3 == 0
+    for first in range(0, len(moving), 3):
+        told = []
+        for segment in moving[first : first + 3]:
+            times = segment.spline.samples(50.0)
+            curves = segment.frames(legged, times)[1]
+            found = excitation_of(RIG, [Motion(times, curves.q, curves.v, curves.a)], structure)
+            told.append(found.factor.T @ found.factor)
+        scale = np.abs(told[0]).max()
+        assert np.abs(np.array(told[1:]) - told[0]).max() < 1e-9 * scale
+    with pytest.raises(InvalidValue, match="odd number of times"):
+        replace(TINY, passes=2)
 
 
 def test_cancelling_keeps_what_is_done() -> None:
