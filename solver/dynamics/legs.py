@@ -3,6 +3,9 @@
 The pelvis and the feet are moved freely; the joints between them are solved for, by Newton's method on all frames at
 once, and their velocities and accelerations from the derivatives of the closed chain. Then a planted foot has no
 velocity or acceleration whatever the pelvis does: (17) holds to rounding and single and double support are exact.
+
+A leg of five joints cannot follow wherever its root goes. Where it can (`trajectory.tied_root`) its joints are those
+of least squares, and a foot that these leave off its place counts as not reached.
 """
 
 from __future__ import annotations
@@ -33,6 +36,12 @@ RACING, DAMPED = 0.02, 1e-6
 """That share below which a leg's joints would have to race: from there on their speeds are damped, by up to so much."""
 LARGEST_STEP = 0.5
 """[rad] Newton's step is cut to this: a far step leaves the knee on the wrong side."""
+LEFT = 1e-6
+"""[m, rad] error before a short step beyond which a leg of five joints does not reach: least squares end there, too."""
+LEAST_DAMPING, REFINED = 1e-12, 1
+"""Of least squares of five joints, and how often what is left of them is solved for again."""
+LEAST = 5
+"""Joints of a leg that can stand on a flat foot wherever its root goes in some of the six directions."""
 FOOT = 6
 """Coordinates of a foot: position [m] of its link's origin and rotation vector [rad], world."""
 ATTEMPTS = 40
@@ -52,7 +61,8 @@ class Leg:
         patch: name of the sole.
         link: the foot.
         columns: (n,) the chain's joint coordinates, counted from the first joint after the root.
-        solved: (6,) those of ``columns`` that follow from the poses; a chain of more joints keeps the others free.
+        solved: (6,) those of ``columns`` that follow from the poses, or all five that there are; a chain of more joints
+            keeps the others free, and coupled ones stay.
         bent: (n,) coordinates with the knee slightly bent.
     """
 
@@ -62,19 +72,20 @@ class Leg:
         path = rig.path(rig.index(self.link))
         starts = np.cumsum([0, *(joint.nv for joint in rig.joints)])
         self.columns = np.concatenate([np.arange(starts[k], starts[k + 1]) for k in path]) - ROOT_NV
-        require_six(rig, self.link, f"the {side} leg")
+        require_joints(rig, self.link, f"the {side} leg")
+        self._loose = np.flatnonzero(~coupled_coordinates(rig)[self.columns])
         self.chain = Chain(rig, path)
         self.lower, self.upper = rig.limits.lower[self.columns], rig.limits.upper[self.columns]
         self.bent = bent(self.chain, self.lower, self.upper, rig.forward)
         own, self._mobility = self._mobile()
         if self._mobility <= IMMOBILE * self.chain.length**3:
             raise InvalidValue(
-                f"the joints of the {side} leg of rig {rig.name!r} cannot move {self.link!r} in all six directions: a "
-                "planted foot would tie the root"
+                f"the joints of the {side} leg of rig {rig.name!r} cannot move {self.link!r} in "
+                f"{'all six' if len(own) == FOOT else 'five'} directions: a planted foot would tie the root"
             )
         self.solved = self.columns[list(own)]
         # a slice where it can be one: taking columns of a stack of matrices by it copies nothing
-        self._own: slice | list[int] = slice(FOOT) if own == tuple(range(FOOT)) else list(own)
+        self._own: slice | list[int] = slice(len(own)) if own == tuple(range(len(own))) else list(own)
         self._kept = np.setdiff1d(np.arange(len(self.columns)), own)
 
     def lead(self, rates: Rates, foot: Rates, *, reach: bool = False) -> np.ndarray:
@@ -112,7 +123,7 @@ class Leg:
         turn, place, jacobian = self.forward(x)
         easy = self._regularity(jacobian) > REGULAR
         error = self._error(turn, place, pose.rotation, pose.position)[easy]
-        step = np.zeros((len(x), FOOT))
+        step = np.zeros((len(x), len(self.solved)))
         step[easy] = _solve(jacobian[easy][:, :, self._own], error)
         x[:, self._own] += step
         x[~easy], _ = self.nearest(pose.rotation[~easy], pose.position[~easy], x[~easy])
@@ -143,7 +154,7 @@ class Leg:
         return self._regularity(self.forward(x)[2])
 
     def _regularity(self, jacobian: np.ndarray) -> np.ndarray:
-        return np.abs(np.linalg.det(jacobian[:, :, self._own])) / self._mobility
+        return _size(jacobian[:, :, self._own]) / self._mobility
 
     def _mobile(self) -> tuple[tuple[int, ...], float]:
         """The six joints that follow from the poses, and the size of their Jacobian's determinant with the knee bent.
@@ -151,8 +162,8 @@ class Leg:
         Of those that are mobile enough the first ones from the root: a chain of six has no choice.
         """
         jacobian = self.forward(self.bent[None])[2][0]
-        choices = list(combinations(range(len(self.columns)), FOOT))
-        sizes = np.abs(np.linalg.det(jacobian[:, choices].swapaxes(0, 1)))
+        choices = list(combinations(self._loose.tolist(), min(FOOT, len(self._loose))))
+        sizes = _size(jacobian[:, choices].swapaxes(0, 1))
         first = int(np.argmax(sizes >= MOBILE * sizes.max()))
         return choices[first], float(sizes[first])
 
@@ -188,6 +199,8 @@ class Leg:
             x[active] = here
             if (short := longest[:, 0] < SHORT).any():
                 short[short] = self._regularity(jacobian[short]) > REGULAR
+                if len(self.solved) < FOOT:
+                    short &= np.abs(error).max(axis=1) < LEFT
                 good[active[short]] = True
                 active = active[~short]
                 if not len(active):
@@ -216,7 +229,7 @@ class Leg:
             if not len(active):
                 break
             jacobian = self.forward(x[active])[2][:, :, self._own]
-            square = jacobian.swapaxes(1, 2) @ jacobian + damping[active, None, None] * np.eye(FOOT)
+            square = jacobian.swapaxes(1, 2) @ jacobian + damping[active, None, None] * np.eye(len(self.solved))
             right = jacobian.swapaxes(1, 2) @ error[active, :, None]
             trial = x[active].copy()
             trial[:, self._own] += np.linalg.solve(square, right)[:, :, 0]
@@ -262,21 +275,44 @@ def legs(rig: Rig) -> tuple[Leg, Leg]:
     return Leg(rig, "right"), Leg(rig, "left")
 
 
-def require_six(rig: Rig, foot: str, leg: str = "a leg") -> None:
+def coupled_coordinates(rig: Rig) -> np.ndarray:
+    """(nv - 6,) True for coordinates of joints that follow others, or are followed: they do not move by themselves."""
+    sources = {joint.mimic.source for joint in rig.joints if joint.mimic is not None}
+    coupled = [[joint.mimic is not None or joint.name in sources] * joint.nv for joint in rig.joints[1:]]
+    return np.array([held for own in coupled for held in own], bool)
+
+
+def require_joints(rig: Rig, foot: str, leg: str = "a leg") -> None:
     """Raise `InvalidValue` for a foot with fewer joint coordinates above it than a planted one needs."""
-    count = sum(rig.joints[k].nv for k in rig.path(rig.index(foot)))
-    if count < FOOT:
+    path = rig.path(rig.index(foot))
+    starts = np.cumsum([0, *(joint.nv for joint in rig.joints)]) - ROOT_NV
+    coupled = coupled_coordinates(rig)
+    count = sum(rig.joints[k].nv - int(coupled[starts[k] : starts[k + 1]].sum()) for k in path)
+    if count < LEAST:
         raise InvalidValue(
-            f"{leg} of rig {rig.name!r} has {count} joint coordinates between {rig.links[0]!r} and {foot!r}; a planted "
-            f"foot needs {FOOT}: motions of this rig can be checked, tracked and identified, but none is designed or "
-            "repaired for it"
+            f"{leg} of rig {rig.name!r} has {count} joint coordinates between {rig.links[0]!r} and {foot!r} that move "
+            f"by themselves; a planted foot needs {LEAST}: motions of this rig can be checked, tracked and identified, "
+            "but none is designed or repaired for it"
         )
 
 
+def _size(matrix: np.ndarray) -> np.ndarray:
+    """(N,) volume that the columns of matrices (N, 6, k) span: the determinant's size where they are square."""
+    if matrix.shape[2] == FOOT:
+        return np.abs(np.linalg.det(matrix))
+    return np.sqrt(np.maximum(np.linalg.det(matrix.swapaxes(1, 2) @ matrix), 0.0))
+
+
 def _solve(matrix: np.ndarray, right: np.ndarray, damping: np.ndarray | None = None) -> np.ndarray:
-    """Solutions (N, 6), damped where a damping (N,) is positive; singular frames are damped as well."""
+    """Solutions (N, k), damped where a damping (N,) is positive; singular frames are damped as well."""
     free = np.ones(len(right), bool) if damping is None else damping <= 0.0
-    result = np.empty((len(right), FOOT))
+    result = np.empty((len(right), matrix.shape[2]))
+    if matrix.shape[2] < FOOT:
+        small = np.full(len(right), LEAST_DAMPING) if damping is None else np.maximum(damping, LEAST_DAMPING)
+        result = _damped(matrix, right, small)
+        for _ in range(REFINED):
+            result[free] += _damped(matrix, right - (matrix @ result[:, :, None])[:, :, 0], small)[free]
+        return result
     try:
         result[free] = np.linalg.solve(matrix[free], right[free, :, None])[:, :, 0]
     except np.linalg.LinAlgError:  # Newton's test then refuses it
@@ -288,5 +324,5 @@ def _solve(matrix: np.ndarray, right: np.ndarray, damping: np.ndarray | None = N
 
 def _damped(matrix: np.ndarray, right: np.ndarray, damping: np.ndarray) -> np.ndarray:
     across = matrix.swapaxes(1, 2)
-    square = across @ matrix + damping[:, None, None] * np.eye(FOOT)
+    square = across @ matrix + damping[:, None, None] * np.eye(matrix.shape[2])
     return np.linalg.solve(square, across @ right[:, :, None])[:, :, 0]

@@ -249,7 +249,7 @@ class Program:
     def lowered(self, drop: float) -> np.ndarray:
         """(m, n) the root lower [m] wherever it may move."""
         x = self.nothing
-        x[:, list(self.trajectory.moved).index(2)] = -drop
+        x[:, self.trajectory.moved == 2] = -drop
         return self._exact(x)
 
     def judged(self, x: np.ndarray) -> Values:

@@ -16,13 +16,14 @@ from ..check_options import DANCE_CHECKS, CheckOptions
 from ..contacts.schedule import Anchor, stance
 from ..contacts.support import SupportPolygon, support_polygon
 from ..coordinates import Curves, at_rest, to_manifold
-from ..dynamics.legs import FOOT, SIDES, legs
+from ..dynamics.legs import FOOT, SIDES, coupled_coordinates, legs
 from ..dynamics.mechanics import Mechanics
 from ..errors import InvalidValue
 from ..feasibility.balance import zero_moment_point
 from ..rig import ROOT_NV, Rig
 from ..so3 import log
 from .natural import clear_posture, natural_posture
+from .tied_root import BEND, free_root
 
 TRUNK_SHARE = 0.85
 """Share of a root displacement that the centre of mass follows, roughly: Newton's first guess of it."""
@@ -32,8 +33,6 @@ BALANCED = 1e-10
 """[m] distance of the centre of mass to its goal at which a static posture counts as balanced."""
 NEARLY = 1e-5
 """[m] alike where a way only begins there, or is only looked at."""
-BEND = 0.06
-"""How much lower than with straight legs the root is at home, as a share of the legs' length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +62,7 @@ class LeggedRig:
         lower, upper, speed: (D,) limits of the coordinates; infinite for root and feet.
         trunk: (n,) joint coordinates that belong to no leg and are not held, as columns of y.
         held: (n,) joint coordinates that keep their place: see `held_coordinates`.
+        root_free: (6,) True for the root's coordinates that may move; legs of five joints tie the others to their feet.
         leg_columns: columns of y by side.
         foot_columns: columns of y by side.
     """
@@ -74,6 +74,7 @@ class LeggedRig:
         self.rig, self.shrink, self.step = rig, shrink, step
         self._checks = DANCE_CHECKS if checks is None else checks
         self.legs = legs(rig)
+        self.root_free = np.array(free_root(rig))
         nv = rig.model.nv
         self.size = nv + 2 * FOOT
         free = np.full(ROOT_NV, np.inf), np.full(2 * FOOT, np.inf)
@@ -161,8 +162,8 @@ class LeggedRig:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Static postures (N, D) with the root moved so that the centre of mass is above goals (N, 2); which succeeded.
 
-        ``within`` [m] of them. Newton with the root's share of the motion as slope, improved by the last step (a secant
-        per axis).
+        ``within`` [m] of them, along the axes that the root is free to move along. Newton with the root's share of the
+        motion as slope, improved by the last step (a secant per axis).
         """
         y = np.array(y, float)
         good = np.zeros(len(y), bool)
@@ -172,7 +173,7 @@ class LeggedRig:
         for _ in range(12):
             solved_y, curves, found = self.still(y[active], solved)
             y[active] = np.where(found[:, None], solved_y, y[active])
-            error = goals[active] - self.com(curves)[:, :2]
+            error = (goals[active] - self.com(curves)[:, :2]) * self.root_free[:2]
             done = found & (np.abs(error).max(axis=1) < within)
             good[active[done]] = True
             going = found & ~done
@@ -242,9 +243,7 @@ def held_coordinates(rig: Rig) -> np.ndarray:
     Coupled joints, such as a gripper's fingers, do not move by themselves; joints below a sole, such as toes, would
     press on the floor.
     """
-    sources = {joint.mimic.source for joint in rig.joints if joint.mimic is not None}
-    coupled = [[joint.mimic is not None or joint.name in sources] * joint.nv for joint in rig.joints[1:]]
-    return _toe_coordinates(rig) | np.array([held for own in coupled for held in own], bool)
+    return _toe_coordinates(rig) | coupled_coordinates(rig)
 
 
 def _toe_coordinates(rig: Rig) -> np.ndarray:

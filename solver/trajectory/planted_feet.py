@@ -24,6 +24,7 @@ from ..so3 import log, nearest_turn, unwrapped
 from .curve import DEGREE, FlatCurve, sample_times, through_states
 from .differences import STEPS, shifted
 from .flat_slopes import Followed
+from .tied_root import free_root
 
 PATH_RATE = 100.0
 """[1/s] at which the path of a foot in the air is sampled."""
@@ -162,7 +163,8 @@ class PlantedTrajectory:
         kept: (time, q) of postures that must come out exactly.
 
     Attributes:
-        moved: columns of the flat coordinates that may be changed: all but those of the legs solved for.
+        moved: columns of the flat coordinates that may be changed: all but those of the legs solved for, and those of
+            the root that legs of five joints tie to their feet (`free_root`).
         steering: (n,) True for those that change the solved legs: the root's, and a leg's joints beyond six.
         solved: legs that are solved for.
     """
@@ -175,6 +177,8 @@ class PlantedTrajectory:
         self._paths = [(leg, path) for leg, path in paths if path.planted]
         self.solved = [leg for leg, _ in self._paths]
         taken = [ROOT_NV + leg.solved for leg in self.solved]
+        if any(len(leg.solved) < FOOT for leg in self.solved):
+            taken.append(np.flatnonzero(~np.array(free_root(rig))))
         self.moved = np.setdiff1d(np.arange(rig.model.nv), np.concatenate([[], *taken]).astype(int))
         legs_too = np.concatenate([np.arange(ROOT_NV), *(ROOT_NV + leg.columns for leg in self.solved)])
         self.steering = np.isin(self.moved, legs_too)

@@ -97,13 +97,14 @@ class Rebalancer:
             return control
         control = control.copy()
         matrix = self.basis.position[some][good]
-        inner = slice(AT_REST, -AT_REST)
+        inner, free = slice(AT_REST, -AT_REST), np.flatnonzero(self._legged.root_free[:2])
         step = np.eye(matrix.shape[1])[1:] - np.eye(matrix.shape[1])[:-1]
         smooth = 0.1 * np.diff(step, axis=0)  # keeps the control values determined where postures are missing
         fixed = control[:, :2].copy()
         fixed[inner] = 0.0
         right = np.concatenate([y[good, :2] - matrix @ fixed, -smooth @ fixed])
-        control[inner, :2] = np.linalg.lstsq(np.concatenate([matrix, smooth])[:, inner], right, rcond=None)[0]
+        led = np.linalg.lstsq(np.concatenate([matrix, smooth])[:, inner], right, rcond=None)[0]
+        control[inner, free] = led[:, free]
         return control
 
     def rebalance(
@@ -129,7 +130,7 @@ class Rebalancer:
             guess, curves, good = self.evaluate(control, solved, guess)
             error = goals - self._legged.zmp(curves).reshape(count, frames, 2)
             error = np.where(good.reshape(count, frames, 1), error, 0.0).clip(-FARTHEST, FARTHEST)
-            control[:, AT_REST:-AT_REST, :2] += self.inverse @ error
+            control[:, AT_REST:-AT_REST, :2] += self.inverse @ (error * self._legged.root_free[:2])
         return control, guess
 
     def evaluate(

@@ -55,6 +55,7 @@ def slopes_of(problem: TransitionProblem, candidate: Candidate) -> Slopes:
     whole = np.stack([basis.position, basis.velocity, basis.acceleration])
     ours, root = whole @ problem.inner, whole[:, :, AT_REST:-AT_REST]
     follow = -np.einsum("if,ofjk,ofv->jikv", problem.balancer.inverse, drift[..., :n], ours, optimize=True)
+    follow[~legged.root_free[:2]] = 0.0
     gradient = np.einsum("ofk,ofv->vk", gain[..., :n], ours)
     gradient += np.einsum("ofj,ofi,jikv->vk", gain[..., n:], root, follow, optimize=True)
     matrix = np.einsum("ofhk,ofv->fhkv", moved[..., :n], ours, optimize=True)

@@ -186,7 +186,7 @@ def repair(
         progress: told how far it is.
 
     Raises:
-        InvalidValue: a rig without feet, legs of fewer than six joints, a support polygon without area.
+        InvalidValue: a rig without feet, legs of fewer than five joints, a support polygon without area.
         Cancelled: raised by ``progress``.
     """
     keyed, given = (dance.keyed, dance.curve) if isinstance(dance, Excerpt) else (dance, dance.curve())

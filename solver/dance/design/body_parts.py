@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...coordinates import coordinate_links, coordinate_names
-from ...dynamics.legs import require_six
+from ...dynamics.legs import require_joints
 from ...errors import InvalidValue, UnknownName
 from ...rig import Rig
 from ...trajectory.legged_rig import held_coordinates
@@ -61,7 +61,7 @@ def require_danceable(rig: Rig) -> None:
         InvalidValue: it has no feet, legs that cannot plant one, or joints whose torque limit is unknown.
     """
     for foot in () if rig.contacts else rig.feet:
-        require_six(rig, foot)  # stating soles would not help
+        require_joints(rig, foot)  # stating soles would not help
     rig.require_contacts()
     rig.sides  # noqa: B018 (raises where a side has no patch)
     unknown = ~np.isfinite(rig.limits.torque) & ~held_coordinates(rig)

@@ -6,7 +6,6 @@ import numpy as np
 
 from ...identification.base_parameters import BaseParameters
 from ...identification.excitation.gram_matrices import GramMatrices
-from ...rig import ROOT_NV
 from ...trajectory.legged_rig import LeggedRig
 
 EXCITATION_GROUPS = (("both", "right_forward"), ("left", "right"))
@@ -33,14 +32,19 @@ def excited_columns(legged: LeggedRig, configuration: str) -> np.ndarray:
     """Columns of y that excite, Table I, and on two feet also the root's height and rotation."""
     if configuration in legged.leg_columns:
         return legged.leg_columns[next(side for side in legged.leg_columns if side != configuration)]
-    return np.concatenate([np.arange(2, ROOT_NV), legged.trunk])
+    return np.concatenate([_root(legged), legged.trunk])
 
 
 def free_columns(legged: LeggedRig, configuration: str) -> np.ndarray:
     """Columns of y that may excite when all are asked: the root's height and rotation, and all but loaded legs."""
     loaded = (configuration,) if configuration in legged.leg_columns else tuple(legged.leg_columns)
     legs = [columns for side, columns in legged.leg_columns.items() if side not in loaded]
-    return np.concatenate([np.arange(2, ROOT_NV), legged.trunk, *legs])
+    return np.concatenate([_root(legged), legged.trunk, *legs])
+
+
+def _root(legged: LeggedRig) -> np.ndarray:
+    """Columns of the root's height and rotation that may move."""
+    return 2 + np.flatnonzero(legged.root_free[2:])
 
 
 def criterion_of(legged: LeggedRig, structure: BaseParameters, weights: np.ndarray, configuration: str) -> GramMatrices:

@@ -200,8 +200,13 @@ class Footwork:
         Raises:
             InvalidValue: there is none.
         """
-        start = y.copy()
-        start[:2] = goal  # over the foot already: Newton has less far to go
+        start, free = y.copy(), self._legged.root_free[:2]
+        start[:2] = np.where(free, goal, y[:2])  # over the foot already: Newton has less far to go
+        if not free[1] and abs(goal[1] - self.both.polygon.centre[1]) > LEAST_DEPTH:
+            raise InvalidValue(
+                f"rig {self._legged.rig.name!r} cannot shift its weight onto one foot: over two flat feet its legs "
+                "of five joints let the root go nowhere sideways"
+            )
         for lower in (0.0, 0.03, 0.06, 0.1):
             start[2] = y[2] - lower * self._legged.rig.leg_length
             start[3:ROOT_NV] = y[3:ROOT_NV]

@@ -219,7 +219,8 @@ def _draw(
     # a random part of the way from home keeps some postures near it, where collisions are rare
     way = generator.uniform(0.3, 1.0, (count, 1))
     y[:, columns] = (1.0 - way) * y[:, columns] + way * (middle + half * share)
-    y[:, 3:ROOT_NV] = way * generator.uniform(-TILT, TILT, (count, 3))
+    tilted = way * generator.uniform(-TILT, TILT, (count, 3))
+    y[:, 3:ROOT_NV] = np.where(legged.root_free[3:], tilted, home[3:ROOT_NV])
     height = legged.straight_height - legged.rig.leg_length * generator.uniform(HIGHEST, LOWEST, count)
     y[:, 2] = height
     return y

@@ -11,12 +11,18 @@ import pytest
 from solver.check_options import CheckOptions
 from solver.contacts.schedule import FOOT_CONFIGURATIONS, Phase, Schedule, stance
 from solver.coordinates import joint_places
+from solver.dance.authoring.keys import Keyed, Keyframe
+from solver.dance.authoring.repair import repair
 from solver.dance.design.design import DanceOptions, design
+from solver.dynamics import integrate
+from solver.dynamics.legs import legs
 from solver.errors import InvalidValue
 from solver.feasibility import check_motion
 from solver.motion import Motion
 from solver.rigs import from_urdf
 from solver.rigs.stated import with_soles
+from solver.trajectory.legged_rig import LeggedRig
+from solver.trajectory.tied_root import free_root
 from tests.bipeds import Biped
 
 PITCH = (("pitch", "0 1 0"),)
@@ -27,10 +33,9 @@ ODD: dict[str, dict[str, Any]] = {
     "a sliding neck": {"slide": True},
     "no arms": {"arms": (), "torso": ()},
 }
-FIVE: dict[str, dict[str, Any]] = {
-    "no hip yaw": {"hip": (("roll", "1 0 0"), ("pitch", "0 1 0"))},
-    "no ankle roll": {"ankle": PITCH},
-}
+NO_YAW: dict[str, Any] = {"hip": (("roll", "1 0 0"), ("pitch", "0 1 0"))}
+NO_ROLL: dict[str, Any] = {"ankle": PITCH}
+FOUR: dict[str, Any] = {**NO_YAW, **NO_ROLL}
 
 
 def _options(**postures: int) -> DanceOptions:
@@ -59,11 +64,71 @@ def test_toes_stay_where_they_are_on_one_foot(tmp_path: Path) -> None:
     assert all(found.feasible for found in dance.check(rig, 500.0, options.checks))
 
 
-@pytest.mark.parametrize("odd", FIVE)
-def test_legs_of_five_joints_are_told_and_can_be_checked(tmp_path: Path, odd: str) -> None:
-    """A planted foot needs six: the leg, its joints and what works instead are named; a still pose keeps all checks."""
-    rig = from_urdf(Biped(**FIVE[odd]).write(tmp_path))
-    with pytest.raises(InvalidValue, match=r"leg of rig 'biped' has 5 joint coordinates .* can be checked"):
+def test_legs_without_a_yaw_at_the_hip_dance_on_every_footing(tmp_path: Path) -> None:
+    """The root keeps two coordinates as at home and goes the other four ways; feet stay to rounding."""
+    rig = from_urdf(Biped(**NO_YAW).write(tmp_path))
+    assert free_root(rig) == (True, True, True, True, False, False)
+    options = _options(both=1, left=1, right=1, right_forward=1)
+    dance = design(rig, options)
+    assert dance.complete
+    for found in dance.check(rig, 500.0, options.checks):
+        assert found.feasible
+        assert found.margin("slip").smallest.min() > options.checks.allowed_slip - 1e-9
+    turns = dance.sample(rig, 50.0).q[:, 3:7]
+    assert np.abs(turns[:, 1:3]).max() < 1e-12
+    assert np.ptp(dance.sample(rig, 50.0).q[:, 1]) > 0.1
+
+
+def test_legs_without_a_roll_at_the_ankle_dance_on_both_feet(tmp_path: Path) -> None:
+    """Over two flat feet their hips go nowhere sideways: what that forbids is left out and told, the rest is danced."""
+    rig = from_urdf(Biped(**NO_ROLL).write(tmp_path))
+    assert free_root(rig) == (True, False, True, False, True, False)
+    options = _options(both=2, left=1)
+    dance = design(rig, options)
+    assert len(dance.postures) == 2
+    assert any(note.startswith("left is left out") and "sideways" in note for note in dance.notes)
+    assert all(found.feasible for found in dance.check(rig, 500.0, options.checks))
+    assert np.ptp(dance.sample(rig, 50.0).q[:, 1]) < 1e-12
+
+
+def test_a_coupled_joint_of_a_leg_carries_nothing_by_itself(tmp_path: Path) -> None:
+    """Hips whose yaws are geared to each other leave five joints a leg, and the yaws stay where they are."""
+    path = Biped().write(tmp_path)
+    text = path.read_text()
+    at = text.index('<joint name="right_hip_yaw"')
+    geared = text[at:].replace('effort="200.0"/></joint>', 'effort="200.0"/><mimic joint="left_hip_yaw"/></joint>', 1)
+    path.write_text(text[:at] + geared)
+    rig = from_urdf(path)
+    assert [len(leg.solved) for leg in legs(rig)] == [5, 5]
+    options = _options(both=1)
+    motion = design(rig, options).sample(rig, 50.0)
+    for joint, own, _ in joint_places(rig):
+        if joint.name.endswith("hip_yaw"):
+            assert np.ptp(motion.q[:, own]) == 0.0
+
+
+@pytest.mark.parametrize("odd", [NO_YAW, NO_ROLL])
+def test_what_legs_of_five_joints_dance_is_repaired(tmp_path: Path, odd: dict[str, Any]) -> None:
+    """Arms swung too fast for the feet: every check holds again, and the ways in which the root is tied stay tied."""
+    rig = from_urdf(Biped(**odd).write(tmp_path))
+    legged = LeggedRig(rig, shrink=0.0)
+    footing = legged.footing("both")
+    q = legged.still(legged.home(footing)[None], footing.solved)[1].q[0]
+    columns = [own.start for joint, _, own in joint_places(rig) if joint.name.endswith("shoulder_pitch")]
+    step = np.zeros(rig.nv)
+    step[columns] = 0.8
+    keys = [Keyframe(0.0, q, "fixed"), Keyframe(0.3, integrate(rig, q, step)), Keyframe(0.6, integrate(rig, q, -step)),
+            Keyframe(0.9, q, "fixed")]  # fmt: skip
+    result = repair(Keyed(rig, tuple(keys), Schedule.constant(footing.anchors, 0.0, 0.9)))
+    assert result.before.margin("zmp").failed.any()
+    assert result.feasible
+    assert result.after.margin("slip").smallest.min() > -1e-9
+
+
+def test_legs_of_four_joints_are_told_and_can_be_checked(tmp_path: Path) -> None:
+    """A planted foot needs five: leg, joints and what works instead are named; a still pose keeps all checks."""
+    rig = from_urdf(Biped(**FOUR).write(tmp_path))
+    with pytest.raises(InvalidValue, match=r"leg of rig 'biped' has 4 joint coordinates .* can be checked"):
         design(rig, _options(both=1))
     q = np.tile(rig.neutral, (5, 1))
     anchors = stance(rig, "both")
@@ -99,8 +164,8 @@ def test_round_feet_are_told_with_soles_that_work(tmp_path: Path) -> None:
 
 
 def test_too_few_joints_are_told_before_soles_are_asked_for(tmp_path: Path) -> None:
-    """Stating soles would not help a leg of five joints, so it is not asked for."""
-    path = Biped(ankle=PITCH).write(tmp_path)
+    """Stating soles would not help a leg of four joints, so it is not asked for."""
+    path = Biped(**FOUR).write(tmp_path)
     path.write_text(path.read_text().replace('<box size="0.22 0.12 0.04"/>', '<sphere radius="0.09"/>'))
-    with pytest.raises(InvalidValue, match=r"has 5 joint coordinates between 'pelvis' and 'left_foot'"):
+    with pytest.raises(InvalidValue, match=r"has 4 joint coordinates between 'pelvis' and 'left_foot'"):
         design(from_urdf(path), _options(both=1))
