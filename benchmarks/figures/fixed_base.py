@@ -1,23 +1,29 @@
 """Arms on a bench: how well their exciting motions condition the regressor, and what is identified from them.
 
-The published peers cannot search here: FIGAROH needs IPOPT and FloBaRoID pyOpt, which no package index has as a wheel.
-So their parametrisation, a Fourier series of five harmonics, is searched by SciPy inside the same limits and time, and
-where FIGAROH is installed its own regressor and choice of base columns measure both motions.
+The published peer is FIGAROH: its own search, by IPOPT, of waypoints joined by polynomials, with the same ranges,
+speeds, torques and time. It runs in an interpreter of its own, named by PEER_PYTHON (`pip install figaroh`, and cyipopt
+with IPOPT's library), for it pins other packages. It knows no clearance here: its motions may pass through arm and
+table, ours do not. FloBaRoID, which needs pyOpt, is in no package index; its parametrisation, a Fourier series of five
+harmonics, is searched by SciPy inside the same limits.
 """
 
 from __future__ import annotations
 
+import os
+import subprocess
+import tempfile
 import time
 from dataclasses import replace
-from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 from scipy.optimize import minimize
 
 from solver.fixed_base import Bench, BenchTrial, ExcitingMotion, ExcitingOptions, exciting_motion, identify_bench
 from solver.fixed_base.criterion import CONDITION, criterion
-from solver.fixed_base.exciting import SEARCH_RATE, condition_of, margins_of
+from solver.fixed_base.exciting import condition_of, margins_of
 from solver.fixed_base.margins import Margins
+from solver.fixed_base.search import SEARCH_RATE
 from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.rig import Rig
@@ -41,6 +47,10 @@ NOISE = 0.01
 ENCODER = 1e-5
 """[rad]."""
 RATE = 200.0
+PEER = "PEER_PYTHON"
+"""Environment variable that names an interpreter with figaroh and IPOPT."""
+WAYPOINTS, PEER_SEEDS, ITERATIONS = 11, (1, 2, 3), 200
+"""Of the peer: waypoints of the ten seconds (with six it did half as well), starts, and IPOPT's iterations at most."""
 DRIVES = (0.3, 5.0, 3.0, 0.5)
 """Made-up rotor inertia, viscous and Coulomb friction, offset of every joint."""
 
@@ -53,14 +63,14 @@ def figures(quick: bool) -> list[Figure]:
         if path is None:
             result.append(Figure("an arm on a bench", f"simulated, {name}", None, note=f"not installed: {HOW}"))
             continue
-        result += _of_arm(name, from_urdf(path), quick)
+        result += _of_arm(name, path, quick)
         if quick:
             break
     return result
 
 
-def _of_arm(name: str, rig: Rig, quick: bool) -> list[Figure]:
-    data = f"simulated, {name}, {SECONDS:g} s"
+def _of_arm(name: str, path: Path, quick: bool) -> list[Figure]:
+    rig, data = from_urdf(path), f"simulated, {name}, {SECONDS:g} s"
     bench = Bench(rig, drives=False)
     options = ExcitingOptions(seconds=SECONDS)
     began = time.process_time()
@@ -83,7 +93,7 @@ def _of_arm(name: str, rig: Rig, quick: bool) -> list[Figure]:
         ratio = found.condition / value
         rows.append(Figure("  over a Fourier series of five harmonics", data, ratio, "", at_most(1.0),
                            note=f"its condition number: {value:.1f}; {note}"))  # fmt: skip
-        rows.append(_by_peer(data, rig, found, rival))
+        rows += _by_peer(data, path, found, margins)
         rows += identified(name, rig, options)
     return rows
 
@@ -148,24 +158,51 @@ def fourier_motion(found: ExcitingMotion, margins: Margins) -> tuple[Motion, boo
     return motion_of(best), False
 
 
-def _by_peer(data: str, rig: Rig, found: ExcitingMotion, rival: Motion) -> Figure:
-    """Both motions' condition numbers by FIGAROH's regressor and choice of base columns, drives left out."""
-    what = "  the same ratio by FIGAROH's own regressor"
-    try:
-        peer = import_module("figaroh.tools.qrdecomposition")
-    except ImportError:
-        return Figure(what, data, None, note="figaroh is not installed")
-    bench = found.bench
-
-    def of(motion: Motion) -> float:
-        rows = bench.rows(motion)
-        flat = rows.swapaxes(0, 1).reshape(-1, rows.shape[2])
-        kept = np.flatnonzero((flat**2).sum(axis=0) >= 1e-6)
-        names = [str(k) for k in kept]
-        return float(np.linalg.cond(peer.build_baseRegressor(flat[:, kept], peer.get_baseIndex(flat[:, kept], names))))
-
-    own, other = of(found.sample(SEARCH_RATE)), of(rival)
-    return Figure(what, data, own / other, "", at_most(1.0), note=f"{own:.1f} and {other:.1f}")
+def _by_peer(data: str, path: Path, found: ExcitingMotion, margins: Margins) -> list[Figure]:
+    """Condition number over the best of FIGAROH's own motions, by our regressor and by its own."""
+    what = "  over FIGAROH's own optimal motion"
+    interpreter = os.environ.get(PEER)
+    rows = [Figure(what, data, None, note=f"{PEER} names no interpreter with figaroh and IPOPT"),
+            Figure("  the same by FIGAROH's own regressor", data, None)]  # fmt: skip
+    if not interpreter:
+        return rows
+    bench, own = found.bench, found.sample(SEARCH_RATE)
+    joints = {link: joint.name for link, joint in zip(bench.rig.links, bench.rig.joints)}
+    moving = bench.moving
+    with tempfile.TemporaryDirectory() as folder:
+        asked, answered = Path(folder) / "asked.npz", Path(folder) / "answered.npz"
+        np.savez(
+            asked, urdf=str(path), joints=[joints[name] for name in bench.names], lower=margins.lower,
+            upper=margins.upper, speed=margins.speed, torque=margins.torque, seconds=SECONDS, rate=SEARCH_RATE,
+            dense=RATE, waypoints=[WAYPOINTS], seeds=PEER_SEEDS, iterations=ITERATIONS, times=own.times,
+            q=own.q[:, 7:][:, moving], v=own.v[:, 6:][:, moving], a=own.a[:, 6:][:, moving],
+        )  # fmt: skip
+        script = Path(__file__).with_name("figaroh_peer.py")
+        done = subprocess.run([interpreter, script, asked, answered], capture_output=True, text=True, check=False)
+        if done.returncode or not answered.exists():
+            told = (done.stderr.strip().splitlines() or ["no word"])[-1]
+            return [replace(rows[0], note=f"the peer ended with {done.returncode}: {told}"), rows[1]]
+        peer = dict(np.load(answered))
+    every = round(RATE / SEARCH_RATE)
+    kept = np.flatnonzero(peer["ended"])
+    if not len(kept):
+        return [replace(rows[0], note="FIGAROH found no motion"), rows[1]]
+    motions = [bench.motion(peer["times"], *(peer[part][k] for part in "qva")) for k in kept]
+    thin = [bench.motion(peer["times"][::every], *(peer[part][k][::every] for part in "qva")) for k in kept]
+    values = [condition_of(bench, motion) for motion in thin]
+    best = int(np.argmin(values))
+    passes = margins.broken(motions[best])
+    note = (
+        f"its {', '.join(f'{value:.1f}' for value in values)} from {len(kept)} starts, "
+        f"{np.mean(peer['processor'][kept]):.0f} s of processor each; its best passes our limits of torque and "
+        f"clearance by {passes:.2g}"
+    )
+    theirs = float(peer["found"][kept].min())
+    return [
+        Figure(what, data, found.condition / values[best], "", at_most(1.0), note=note),
+        Figure("  the same by FIGAROH's own regressor", data, float(peer["condition"]) / theirs, "", at_most(1.0),
+               note=f"{float(peer['condition']):.1f} and {theirs:.1f}; {int(peer['base'])} base columns"),
+    ]  # fmt: skip
 
 
 def identified(name: str, rig: Rig, options: ExcitingOptions) -> list[Figure]:

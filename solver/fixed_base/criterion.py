@@ -8,29 +8,27 @@ from ..errors import UnknownPreset
 
 CONDITION, DEVIATIONS = "condition", "deviations"
 CRITERIA = (CONDITION, DEVIATIONS)
-SMOOTH = "smooth condition"
-"""Root of tr(W'W) tr((W'W)^-1): at least the condition number, at most the number of columns times it, and smooth."""
 
 
-def criterion(rows: np.ndarray, name: str) -> tuple[float, np.ndarray]:
+def criterion(rows: np.ndarray, name: str, power: float = np.inf) -> tuple[float, np.ndarray]:
     """The logarithm of a criterion of rows W (m, K) and its derivative (m, K) by them.
 
-    ``condition`` is cond(W); ``deviations`` the geometric mean over the columns of the standard deviations that
-    least squares with unit noise would leave.
+    ``condition`` is cond(W), or with a finite power p the product of the p-norms of W's singular values and of their
+    inverses: at least cond(W), at most K^(2/p) times it, and smooth where cond(W) has edges. ``deviations`` is the
+    geometric mean over the columns of the standard deviations that least squares with unit noise would leave.
 
     Raises:
         UnknownPreset: no such criterion.
     """
     factor, right = _spectrum(rows)
     if name == CONDITION:
-        weights = np.zeros_like(factor)
-        weights[0], weights[-1] = 1.0 / factor[0] ** 2, -1.0 / factor[-1] ** 2
-        return float(np.log(factor[0] / factor[-1])), rows @ (right.T * weights) @ right
-    if name == SMOOTH:
-        squares = factor**2
-        inverse = np.sum(1.0 / squares)
-        value = 0.5 * np.log(squares.sum()) + 0.5 * np.log(inverse)
-        return float(value), rows @ (right.T * (1.0 / squares.sum() - 1.0 / (squares**2 * inverse))) @ right
+        value, high, low = np.log(factor[0] / factor[-1]), np.zeros_like(factor), np.zeros_like(factor)
+        high[0] = low[-1] = 1.0
+        if np.isfinite(power):
+            high, low = (factor / factor[0]) ** power, (factor[-1] / factor) ** power
+            value += (np.log(high.sum()) + np.log(low.sum())) / power
+        weights = (high / high.sum() - low / low.sum()) / factor**2
+        return float(value), rows @ (right.T * weights) @ right
     if name == DEVIATIONS:
         inverse = (right.T / factor**2) @ right
         variances = np.diag(inverse)

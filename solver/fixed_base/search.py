@@ -9,11 +9,15 @@ from scipy import sparse
 
 from .. import qp
 from ..motion import Motion
-from ..trajectory.splines import AT_REST, Basis, Spline
+from ..trajectory.splines import AT_REST, Spline
 from .bench import Bench
 from .criterion import criterion
 from .margins import Margins
 
+SEARCH_RATE = 20.0
+"""[1/s] Least samples of the criterion and of the linear programmes."""
+JUDGE_RATE = 60.0
+"""[1/s] Samples at which a step must keep the limits."""
 SHARES = (1.0, 0.5, 0.2)
 """Of a step, tried in this order."""
 LEAST_GAIN = 1e-3
@@ -42,14 +46,24 @@ class Model:
 
 
 class Search:
-    """A bench, a spline and a criterion as `trajectory.trust_region.descend` asks for them."""
+    """A bench, a spline and a criterion as `trajectory.trust_region.descend` asks for them.
 
-    def __init__(self, bench: Bench, basis: Basis, spline: Spline, margins: Margins, name: str) -> None:
-        self.bench, self.basis, self.spline, self.margins, self._name = bench, basis, spline, margins, name
+    Args:
+        bench: that moves.
+        spline: of all joints.
+        margins: that are kept.
+        name: of the criterion.
+        power: see `criterion`.
+    """
+
+    def __init__(self, bench: Bench, spline: Spline, margins: Margins, name: str, power: float = np.inf) -> None:
+        self.bench, self.spline, self.margins = bench, spline, margins
+        self.basis, self._judged = (spline.basis(spline.samples(rate)) for rate in (SEARCH_RATE, JUDGE_RATE))
+        self._name, self._power = name, power
         self._columns = bench.columns
         self._inner = slice(AT_REST, AT_REST + spline.free)
         self._shares = tuple(
-            part[:, self._inner] for part in (basis.position, basis.velocity, basis.acceleration)
+            part[:, self._inner] for part in (self.basis.position, self.basis.velocity, self.basis.acceleration)
         )  # (N, free) of each free control value in y, dy, ddy
 
     def point(self, control: np.ndarray) -> Point:
@@ -58,21 +72,22 @@ class Search:
 
     def value(self, control: np.ndarray) -> float:
         """Logarithm of the criterion."""
-        return criterion(self._rows(self._motion(*self.basis.curves(control))), self._name)[0]
+        return criterion(self._rows(self._motion(*self.basis.curves(control))), self._name, self._power)[0]
 
     def keeps(self, control: np.ndarray) -> bool:
         """Whether every limit holds: ranges and speeds at every instant, the others at the samples."""
         margins = self.margins
         inside = (control >= margins.lower - 1e-9).all() and (control <= margins.upper + 1e-9).all()
         slow = (np.abs(self.spline.speeds(control)) <= margins.speed * (1.0 + 1e-9)).all()
-        return bool(inside and slow) and margins.keeps(self._motion(*self.basis.curves(control)))
+        judged = self._judged
+        return bool(inside and slow) and margins.keeps(self.bench.motion(judged.times, *judged.curves(control)))
 
     def model(self, point: Point) -> Model:
         """Criterion, torques and distances to first order."""
         curves = self.basis.curves(point.control)
         motion = self._motion(*curves)
         rows = self._rows(motion)
-        _, by_rows = criterion(rows, self._name)
+        _, by_rows = criterion(rows, self._name, self._power)
         count = len(self.bench.names)
         gradient = np.zeros((count, self.spline.free))
         for joint in range(count):

@@ -12,22 +12,25 @@ import pytest
 
 from solver.errors import InvalidValue, UnknownPreset
 from solver.fixed_base import Bench, ExcitingOptions, exciting_motion
-from solver.fixed_base.criterion import CONDITION, DEVIATIONS, SMOOTH, criterion
+from solver.fixed_base.criterion import CONDITION, DEVIATIONS, criterion
 from solver.fixed_base.exciting import margins_of
 from solver.rigs import hoap3
 
 from .arm import arm, arm_text
 
 
-@pytest.mark.parametrize("name", [CONDITION, DEVIATIONS, SMOOTH])
-def test_slopes_of_criteria(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "power"), [(CONDITION, np.inf), (CONDITION, 2.0), (CONDITION, 20.0), (DEVIATIONS, np.inf)]
+)
+def test_slopes_of_criteria(name: str, power: float) -> None:
     """The derivative by the rows is that of differences."""
     generator = np.random.default_rng(0)
     rows = generator.standard_normal((60, 8)) * np.logspace(0.0, -1.5, 8)
     way = generator.standard_normal(rows.shape)
-    _, slope = criterion(rows, name)
+    _, slope = criterion(rows, name, power)
     step = 1e-6
-    change = (criterion(rows + step * way, name)[0] - criterion(rows - step * way, name)[0]) / (2.0 * step)
+    ends = [criterion(rows + sign * step * way, name, power)[0] for sign in (1.0, -1.0)]
+    change = (ends[0] - ends[1]) / (2.0 * step)
     assert (slope * way).sum() == pytest.approx(change, rel=1e-5)
 
 
@@ -35,6 +38,16 @@ def test_condition_is_the_condition() -> None:
     """As NumPy says."""
     rows = np.random.default_rng(1).standard_normal((40, 6))
     assert np.exp(criterion(rows, CONDITION)[0]) == pytest.approx(np.linalg.cond(rows))
+
+
+def test_smooth_bounds_come_down_to_the_condition() -> None:
+    """From above, the nearer the larger their power; the first is the root of tr(W'W) tr((W'W)^-1)."""
+    rows = np.random.default_rng(1).standard_normal((40, 6))
+    bounds = [np.exp(criterion(rows, CONDITION, power)[0]) for power in (2.0, 6.0, 20.0, 200.0, np.inf)]
+    assert np.all(np.diff(bounds) < 0.0)
+    assert bounds[-2] == pytest.approx(bounds[-1], rel=0.01)
+    square = rows.T @ rows
+    assert bounds[0] == pytest.approx(np.sqrt(np.trace(square) * np.trace(np.linalg.inv(square))))
 
 
 def test_a_motion_keeps_limits_and_beats_random_motion(tmp_path: Path) -> None:

@@ -1,0 +1,237 @@
+"""The quadratic programmes of repairs by other solvers: `python -m benchmarks.solvers --repairs [--quick]`.
+
+The programmes are those that repairs ask for, kept as they are solved: one changed posture of a dance, three keyed
+extremes, a jump (`figures.repairs`, `figures.jump`; simulated persons). Each asks for a displacement x and slacks s,
+
+    min 1/2 x'Px + q'x + p sum s   with   G x + s >= -c,  s >= 0,  fixed keys kept,  a box about x
+
+What repairs use is solved within them, each programme from the one before; the others begin with nothing. DAQP, dense
+and by active sets, also gets the programme in its own words: rows that may be broken at a price instead of slacks.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from solver import qp
+from solver.dance.authoring.keys import Keyed
+from solver.dance.authoring.repair import RepairOptions, repair
+from solver.errors import BackendError, MissingDependency
+from solver.qp.backends import piqp
+from solver.rigs import human
+from solver.trajectory.displacement import ACCURACY, PENALTY, Judged, Model, Program
+
+from .figures.jump import JUMPERS, ROUNDS, keyed_jump
+from .figures.repairs import BEATS, EXTREMES, HASTE, QUICK_BEATS, changed_dance, keyed_postures
+
+REFERENCE = 1e-10
+"""Tolerance of the solution that others are judged by, Clarabel's."""
+SAME = 1e-4
+"""Share of the reference's objective, or of one unit's price, by which another may differ."""
+LARGEST = 2500
+"""Variables and rows above which dense solvers are not asked: their matrices alone take minutes."""
+FLAT = 1e8
+"""Reciprocal quadratic price of DAQP's soft rows, whose price is to be as good as linear."""
+IN_USE = "in use"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A programme as a repair asked for it.
+
+    Attributes:
+        solution: what the repair went on with.
+        processor: [s] that it took, building the programme included.
+        order: (n,) the variables in the order of time.
+    """
+
+    solution: qp.Solution
+    processor: float
+    order: np.ndarray
+
+    @property
+    def problem(self) -> qp.Problem:
+        """That was solved."""
+        return self.solution.problem
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What a solver made of a programme: whether optimal, its objective, iterations, processor seconds."""
+
+    good: bool
+    objective: float
+    iterations: int
+    processor: float
+
+
+Solver = Callable[[Kept], tuple[np.ndarray, int]]
+
+
+@contextmanager
+def keeping() -> Iterator[list[Kept]]:
+    """Every programme that is solved meanwhile."""
+    found: list[Kept] = []
+    solve = Program.programme
+
+    def kept(self: Program, point: Judged, model: Model, trust: float) -> qp.Solution:
+        began = time.process_time()
+        solution = solve(self, point, model, trust)
+        found.append(Kept(solution, time.process_time() - began, in_time(solution.problem, *point.x.shape)))
+        return solution
+
+    Program.programme = kept  # type: ignore[method-assign]
+    try:
+        yield found
+    finally:
+        Program.programme = solve  # type: ignore[method-assign]
+
+
+def in_time(problem: qp.Problem, m: int, n: int) -> np.ndarray:
+    """(n m + R,) displacements by knot, each of R slacks behind the last knot that its row depends on."""
+    entries = problem.rows.matrix[: problem.variables - n * m, : n * m].tocoo()
+    last = np.zeros(entries.shape[0])
+    np.maximum.at(last, entries.row, entries.col % m)
+    return np.argsort(np.concatenate([np.tile(np.arange(m), n), last]), kind="stable")
+
+
+def repairs(quick: bool) -> Iterator[tuple[str, Keyed, RepairOptions]]:
+    """Whose programmes: name, keyed motion, options."""
+    rig = human(1.75, 65.0, "female")
+    dance = changed_dance(rig, QUICK_BEATS if quick else BEATS)
+    yield f"one changed posture of {dance.stop - dance.start:.0f} s", dance, RepairOptions()
+    if quick:
+        return
+    yield "three keyed extremes", keyed_postures(rig, EXTREMES, HASTE), RepairOptions()
+    yield "a jump", keyed_jump(JUMPERS[0].rig(), JUMPERS[0].leap), RepairOptions(rounds=ROUNDS)
+
+
+def library(name: str) -> Solver:
+    """A backend of `solver.qp` on the programme as it is; ``"piqp by blocks"`` with the variables in time."""
+
+    def solve(kept: Kept) -> tuple[np.ndarray, int]:
+        if name == "piqp by blocks":
+            found = piqp.solve(kept.problem, ACCURACY, kept.order)
+        else:
+            found = qp.solve(kept.problem, name, tolerance=ACCURACY)
+        return found.x, found.iterations
+
+    return solve
+
+
+def daqp_with_slacks(kept: Kept) -> tuple[np.ndarray, int]:
+    """DAQP on the programme as it is, dense; it makes the cost strictly convex itself."""
+    problem = kept.problem
+    return _daqp(problem, problem.variables, problem.rows.equality, np.zeros(len(problem.rows), bool))
+
+
+def daqp_soft(kept: Kept) -> tuple[np.ndarray, int]:
+    """DAQP without slacks: rows that had one may be broken at its price."""
+    problem = kept.problem
+    equal = problem.rows.equality
+    return _daqp(problem, problem.variables - int((~equal).sum()), equal, ~equal)
+
+
+def _daqp(problem: qp.Problem, size: int, equal: np.ndarray, soft: np.ndarray) -> tuple[np.ndarray, int]:
+    """The first so many variables; those left out are slacks of soft rows."""
+    import daqp
+
+    rows = problem.rows
+    none = np.zeros(size)
+    model = daqp.Model()
+    matrix = np.ascontiguousarray(rows.matrix[:, :size].toarray())
+    far = 1e30
+    high = np.clip(np.concatenate([problem.upper[:size], rows.upper]), -far, far)
+    low = np.clip(np.concatenate([problem.lower[:size], rows.lower]), -far, far)
+    sense = np.concatenate([none, 5 * equal + 8 * soft]).astype(np.int32)
+    cost = np.ascontiguousarray(problem.P[:size, :size].toarray())
+    flag, _ = model.setup(cost, np.array(problem.q[:size]), matrix, high, low, sense)
+    if flag < 0:
+        raise BackendError(f"daqp: setup says {flag}")
+    model.settings = {"iter_limit": 100_000, "primal_tol": ACCURACY}
+    if soft.any():
+        price, flat = np.full(len(high), PENALTY), np.full(len(high), FLAT)
+        model.soft_weights(flat, flat, price, price)
+    x, _, flag, told = model.solve()
+    if flag not in (1, 2):
+        raise BackendError(f"daqp: ended with {flag}")
+    x = np.array(x)
+    if size < problem.variables:
+        x = np.concatenate([x, np.maximum(rows.lower - matrix @ x, 0.0)[soft]])
+    return x, int(told["iterations"])
+
+
+SOLVERS: dict[str, Solver] = {
+    "piqp by blocks": library("piqp by blocks"),
+    **{name: library(name) for name in ("piqp", "clarabel", "osqp", "proxqp")},
+    "daqp, slacks": daqp_with_slacks,
+    "daqp, soft rows": daqp_soft,
+}
+DENSE = ("proxqp", "daqp, slacks")
+
+
+def tried(solver: Solver, kept: Kept, reference: float) -> Tried:
+    """One solver on one programme, judged by what its displacement costs with the slacks that it needs."""
+    began = time.process_time()
+    try:
+        x, iterations = solver(kept)
+    except (BackendError, MissingDependency, ImportError):
+        return Tried(False, np.nan, 0, time.process_time() - began)
+    spent = time.process_time() - began
+    objective = cost_of(kept.problem, x)
+    return Tried(abs(objective - reference) <= SAME * (abs(reference) + PENALTY), objective, iterations, spent)
+
+
+def cost_of(problem: qp.Problem, x: np.ndarray) -> float:
+    """Objective where the slacks are what the displacement needs; fixed keys and the box taken as kept."""
+    equal = problem.rows.equality
+    slacks = int((~equal).sum())
+    size = problem.variables - slacks
+    exact = np.array(x)
+    needed = problem.rows.lower[~equal] - problem.rows.matrix[:, :size][~equal] @ exact[:size]
+    exact[size:] = np.maximum(needed, 0.0)
+    return problem.objective(exact)
+
+
+def report(quick: bool) -> None:
+    """Measure and print."""
+    for name, keyed, options in repairs(quick):
+        with keeping() as found:
+            repair(keyed, options=options)
+        if not found:
+            print(f"{name}: nothing to solve")
+            continue
+        sizes = [(k.problem.variables, len(k.problem.rows)) for k in found]
+        print(f"{name}: {len(found)} programmes of {min(s[0] for s in sizes)} to {max(s[0] for s in sizes)} variables, "
+              f"{min(s[1] for s in sizes)} to {max(s[1] for s in sizes)} rows")  # fmt: skip
+        print(f"  {'solver':<18}{'asked':>6}{'optimal':>9}{'median s':>10}{'in all s':>10}{'iterations':>12}"
+              f"{'worst difference':>18}")  # fmt: skip
+        references = [cost_of(k.problem, qp.solve(k.problem, "clarabel", tolerance=REFERENCE).x) for k in found]
+        own = [
+            Tried(abs(cost_of(k.problem, k.solution.x) - r) <= SAME * (abs(r) + PENALTY),
+                  cost_of(k.problem, k.solution.x), k.solution.iterations, k.processor)
+            for k, r in zip(found, references)
+        ]  # fmt: skip
+        print(line(IN_USE, own, references))
+        for title, solver in SOLVERS.items():
+            chosen = [max(s) <= LARGEST or title not in DENSE for s in sizes]
+            rows = [tried(solver, k, r) for k, r, c in zip(found, references, chosen) if c]
+            print(line(title, rows, [r for r, c in zip(references, chosen) if c]), flush=True)
+
+
+def line(title: str, rows: list[Tried], references: list[float]) -> str:
+    """One solver's row of the table."""
+    if not rows:
+        return f"  {title:<18}{0:>6}   not asked: larger than {LARGEST}"
+    apart = [abs(t.objective - r) / (abs(r) + PENALTY) for t, r in zip(rows, references) if np.isfinite(t.objective)]
+    return (
+        f"  {title:<18}{len(rows):>6}{sum(t.good for t in rows):>9}"
+        f"{statistics.median(t.processor for t in rows):>10.4f}{sum(t.processor for t in rows):>10.3f}"
+        f"{statistics.median(t.iterations for t in rows):>12.0f}{max(apart, default=np.nan):>18.1e}"
+    )
