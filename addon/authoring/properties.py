@@ -105,6 +105,10 @@ class DanceSettings(bpy.types.PropertyGroup):
         name="Effort", description="Of the search: 0.2 for a quick look, 1 for use", default=0.5, min=0.02,
         soft_max=2.0, max=10.0,
     )  # fmt: skip
+    passes: bpy.props.IntProperty(  # type: ignore[valid-type]
+        name="Passes", description="Times that each transition is danced, odd: forth, back and forth tell three times "
+        "as much", default=1, min=1, soft_max=9, step=2,
+    )  # fmt: skip
     objective: bpy.props.EnumProperty(name="Objective", items=OBJECTIVES)  # type: ignore[valid-type]
     posed: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="From Named Postures",

@@ -71,7 +71,8 @@ def body_words(context: bpy.types.Context, folder: Path) -> list[str]:
 def design_words(context: bpy.types.Context) -> list[str]:
     """The options of the verb as the panel says."""
     settings = dance_settings(context)
-    numbers = {"postures": settings.postures, "seed": settings.seed, "effort": settings.effort}
+    names = ("postures", "seed", "effort", "passes")
+    numbers = {name: getattr(settings, name) for name in names}
     words = [word for name, value in numbers.items() for word in (f"--{name}", f"{value:g}")]
     tempo = {"shortest": settings.shortest, "hold": settings.hold}
     words += [word for name, value in tempo.items() if value > 0.0 for word in (f"--{name}", f"{value:g}")]

@@ -178,6 +178,7 @@ class EXCITING_DANCE_PT_design(Tab, bpy.types.Panel):  # type: ignore[misc]
         column.prop(settings, "postures")
         column.prop(settings, "shortest")
         column.prop(settings, "hold")
+        column.prop(settings, "passes")
         column = layout.column(align=True)
         column.prop(settings, "emphasis")
         if settings.emphasis != "none":

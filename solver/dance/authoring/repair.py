@@ -21,6 +21,7 @@ from ...motion import Motion
 from ...progress import Progress, silent
 from ...rig import Rig
 from ...so3 import conjugate, product, quaternion_log
+from ...threads import one_blas_thread
 from ...trajectory.ballistic import airborne_spans, ballistic
 from ...trajectory.curve import FlatCurve, sample_times
 from ...trajectory.displacement import EVENNESS, KEPT, Displacement, Program, Window
@@ -189,10 +190,16 @@ def repair(
         InvalidValue: a rig without feet, legs of fewer than five joints, a support polygon without area.
         Cancelled: raised by ``progress``.
     """
+    with one_blas_thread():  # of two, the second's waiting took as long as the work
+        return _repaired(dance, checks, RepairOptions() if options is None else options, rate, progress)
+
+
+def _repaired(
+    dance: Keyed | Excerpt, checks: CheckOptions | None, options: RepairOptions, rate: float, progress: Progress
+) -> Repair:
     keyed, given = (dance.keyed, dance.curve) if isinstance(dance, Excerpt) else (dance, dance.curve())
     keyed = keyed.held_to(checks)
     checks = keyed.checks
-    options = RepairOptions() if options is None else options
     rig, schedule = keyed.rig, keyed.schedule
     until = time.monotonic() + options.patience
     fine, shown = (sample_times(keyed.start, keyed.stop, r) for r in (FINER * options.rate, rate))
