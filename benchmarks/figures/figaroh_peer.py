@@ -10,9 +10,9 @@ and base columns.
 Asked: ``urdf``; ``joints`` (n,) that move, the others stay at ``rest``; ``lower``, ``upper``, ``speed``, ``torque``
 (n,) limits; ``seconds``; ``rate`` of the search [1/s]; ``dense`` rate of the answer; ``waypoints`` and ``seeds`` to
 try; ``iterations`` of IPOPT; ``times`` (N,), ``q``, ``v``, ``a`` (N, n) of a motion to measure besides. Answered:
-``condition`` of that motion; ``base``, number of base columns; and for every start ``ended`` (S,), whether FIGAROH
-keeps it, ``waypoints``, ``seeds``, ``processor`` [s], ``found`` (its condition number), and ``times`` (M,), ``q``,
-``v``, ``a`` (S, M, n), NaN where it failed.
+``condition`` of that motion; ``base`` (K,), FIGAROH's base columns, ten parameters for each joint; and for every
+start ``ended`` (S,), whether FIGAROH keeps it, ``waypoints``, ``seeds``, ``processor`` [s], ``found`` (its condition
+number), and ``times`` (M,), ``q``, ``v``, ``a`` (S, M, n), NaN where it failed.
 """
 
 from __future__ import annotations
@@ -164,7 +164,8 @@ def main() -> None:
                 for name, value in zip(answer, values):
                     answer[name].append(value)
                 print(f"{waypoints} waypoints, seed {seed}: {found:.4g}, {spent:.0f} s", flush=True)
-                np.savez(sys.argv[2], condition=own, base=len(search.idx_b), times=times, **answer)
+                base = np.delete(np.arange(10 * search.model.nv), search.idx_e)[search.idx_b]
+                np.savez(sys.argv[2], condition=own, base=base, times=times, **answer)
 
 
 if __name__ == "__main__":

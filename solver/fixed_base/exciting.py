@@ -51,6 +51,7 @@ class ExcitingOptions:
             mean of the parameters' standard deviations.
         speed, torque: share of the limits that may be used; the controller needs the rest.
         clearance: [m] that links keep from one another and from the bench's surface.
+        pairs: which links keep it from one another, as in `CheckOptions`.
         surface: [m] height of the surface below the root's origin, world; None: the lowest point of what
             does not move, or no surface where that has no shapes or the root is not mounted upright.
         rounds: linear programmes at most, of all stages.
@@ -62,6 +63,7 @@ class ExcitingOptions:
     speed: float = 0.9
     torque: float = 0.8
     clearance: float = 0.02
+    pairs: str | tuple[tuple[str, str], ...] = "all"
     surface: float | None = None
     rounds: int = 100
     seed: int = 0
@@ -166,7 +168,7 @@ def exciting_motion(
 
 def margins_of(bench: Bench, options: ExcitingOptions) -> Margins:
     """The limits that a motion of these options keeps."""
-    checks = CheckOptions(clearance=options.clearance, reach=options.clearance + REACH)
+    checks = CheckOptions(clearance=options.clearance, reach=options.clearance + REACH, pairs=options.pairs)
     return Margins(bench, options.speed, options.torque, checks, options.surface)
 
 
