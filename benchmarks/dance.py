@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -61,9 +62,9 @@ IDENTIFIED: dict[str, tuple[np.ndarray, Bound | None, Bound | None]] = {
     "2 N, 1 N m": (PLATE_NOISE, at_least(25.0), at_least(40.0)),
 }
 """By the name of the noise: it, and how many base parameters of HOAP-3 must be, and would well be, identified."""
-PASSES = 3
-"""Times that each transition of the longer dance is danced: it lasts about as long as the paper's, whose 60 transitions
-of 5 s and holds of 1 s take 360 s, steps besides."""
+LONGER: dict[str, Any] = {"passes": 3, "spacing": 0.14}
+"""Options of a dance that tells more and lasts about as long as the paper's, whose 60 transitions of 5 s and holds of
+1 s take 360 s, steps besides: each transition danced three times, and joints that turn more often."""
 TRANSITIONS = 28
 RANDOM_SECONDS = 150.0
 QUICK_LEAVES_OUT = (
@@ -133,7 +134,7 @@ def main(arguments: Sequence[str]) -> int:
         tell(criterion_figures(dance, whole=not options.quick))
         tell(identified_figures(rig, dance, whole=not options.quick))
         if not options.quick:
-            tell(identified_figures(rig, design(rig, replace(wanted, passes=PASSES)), whole=True))
+            tell(identified_figures(rig, design(rig, replace(wanted, **LONGER)), whole=True))
             tell(comparison_figures(rig, dance, wanted))
         for name in ("random", "fixed", "repairs", *(() if options.quick else SLOW)):
             for found in ALONE[name](options):
