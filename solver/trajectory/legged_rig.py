@@ -64,6 +64,7 @@ class LeggedRig:
         held: (n,) joint coordinates that keep their place: see `held_coordinates`.
         root_free: (6,) True for the root's coordinates that may move; legs of five joints tie the others to their feet.
         leg_columns: columns of y by side.
+        raised_columns: those of them that move a leg that is not solved: coupled joints do not move by themselves.
         foot_columns: columns of y by side.
     """
 
@@ -85,6 +86,7 @@ class LeggedRig:
         self.foot_columns = {side: np.arange(nv + FOOT * k, nv + FOOT * (k + 1)) for k, side in enumerate(SIDES)}
         in_legs = np.concatenate(list(self.leg_columns.values()))
         self.held = ROOT_NV + np.flatnonzero(held_coordinates(rig))
+        self.raised_columns = {side: own[~np.isin(own, self.held)] for side, own in self.leg_columns.items()}
         self.trunk = np.setdiff1d(np.arange(ROOT_NV, nv), np.concatenate([in_legs, self.held]))
         self._mechanics = Mechanics(rig)
         self._weight = rig.weight

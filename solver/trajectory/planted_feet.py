@@ -17,7 +17,7 @@ from ..contacts.schedule import SAME_TIME, Anchor, Schedule
 from ..coordinates import to_manifold
 from ..dynamics import Workspace
 from ..dynamics.foot_poses import Rates
-from ..dynamics.legs import FOOT, Leg, legs
+from ..dynamics.legs import FOOT, Leg, coupled_coordinates, legs
 from ..motion import Motion
 from ..rig import ROOT_NV, Rig
 from ..so3 import log, nearest_turn, unwrapped
@@ -164,7 +164,7 @@ class PlantedTrajectory:
 
     Attributes:
         moved: columns of the flat coordinates that may be changed: all but those of the legs solved for, and those of
-            the root that legs of five joints tie to their feet (`free_root`).
+            the root that legs of five joints tie to their feet (`free_root`), and of coupled joints of legs.
         steering: (n,) True for those that change the solved legs: the root's, and a leg's joints beyond six.
         solved: legs that are solved for.
     """
@@ -173,10 +173,12 @@ class PlantedTrajectory:
         self, rig: Rig, curve: FlatCurve, schedule: Schedule, kept: Sequence[tuple[float, np.ndarray]] = ()
     ) -> None:
         self.rig, self.curve, self.schedule = rig, curve, schedule
-        paths = [(leg, FootPath(rig, leg, curve, schedule, kept)) for leg in legs(rig)]
+        both, coupled = legs(rig), coupled_coordinates(rig)
+        paths = [(leg, FootPath(rig, leg, curve, schedule, kept)) for leg in both]
         self._paths = [(leg, path) for leg, path in paths if path.planted]
         self.solved = [leg for leg, _ in self._paths]
         taken = [ROOT_NV + leg.solved for leg in self.solved]
+        taken += [ROOT_NV + leg.columns[coupled[leg.columns]] for leg in both]
         if any(len(leg.solved) < FOOT for leg in self.solved):
             taken.append(np.flatnonzero(~np.array(free_root(rig))))
         self.moved = np.setdiff1d(np.arange(rig.model.nv), np.concatenate([[], *taken]).astype(int))

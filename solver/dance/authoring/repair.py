@@ -29,6 +29,7 @@ from ...trajectory.limited import Values
 from ...trajectory.limits import TrajectoryLimits
 from ...trajectory.planted_feet import PlantedTrajectory
 from ...trajectory.seen_moves import weights_of
+from ...trajectory.tied_root import tied
 from .course import Course, at_frames, displaced
 from .keys import Keyed, Keyframe, Samples
 from .limbs_at_rest import limbs_at_rest
@@ -212,6 +213,7 @@ def _repaired(
         return Repair(as_shown, keyed, _moved(rig, as_shown, as_shown), 0, before, before, UNCHANGED)
     fixed = [key for key in keyed.keys if key.role == "fixed"]
     troubles = _troubles(keyed, fixed, checks)
+    given = tied(rig, given, schedule, [(key.time, key.q) for key in fixed])
     given = ballistic(rig, given, schedule, checks, [(key.time, key.q) for key in fixed])
     trajectory = PlantedTrajectory(rig, given, schedule, [(key.time, key.q) for key in fixed])
     weights = weights_of(rig, given.at(fine[:1])[0][0], trajectory.moved, options.preference)

@@ -31,14 +31,14 @@ def excited_links(legged: LeggedRig, configuration: str) -> tuple[str, ...]:
 def excited_columns(legged: LeggedRig, configuration: str) -> np.ndarray:
     """Columns of y that excite, Table I, and on two feet also the root's height and rotation."""
     if configuration in legged.leg_columns:
-        return legged.leg_columns[next(side for side in legged.leg_columns if side != configuration)]
+        return legged.raised_columns[next(side for side in legged.leg_columns if side != configuration)]
     return np.concatenate([_root(legged), legged.trunk])
 
 
 def free_columns(legged: LeggedRig, configuration: str) -> np.ndarray:
     """Columns of y that may excite when all are asked: the root's height and rotation, and all but loaded legs."""
     loaded = (configuration,) if configuration in legged.leg_columns else tuple(legged.leg_columns)
-    legs = [columns for side, columns in legged.leg_columns.items() if side not in loaded]
+    legs = [columns for side, columns in legged.raised_columns.items() if side not in loaded]
     return np.concatenate([_root(legged), legged.trunk, *legs])
 
 

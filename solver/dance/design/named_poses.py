@@ -105,12 +105,12 @@ class Motifs:
         columns = legged.trunk
         for side in raised:
             if side == lifted:
-                columns = np.concatenate([columns, legged.leg_columns[side]])
+                columns = np.concatenate([columns, legged.raised_columns[side]])
         way[columns] = flat[columns] - self._home[columns]
         turn = exp(flat[3:ROOT_NV])
         upright = turn @ legged.rig.rest[0][0].T
         lean = between(np.array([0.0, 0.0, 1.0]), upright @ np.array([0.0, 0.0, 1.0]))
-        way[3:ROOT_NV] = _unturned(turn, lean)
+        way[3:ROOT_NV] = np.where(legged.root_free[3:], _unturned(turn, lean), 0.0)
         return way
 
 

@@ -206,7 +206,7 @@ def _draw(
 ) -> np.ndarray:
     y = np.tile(home, (count, 1))
     free = [legged.trunk]
-    free += [columns for side, columns in legged.leg_columns.items() if side not in footing.solved]
+    free += [columns for side, columns in legged.raised_columns.items() if side not in footing.solved]
     columns = np.concatenate(free)
     # where the file states no range nobody knows where a joint ends: it stays near home
     lengths = coordinate_lengths(legged.rig)[columns - ROOT_NV]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,19 @@ from solver.coordinates import joint_places
 from solver.dance.authoring.keys import Keyed, Keyframe
 from solver.dance.authoring.repair import repair
 from solver.dance.design.design import DanceOptions, design
-from solver.dynamics import integrate
+from solver.dance.design.named_poses import NamedPose
+from solver.dance.design.options import expected_deviations
+from solver.dance.design.postures import Draw, draw_pool
+from solver.dance.design.sequence import transition_planner
+from solver.dynamics import integrate, link_motions
 from solver.dynamics.legs import legs
 from solver.errors import InvalidValue
 from solver.feasibility import check_motion
+from solver.identification.base_parameters import base_parameters
 from solver.motion import Motion
 from solver.rigs import from_urdf
 from solver.rigs.stated import with_soles
+from solver.so3 import exp
 from solver.trajectory.legged_rig import LeggedRig
 from solver.trajectory.tied_root import free_root
 from tests.bipeds import Biped
@@ -100,8 +107,10 @@ def test_a_coupled_joint_of_a_leg_carries_nothing_by_itself(tmp_path: Path) -> N
     path.write_text(text[:at] + geared)
     rig = from_urdf(path)
     assert [len(leg.solved) for leg in legs(rig)] == [5, 5]
-    options = _options(both=1)
-    motion = design(rig, options).sample(rig, 50.0)
+    options = _options(both=1, left=1)
+    dance = design(rig, options)
+    assert dance.complete
+    motion = dance.sample(rig, 50.0)
     for joint, own, _ in joint_places(rig):
         if joint.name.endswith("hip_yaw"):
             assert np.ptp(motion.q[:, own]) == 0.0
@@ -123,6 +132,91 @@ def test_what_legs_of_five_joints_dance_is_repaired(tmp_path: Path, odd: dict[st
     assert result.before.margin("zmp").failed.any()
     assert result.feasible
     assert result.after.margin("slip").smallest.min() > -1e-9
+
+
+@pytest.mark.parametrize("odd", [NO_YAW, NO_ROLL])
+def test_planted_feet_of_five_joints_keep_still(tmp_path: Path, odd: dict[str, Any]) -> None:
+    """At 500 samples a second every planted foot is where it stands, to 1e-10 m, and does not move."""
+    rig = from_urdf(Biped(**odd).write(tmp_path))
+    dance = design(rig, _options(both=2, left=1))
+    motion, schedule = dance.sample(rig, 500.0), dance.schedule
+    links = link_motions(rig, motion)
+    phases = schedule.index_at(motion.times)
+    for number, phase in enumerate(schedule.phases):
+        own = phases == number
+        for anchor in phase.anchors:
+            link = rig.index(rig.patch(anchor.patch).link)
+            assert np.abs(links.position[:, link, own].T - anchor.position).max() < 1e-10
+            assert np.abs(links.rotation[:, :, link, own].transpose(2, 0, 1) - anchor.rotation).max() < 1e-10
+
+
+@pytest.mark.parametrize(("odd", "column"), [(NO_YAW, 4), (NO_YAW, 5), (NO_ROLL, 1), (NO_ROLL, 3), (NO_ROLL, 5)])
+def test_a_root_keyed_where_legs_do_not_let_it_be_comes_back(tmp_path: Path, odd: dict[str, Any], column: int) -> None:
+    """A pelvis keyed 3 cm or rad off what five joints allow is repaired, and the feet with it; end keys are kept."""
+    rig = from_urdf(Biped(**odd).write(tmp_path))
+    legged = LeggedRig(rig, shrink=0.0)
+    footing = legged.footing("both")
+    q = legged.still(legged.home(footing)[None], footing.solved)[1].q[0]
+    step = np.zeros(rig.nv)
+    step[column] = 0.03
+    keys = [Keyframe(0.0, q, "fixed"), Keyframe(1.0, integrate(rig, q, step)), Keyframe(2.0, q, "fixed")]
+    result = repair(Keyed(rig, tuple(keys), Schedule.constant(footing.anchors, 0.0, 2.0)))
+    assert not result.before.feasible
+    assert result.feasible
+    np.testing.assert_allclose(result.motion.q[[0, -1]], [q, q], atol=1e-12)
+
+
+def test_turned_feet_under_five_joints_are_told(tmp_path: Path) -> None:
+    """Where feet are turned nobody knows where they tie the root: repair says so instead of searching in vain."""
+    rig = from_urdf(Biped(**NO_YAW).write(tmp_path))
+    legged = LeggedRig(rig, shrink=0.0)
+    footing = legged.footing("both")
+    q = legged.still(legged.home(footing)[None], footing.solved)[1].q[0]
+    turn = exp(np.array([0.0, 0.0, 0.2]))
+    anchors = [replace(anchor, rotation=turn @ anchor.rotation) for anchor in footing.anchors]
+    keyed = Keyed(rig, (Keyframe(0.0, q), Keyframe(1.0, q)), Schedule.constant(anchors, 0.0, 1.0))
+    with pytest.raises(InvalidValue, match="let all feet point ahead"):
+        repair(keyed)
+
+
+@pytest.mark.parametrize("odd", [NO_YAW, NO_ROLL])
+def test_a_named_pose_that_leans_is_danced_upright(tmp_path: Path, odd: dict[str, Any]) -> None:
+    """What of a named pose's lean the legs do not allow is left out; the arms are danced."""
+    rig = from_urdf(Biped(**odd).write(tmp_path))
+    legged = LeggedRig(rig, shrink=0.0)
+    footing = legged.footing("both")
+    q = legged.still(legged.home(footing)[None], footing.solved)[1].q[0]
+    step = np.zeros(rig.nv)
+    step[3:5], step[-2] = (0.1, 0.15), -0.6
+    options = replace(_options(both=1), poses=(NamedPose("bow", integrate(rig, q, step)),))
+    assert design(rig, options).complete
+
+
+@pytest.mark.parametrize("odd", [NO_YAW, NO_ROLL])
+def test_what_five_joints_dance_tells_more_than_random_postures(tmp_path: Path, odd: dict[str, Any]) -> None:
+    """Expected deviations are smaller after a designed dance than after straight ways between random postures that last
+    longer.
+    """
+    rig, options = from_urdf(Biped(**odd).write(tmp_path)), _options(both=3)
+    designed, planner, objective = (
+        design(rig, options),
+        transition_planner(rig, options),
+        expected_deviations(rig, options),
+    )
+    assert objective is not None
+    footing = planner.legged.footing("both")
+    home = here = planner.legged.home(footing)
+    random, lasted, told = objective.nothing, 0.0, objective.of_motion(rig, designed.sample(rig, 50.0))[0]
+    for there in draw_pool(planner.legged, planner.coarse, footing, home, base_parameters(rig), Draw(60, 3)).y:
+        way, _ = planner.straight("random", here, there, footing)
+        if way is not None:
+            random, lasted, here = random + planner.added(way, objective), lasted + way.duration, there
+        if lasted > designed.duration:
+            break
+    assert lasted > designed.duration
+    assert float(np.squeeze(objective.value(objective.nothing + told))) < 0.9 * float(
+        np.squeeze(objective.value(random))
+    )
 
 
 def test_legs_of_four_joints_are_told_and_can_be_checked(tmp_path: Path) -> None:
