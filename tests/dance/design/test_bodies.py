@@ -25,10 +25,11 @@ from solver.errors import InvalidValue
 from solver.feasibility import check_motion
 from solver.identification.base_parameters import base_parameters
 from solver.motion import Motion
+from solver.rig import Rig
 from solver.rigs import from_urdf
 from solver.rigs.stated import with_soles
 from solver.so3 import exp
-from solver.trajectory.legged_rig import LeggedRig
+from solver.trajectory.legged_rig import Footing, LeggedRig
 from solver.trajectory.tied_root import free_root
 from tests.bipeds import Biped
 
@@ -48,6 +49,13 @@ FOUR: dict[str, Any] = {**NO_YAW, **NO_ROLL}
 def _options(**postures: int) -> DanceOptions:
     wanted = {name: postures.get(name, 0) for name in FOOT_CONFIGURATIONS}
     return DanceOptions(postures=wanted, pool=20, starts=1, rounds=1, workers=1, step=None, seed=0)
+
+
+def _home(rig: Rig) -> tuple[np.ndarray, Footing]:
+    """A balanced posture (nq,) with bent knees, and its footing."""
+    legged = LeggedRig(rig, shrink=0.0)
+    footing = legged.footing("both")
+    return legged.still(legged.home(footing)[None], footing.solved)[1].q[0], footing
 
 
 @pytest.mark.parametrize("odd", ODD)
@@ -120,9 +128,7 @@ def test_a_coupled_joint_of_a_leg_carries_nothing_by_itself(tmp_path: Path) -> N
 def test_what_legs_of_five_joints_dance_is_repaired(tmp_path: Path, odd: dict[str, Any]) -> None:
     """Arms swung too fast for the feet: every check holds again, and the ways in which the root is tied stay tied."""
     rig = from_urdf(Biped(**odd).write(tmp_path))
-    legged = LeggedRig(rig, shrink=0.0)
-    footing = legged.footing("both")
-    q = legged.still(legged.home(footing)[None], footing.solved)[1].q[0]
+    q, footing = _home(rig)
     columns = [own.start for joint, _, own in joint_places(rig) if joint.name.endswith("shoulder_pitch")]
     step = np.zeros(rig.nv)
     step[columns] = 0.8
@@ -154,9 +160,7 @@ def test_planted_feet_of_five_joints_keep_still(tmp_path: Path, odd: dict[str, A
 def test_a_root_keyed_where_legs_do_not_let_it_be_comes_back(tmp_path: Path, odd: dict[str, Any], column: int) -> None:
     """A pelvis keyed 3 cm or rad off what five joints allow is repaired, and the feet with it; end keys are kept."""
     rig = from_urdf(Biped(**odd).write(tmp_path))
-    legged = LeggedRig(rig, shrink=0.0)
-    footing = legged.footing("both")
-    q = legged.still(legged.home(footing)[None], footing.solved)[1].q[0]
+    q, footing = _home(rig)
     step = np.zeros(rig.nv)
     step[column] = 0.03
     keys = [Keyframe(0.0, q, "fixed"), Keyframe(1.0, integrate(rig, q, step)), Keyframe(2.0, q, "fixed")]
@@ -169,9 +173,7 @@ def test_a_root_keyed_where_legs_do_not_let_it_be_comes_back(tmp_path: Path, odd
 def test_turned_feet_under_five_joints_are_told(tmp_path: Path) -> None:
     """Where feet are turned nobody knows where they tie the root: repair says so instead of searching in vain."""
     rig = from_urdf(Biped(**NO_YAW).write(tmp_path))
-    legged = LeggedRig(rig, shrink=0.0)
-    footing = legged.footing("both")
-    q = legged.still(legged.home(footing)[None], footing.solved)[1].q[0]
+    q, footing = _home(rig)
     turn = exp(np.array([0.0, 0.0, 0.2]))
     anchors = [replace(anchor, rotation=turn @ anchor.rotation) for anchor in footing.anchors]
     keyed = Keyed(rig, (Keyframe(0.0, q), Keyframe(1.0, q)), Schedule.constant(anchors, 0.0, 1.0))
@@ -183,9 +185,7 @@ def test_turned_feet_under_five_joints_are_told(tmp_path: Path) -> None:
 def test_a_named_pose_that_leans_is_danced_upright(tmp_path: Path, odd: dict[str, Any]) -> None:
     """What of a named pose's lean the legs do not allow is left out; the arms are danced."""
     rig = from_urdf(Biped(**odd).write(tmp_path))
-    legged = LeggedRig(rig, shrink=0.0)
-    footing = legged.footing("both")
-    q = legged.still(legged.home(footing)[None], footing.solved)[1].q[0]
+    q, footing = _home(rig)
     step = np.zeros(rig.nv)
     step[3:5], step[-2] = (0.1, 0.15), -0.6
     options = replace(_options(both=1), poses=(NamedPose("bow", integrate(rig, q, step)),))
