@@ -185,7 +185,7 @@ def test_turned_feet_under_five_joints_are_told(tmp_path: Path) -> None:
 def test_a_named_pose_that_leans_is_danced_upright(tmp_path: Path, odd: dict[str, Any]) -> None:
     """What of a named pose's lean the legs do not allow is left out; the arms are danced."""
     rig = from_urdf(Biped(**odd).write(tmp_path))
-    q, footing = _home(rig)
+    q, _ = _home(rig)
     step = np.zeros(rig.nv)
     step[3:5], step[-2] = (0.1, 0.15), -0.6
     options = replace(_options(both=1), poses=(NamedPose("bow", integrate(rig, q, step)),))
