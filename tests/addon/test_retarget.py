@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 
 import bpy
@@ -13,7 +14,7 @@ import pytest
 from addon import action, registration
 from addon.armature import rig_of
 from addon.authoring import dances, timeline
-from addon.operators.retarget import flags, write_source
+from addon.operators.retarget import flags, place_of, write_source
 from addon.told import told
 from solver.cli import OK, main
 from solver.rigs import hoap3
@@ -99,6 +100,24 @@ def test_the_follower_stands_beside_and_stays_there(own: Path) -> None:
         places.append(sides[0] - sides[1])
     assert 0.9 < places[0] < 1.5  # half of 1.75 m and half of .5 m
     assert places[1] == pytest.approx(places[0], abs=1e-4)
+    assert leader.location.y == 0.0
+
+
+def test_a_robot_of_a_second_trial_stands_beside_that_of_the_first(own: Path) -> None:
+    """Two trials add two robots: nobody is inside another, and who leads has not moved."""
+    scene, settings = bpy.context.scene, bpy.context.scene.exciting_dance
+    action.set_frame_rate(scene, 50.0)
+    leader = build(person())
+    action.motion_action(scene, leader, scene_motion(person(), squat(person(), seconds=0.5)), "squat")
+    settings.follows, settings.follow_repaired = "hoap3", False
+    for _ in range(2):
+        bpy.context.view_layer.objects.active = leader
+        assert bpy.ops.exciting_dance.retarget() == {"FINISHED"}
+    bpy.context.view_layer.update()
+    bodies = [item for item in scene.objects if item.type == "ARMATURE"]
+    assert len(bodies) == 3
+    for one, other in combinations(bodies, 2):
+        assert (place_of(one) - place_of(other)).length > 0.3  # HOAP-3 is less than a quarter of a metre wide
     assert leader.location.y == 0.0
 
 
