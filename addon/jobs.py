@@ -204,7 +204,7 @@ class JobOperator:
 
     title: ClassVar[str] = "Solving"
     place: ClassVar[str] = "study"
-    tells_success: ClassVar[bool] = True
+    tells_success: bool = True
     keeps_folder: ClassVar[bool] = False
     patience: ClassVar[float] = PATIENCE
     handed: ClassVar[Mapping[str, str]] = {}

@@ -24,8 +24,14 @@ STANDING_FILE = "standing.npz"
 
 
 def rig_arguments(kind: str, settings: Settings, urdf: str) -> list[str]:
-    """The ``rig`` verb's words for a choice in the interface."""
+    """The ``rig`` verb's words for a choice in the interface.
+
+    Raises:
+        InvalidValue: a robot from a file, and no file is chosen.
+    """
     if kind == "urdf":
+        if not urdf.strip():
+            raise errors.InvalidValue("no file is chosen: fill in the robot's URDF first")
         up = [] if settings.up == "auto" or not urdf.lower().endswith(".urdf") else ["--up", settings.up]
         return ["rig", bpy.path.abspath(urdf), *up]
     if kind == "human":
@@ -77,7 +83,7 @@ def shown(job: JobOperator, body: bpy.types.Object) -> Said:
     """What is said of a new rig."""
     forget(typed.scene(bpy.context), job.rig(), job.place)  # an earlier failure is mended
     job.is_about(body)
-    return Said(f"Added {body.name}")
+    return Said(f"Added {body.name}", notes=armature.rig_of(body).notes)
 
 
 class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator):
@@ -92,7 +98,9 @@ class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator):
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         settings = settings_of(context)
-        words = rig_arguments(self.kind or settings.kind, settings, settings.urdf)
+        kind = self.kind or settings.kind
+        self.tells_success = kind == "urdf"  # what its file lacks, such as meshes that were not found
+        words = rig_arguments(kind, settings, settings.urdf)
         return [*words, *written(folder)]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
@@ -105,7 +113,7 @@ class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelpe
     bl_idname = "exciting_dance.import_urdf"
     bl_label = "Import Robot"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-    title, place, tells_success = "Importing the robot", "rig", False
+    title, place = "Importing the robot", "rig"
     filename_ext = ".urdf"
 
     filter_glob: bpy.props.StringProperty(default="*.urdf;*.xml", options={"HIDDEN"})  # type: ignore[valid-type]

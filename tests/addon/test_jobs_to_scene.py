@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -69,6 +70,28 @@ def test_import_urdf_gives_the_file_s_masses(registered: None, own_folders: Path
     bones = bpy.context.view_layer.objects.active.data.bones
     for link in ("pelvis", "left_thigh", "head"):
         assert bones[link]["mass"] == pytest.approx(person.prior.link(link)[0], rel=1e-6)
+
+
+def test_what_a_robot_s_file_lacks_is_told(registered: None, own_folders: Path, tmp_path: Path, person: Rig) -> None:
+    """Both buttons name a mesh that was not found; the panel's without a file says so, and nothing is added."""
+    path, settings = tmp_path / "robot.urdf", bpy.context.scene.exciting_dance
+    write_urdf(person, path)
+    before, head = path.read_text(encoding="utf-8").split('<link name="head">')
+    assert "<geometry>" in head
+    lost = '<geometry><mesh filename="package://nowhere/head.stl"/></geometry>'
+    head = re.sub("<geometry>.*?</geometry>", lost, head, flags=re.DOTALL)
+    path.write_text(f'{before}<link name="head">{head}', encoding="utf-8")
+    settings.urdf = str(path)
+    for button in (lambda: bpy.ops.exciting_dance.import_rig(kind="urdf"),
+                   lambda: bpy.ops.exciting_dance.import_urdf(filepath=str(path))):  # fmt: skip
+        assert button() == {"FINISHED"}
+        item = told(bpy.context.scene, bpy.context.view_layer.objects.active, "rig")
+        assert item is not None
+        assert "head.stl" in item.notes
+    settings.urdf, scene = "", fingerprint()
+    with pytest.raises(RuntimeError, match="no file is chosen"):
+        bpy.ops.exciting_dance.import_rig(kind="urdf")
+    assert fingerprint() == scene
 
 
 def test_a_wrong_urdf_is_one_error_and_nothing_stays(registered: None, own_folders: Path, tmp_path: Path) -> None:
