@@ -22,6 +22,8 @@ from ..values import spoken
 from .messages import in_the_way, running, said, write
 from .tab import Rows, Tab
 
+SHORT = 10
+"""Letters of a sole's name that a button has room for beside three others."""
 ICONS: dict[str, Any] = {role: icon for role, _, _, icon, _ in ROLES}
 
 
@@ -134,8 +136,9 @@ class EXCITING_DANCE_PT_contacts(Part, bpy.types.Panel):  # type: ignore[misc]
         row = column.row(align=True)
         every = row.operator("exciting_dance.contact", text="All", depress=known and standing == set(patches))
         every.standing = "all"
+        soles = row if all(len(plain(name)) <= SHORT for name in patches) else column
         for name in patches:
-            one = row.operator("exciting_dance.contact", text=plain(name), depress=standing == {name})
+            one = soles.operator("exciting_dance.contact", text=plain(name), depress=standing == {name})
             one.standing, one.patch = "one", name
         none = row.operator("exciting_dance.contact", text="Airborne", depress=known and not standing)
         none.standing = "none"
