@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
 from .complaints import last_words
+from .fields import in_window
 from .interpreter import Interpreter, cannot_run
 from .values import bounded_lines
 
@@ -75,7 +76,7 @@ class Talking(Generic[T, R]):
     @property
     def last_words(self) -> str:
         """Why it ended, as far as it said so."""
-        return last_words(self._words, self._process.poll())
+        return in_window(last_words(self._words, self._process.poll()))
 
     def answers(self) -> list[T]:
         """What came since the last call."""

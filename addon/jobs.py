@@ -342,8 +342,9 @@ class JobOperator:
             forget(scene(context), about, self.place)
 
     def _fail(self, context: bpy.types.Context, words: str) -> None:
-        tell(scene(context), self.rig_if_there(), self.place, Said(words, "failed"))
-        self.report({"ERROR"}, words)  # type: ignore[attr-defined]
+        said = Said(words, "failed")
+        tell(scene(context), self.rig_if_there(), self.place, said)
+        self.report({"ERROR"}, said.message)  # type: ignore[attr-defined]
 
     def _keep(self) -> None:
         if self._lock is not None:

@@ -67,7 +67,7 @@ def read_study(folder: str | Path) -> Study:
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise errors.InputError(folder, "is no folder", remedy="Name the --output of `python -m solver identify`")
+        raise errors.InputError(folder, "is no folder", remedy="Name the folder of results of `identify`")
     study = read_whole(folder, lambda: _read(folder))
     _check(folder, study)
     return study

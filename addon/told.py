@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import bpy
 
+from .fields import in_window
+
 VERDICTS = (
     ("good", "Good", "All holds", "CHECKMARK", 0),
     ("bad", "Bad", "A check fails", "ERROR", 1),
@@ -16,7 +18,7 @@ VERDICTS = (
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a job says at its end.
+    """What a job says at its end, in the words of the window.
 
     Attributes:
         message: one sentence for people.
@@ -29,6 +31,11 @@ class Said:
     verdict: str = "good"
     failures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", in_window(self.message))
+        for name in ("failures", "notes"):
+            object.__setattr__(self, name, tuple(map(in_window, getattr(self, name))))
 
 
 class PerformedJoint(bpy.types.PropertyGroup):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..fields import in_window
 from ..values import ScenePose, errors, json_line, scene_pose
 
 LONGEST = 1 << 22
@@ -44,7 +45,7 @@ def answer(line: bytes | None) -> Answer:
             return Answer(kind, pose=scene_pose(tree))
         if kind == "state":
             return Answer(kind, state=dict(tree))
-        return Answer(kind, message=str(tree.get("message", "")), folder=str(tree.get("folder", "")),
+        return Answer(kind, message=in_window(str(tree.get("message", ""))), folder=str(tree.get("folder", "")),
                       name=str(tree.get("name", "")))  # fmt: skip
     except errors.SolverError as error:
         return Answer("error", message=f"The capture said what is no answer ({error})")

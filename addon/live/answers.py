@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..fields import in_window
 from ..values import SceneFrame, errors, json_line, scene_frame
 
 LONGEST = 1 << 26
@@ -63,10 +64,10 @@ def _answer(tree: Any) -> Answer:
         links = {name: math.inf if value is None else _number(value) for name, value in tree["links"].items()}
         return Answer(kind, serial, time=_number(tree["time"]), links=links)
     if kind == "done":
-        return Answer(kind, serial, notes=tuple(_text(note) for note in _list(tree.get("notes", []))))
+        return Answer(kind, serial, notes=tuple(in_window(_text(note)) for note in _list(tree.get("notes", []))))
     if kind == "error":
         broken = tuple(_run(run) for run in _list(tree.get("frames", [])))
-        return Answer(kind, serial, message=_text(tree["message"]), broken=broken)
+        return Answer(kind, serial, message=in_window(_text(tree["message"])), broken=broken)
     raise errors.UnknownName(str(kind), ("frames", "pose", "excitation", "done", "error"))
 
 

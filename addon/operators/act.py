@@ -7,6 +7,7 @@ from typing import ClassVar
 import bpy
 
 from ..armature import rig_in, trouble
+from ..fields import in_window
 from ..typed import Status, there
 from ..values import errors
 from ..whole import all_or_nothing
@@ -30,6 +31,12 @@ def the_rig(context: bpy.types.Context) -> bpy.types.Object:
     return there(rig_in(context), "rig")
 
 
+def refused(operator: object, error: Exception) -> Status:
+    """Tell, in the words of the window, why an operator did nothing."""
+    operator.report({"ERROR"}, in_window(str(error)))  # type: ignore[attr-defined]
+    return {"CANCELLED"}
+
+
 class Act:
     """Mix-in of an operator that does its work in `act`: wholly, or not at all and with a word why."""
 
@@ -43,8 +50,7 @@ class Act:
             with all_or_nothing():
                 return self.act(context)
         except (OSError, errors.SolverError) as error:
-            self.report({"ERROR"}, str(error))  # type: ignore[attr-defined]
-            return {"CANCELLED"}
+            return refused(self, error)
 
 
 class NeedsRig(Act):

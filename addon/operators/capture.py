@@ -13,7 +13,7 @@ from ..properties import settings_of
 from ..typed import Status, scene, there
 from ..values import errors
 from ..whole import all_or_nothing
-from .act import Act, the_rig, why_not
+from .act import Act, refused, the_rig, why_not
 
 PATIENCE = 60.0
 """[s] A take of an hour is written in less."""
@@ -130,8 +130,7 @@ class EXCITING_DANCE_OT_capture_keep(bpy.types.Operator):
             self.report({"INFO"}, f"{made.name}: {words}")
             return {"FINISHED"}
         except errors.SolverError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refused(self, error)
 
 
 class EXCITING_DANCE_OT_replay(Act, bpy.types.Operator):

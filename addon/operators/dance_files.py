@@ -20,7 +20,7 @@ from .dance_jobs import JSON_PROGRESS, RESULT, DanceJob, said_of, write_scene
 
 
 class EXCITING_DANCE_OT_open_dance(Act, bpy.types.Operator):
-    """Show a dance designed before: the --output folder of `python -m solver dance`"""
+    """Show a dance designed before on the command line: its folder of results"""
 
     bl_idname = "exciting_dance.open_dance"
     bl_label = "Open Dance"

@@ -26,7 +26,7 @@ from ..told import Said, forget, tell
 from ..typed import Status, scene, there
 from ..values import Recording, SceneRecording, errors, files_of_trials, read_trials, write_recording_npz
 from ..whole import all_or_nothing
-from .act import Act
+from .act import Act, refused
 
 PLACE = "recording"
 PATTERN = "*.trc;*.c3d;*.mot;*.sto;*.csv;*.npz;*.bvh"
@@ -104,8 +104,7 @@ class EXCITING_DANCE_OT_import_recording(Files, bpy.types.Operator, ImportHelper
             names = take_in(context, self.paths())
         except errors.SolverError as error:
             tell(scene(context), rig_in(context), PLACE, Said(str(error), "failed"))
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refused(self, error)
         forget(scene(context), rig_in(context), PLACE)
         self.report({"INFO"}, f"Ready to track: {', '.join(names)}")
         return {"FINISHED"}
@@ -165,8 +164,7 @@ class EXCITING_DANCE_OT_take_armature(bpy.types.Operator, ExportHelper):  # type
             segments = segments_of(there(context.active_object, "armature"), scene(context))
             write_recording_npz(path, Recording("armature", segments=segments))
         except errors.SolverError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refused(self, error)
         if str(path) not in [item.path for item in settings_of(context).files]:
             settings_of(context).files.add().path = str(path)
         self.report({"INFO"}, f"Ready to track: {len(segments)} frames of {len(segments.names)} bones")

@@ -33,7 +33,7 @@ SHORTEST = 0.15
 """[s] Where nobody set keys, a body that stands for less does not stop."""
 INSET = 0.05
 """[s] Contact is read beside the moment at which it changes."""
-REMEDY = "Name the --output folder of `python -m solver dance`"
+REMEDY = "Name the folder of results of `dance`"
 
 
 @dataclass(frozen=True, slots=True)
