@@ -37,6 +37,13 @@ WINDOWS = {
     0xC0000409: ("aborted by a library", CRASH),
 }
 """Statuses of Windows."""
+NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(?P<name>[^']+)'")
+NO_LIBRARY = re.compile(r"ImportError: (?P<why>.+)", re.DOTALL)
+AGAIN = (
+    "install the extension from its zip again, which brings all it needs along; where the preferences name a Solver "
+    "Python, install {what} there"
+)
+"""What to do about a package that is not there."""
 BLENDER = re.compile(r"Error: script failed, (expr|file): |Blender quit$|Saved session recovery to |Writing: .*crash")
 """Lines in which Blender tells of a script's end: the first holds the script itself."""
 
@@ -54,7 +61,8 @@ def last_words(lines: Sequence[str], code: int | None, *, doing: str = "") -> st
     if starts:  # the exception stands after the last frame, whose lines are indented
         ends = [line for line in said[starts[-1] + 1 :] if not line.startswith(" ")]
         if ends:
-            return f"internal error: {' '.join(line.strip() for line in ends[:LAST_LINES])}"
+            end = " ".join(line.strip() for line in ends[:LAST_LINES])
+            return missing(end) or f"internal error: {end}"
     told = [index for index, line in enumerate(said) if line.startswith(PREFIX)]
     words = said[told[-1] :] if told else said[-LAST_LINES:]
     last = " ".join(line.strip() for line in words).removeprefix(PREFIX)
@@ -63,6 +71,20 @@ def last_words(lines: Sequence[str], code: int | None, *, doing: str = "") -> st
         return last or f"ended with code {code}"
     what, remedy = killed
     return f"{what}{f' while {doing!r}' if doing else ''}: {remedy}" + (f". Its last words: {last}" if last else "")
+
+
+def missing(words: str) -> str:
+    """What is not installed as it should be, and what to do, of an import that failed; empty of any other error.
+
+    Args:
+        words: type and message of the error, as a traceback ends.
+    """
+    if found := NO_MODULE.match(words):
+        name = found["name"].partition(".")[0]
+        return f"the package {name!r} is missing: {AGAIN.format(what=name)}"
+    if found := NO_LIBRARY.match(words):
+        return f"a package cannot be loaded ({found['why']}): {AGAIN.format(what='it')}"
+    return ""
 
 
 def by_name(words: str, folder: Path, names: Mapping[str, str]) -> str:

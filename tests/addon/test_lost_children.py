@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from addon import jobs
-from addon.complaints import last_words
+from addon.complaints import last_words, missing
+from addon.interpreter import Interpreter, environment
 from solver.errors import BackendError
 from solver.formats.lock import LOCK_FILE
 from tests.addon.test_extension import child
@@ -134,3 +135,30 @@ def test_every_system_s_codes_are_words(code: int) -> None:
     words = last_words([], code)
     assert str(code) not in words
     assert ": " in words
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        ("ModuleNotFoundError: No module named 'scipy.spatial'", "the package 'scipy' is missing"),
+        ("ImportError: libcoal.so: cannot open shared object file", "(libcoal.so: cannot open shared object file)"),
+        ("ImportError: DLL load failed while importing _osqp: not found.", "(DLL load failed while importing _osqp"),
+    ],
+)
+def test_a_package_that_is_not_there_is_told_with_a_remedy(end: str, told: str) -> None:
+    """No internal error, for nothing of the program is wrong: what is missing, and that the zip brings it."""
+    words = last_words(["Traceback (most recent call last):", '  File "a.py", line 1, in <module>', end], 1)
+    assert told in words
+    assert "install the extension from its zip again" in words
+    assert "internal error" not in words
+    assert missing("KeyError: 'No module named'") == ""
+
+
+def test_a_solver_without_its_packages_tells_which_one_it_misses() -> None:
+    """A Python that has none of them, as that of an extension whose wheels did not arrive."""
+    bare = Interpreter(sys.executable, environment([str(ROOT)]), ("-S", "-m", "solver"))
+    job = jobs.Job("Adding the rig", ["rig", "hoap3"], bare)
+    job.wait()
+    with pytest.raises(BackendError, match="the package 'numpy' is missing: install the extension") as caught:
+        job.check()
+    assert "internal error" not in str(caught.value)
