@@ -30,6 +30,8 @@ from tests.contacts.test_recorded import rising
 from tests.dance.authored import arm_swing
 
 RATE = 20.0
+HUG = -0.6
+"""[rad] by which the arm that `posed` turns is inside the chest."""
 
 
 @pytest.fixture
@@ -125,6 +127,22 @@ def test_named_postures_are_danced(standing: tuple[bpy.types.Object, Path]) -> N
     assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
     assert "1: wave" in [key.name for key in timeline.keys_of(scene, body)]
     assert list(own.iterdir()) == []
+
+
+def test_a_named_posture_that_is_not_danced_is_told_with_its_reason(standing: tuple[bpy.types.Object, Path]) -> None:
+    """An arm in the chest has no variation, one that is raised has: the message tells of the first, and why."""
+    body, _ = standing
+    scene = bpy.context.scene
+    settings = scene.exciting_dance_dance
+    settings.postures, settings.effort, settings.shortest, settings.hold, settings.posed = 1, 0.02, 1.0, 0.3, True
+    posed(body, HUG, 11)
+    author.name_posture(scene, body, "hug")
+    scene.frame_set(6)
+    author.name_posture(scene, body, "wave")
+    assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
+    said = told(scene, body, "dance").message
+    assert "'hug' is not danced: both: no variation of 'hug' keeps all limits" in said
+    assert "wave" not in said
 
 
 def test_a_refusal_names_the_timeline_and_not_a_file_that_nobody_made(standing: tuple[bpy.types.Object, Path]) -> None:

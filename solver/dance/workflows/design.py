@@ -57,7 +57,7 @@ class DesignedDance:
     @property
     def summary(self) -> SceneSummary:
         """For a scene: message, keys, strips, notes and excitation."""
-        return dance_summary(self.rig, self.dance, self.evaluation)
+        return dance_summary(self.rig, self.dance, self.evaluation, self.options.poses)
 
     @property
     def message(self) -> str:

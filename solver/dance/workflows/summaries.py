@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..authoring.repair import Moved
     from ..design.dance import Dance
     from ..design.evaluation import Evaluation
+    from ..design.named_poses import NamedPose
 
 RATE = 50.0
 """[1/s] at which excitation is judged, bonnet2016's sampling."""
@@ -122,13 +123,29 @@ def deviations_by_link(rig: Rig, structure: BaseParameters, relative: np.ndarray
     return {link: float(np.median(relative[own])) for link, own in places.items() if len(own)}
 
 
-def dance_summary(rig: Rig, dance: Dance, found: Evaluation) -> SceneSummary:
-    """Of a designed dance that holds every check."""
+def undanced(dance: Dance, poses: Sequence[NamedPose]) -> tuple[str, ...]:
+    """Why each named pose of which no variation is danced is left out, a sentence each."""
+    result = []
+    for name in (pose.name for pose in poses if pose.name not in dance.poses):
+        why = [note for note in dance.notes if repr(name) in note]
+        result.append(f"{name!r} is not danced: {'; '.join(why) or 'the others took all postures that were asked for'}")
+    return tuple(result)
+
+
+def dance_summary(rig: Rig, dance: Dance, found: Evaluation, poses: Sequence[NamedPose] = ()) -> SceneSummary:
+    """Of a designed dance that holds every check.
+
+    Args:
+        rig, dance, found: what was designed, and how it was judged.
+        poses: that were to be danced; the message says which are not, and why.
+    """
     from ...identification.base_parameters import base_parameters
 
+    missing = undanced(dance, poses)
     postures = f"{len(dance.postures)} posture{'' if len(dance.postures) == 1 else 's'}"
     what = f"a dance of {postures} and {dance.duration:.1f} s, every check holds"
     message = f"Designed {what}" if dance.complete else f"Incomplete: {what}; the notes say what is missing"
+    message = "; but ".join((message, *missing))
     return SceneSummary(
         "dance", "designed" if dance.complete else "partial", True, message, posture_keys(dance),
         strips_of(dance.schedule, 0.0, dance.duration), notes=dance.notes, excitation=by_link(rig, found.conditions),
