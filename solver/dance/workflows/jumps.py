@@ -39,24 +39,27 @@ def too_weak(result: Repair) -> list[str]:
     floor, told where it is too low, as is the joint that is farthest beyond its torque where strength is what fails.
 
     Args:
-        result: of a repair; nothing is said of one whose motion is as it was given.
+        result: of a repair; of one whose motion is as it was given only what legs cannot is told: no motion was found
+            that would tell what it reaches.
     """
-    if result.feasible or result.after is result.before:
+    if result.feasible:
         return []
     flights = airborne_spans(result.keyed.schedule)
-    rig, checks = result.keyed.rig, result.after
+    rig, checks, found = result.keyed.rig, result.after, result.after is not result.before
     rise = fastest_rise(rig, result.keyed.checks.shrink) if flights else (np.inf, "")
-    return [sentence for a, b in flights if (sentence := _sentence(rig, checks, (a, b), rise))]
+    return [sentence for flight in flights if (sentence := _sentence(rig, checks, flight, rise, found=found))]
 
 
-def _sentence(rig: Rig, checks: Checks, flight: tuple[float, float], rise: tuple[float, str]) -> str:
-    """Of one jump; empty where it is fast enough and strong enough."""
+def _sentence(rig: Rig, checks: Checks, flight: tuple[float, float], rise: tuple[float, str], *, found: bool) -> str:
+    """Of one jump, and of the motion that was found for it; empty where it is fast enough and strong enough."""
     (take_off, landing), (fastest, slowest) = flight, rise
     needed, reached = take_off_speeds(checks, take_off, landing)
     said = f"the jump from {take_off:.2f} to {landing:.2f} s must leave the floor at {needed:.2f} m/s upwards; "
     if fastest < LEGS * needed:
         limited = f"the speed limit of {spoken(slowest)} lets its legs raise it at {fastest:.2f} m/s at most"
         return f"{said}{limited}: shorten its flight"
+    if not found:
+        return ""
     joint, used, limit = _hardest(rig, checks, take_off - AROUND, landing + AROUND)
     slow = reached < (1.0 - SHORT) * needed
     weak = joint and (slow or _of_strength(checks.worst_failures[0].check))

@@ -72,6 +72,15 @@ def test_what_legs_cannot_reach_is_not_searched_for() -> None:
     assert not out_of_reach(keyed_jump(replace(slow.rig, limits=replace(limits, speed=QUICK * limits.speed))))
 
 
+def test_legs_that_are_too_slow_are_told_where_no_motion_was_found(answer: solver.Answer) -> None:
+    """A repair that gives the motion back as it was says of its jump what it says of one that it bettered."""
+    result = answer.details
+    assert isinstance(result, Repair)
+    slow = replace(result, keyed=replace(result.keyed, rig=hoap3("middle", torque="peak")), after=result.before)
+    (told,) = too_weak(slow)
+    assert re.search(r"must leave the floor at \S+ m/s upwards; the speed limit of .* at most", told)
+
+
 def test_speeds_are_those_of_a_thrown_body(keyed: Keyed) -> None:
     """A body that leaves the floor as fast as its flight needs has reached what it needs; a slower one has not."""
     rig, rate = keyed.rig, 500.0
