@@ -37,8 +37,8 @@ if not TYPE_CHECKING and "." in __package__:  # bl_ext.<repository>.exciting_dan
     from ..solver.scene.pose import ScenePose, scene_pose
     from ..solver.scene.reduction import enough_keys, slopes_of
     from ..solver.scene.rig import read_rig, rig_of_text, rig_text, write_rig
-    from ..solver.scene.summary import SUMMARY, SceneFailure, SceneSummary
-    from ..solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
+    from ..solver.scene.summary import SUMMARY, SceneFailure, SceneMove, SceneSummary
+    from ..solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline, flights_of
     from ..solver.scene.words import spoken
     from ..solver.shape import Shape
     from ..solver.trial import Recording
@@ -75,8 +75,8 @@ else:
     from solver.scene.pose import ScenePose, scene_pose
     from solver.scene.reduction import enough_keys, slopes_of
     from solver.scene.rig import read_rig, rig_of_text, rig_text, write_rig
-    from solver.scene.summary import SUMMARY, SceneFailure, SceneSummary
-    from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
+    from solver.scene.summary import SUMMARY, SceneFailure, SceneMove, SceneSummary
+    from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline, flights_of
     from solver.scene.words import spoken
     from solver.shape import Shape
     from solver.trial import Recording
@@ -106,6 +106,7 @@ __all__ = [
     "SceneKey",
     "SceneMargin",
     "SceneMotion",
+    "SceneMove",
     "ScenePose",
     "SceneRecording",
     "SceneResult",
@@ -124,6 +125,7 @@ __all__ = [
     "errors",
     "estimate_language",
     "files_of_trials",
+    "flights_of",
     "from_tree",
     "hold_joints",
     "is_tempo",

@@ -41,6 +41,7 @@ from .timeline import (
     SAME_FRAME,
     contact_path,
     extent,
+    flight_spans,
     key_roles,
     posture_names,
     times_of,
@@ -223,10 +224,13 @@ def _fill(
     keys = role_frames(scene, _within(dance) if like is not None else _with_ends(dance), kept)
     span = frames_at(scene, motion.times[[0, -1]])
     frames = _dense_frames(span, list(keys))
+    own = frames_at(scene, motion.times)
+    for flight in flight_spans(scene, dance.summary.strips):
+        frames = _denser(frames, own, flight, list(keys))
     rotations, root = convert.moved(into, motion.rotations[:, 0], motion.root)
     turned = np.concatenate([rotations[:, None], motion.rotations[:, 1:]], axis=1)
-    own = replace(motion, rotations=turned, root=root)
-    action.key_motion(curves, target, resampled(own, times_of(scene, frames)), frames)
+    moved = replace(motion, rotations=turned, root=root)
+    action.key_motion(curves, target, resampled(moved, times_of(scene, frames)), frames)
     curves.mark(frames, _types(frames, keys), _rig_paths(target))
     for name in armature.rig_of(target).patches:
         times, values = contact_keys(dance.summary.strips, name, *motion.times[[0, -1]].tolist())
@@ -254,6 +258,21 @@ def _dense_frames(span: np.ndarray, keyed: list[float]) -> np.ndarray:
     first, last = np.floor(span[0] + SAME_FRAME), np.ceil(span[1] - SAME_FRAME)
     exact = [frame for frame in keyed if first <= frame <= last and abs(frame - round(frame)) > SAME_FRAME]
     return np.unique(np.concatenate([np.arange(first, max(last, first) + 0.5), exact]))
+
+
+def _denser(frames: np.ndarray, own: np.ndarray, flight: tuple[float, float], keyed: list[float]) -> np.ndarray:
+    """Frames with those of the motion's own samples instead of them in a flight's span, where there are more of these.
+
+    Postures keep theirs; others are those of single precision, which Blender keeps.
+    """
+    own = own.astype(np.float32).astype(float)
+    within = [(some >= flight[0]) & (some <= flight[1]) for some in (frames, own)]
+    if within[0].sum() >= within[1].sum():
+        return frames
+    postures = np.array(keyed).reshape(-1, 1)
+    kept = frames[~within[0] | (np.abs(frames - postures) < SAME_FRAME).any(axis=0)]
+    added = own[within[1]]
+    return np.sort(np.concatenate([kept, added[np.abs(added[:, None] - kept).min(axis=1) > SAME_FRAME]]))
 
 
 def _types(frames: np.ndarray, keys: dict[float, SceneKey]) -> np.ndarray:

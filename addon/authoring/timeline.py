@@ -6,17 +6,18 @@ the floor is a keyed custom property of the armature object, 1 or 0. Names of po
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 
 import bpy
 import numpy as np
 
 from .. import convert, typed
-from ..action import FIRST_FRAME, curves_of, frame_rate, key_frames
+from ..action import FIRST_FRAME, curves_of, frame_rate, frames_at, key_frames
 from ..armature import rig_of
 from ..checks import checks_of
 from ..inertials import body_of
-from ..values import Rig, SceneKey, SceneStrip, SceneTimeline, errors, so3
+from ..values import Rig, SceneKey, SceneStrip, SceneTimeline, errors, flights_of, so3
 from .poses import evaluated, pose_curves, shown, stepped, unscaled
 from .poses import steps_needed as steps_needed
 
@@ -32,6 +33,9 @@ SAME_FRAME = 0.01
 """Keys nearer than this are at one time; a curve's frames have single precision."""
 NEAR_FLOOR = 0.08
 """Share of the standing height up to which a patch without a contact curve counts as on the floor."""
+AROUND = 0.1
+"""[s] before a take-off and after a landing within which keys stand between frames: the legs' force ends and begins
+within hundredths of a second, which frames do not hold."""
 MOST_FRAMES = 400_000
 """An hour of a recording at 100 Hz, and some: beyond it a key was set by mistake, and sampling takes minutes."""
 GROUND = 0.0
@@ -115,6 +119,13 @@ def strips_of(scene: bpy.types.Scene, armature: bpy.types.Object, first: float, 
     return sample(scene, armature, first, last).strips
 
 
+def flight_spans(scene: bpy.types.Scene, strips: Iterable[SceneStrip]) -> list[tuple[float, float]]:
+    """Whole frames around every flight between strips, from which to which keys may stand between frames."""
+    flights = np.array(flights_of((strip.start, strip.stop) for strip in strips)).reshape(-1, 2)
+    first, last = np.floor(frames_at(scene, flights[:, 0] - AROUND)), np.ceil(frames_at(scene, flights[:, 1] + AROUND))
+    return list(zip(first.tolist(), last.tolist()))
+
+
 def sample(
     scene: bpy.types.Scene, armature: bpy.types.Object, first: float | None = None, last: float | None = None
 ) -> SceneTimeline:
@@ -126,7 +137,8 @@ def sample(
         first, last: frames; the scene's (preview) range by default.
 
     Returns:
-        poses at both ends, at every whole frame between and, instead of a frame beside it, at every key.
+        poses at both ends, at every whole frame between and, instead of a frame beside it, at every key; around flights
+        also at the keys that the solver made.
 
     Raises:
         InvalidValue: the object is no rig, or last is not after first.
@@ -135,7 +147,7 @@ def sample(
     unscaled(armature)
     keyed = dict(zip(key_roles(armature), keys_of(scene, armature)))
     keyed = {frame: key for frame, key in keyed.items() if span[0] <= frame <= span[1]}
-    frames = _frames(span, list(keyed))
+    frames = _frames(span, [*keyed, *_made_for_flights(scene, armature, rig, span)])
     poses = (stepped if steps_needed(armature) else evaluated)(scene, armature, rig, frames)
     return _timeline(scene, armature, rig, frames, poses, tuple(keyed.values()))
 
@@ -242,6 +254,21 @@ def _frames(span: tuple[float, float], keyed: list[float]) -> np.ndarray:
     exact = exact[np.diff(exact, prepend=-np.inf) > SAME_FRAME]
     away = np.abs(whole[:, None] - exact[None, :]).min(axis=1)
     return np.sort(np.concatenate([whole[away > 0.5 - SAME_FRAME], exact]))
+
+
+def _made_for_flights(
+    scene: bpy.types.Scene, armature: bpy.types.Object, rig: Rig, span: tuple[float, float]
+) -> list[float]:
+    """Frames of the keys around flights that the solver made."""
+    flights = flight_spans(scene, keyed_strips(scene, rig, contact_curves(armature), *span))
+    found: set[float] = set()
+    for curve in pose_curves(armature) if flights else []:
+        kind = np.empty(len(curve.keyframe_points), np.int32)
+        curve.keyframe_points.foreach_get("type", kind)
+        frames = key_frames(curve)[kind == NUMBERS[GENERATED]]
+        for first, last in flights:
+            found.update(frames[(frames >= max(first, span[0])) & (frames <= min(last, span[1]))].tolist())
+    return sorted(found)
 
 
 def _role(number: int) -> str:

@@ -6,12 +6,14 @@ SI, world z up, quaternions xyzw, times from the timeline's own zero.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..arrays import frozen, frozen_times
 from ..check_options import CheckOptions
+from ..contacts.schedule import SAME_TIME
 from ..errors import InvalidValue
 from ..formats.codec import FileKind
 from ..rig import Rig
@@ -42,6 +44,17 @@ class SceneStrip:
     patch: str
     start: float
     stop: float
+
+
+def flights_of(strips: Iterable[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+    """Start and stop [s] of every span between strips that none of them covers, in the order of time.
+
+    Args:
+        strips: (start, stop) [s] of strips of all patches, in any order.
+    """
+    ordered = sorted(strips)
+    stood = np.maximum.accumulate([stop for _, stop in ordered]).tolist()
+    return tuple((before, start) for before, (start, _) in zip(stood, ordered[1:]) if start > before + SAME_TIME)
 
 
 @dataclass(frozen=True, slots=True)

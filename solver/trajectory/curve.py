@@ -13,6 +13,10 @@ from ..motion import Motion
 from ..rig import Rig
 
 DEGREE = 5
+CORNER = 3
+"""Times that a knot stands at a corner: position, velocity and acceleration go on there, jerk need not."""
+AT_SAMPLE = 1e-3
+"""Of the step beside it: a corner this near to a sample stands at the sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +59,20 @@ class FlatCurve:
         return FlatCurve(through_states(times, states), float(times[0]), float(times[-1]))
 
     @staticmethod
-    def through_samples(rig: Rig, times: np.ndarray, q: np.ndarray) -> FlatCurve:
-        """The curve through dense samples (N, nq)."""
+    def through_samples(rig: Rig, times: np.ndarray, q: np.ndarray, corners: Sequence[float] = ()) -> FlatCurve:
+        """The curve through dense samples.
+
+        Args:
+            rig: that moves.
+            times: (N,) [s].
+            q: (N, nq).
+            corners: [s] instants, ascending, at which the acceleration turns at once, as where a body leaves the floor
+                or comes back to it; one with too few samples beside it is rounded off like any other instant.
+        """
         degree = min(DEGREE, len(times) - 1)
-        spline = make_interp_spline(times, unwrapped(rig, q), k=degree - (degree + 1) % 2)
+        degree -= (degree + 1) % 2
+        knots = _knots(times, corners) if degree == DEGREE and len(corners) else None
+        spline = make_interp_spline(times, unwrapped(rig, q), k=degree, t=knots)
         return FlatCurve(spline, float(times[0]), float(times[-1]))
 
     def at(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -71,6 +85,44 @@ class FlatCurve:
     def motion(self, rig: Rig, times: np.ndarray) -> Motion:
         """The motion at times (N,) [s]."""
         return to_manifold(rig, *self.at(times)).motion(times)
+
+
+def _knots(times: np.ndarray, corners: Sequence[float]) -> np.ndarray:
+    """Knots (N + 6,) of the spline through N samples at times (N,) [s] that has corners.
+
+    Those of the spline without corners are the samples' own times but for the two next to each end. A corner takes the
+    places of knots beside it, so that as many are left as there are samples to meet.
+    """
+    ends = (DEGREE + 1) // 2
+    found = _framed(times, list(times[ends:-ends]))
+    for corner in corners:
+        place = int(np.clip(np.searchsorted(times, corner), 1, len(times) - 1))
+        step, near = times[place] - times[place - 1], times[place - 1 : place + 1]
+        own = near[np.abs(near - corner) < AT_SAMPLE * step]
+        bent = _with_corner(times, found, float(own[0]) if len(own) else float(corner))
+        if bent is not None:
+            found = bent
+    return found
+
+
+def _with_corner(times: np.ndarray, knots: np.ndarray, corner: float) -> np.ndarray | None:
+    """Knots with as many others at a corner; None where the samples would not tell the spline any more."""
+    inner = knots[DEGREE + 1 : -DEGREE - 1]
+    before, after = list(inner[inner < corner]), list(inner[inner > corner])
+    earlier = not before or not after or corner - before[-1] <= after[0] - corner
+    for _ in range(CORNER - (len(inner) - len(before) - len(after))):
+        side, last = (before, -1) if earlier else (after, 0)
+        if not side or side.count(side[last]) > 1:  # another corner's
+            return None
+        side.pop(last)
+        earlier = not earlier
+    bent = _framed(times, [*before, *[corner] * CORNER, *after])
+    told = (bent[: len(times)] < times) & (times < bent[DEGREE + 1 :])  # Schoenberg and Whitney
+    return bent if told[1:-1].all() else None
+
+
+def _framed(times: np.ndarray, inner: Sequence[float]) -> np.ndarray:
+    return np.concatenate([np.full(DEGREE + 1, times[0]), inner, np.full(DEGREE + 1, times[-1])])
 
 
 def _by_piece(spline: PPoly, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -18,12 +18,15 @@ from ...coordinates import quaternion_columns
 from ...errors import InvalidValue, UnknownPreset
 from ...motion import Motion
 from ...rig import Rig
+from ...trajectory.ballistic import airborne_spans
 from ...trajectory.curve import FlatCurve, sample_times
 
 ROLES = ("fixed", "preferred", "free")
 """Kept exactly; kept where possible; to be filled."""
 INTERPOLATIONS = ("clamped", "rest")
 """Slopes that pass through keys without overshoot, or none: every key is a posture at rest."""
+DENSE = 180.0
+"""[1/s] of samples around a flight: who jumps changes the force of the legs within hundredths of a second."""
 UNIT = 1e-6
 """Largest error of a quaternion's length; single precision of a file or of Blender stays below it."""
 
@@ -141,10 +144,26 @@ class Keyed:
         """[s]."""
         return float(self.keys[-1].time if self.samples is None else self.samples.times[-1])
 
+    @property
+    def flights(self) -> list[tuple[float, float]]:
+        """Start and stop [s] of each: there the floor's forces end and begin, and the acceleration has its corners."""
+        return airborne_spans(self.schedule, self.start, self.stop)
+
+    def sampling(self, rate: float) -> float:
+        """[1/s] at which samples hold the dance: the rate asked for, with flights so often doubled that it is dense.
+
+        Doubled, so that what stood at a sample, or at a frame of a scene, still does.
+        """
+        if self.flights:
+            while rate < DENSE:
+                rate *= 2.0
+        return rate
+
     def curve(self) -> FlatCurve:
         """The dance between its ends in flat coordinates."""
         if self.samples is not None:
-            return FlatCurve.through_samples(self.rig, self.samples.times, self.samples.q)
+            corners = [end for flight in self.flights for end in flight]
+            return FlatCurve.through_samples(self.rig, self.samples.times, self.samples.q, corners)
         times = np.array([key.time for key in self.keys])
         return FlatCurve.through_keys(self.rig, times, [key.q for key in self.keys], self.interpolation)
 

@@ -12,7 +12,12 @@ from ...contacts.schedule import SAME_TIME, Anchor, Phase, Schedule, flat_on_gro
 from ...dynamics import link_motions
 from ...errors import InvalidValue
 from ...rig import Rig
+from ...scene.timeline import flights_of
 from ...trajectory.curve import FlatCurve
+
+TOUCH = 1e-7
+"""[s] after a flight from which the strip that ends it carries: at its first instant, like at its last before take-off,
+nothing presses yet, and of the forces of a motion in samples only their error is left there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,8 @@ def schedule_of(
     edges = {curve.start, curve.stop, *(t for s, _ in anchors for t in (s.start, s.stop))}
     times = sorted(edges)
     times = [times[0], *(b for a, b in pairwise(times) if b - a > SAME_TIME)]
+    landings = [landing for _, landing in flights_of((s.start, s.stop) for s in strips)]
+    times = [time + TOUCH if time in landings else time for time in times]
     phases = []
     for start, stop in pairwise(times):
         middle = 0.5 * (start + stop)

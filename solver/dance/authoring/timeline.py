@@ -13,7 +13,7 @@ import numpy as np
 from ...coordinates import joint_places
 from ...errors import InputError, InvalidValue, SolverError, UnknownName
 from ...rig import ROOT_NV, Rig
-from ...scene.timeline import TIMELINE, SceneStrip, SceneTimeline
+from ...scene.timeline import TIMELINE, SceneStrip, SceneTimeline, flights_of
 from ...so3 import continuous
 from ...trajectory.curve import FlatCurve
 from .keys import Keyed, Keyframe, Samples
@@ -118,7 +118,8 @@ def keyed_of(timeline: SceneTimeline, rig: Rig | None = None, *, sampled: bool =
     keys = _keys(timeline, q)
     if sampled:
         samples = Samples(timeline.times, q)
-        curve = FlatCurve.through_samples(rig, timeline.times, q)
+        flights = flights_of((strip.start, strip.stop) for strip in timeline.strips)
+        curve = FlatCurve.through_samples(rig, timeline.times, q, [end for flight in flights for end in flight])
     else:
         if len(keys) < 2:
             raise InvalidValue(

@@ -60,7 +60,7 @@ class Answer:
         Args:
             path: a folder, which receives ``dance.motion.npz``, ``keyed.json``, ``summary.json`` and ``report.txt``;
                 or a file that ends in .json, which receives the keys.
-            rate: [1/s] of ``dance.motion.npz``.
+            rate: [1/s] of ``dance.motion.npz``; more where it jumps (`Keyed.sampling`).
 
         Raises:
             InvalidValue: a rate that is not positive.
@@ -72,7 +72,8 @@ class Answer:
             KEYED.write(path, self.keyed)
             return
         keyed = self.keyed
-        moved = motion_record(keyed.name, keyed.rig, keyed.motion(rate)).danced(keyed.schedule, keyed.checks)
+        motion = keyed.motion(keyed.sampling(rate))
+        moved = motion_record(keyed.name, keyed.rig, motion).danced(keyed.schedule, keyed.checks)
         with write_folder(path) as folder:
             MOTION.write(folder / MOTION_FILE, moved)
             KEYED.write(folder / KEYED_FILE, self.keyed)

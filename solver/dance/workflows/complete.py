@@ -34,7 +34,7 @@ def complete(
         options: how to fill.
         checks: what must hold; by default what the dance carries.
         repairing: of the repair's search.
-        rate: [1/s] of the repaired motion's samples, `RATE` or more.
+        rate: [1/s] of the repaired motion's samples, `RATE` or more; more where it jumps (`Keyed.sampling`).
         progress: told about the progress; may cancel.
 
     Raises:
@@ -49,7 +49,7 @@ def complete(
     require_support(keyed)
     require_gaps(keyed)
     options, repairing = options or CompleteOptions(), repairing or RepairOptions()
-    done = authoring.complete(keyed, keyed.checks, options, repairing, rate=max(rate, RATE),
+    done = authoring.complete(keyed, keyed.checks, options, repairing, rate=max(keyed.sampling(rate), RATE),
                               progress=Part(progress, 0.0, 0.95))  # fmt: skip
     troubles = [*unsupported(keyed.schedule, done.after), *explained(done)]
     message = completion_sentence(keyed, done, troubles)

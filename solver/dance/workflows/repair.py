@@ -58,7 +58,7 @@ def repair(
         checks: what must hold; by default what the dance carries.
         options: of the search.
         slow_down: first make it as slow as the joints' speeds need.
-        rate: [1/s] of the repaired motion's samples, `RATE` or more.
+        rate: [1/s] of the repaired motion's samples, `RATE` or more; more where it jumps (`Keyed.sampling`).
         progress: told about the progress; may cancel.
 
     Raises:
@@ -83,7 +83,7 @@ def repair(
     hopeless = out_of_reach(keyed)
     if hopeless:
         options = replace(options, programmes=min(options.programmes, HOPELESS))
-    result = authoring.repair(keyed, keyed.checks, options, rate=max(rate, RATE),
+    result = authoring.repair(keyed, keyed.checks, options, rate=max(keyed.sampling(rate), RATE),
                               progress=Part(progress, 0.0, 0.95))  # fmt: skip
     notes += [SPARED if hopeless else HURRIED] * result.hurried
     notes += [f"a step was left out, {flaw}" for flaw in result.flaws]

@@ -1,0 +1,75 @@
+"""A jump that was repaired is one when it is read again: from its file, and from the frames of a scene."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import solver
+from benchmarks.figures.jump import CHECKS, RATE, Leap, flown, keyed_jump
+from solver.contacts.schedule import Schedule
+from solver.dance.authoring.repair import RepairOptions
+from solver.dance.authoring.timeline import keyed_of
+from solver.dance.workflows.reading import load_keyed
+from solver.rigs import human
+from solver.scene.dance_folder import KEYED_FILE, MOTION_FILE, SUMMARY_FILE
+from solver.scene.motion_record import MOTION
+from solver.scene.summary import SUMMARY
+from solver.scene.timeline import SceneTimeline, flights_of
+
+
+@pytest.mark.parametrize("frames", [24.0, 25.0, 30.0, 60.0, 100.0])
+def test_a_repaired_jump_is_one_when_it_is_read_again(frames: float, tmp_path: Path) -> None:
+    """Between whose frames it begins and ends, in single precision: as feasible, its centre of mass a hundredth of a
+    millimetre from the parabola, and nothing is left to repair."""
+    jump = keyed_jump(human(1.75, 70.0, "male"), Leap(in_the_air=0.29))
+    answer = solver.repair(jump, options=RepairOptions(rounds=5), rate=frames)
+    assert answer.feasible
+    answer.write(tmp_path / "jump", rate=frames)
+    for keyed in (load_keyed(tmp_path / "jump" / KEYED_FILE), keyed_of(from_scene(tmp_path / "jump", frames))):
+        verdict = solver.check(keyed)
+        assert verdict.feasible, verdict.message
+        parabola, drift, spin = flown(jump.rig, keyed.motion(RATE), jump)
+        assert parabola < 1e-5
+        assert drift < 0.005
+        assert spin < 0.005
+        assert solver.repair(keyed).status == "unchanged"
+
+
+def from_scene(folder: Path, frames: float) -> SceneTimeline:
+    """What a scene shows of a dance: around its flight all samples, elsewhere those on whole frames."""
+    record, summary = MOTION.read(folder / MOTION_FILE), SUMMARY.read(folder / SUMMARY_FILE)
+    drawn = record.drawn
+    ((take_off, landing),) = flights_of((strip.start, strip.stop) for strip in summary.strips)
+    near = (drawn.times > take_off - 0.1) & (drawn.times < landing + 0.1)
+    whole = np.abs(drawn.times * frames - np.round(drawn.times * frames)) < 1e-6
+    root, rotations, translations = (
+        part[near | whole].astype(np.float32).astype(float)
+        for part in (drawn.root, drawn.rotations, drawn.translations)
+    )
+    return SceneTimeline(
+        "jump", record.rig, drawn.times[near | whole], root, rotations, translations, summary.keys, summary.strips,
+        checks=CHECKS,
+    )  # fmt: skip
+
+
+def test_samples_are_dense_only_where_somebody_flies() -> None:
+    """A rate is doubled until it is dense, and kept where nobody jumps."""
+    keyed = keyed_jump(human(1.75, 70.0, "male"))
+    assert keyed.sampling(24.0) == 192.0
+    assert keyed.sampling(100.0) == 200.0
+    assert keyed.sampling(500.0) == 500.0
+    standing = Schedule.constant(keyed.schedule.phases[0].anchors, keyed.start, keyed.stop)
+    assert replace(keyed, schedule=standing).sampling(24.0) == 24.0
+
+
+def test_nothing_presses_in_the_first_and_last_instant_of_a_flight() -> None:
+    """Both belong to it: a strip that ends a flight carries from the next instant on, other strips from their start."""
+    jump = keyed_jump(human(1.75, 70.0, "male"))
+    before, _, after = jump.schedule.phases
+    assert jump.schedule.index_at(np.array([0.85 - 1e-6, 0.85, 1.15, 1.15 + 1e-6])).tolist() == [0, 1, 1, 2]
+    assert before.start == 0.0
+    assert after.start - 1.15 < 1e-6
