@@ -8,7 +8,7 @@ from functools import partial
 
 import bpy
 
-from . import checks, command, flight_strip, jobs, marker_list, overlays, told
+from . import checks, command, flight_strip, jobs, marker_list, moves, overlays, told
 from .authoring import keyed
 from .authoring import properties as dance_properties
 from .capture import overlays as capture_overlays
@@ -45,6 +45,7 @@ CLASSES = (
     LiveSettings,
     *capture_properties.CLASSES,
     *checks.CLASSES,
+    *moves.CLASSES,
     RehearsalSettings,
     *dance_properties.CLASSES,
     Preferences,
@@ -81,6 +82,7 @@ def register() -> None:
     _try(_add_settings)
     _try(lambda: bpy.types.TOPBAR_MT_file_import.append(_import_menu))  # type: ignore[arg-type]
     _try(checks.register)
+    _try(moves.register)
     _try(overlays.register)
     _try(flight_strip.register)
     _try(live_overlays.register)
@@ -105,6 +107,7 @@ def unregister() -> None:
     _try(live_overlays.unregister)
     _try(flight_strip.unregister)
     _try(overlays.unregister)
+    _try(moves.unregister)
     _try(checks.unregister)
     _try(lambda: bpy.types.TOPBAR_MT_file_import.remove(_import_menu))  # type: ignore[arg-type]
     _try(_remove_settings)

@@ -65,12 +65,12 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"__main__"}),
 )
 ADDON_LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"complaints", "redraw", "values"}),
+    frozenset({"complaints", "fields", "redraw", "values"}),
     frozenset({"custom", "interpreter"}),
     frozenset({"checks", "convert", "meshes", "painters", "preferences", "told", "typed"}),
     frozenset({"armature", "children", "whole"}),
     frozenset({"action", "inertials", "jobs", "scores"}),
-    frozenset({"colours"}),
+    frozenset({"colours", "moves"}),
     frozenset({"drawing", "ellipsoids", "legend", "recording", "reduction", "segments"}),
     frozenset({"marker_list", "properties", "render"}),
     frozenset({"study"}),

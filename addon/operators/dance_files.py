@@ -10,13 +10,13 @@ from bpy_extras.io_utils import ExportHelper
 
 from ..armature import rig_in
 from ..authoring import performance
-from ..authoring.dances import read_dance, show_dance
+from ..authoring.dances import read_dance
 from ..authoring.properties import dance_settings
 from ..study import folder_of
 from ..told import Said, tell
 from ..typed import Status, scene, there
 from .act import Act
-from .dance_jobs import JSON_PROGRESS, RESULT, DanceJob, said_of, write_scene
+from .dance_jobs import JSON_PROGRESS, RESULT, DanceJob, said_of, show_designed, write_scene
 
 
 class EXCITING_DANCE_OT_open_dance(Act, bpy.types.Operator):
@@ -31,7 +31,7 @@ class EXCITING_DANCE_OT_open_dance(Act, bpy.types.Operator):
 
     def act(self, context: bpy.types.Context) -> Status:
         dance = read_dance(bpy.path.abspath(self.directory))
-        body = show_dance(context, dance, onto=rig_in(context))
+        body = show_designed(context, dance, rig_in(context))
         tell(scene(context), body, DanceJob.place, said_of(dance))
         return {"FINISHED"}
 

@@ -9,12 +9,13 @@ import bpy
 
 from ..action import frame_rate
 from ..armature import rig_in
-from ..authoring.dances import Dance, read_dance
+from ..authoring.dances import Dance, read_dance, show_dance
 from ..authoring.ghost import DONE_KEY, ghost_of, show_ghost
 from ..authoring.keyed import keyed
 from ..authoring.properties import dance_settings
 from ..authoring.timeline import extent, sample, steps_needed
 from ..jobs import Current, JobOperator
+from ..moves import keep_moves
 from ..study import trial_of
 from ..told import Said
 from ..typed import scene, there
@@ -82,7 +83,9 @@ class GhostJob(DanceJob):
             name = f"{body.animation_data.action.name} {self.done}"
             beside = dance_settings(context).ghost_place == "beside"
             show_ghost(context, body, dance, name, beside=beside)
-            there(ghost_of(scene(context), body), "ghost")[DONE_KEY] = self.done
+            ghost = there(ghost_of(scene(context), body), "ghost")
+            ghost[DONE_KEY] = self.done
+            keep_moves(scene(context), ghost, ())  # those of the copied action are of the dance as it was designed
         return said_of(dance, *([ALSO] if steps_needed(body) else []))
 
 
@@ -90,6 +93,13 @@ def write_scene(context: bpy.types.Context, folder: Path) -> Path:
     """The rig's dance as a timeline file, over all of its keys."""
     now, body = scene(context), the_rig(context)
     return TIMELINE.write(folder / dance_folder.TIMELINE_FILE, sample(now, body, *extent(now, body)))
+
+
+def show_designed(context: bpy.types.Context, dance: Dance, onto: bpy.types.Object | None) -> bpy.types.Object:
+    """Let a rig dance what was designed, with the difficulty of each move; the rig, `onto` where it is the same."""
+    body = show_dance(context, dance, onto=onto)
+    keep_moves(scene(context), body, dance.summary.moves)
+    return body
 
 
 def said_of(dance: Dance, *notes: str) -> Said:

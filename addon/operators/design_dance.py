@@ -9,14 +9,14 @@ from typing import Any
 import bpy
 
 from ..armature import linked, rig_in, trouble
-from ..authoring.dances import read_dance, show_dance
+from ..authoring.dances import read_dance
 from ..authoring.properties import dance_settings
 from ..checks import words_of
 from ..inertials import body_of
 from ..properties import settings_of
 from ..told import Said
 from ..values import dance_folder, write_rig
-from .dance_jobs import JSON_PROGRESS, RESULT, DanceJob, said_of, write_scene
+from .dance_jobs import JSON_PROGRESS, RESULT, DanceJob, said_of, show_designed, write_scene
 from .rigs import rig_arguments
 
 WORKERS = max(1, min((os.cpu_count() or 2) - 1, 8))
@@ -55,7 +55,7 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
         dance = read_dance(folder / RESULT)
-        self.is_about(show_dance(context, dance, onto=self.rig_if_there()))
+        self.is_about(show_designed(context, dance, self.rig_if_there()))
         return said_of(dance)
 
 

@@ -14,6 +14,7 @@ from ..authoring.performance import PLACE
 from ..authoring.properties import ROLES, dance_settings
 from ..authoring.timeline import contact_curves
 from ..custom import label
+from ..moves import moves_of
 from ..scores import scored
 from ..study import trial_of
 from ..told import told
@@ -116,6 +117,38 @@ class EXCITING_DANCE_PT_postures(Part, bpy.types.Panel):  # type: ignore[misc]
             row.operator("exciting_dance.clear_inbetweens", text="Clear Selected").selected = True
 
 
+class EXCITING_DANCE_UL_moves(Rows, bpy.types.UIList):  # type: ignore[misc]
+    """Moves of a designed dance, by where they lead and how hard they are."""
+
+    bl_idname = "EXCITING_DANCE_UL_moves"
+
+    def show(self, layout: bpy.types.UILayout, item: Any) -> None:
+        """Draw one."""
+        split = layout.split(factor=0.4)
+        split.label(text=item.name)
+        split.label(text=item.difficulty)
+
+
+class EXCITING_DANCE_PT_moves(Part, bpy.types.Panel):  # type: ignore[misc]
+    """How hard each move of the designed dance is."""
+
+    bl_label = "Moves"
+    bl_order = 3
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """With a designed dance only."""
+        moves = moves_of(there(rig_in(context), "rig")) if super().poll(context) else None
+        return moves is not None and bool(len(moves.rows))
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw."""
+        layout, moves = there(self.layout, "layout"), moves_of(there(rig_in(context), "rig"))
+        layout.label(text="To, and how hard to learn it is")
+        layout.template_list("EXCITING_DANCE_UL_moves", "", moves, "rows", moves, "index", rows=5)
+
+
 class EXCITING_DANCE_PT_contacts(Part, bpy.types.Panel):  # type: ignore[misc]
     """When which sole, hand or knee stands on the floor."""
 
@@ -215,7 +248,7 @@ class EXCITING_DANCE_PT_check(Part, bpy.types.Panel):  # type: ignore[misc]
     """Is it feasible, and make it so."""
 
     bl_label = "Check and Repair"
-    bl_order = 3
+    bl_order = 4
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
@@ -258,7 +291,7 @@ class EXCITING_DANCE_PT_perform(Part, bpy.types.Panel):  # type: ignore[misc]
     """Out to a robot or a person, and back."""
 
     bl_label = "Export and Compare"
-    bl_order = 4
+    bl_order = 5
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -285,6 +318,8 @@ CLASSES = (
     EXCITING_DANCE_PT_author,
     EXCITING_DANCE_PT_postures,
     EXCITING_DANCE_PT_contacts,
+    EXCITING_DANCE_UL_moves,
+    EXCITING_DANCE_PT_moves,
     EXCITING_DANCE_PT_design,
     EXCITING_DANCE_PT_check,
     EXCITING_DANCE_UL_joints,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,7 +11,9 @@ import bpy
 import numpy as np
 
 from .. import convert
+from ..action import frame_rate
 from ..authoring import timeline
+from ..moves import moves_of
 from ..values import (
     MOTION,
     SUMMARY,
@@ -124,11 +126,13 @@ def from_folder(folder: str | Path) -> Danced:
     keys: tuple[SceneKey, ...] = ()
     strips: tuple[SceneStrip, ...] = ()
     stops: tuple[Stop, ...] | None = None
-    if (folder / dance_folder.NUMBERS_FILE).exists():
-        strips, stops = _segments(folder / dance_folder.NUMBERS_FILE)
-    elif (folder / dance_folder.SUMMARY_FILE).exists():
+    hard: list[tuple[float, str]] = []
+    if (folder / dance_folder.SUMMARY_FILE).exists():
         summary = SUMMARY.read(folder / dance_folder.SUMMARY_FILE)
         keys, strips = summary.keys, summary.strips
+        hard = [(move.stop, move.difficulty) for move in summary.moves]
+    if (folder / dance_folder.NUMBERS_FILE).exists():
+        keys, (strips, stops) = (), _segments(folder / dance_folder.NUMBERS_FILE)
     line = SceneTimeline(
         name=folder.resolve().name,
         rig=rig,
@@ -139,13 +143,29 @@ def from_folder(folder: str | Path) -> Danced:
         keys=keys,
         strips=strips,
     )
-    return Danced(line, stops_of(line) if stops is None else _clipped(stops, float(line.times[-1])))
+    stops = stops_of(line) if stops is None else _clipped(stops, float(line.times[-1]))
+    return Danced(line, judged(stops, hard, HAIR))
 
 
 def from_scene(scene: bpy.types.Scene, armature: bpy.types.Object) -> Danced:
     """The dance on the timeline of a scene, over the scene's (preview) range."""
-    line = timeline.sample(scene, armature)
-    return Danced(line, stops_of(line))
+    line, moves = timeline.sample(scene, armature), moves_of(armature)
+    rows = [] if moves is None else moves.rows
+    ends = timeline.times_of(scene, np.array([row.last for row in rows]))
+    hard = [(float(end), row.difficulty) for end, row in zip(ends, rows)]
+    return Danced(line, judged(stops_of(line), hard, 1.0 / frame_rate(scene)))
+
+
+def judged(stops: Sequence[Stop], hard: Sequence[tuple[float, str]], near: float) -> tuple[Stop, ...]:
+    """Stops with how hard the moves to them are.
+
+    Args:
+        stops: of a dance.
+        hard: when each move ends [s], and how hard it is.
+        near: [s] by which a stop may begin earlier or later than its move ends.
+    """
+    found = {stop: words for stop in stops for end, words in hard if abs(stop.start - end) < near}
+    return tuple(replace(stop, hard=found.get(stop, "")) for stop in stops)
 
 
 def stops_of(line: SceneTimeline) -> tuple[Stop, ...]:

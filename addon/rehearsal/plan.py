@@ -6,7 +6,7 @@ Plain values, nothing of Blender: times of the dance and of the video in seconds
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -31,11 +31,13 @@ class Stop:
     Attributes:
         start, stop: [s] of the dance; equal where it only passes through a posture.
         name: of the posture.
+        hard: how hard the move to it is, in words; empty where nobody judged it.
     """
 
     start: float
     stop: float
     name: str = ""
+    hard: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +192,7 @@ def _within(stops: Sequence[Stop], first: float, last: float) -> tuple[Stop, ...
         if after.start < before.stop - HAIR:
             raise errors.InvalidValue(f"the stop {after.name!r} at {after.start:g} s starts within the one before it")
     inside = [
-        Stop(max(stop.start, first), min(stop.stop, last), stop.name)
+        replace(stop, start=max(stop.start, first), stop=min(stop.stop, last))
         for stop in ordered
         if stop.stop >= first - HAIR and stop.start <= last + HAIR
     ]

@@ -226,8 +226,8 @@ def _moves(board: Board, plan: Plan, playing: np.ndarray) -> None:
     low, left = 0.5 - 0.5 * TOP, -board.half + MARGIN
     ahead, now = (Lettering(colour=colour, widest=board.half * 1.3) for colour in (_pale(GHOST), PAPER))
     for index in range(plan.moves):
-        name = plan.stops[index + 1].name
-        words = f"{index + 1}/{plan.moves}   {name}"
+        then = plan.stops[index + 1]
+        words = f"{index + 1}/{plan.moves}   {then.name}" + (f"   {then.hard}" if then.hard else "")
         here = playing & (plan.at == index)
         board.text(f"next: {words}", (left, low), here & plan.still, ahead)
         board.text(words, (left, low), here & ~plan.still, now)

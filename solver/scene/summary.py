@@ -39,6 +39,24 @@ class SceneFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class SceneMove:
+    """From one posture of a designed dance to the next.
+
+    Attributes:
+        name: of the posture to which it leads.
+        start, stop: [s].
+        score: how hard it is to learn, from 1 to 5.
+        difficulty: the same in words, with what makes it hard: ``"4 of 5 fast, far"``.
+    """
+
+    name: str
+    start: float
+    stop: float
+    score: int
+    difficulty: str
+
+
+@dataclass(frozen=True, slots=True)
 class SceneSummary:
     """What a verb did.
 
@@ -60,6 +78,7 @@ class SceneSummary:
         deviation: median predicted relative standard deviation of the base parameters of each link; likewise.
         duration: [s].
         checks: what the dance was held to.
+        moves: of a designed dance, those that are not steps.
     """
 
     verb: str
@@ -77,9 +96,10 @@ class SceneSummary:
     deviation: Mapping[str, float] = field(default_factory=dict)
     duration: float = 0.0
     checks: CheckOptions = field(default_factory=CheckOptions)
+    moves: tuple[SceneMove, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("keys", "strips", "failures", "ranges", "moved", "troubles", "notes"):
+        for name in ("keys", "strips", "failures", "ranges", "moved", "troubles", "notes", "moves"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("excitation", "deviation"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))

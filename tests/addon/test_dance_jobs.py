@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,7 +16,10 @@ from addon import action, convert, registration, scores
 from addon.armature import rig_of
 from addon.authoring import author, dances, ghost, marks, timeline
 from addon.checks import checks_of, hold_to
+from addon.moves import moves_of
 from addon.operators.design_dance import design_words
+from addon.rehearsal.dance import from_folder, from_scene
+from addon.rehearsal.plan import RehearsalOptions, plan
 from addon.study import STUDY_KEY, TRIAL_KEY
 from addon.told import told
 from addon.values import SceneTimeline
@@ -141,7 +145,7 @@ def test_a_named_posture_that_is_not_danced_is_told_with_its_reason(standing: tu
     author.name_posture(scene, body, "wave")
     assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
     said = told(scene, body, "dance").message
-    assert "'hug' is not danced: both: no variation of 'hug' keeps all limits" in said
+    assert "'hug' is not danced: no variation of 'hug' keeps all limits and has a way from home (both)" in said
     assert "wave" not in said
 
 
@@ -252,3 +256,45 @@ def test_design_makes_the_body_dance(standing: tuple[bpy.types.Object, Path]) ->
     assert "posture 1" in [key.name for key in timeline.keys_of(bpy.context.scene, body)]
     assert told(bpy.context.scene, body, "dance").verdict == "good"
     assert list(own.iterdir()) == []
+
+
+def test_how_hard_each_move_is_stays_with_the_dance(standing: tuple[bpy.types.Object, Path], tmp_path: Path) -> None:
+    """The list holds what the solver judged, at the keys of its postures; a choice goes there, a rehearsal tells it.
+
+    Another pace makes it another dance: the ghost of the slower one has no list.
+    """
+    body, _ = standing
+    scene = bpy.context.scene
+    settings = scene.exciting_dance_dance
+    settings.postures, settings.effort, settings.shortest, settings.hold = 1, 0.02, 1.0, 0.3
+    assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
+    moves = moves_of(body)
+    assert moves is not None
+    (row,) = [move for move in moves.rows if move.name == "posture 1"]
+    assert re.fullmatch(r"([1-5]) of 5( fast| far|,| on one foot)*", row.difficulty)
+    assert row.difficulty.startswith(str(row.score))
+    named = {key.name: key.time for key in reversed(timeline.keys_of(scene, body))}  # the first of each name
+    assert timeline.times_of(scene, row.last) == pytest.approx(named["posture 1"], abs=1.0 / RATE)
+    moves.index = list(moves.rows).index(row)
+    assert scene.frame_current + scene.frame_subframe == pytest.approx(row.first)
+    (stop,) = [stop for stop in from_scene(scene, body).stops if stop.name == "posture 1"]
+    assert stop.hard == row.difficulty
+    assert plan((stop,), (stop.start, stop.stop), RehearsalOptions()).stops[0].hard == row.difficulty
+    dance = dances.read_dance(_designed_again(body, tmp_path))
+    assert [move.difficulty for move in dance.summary.moves] == [move.difficulty for move in moves.rows]
+    assert [stop.hard for stop in from_folder(dance.folder).stops if stop.name == "both posture 1"] == [row.difficulty]
+    settings.dynamics = False
+    body.animation_data.action.exciting_dance_moves.rows[0].name = "judged by me"
+    for curve in action.curves_of(body):
+        for point in curve.keyframe_points:
+            point.co.x = 1.0 + 0.2 * (point.co.x - 1.0)  # five times as fast
+    assert bpy.ops.exciting_dance.slow_dance() == {"FINISHED"}
+    assert len(moves_of(ghost.ghost_of(scene, body)).rows) == 0
+    assert moves_of(body).rows[0].name == "judged by me"
+
+
+def _designed_again(body: bpy.types.Object, folder: Path) -> Path:
+    """The same dance by the command line."""
+    words = ["dance", str(write_rig(folder / "body.json", rig_of(body))), *design_words(bpy.context)]
+    assert main([*words, "--output", str(folder / "dance"), "--progress", "none"]) == OK
+    return folder / "dance"

@@ -13,7 +13,7 @@ import pytest
 from solver.errors import InputError, InvalidValue
 from solver.scene.dance_folder import SUMMARY_FILE
 from solver.scene.summary import SUMMARY as FILE
-from solver.scene.summary import SceneFailure, SceneSummary
+from solver.scene.summary import SceneFailure, SceneMove, SceneSummary
 from solver.scene.timeline import SceneKey, SceneStrip
 
 SUMMARY = SceneSummary(
@@ -31,6 +31,7 @@ SUMMARY = SceneSummary(
     {"arm": 12.5, "leg": math.inf},
     {"arm": 0.1, "leg": math.inf},
     2.0,
+    moves=(SceneMove("größer", 0.0, 2.0, 4, "4 of 5 fast, far"),),
 )
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...scene.summary import SceneFailure, SceneSummary
+from ...scene.summary import SceneFailure, SceneMove, SceneSummary
 from ...scene.timeline import SceneKey, SceneStrip
+from ...scene.words import spoken
 
 if TYPE_CHECKING:
     from ...contacts.schedule import Anchor, Schedule
@@ -59,6 +60,18 @@ def posture_keys(dance: Dance) -> tuple[SceneKey, ...]:
 def _called(dance: Dance, number: int) -> str:
     """A posture's number, and the name of its pose where it has one."""
     return f"{number}: {dance.poses[number - 1]}" if dance.poses else f"posture {number}"
+
+
+def moves_of(dance: Dance, found: Evaluation) -> tuple[SceneMove, ...]:
+    """Every move of a designed dance that is no step, with how hard it is."""
+    numbers = {segment: place for place, segment in enumerate(dance.postures, start=1)}
+    result = []
+    for move in found.moves:
+        start, stop = dance.starts[move.segment : move.segment + 2]
+        ends = move.segment + 1  # in the hold of its posture, where it leads to one
+        name = _called(dance, numbers[ends]) if ends in numbers else dance.segments[move.segment].name
+        result.append(SceneMove(name, float(start), float(stop), move.score, str(move)))
+    return tuple(result)
 
 
 def strips_of(schedule: Schedule, start: float, stop: float) -> tuple[SceneStrip, ...]:
@@ -127,8 +140,13 @@ def undanced(dance: Dance, poses: Sequence[NamedPose]) -> tuple[str, ...]:
     """Why each named pose of which no variation is danced is left out, a sentence each."""
     result = []
     for name in (pose.name for pose in poses if pose.name not in dance.poses):
-        why = [note for note in dance.notes if repr(name) in note]
-        result.append(f"{name!r} is not danced: {'; '.join(why) or 'the others took all postures that were asked for'}")
+        where: dict[str, list[str]] = {}
+        for configuration, _, why in (note.partition(": ") for note in dance.notes if repr(name) in note):
+            where.setdefault(why, []).append(spoken(configuration))
+        told = [f"{why} ({', '.join(feet)})" for why, feet in where.items()]
+        result.append(
+            f"{name!r} is not danced: {'; '.join(told) or 'the others took all postures that were asked for'}"
+        )
     return tuple(result)
 
 
@@ -150,7 +168,7 @@ def dance_summary(rig: Rig, dance: Dance, found: Evaluation, poses: Sequence[Nam
         "dance", "designed" if dance.complete else "partial", True, message, posture_keys(dance),
         strips_of(dance.schedule, 0.0, dance.duration), notes=dance.notes, excitation=by_link(rig, found.conditions),
         deviation=deviations_by_link(rig, base_parameters(rig), found.relative), duration=dance.duration,
-        checks=dance.checks,
+        checks=dance.checks, moves=moves_of(dance, found),
     )  # fmt: skip
 
 

@@ -1,0 +1,65 @@
+"""How hard each move of a designed dance is, kept with its action, and listed in a panel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+
+from . import typed
+from .action import frames_at, go_to
+from .values import SceneMove
+
+
+def _go(moves: Moves, context: bpy.types.Context) -> None:
+    """Show the beginning of the move that is chosen in the list."""
+    if 0 <= moves.index < len(moves.rows):
+        go_to(typed.scene(context), moves.rows[moves.index].first)
+
+
+class Move(bpy.types.PropertyGroup):
+    """One move; its name is that of the posture to which it leads."""
+
+    first: bpy.props.FloatProperty(name="First", description="Frame at which it begins")  # type: ignore[valid-type]
+    last: bpy.props.FloatProperty(name="Last", description="Frame at which it ends")  # type: ignore[valid-type]
+    score: bpy.props.IntProperty(name="Difficulty", description="From 1, easy, to 5")  # type: ignore[valid-type]
+    difficulty: bpy.props.StringProperty(name="Difficulty", description="In words")  # type: ignore[valid-type]
+
+
+class Moves(bpy.types.PropertyGroup):
+    """Those of an action, in order."""
+
+    rows: bpy.props.CollectionProperty(type=Move)  # type: ignore[valid-type]
+    index: bpy.props.IntProperty(name="Move", description="Go to where this move begins", update=_go)  # type: ignore[valid-type]
+
+
+def moves_of(body: bpy.types.Object) -> Moves | None:
+    """The moves of what a rig dances, as it was designed; None where nothing dances."""
+    action = body.animation_data.action if body.animation_data else None
+    return getattr(action, "exciting_dance_moves", None)  # an add-on that is not registered keeps none
+
+
+def keep_moves(scene: bpy.types.Scene, body: bpy.types.Object, moves: Sequence[SceneMove]) -> None:
+    """Keep moves with what a rig dances, instead of those that it had."""
+    kept = moves_of(body)
+    if kept is None:
+        return
+    kept.rows.clear()
+    for move in moves:
+        row = kept.rows.add()
+        row.name, row.score, row.difficulty = move.name, move.score, move.difficulty
+        row.first, row.last = frames_at(scene, np.array([move.start, move.stop]))
+
+
+def register() -> None:
+    """Give every action a list; only designed dances fill it."""
+    bpy.types.Action.exciting_dance_moves = bpy.props.PointerProperty(type=Moves)  # type: ignore[attr-defined]
+
+
+def unregister() -> None:
+    """Take it away."""
+    del bpy.types.Action.exciting_dance_moves  # type: ignore[attr-defined]
+
+
+CLASSES = (Move, Moves)
