@@ -6,12 +6,12 @@ O_k: B_k = N_k O_k. A joint that moved by J_k since neutral then has the pose ba
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from mathutils import Euler, Matrix, Quaternion, Vector
 
-from .values import Rig, so3
+from .values import Rig, SceneMotion, so3
 
 SHORTEST_BONE = 0.02
 """[m] Blender deletes bones without length."""
@@ -140,6 +140,12 @@ def moved(matrix: Matrix, rotations: np.ndarray, points: np.ndarray) -> tuple[np
     world = to_array(matrix)
     turn = so3.to_quaternion(to_array(matrix.to_quaternion().to_matrix()))
     return so3.product(turn, rotations), points @ world[:3, :3].T + world[:3, 3]
+
+
+def motion_moved(matrix: Matrix, motion: SceneMotion) -> SceneMotion:
+    """A motion whose root is seen in an object's own space, with its root in the world."""
+    rotations, root = moved(matrix, motion.rotations[:, 0], motion.root)
+    return replace(motion, rotations=np.concatenate([rotations[:, None], motion.rotations[:, 1:]], axis=1), root=root)
 
 
 def basis_quaternions(mode: str, values: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from . import action, armature, custom, inertials, recording, typed
+from . import action, armature, convert, custom, inertials, recording, typed
 from .colours import colour_body
 from .values import (
     MOTION,
@@ -178,8 +178,9 @@ def _play(context: bpy.types.Context, body: bpy.types.Object, study: Study) -> l
     for name, found in study.recordings.items():
         collection = recording.add_recording(context, found, name)
         collection[TRIAL_KEY], collection[OF_KEY] = name, body
+    into = body.matrix_world.inverted()  # recordings are the world's, wherever the rig was put
     for name, motion in study.motions.items():
-        made = action.motion_action(scene, body, motion, name)
+        made = action.motion_action(scene, body, convert.motion_moved(into, motion), name)
         made.use_fake_user = True
         made[TRIAL_KEY], made[OF_KEY] = name, body
         key_errors(scene, body, made, study.folder / f"{name}{files.MARKERS_END}")

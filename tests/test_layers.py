@@ -77,7 +77,7 @@ ADDON_LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"estimate_marks", "estimates", "marker_errors"}),
     frozenset({"authoring", "overlays"}),
     frozenset(
-        {"capture", "flight_strip", "live", "rehearsal"}
+        {"capture", "flight_strip", "live", "places", "rehearsal"}
     ),  # of the packages, these stand on how a dance is authored
     frozenset({"__main__", "command", "operators"}),
     frozenset({"panels"}),

@@ -23,14 +23,15 @@ class Poser:
         self._frames = [convert.bone_frame(self._rig, index) for index in range(len(self._rig.links))]
 
     def show(self, body: bpy.types.Object, pose: ScenePose) -> None:
-        """Move the bones.
+        """Move the bones as in a pose in the world, wherever the rig was put.
 
         Raises:
             InvalidValue: the pose is of another rig.
         """
         if len(pose.rotations) != len(self._rig.links):
             raise errors.InvalidValue(f"the stream moves {len(pose.rotations)} links, {body.name} has another number")
-        self._move(body, pose.root, pose.rotations, pose.translations)
+        turns, places = convert.moved(body.matrix_world.inverted(), pose.rotations[:1], pose.root[None])
+        self._move(body, places[0], np.concatenate([turns, pose.rotations[1:]]), pose.translations)
 
     def show_frame(self, body: bpy.types.Object, motion: SceneMotion, frame: int) -> None:
         """Move the bones as in a frame of a motion of the rig."""

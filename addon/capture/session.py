@@ -13,6 +13,7 @@ import bpy
 from .. import redraw
 from ..action import motion_action
 from ..children import Talking
+from ..convert import motion_moved
 from ..interpreter import Interpreter
 from ..jobs import new_folder
 from ..study import OF_KEY, TRIAL_KEY, show_trial
@@ -131,7 +132,7 @@ class CaptureSession:
         body = found_again(bpy.data.objects, self.body)
         scene = found_again(bpy.data.scenes, self.scene)
         record = MOTION.read(Path(taken.folder) / f"{taken.name}{study_folder.MOTION_END}")
-        made = motion_action(scene, body, record.drawn, taken.name)
+        made = motion_action(scene, body, motion_moved(body.matrix_world.inverted(), record.drawn), taken.name)
         made.use_fake_user = True
         made[TRIAL_KEY], made[OF_KEY] = made.name, body
         show_trial(context, body, made.name)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 import bpy
 
+from .. import convert
 from ..action import frame_rate
 from ..armature import rig_in
 from ..authoring.dances import Dance, read_dance, show_dance
@@ -16,6 +18,7 @@ from ..authoring.properties import dance_settings
 from ..authoring.timeline import extent, sample, steps_needed
 from ..jobs import Current, JobOperator
 from ..moves import keep_moves
+from ..places import floor_of, stand_free
 from ..study import trial_of
 from ..told import Said
 from ..typed import scene, there
@@ -96,8 +99,20 @@ def write_scene(context: bpy.types.Context, folder: Path) -> Path:
 
 
 def show_designed(context: bpy.types.Context, dance: Dance, onto: bpy.types.Object | None) -> bpy.types.Object:
-    """Let a rig dance what was designed, with the difficulty of each move; the rig, `onto` where it is the same."""
-    body = show_dance(context, dance, onto=onto)
+    """Let a rig dance what was designed where it stands, with the difficulty of each move.
+
+    Args:
+        context: whose scene receives it.
+        dance: of which the folder has a motion.
+        onto: a rig; where it is another one than was designed for, or None, a new one is made.
+
+    Returns:
+        the armature.
+    """
+    motion = convert.motion_moved(floor_of(onto), there(dance.motion, "motion of the dance"))
+    body = show_dance(context, replace(dance, motion=motion), onto=onto)
+    if onto is None:
+        stand_free(context, body)
     keep_moves(scene(context), body, dance.summary.moves)
     return body
 

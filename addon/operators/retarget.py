@@ -6,25 +6,22 @@ from dataclasses import replace
 from pathlib import Path
 
 import bpy
-from mathutils import Vector
 
-from ..armature import is_rig, rig_in, rigs_in, trouble
+from ..armature import is_rig, rig_in, trouble
 from ..authoring.dances import read_dance, show_dance
 from ..authoring.ghost import step_aside
 from ..authoring.timeline import extent, sample
 from ..inertials import body_of
 from ..jobs import JobOperator
+from ..places import size_of, stand_free
 from ..properties import SCENE, Settings, settings_of
 from ..segments import segments_of
 from ..told import Said
-from ..typed import armature as armature_of
-from ..typed import found_again, known_by, pose_bones, scene, there, view_layer
+from ..typed import found_again, known_by, scene, there, view_layer
 from ..values import MOTION, TIMELINE, Recording, dance_folder, write_recording_npz, write_rig
 from .dance_jobs import HANDED, JSON_PROGRESS, RESULT, said_of
 
 FOLLOWER_FILE = "follower.json"
-CLOSE = 0.9
-"""Rigs nearer than this are in each other's way, in heights."""
 
 
 def followed(context: bpy.types.Context) -> bpy.types.Object | None:
@@ -77,7 +74,7 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
         self._target = None if target is None else known_by(target)
         who = settings.follows if target is None else str(write_rig(folder / FOLLOWER_FILE, body_of(target)))
         leader = there(followed(context), "armature")
-        self._beside, self._height, self._leader = settings.follow_beside, height_of(leader), known_by(leader)
+        self._beside, self._size, self._leader = settings.follow_beside, size_of(leader), known_by(leader)
         source = write_source(context, leader, folder)
         return ["retarget", str(source), who, *flags(settings), "--output", str(folder / RESULT), *JSON_PROGRESS]
 
@@ -89,7 +86,7 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
             dance = replace(dance, rig=record.rig)
         body = show_dance(context, dance, onto=onto, name=record.name)
         if self._beside:  # it dances where who leads does; both may spread their arms
-            step_aside(body, 0.5 * (self._height + height_of(body)))
+            step_aside(body, 0.5 * (self._size + size_of(body)))
             stand_free(context, body, but=self._leader)
         layer = view_layer(context)
         for item in layer.objects.selected:
@@ -105,36 +102,6 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
             self._job.message = f"done, leave edit mode of {target.name} to see it (Tab)"
             return True
         return False
-
-
-def stand_free(context: bpy.types.Context, body: bpy.types.Object, *, but: int) -> None:
-    """Step on until no other rig in sight is in the way, such as the robot of an earlier trial.
-
-    Args:
-        context: of the scene.
-        body: a rig.
-        but: whom the body stands beside already, as `known_by` says.
-    """
-    layer = view_layer(context)
-    others = [item for item in rigs_in(scene(context)) if item != body and known_by(item) != but and item.visible_get()]
-    for _ in others:
-        layer.update()
-        if not any((place_of(body) - place_of(other)).length < CLOSE * height_of(body) for other in others):
-            return
-        step_aside(body, height_of(body))
-
-
-def place_of(body: bpy.types.Object) -> Vector:
-    """Where on the floor [m] the first bone of an armature is now."""
-    return (body.matrix_world @ pose_bones(body)[0].head).to_2d()
-
-
-def height_of(leader: bpy.types.Object) -> float:
-    """Height [m] of an armature's bones at rest in the world."""
-    ends = [
-        leader.matrix_world @ end for bone in armature_of(leader).bones for end in (bone.head_local, bone.tail_local)
-    ]
-    return max(end.z for end in ends) - min(end.z for end in ends)
 
 
 def flags(settings: Settings) -> list[str]:

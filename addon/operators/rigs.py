@@ -11,6 +11,7 @@ from .. import armature, inertials, typed
 from ..capture.posing import show_frame
 from ..colours import colour_body
 from ..jobs import Current, JobOperator
+from ..places import stand_free
 from ..properties import Settings, settings_of
 from ..told import Said, forget
 from ..typed import Status, there
@@ -69,8 +70,9 @@ def written(folder: Path) -> list[str]:
 
 
 def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
-    """Build the armature of a description with its prior on the bones, coloured by mass."""
+    """Build the armature of a description beside those that are there, its prior on the bones, coloured by mass."""
     body = armature.build_armature(context, read_rig(path))
+    stand_free(context, body)
     stands = path.with_name(STANDING_FILE)
     if stands.exists():
         show_frame(body, MOTION.read(stands).drawn, 0)

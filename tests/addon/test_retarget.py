@@ -14,7 +14,8 @@ import pytest
 from addon import action, registration
 from addon.armature import rig_of
 from addon.authoring import dances, timeline
-from addon.operators.retarget import flags, place_of, write_source
+from addon.operators.retarget import flags, write_source
+from addon.places import place_of
 from addon.told import told
 from solver.cli import OK, main
 from solver.rigs import hoap3
