@@ -31,6 +31,8 @@ CONTACT = "on floor: "
 """Custom property of the armature object, before the patch's name."""
 SAME_FRAME = 0.01
 """Keys nearer than this are at one time; a curve's frames have single precision."""
+SAME_EDGE = 1e-4
+"""An edge of a strip this near to a frame is at it: a hundredth of a frame is a tenth of the weight in a jump."""
 NEAR_FLOOR = 0.08
 """Share of the standing height up to which a patch without a contact curve counts as on the floor."""
 AROUND = 0.1
@@ -201,7 +203,7 @@ def keyed_strips(
     strips = []
     for name in rig.patches:
         if name in found:
-            keys = np.array([_whole(frame) for frame in key_frames(found[name])])
+            keys = np.array([_whole(frame, SAME_EDGE) for frame in key_frames(found[name])])
             inside = keys[(keys > first + SAME_FRAME) & (keys < last - SAME_FRAME)]
             edges = np.array([first, *inside, last])
             on = [found[name].evaluate(frame + SAME_FRAME) > 0.5 for frame in edges[:-1]]
@@ -275,6 +277,7 @@ def _role(number: int) -> str:
     return next((role for role, kind in ROLE_TYPES.items() if NUMBERS[kind] == number), "preferred")
 
 
-def _whole(frame: float) -> float:
+def _whole(frame: float, near: float = SAME_FRAME) -> float:
     """The whole frame that single precision meant."""
-    return float(round(frame)) if abs(frame - round(frame)) < SAME_FRAME else float(frame)
+    near = max(near, float(np.spacing(np.float32(abs(frame)))))
+    return float(round(frame)) if abs(frame - round(frame)) <= near else float(frame)

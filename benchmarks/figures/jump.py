@@ -1,14 +1,21 @@
 """A jump keyed by three postures, made one that gravity and the joints allow; judged by masses and velocities alone.
 
 Every body is asked for the same jump in proportion to how high it stands: its rise goes with the height, the time in
-the air with its root.
+the air with its root. What was repaired is judged as such, and as Blender has it in frames: keyed, read and checked as
+by the buttons. ``python -m benchmarks.figures.jump FOLDER RATE`` reads a repaired dance's folder back in this way.
 """
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 
@@ -17,7 +24,9 @@ from solver.coordinates import to_manifold
 from solver.dance.authoring.keys import Keyed, Keyframe
 from solver.dance.authoring.planting import Strip, schedule_of
 from solver.dance.authoring.repair import RepairOptions
+from solver.dance.authoring.timeline import read_keyed_timeline
 from solver.dance.workflows.answer import Answer
+from solver.dance.workflows.check import check
 from solver.dance.workflows.repair import repair
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
@@ -34,6 +43,9 @@ SECONDS = 2.0
 CHECKS = CheckOptions(shrink=0.1, allowed_slip=0.001)
 ROUNDS = 5
 RATE = 500.0
+FRAMES = (24.0, 60.0)
+"""[1/s] at which Blender's frames are read back."""
+AS_READ = "as_read.timeline.npz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +173,44 @@ def jumped(jumper: Jumper) -> list[Figure]:
         Figure("  slip of planted feet", data, 1e3 * slip, "mm", bound(1.0)),
         Figure("  frames that fail any check", data, 100.0 * float(answer.checks.failed.mean()), "%", None,
                at_most(0.0)),
+        *(_in_frames(rig, answer, keyed, data, rate, bound(1.0)) for rate in FRAMES),
         Figure("  processor time", data, seconds, "s", bound(10.0), bound(3.0)),
     ]  # fmt: skip
+
+
+def _in_frames(rig: Rig, answer: Answer, keyed: Keyed, data: str, rate: float, must: Bound | None) -> Figure:
+    """The row of a repaired jump as it is read back from Blender's frames."""
+    what, aim = f"  read back from {rate:g} frames a second: moments that fail any check", at_most(0.0)
+    if find_spec("bpy") is None:
+        return Figure(what, data, None, "%", must, aim, note="Blender's module is not installed")
+    with tempfile.TemporaryDirectory() as folder:
+        written = Path(folder) / "repaired"
+        answer.write(written, rate)
+        again = [sys.executable, "-m", "benchmarks.figures.jump", str(written), f"{rate:g}"]
+        subprocess.run(again, check=True, capture_output=True)
+        found = read_keyed_timeline(written / AS_READ)
+    parabola, drift, spin = flown(rig, found.motion(RATE), keyed)
+    failed = 100.0 * float(check(found).checks.failed.mean())
+    told = f"{1e3 * parabola:.3f} mm from the parabola, momentum {100.0 * drift:.2f} %, angular {100.0 * spin:.2f} %"
+    return Figure(what, data, failed, "%", must, aim, note=told)
+
+
+def read_back(folder: Path, rate: float) -> None:
+    """Have Blender show the dance of a folder at a frame rate [1/s], and write there what its timeline says then."""
+    import bpy
+
+    from addon import action, armature, typed
+    from addon.authoring import dances, timeline
+    from solver.scene.dance_folder import MOTION_FILE
+    from solver.scene.motion_record import MOTION
+    from solver.scene.timeline import TIMELINE
+
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    scene = typed.scene(bpy.context)
+    action.set_frame_rate(scene, rate)
+    body = armature.build_armature(bpy.context, MOTION.read(folder / MOTION_FILE).rig)
+    dances.show_dance(bpy.context, dances.read_dance(folder), onto=body)
+    TIMELINE.write(folder / AS_READ, timeline.sample(scene, body, *timeline.extent(scene, body)))
 
 
 def tried(jumper: Jumper) -> Figure:
@@ -216,3 +264,9 @@ def flown(rig: Rig, motion: Motion, keyed: Keyed) -> tuple[float, float, float]:
         float(np.linalg.norm(np.ptp(momenta[air][:, :2], axis=0))) / linear,
         float(np.linalg.norm(np.ptp(momenta[air][:, 3:], axis=0)) / np.linalg.norm(momenta[~air][:, 3:], axis=1).max()),
     )
+
+
+if __name__ == "__main__":
+    read_back(Path(sys.argv[1]), float(sys.argv[2]))
+    sys.stdout.flush()
+    os._exit(0)  # Blender's module sometimes never returns from its exit handlers

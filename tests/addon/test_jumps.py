@@ -1,0 +1,142 @@
+"""A jump from keys to a repaired action and back: what was applied is checked as it was repaired."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+from addon import action
+from addon.armature import rig_in, rig_of
+from addon.authoring import author, dances, ghost, timeline
+from addon.told import Told, told
+from benchmarks.figures.jump import RATE, flown
+from solver.dance.authoring.timeline import keyed_of
+
+FIRST, LAST = 1.0, 60.0
+"""Frames of the first and of the last posture, at 24 frames a second."""
+FLIGHT = (27.0, 33.0)
+"""From which frame on nobody stands, and from which on again."""
+
+
+def jumping(rate: float, flights: tuple[tuple[float, float], ...] = (FLIGHT,), last: float = LAST) -> bpy.types.Object:
+    """A person keyed to stand first, in the middle of each flight and last, at a frame rate.
+
+    Frames are those at 24 frames a second; where they fall between those of the rate, postures stand on the next.
+    """
+    scene = bpy.context.scene
+    action.set_frame_rate(scene, rate)
+    scene.exciting_dance.kind = "human"
+    bpy.ops.exciting_dance.import_rig()
+    body = rig_in(bpy.context)
+    assert body is not None
+
+    def at(frame: float) -> float:
+        return 1.0 + (frame - 1.0) * rate / 24.0
+
+    for frame in [FIRST, *(0.5 * sum(flight) for flight in flights), last]:
+        scene.frame_set(round(at(frame)))
+        author.key_posture(scene, body, "preferred")
+    for frame, standing in ((FIRST, True), *((f, i > 0) for flight in flights for i, f in enumerate(flight))):
+        action.go_to(scene, at(frame))
+        author.key_contacts(scene, body, rig_of(body).patches if standing else ())
+    return body
+
+
+def verdict(body: bpy.types.Object) -> Told:
+    """What the check says of the body's timeline."""
+    assert bpy.ops.exciting_dance.check_dance() == {"FINISHED"}
+    said = told(bpy.context.scene, body, "dance")
+    assert said is not None
+    return said
+
+
+def balanced(body: bpy.types.Object) -> Told:
+    """What balancing says."""
+    assert bpy.ops.exciting_dance.balance_dance() == {"FINISHED"}
+    said = told(bpy.context.scene, body, "dance")
+    assert said is not None
+    return said
+
+
+@pytest.mark.parametrize("rate", [24.0, 25.0, 60.0])
+def test_a_jump_that_was_applied_is_checked_as_it_was_repaired(registered: None, rate: float) -> None:
+    """Its flight ends between frames at some rates: feasible, on its parabola, and once more there is nothing to do."""
+    body = jumping(rate)
+    assert verdict(body).verdict == "bad"
+    said = balanced(body)
+    assert said.verdict == "good", said.message
+    bpy.ops.exciting_dance.apply_ghost()
+    said = verdict(body)
+    assert said.verdict == "good", said.message
+    keyed = keyed_of(timeline.sample(bpy.context.scene, body, *timeline.extent(bpy.context.scene, body)))
+    parabola, drift, spin = flown(keyed.rig, keyed.motion(RATE), keyed)
+    assert parabola < 1e-5
+    assert drift < 0.005
+    assert spin < 0.01
+    assert balanced(body).message.startswith("Nothing to repair")
+    assert ghost.ghost_of(bpy.context.scene, body) is None
+
+
+def test_keys_stand_between_frames_only_around_the_flight(registered: None) -> None:
+    """They are generated ones, go with the in-betweens, and every whole frame has its key as elsewhere."""
+    body = jumping(24.0)
+    balanced(body)
+    bpy.ops.exciting_dance.apply_ghost()
+    first, last = timeline.extent(bpy.context.scene, body)
+    frames = action.key_frames(timeline.pose_curves(body)[0])
+    between = frames[frames != np.round(frames)]
+    assert set(np.arange(first, last + 1.0)) <= set(frames.tolist())
+    around = 24.0 * timeline.AROUND + 1.0
+    assert FLIGHT[0] - around < between.min() < FLIGHT[0] < FLIGHT[1] < between.max() < FLIGHT[1] + around
+    assert set(timeline.key_roles(body)) == {FIRST, 30.0, LAST}
+    author.clear_between(body, -np.inf, np.inf)
+    assert set(action.key_frames(timeline.pose_curves(body)[0]).tolist()) == {FIRST, 30.0, LAST}
+
+
+def test_a_dance_that_never_leaves_the_floor_has_keys_on_frames_alone(registered: None) -> None:
+    """Its samples are the whole frames, however it is read."""
+    body, scene = jumping(24.0, flights=()), bpy.context.scene
+    line = timeline.sample(scene, body, FIRST, LAST)
+    assert line.times.tolist() == timeline.times_of(scene, np.arange(FIRST, LAST + 1.0)).tolist()
+    frames = np.arange(FIRST, LAST + 1.0)
+    assert timeline.flight_spans(scene, line.strips) == []
+    assert dances._denser(frames, np.arange(1.0, 10.0), (3.0, 7.0), []).tolist() == frames.tolist()
+
+
+def test_undo_takes_an_applied_jump_back(registered: None) -> None:
+    """The keys as they were, with the ghost."""
+    body = jumping(24.0)
+    balanced(body)
+    bpy.ops.ed.undo_push(message="balanced")
+    bpy.ops.exciting_dance.apply_ghost()
+    bpy.ops.ed.undo_push(message="applied")
+    name = body.name
+    bpy.ops.ed.undo()
+    body = bpy.data.objects[name]
+    assert ghost.ghost_of(bpy.context.scene, body) is not None
+    assert set(action.key_frames(timeline.pose_curves(body)[0]).tolist()) == {FIRST, 30.0, LAST}
+    bpy.ops.exciting_dance.apply_ghost()
+    assert verdict(body).verdict == "good"
+
+
+def test_two_jumps_in_one_motion(registered: None) -> None:
+    """Each has its corners and its keys between frames."""
+    body = jumping(24.0, ((27.0, 33.0), (67.0, 72.0)), 100.0)
+    said = balanced(body)
+    assert said.verdict == "good", said.message
+    bpy.ops.exciting_dance.apply_ghost()
+    said = verdict(body)
+    assert said.verdict == "good", said.message
+
+
+@pytest.mark.parametrize("frame", [28.007, 32.5, 31.999])
+def test_a_flight_ends_where_it_was_keyed(registered: None, frame: float) -> None:
+    """A hundredth of a frame is a tenth of the weight: only what single precision cannot tell is a whole frame."""
+    body, scene = jumping(24.0), bpy.context.scene
+    for name in rig_of(body).patches:
+        curve = timeline.contact_curves(body)[name]
+        curve.keyframe_points[2].co.x = frame
+        curve.update()
+    (_, landing), *_ = timeline.flights_of((s.start, s.stop) for s in timeline.strips_of(scene, body, FIRST, LAST))
+    assert landing == pytest.approx((frame - 1.0) / 24.0, abs=1e-6)
