@@ -86,7 +86,7 @@ class DanceOptions:
     via: int | None = None
     pool: int = 200
     starts: int = 4
-    rounds: int = 6
+    rounds: int = 4
     noise: WrenchNoise = ROBOT_NOISE
     style: Style | None = None
     poses: tuple[NamedPose, ...] = ()

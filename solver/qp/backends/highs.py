@@ -29,6 +29,14 @@ AT_ONCE = 200
 """Rows that are added at most, the most broken first: 100 to 2,000 took the same time within a third."""
 BROKEN = 1e-9
 """Share of what a row may reach within the bounds by which it counts as broken."""
+DEVEX, UNSCALED = 1, 0
+OPTIONS = {
+    "output_flag": False,
+    "threads": 1,
+    "simplex_dual_edge_weight_strategy": DEVEX,
+    "simplex_scale_strategy": UNSCALED,
+}
+"""Rows are of like size and few iterations pay for steepest edges: each takes a tenth less time than HiGHS's default."""
 SCIPY = {0: Status.OPTIMAL, 1: Status.LIMIT, 2: Status.INFEASIBLE, 3: Status.UNBOUNDED, 4: Status.INACCURATE}
 OWN = {
     "kOptimal": Status.OPTIMAL,
@@ -106,7 +114,7 @@ class Warm:
     def __init__(self, problem: Problem, *, presolve: bool) -> None:
         self._rows, self._variables, self._count = problem.rows, problem.variables, 0
         self._highs = highspy.Highs()
-        for name, value in (("output_flag", False), ("presolve", "on" if presolve else "off"), ("threads", 1)):
+        for name, value in ({**OPTIONS, "presolve": "on" if presolve else "off"}).items():
             self._highs.setOptionValue(name, value)
         lower, upper = (_reals(side) for side in (problem.lower, problem.upper))
         self._highs.addVars(problem.variables, lower, upper)
