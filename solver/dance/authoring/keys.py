@@ -25,8 +25,9 @@ ROLES = ("fixed", "preferred", "free")
 """Kept exactly; kept where possible; to be filled."""
 INTERPOLATIONS = ("clamped", "rest")
 """Slopes that pass through keys without overshoot, or none: every key is a posture at rest."""
-DENSE = 180.0
-"""[1/s] of samples around a flight: who jumps changes the force of the legs within hundredths of a second."""
+DENSE, EXACT = 180.0, 400.0
+"""[1/s] of samples of who flies, in single precision and in double: the force of legs that jump changes within
+hundredths of a second, and of rounded poses closer samples tell it worse."""
 UNIT = 1e-6
 """Largest error of a quaternion's length; single precision of a file or of Blender stays below it."""
 
@@ -149,13 +150,13 @@ class Keyed:
         """Start and stop [s] of each: there the floor's forces end and begin, and the acceleration has its corners."""
         return airborne_spans(self.schedule, self.start, self.stop)
 
-    def sampling(self, rate: float) -> float:
-        """[1/s] at which samples hold the dance: the rate asked for, with flights so often doubled that it is dense.
+    def sampling(self, rate: float, least: float = DENSE) -> float:
+        """[1/s] at which samples hold the dance: the rate asked for, doubled up to the least where somebody flies.
 
         Doubled, so that what stood at a sample, or at a frame of a scene, still does.
         """
         if self.flights:
-            while rate < DENSE:
+            while rate < least:
                 rate *= 2.0
         return rate
 

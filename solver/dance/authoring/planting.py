@@ -12,12 +12,7 @@ from ...contacts.schedule import SAME_TIME, Anchor, Phase, Schedule, flat_on_gro
 from ...dynamics import link_motions
 from ...errors import InvalidValue
 from ...rig import Rig
-from ...scene.timeline import flights_of
 from ...trajectory.curve import FlatCurve
-
-TOUCH = 5e-7
-"""[s] by which a flight begins before the strips say so and ends after: in their last and first instants nothing
-presses any more or yet, and of the forces of a motion in samples only their error would be left to check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +53,6 @@ def schedule_of(
     edges = {curve.start, curve.stop, *(t for s, _ in anchors for t in (s.start, s.stop))}
     times = sorted(edges)
     times = [times[0], *(b for a, b in pairwise(times) if b - a > SAME_TIME)]
-    flights = flights_of((strip.start, strip.stop) for strip in strips)
-    moved = {take_off: take_off - TOUCH for take_off, _ in flights} | {stop: stop + TOUCH for _, stop in flights}
-    times = [moved.get(time, time) for time in times]
     phases = []
     for start, stop in pairwise(times):
         middle = 0.5 * (start + stop)

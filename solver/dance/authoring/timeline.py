@@ -6,6 +6,8 @@ a scene shows is checked, not corrected.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,9 @@ from ...trajectory.curve import FlatCurve
 from .keys import Keyed, Keyframe, Samples
 from .planting import Strip, schedule_of
 
+TOUCH = 5e-7
+"""[s] by which strips of a scene end before a flight, and begin after it: in their last and first instants nothing
+presses any more or yet, and of forces told by poses in single precision only the error would be left to check."""
 ALONE = 1e-6
 """[s] How far a key may lie from the only sample."""
 
@@ -128,7 +133,7 @@ def keyed_of(timeline: SceneTimeline, rig: Rig | None = None, *, sampled: bool =
         samples = None
         curve = FlatCurve.through_keys(rig, np.array([key.time for key in keys]), [key.q for key in keys])
     fixed = [key.time for key in keys if key.role == "fixed"]
-    strips = timeline_strips(timeline, rig, curve.start, curve.stop)
+    strips = _touching(timeline_strips(timeline, rig, curve.start, curve.stop))
     schedule = schedule_of(rig, curve, strips, timeline.ground, fixed)
     return Keyed(rig, keys, schedule, samples, name=timeline.name, checks=timeline.checks)
 
@@ -171,6 +176,20 @@ def timeline_strips(timeline: SceneTimeline, rig: Rig, start: float, stop: float
         if end > begin:
             result.append(Strip(strip.patch, begin, end))
     return tuple(result)
+
+
+def _touching(strips: Sequence[Strip]) -> list[Strip]:
+    """Strips shorter by `TOUCH` where a flight begins or ends."""
+    flights = flights_of((strip.start, strip.stop) for strip in strips)
+    take_offs, landings = {start for start, _ in flights}, {stop for _, stop in flights}
+    return [
+        replace(
+            strip,
+            start=strip.start + TOUCH * (strip.start in landings),
+            stop=strip.stop - TOUCH * (strip.stop in take_offs),
+        )
+        for strip in strips
+    ]
 
 
 def standing_at(timeline: SceneTimeline, rig: Rig, time: float) -> tuple[str, ...]:

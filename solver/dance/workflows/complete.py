@@ -10,7 +10,7 @@ from ...feasibility.sentences import unsupported
 from ...progress import Part, Progress, silent
 from ..authoring import complete as authoring
 from ..authoring.complete import Completed, CompleteOptions
-from ..authoring.keys import Keyed
+from ..authoring.keys import EXACT, Keyed
 from ..authoring.repair import UNCHANGED, RepairOptions
 from .answer import Answer
 from .reading import load_keyed, require_support
@@ -49,7 +49,7 @@ def complete(
     require_support(keyed)
     require_gaps(keyed)
     options, repairing = options or CompleteOptions(), repairing or RepairOptions()
-    done = authoring.complete(keyed, keyed.checks, options, repairing, rate=max(keyed.sampling(rate), RATE),
+    done = authoring.complete(keyed, keyed.checks, options, repairing, rate=max(keyed.sampling(rate, EXACT), RATE),
                               progress=Part(progress, 0.0, 0.95))  # fmt: skip
     troubles = [*unsupported(keyed.schedule, done.after), *explained(done)]
     message = completion_sentence(keyed, done, troubles)

@@ -18,7 +18,7 @@ from ...trajectory.ballistic import airborne_spans
 from ..authoring import repair as authoring
 from ..authoring.complete import Completed
 from ..authoring.gentle_ends import with_gentle_ends
-from ..authoring.keys import Keyed
+from ..authoring.keys import EXACT, Keyed
 from ..authoring.repair import Moved, Repair, RepairOptions
 from .answer import Answer
 from .check import verdict_table
@@ -83,7 +83,7 @@ def repair(
     hopeless = out_of_reach(keyed)
     if hopeless:
         options = replace(options, programmes=min(options.programmes, HOPELESS))
-    result = authoring.repair(keyed, keyed.checks, options, rate=max(keyed.sampling(rate), RATE),
+    result = authoring.repair(keyed, keyed.checks, options, rate=max(keyed.sampling(rate, EXACT), RATE),
                               progress=Part(progress, 0.0, 0.95))  # fmt: skip
     notes += [SPARED if hopeless else HURRIED] * result.hurried
     notes += [f"a step was left out, {flaw}" for flaw in result.flaws]
