@@ -60,6 +60,8 @@ FIELDS: dict[str, tuple[str, str, str]] = {
     "budget": ("stream", CAPTURE, "budget"),
 }
 """Of an option, the panel that asks the same, and the choice it shows: where it is kept, and under which name."""
+COMMANDS = {"python -m solver excite": "Arm on a Bench > Excite"}
+"""Commands that a sentence of the solver names, as the button that does the same."""
 LISTED = {"place": "Markers > Place"}
 """Options that are asked by a row of a list."""
 ELSEWHERE = "on the command line "
@@ -73,6 +75,8 @@ def in_window(words: str) -> str:
     ``"ask less (--shrink)"`` becomes ``"ask less (Checks > Shrink support)"``. An option that no panel asks keeps its
     name and is said to be of the command line.
     """
+    for command, button in COMMANDS.items():
+        words = words.replace(command, button)
     return OPTION.sub(lambda found: field_of(found[1]) or f"{ELSEWHERE}{found[0]}", USAGE.sub("", words))
 
 

@@ -205,7 +205,7 @@ class JobOperator:
     title: ClassVar[str] = "Solving"
     place: ClassVar[str] = "study"
     tells_success: bool = True
-    keeps_folder: ClassVar[bool] = False
+    keeps_folder: bool = False
     patience: ClassVar[float] = PATIENCE
     handed: ClassVar[Mapping[str, str]] = {}
     """What the files that are written for the child are to the user."""

@@ -14,8 +14,8 @@ from .values import SceneMove
 
 def _go(moves: Moves, context: bpy.types.Context) -> None:
     """Show the beginning of the move that is chosen in the list."""
-    if 0 <= moves.index < len(moves.rows):
-        go_to(typed.scene(context), moves.rows[moves.index].first)
+    if (move := chosen(moves)) is not None:
+        go_to(typed.scene(context), move.first)
 
 
 class Move(bpy.types.PropertyGroup):
@@ -32,6 +32,11 @@ class Moves(bpy.types.PropertyGroup):
 
     rows: bpy.props.CollectionProperty(type=Move)  # type: ignore[valid-type]
     index: bpy.props.IntProperty(name="Move", description="Go to where this move begins", update=_go)  # type: ignore[valid-type]
+
+
+def chosen(moves: Moves) -> Move | None:
+    """The move of the active row; None without one."""
+    return moves.rows[moves.index] if 0 <= moves.index < len(moves.rows) else None
 
 
 def moves_of(body: bpy.types.Object) -> Moves | None:

@@ -8,7 +8,7 @@ from functools import partial
 
 import bpy
 
-from . import checks, command, flight_strip, jobs, marker_list, moves, overlays, told
+from . import bench, checks, command, flight_strip, jobs, marker_list, moves, overlays, told
 from .authoring import keyed
 from .authoring import properties as dance_properties
 from .capture import overlays as capture_overlays
@@ -19,12 +19,14 @@ from .live import switch as live
 from .live import timeline_overlays
 from .live.properties import LiveSettings
 from .operators import author as author_operators
+from .operators import bench as bench_operators
 from .operators import capture as capture_operators
 from .operators import dance_files, design_dance, estimate, ghosts, identify, recordings, retarget, rigs, see
 from .operators import dances as dance_operators
 from .operators import live as live_operators
 from .operators import markers as marker_operators
 from .operators import rehearsal as rehearsal_operators
+from .panels import bench as bench_panels
 from .panels import capture as capture_panels
 from .panels import checks as checks_panels
 from .panels import dance as dance_panels
@@ -46,6 +48,7 @@ CLASSES = (
     *capture_properties.CLASSES,
     *checks.CLASSES,
     *moves.CLASSES,
+    *bench.CLASSES,
     RehearsalSettings,
     *dance_properties.CLASSES,
     Preferences,
@@ -60,9 +63,11 @@ CLASSES = (
     *dance_operators.CLASSES,
     *ghosts.CLASSES,
     *dance_files.CLASSES,
+    *bench_operators.CLASSES,
     *capture_operators.CLASSES,
     *retarget.CLASSES,
     *sidebar.CLASSES,
+    *bench_panels.CLASSES,
     *marker_panels.CLASSES,
     *capture_panels.CLASSES,
     *retarget_panels.CLASSES,
@@ -83,6 +88,7 @@ def register() -> None:
     _try(lambda: bpy.types.TOPBAR_MT_file_import.append(_import_menu))  # type: ignore[arg-type]
     _try(checks.register)
     _try(moves.register)
+    _try(bench.register)
     _try(overlays.register)
     _try(flight_strip.register)
     _try(live_overlays.register)
@@ -107,6 +113,7 @@ def unregister() -> None:
     _try(live_overlays.unregister)
     _try(flight_strip.unregister)
     _try(overlays.unregister)
+    _try(bench.unregister)
     _try(moves.unregister)
     _try(checks.unregister)
     _try(lambda: bpy.types.TOPBAR_MT_file_import.remove(_import_menu))  # type: ignore[arg-type]

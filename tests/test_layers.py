@@ -67,7 +67,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 ADDON_LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"complaints", "fields", "redraw", "values"}),
     frozenset({"custom", "interpreter"}),
-    frozenset({"checks", "convert", "meshes", "painters", "preferences", "told", "typed"}),
+    frozenset({"bench", "checks", "convert", "meshes", "painters", "preferences", "told", "typed"}),
     frozenset({"armature", "children", "whole"}),
     frozenset({"action", "inertials", "jobs", "scores"}),
     frozenset({"colours", "moves"}),

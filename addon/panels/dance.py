@@ -14,7 +14,7 @@ from ..authoring.performance import PLACE
 from ..authoring.properties import ROLES, dance_settings
 from ..authoring.timeline import contact_curves
 from ..custom import label
-from ..moves import moves_of
+from ..moves import chosen, moves_of
 from ..scores import scored
 from ..study import trial_of
 from ..told import told
@@ -144,9 +144,11 @@ class EXCITING_DANCE_PT_moves(Part, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""
-        layout, moves = there(self.layout, "layout"), moves_of(there(rig_in(context), "rig"))
+        layout, moves = there(self.layout, "layout"), there(moves_of(there(rig_in(context), "rig")), "moves")
         layout.label(text="To, and how hard to learn it is")
         layout.template_list("EXCITING_DANCE_UL_moves", "", moves, "rows", moves, "index", rows=5)
+        if (move := chosen(moves)) is not None:  # a narrow list cuts its words
+            write(context, layout.column(align=True), f"{plain(move.name)}: {move.difficulty}", icon="INFO")
 
 
 class EXCITING_DANCE_PT_contacts(Part, bpy.types.Panel):  # type: ignore[misc]

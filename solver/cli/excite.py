@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 EXPLANATION = """
 Searches a motion of all joints at once, from rest to rest, that tells most of what joint torques, or a force sensor
 under the base, can tell of the links' inertials: inside ranges, speeds and torques, clear of itself and of the surface
-it stands on. Writes exciting.csv (angles and speeds for the controller), exciting.motion.npz and rig.json.
+it stands on. Writes exciting.csv (angles and speeds for the controller), and exciting.motion.npz,
+summary.json and rig.json for Blender.
 
 Examples:
   python -m solver excite arm.urdf --output exciting

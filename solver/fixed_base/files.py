@@ -18,8 +18,10 @@ from ..formats.urdf_writer import write_urdf
 from ..identification.result_file import write_result_table
 from ..scene import study_folder as names
 from ..scene.bodies import RESULT, SceneResult
+from ..scene.dance_folder import SUMMARY_FILE
 from ..scene.motion_record import MOTION, motion_record
 from ..scene.rig import write_rig
+from ..scene.summary import SUMMARY, SceneSummary
 from ..so3 import to_matrix
 from .bench import BASE, DRIVES, Bench
 from .exciting import ExcitingMotion
@@ -66,13 +68,24 @@ def read_bench_trial(bench: Bench, angles: str | Path, measured: str | Path, *, 
     return BenchTrial(Path(angles).stem, stamps, y[inside], resampled)
 
 
+def exciting_summary(found: ExcitingMotion) -> SceneSummary:
+    """What was found, for a scene: the message tells what the motion is worth."""
+    worth = f"condition number {found.condition:.1f} (best random motion: {found.random:.0f})"
+    seconds = found.options.seconds
+    message = f"Exciting motion of {seconds:g} s and {len(found.bench.names)} joints: {worth}"
+    return SceneSummary("excite", "found", True, message, notes=found.notes, duration=seconds)
+
+
 def write_exciting(found: ExcitingMotion, folder: str | Path) -> tuple[str, ...]:
-    """``exciting.csv`` (angles and speeds, for controllers), ``exciting.motion.npz`` (for Blender) and ``rig.json``."""
+    """``exciting.csv`` (angles and speeds, for controllers), and ``exciting.motion.npz``, ``summary.json`` (what it is
+    worth) and ``rig.json`` for Blender.
+    """
     bench, motion = found.bench, found.sample(EXPORT_RATE)
     with write_folder(folder) as building:
         write_rig(building / names.RIG_FILE, bench.rig)
         write_coordinates(building / f"{MOTION_NAME}.csv", bench.rig, motion, degrees=False, root=False, speeds=True)
         MOTION.write(building / f"{MOTION_NAME}{names.MOTION_END}", motion_record(MOTION_NAME, bench.rig, motion))
+        SUMMARY.write(building / SUMMARY_FILE, exciting_summary(found))
         return tuple(sorted(file.name for file in building.iterdir()))
 
 

@@ -151,7 +151,12 @@ def test_both_verbs_from_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixtur
     moved = tmp_path / "moved"
     assert main(["excite", str(tmp_path / "arm.urdf"), "--seconds", "2", "--output", str(moved), *quiet]) == 0
     assert "condition number" in capsys.readouterr().out
-    assert {file.name for file in moved.iterdir()} >= {"exciting.csv", "exciting.motion.npz", "rig.json"}
+    assert {file.name for file in moved.iterdir()} >= {
+        "exciting.csv",
+        "exciting.motion.npz",
+        "rig.json",
+        "summary.json",
+    }
     bench = Bench(rig)
     angles, torques = written(tmp_path, recorded(bench, DRIVES), bench)
     output = tmp_path / "found"
