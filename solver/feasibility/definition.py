@@ -110,7 +110,7 @@ class Check:
         none_near: named where no item is near enough to be measured.
         slack: [unit] what a coarse sample keeps beyond the limit, so that the frames between samples keep it.
         programme: how programmes take it; None: not at all.
-        transitions: the search of exciting transitions keeps its least margin beside joints and balance; its slopes are
+        transitions: the search of exciting transitions keeps its least margin beside the joints' limits; its slopes are
             by what the feet carry.
     """
 

@@ -231,14 +231,14 @@ CHECKS: tuple[Check, ...] = (
         words=Words("balance", "the zero-moment point is {far} outside the support polygon",
                     "the zero-moment point is {far} inside the support polygon", length),
         about="balance", depends="force", when="standing", slack=0.001,
-        programme=Programme(0.02, smooth=_zmp_by_edge),
+        programme=Programme(0.02, smooth=_zmp_by_edge), transitions=True,
     ),
     Check(
         name="friction", unit="of the weight", items=_patches, margins=_friction, comfortable=_share,
         words=Words("friction", "{item} lacks friction for {far} of the weight",
                     "{item} has friction for {far} of the weight to spare", percent),
         about="feet", depends="force", when="standing", slack=0.02,
-        programme=Programme(0.1, smooth=_friction_by_side),
+        programme=Programme(0.1, smooth=_friction_by_side), transitions=True,
     ),
     Check(
         name="twist", unit="of the weight", items=_patches, margins=_twist, comfortable=_share,

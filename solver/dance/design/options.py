@@ -57,7 +57,8 @@ class DanceOptions:
         via: N_K, control values of each joint that a transition chooses (paper: 2); None: all that it has.
         pool: feasible postures drawn per configuration.
         starts: of the multi-start choice among them.
-        rounds: linear programmes per transition.
+        rounds: linear programmes per transition. Beside six, four take a fifth less time; deviations of HOAP-3's dances
+            of 12 postures come out 5 to 12 % larger, a person's 2 %.
         noise: of the equations by which ``"sigma"`` expects deviations.
         style: counts, motifs and skill; None: whatever identifies best.
         poses: named by an animator: every posture is a variation of one of them; empty: any posture.
@@ -86,7 +87,7 @@ class DanceOptions:
     via: int | None = None
     pool: int = 200
     starts: int = 4
-    rounds: int = 4
+    rounds: int = 6
     noise: WrenchNoise = ROBOT_NOISE
     style: Style | None = None
     poses: tuple[NamedPose, ...] = ()
@@ -156,6 +157,7 @@ def human_options(**changes: object) -> DanceOptions:
     """
     values: dict[str, object] = {
         "shortest": 2.0,
+        "rounds": 4,
         "spacing": 0.28,
         "speed": 4.0,
         "step": 0.2,
