@@ -270,9 +270,18 @@ def legs(rig: Rig) -> tuple[Leg, Leg]:
     """Right and left leg.
 
     Raises:
-        InvalidValue: no soles, or a leg whose joints cannot move its foot in all six directions.
+        InvalidValue: no soles, legs that share joints, or one whose joints cannot move its foot in all six directions.
     """
-    return Leg(rig, "right"), Leg(rig, "left")
+    right, left = Leg(rig, "right"), Leg(rig, "left")
+    ways = [rig.path(rig.index(leg.link)) for leg in (right, left)]
+    if shared := [k for k in ways[0] if k in ways[1]]:
+        raise InvalidValue(
+            f"both legs of rig {rig.name!r} hang on joint {', '.join(rig.joints[k].name for k in shared)} below its "
+            f"root {rig.links[0]!r}, so that neither foot can be planted by itself: name its feet as its file is read "
+            f"(--feet {left.link} {right.link}), which makes {rig.links[shared[-1]]!r} the root where these joints "
+            "are revolute, prismatic or fixed"
+        )
+    return right, left
 
 
 def coupled_coordinates(rig: Rig) -> np.ndarray:

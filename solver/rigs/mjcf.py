@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,7 @@ from ..shape import Shape
 from .meshes import MeshSource, cylinder, hull
 from .mjcf_model import MjcfModel, body_name, read_mjcf, rotation
 from .stated import with_exclusions
-from .upright import standing_bodies
-from .urdf import assembled
+from .urdf import standing_rig
 from .urdf_geometry import Geometry, moved
 from .urdf_tree import MovingBodies
 
@@ -54,13 +54,10 @@ def from_mjcf(
         (('block',), '2.5 kg')
     """
     found = read_mjcf(path)
-    bodies, up, notes = standing_bodies(found.document, up, feet)
-    source = {"kind": "mjcf", "path": str(found.document.path), "up": up}
-    rig = assembled(found.document, bodies, _geometry(found, bodies), feet, base_link, source)
+    source = {"kind": "mjcf", "path": str(found.document.path)}
+    rig = standing_rig(found.document, partial(_geometry, found), feet, base_link, up, source)
     if found.others:
-        notes += (f"beside the robot and left out: {', '.join(found.others)}",)
-    if notes:
-        rig = replace(rig, notes=(*rig.notes, *notes))
+        rig = replace(rig, notes=(*rig.notes, f"beside the robot and left out: {', '.join(found.others)}"))
     return with_exclusions(rig, found.apart, "its file") if found.apart else rig
 
 

@@ -15,7 +15,7 @@ Decisions, each told in the rig's notes where it applies:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -94,13 +94,43 @@ def from_urdf(
     if meshes not in MESH_POLICIES:
         raise InvalidValue(f"meshes is {meshes!r}, none of {', '.join(MESH_POLICIES)}")
     document = read_urdf(path)
-    bodies, up, notes = standing_bodies(document, up, feet)
     folders = [Path(folder) for folder in packages]
-    geometry = read_geometry(document, bodies, folders, meshes)
-    source = {
-        "kind": "urdf", "path": str(document.path), "packages": [str(f) for f in folders], "meshes": meshes, "up": up,
-    }  # fmt: skip
-    rig = assembled(document, bodies, geometry, feet, base_link, source)
+    source = {"kind": "urdf", "path": str(document.path), "packages": [str(f) for f in folders], "meshes": meshes}
+
+    def geometry(bodies: MovingBodies) -> Geometry:
+        return read_geometry(document, bodies, folders, meshes)
+
+    return standing_rig(document, geometry, feet, base_link, up, source)
+
+
+def standing_rig(
+    document: UrdfDocument,
+    geometry: Callable[[MovingBodies], Geometry],
+    feet: Sequence[str] | None,
+    base_link: str | None,
+    up: str,
+    source: Mapping[str, object],
+) -> Rig:
+    """Rig of what any robot's file says, `assembled` below the link from which its feet part.
+
+    These are the stated feet or those called so; where a file calls none so, those that its shapes show.
+
+    Args:
+        document: links and joints.
+        geometry: reads the shapes of what moves.
+        feet, base_link, source: as for `assembled`.
+        up: as for `standing_bodies`, and added to the source.
+
+    Raises:
+        UnknownLink: a name in ``feet`` or ``base_link`` that is not in the file.
+    """
+    bodies, up, notes = standing_bodies(document, up, feet)
+    rig = assembled(document, bodies, geometry(bodies), feet, base_link, {**source, "up": up})
+    shown = [str(link) for link in rig.provenance[FEET]]  # type: ignore[attr-defined]
+    if len(shown) > 1:
+        below, up, told = standing_bodies(document, up, shown)
+        if below.links[0] != bodies.links[0]:
+            rig, notes = assembled(document, below, geometry(below), feet, base_link, {**source, "up": up}), told
     return replace(rig, notes=(*rig.notes, *notes)) if notes else rig
 
 

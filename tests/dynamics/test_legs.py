@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from solver.errors import InvalidValue
 from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
+from solver.rigs.stated import with_soles
 from solver.so3 import log
 from solver.trajectory.legged_rig import LeggedRig
 from tests.random_motion import mixed_rig
@@ -249,6 +251,23 @@ def test_a_leg_that_ties_its_root_is_named(tmp_path: Path) -> None:
     rig = _legged(tmp_path, [("revolute", Y, DOWN)] * 6)
     with pytest.raises(InvalidValue, match=r"right leg .* cannot move 'right_foot' in all six directions"):
         legs(rig)
+
+
+def test_legs_that_hang_on_one_joint_are_refused(tmp_path: Path) -> None:
+    """Two legs cannot both have the joint below which they part: it is named, and what makes that link the root."""
+    _legged(tmp_path, LEGS["ankle before roll"])
+    path = tmp_path / "legged.urdf"
+    waist = (
+        '<link name="chest"/><joint name="waist" type="revolute"><parent link="chest"/><child link="trunk"/>'
+        '<axis xyz="0 0 1"/><limit effort="90" velocity="9" lower="-1" upper="1"/></joint>'
+    )
+    text = re.sub("<collision>.*?</collision>", "", path.read_text()).replace("_foot", "_end")
+    path.write_text(text.replace('<robot name="legged">', f'<robot name="legged">{waist}'))
+    soles = {"left_end": (0.2, 0.1), "right_end": (0.2, 0.1)}
+    with pytest.raises(InvalidValue, match=r"hang on joint waist below its root 'chest'.* makes 'trunk' the root"):
+        legs(with_soles(from_urdf(path), soles))
+    right, left = legs(with_soles(from_urdf(path, feet=list(soles)), soles))
+    assert not set(right.columns) & set(left.columns)
 
 
 def test_a_stretched_leg_does_not_race() -> None:

@@ -104,6 +104,16 @@ def test_a_root_that_carries_both_legs_stays(tmp_path: Path, trunk_first: Path) 
     assert from_urdf(one).links[0] == "chest"
 
 
+def test_feet_that_nobody_calls_so_part_where_their_shapes_show(trunk_first: Path) -> None:
+    """Lowest ends are feet though no name says so: the root is where their legs part all the same."""
+    upright = trunk_first.read_text().replace('rpy="0.1 -0.2 0.15"', 'rpy="0 0 0"')  # its sides mirror each other
+    trunk_first.write_text(upright.replace("_foot", "_ankel_roll"))
+    rig = from_urdf(trunk_first)
+    assert rig.links[0] == "pelvis"
+    assert sum("pelvis, from which both legs part" in note for note in rig.notes) == 1
+    assert set(rig.sides.values()) == {"left_ankel_roll_sole", "right_ankel_roll_sole"}
+
+
 def test_y_up_in_mjcf_stands(tmp_path: Path) -> None:
     """An MJCF whose root body is turned, since inside it y points up, stands as MuJoCo shows it."""
     pytest.importorskip("mujoco", reason="MuJoCo is an extra")
