@@ -49,6 +49,9 @@ LEAST_DROP, DROPS = 0.001, 6
 STRETCHED = 1e-3
 STUCK = 1.0
 """Units of the limits beyond which a first search of a motion with deep overlaps is made a second time from outside."""
+HELD, FLOWN = 100.0, 0.5
+"""[1/s] of samples that hold a motion where nobody flies, and [s] before and after a flight within which all do: there
+legs push off and land, so that the knots of what is repaired are closest."""
 NO_DEEPER = 1e-4
 """[m] Links overlap no deeper than before, but for what counts as none."""
 
@@ -380,7 +383,22 @@ def _rekeyed(keyed: Keyed, trajectory: PlantedTrajectory, done: Sequence[Displac
     if len(times):
         passed = displaced(trajectory, done, times).q
         keys = tuple(k if k.role == "fixed" else replace(k, q=q) for k, q in zip(keys, passed))
-    return replace(keyed, keys=keys, samples=Samples(motion.times, motion.q))
+    held = _holding(motion, keyed.flights)
+    return replace(keyed, keys=keys, samples=Samples(motion.times[held], motion.q[held]))
+
+
+def _holding(motion: Motion, flights: Sequence[tuple[float, float]]) -> np.ndarray:
+    """(N,) samples that hold a motion: all of them; of one that flies, away from flights, only `HELD` a second."""
+    if not flights:
+        return np.ones(len(motion), bool)
+    every = 1
+    while motion.rate >= 2 * every * HELD:
+        every *= 2
+    number, times = np.arange(len(motion)), motion.times
+    held = (number % every == 0) | (number == len(motion) - 1)
+    for start, stop in flights:
+        held |= (times > start - FLOWN) & (times < stop + FLOWN)
+    return np.asarray(held)
 
 
 def _moved(rig: Rig, given: Motion, repaired: Motion) -> Moved:

@@ -75,3 +75,21 @@ def test_nothing_presses_in_the_first_and_last_instant_of_a_scene_s_flight(tmp_p
     schedule = keyed_of(from_scene(tmp_path / "jump", 25.0)).schedule
     assert schedule.index_at(np.array([0.85 - 1e-6, 0.85, 1.15, 1.15 + 1e-6])).tolist() == [0, 1, 1, 2]
     assert (schedule.start, schedule.stop) == (0.0, 2.0)
+
+
+def test_away_from_a_flight_fewer_samples_hold_the_motion() -> None:
+    """Half a second before and after it all of them, elsewhere a hundred a second or more; both ends stay."""
+    jump = keyed_jump(human(1.75, 70.0, "male"))
+    answer = solver.repair(jump, options=RepairOptions(rounds=1, programmes=3), rate=24.0)
+    assert answer.status != "unchanged"
+    samples = answer.keyed.samples
+    assert samples is not None
+    ((take_off, landing),) = jump.flights
+    middle = 0.5 * (samples.times[1:] + samples.times[:-1])
+    near = (middle > take_off - 0.49) & (middle < landing + 0.49)
+    away = (middle < take_off - 0.51) | (middle > landing + 0.51)
+    steps = np.diff(samples.times)
+    np.testing.assert_allclose(steps[near], 1.0 / 768.0, atol=1e-9)
+    assert away.sum() > 50
+    np.testing.assert_allclose(steps[away], 4.0 / 768.0, atol=1e-9)
+    assert (samples.times[0], samples.times[-1]) == (jump.start, jump.stop)
