@@ -36,6 +36,7 @@ FIELDS: dict[str, tuple[str, str, str]] = {
     "torques": ("stated", STUDY, "stated_torques"),
     "may-touch": ("stated", STUDY, "stated_pairs"),
     "srdf": ("stated", STUDY, "stated_srdf"),
+    "packages": ("rig", STUDY, "packages"),
     "height": ("identify", STUDY, "height"),
     "sex": ("identify", STUDY, "sex"),
     "mass": ("identify", STUDY, "mass"),

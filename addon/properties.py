@@ -95,6 +95,10 @@ class Settings(bpy.types.PropertyGroup):
         ),
     )
     urdf: bpy.props.StringProperty(name="URDF", subtype="FILE_PATH")  # type: ignore[valid-type]
+    packages: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="Packages", description="Folder in which package:// paths of meshes begin; empty: those above the file",
+        subtype="DIR_PATH",
+    )  # fmt: skip
     up: bpy.props.EnumProperty(  # type: ignore[valid-type]
         name="Up",
         description="Axis of the file that points up",

@@ -227,10 +227,8 @@ def _fill(
     own = frames_at(scene, motion.times)
     for flight in flight_spans(scene, dance.summary.strips):
         frames = _denser(frames, own, flight, list(keys))
-    rotations, root = convert.moved(into, motion.rotations[:, 0], motion.root)
-    turned = np.concatenate([rotations[:, None], motion.rotations[:, 1:]], axis=1)
-    moved = replace(motion, rotations=turned, root=root)
-    action.key_motion(curves, target, resampled(moved, times_of(scene, frames)), frames)
+    moved = resampled(convert.motion_moved(into, motion), times_of(scene, frames))
+    action.key_motion(curves, target, moved, frames)
     curves.mark(frames, _types(frames, keys), _rig_paths(target))
     for name in armature.rig_of(target).patches:
         times, values = contact_keys(dance.summary.strips, name, *motion.times[[0, -1]].tolist())

@@ -33,6 +33,11 @@ PLACES = (
 )
 
 
+def _made_odd(settings: DanceSettings, context: bpy.types.Context) -> None:
+    if settings.passes % 2 == 0:
+        settings.passes += 1
+
+
 def _name_of_posture(settings: DanceSettings) -> str:
     body = rig_in(bpy.context)
     return "" if body is None else name_at(scene(bpy.context), body)
@@ -107,11 +112,11 @@ class DanceSettings(bpy.types.PropertyGroup):
     )  # fmt: skip
     passes: bpy.props.IntProperty(  # type: ignore[valid-type]
         name="Passes", description="Times that each transition is danced, odd: forth, back and forth tell three times "
-        "as much", default=1, min=1, soft_max=9, step=2,
+        "as much", default=1, min=1, soft_max=9, step=2, update=_made_odd,
     )  # fmt: skip
     objective: bpy.props.EnumProperty(name="Objective", items=OBJECTIVES)  # type: ignore[valid-type]
     posed: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="From Named Postures",
+        name="Named Postures",
         description="Dance the named postures of the timeline, varied in size, side and timing, instead of any",
     )
     counted: bpy.props.BoolProperty(  # type: ignore[valid-type]

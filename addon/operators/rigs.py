@@ -33,8 +33,11 @@ def rig_arguments(kind: str, settings: Settings, urdf: str) -> list[str]:
     if kind == "urdf":
         if not urdf.strip():
             raise errors.InvalidValue("no file is chosen: fill in the robot's URDF first")
-        up = [] if settings.up == "auto" or not urdf.lower().endswith(".urdf") else ["--up", settings.up]
-        return ["rig", bpy.path.abspath(urdf), *up]
+        words = ["rig", bpy.path.abspath(urdf)]
+        if urdf.lower().endswith(".urdf"):  # other files say so themselves
+            words += [] if settings.up == "auto" else ["--up", settings.up]
+            words += ["--packages", bpy.path.abspath(settings.packages)] if settings.packages.strip() else []
+        return words
     if kind == "human":
         return [
             "rig",

@@ -63,6 +63,7 @@ def _new(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
         person.prop(settings, "sex")
     elif settings.kind == "urdf":
         column.prop(settings, "urdf")
+        column.prop(settings, "packages")
         column.prop(settings, "up")
     column.operator("exciting_dance.import_rig", icon="ARMATURE_DATA")
 

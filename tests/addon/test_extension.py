@@ -61,6 +61,24 @@ def test_a_subject_becomes_the_words_of_the_verb(registered: None) -> None:
     assert words == ["rig", "human", "--height", "1.62", "--mass", "58.5", "--sex", "female"]
 
 
+def test_a_robot_s_packages_are_looked_for_where_the_panel_says(registered: None, tmp_path: Path) -> None:
+    """Meshes of package:// paths are found in the chosen folder; a file that knows none is not asked for them."""
+    settings = bpy.context.scene.exciting_dance
+    settings.packages, settings.up = str(tmp_path), "y"
+    assert rig_arguments("urdf", settings, "/r.urdf") == ["rig", "/r.urdf", "--up", "y", "--packages", str(tmp_path)]
+    assert rig_arguments("urdf", settings, "/r.xml") == ["rig", "/r.xml"]
+    settings.packages = ""
+    assert rig_arguments("urdf", settings, "/r.urdf") == ["rig", "/r.urdf", "--up", "y"]
+
+
+def test_passes_are_odd(registered: None) -> None:
+    """A dance that went back and not forth again would end elsewhere: an even number becomes the next odd one."""
+    settings = bpy.context.scene.exciting_dance_dance
+    for given, kept in ((1, 1), (2, 3), (3, 3), (8, 9)):
+        settings.passes = given
+        assert settings.passes == kept
+
+
 def child(tmp_path: Path, program: str, patience: float = PATIENCE) -> Job:
     """A job whose solver package is the given program."""
     package = tmp_path / "solver"
