@@ -38,6 +38,8 @@ MESHES_LOST = "mesh file(s) not found"
 """Words of a note that says why a rig lacks shapes."""
 NO_LEGS = "no legs found"
 """Words of a note that says why a rig has no feet."""
+CONTRADICTING = "left and right turn in ranges that contradict each other"
+"""Words of a note that says why a rig may not get anywhere: its file is wrong."""
 SIDES = ("left", "right")
 """Order of the links in a rig's pairs."""
 WIDE = 110

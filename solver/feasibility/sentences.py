@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..contacts.schedule import Schedule
+from ..rig import CONTRADICTING, Rig
 from .definition import Check
 from .margins import Checks
 
@@ -53,6 +54,12 @@ def no_way(name: str, configurations: Sequence[str], told: Sequence[str]) -> str
         ways = f"where shapes say more than links are, let them overlap (--may-touch LINK:LINK); else {ways}"
     begun = f"rig {name!r}: no way leads from home to any feasible posture of {', '.join(configurations)}"
     return f"{begun}; where weight should shift, {'; '.join(met)}: {ways}" if met else f"{begun}: {ways}"
+
+
+def doubted(rig: Rig) -> str:
+    """What to add to what a rig cannot do where its file gives its two sides ranges that no body has; else nothing."""
+    notes = "; ".join(note for note in rig.notes if CONTRADICTING in note)
+    return f". In its file {notes}: correct axes or limits there first" if notes else ""
 
 
 def _hangs(start: float, stop: float, checks: Checks) -> bool:

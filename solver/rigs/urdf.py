@@ -24,7 +24,7 @@ import numpy as np
 from ..errors import InvalidValue, UnknownLink
 from ..inertials import InertialParameters
 from ..joints import Joint, Limits, rest_of
-from ..rig import FEET, GRAVITY, MESHES_LOST, NO_LEGS, UNLIMITED, Rig
+from ..rig import CONTRADICTING, FEET, GRAVITY, MESHES_LOST, NO_LEGS, UNLIMITED, Rig
 from .names import contradicting, mirrored_pairs, named_pairs
 from .nestled import in_pieces
 from .soles import sole_of, standing_on, without_specks
@@ -177,9 +177,7 @@ def assembled(
     pairs, apart = mirrored_pairs(named_pairs(links), dict(zip(links, rest[1])))
     mirrored = {link for pair in pairs for link in pair}
     if odd := contradicting(pairs, joints, links, rest, limits):
-        limit_notes.append(
-            f"left and right turn in ranges that contradict each other, an axis may have the wrong sign: {_listed(odd)}"
-        )
+        limit_notes.append(f"{CONTRADICTING}, an axis may have the wrong sign: {_listed(odd)}")
     named = None if feet is None else _carriers(feet, merged)
     standing = find_feet(joints, rest, merged, shapes, mirrored) if named is None else named
     soles = [sole_of(link, rest[0][links.index(link)], shapes) for link in standing]
@@ -361,7 +359,7 @@ def _geometry_notes(geometry: Geometry, contacts: Sequence[object], apart: Seque
     notes = []
     if geometry.missing:
         uris = list(dict.fromkeys(uri for _, uri in geometry.missing))
-        notes.append(f"{len(uris)} {MESHES_LOST} (give 'packages'): {_listed(uris)}")
+        notes.append(f"{len(uris)} {MESHES_LOST} (name the folders in which they lie: --packages): {_listed(uris)}")
     notes += geometry.unreadable
     if geometry.formless:
         notes.append(f"shapes without size or of a kind that is not known left out: {_listed(geometry.formless)}")

@@ -16,12 +16,12 @@ from dataclasses import replace
 import numpy as np
 
 from ...errors import Cancelled, InvalidValue
-from ...feasibility.sentences import no_way
+from ...feasibility.sentences import doubted, no_way
 from ...identification.base_parameters import base_parameters
 from ...identification.excitation.excitation import emphasised
 from ...motion import Motion
 from ...progress import Progress, silent
-from ...rig import Rig
+from ...rig import CONTRADICTING, Rig
 from ...stopping import interruptible
 from ...threads import one_blas_thread
 from ...trajectory.segment import DanceSegment, hold
@@ -38,9 +38,10 @@ from .reachability import CLOSELY, distances, open_paths
 from .recorded import recorded_information
 from .route import route_of
 from .sequence import (
+    PostureCandidates,
     PostureSequence,
     SequenceTask,
-    find_candidates,
+    candidates_or_why,
     footwork_of,
     run_sequence,
     transition_planner,
@@ -70,7 +71,11 @@ def design(
     """
     require_danceable(rig)
     with one_blas_thread():
-        return _Design(rig, DanceOptions() if options is None else options, progress, recorded).run()
+        work = _Design(rig, DanceOptions() if options is None else options, progress, recorded)
+        try:
+            return work.run()
+        except InvalidValue as error:
+            raise InvalidValue(f"{error}{doubted(rig)}") from error
 
 
 class _Design:
@@ -91,7 +96,7 @@ class _Design:
         self.known = None
         if expected is not None:
             self.known = expected.nothing + recorded_information(rig, expected, recorded)
-        self.notes: list[str] = list(self.planner.fine.notes)
+        self.notes: list[str] = [*self.planner.fine.notes, *(note for note in rig.notes if CONTRADICTING in note)]
         raised = sum(asked.postures.get(name, 0) for name in ("left", "right"))
         if raised and options.style is not None and not options.style.level.one_legged:
             who = f"{options.style.skill}s do not stand on one foot"
@@ -103,18 +108,22 @@ class _Design:
         self.footwork = footwork_of(self.planner, self.options)
         stood_on = self._grounds()
         asked = [(self.rig, self.options, ground, self._seed(k)) for k, ground in enumerate(stood_on.values())]
-        with underway(find_candidates, asked, max(1, min(self.options.workers, len(asked)))) as drawn:
-            self._leave_out()
+        with underway(candidates_or_why, asked, max(1, min(self.options.workers, len(asked)))) as drawn:
+            self._leave_out(self._unreachable())
             self.stations = self._route()
-            grounds = {name: self.footwork.ground(name) for name in self.configurations}
-            candidates = [found for name, found in zip(stood_on, drawn) if name in grounds]
-        for found in candidates:
-            self.notes += found.notes
-        if not any(len(found.pool.y) for found in candidates):
+            found = {name: own for name, own in zip(stood_on, drawn) if name in self.configurations}
+        if refused := {name: own for name, own in found.items() if isinstance(own, InvalidValue)}:
+            self._leave_out(refused)
+            self.stations = self._route()
+        grounds = {name: self.footwork.ground(name) for name in self.configurations}
+        candidates = [own for own in found.values() if isinstance(own, PostureCandidates)]
+        for own in candidates:
+            self.notes += own.notes
+        if not any(len(own.pool.y) for own in candidates):
             raise InvalidValue(no_way(self.rig.name, self.configurations, self.notes))
         self.progress(0.08, "postures")
         self.report = {"postures [s]": time.perf_counter() - self.began}
-        chosen, self.names, criterion = self._postures([found.pool for found in candidates], grounds)
+        chosen, self.names, criterion = self._postures([own.pool for own in candidates], grounds)
         sequences = self._sequences(grounds, chosen)
         return self._dance(grounds, sequences, criterion)
 
@@ -126,12 +135,8 @@ class _Design:
                 grounds[name] = self.footwork.ground(name)
         return grounds
 
-    def _leave_out(self) -> None:
-        """Drop foot configurations that the rig cannot step to and back from.
-
-        Raises:
-            InvalidValue: it can step to none, with what stands in the way.
-        """
+    def _unreachable(self) -> dict[str, InvalidValue]:
+        """Foot configurations that the rig cannot step to and back from, with what stands in the way."""
         troubles = {}
         for name in dict.fromkeys(block.stands for block in self.blocks):  # in the mirror too, where none are designed
             try:
@@ -139,6 +144,14 @@ class _Design:
                 self._steps(name, "both")
             except InvalidValue as error:
                 troubles[name] = error
+        return troubles
+
+    def _leave_out(self, troubles: Mapping[str, InvalidValue]) -> None:
+        """Drop foot configurations that are not danced.
+
+        Raises:
+            InvalidValue: none is left, with what stands in the way.
+        """
         self.configurations = [name for name in self.configurations if name not in troubles]
         if not self.configurations:
             raise next(iter(troubles.values()))

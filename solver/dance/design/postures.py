@@ -122,7 +122,7 @@ def draw_pool(
         beyond = (y[:, legs] < legged.lower[legs]) | (y[:, legs] > legged.upper[legs])
         reach = good & ~beyond.any(axis=1)
         if not found:
-            troubles.legs(legged, legs, beyond[good])
+            troubles.legs(legged, legs, y[good][:, legs])
         y, of = y[reach], of[reach]
         if not len(y):
             if troubles.hopeless:
@@ -164,15 +164,26 @@ class _Troubles:
 
     Attributes:
         counts: frames looked at, and those that fail, by check and item.
+        needed: of the coordinates of legs.
     """
 
     counts: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    needed: dict[str, _Ends] = field(default_factory=dict)
 
-    def legs(self, legged: LeggedRig, columns: np.ndarray, beyond: np.ndarray) -> None:
-        """Count the coordinates of legs, columns (k,), that are beyond their ranges, (N, k), under feet that stand."""
-        names = coordinate_names(legged.rig)
-        for column, count in zip(columns, beyond.sum(axis=0)):
-            self._count((RANGE, names[column - ROOT_NV]), len(beyond), int(count))
+    def legs(self, legged: LeggedRig, columns: np.ndarray, y: np.ndarray) -> None:
+        """Count the coordinates (N, k) of legs, columns (k,), that are beyond their ranges under feet that stand."""
+        if not len(y):
+            return
+        names, lengths = coordinate_names(legged.rig), coordinate_lengths(legged.rig)
+        lower, upper = legged.lower[columns], legged.upper[columns]
+        beyond = (y < lower) | (y > upper)
+        for k, column in enumerate(columns - ROOT_NV):
+            name = names[column]
+            self._count((RANGE, name), len(y), int(beyond[:, k].sum()))
+            known = self.needed.get(name)
+            low, high = (np.inf, -np.inf) if known is None else (known.low, known.high)
+            unit = "m" if lengths[column] else "deg"
+            self.needed[name] = _Ends(unit, lower[k], upper[k], min(low, y[:, k].min()), max(high, y[:, k].max()))
 
     def add(self, checks: Checks, slack: float) -> None:
         """Count every item of every check that is refused, with a multiple of each check's slack kept."""
@@ -196,9 +207,28 @@ class _Troubles:
         often = [(what, *counts) for what, counts in self.counts.items() if counts[1]]
         often.sort(key=lambda entry: (-entry[2] / entry[1], -entry[2], entry[0]))
         return "; ".join(
-            f"{name} ({item}) fails in {'every one' if failing == frames else f'{failing} of {frames}'}"
+            f"{name} ({item}{f': {self.needed[item]}' if name == RANGE else ''}) fails in "
+            f"{'every one' if failing == frames else f'{failing} of {frames}'}"
             for (name, item), frames, failing in often[:SAID]
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """[rad, m] A leg's coordinate: its range, and from where to where feet that stand would take it."""
+
+    unit: str
+    lower: float
+    upper: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        scale, digits = (1.0, 2) if self.unit == "m" else (180.0 / np.pi, 0)
+        lower, upper, low, high = (
+            f"{scale * end + 0.0:.{digits}f}" for end in (self.lower, self.upper, self.low, self.high)
+        )
+        return f"goes from {lower} to {upper} {self.unit}, postures here from {low} to {high} {self.unit}"
 
 
 def _draw(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...errors import InvalidValue
 from ...identification.base_parameters import base_parameters
 from ...identification.excitation.excitation import emphasised
 from ...rig import Rig
@@ -94,7 +95,11 @@ class PostureCandidates:
 
 
 def find_candidates(rig: Rig, options: DanceOptions, ground: Ground, seed: int) -> PostureCandidates:
-    """Postures where a foot configuration is danced."""
+    """Postures where a foot configuration is danced.
+
+    Raises:
+        InvalidValue: none is feasible, with what fails most often.
+    """
     with one_blas_thread():
         own = transition_planner(rig, options)
         configuration = ground.footing.configuration
@@ -111,6 +116,14 @@ def find_candidates(rig: Rig, options: DanceOptions, ground: Ground, seed: int) 
             f"{configuration}: no variation of {name!r} keeps all limits and has a way from home" for name in missing
         ]
         return PostureCandidates(pool, tuple(notes))
+
+
+def candidates_or_why(rig: Rig, options: DanceOptions, ground: Ground, seed: int) -> PostureCandidates | InvalidValue:
+    """`find_candidates`, or why there are none."""
+    try:
+        return find_candidates(rig, options, ground, seed)
+    except InvalidValue as error:
+        return error
 
 
 @dataclass(frozen=True, slots=True)

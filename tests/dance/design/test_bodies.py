@@ -17,7 +17,7 @@ from solver.dance.authoring.repair import repair
 from solver.dance.design.design import DanceOptions, design
 from solver.dance.design.named_poses import NamedPose
 from solver.dance.design.options import expected_deviations
-from solver.dance.design.postures import Draw, draw_pool
+from solver.dance.design.postures import Draw, PosturePool, draw_pool
 from solver.dance.design.sequence import transition_planner
 from solver.dynamics import integrate, link_motions
 from solver.dynamics.legs import legs
@@ -238,8 +238,35 @@ def test_a_leg_that_its_joint_s_range_keeps_from_bending_is_named(tmp_path: Path
     """A knee that may bend the wrong way only: every posture fails by it, which is said after a few hundred."""
     path = Biped().write(tmp_path)
     path.write_text(path.read_text().replace('lower="-0.1" upper="2.2"', 'lower="-0.1" upper="-0.05"'))
-    with pytest.raises(InvalidValue, match=r"range of a leg's joint \((left|right)_shank\) fails in every one"):
+    told = r"range of a leg's joint \((left|right)_shank: goes from -6 to -3 deg, postures .*\) fails in every one"
+    with pytest.raises(InvalidValue, match=told):
         design(from_urdf(path), _options(both=1))
+
+
+def test_sides_that_contradict_each_other_are_told_where_no_posture_stands(tmp_path: Path) -> None:
+    """Knees that bend opposite ways in the file: the error names joint and remedy beside what every posture fails."""
+    path = Biped().write(tmp_path)
+    before, name, after = path.read_text().partition('<joint name="right_knee"')
+    path.write_text(before + name + after.replace('lower="-0.1" upper="2.2"', 'lower="-2.6" upper="-2.5"', 1))
+    with pytest.raises(
+        InvalidValue, match=r"fails in every one.*contradict each other.*left_knee.*correct axes or limits"
+    ):
+        design(from_urdf(path), _options(both=1))
+
+
+def test_a_footing_without_any_posture_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What no posture keeps on one foot does not cost the dance on two, and is told."""
+
+    def drawn(*given: Any) -> PosturePool:
+        if given[2].configuration == "left":
+            raise InvalidValue("none of 200 postures stands")
+        return draw_pool(*given)
+
+    monkeypatch.setattr("solver.dance.design.sequence.draw_pool", drawn)
+    dance = design(from_urdf(Biped().write(tmp_path)), _options(both=1, left=1))
+    assert len(dance.postures) == 1
+    assert not dance.complete
+    assert "left is left out: none of 200 postures stands" in dance.notes
 
 
 def test_round_feet_are_told_with_soles_that_work(tmp_path: Path) -> None:
