@@ -49,6 +49,8 @@ ENCODER = 1e-5
 RATE = 200.0
 PEER = "PEER_PYTHON"
 """Environment variable that names an interpreter with figaroh and IPOPT."""
+SCRIPT = Path(__file__).with_name("figaroh_peer.py")
+"""What it runs."""
 WAYPOINTS, PEER_SEEDS, ITERATIONS = 11, (1, 2, 3), 200
 """Of the peer: waypoints of the ten seconds (with six it did half as well), starts, and IPOPT's iterations at most."""
 NO_TABLE = -100.0
@@ -180,8 +182,7 @@ def _by_peer(data: str, path: Path, found: ExcitingMotion, margins: Margins) -> 
             dense=RATE, waypoints=[WAYPOINTS], seeds=PEER_SEEDS, iterations=ITERATIONS, times=own.times,
             q=own.q[:, 7:][:, moving], v=own.v[:, 6:][:, moving], a=own.a[:, 6:][:, moving],
         )  # fmt: skip
-        script = Path(__file__).with_name("figaroh_peer.py")
-        done = subprocess.run([interpreter, script, asked, answered], capture_output=True, text=True, check=False)
+        done = subprocess.run([interpreter, SCRIPT, asked, answered], capture_output=True, text=True, check=False)
         if done.returncode or not answered.exists():
             told = (done.stderr.strip().splitlines() or ["no word"])[-1]
             return [replace(rows[0], note=f"the peer ended with {done.returncode}: {told}"), *rows[1:]]
@@ -226,12 +227,16 @@ class OtherColumns(Bench):
         return np.array(self.chosen)
 
 
-def _on_its_columns(data: str, found: ExcitingMotion, base: np.ndarray, theirs: float) -> Figure:
-    """Both searched for the same number in the same limits, from three starts: of FIGAROH's columns, no clearance."""
-    bench = found.bench
+def on_columns(bench: Bench, base: np.ndarray) -> OtherColumns:
+    """A bench without drives that is to tell FIGAROH's base columns (K,), ten parameters for each joint."""
     links = [bench.rig.index(name) for name in bench.names]
     chosen = tuple(PER_LINK * links[k // PER_LINK] + k % PER_LINK for k in base.tolist())
-    other = OtherColumns(bench.rig, drives=False, chosen=chosen)
+    return OtherColumns(bench.rig, drives=False, chosen=chosen)
+
+
+def _on_its_columns(data: str, found: ExcitingMotion, base: np.ndarray, theirs: float) -> Figure:
+    """Both searched for the same number in the same limits, from three starts: of FIGAROH's columns, no clearance."""
+    other = on_columns(found.bench, base)
     began = time.process_time()
     options = replace(found.options, pairs=(), surface=NO_TABLE)
     own = [exciting_motion(other, replace(options, seed=seed)).condition for seed in range(len(PEER_SEEDS))]
