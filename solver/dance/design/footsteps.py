@@ -155,6 +155,11 @@ class Footwork:
                 raise
         return self._steps[first, second]
 
+    @property
+    def _step_height(self) -> float:
+        """[m] to which a foot is led on its way, where its ankle allows it."""
+        return max(STEP_LIFT * self._legged.rig.leg_length, OVER_SWING * self._planner.swing)
+
     def _back(self, first: str, second: str) -> DanceSegment | None:
         """The step the other way, where it was found, backwards in time: what a body at rest can do it can undo."""
         forth = self._steps.get((second, first))
@@ -168,8 +173,7 @@ class Footwork:
         ends = self.station(first), self.station(second)
         lifts: list[dict[str, float] | None] = [None]
         if "right_forward" in (first, second):
-            height = max(STEP_LIFT * self._legged.rig.leg_length, OVER_SWING * self._planner.swing)
-            lifts = [{"right": share * height} for share in LOWER]
+            lifts = [{"right": share * self._step_height} for share in LOWER]
         trouble = ""
         for lift in lifts:
             segment, trouble = self._planner.straight(name, *ends, footing, "step", lift)
@@ -257,9 +261,14 @@ class Footwork:
         return told or f"it leaves too little margin there: {', '.join(judge.tight(checks))}"
 
     def _forward(self) -> np.ndarray:
-        """Right foot forward, the weight above the left one."""
+        """Right foot forward, the weight above the left one, hands aside of the knee that is raised on the way."""
         forward, alone = self._legged.footing("right_forward"), self._legged.footing("left")
         y = self._legged.with_feet(self.station("over left"), forward.anchors)
+        raised, goal = y.copy(), common_point([alone, forward])
+        raised[self._legged.foot_columns["right"][2]] += self._step_height
+        with suppress(InvalidValue):
+            trunk = self._legged.trunk
+            y[trunk] = self._legged.cleared(self.posture(raised, goal), forward, goal)[trunk]
         return self._over(y, alone, forward)
 
     def _over(self, y: np.ndarray, alone: Footing, both: Footing, name: str = "") -> np.ndarray:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import re
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,10 +17,11 @@ from solver.dance.design.design import DanceOptions, human_options, transition_p
 from solver.dance.design.footsteps import STEPS, Footwork
 from solver.errors import InvalidValue
 from solver.rig import ROOT_NV, Rig
-from solver.rigs import hrp2, human
+from solver.rigs import from_urdf, hrp2, human
 from solver.trajectory.rebalancing import GRAVITY, Rebalancer
 from solver.trajectory.segment import fine
 from solver.trajectory.splines import Spline
+from tests.bipeds import Biped
 
 PLANNER = transition_planner(human(1.7, 65.0, "female"), human_options())
 
@@ -73,6 +76,16 @@ def test_a_step_back_is_the_step_backwards_in_time(footwork: Footwork) -> None:
         assert back.name != forth.name
         np.testing.assert_array_equal(back.control, forth.control[::-1])
         assert PLANNER.checked(back)[1] == pytest.approx(PLANNER.checked(forth)[1], abs=1e-6)
+
+
+def test_a_hand_makes_way_for_the_knee_of_a_step(tmp_path: Path) -> None:
+    """Hands that hang before the thighs, clear of them at both ends of a step but not of the raised knee on its way."""
+    path = Biped().write(tmp_path)
+    text = path.read_text().replace('<box size="0.06 0.06 0.2"/>', '<box size="0.04 0.2 0.2"/>')
+    path.write_text(re.sub(r'(<link name="\w+_forearm">.*?<collision><origin xyz=)"[^"]*"', r'\1"0.12 0 -0.3"', text))
+    steps = Footwork(transition_planner(from_urdf(path), DanceOptions(workers=1)))
+    assert steps.step("over left", "right_forward").kind == "step"
+    assert not steps.notes
 
 
 def test_a_step_that_is_refused_is_sought_once() -> None:
