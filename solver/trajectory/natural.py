@@ -82,7 +82,8 @@ def _above(rig: Rig, y: np.ndarray, anchor: Anchor, toe: int) -> np.ndarray:
 def clear_posture(rig: Rig, options: CheckOptions, posture: tuple[float, ...], still: tuple[int, ...]) -> np.ndarray:
     """A posture (nv,) with its arms moved aside by as little as brings all links apart; as it is where nothing does.
 
-    Left and right stay mirrored; coupled joints, a fist's, follow their sources.
+    Left and right stay mirrored; coupled joints, a fist's, follow their sources. What none of the joints that move
+    brings apart, a thigh and the pelvis, stays as it is and is no reason to leave the arms.
 
     Args:
         rig: whose posture.
@@ -95,13 +96,15 @@ def clear_posture(rig: Rig, options: CheckOptions, posture: tuple[float, ...], s
     touching = _apart(rig, detector, y[None])[0] < options.clearance + TOUCHING
     if not touching.any():
         return y
-    free = np.zeros(rig.nv, bool)
+    free, stuck = np.zeros(rig.nv, bool), np.zeros(len(touching), bool)
     opposite = _opposite(rig)
     for pair in np.flatnonzero(touching):
         one, other = (rig.index(link) for link in detector.pairs[pair])
         moved = limbs_between(rig, one, other) or {_leader(rig, link) for link in _between(rig, one, other)}
         moved |= {opposite[link] for link in moved if link in opposite}  # what touches on one side only
-        free[[column for link in moved for column in range(rig.nv)[joint_places(rig)[link][2]]]] = True
+        columns = [column for link in moved for column in range(rig.nv)[joint_places(rig)[link][2]]]
+        free[columns] = True
+        stuck[pair] = set(columns) <= set(still)
     free[list(still)] = False
     following = _followers(rig, free)
     lower, upper = _ranges(rig)
@@ -110,6 +113,7 @@ def clear_posture(rig: Rig, options: CheckOptions, posture: tuple[float, ...], s
     wide = touching & (detector.forgiven == 0.0)  # links in each other's sockets never part by much
     for gap in GAPS:
         near = options.clearance + np.where(wide, min(gap, options.reach - options.clearance), TOUCHING)
+        near = np.where(stuck, -np.inf, near)
         best, found = -np.inf, y
         for size in ASIDE:
             moves = generator.uniform(-size, size, (TRIES, rig.nv)) * free

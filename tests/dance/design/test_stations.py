@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,12 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.check_options import DANCE_CHECKS
 from solver.coordinates import joint_places
 from solver.dance.design.design import DanceOptions, transition_planner
 from solver.dance.design.footsteps import Footwork
+from solver.feasibility.collisions import CollisionDetector
 from solver.patch import ContactPolygon
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf
+from solver.trajectory.legged_rig import LeggedRig
 from tests.bipeds import Biped
 
 
@@ -83,3 +87,20 @@ def test_arms_keep_aside_of_the_thigh_that_comes_near(tmp_path: Path) -> None:
     np.testing.assert_allclose(y[3:ROOT_NV], footwork.home[3:ROOT_NV], atol=1e-12)
     trunk = footwork._legged.trunk
     assert np.abs(y[trunk] - footwork.home[trunk]).max() > 0.01
+
+
+def test_arms_go_aside_though_legs_touch(tmp_path: Path) -> None:
+    """Shanks drawn 5 mm into each other are no reason to leave the hands inside the thighs."""
+    path = Biped().write(tmp_path)
+    text = path.read_text().replace('<box size="0.09 0.09 0.24"/>', '<box size="0.09 0.205 0.24"/>')
+    text = text.replace('<box size="0.06 0.06 0.2"/>', '<box size="0.2 0.2 0.2"/>')
+    path.write_text(re.sub(r'(<link name="\w+_forearm">.*?<collision><origin xyz=)"[^"]*"', r'\1"0 0 -0.3"', text))
+    rig = from_urdf(path)
+    legged = LeggedRig(rig, shrink=0.4)
+    home = legged.home(legged.footing("both"))
+    _, curves, _ = legged.still(home[None], ("right", "left"))
+    near = CollisionDetector(rig, DANCE_CHECKS)
+    apart = dict(zip(near.pairs, near.least(curves.q)[0]))
+    assert apart["left_shank", "right_shank"] == pytest.approx(-0.005, abs=1e-6)
+    assert {pair for pair, distance in apart.items() if distance < 0.0} == {("left_shank", "right_shank")}
+    assert np.abs(home[legged.trunk]).max() > 0.01
