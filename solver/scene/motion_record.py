@@ -31,7 +31,7 @@ class MotionRecord:
         rig: that moved, by value.
         motion: N frames.
         drawn: the same poses as a scene draws them.
-        wrenches: at the motion's times, through its filter; None of what was only tracked, or of a dance.
+        wrenches: at the motion's times, through its filter; None where no forces were measured, or of a dance.
         counted: (N,) True where every contact with the world is measured; None without wrenches.
         excluded: why frames do not count: (reason, number of frames).
         schedule: when which patch stands where; None of a recording, which does not tell.

@@ -9,14 +9,15 @@ from ..calibration.calibrated import Calibration
 from ..errors import InvalidValue
 from ..progress import Progress, silent
 from ..rig import Rig
-from ..signals import preset_of, smooth_motion
+from ..signals import FilterPreset, preset_of, smooth_motion
 from ..tracking import TrackingOptions, attached_targets, track
 from ..tracking.bone_mapping import BoneMapping
 from ..tracking.smoothing import SmoothingOptions, smooth
 from ..tracking_methods import DYNAMICAL
-from ..trial import Recording
+from ..trial import Recording, Trial
 from ..workers import shared
 from .joint_motion import pose_all
+from .preparation import prepare
 from .recordings import require_rates
 from .segment_motion import followed_all
 from .values import Settings, Study, TrialRecord
@@ -77,7 +78,7 @@ def track_study(
     progress: Progress = silent,
     mapping: BoneMapping | None = None,
 ) -> Study:
-    """Filtered motion of every recording, identifying nothing.
+    """Filtered motion of every recording, identifying nothing; with the forces, in time and without plates' offsets.
 
     Args:
         recordings: see `load`; with markers of a calibrated person, or joint coordinates or segments of a rig.
@@ -103,9 +104,25 @@ def track_study(
     require_rates(recordings, settings)
     preset = preset_of(settings.preset)
     rig, records = posed(recordings, body, settings, progress, mapping, settings.soft)
-    moved = [replace(r, motion=smooth_motion(rig, p.times, p.q, preset)) if (p := r.poses) else r for r in records]
+    trials, told = _felt(rig, records, preset)
+    moved = [
+        replace(r, motion=smooth_motion(rig, p.times, p.q, preset), trial=trials.get(r.name)) if (p := r.poses) else r
+        for r in records
+    ]
     calibration = body if isinstance(body, Calibration) else None
-    return Study(rig, settings, tuple(moved), calibration, warnings=warnings_of(records, calibration))
+    return Study(rig, settings, tuple(moved), calibration, warnings=(*warnings_of(records, calibration), *told))
+
+
+def _felt(rig: Rig, records: Sequence[TrialRecord], preset: FilterPreset) -> tuple[dict[str, Trial], tuple[str, ...]]:
+    """Motion and forces by the names of the trials that have both, and what was found wrong with these."""
+    posed = [record for record in records if record.poses is not None]
+    if all(record.recording.wrenches is None for record in posed):
+        return {}, ()
+    try:
+        prepared = prepare(rig, posed, preset)
+    except InvalidValue as error:
+        return {}, (f"the motions are without their forces: {error}",)
+    return {record.name: record.trial for record in prepared.records if record.trial is not None}, prepared.warnings
 
 
 def posed(
