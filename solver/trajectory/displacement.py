@@ -204,7 +204,7 @@ class Program:
         self._metric = metric + PREFERRED / duration * at.T @ at
         self._fixed = self.spline.basis(np.array(window.fixed) - window.start).position @ self._ties
         self._back = np.linalg.pinv(self._fixed) if len(self._fixed) else np.zeros((self._ties.shape[1], 0))
-        self._paid = np.zeros(0, int), np.zeros(0)
+        self._paid, self._many_bind = (np.zeros(0, int), np.zeros(0)), False
         self._soft = np.linalg.inv(self._metric)
         if len(self._fixed):
             leads = self._soft @ self._fixed.T
@@ -291,7 +291,7 @@ class Program:
 
     def programme(self, point: Judged, model: Model, trust: float) -> qp.Solution:
         """The quadratic programme for the displacement, solved; rows that no step within the trust can break are left
-        out.
+        out. Where so many rows bind once that active sets give up, they are not asked again.
 
         Once a jump's cost has settled the nearest displacement that keeps the limits is asked for, not the least: steps
         along which the cost hardly changes are long, and what bends on the way is broken anew.
@@ -311,7 +311,10 @@ class Program:
             np.concatenate([flat - box, np.zeros(count)]),
             np.concatenate([flat + box, np.full(count, np.inf)]),
         )
-        solution = self._softened(program, matrix, values, model.places[near], flat - toward)
+        solution = None
+        if not self._many_bind:
+            solution = self._softened(program, matrix, values, model.places[near], flat - toward)
+            self._many_bind = solution is None
         if solution is None or not solution.usable:
             full = matrix.nnz > FULL * count * n * ORDER
             solution = qp.solve(program, BACKEND, tolerance=ACCURACY, order=_in_time(matrix, m, n) if full else None)
