@@ -13,7 +13,9 @@ from solver.dance.authoring.complete import CompleteOptions, complete
 from solver.dance.authoring.keys import Keyed, Keyframe
 from solver.dance.authoring.planting import Strip, schedule_of
 from solver.dance.authoring.repair import REPAIRED, repair
+from solver.dynamics.mechanics import Mechanics
 from solver.errors import InvalidValue
+from solver.feasibility.feet import patch_points
 from solver.rig import ROOT_NV, Rig
 from solver.trajectory.curve import FlatCurve
 from tests.on_all_fours import PATCHES, person, places, posture
@@ -54,6 +56,30 @@ def test_a_repair_keeps_planted_hands_and_knees_where_they_are(rocking: Keyed) -
     for key, mended in zip(rocking.keys, found.keyed.keys):
         if key.role == "fixed":
             assert np.array_equal(key.q, mended.q)
+
+
+def test_a_hand_that_steps_is_carried_by_the_others(rig: Rig) -> None:
+    """The right palm goes 6 cm ahead, 3 cm above the floor in the middle: feasible at every frame, and it arrives."""
+    stands = places(rig, 0.55, 0.46)
+    lifted, ahead = (
+        {**stands, "right_palm": stands["right_palm"] + way} for way in ([0.03, 0.0, 0.03], [0.06, 0.0, 0.0])
+    )
+    begin = posture(rig, stands)
+    middle = posture(rig, lifted, begin)
+    end = posture(rig, ahead, middle)
+    still = np.zeros((6, rig.nv))
+    q = to_manifold(rig, np.array([begin, begin, middle, end, end, end]), still, still).q
+    times = np.array([0.0, 0.4, 1.0, 1.6, 1.8, 2.1])
+    keys = tuple(Keyframe(t, own, "preferred" if k else "fixed") for k, (t, own) in enumerate(zip(times, q)))
+    strips = [Strip(name, 0.0, 2.1) for name in PATCHES if name != "right_palm"]
+    strips += [Strip("right_palm", 0.0, 0.5), Strip("right_palm", 1.5, 2.1)]
+    schedule = schedule_of(rig, FlatCurve.through_keys(rig, times, list(q)), strips, 0.0, [0.0, 2.1])
+    found = repair(Keyed(rig, keys, schedule, name="a step", checks=DANCE_CHECKS))
+    assert found.before.failed.any()
+    assert found.status == REPAIRED
+    state = Mechanics(rig).state(*(part[-1:] for part in (found.motion.q, found.motion.v, found.motion.a)))
+    palm = patch_points(rig, state.rotation, state.position, "right_palm")[0]
+    assert np.abs(palm - ahead["right_palm"]).max() < DANCE_CHECKS.allowed_slip
 
 
 def test_jumps_off_hands_are_refused(rocking: Keyed) -> None:
