@@ -45,5 +45,5 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     keyed, told = read_keyed(options.dance, options.trial)
     warn(told)
     answer = repair(keyed, check_options(options, keyed.checks), repair_options(options), slow_down=options.slow_down,
-                    rate=options.rate, progress=answering(progress))  # fmt: skip
+                    rate=options.rate, told=told, progress=answering(progress))  # fmt: skip
     tell(answer, options, progress)

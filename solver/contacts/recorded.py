@@ -25,6 +25,8 @@ FLATTEST = 0.25
 """Share of a stance's frames, those with the sole nearest to level, that say where the foot stands: it rolls."""
 ROLLS = 0.05
 """[m] Difference of heights within a standing sole from which it rolls."""
+NOT_FLAT = "contacts are flat and do not know that it rolls"
+"""Words of what is told of a recording whose soles roll."""
 STILL_LEG = 0.05
 """[m] Height of a stance over the lowest one from which it is one on something raised."""
 
@@ -96,10 +98,7 @@ def stood(
         (float(np.ptp(sole[own, :, 2], axis=1).max()) for sole, own in zip(soles, stands) if own.any()), default=0.0
     )
     if rolled > ROLLS:
-        told.append(
-            f"one end of a sole that stands is up to {100.0 * rolled:.0f} cm higher than the other: contacts are flat "
-            "and do not know that it rolls"
-        )
+        told.append(f"one end of a sole that stands is up to {100.0 * rolled:.0f} cm higher than the other: {NOT_FLAT}")
     if others := [patch.name for patch in rig.contacts if not patch.sole]:
         told.append(f"only feet are looked for: {', '.join(others)} stand nowhere; key their strips where they carried")
     return Stood(motion, schedule_of(motion.times, stands, anchors, ground), wrenches, tuple(told))

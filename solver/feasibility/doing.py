@@ -72,14 +72,15 @@ def doings(
     """
     failing = [margin for margin in checks.margins if margin.failed.any()]
     measured = _Measured.of(rig, motion, checks, options, pushed)
-    slides, rolls = _soles(rig, motion, checks)
+    slides, tips, rolls = _soles(rig, motion, checks)
     found = []
     for margin in failing:
         if margin.check.about == "touch":
             evidence = [(margin.failed, "tracking", PASSING)]
         elif _plants(margin.check):
             flat = margin.failed & ~rolls
-            far = f"a sole that stands slides by up to {length(float(slides[flat].max(initial=0.0)))}"
+            most = (length(float(found[flat].max(initial=0.0))) for found in (slides, tips))
+            far = "a sole that stands slides by up to {} and tips or sinks by up to {}".format(*most)
             evidence = [(~rolls, "tracking", far), (rolls, "person", ROLLING)]
         elif margin.check.when == "airborne":
             evidence = [(margin.failed, "tracking", FALLING)]
@@ -153,16 +154,16 @@ class _Measured:
         ]
 
 
-def _soles(rig: Rig, motion: Motion, checks: Checks) -> tuple[np.ndarray, np.ndarray]:
-    """How far (N,) [m] planted soles slide, the most of them, and where (N,) one of them rolls.
+def _soles(rig: Rig, motion: Motion, checks: Checks) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How far (N,) [m] planted soles slide, and tip or sink, the most of them, and where (N,) one of them rolls.
 
     Of a sole, the corner counts that slides least among those on the floor: one that rolls keeps some where they were.
     """
     phases = checks.schedule.phases
     names = list(dict.fromkeys(anchor.patch for phase in phases for anchor in phase.anchors))
-    slides, rolls = np.zeros(len(motion)), np.zeros(len(motion), bool)
+    slides, tips, rolls = np.zeros(len(motion)), np.zeros(len(motion)), np.zeros(len(motion), bool)
     if not names:
-        return slides, rolls
+        return slides, tips, rolls
     turns, places = placed(rig, motion, [rig.index(rig.patch(name).link) for name in names])
     corners = {
         name: place[:, None] + rig.patch(name).vertices @ turn.swapaxes(1, 2)
@@ -177,4 +178,5 @@ def _soles(rig: Rig, motion: Motion, checks: Checks) -> tuple[np.ndarray, np.nda
             rolls[own] |= ~low.all(axis=1)
             along = np.where(low, np.linalg.norm(moved[:, :, :2], axis=2), np.inf).min(axis=1)
             slides[own] = np.maximum(slides[own], np.where(np.isfinite(along), along, 0.0))
-    return slides, rolls
+            tips[own] = np.maximum(tips[own], np.abs(moved[:, :, 2]).max(axis=1))
+    return slides, tips, rolls

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from ...contacts.recorded import NOT_FLAT
 from ...coordinates import coordinate_lengths
 from ...feasibility import CheckOptions
 from ...feasibility.sentences import plural_names, unsupported
@@ -33,18 +35,21 @@ RATE = 100.0
 SEEN = 5e-5
 """[m, rad] A move below this is not mentioned beside others."""
 HOPELESS = 4
-"""Programmes at most where a jump is out of the legs' reach: the nearest motion is looked for, not perfected."""
+"""Programmes at most where a jump is out of the legs' reach, or soles roll: the nearest motion is looked for only."""
 SPARED = "little was searched: no motion makes a jump for which legs cannot stretch fast enough"
+UNROLLED = "little was searched: soles that rolled would have to lie flat, which legs in a stride do not reach"
+ROLLED = "let it be retargeted instead, slower, or keep the recording as it is"
 HURRIED = "the search ended at its limit of effort: with a higher one it may repair more"
 
 
-def repair(
+def repair(  # noqa: PLR0913 what a user asks of a repair, word by word
     dance: Keyed | str | Path,
     checks: CheckOptions | None = None,
     options: RepairOptions | None = None,
     *,
     slow_down: bool = False,
     rate: float = RATE,
+    told: Sequence[str] = (),
     progress: Progress = silent,
 ) -> Answer:
     """Balance an authored dance: planted feet stay, every check holds, fixed keys are left alone.
@@ -59,6 +64,7 @@ def repair(
         options: of the search.
         slow_down: first make it as slow as the joints' speeds need.
         rate: [1/s] of the repaired motion's samples, `RATE` or more; more where it jumps (`Keyed.sampling`).
+        told: what was found of a recording that was read before (`reading.read_keyed`), a sentence each.
         progress: told about the progress; may cancel.
 
     Raises:
@@ -70,25 +76,27 @@ def repair(
         >>> print(answer.message)  # doctest: +SKIP
         >>> answer.write("repaired")  # doctest: +SKIP
     """
-    keyed, told = (dance, ()) if isinstance(dance, Keyed) else read_keyed(dance)
+    keyed, found = (dance, ()) if isinstance(dance, Keyed) else read_keyed(dance)
     keyed = keyed.held_to(checks)
     require_support(keyed, jumps=False)
-    notes = list(told)
+    notes = list(found)
     if slow_down:
         keyed, pace = slowed(keyed)
         notes += [f"it lasts {pace.after[-1] - pace.after[0]:.2f} s at the pace of its slowest joints"]
     keyed, gentle = with_gentle_ends(keyed, keyed.checks)
     notes += [f"it {note}" for note in gentle]
     options = options or RepairOptions()
-    hopeless = out_of_reach(keyed)
+    rolling = next((note for note in (*told, *found) if NOT_FLAT in note), "")
+    hopeless = SPARED if out_of_reach(keyed) else UNROLLED if rolling else ""
     if hopeless:
         options = replace(options, programmes=min(options.programmes, HOPELESS))
     result = authoring.repair(keyed, keyed.checks, options, rate=max(keyed.sampling(rate, EXACT), RATE),
                               progress=Part(progress, 0.0, 0.95))  # fmt: skip
-    notes += [SPARED if hopeless else HURRIED] * result.hurried
+    notes += [hopeless or HURRIED] * result.hurried
     notes += [f"a step was left out, {flaw}" for flaw in result.flaws]
     thrown = airborne_spans(keyed.schedule)  # all of them short enough to be jumps
-    troubles = [*unsupported(keyed.schedule, result.after, thrown), *too_weak(result), *explained(result)]
+    rolls = [f"{rolling}; {ROLLED}"] * bool(rolling and not result.feasible)
+    troubles = [*rolls, *unsupported(keyed.schedule, result.after, thrown), *too_weak(result), *explained(result)]
     message = repair_sentence(keyed.rig, result, troubles) + ("; its start or end is gentler now" if gentle else "")
     said = Conclusion("repair", result.status, message, troubles, notes)
     summary = keyed_summary(said, result.keyed, result.after, result.moved)

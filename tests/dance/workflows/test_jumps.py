@@ -10,6 +10,7 @@ import pytest
 
 import solver
 from benchmarks.figures.jump import CHECKS, RATE, Leap, flown, keyed_jump
+from solver.contacts.recorded import NOT_FLAT
 from solver.contacts.schedule import Schedule
 from solver.coordinates import coordinate_names
 from solver.dance.authoring.keys import Keyed
@@ -160,3 +161,12 @@ def test_a_person_s_jump_is_possible_and_keeps_its_momentum(leap: Leap) -> None:
     assert parabola < 1e-5
     assert drift < 0.005
     assert spin < 0.005
+
+
+def test_soles_that_rolled_are_not_searched_for() -> None:
+    """What was found of a recording before it was handed over: a few programmes, and what helps instead."""
+    rolled = f"one end of a sole that stands is up to 21 cm higher than the other: {NOT_FLAT}"
+    answer = solver.repair(keyed_jump(hoap3("middle", torque="peak")), told=(rolled,))
+    assert isinstance(answer.details, Repair)
+    assert answer.details.iterations <= HOPELESS
+    assert f"{rolled}; let it be retargeted instead" in answer.message
