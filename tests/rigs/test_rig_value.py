@@ -279,7 +279,10 @@ def test_members_tell_what_a_rig_stands_on() -> None:
     for ask in (bare.require_contacts, lambda: bare.sides, lambda: bare.patch("left_sole")):
         with pytest.raises(InvalidValue, match="no contact patches"):
             ask()
-    lost = replace(bare, notes=("1 mesh file(s) not found (name the folders in which they lie: --packages): package://robot/foot.stl",))
+    lost = replace(
+        bare,
+        notes=("1 mesh file(s) not found (name the folders in which they lie: --packages): package://robot/foot.stl",),
+    )
     with pytest.raises(InvalidValue, match=r"no contact patches.*not found .*package://robot/foot\.stl"):
         lost.require_contacts()
     one = replace(rig, contacts=(replace(rig.contacts[0], name="FR_calf_sole", link="head"),), pairs=())

@@ -36,7 +36,7 @@ OPTIONS = {
     "simplex_dual_edge_weight_strategy": DEVEX,
     "simplex_scale_strategy": UNSCALED,
 }
-"""Rows are of like size and few iterations pay for steepest edges: each takes a tenth less time than HiGHS's default."""
+"""Rows are of like size, few iterations pay for steepest edges: each takes a tenth less time than HiGHS's default."""
 SCIPY = {0: Status.OPTIMAL, 1: Status.LIMIT, 2: Status.INFEASIBLE, 3: Status.UNBOUNDED, 4: Status.INACCURATE}
 OWN = {
     "kOptimal": Status.OPTIMAL,
