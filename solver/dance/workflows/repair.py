@@ -10,6 +10,7 @@ import numpy as np
 
 from ...contacts.recorded import NOT_FLAT
 from ...coordinates import coordinate_lengths
+from ...errors import InvalidValue
 from ...feasibility import CheckOptions
 from ...feasibility.sentences import plural_names, unsupported
 from ...formats.text_table import table
@@ -34,6 +35,8 @@ RATE = 100.0
 """[1/s] at least, of the repaired motion's samples."""
 SEEN = 5e-5
 """[m, rad] A move below this is not mentioned beside others."""
+RECORDED = "A recorded run, or what a chair or a box carried, can be retargeted, not repaired"
+"""Said of a recording, in which nobody lays strips."""
 HOPELESS = 4
 """Programmes at most where a jump is out of the legs' reach, or soles roll: the nearest motion is looked for only."""
 SPARED = "little was searched: no motion makes a jump for which legs cannot stretch fast enough"
@@ -78,7 +81,10 @@ def repair(  # noqa: PLR0913 what a user asks of a repair, word by word
     """
     keyed, found = (dance, ()) if isinstance(dance, Keyed) else read_keyed(dance)
     keyed = keyed.held_to(checks)
-    require_support(keyed, jumps=False)
+    try:
+        require_support(keyed, jumps=False)
+    except InvalidValue as error:
+        raise error if keyed.keys else InvalidValue(f"{error}. {RECORDED}") from None
     notes = list(found)
     if slow_down:
         keyed, pace = slowed(keyed)

@@ -13,10 +13,11 @@ from benchmarks.figures.jump import CHECKS, RATE, Leap, flown, keyed_jump
 from solver.contacts.recorded import NOT_FLAT
 from solver.contacts.schedule import Schedule
 from solver.coordinates import coordinate_names
-from solver.dance.authoring.keys import Keyed
+from solver.dance.authoring.keys import Keyed, Samples
 from solver.dance.authoring.repair import Repair, RepairOptions
 from solver.dance.workflows.jumps import fastest_rise, out_of_reach, take_off_speeds, too_weak
 from solver.dance.workflows.repair import HOPELESS, SPARED
+from solver.errors import InvalidValue
 from solver.feasibility import check_motion
 from solver.motion import Motion
 from solver.rig import GRAVITY
@@ -170,3 +171,18 @@ def test_soles_that_rolled_are_not_searched_for() -> None:
     assert isinstance(answer.details, Repair)
     assert answer.details.iterations <= HOPELESS
     assert f"{rolled}; let it be retargeted instead" in answer.message
+
+
+def test_a_recording_that_nothing_carries_is_told_what_can_be_done() -> None:
+    """Nobody lays contact strips into a recording of a run, or of somebody on a chair: it may be retargeted."""
+    jump = keyed_jump(human(1.75, 70.0, "male"))
+    first, air, last = jump.schedule.phases
+    phases = (replace(first, stop=0.2), replace(air, start=0.2, stop=1.8), replace(last, start=1.8))
+    schedule = replace(jump.schedule, phases=phases)
+    standing = replace(jump, keys=(jump.keys[0], replace(jump.keys[0], time=jump.stop)), schedule=schedule)
+    times = np.linspace(jump.start, jump.stop, 101)
+    samples = Samples(times, np.tile(jump.keys[0].q, (len(times), 1)))
+    with pytest.raises(InvalidValue, match=r"does not fall as in a jump: add a contact strip[^.]*$"):
+        solver.repair(standing)
+    with pytest.raises(InvalidValue, match=r"does not fall as in a jump.*can be retargeted, not repaired"):
+        solver.repair(replace(standing, keys=(), samples=samples))
