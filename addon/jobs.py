@@ -231,11 +231,17 @@ class JobOperator:
         return None
 
     @classmethod
+    def missing(cls, context: bpy.types.Context) -> str:
+        """What stands in the way besides another job, in one sentence; nothing, unless said here."""
+        return ""
+
+    @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """One job at a time."""
-        if Current.job is not None:
-            cls.poll_message_set(f"{Current.job.title}: wait for it, or cancel it")  # type: ignore[attr-defined]
-        return Current.job is None
+        """One job at a time, and nothing that is missing; what it is is said."""
+        said = f"{Current.job.title}: wait for it, or cancel it" if Current.job is not None else cls.missing(context)
+        if said:
+            cls.poll_message_set(said)  # type: ignore[attr-defined]
+        return not said
 
     def execute(self, context: bpy.types.Context) -> Status:
         """Start; and where there is no window, finish."""

@@ -13,7 +13,7 @@ from .. import action, convert
 from ..armature import rig_of
 from ..bench import bench_settings
 from ..inertials import body_of
-from ..jobs import Current, JobOperator
+from ..jobs import JobOperator
 from ..study import show_recording
 from ..told import Said
 from ..typed import scene, there
@@ -33,12 +33,9 @@ class EXCITING_DANCE_OT_excite(JobOperator, bpy.types.Operator):
     title, place, handed = "Exciting", "bench", HANDED
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """A rig, and nothing else running; what is missing is said."""
-        why = f"{Current.job.title}: wait for it, or cancel it" if Current.job is not None else why_not(context)
-        if why:
-            cls.poll_message_set(why)
-        return not why
+    def missing(cls, context: bpy.types.Context) -> str:
+        """A rig."""
+        return why_not(context)
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         settings, body = bench_settings(scene(context)), the_rig(context)

@@ -16,7 +16,7 @@ from ..authoring.ghost import DONE_KEY, ghost_of, show_ghost
 from ..authoring.keyed import keyed
 from ..authoring.properties import dance_settings
 from ..authoring.timeline import extent, sample, steps_needed
-from ..jobs import Current, JobOperator
+from ..jobs import JobOperator
 from ..moves import keep_moves
 from ..places import floor_of, stand_free
 from ..study import trial_of
@@ -45,20 +45,16 @@ class DanceJob(JobOperator):
     """Whether it takes a recording, which has no postures."""
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """A rig with postures, nothing else running; what is missing is said."""
-        body, said = rig_in(context), ""
-        if Current.job is not None:
-            said = f"{Current.job.title}: wait for it, or cancel it"
-        elif body is None or why_not(context):
-            said = why_not(context)
-        elif body.animation_data is None or body.animation_data.action is None:
-            said = "Nothing dances yet: key postures, or design a dance"
-        elif cls.fewest and not (cls.of_recordings and trial_of(body)) and len(keyed(body).roles) < cls.fewest:
-            said = f"Key at least {cls.fewest} postures first"
-        if said:
-            cls.poll_message_set(said)  # type: ignore[attr-defined]
-        return not said
+    def missing(cls, context: bpy.types.Context) -> str:
+        """A rig with postures."""
+        body = rig_in(context)
+        if body is None or why_not(context):
+            return why_not(context)
+        if body.animation_data is None or body.animation_data.action is None:
+            return "Nothing dances yet: key postures, or design a dance"
+        if cls.fewest and not (cls.of_recordings and trial_of(body)) and len(keyed(body).roles) < cls.fewest:
+            return f"Key at least {cls.fewest} postures first"
+        return ""
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         path = write_scene(context, folder)

@@ -34,13 +34,10 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
     patience = FINISHING
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Nothing else running; without a rig the one of the Rig panel is made."""
+    def missing(cls, context: bpy.types.Context) -> str:
+        """Nothing: without a rig the one of the Rig panel is made."""
         body = rig_in(context)
-        if body is not None and (why := trouble(body)) and not linked(body):  # a linked one stays, and a new one dances
-            cls.poll_message_set(why)
-            return False
-        return super(DanceJob, cls).poll(context)
+        return "" if body is None or linked(body) else trouble(body)  # a linked one stays, and a new one dances
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         return [

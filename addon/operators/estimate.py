@@ -25,17 +25,15 @@ class EXCITING_DANCE_OT_centroidal(JobOperator, bpy.types.Operator):
     title, place = "Estimating", "centroidal"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """A rig that shows what was identified, nothing else running."""
+    def missing(cls, context: bpy.types.Context) -> str:
+        """A rig that shows what was identified."""
         body = rig_in(context)
         folder = None if body is None else folder_of(body)
         if body is None or folder is None or not trials_of(body):
-            cls.poll_message_set("Identify recordings with forces first")  # type: ignore[attr-defined]
-            return False
+            return "Identify recordings with forces first"
         if folder.is_dir() and not (folder / study_folder.RESULT_FILE).exists():
-            cls.poll_message_set("Identify these recordings first: Track alone keeps no forces")  # type: ignore[attr-defined]
-            return False
-        return super().poll(context)
+            return "Identify these recordings first: Track alone keeps no forces"
+        return ""
 
     def wanted_folder(self, context: bpy.types.Context) -> Path | None:
         """Beside the trials, so that they are found together again."""

@@ -12,12 +12,11 @@ class FilesOperator(JobOperator):
     """Mix-in: a job on the chosen files."""
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Files chosen, nothing else running."""
-        if not len(settings_of(context).files):
-            cls.poll_message_set("No recording: drop its files onto the 3D view, or add them to the list above")  # type: ignore[attr-defined]
-            return False
-        return super().poll(context)
+    def missing(cls, context: bpy.types.Context) -> str:
+        """Files chosen."""
+        if len(settings_of(context).files):
+            return ""
+        return "No recording: drop its files onto the 3D view, or add them to the list above"
 
 
 def files_of(context: bpy.types.Context) -> list[str]:

@@ -27,12 +27,9 @@ class EXCITING_DANCE_OT_rehearsal(JobOperator, bpy.types.Operator):
     title, place = "Rehearsal video", "rehearsal"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """With a rig, nothing else running."""
-        if why := why_not(context, data=False):
-            cls.poll_message_set(why)
-            return False
-        return super().poll(context)
+    def missing(cls, context: bpy.types.Context) -> str:
+        """A rig."""
+        return why_not(context, data=False)
 
     def interpreter(self, context: bpy.types.Context) -> Interpreter:
         return renderer()

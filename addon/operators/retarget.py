@@ -62,12 +62,9 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
     handed = HANDED | {FOLLOWER_FILE: "the rig that follows"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Somebody to follow, somebody who follows, nothing else running."""
-        if why := why_not(context):
-            cls.poll_message_set(why)  # type: ignore[attr-defined]
-            return False
-        return super().poll(context)
+    def missing(cls, context: bpy.types.Context) -> str:
+        """Somebody to follow, and somebody who follows."""
+        return why_not(context)
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         settings, target = settings_of(context), follower(context)

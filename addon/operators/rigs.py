@@ -10,7 +10,7 @@ from bpy_extras.io_utils import ImportHelper
 from .. import armature, inertials, typed
 from ..capture.posing import show_frame
 from ..colours import colour_body
-from ..jobs import Current, JobOperator
+from ..jobs import JobOperator
 from ..places import stand_free
 from ..properties import Settings, settings_of
 from ..told import Said, forget
@@ -141,12 +141,9 @@ class EXCITING_DANCE_OT_state_rig(JobOperator, bpy.types.Operator):
     handed = {ASKED_FILE: "the rig"}  # noqa: RUF012
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """A rig, and nothing else running; what is missing is said."""
-        why = f"{Current.job.title}: wait for it, or cancel it" if Current.job is not None else why_not(context)
-        if why:
-            cls.poll_message_set(why)
-        return not why
+    def missing(cls, context: bpy.types.Context) -> str:
+        """A rig."""
+        return why_not(context)
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         given = stated(settings_of(context))

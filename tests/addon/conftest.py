@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +34,15 @@ def registered(empty_scene: None) -> Iterator[None]:
     registration.register()
     yield
     registration.unregister()
+
+
+@pytest.fixture
+def own(registered: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where jobs make their folders."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
 
 
 @pytest.fixture(scope="session", params=list(RIGS))

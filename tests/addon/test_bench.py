@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tempfile
 from pathlib import Path
 
 import bpy
@@ -25,15 +24,6 @@ from tests.addon.scenes import fingerprint
 from tests.fixed_base.arm import arm_text
 
 SECONDS = 1.0
-
-
-@pytest.fixture
-def own(registered: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where jobs make their folders."""
-    folder = tmp_path / "own"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    return folder
 
 
 @pytest.fixture

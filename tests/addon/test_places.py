@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from itertools import combinations
 from pathlib import Path
 
@@ -33,15 +32,6 @@ PUT = Matrix.Translation((2.0, -1.5, 0.0)) @ Matrix.Rotation(0.8, 4, "Z")
 def robot() -> Rig:
     """A small one that dances soon."""
     return hoap3(torque="peak")
-
-
-@pytest.fixture
-def own(registered: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where jobs make their folders."""
-    folder = tmp_path / "own"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    return folder
 
 
 def spread(body: bpy.types.Object) -> tuple[np.ndarray, np.ndarray]:

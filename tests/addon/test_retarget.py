@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
@@ -11,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import action, registration
+from addon import action
 from addon.armature import rig_of
 from addon.authoring import dances, timeline
 from addon.operators.retarget import flags, write_source
@@ -26,17 +24,6 @@ from tests.addon.scenes import build, fingerprint
 from tests.addon.test_take_armature import dancer
 from tests.addon.test_timeline import difference
 from tests.tracking.test_retargeting import person, squat
-
-
-@pytest.fixture
-def own(empty_scene: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder where jobs make theirs."""
-    registration.register()
-    folder = tmp_path / "own"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    yield folder
-    registration.unregister()
 
 
 def test_a_rig_dances_what_another_does(own: Path, tmp_path: Path) -> None:
