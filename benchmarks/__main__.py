@@ -12,6 +12,7 @@ VERBS = {
     "dance": "benchmarks.dance",
     "house": "benchmarks.house",
     "faults": "benchmarks.faults",
+    "mutation": "benchmarks.mutation",
 }
 """Verb and the module whose ``main(arguments) -> exit code`` does it."""
 

@@ -1,0 +1,35 @@
+"""Mutants: one change each, of what a program computes and of nothing else."""
+
+from __future__ import annotations
+
+import ast
+
+from benchmarks.mutation import mutants_of
+
+SOURCE = '''"""A docstring with 2 words."""
+def area(side: "1 + 1", names: list[int]) -> float:
+    """Of 2 sides."""
+    if side < 0 and names:
+        raise ValueError(f"{side - 1} is below {0 + 1}")
+    é = -side
+    return é * max(side, 2.5) + names[0].T
+'''
+
+
+def applied(mutant) -> str:  # type: ignore[no-untyped-def]
+    return SOURCE[: mutant.start] + mutant.new + SOURCE[mutant.stop :]
+
+
+def test_a_mutant_is_another_program() -> None:
+    """Every mutant can be parsed, and no two of them, nor the source, are the same program."""
+    programs = [ast.dump(ast.parse(applied(mutant))) for mutant in mutants_of("area.py", SOURCE)]
+    assert len(programs) == len({*programs}) == 8
+    assert ast.dump(ast.parse(SOURCE)) not in programs
+
+
+def test_text_for_people_is_not_changed() -> None:
+    """Docstrings, annotations and what is raised are the same in every mutant."""
+    for mutant in mutants_of("area.py", SOURCE):
+        changed = applied(mutant)
+        for part in ('"""Of 2 sides."""', '"1 + 1"', 'f"{side - 1} is below {0 + 1}"'):
+            assert part in changed
