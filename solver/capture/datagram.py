@@ -154,6 +154,11 @@ def end_datagram(layout: Layout, sequence: int, time: float) -> bytes:
     return _header(layout, END, sequence, time)
 
 
+def layout_number(data: bytes) -> int:
+    """The number of the layout that a datagram belongs to; 0 where it is too short to have one."""
+    return int(HEADER.unpack_from(data)[4]) if len(data) >= HEADER.size else 0
+
+
 def read_datagram(data: bytes, layout: Layout | None) -> Declared | Sample | Ended:
     """What a datagram says.
 
@@ -223,6 +228,7 @@ __all__ = [
     "Sample",
     "end_datagram",
     "layout_datagram",
+    "layout_number",
     "read_datagram",
     "sample_datagram",
 ]

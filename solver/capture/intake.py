@@ -1,6 +1,9 @@
-"""What of a stream is taken: each sample once, in order, on a clock that runs forwards; everything else is counted.
+"""Accepts the samples of one stream: each once, in order, on a clock that runs forwards; everything else is counted.
 
-What goes wrong is said when it happens first, in one sentence; the numbers stand in the tally.
+A declaration only says what samples with its number hold. The first sample decides which stream is followed, and from
+which socket. Another stream takes its place once that one has ended or was silent for `SILENT`, so that neither a
+stray declaration nor a sender that restarts can block a capture. What goes wrong is reported once, in one sentence; the
+tally counts how often.
 """
 
 from __future__ import annotations
@@ -9,10 +12,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 
-from .datagram import WRAP, Declared, Early, Ended, Garbled, Layout, Sample, read_datagram
+from .datagram import WRAP, Declared, Early, Ended, Garbled, Layout, Sample, layout_number, read_datagram
 
 SILENT = 1.0
-"""[s] Without a sample, after which the stream counts as stopped, and another sender may take its place."""
+"""[s] without a sample, after which the stream counts as paused, and another sender may take its place."""
+MOST_DECLARED = 64
+"""Declarations that are remembered; the oldest is forgotten first."""
 REMEMBERED = 4096
 """Lost samples that are still known when they come late."""
 ANEW = 20
@@ -36,11 +41,12 @@ class Tally:
         repeated: that came more than once.
         backwards: whose time was not after that of the one before.
         early: datagrams that came before the stream's names, as for everybody who joins one that runs.
-        garbled: datagrams that were none of ours, cut off, or of another stream.
+        garbled: datagrams in another format, cut off, or with names that were never declared.
+        other: datagrams of another stream than the one that is followed.
         overrun: that came faster than they were taken, and were thrown away before they were looked at.
         held: too little was seen in them to be followed; the pose was held.
         unsettled: that used up the time budget before the pose had settled.
-        stops: pauses of more than a second.
+        stops: pauses of more than a second: seen while no datagram waited, or by the sender's clock and ours.
         restarts: the sender, or its clock, began anew.
     """
 
@@ -51,6 +57,7 @@ class Tally:
     backwards: int = 0
     early: int = 0
     garbled: int = 0
+    other: int = 0
     overrun: int = 0
     held: int = 0
     unsettled: int = 0
@@ -64,6 +71,7 @@ class Tally:
         "backwards": "went back in time and were left out",
         "early": "came before their names and were left out",
         "garbled": "were garbled",
+        "other": "came from another sender and were left out",
         "overrun": "came faster than they could be taken",
         "held": "showed too little, the pose was held",
         "unsettled": "used up the time budget",
@@ -89,7 +97,11 @@ class Intake:
         self._tell, self._said = tell, set[str]()
         self.tally = Tally()
         self.layout: Layout | None = None
+        """Of the stream that is followed; before its first sample the one that was declared last."""
+        self.pinned = False
+        """Whether a recording depends on the layout, so that no stream with other names may replace this one."""
         self.ended = False
+        self._declared: OrderedDict[int, Layout] = OrderedDict()
         self._source: Hashable = None
         self._next: int | None = None
         self._missing: OrderedDict[int, None] = OrderedDict()
@@ -99,20 +111,20 @@ class Intake:
         self._offset = 0.0
         self._arrived: float | None = None
         self._heard: float | None = None
+        """[s] when the last sample of the stream came, in order or not; None before the first one."""
         self._silent = False
 
     def datagram(self, data: bytes, arrived: float, source: Hashable = None) -> Sample | None:
-        """The sample of a datagram where it is to be followed, its time on the clock that runs forwards.
+        """The sample of a datagram, its time on the clock that runs forwards; None where it is not to be followed.
 
         Args:
             data: as it came.
             arrived: [s] when, by our clock.
-            source: who sent it.
+            source: socket that sent it.
         """
         try:
-            if self._source not in (None, source) and not self._quiet(arrived):
-                raise Garbled("a datagram of a second sender, while the first one still sends")
-            found = read_datagram(data, self.layout)
+            layout = self._declared.get(layout_number(data))
+            found = read_datagram(data, layout)
         except Early as error:
             self.tally.early += 1
             self.once("early", f"{error}: left out until then")
@@ -121,48 +133,81 @@ class Intake:
             self.tally.garbled += 1
             self.once("garbled", f"{error}: left out")
             return None
-        self._source = source
         if isinstance(found, Declared):
-            self.declare(found)
+            self._declare(found, source)
             return None
+        assert layout is not None
         if isinstance(found, Ended):
-            self._end(found)
+            if self._heard is not None and (layout, source) == (self.layout, self._source):
+                self._end(found)
             return None
-        return self.sample(found, arrived)
+        return self._sample(found, arrived) if self._admits(layout, source, arrived) else None
 
-    def declare(self, found: Declared) -> None:
-        """What the samples hold; the first declaration counts for as long as the stream lasts."""
-        if self.layout is None:
-            self.layout = found.layout
-        elif self.layout.number != found.layout.number:
-            self.tally.garbled += 1
-            self.once("other", "a stream of other names was declared, which would be another recording: left out")
-            return
-        if self._next is not None and _ahead(found.sequence, self._next) < -ANEW:
-            self._restart()
-            self._next = found.sequence
-        self.ended = False
+    def refuse(self) -> None:
+        """Leave out a sample that was accepted, because its names do not fit: any other stream may take its place."""
+        self._heard = None
+        self.tally.taken -= 1
+        self.tally.other += 1
 
-    def sample(self, found: Sample, arrived: float) -> Sample | None:
+    def _declare(self, found: Declared, source: Hashable) -> None:
+        """Remember a layout; a number far behind says that the sender of the stream restarted."""
+        layout = found.layout
+        self._declared[layout.number] = layout
+        self._declared.move_to_end(layout.number)
+        while len(self._declared) > MOST_DECLARED:
+            self._declared.popitem(last=False)
+        if self._heard is None:
+            self.layout = layout
+        elif (layout, source) == (self.layout, self._source):
+            if self._next is not None and _ahead(found.sequence, self._next) < -ANEW:
+                self._restart()
+                self._next = found.sequence
+            self.ended = False
+
+    def _admits(self, layout: Layout, source: Hashable, arrived: float) -> bool:
+        """Whether a sample belongs to the stream that is followed, or its stream takes the place of that one."""
+        if self._heard is not None and (layout, source) == (self.layout, self._source):
+            return True
+        if self._heard is not None and not self.ended and not self._quiet(arrived):
+            words = f"samples of a second sender came within {SILENT:g} s of the first one's: left out"
+        elif self.pinned and layout != self.layout:
+            words = "a stream of other names came, which would be another recording: left out until this one is kept"
+        else:
+            if self._time is not None:
+                self._restart()
+                self._next = None
+            self.layout, self._source = layout, source
+            return True
+        self.tally.other += 1
+        self.once(words, words)
+        return False
+
+    def _sample(self, found: Sample, arrived: float) -> Sample | None:
         """The same sample on the clock that runs forwards; None where it is not to be followed."""
-        self._heard_again(arrived)
+        paused = self._heard_again(arrived)
+        self.tally.stops += paused
         self.ended = False
         if not self._in_order(found.sequence):
             return None
         time = self._clocked(found.time, arrived)
         if time is None:
             return None
+        if not paused and self._time is not None and self._arrived is not None:
+            self.tally.stops += min(arrived - self._arrived, time - self._time) > SILENT
         self._time, self._arrived, self._refused, self._anew = time, arrived, 0, False
         self.tally.taken += 1
         return replace(found, time=time)
 
-    def watch(self, now: float) -> bool:
-        """Whether the stream is silent at a time [s] of our clock; the first moment of it is told."""
+    @property
+    def silent(self) -> bool:
+        """Whether the stream has paused."""
+        return self._silent
+
+    def watch(self, now: float) -> None:
+        """Notice a pause at a time [s] of our clock at which no datagram waits to be taken."""
         if self._quiet(now) and not self._silent and not self.ended:
             self._silent = True
-            self.tally.stops += 1
             self.once("stops", f"nothing has come for {SILENT:g} s: waiting, what was recorded is kept")
-        return self._silent
 
     def once(self, kind: str, words: str) -> None:
         """Say something, the first time."""
@@ -173,11 +218,13 @@ class Intake:
     def _quiet(self, now: float) -> bool:
         return self._heard is not None and now - self._heard > SILENT
 
-    def _heard_again(self, arrived: float) -> None:
-        if self._silent and self._heard is not None:
-            self._silent = False
+    def _heard_again(self, arrived: float) -> bool:
+        """Whether a pause that was noticed ends with a sample."""
+        paused, self._silent = self._silent, False
+        if paused and self._heard is not None:
             self.once("again", f"samples come again after {arrived - self._heard:.1f} s")
         self._heard = arrived
+        return paused
 
     def _in_order(self, sequence: int) -> bool:
         ahead = 0 if self._next is None else _ahead(sequence, self._next)

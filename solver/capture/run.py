@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Protocol
 
+from ..errors import InvalidValue
 from ..progress import Progress
 from .session import Capture, Followed
 from .udp import Arrival
@@ -71,7 +72,6 @@ def listen(source: Source, capture: Capture, until: Until, progress: Progress) -
         if found is not None:
             last = now
             first = now if first is None else first
-        capture.intake.watch(now)
         if now - told > TOLD_EVERY:
             told = now
             progress(0.0, capture.sentence)
@@ -80,12 +80,24 @@ def listen(source: Source, capture: Capture, until: Until, progress: Progress) -
 
 
 def take(source: Source, capture: Capture, wait: float = WAIT) -> Followed | None:
-    """Follow all that has come; the newest of it."""
+    """Follow all that has come; the newest of it.
+
+    Raises:
+        InvalidValue: a stream's names do not fit the body; the datagrams after it were followed all the same.
+    """
     newest: Followed | None = None
-    for arrival in source.take(wait):
-        found = capture.take(arrival.data, arrival.time, arrival.source)
-        newest = found or newest
+    unfit: InvalidValue | None = None
+    arrivals = source.take(wait)
+    if not arrivals:  # while some wait, it is we who are late and not the stream
+        capture.intake.watch(time.perf_counter())
+    for arrival in arrivals:
+        try:
+            newest = capture.take(arrival.data, arrival.time, arrival.source) or newest
+        except InvalidValue as error:
+            unfit = error
     if source.overrun > capture.intake.tally.overrun:
         capture.intake.tally.overrun = source.overrun
         capture.intake.once("overrun", "samples come faster than they can be followed: some are thrown away")
+    if unfit is not None:
+        raise unfit
     return newest

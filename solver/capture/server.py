@@ -108,13 +108,12 @@ class CaptureServer:
                 self._failed = str(error)
                 self._say("error", message=self._failed)
         now = time.perf_counter()
-        silent = self._capture.intake.watch(now)
         if newest is not None and now - self._shown >= SHOWN_EVERY:
             self._shown = now
             self._say("pose", **self._capture.shown(newest).tree())
         if now - self._stated >= STATE_EVERY:
             self._stated = now
-            self._say("state", silent=silent, **self._capture.state())
+            self._say("state", silent=self._capture.intake.silent, **self._capture.state())
 
     def _keep(self, folder: Path, name: str) -> None:
         take = self._capture.keep(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from ..errors import InvalidValue, SolverError
 from ..scene.motion import joint_movements
 from ..scene.pose import ScenePose
 from .balance import BalanceWatch
-from .datagram import Sample
+from .datagram import Layout, Sample
 from .following import Follower, Following, Pose
 from .intake import Intake
 from .spool import Latencies, Spool
@@ -54,6 +55,7 @@ class Capture:
         self.intake = Intake(tell)
         self.latencies = Latencies()
         self.follower: Follower | None = None
+        self._layout: Layout | None = None  # of what is followed
         self._spool: Spool | None = None
         self._wanted = False
         self._workspace = Workspace(how.rig)
@@ -113,14 +115,22 @@ class Capture:
         Raises:
             InvalidValue: the stream's names do not fit the body.
         """
+        self.intake.pinned = self.recorded >= FEWEST
         sample = self.intake.datagram(data, arrived, source)
+        if sample is not None:
+            return self.follow(sample, arrived)
         if self.intake.layout is not None:
-            self._ready()  # with the declaration already, so that the first sample need not wait
-        return None if sample is None else self.follow(sample, arrived)
+            with suppress(InvalidValue):  # a declaration without samples, of whoever, is no stream to complain of
+                self._ready()  # so that the first sample need not wait
+        return None
 
     def follow(self, sample: Sample, arrived: float) -> Followed | None:
-        """Follow a sample that the intake let through."""
-        follower = self._ready()
+        """Follow a sample that the intake accepted."""
+        try:
+            follower = self._ready()
+        except InvalidValue:
+            self.intake.refuse()
+            raise
         pose = follower.follow(sample.values, sample.time, arrived)
         if pose is None:
             return None
@@ -161,12 +171,12 @@ class Capture:
         Raises:
             InvalidValue: too little was.
         """
-        if self._spool is None or self._spool.count < FEWEST or self.follower is None or self.intake.layout is None:
+        if self._spool is None or self._spool.count < FEWEST or self.follower is None or self._layout is None:
             raise InvalidValue(
                 f"{self.recorded} samples were recorded, which is no motion: {self._why_none()}, nothing is written"
             )
         rows = self._spool.rows()
-        return Take(name, self.how.body, self.intake.layout, self.follower.markers, rows, self.intake.tally.sentence)
+        return Take(name, self.how.body, self._layout, self.follower.markers, rows, self.intake.tally.sentence)
 
     def _keep(self, sample: Sample, pose: Pose) -> None:
         if self._spool is None:
@@ -177,24 +187,28 @@ class Capture:
             self.intake.once("disk", f"nothing more can be recorded ({error.strerror}): what was so far is kept")
 
     def _why_none(self) -> str:
+        tally = self.intake.tally
         if self.intake.layout is None:
-            came = self.intake.tally.garbled + self.intake.tally.early
+            came = tally.garbled + tally.early
             return f"{came} datagrams came, none of which declared a stream" if came else "no stream was there"
-        return "the stream was too short"
+        return "the stream was too short" if tally.taken else "a stream was declared, but no sample of it came"
 
     def _ready(self) -> Follower:
+        """What follows the intake's layout; what was recorded of another one was no motion and is dropped."""
         layout = self.intake.layout
         assert layout is not None
-        if self.follower is None:
+        if self.follower is None or layout != self._layout:
             try:
-                self.follower = self.how.of(layout)
+                follower = self.how.of(layout)
             except SolverError as error:
                 what = f"{len(layout.names)} {layout.quantity}"
                 raise InvalidValue(f"the stream of {what} cannot be followed: {error}") from None
-            if self._wanted and self._spool is None:
-                self._spool = self._new_spool(self.follower)
+            self.follower, self._layout = follower, layout
+            if self._spool is not None:
+                self._spool.close()
+            self._spool = self._new_spool(follower) if self._wanted else None
         return self.follower
 
     def _new_spool(self, follower: Follower) -> Spool:
-        assert self.intake.layout is not None
-        return Spool(self.how.rig.nq, self.intake.layout.size, len(follower.markers))
+        assert self._layout is not None
+        return Spool(self.how.rig.nq, self._layout.size, len(follower.markers))

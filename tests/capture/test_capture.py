@@ -13,7 +13,7 @@ import pytest
 
 from solver.calibration.calibrated import Calibration
 from solver.capture.balance import BalanceWatch
-from solver.capture.datagram import JOINTS, Layout
+from solver.capture.datagram import JOINTS, Layout, layout_datagram
 from solver.capture.following import Following
 from solver.capture.replay import Spoiled, Stream, datagrams, replay, stream_of
 from solver.capture.run import Until, listen
@@ -44,12 +44,13 @@ class Script:
 
     overrun = 0
 
-    def __init__(self, data: Sequence[bytes]) -> None:
-        self._left = list(data)
+    def __init__(self, data: Sequence[bytes], waited: float = 0.0, source: str = "here") -> None:
+        self._left, self._waited, self._source = list(data), waited, source
 
     def take(self, timeout: float) -> list[Arrival]:
-        """The next one."""
-        return [Arrival(self._left.pop(0), time.perf_counter(), ("here", 1))] if self._left else []
+        """The next one, which waited so many seconds."""
+        came = time.perf_counter() - self._waited
+        return [Arrival(self._left.pop(0), came, (self._source, 1))] if self._left else []
 
     def close(self) -> None:
         """Nothing is open."""
@@ -168,6 +169,46 @@ def test_nothing_recorded_is_an_error_that_says_why(body: Calibration, stream: S
             capture.take(each, time.perf_counter())
         with pytest.raises(InvalidValue, match=word):
             capture.keep("none")
+
+
+def test_samples_that_wait_to_be_followed_are_no_pause_of_the_stream(body: Calibration, stream: Stream) -> None:
+    """Datagrams that waited five seconds for us are followed late, and no pause is reported."""
+    said: list[str] = []
+    capture = Capture(Following(body), said.append)
+    listen(Script(sent(stream), waited=5.0), capture, Until(), silent)
+    assert (capture.intake.tally.taken, capture.intake.tally.stops) == (FRAMES, 0)
+    assert not any("nothing has come" in words for words in said)
+
+
+def test_a_stray_declaration_that_fits_no_body_ends_no_capture(body: Calibration, stream: Stream) -> None:
+    """Names that fit nobody, declared by another program on this machine, cost neither the capture nor a sample."""
+    stray = layout_datagram(Layout("markers", ("A", "B")), 0, 0.0)
+    capture, _ = captured(Following(body), [stray, *sent(stream)[:30], stray, *sent(stream)[30:]])
+    assert capture.intake.tally.taken == FRAMES
+    assert len(capture.keep("whole").rows) == FRAMES
+
+
+def test_a_stream_that_fits_no_body_holds_no_place(body: Calibration, stream: Stream) -> None:
+    """Beside a stream that cannot be followed, which is said once, another one is followed from its first sample on."""
+    misfit = Stream(Layout("markers", ("A", "B")), stream.times, np.zeros((FRAMES, 6)))
+    both = [each for pair in zip(sent(misfit), sent(stream)) for each in pair]
+
+    class Both(Script):
+        """Two senders, a datagram of each at a time."""
+
+        def take(self, timeout: float) -> list[Arrival]:
+            """One of either."""
+            two = [self._left.pop(0) for _ in range(min(2, len(self._left)))]
+            return [Arrival(data, time.perf_counter(), (name, 1)) for data, name in zip(two, ("misfit", "fit"))]
+
+    lines: list[dict] = []
+    capture = Capture(Following(body), lambda _: None)
+    server = CaptureServer(Both(both), capture, lambda line: lines.append(json.loads(line)))
+    server.obey(asked(b'{"do": "record"}'))
+    for _ in range(FRAMES + 3):
+        server.work(0.0)
+    assert capture.recorded == FRAMES
+    assert sum(line["kind"] == "error" for line in lines) == 1
 
 
 def test_joint_values_are_the_configuration(poses: np.ndarray) -> None:

@@ -111,13 +111,13 @@ def test_a_sender_that_begins_anew_is_followed_on(declared: bool) -> None:
 
 
 def test_a_second_sender_waits_until_the_first_is_silent() -> None:
-    """Two senders to one port are not mixed: the second is garbled as long as the first one sends."""
+    """Two senders to one port are not mixed: the second is left out as long as the first one sends."""
     stream = Stream()
     stream.send(0)
     stream.declare(0, source="two")
     assert stream.send(1, source="two") is None
     assert stream.send(1) is not None
-    assert stream.intake.tally.garbled == 2
+    assert stream.intake.tally.other == 1
     assert stream.send(2, source="two", wait=SILENT + 1.0) is not None
 
 
@@ -138,13 +138,15 @@ def test_silence_and_garbage_are_said_once_and_counted() -> None:
     """A stream that stops, starts again and is garbage between is told in a few sentences, and goes on."""
     stream = Stream()
     stream.send(0)
-    assert not stream.intake.watch(stream.now + 0.5)
+    stream.intake.watch(stream.now + 0.5)
+    assert not stream.intake.silent
     for _ in range(5):
-        assert stream.intake.watch(stream.now + SILENT + 0.5)
+        stream.intake.watch(stream.now + SILENT + 0.5)
+        assert stream.intake.silent
     for _ in range(50):
         assert stream.intake.datagram(b"GET / HTTP/1.1", stream.now, "one") is None
     assert stream.send(1, wait=5.0) is not None
-    assert not stream.intake.watch(stream.now + 0.5)
+    assert not stream.intake.silent
     tally = stream.intake.tally
     assert (tally.stops, tally.garbled, tally.lost) == (1, 50, 0)
     assert len(stream.said) == 3
@@ -159,4 +161,77 @@ def test_another_stream_on_the_same_port_is_left_out() -> None:
     data = sample_datagram(other, Sample(1, STEP, np.zeros(other.size)))
     assert stream.intake.datagram(data, stream.now, "one") is None
     assert stream.intake.layout == LAYOUT
-    assert stream.intake.tally.garbled == 2
+    assert stream.intake.tally.other == 1
+
+
+OTHER = Layout(MARKERS, ("C", "D"))
+
+
+@pytest.mark.parametrize("layout", [LAYOUT, OTHER], ids=["same names", "other names"])
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_declaration_without_samples_blocks_no_stream(layout: Layout, ended: bool) -> None:
+    """Whatever another socket declares or ends, every sample of the stream that follows is taken, and nothing ends."""
+    stream = Stream()
+    stream.intake = Intake(stream.said.append)
+    stream.intake.datagram(layout_datagram(layout, 0, 0.0), stream.now, "stray")
+    if ended:
+        stream.intake.datagram(end_datagram(layout, 0, 0.0), stream.now, "stray")
+    stream.declare()
+    for number in range(200):
+        if number % 50 == 0:
+            stream.intake.datagram(layout_datagram(layout, 7, 0.0), stream.now, "stray")
+        assert stream.send(number) is not None
+        assert not stream.intake.ended
+    assert stream.intake.layout == LAYOUT
+    assert (stream.intake.tally.taken, stream.intake.tally.restarts, stream.said) == (200, 0, [])
+
+
+def test_declarations_and_samples_may_come_from_two_sockets() -> None:
+    """A sender that declares from one socket and sends its samples from another is followed whole."""
+    stream = Stream()
+    for number in range(100):
+        stream.declare(number, source="declares")
+        assert stream.send(number, source="samples") is not None
+    assert stream.said == []
+
+
+def test_a_sender_that_restarts_from_a_new_socket_is_followed_after_a_silence() -> None:
+    """Of a sender that crashes and comes back elsewhere no sample is lost from a second of silence on."""
+    stream = Stream()
+    for number in range(100):
+        stream.send(number)
+    stream.declare(0, source="two")
+    found = [stream.send(number, source="two") for number in range(300)]
+    first = next(k for k, time in enumerate(found) if time is not None)
+    assert first * STEP == pytest.approx(SILENT, abs=2.0 * STEP)
+    times = np.array([time for time in found[first:] if time is not None])
+    assert len(times) == 300 - first
+    assert np.all(np.diff(times) > 0.0)
+    assert times[0] > 0.99
+    assert stream.intake.tally.other == first
+    assert stream.intake.tally.repeated == 0
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+def test_a_stream_of_other_names_takes_the_place_of_a_silent_one_unless_a_recording_needs_it(pinned: bool) -> None:
+    """After a second of silence other names are followed; while something is recorded they are left out, and why is
+    said."""
+    stream = Stream()
+    stream.send(0)
+    stream.intake.pinned = pinned
+    stream.intake.datagram(layout_datagram(OTHER, 0, 0.0), stream.now, "two")
+    data = [sample_datagram(OTHER, Sample(k, STEP * k, np.zeros(OTHER.size))) for k in range(50)]
+    found = [stream.intake.datagram(each, stream.now + 5.0 + STEP * k, "two") for k, each in enumerate(data)]
+    assert sum(sample is not None for sample in found) == (0 if pinned else 50)
+    assert stream.intake.layout == (LAYOUT if pinned else OTHER)
+    assert any("until this one is kept" in words for words in stream.said) == pinned
+
+
+def test_samples_that_were_read_late_are_no_pause() -> None:
+    """Arrivals that lie seconds apart on our clock and not on the sender's are our own lateness; on both a pause."""
+    stream = Stream()
+    stream.send(0)
+    stream.send(1, wait=3.0)
+    assert stream.intake.tally.stops == 0
+    stream.send(2, time=3.0, wait=3.0)
+    assert stream.intake.tally.stops == 1
