@@ -45,8 +45,6 @@ FIELDS: dict[str, tuple[str, str, str]] = {
     "shoulders": ("identify_how", STUDY, "shoulders"),
     "method": ("identify_how", STUDY, "method"),
     "flight-only": ("identify_how", STUDY, "flight_only"),
-    "soft": ("identify_how", STUDY, "soft"),
-    "hold-unshown": ("identify_how", STUDY, "hold_unshown"),
     "bootstrap": ("identify_how", STUDY, "bootstrap"),
     "output": ("identify_how", STUDY, "output"),
     "marker-set": ("markers", STUDY, "marker_set"),

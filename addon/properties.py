@@ -153,17 +153,6 @@ class Settings(bpy.types.PropertyGroup):
         name="Smooth",
         description="Take each recording of markers as a whole, not frame by frame: quieter motion, gaps bridged",
     )
-    soft: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Soft",
-        description="Let pelvis and trunk give way to their own markers, for the equations alone, against joints worth "
-        "so many markers, such as 10; 0: rigid",
-        min=0.0,
-        max=1000.0,
-        precision=1,
-    )
-    hold_unshown: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Hold unshown", description="Hold links at the prior of which no marker shows how they turn"
-    )
     bootstrap: bpy.props.IntProperty(  # type: ignore[valid-type]
         name="Bootstrap", description="Samples for the standard deviations; 0 for none", default=40, min=0, max=1000
     )

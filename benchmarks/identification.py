@@ -17,7 +17,6 @@ from pathlib import Path
 from solver.identification.comparison import AXES
 from solver.person import SEXES
 from solver.rigs import hrp2
-from solver.soft_joints import SOFT
 from solver.threads import one_blas_thread
 
 from . import solvers
@@ -32,7 +31,6 @@ from .figures import (
     simulated,
     speed,
     subject,
-    together,
     volunteers,
 )
 from .figures.figure import Bound, Figure, at_least, at_most, heading, missing, passed, row, summary, within
@@ -45,7 +43,7 @@ QUICK_LEAVES_OUT = (
     "the priors of other sexes, "
     "the belts, eigenvalues on two of four data sets, times of the programs and of the regressor, "
     "eight of the ten simulated volunteers, all trials through identify, repeated runs of the timings, "
-    "coverage of the intervals, memory of whole recordings, motion and inertials together"
+    "coverage of the intervals, memory of whole recordings"
 )
 
 
@@ -70,7 +68,6 @@ def main(arguments: Sequence[str]) -> int:
         lambda: real(options.data, options.quick, datasets),
         lambda: runs.run_figures(options.data, options.quick),
         lambda: plates.plate_figures(options.data, options.quick),
-        *([] if options.quick else [lambda: together.together_figures(options.data)]),
         simulated.noise_free_figures,
         simulated.noisy_motion_figures,
         lambda: volunteers.volunteer_figures(options.quick),
@@ -112,8 +109,6 @@ def real(data: Path, quick: bool, datasets: list[eigenvalues.DataSet]) -> list[F
         if alone is not None:
             figures += _splits(alone, f"skeleton from {subject.STATIC}", decides=False)
         if not quick:
-            soft = f"soft joints of pelvis and trunk, worth {SOFT:g} markers"
-            figures += _splits(subject.soft_joints(prepared, records), soft, decides=False)
             for other in (sex for sex in SEXES if sex != subject.SEX):
                 prior, _ = subject.records_of(recordings, (), sex=other)
                 assert prior is not None

@@ -60,14 +60,12 @@ class Motion:
         q: (N, nq) configurations, Pinocchio's layout: root position [m] in the world, root quaternion xyzw, joints.
         v: (N, nv) velocities in the tangent space (root: linear and angular in root axes) [m/s, rad/s].
         a: (N, nv) accelerations in the tangent space [m/s^2, rad/s^2].
-        shifts: how far the links lie beside where rigid joints hold them; None where they do not.
     """
 
     times: np.ndarray
     q: np.ndarray
     v: np.ndarray
     a: np.ndarray
-    shifts: Shifts | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", frozen_times(self.times))
@@ -75,8 +73,6 @@ class Motion:
         object.__setattr__(self, "q", frozen("q", self.q, (frames, None)))
         object.__setattr__(self, "v", frozen("v", self.v, (frames, None)))
         object.__setattr__(self, "a", frozen("a", self.a, (frames, self.v.shape[1])))
-        if self.shifts is not None and len(self.shifts) != frames:
-            raise InvalidValue(f"the links are shifted in {len(self.shifts)} frames, the motion has {frames}")
 
     def __len__(self) -> int:
         return len(self.times)
@@ -95,8 +91,7 @@ class Motion:
 
     def frames(self, chosen: slice | Sequence[int] | np.ndarray) -> Motion:
         """The chosen frames."""
-        shifts = None if self.shifts is None else self.shifts.frames(chosen)
-        return Motion(self.times[chosen], self.q[chosen], self.v[chosen], self.a[chosen], shifts)
+        return Motion(self.times[chosen], self.q[chosen], self.v[chosen], self.a[chosen])
 
 
 @dataclass(frozen=True, slots=True, repr=False)

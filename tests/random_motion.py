@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from solver.dynamics import base_index, link_motions, predicted_wrench
 from solver.joints import Limits
 from solver.model import inertials_of, joints_of
-from solver.motion import Motion, Shifts
+from solver.motion import Motion
 from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.trial import Trial
@@ -108,9 +106,3 @@ def part_of(trial: Trial, start: int, stop: int, name: str | None = None) -> Tri
         trial.wrenches.part(start, stop),
         trial.counted[start:stop],
     )
-
-
-def shifted(motion: Motion, links: int, seed: int = 0) -> Motion:
-    """The motion with every link beside the rig's by random centimetres, at random speeds and accelerations."""
-    values, rates, accelerations = np.random.default_rng(seed).standard_normal((3, len(motion), links, 3))
-    return replace(motion, shifts=Shifts(0.01 * values, 0.1 * rates, accelerations))

@@ -45,7 +45,6 @@ LAYERS: tuple[frozenset[str], ...] = (
             "plate_options",
             "qp",
             "shape",
-            "soft_joints",
         }
     ),
     frozenset({"wrenches", "model"}),

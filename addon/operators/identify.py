@@ -80,10 +80,8 @@ class EXCITING_DANCE_OT_identify(StudyOperator, bpy.types.Operator):
     title, verb, done = "Identifying", "identify", "Identified from"
 
     def extra(self, settings: Settings) -> list[str]:
-        ticked = [name for name in ("flight_only", "hold_unshown") if getattr(settings, name)]
-        flags = [f"--{name.replace('_', '-')}" for name in ticked]
-        soft = ["--soft", f"{settings.soft:g}"] if settings.soft else []
-        return ["--method", settings.method, "--bootstrap", str(settings.bootstrap), *flags, *soft]
+        flags = ["--flight-only"] if settings.flight_only else []
+        return ["--method", settings.method, "--bootstrap", str(settings.bootstrap), *flags]
 
 
 class EXCITING_DANCE_OT_cancel(bpy.types.Operator):

@@ -155,7 +155,7 @@ class EXCITING_DANCE_PT_identify_how(Tab, bpy.types.Panel):  # type: ignore[misc
         """Draw."""
         layout, settings = layout_of(self), settings_of(context)
         layout.use_property_split, layout.use_property_decorate = True, False
-        for name in ("trunk", "shoulders", "method", "flight_only", "soft", "hold_unshown", "bootstrap", "output"):
+        for name in ("trunk", "shoulders", "method", "flight_only", "bootstrap", "output"):
             layout.prop(settings, name)
 
 

@@ -14,11 +14,9 @@ from solver.identification.identify import IdentifyOptions, identify
 from solver.person import SEXES
 from solver.rig import Rig
 from solver.signals import preset_of
-from solver.soft_joints import SOFT
 from solver.study.following import track_all
 from solver.study.preparation import Prepared, prepare
 from solver.study.recordings import load
-from solver.study.softness import softened
 from solver.study.subject import calibrate_subject
 from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
@@ -69,18 +67,13 @@ def run_figures(data: Path, quick: bool) -> list[Figure]:
             for sex in (other for other in SEXES if other != SEX):
                 value, note = _measured(prepared_of(paths, sex=sex))
                 figures.append(Figure(f"  the same, prior of sex {sex}", f"real, {name}", value, "", None, None, note))
-            value, note = _measured(prepared_of(paths, soft=SOFT))
-            what = f"  the same, soft joints worth {SOFT:g} markers"
-            figures.append(Figure(what, f"real, {name}", value, "", None, None, note))
     return figures
 
 
-def prepared_of(
-    paths: Sequence[Path], trunk: str = "one", shoulders: str = "fixed", soft: float | None = None, sex: str = SEX
-) -> Prepared:
-    """Trials of one person, calibrated on all of them with such a trunk and shoulders; ``soft`` as `softened`."""
+def prepared_of(paths: Sequence[Path], trunk: str = "one", shoulders: str = "fixed", sex: str = SEX) -> Prepared:
+    """Trials of one person, calibrated on all of them with such a trunk and shoulders."""
     rig, records = tracked(tuple(paths), trunk, shoulders, sex)
-    return prepare(rig, softened(rig, records, soft), preset_of(PRESET))
+    return prepare(rig, records, preset_of(PRESET))
 
 
 @cache

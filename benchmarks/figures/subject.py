@@ -12,11 +12,9 @@ from solver.identification.comparison import AXES, MOMENTS, Comparison, FlightCh
 from solver.identification.identify import LEAST_FLIGHT, IdentifyOptions, identify
 from solver.inertials import InertialParameters
 from solver.signals import GRAVITY, preset_of
-from solver.soft_joints import SOFT
 from solver.study.following import track_all
 from solver.study.preparation import Prepared, prepare
 from solver.study.recordings import load
-from solver.study.softness import softened
 from solver.study.subject import calibrate_subject
 from solver.study.values import TrialRecord
 from solver.trial import Recording, Trial
@@ -76,11 +74,6 @@ def records_of(
     wanted = [recording for recording in recordings if not chosen or recording.name in chosen]
     records = track_all(calibration, wanted)
     return (None if chosen else prepare(calibration.rig, records, preset_of(PRESET))), records
-
-
-def soft_joints(prepared: Prepared, records: Sequence[TrialRecord]) -> Prepared:
-    """Tracked records prepared again, pelvis and trunk giving way to their own markers."""
-    return prepare(prepared.rig, softened(prepared.rig, records, SOFT), preset_of(PRESET))
 
 
 def girdle_marker_figures(records: Sequence[TrialRecord]) -> list[Figure]:

@@ -28,20 +28,18 @@ from solver.formats.recording import ReadOptions
 from solver.motion import Markers, rate_of
 from solver.rig import ROOT_NV, Rig
 from solver.signals import GRAVITY, filter_wrenches, lighter, preset_of, smooth_motion
-from solver.soft_joints import SOFT_LINKS
 from solver.study.following import track_all
 from solver.study.preparation import prepare
 from solver.study.recordings import load
 from solver.study.subject import calibrate_subject
 from solver.study.values import TrialRecord
-from solver.tracking import Tracked, TrackingOptions, attached_targets, follow, track
+from solver.tracking import Tracked, attached_targets, track
 from solver.tracking.kinematics import Kinematics
-from solver.tracking.smoothing import SmoothingOptions, smooth
+from solver.tracking.smoothing import smooth
 
 from ..figures.figure import Bound, Figure, at_most
 
 JUMPS = ("DJ1", "DJ2", "DJAsym1")
-STANDING = "static1"
 """Nothing accelerates."""
 PRESET = "human_8hz"
 CUTOFFS = (20.0, 8.0)
@@ -76,23 +74,6 @@ ROWS = (
 """What, on which data, unit, must, aim."""
 
 
-SOFT = "real, eight trials of subject_a"
-SOFT_ROWS = (
-    ("soft links, marker error", SOFT, "mm", at_most(6.9), at_most(6.3)),
-    (
-        "  held-out markers, error over the tracker's",
-        f"{SOFT}, at most {LONGEST} frames of each",
-        "",
-        at_most(0.98),
-        at_most(0.95),
-    ),
-    ("  CoM acceleration error at 8 Hz over the tracker's", SOFT, "", at_most(1.05), at_most(1.0)),
-    ("  its time per frame", SOFT, "ms", at_most(10.0), at_most(4.0)),
-)
-FOLDS = 3
-"""Every link with as many markers or more hides one of them in turn."""
-
-
 @dataclass(frozen=True, slots=True)
 class Trials:
     """A calibrated person with tracked trials, and the same smoothed.
@@ -117,12 +98,11 @@ class Trials:
 def smoother_figures(data: Path, quick: bool) -> list[Figure]:
     """The rows of the smoother; quickly, one run alone, for which a calibration is short."""
     if not all((data / folder).is_dir() for folder, _ in SUBJECTS.values()):
-        return [_figure(row, None, "no recordings") for row in (*ROWS, *SOFT_ROWS)]
+        return [_figure(row, None, "no recordings") for row in ROWS]
     if quick:
         found = _simulated(data, {"e": SIMULATED["e"]}, 0.0)
-        return [*found, *(_figure(row, None, "not with --quick") for row in (*ROWS[:4], *ROWS[6:], *SOFT_ROWS))]
-    rows = [*_real(trials_of(data, "a", JUMPS)), *_simulated(data, SIMULATED, 0.0), *_simulated(data, SIMULATED, GAPS)]
-    return [*rows, *_soft(trials_of(data, "a", JUMPS))]
+        return [*found, *(_figure(row, None, "not with --quick") for row in (*ROWS[:4], *ROWS[6:]))]
+    return [*_real(trials_of(data, "a", JUMPS)), *_simulated(data, SIMULATED, 0.0), *_simulated(data, SIMULATED, GAPS)]
 
 
 @cache
@@ -268,55 +248,5 @@ def _joint_errors(rig: Rig, q: np.ndarray, truth: np.ndarray) -> np.ndarray:
     return np.sqrt(np.mean(difference(rig, q, truth)[ENDS:-ENDS, ROOT_NV:] ** 2, axis=0))
 
 
-def _soft(trials: Trials) -> list[Figure]:
-    """Rows of soft links: what they buy, and that it is not bought."""
-    rig, options, spent, frames = trials.calibration.rig, SmoothingOptions(stiffness=SOFT_LINKS), 0.0, 0
-    errors, hidden, shown, accelerations = [], [], [], []
-    for record in trials.records:
-        if record.tracked is None or record.recording.markers is None:
-            continue
-        markers = record.recording.markers
-        targets, _ = attached_targets(rig, trials.calibration.attachments, markers)
-        began = time.process_time()
-        soft = smooth(rig, targets, record.tracked, options)
-        spent, frames = spent + time.process_time() - began, frames + len(soft)
-        errors.append((record.name, 1e3 * record.tracked.rmse, 1e3 * soft.rmse))
-        if record.trial is not None and record.name != STANDING:
-            both = [acceleration_error(rig, record, motion, 8.0) for motion in (record.tracked, soft)]
-            accelerations.append((record.name, both[1] / both[0]))
-        before, after = held_out(trials.calibration, markers.part(0, min(len(markers), LONGEST)), options)
-        hidden.append((record.name, after / before))
-        shown.append((before, after))
-    listed = ", ".join(f"{name} {b:.1f} to {a:.1f}" for name, b, a in errors)
-    mean = float(np.mean([after for *_, after in errors]))
-    least, most = np.mean(shown, axis=0)
-    found = (
-        (mean, f"the tracker's {np.mean([b for _, b, _ in errors]):.2f}; {listed}"),
-        (float(most / least), f"{least:.2f} to {most:.2f} mm; {_listed(hidden)}"),
-        (float(np.mean([ratio for _, ratio in accelerations])), _listed(accelerations)),
-        (1e3 * spent / frames, f"{frames} frames"),
-    )
-    return [_figure(row, value, note) for row, (value, note) in zip(SOFT_ROWS, found)]
-
-
 def _listed(values: Sequence[tuple[str, float]]) -> str:
     return ", ".join(f"{name} {value:.2f}" for name, value in values)
-
-
-def held_out(calibration: Calibration, markers: Markers, options: SmoothingOptions) -> tuple[float, float]:
-    """Root mean square error [mm] of markers that weigh nothing, of the tracker and of the soft smoother."""
-    rig, attachments = calibration.rig, [a for a in calibration.attachments if a.marker in markers.names and a.weight]
-    squares: list[tuple[float, float]] = []
-    for fold in range(FOLDS):
-        of_link: dict[str, list[str]] = {}
-        for attachment in attachments:
-            of_link.setdefault(attachment.link, []).append(attachment.marker)
-        hidden = {names[fold] for names in of_link.values() if len(names) >= FOLDS}
-        rest = [replace(a, weight=0.0) if a.marker in hidden else a for a in attachments]
-        targets, _ = attached_targets(rig, rest, markers)
-        tracked = follow(rig, targets, TrackingOptions())
-        motions = tracked, smooth(rig, targets, tracked, options)
-        places = [k for k, name in enumerate(tracked.names) if name in hidden]
-        squares.append(tuple(float(np.nanmean(motion.errors[:, places] ** 2)) for motion in motions))  # type: ignore[arg-type]
-    before, after = np.sqrt(np.mean(squares, axis=0))
-    return 1e3 * float(before), 1e3 * float(after)

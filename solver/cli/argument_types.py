@@ -12,7 +12,6 @@ from ..assets import marker_sets
 from ..errors import InvalidValue
 from ..numerals import numeral
 from ..person import STATURES
-from ..soft_joints import RIGID
 
 Number = TypeVar("Number", int, float)
 WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
@@ -64,11 +63,6 @@ def positive(text: str) -> float:
 def not_negative(text: str) -> float:
     """A number from 0."""
     return _bounded(number(text), number(text) >= 0.0, "not be negative")
-
-
-def softness(text: str) -> float | None:
-    """What joints are worth, a number of markers; None for rigid ones."""
-    return None if text.strip() == RIGID else positive(text)
 
 
 def stature(text: str) -> float:

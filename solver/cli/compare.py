@@ -80,8 +80,6 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         bands=_bands(found_then.bands),
         believed=found_then.believed,
         shares=found_then.shares,
-        lead=found_then.lead,
-        soft=told.soft,
         plates=replace(plate_options(options), known=found_then.plates),
     )
     recordings = load(options.files, read_options(options))
@@ -96,28 +94,25 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a result tells of how its trials were read: the filter, whether the motion was smoothed as a whole, softness
-    of joints, and the patch that stood still, if any.
+    """What a result tells of how its trials were read: the filter, whether the motion was smoothed as a whole, and
+    the patch that stood still, if any.
     """
 
     preset: str
     standing: str | None = None
     smooth: bool = False
-    soft: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FoundThen:
     """In which bands of frequency [Hz], the last None without end, the identification believed which share of each
-    link's motion by axis; its plates; by which shares links went with their own markers; and by which map markers led
-    the motion.
+    link's motion by axis; its plates; and by which shares links went with their own markers.
     """
 
     bands: tuple[float | None, ...] | None
     believed: tuple[tuple[tuple[float, ...], ...], ...] | None
     plates: KnownPlates
     shares: tuple[tuple[float, ...], ...] | None = None
-    lead: tuple[tuple[float, ...], ...] | None = None
 
 
 def _bands(written: tuple[float | None, ...] | None) -> tuple[float, ...] | None:

@@ -14,11 +14,10 @@ from ..filter_presets import PRESETS
 from ..person import SEXES, SHOULDERS, TRUNKS
 from ..plate_options import FINDINGS, FREE_MOMENTS, PlateOptions
 from ..progress import JsonLines, Progress, silent
-from ..soft_joints import RIGID, SOFT
 from ..streams import heard
 from ..terminal import watched
 from ..tracking_methods import DYNAMICAL, TRACKING_METHODS
-from .argument_types import jobs, marker_set, natural, path, path_ending, positive, seed, softness, stature
+from .argument_types import jobs, marker_set, natural, path, path_ending, positive, seed, stature
 
 if TYPE_CHECKING:
     from ..formats.recording import ReadOptions
@@ -187,18 +186,6 @@ def add_method(group: argparse._ActionsContainer) -> None:
     group.add_argument("--bootstrap", type=natural, default=40, metavar="N", help="samples for the spread; 0 for none")
     group.add_argument("--seed", type=seed, default=0, help="of the bootstrap")
     group.add_argument("--no-cross-validation", action="store_true", help="do not fit without each trial in turn")
-    add_soft(group, "let pelvis and trunk give way to their own markers, for the equations alone", SOFT)
-    group.add_argument(
-        "--together",
-        action="store_true",
-        help="lead the motion by what the plates tell of its markers, where trials agree on it; people with markers",
-    )
-    group.add_argument(
-        "--asymmetric", action="store_true", help="left and right may differ freely (consistent method, people)"
-    )
-    group.add_argument(
-        "--hold-unshown", action="store_true", help="hold links at the prior of which no marker shows how they turn"
-    )
     group.add_argument("--no-synchronisation", action="store_true", help="do not take off the lag of the plates")
     add_smooth(group)
 
@@ -211,8 +198,6 @@ def settings_of(options: argparse.Namespace) -> Settings:
         method=options.method,
         preset=options.filter,
         base=options.base,
-        symmetric=False if options.asymmetric else None,
-        hold_unshown=options.hold_unshown,
         synchronise=not options.no_synchronisation,
         smooth=options.smooth,
         bootstrap=options.bootstrap,
@@ -220,8 +205,6 @@ def settings_of(options: argparse.Namespace) -> Settings:
         seed=options.seed,
         jobs=options.jobs,
         plates=plate_options(options),
-        soft=options.soft,
-        together=options.together,
     )
 
 
@@ -264,13 +247,6 @@ def add_smooth(parser: argparse._ActionsContainer) -> None:
     """Whether a recording is taken as a whole."""
     words = "take each recording of markers as a whole, not every frame by itself: quieter accelerations, gaps bridged"
     parser.add_argument("--smooth", action="store_true", help=words)
-
-
-def add_soft(parser: argparse._ActionsContainer, what: str, usual: float | None = None) -> None:
-    """What joints are worth against markers; ``what`` gives way to those, ``usual`` is a value to try."""
-    example = "" if usual is None else f", such as {usual:g}"
-    words = f"{what}, against joints worth so many markers{example} (default: {RIGID})"
-    parser.add_argument("--soft", type=softness, metavar="MARKERS", help=words)
 
 
 def add_tracking(parser: argparse._ActionsContainer) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from ..errors import InvalidValue
 from ..person import STATURE_GUESS
 from ..progress import Progress
-from ..soft_joints import SOFT_LINKS
 from .argument_types import path, path_ending
 from .bodies import add_rig
 from .foreseen import LIKELY_MASS, require_sense
@@ -21,7 +20,6 @@ from .options import (
     add_output,
     add_recordings,
     add_smooth,
-    add_soft,
     add_subject,
     add_tracking,
     add_verb,
@@ -59,7 +57,6 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_filter(parser)
     add_tracking(parser)
     add_smooth(parser)
-    add_soft(parser, "with --smooth: let every link give way to its own markers, in the motion itself", SOFT_LINKS)
     add_jobs(parser)
     parser.add_argument("--mapping", type=path, metavar="FILE", help="which recorded segment turns which link, .json")
     parser.add_argument("--save-mapping", type=path_ending(KEYS), metavar="FILE", help="write the one that was used")
@@ -86,7 +83,6 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         preset=options.filter,
         tracking=options.method,
         smooth=options.smooth,
-        soft=options.soft,
         jobs=options.jobs,
         standing=options.standing,
     )

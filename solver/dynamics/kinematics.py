@@ -93,11 +93,6 @@ def _piece(rig: Rig, data: pin.Data, views: _Views, motion: Motion) -> LinkMotio
     acceleration = rate[:3]
     acceleration += cross(omega, velocity)  # spatial to classical acceleration of the origin
     rotation, position = columns.swapaxes(0, 1), pose[9:]
-    if motion.shifts is not None:
-        inverse, shifts = rotation.swapaxes(0, 1), motion.shifts
-        position += shifts.values.transpose(2, 1, 0)
-        velocity += product(inverse, shifts.rates.transpose(2, 1, 0)[:, None])[:, 0]
-        acceleration += product(inverse, shifts.accelerations.transpose(2, 1, 0)[:, None])[:, 0]
     return LinkMotions(rotation, position, velocity, omega, acceleration, rate[3:])
 
 
@@ -111,8 +106,6 @@ def check_motion(rig: Rig, motion: Motion) -> None:
     got, want = (motion.q.shape[1], motion.v.shape[1]), (rig.model.nq, rig.model.nv)
     if got != want:
         raise InvalidValue(f"the motion has (nq, nv) = {got} coordinates, rig {rig.name!r} has {want}")
-    if motion.shifts is not None and motion.shifts.links != len(rig.links):
-        raise InvalidValue(f"the motion shifts {motion.shifts.links} links, rig {rig.name!r} has {len(rig.links)}")
 
 
 class _Views(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from ..dynamics import Axes, base_index
 from ..errors import InvalidValue
 from ..inertials import PER_LINK, InertialParameters
-from ..motion import Motion
 from ..rig import Rig
 from ..trial import Trial
 from .base_parameters import BaseParameters, base_parameters
@@ -63,14 +62,9 @@ def accumulate(
     index = base_index(rig, base)
     collected = Collected(rig, structure, axes, blocks)
 
-    def made(trial: Trial, motion: Motion) -> Iterator[Equations]:
-        found = equations(rig, trial, index, axes, motion)
-        if motion.shifts is None:
-            return found
-        return (_on_the_right(piece, rig.prior, structure) for piece in found)
-
     for trial in trials:
-        for here, *others in zip(*(made(trial, motion) for motion in (trial.motion, *tuple(trial.shaken)))):
+        motions = (trial.motion, *tuple(trial.shaken))
+        for here, *others in zip(*(equations(rig, trial, index, axes, motion) for motion in motions)):
             collected.add(trial, here, others, exactly=True)
     return collected.regression(rig.links[index])
 

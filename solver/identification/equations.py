@@ -230,8 +230,8 @@ def known_frames(trial: Trial) -> np.ndarray:
 
 
 def origins(rig: Rig, trial: Trial, base: int | str = 0) -> np.ndarray:
-    """Origins (N, 3) [m] of the base link, world; those of a root that is not shifted are coordinates."""
-    if base_index(rig, base) == 0 and trial.motion.shifts is None:
+    """Origins (N, 3) [m] of the base link, world; those of the root are coordinates."""
+    if base_index(rig, base) == 0:
         return trial.motion.q[:, :FORCE_AXES]
     found = [links.position[:, base_index(rig, base)].T for _, links in motion_pieces(rig, trial.motion, PIECE)]
     return np.concatenate(found)

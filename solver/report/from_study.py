@@ -19,7 +19,6 @@ from ..signals.filters import LIGHT
 from ..signals.window_rules import Reason
 from ..study.plates.finding import Finding
 from ..study.residuals import FieldResidual, field_residuals
-from ..study.softness import distances
 from ..study.values import Flights, Study, TrialRecord
 from .content import (
     BaseParameter,
@@ -221,11 +220,6 @@ def _methods(study: Study, result: Identification) -> tuple[tuple[str, str], ...
         ("Filter", f"{_filter(preset.order, preset.cutoff)} ({preset.name}), both sides of the equations alike")
     )
     rows.append(("Derivatives", f"on the configuration manifold, from a motion filtered at {LIGHT:g} times as high"))
-    moved = distances(study.rig, study.records)
-    if moved and settings.soft is not None:
-        listed = ", ".join(f"{link} {1e3 * size:.1f} mm" for link, size in moved.items())
-        text = f"worth {settings.soft:g} markers: for the equations, {listed} (RMS) towards their own markers"
-        rows.append(("Soft joints", text))
     doubted = "" if result.believed is None else told(study.rig, result.believed)
     if doubted:
         rows.append(("Believed", f"motion up to {doubted}; the rest wholly; judged by the plates"))

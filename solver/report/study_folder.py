@@ -137,7 +137,6 @@ def _details(study: Study, found: Identification) -> dict[str, Any]:
         "bands": None if found.believed is None else found.believed.bands,
         "believed": None if found.believed is None else found.believed.gains,
         "shares": None if found.believed is None else found.believed.shares,
-        "lead": study.lead,
         "singular_values": found.singular_values,
         "rank": found.rank,
         "comparisons": [

@@ -14,7 +14,7 @@ from .lag import Lag, combined_lag, estimate_lag, own_lags, shift
 from .manifold import smooth_motion
 from .resample import filter_wrenches, rate_of_grid, resample, uniform_times
 from .shaking import Shaken, noise_floor
-from .shifts import Pulled, smooth_shifts
+from .shifts import Pulled
 from .streaming import low_pass_pieces
 from .whitening import whitened
 from .window_rules import Proof, Reason, WindowRules
@@ -55,7 +55,6 @@ __all__ = [
     "settling_time",
     "shift",
     "smooth_motion",
-    "smooth_shifts",
     "stretches",
     "uniform_times",
     "whitened",

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from ..dynamics import difference, integrate
 from ..filter_presets import FilterPreset
-from ..motion import Motion, Shifts
+from ..motion import Motion
 from ..rig import Rig
 from ..shelf import Rows
 from .manifold import smooth_motion
@@ -100,7 +100,6 @@ class Shaken:
         rig, times, q, preset: see `noise_floor`.
         floor: (nv, nv) covariance of a frame's noise.
         name: of the trial, from which the draws follow.
-        shifts: of the links, which all copies share.
     """
 
     rig: Rig
@@ -109,7 +108,6 @@ class Shaken:
     preset: FilterPreset
     floor: np.ndarray
     name: str = ""
-    shifts: Shifts | None = None
 
     def __len__(self) -> int:
         return int(np.clip(-(-SHAKEN // len(self.times)), 1, REPLICAS))
@@ -127,4 +125,4 @@ class Shaken:
                 part = self.q[start : start + PIECE]
                 steps = generator.standard_normal((len(part), len(root))) @ root.T
                 moved.add(integrate(self.rig, part, steps))
-            yield replace(smooth_motion(self.rig, self.times, moved.done(), self.preset), shifts=self.shifts)
+            yield smooth_motion(self.rig, self.times, moved.done(), self.preset)

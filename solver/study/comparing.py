@@ -20,8 +20,6 @@ from .motions import base_of
 from .plates.finding import told
 from .preparation import prepare
 from .recordings import require_rates
-from .softness import softened
-from .together.leading import led
 from .values import Settings
 
 
@@ -58,11 +56,9 @@ def compare_study(
     rig, records = posed(recordings, body, settings, Part(progress, 0.0, 0.9))
     rig, base = rig.with_prior(prior), base_of(rig, settings)
     moved = [record for record in records if record.poses is not None]
-    if settings.lead is not None and isinstance(body, Calibration):
-        moved = list(led(body, moved, np.array(settings.lead), preset_of(settings.preset)))
     prepared = prepare(
         rig,
-        softened(rig, moved, settings.soft),
+        moved,
         preset_of(settings.preset),
         stated_mass=prior.total_mass,
         plates=settings.plates,

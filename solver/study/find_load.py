@@ -17,7 +17,6 @@ from .following import posed, warnings_of
 from .motions import study_motions
 from .plates.finding import told
 from .preparation import prepare
-from .softness import softened
 from .values import Settings, Study
 
 
@@ -67,7 +66,7 @@ def find_load(
     _, laden = posed(after, body, settings, Part(progress, 0.6, 0.8))
     prepared = prepare(
         study.rig,
-        softened(study.rig, [r for r in laden if r.poses is not None], settings.soft),
+        [r for r in laden if r.poses is not None],
         preset_of(settings.preset),
         synchronise=settings.synchronise,
         plates=settings.plates,

@@ -83,13 +83,12 @@ def track_study(
     Args:
         recordings: see `load`; with markers of a calibrated person, or joint coordinates or segments of a rig.
         body: the calibrated person, or the rig.
-        settings: filter, standing patch, number of processes, smoothing; with it ``soft`` is what the joints of every
-            link are worth against its own markers, in the motion itself.
+        settings: filter, standing patch, number of processes, smoothing.
         progress: receives progress.
         mapping: of recorded segments to links; None: guessed from their names and pose at rest, and told.
 
     Raises:
-        InvalidValue: no recording has a motion, or links should be soft in motions that are not smoothed.
+        InvalidValue: no recording has a motion.
 
     Example:
         >>> import solver
@@ -99,11 +98,9 @@ def track_study(
         Motion of 36 degrees of freedom: 0.00 to 5.99 s at 100 Hz, 600 frames
     """
     settings = Settings() if settings is None else settings
-    if settings.soft is not None and not settings.smooth:
-        raise InvalidValue("links are soft where recordings are smoothed: ask for --smooth too, or for rigid links")
     require_rates(recordings, settings)
     preset = preset_of(settings.preset)
-    rig, records = posed(recordings, body, settings, progress, mapping, settings.soft)
+    rig, records = posed(recordings, body, settings, progress, mapping)
     trials, told = _felt(rig, records, preset)
     moved = [
         replace(r, motion=smooth_motion(rig, p.times, p.q, preset), trial=trials.get(r.name)) if (p := r.poses) else r
@@ -131,18 +128,15 @@ def posed(
     settings: Settings,
     progress: Progress,
     mapping: BoneMapping | None = None,
-    soft: float | None = None,
 ) -> tuple[Rig, tuple[TrialRecord, ...]]:
     """The rig, and every recording with its configurations: tracked, following its segments, or the recording's own.
-
-    Where recordings are smoothed, every link gives way to its own markers against joints worth ``soft`` markers.
 
     Raises:
         InvalidValue: no recording has any.
     """
     if isinstance(body, Calibration):
         method, jobs = settings.tracking, settings.jobs
-        smoothing = SmoothingOptions(stiffness=soft) if settings.smooth else None
+        smoothing = SmoothingOptions() if settings.smooth else None
         return body.rig, track_all(body, recordings, method=method, smoothing=smoothing, jobs=jobs, progress=progress)
     given = pose_all(body, recordings, settings.standing)
     following = followed_all(body, recordings, mapping, progress)

@@ -97,7 +97,6 @@ def _aside(  # noqa: PLR0913 one trial with all that is known of it
             moved = rig.with_joint_positions(joints + np.vstack([np.zeros(3), points[: len(joints) - 1]]))
             poses = integrate(moved, q[own], step)
             motion = smooth_motion(moved, targets.times, poses, lighter(trial.preset, trial.motion.rate))  # type: ignore[arg-type]
-            motion = replace(motion, shifts=part.motion.shifts)
             others.append(ground_wrench(moved, motion, parameters) - usual)
         here = moved_here(rig, part, np.stack(others, axis=1), found.base_link)
         # what is not believed of a motion is neither in the equations' rows nor in what they are to explain

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..identification.belief import hardly_varies
-from ..motion import Motion, Shifts, rate_of
+from ..motion import Motion, rate_of
 from ..rig import Rig
 from ..signals import FilterPreset, lighter, lowered, noise_floor, noisy_above
 from ..signals.shaking import Shaken
@@ -64,11 +64,10 @@ def shaken_copies(
     record: TrialRecord,
     preset: FilterPreset,
     noises: Mapping[str, MotionNoise],
-    shifts: Shifts | None = None,
 ) -> Collection[Motion]:
-    """The trial's motion shaken by its own noise, with its shifts; none where that is unknown or harmless."""
+    """The trial's motion shaken by its own noise; none where that is unknown or harmless."""
     noise, poses = noises.get(record.name), record.poses
     if noise is None or poses is None or noise.above >= HARMLESS * preset.cutoff:
         return ()
     light = lighter(preset, rate_of(poses.times))
-    return Shaken(rig, poses.times, poses.q, light, noise.floor, record.name, shifts)
+    return Shaken(rig, poses.times, poses.q, light, noise.floor, record.name)

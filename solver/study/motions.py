@@ -15,7 +15,6 @@ from .airborne import identify_flights
 from .clock import Clock
 from .plates.finding import told
 from .preparation import Prepared, prepare
-from .softness import softened
 from .unexplained import unexplained
 from .values import Settings, Study, TrialRecord
 
@@ -85,7 +84,7 @@ def study_motions(
 def prepared_of(rig: Rig, records: Sequence[TrialRecord], settings: Settings, stated_mass: float | None) -> Prepared:
     return prepare(
         rig,
-        softened(rig, records, settings.soft),
+        records,
         preset_of(settings.preset),
         stated_mass=stated_mass,
         synchronise=settings.synchronise,
@@ -119,7 +118,6 @@ def options_of(prepared: Prepared, settings: Settings) -> IdentifyOptions:
         base=base_of(prepared.rig, settings),
         total_mass=prepared.mass.mass if prepared.mass is not None else None,
         symmetric=settings.symmetric,
-        held=prepared.rig.unshown if settings.hold_unshown else (),
         bootstrap=settings.bootstrap,
         cross_validate=settings.cross_validate,
         seed=settings.seed,

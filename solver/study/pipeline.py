@@ -11,19 +11,14 @@ from ..errors import InvalidValue
 from ..person import LINKS
 from ..progress import Part, Progress, silent
 from ..rig import Rig
-from ..signals import preset_of
 from ..trial import Recording
 from .clock import Clock
 from .following import posed, warnings_of
 from .led_aside import limited
-from .motions import options_of, prepared_of, study_motions
+from .motions import study_motions
 from .recordings import require_base, require_markers, require_rates
 from .subject import calibrate_subject
-from .together.leading import learnt, led
-from .together.rounds import Work
-from .together.unseen import hidden, sources
-from .unexplained import unexplained
-from .values import Settings, Study, TrialRecord
+from .values import Settings, Study
 
 
 def identify_study(  # noqa: PLR0913 what a user types: a person's words, or a rig
@@ -92,10 +87,7 @@ def identify_study(  # noqa: PLR0913 what a user types: a person's words, or a r
         rig, records = posed(recordings, body, settings, Part(progress, 0.3, 0.6))
     calibration = body if isinstance(body, Calibration) else None
     moved = tuple(record for record in records if record.poses is not None)
-    if settings.together:
-        study = _together(body, moved, mass, settings, Part(progress, 0.6, 1.0))
-    else:
-        study = study_motions(rig, moved, stated_mass=mass, settings=settings, progress=Part(progress, 0.6, 1.0))
+    study = study_motions(rig, moved, stated_mass=mass, settings=settings, progress=Part(progress, 0.6, 1.0))
     with clock.measured("intervals"):
         study = limited(study, calibration)
     return replace(
@@ -103,50 +95,5 @@ def identify_study(  # noqa: PLR0913 what a user types: a person's words, or a r
         calibration=calibration,
         warnings=tuple(dict.fromkeys([*warnings_of(records, calibration), *study.warnings])),
         assumed=(*(() if calibration is None else calibration.assumed), *study.assumed),
-        seconds={**clock.seconds, **study.seconds},
-    )
-
-
-def _together(
-    body: Calibration | Rig,
-    records: tuple[TrialRecord, ...],
-    mass: float | None,
-    settings: Settings,
-    progress: Progress,
-) -> Study:
-    """`study_motions` of motions that are led by what the plates tell of their markers."""
-    if not isinstance(body, Calibration):
-        raise InvalidValue("--together leads a person's motion by markers: recordings of joint coordinates have none")
-    clock, rig = Clock(), body.rig
-    with clock.measured("together"):
-        progress(0.0, "what the plates tell of the markers")
-        before = prepared_of(rig, records, settings, mass)
-        work = Work(
-            body,
-            records,
-            lambda moved: prepared_of(rig, moved, settings, mass),
-            options_of(before, settings),
-            preset_of(settings.preset),
-        )
-        slopes, unused = None, []
-        if trials := sources(before):
-            slopes = learnt(work, before.rig.with_prior(work.identified(before).parameters), trials)
-            hide = Part(progress, 0.1, 0.5)
-            unused = [each.comparison for each in hidden(work, before, hide)] if settings.cross_validate else []
-    moved = led(body, records, slopes, work.preset)
-    alone = replace(settings, cross_validate=False)
-    study = study_motions(rig, moved, stated_mass=mass, settings=alone, progress=Part(progress, 0.5, 1.0))
-    result = study.identification
-    if result is not None:
-        result = replace(result, comparisons=(*result.comparisons, *unused))
-    told = "the trials agree on nothing by which markers could lead the motion: it stays as it was tracked"
-    if not trials:
-        told = "no trial has forces that tell where markers lead: the motion stays as it was tracked"
-    return replace(
-        study,
-        settings=settings,
-        identification=result,
-        lead=slopes,
-        warnings=(*study.warnings, *unexplained(unused), *([told] if slopes is None else [])),
         seconds={**clock.seconds, **study.seconds},
     )

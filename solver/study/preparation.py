@@ -29,7 +29,6 @@ from ..signals import (
     resample,
     shift,
     smooth_motion,
-    smooth_shifts,
 )
 from ..trial import Recording, Trial
 from ..wrenches import Wrenches
@@ -217,10 +216,7 @@ def _moved(
     motion = smooth_motion(rig, poses.times, poses.q, preset)
     light = smooth_motion(rig, poses.times, poses.q, lighter(preset, motion.rate))
     usable = np.interp(motion.times, poses.times, poses.known.astype(float)) > WHOLLY
-    if record.shifts is not None:
-        shifts = smooth_shifts(poses.times, record.shifts, lighter(preset, light.rate), light.times, poses.known)
-        light = replace(light, shifts=shifts)
-    copies = shaken_copies(rig, record, preset, noises, light.shifts)
+    copies = shaken_copies(rig, record, preset, noises)
     filtered = None if native is None else resample(native, motion.times, preset)
     return _Item(record, motion, light, usable, filtered, shaken=copies, native=native)
 
@@ -338,7 +334,7 @@ def _finished(
 
 def _pulled(item: _Item, preset: FilterPreset) -> Pulled | None:
     tracked, motion = item.record.tracked, item.light
-    if tracked is None or tracked.pulls is None or motion.shifts is not None:
+    if tracked is None or tracked.pulls is None:
         return None
     pulls = tracked.pulls
     light = lighter(preset, motion.rate)

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import frozen, frozen_mask, frozen_times, shortened
 from ..calibration.calibrated import Calibration
 from ..calibration.mass import MassEstimate
-from ..errors import InvalidValue, UnknownName, UnknownPreset
+from ..errors import UnknownName, UnknownPreset
 from ..filter_presets import preset_of
 from ..identification.added_load import AddedLoad
 from ..identification.flight import NullSpace
@@ -39,7 +39,6 @@ class Settings:
         preset: filter of motion and wrenches, a name of `signals.PRESETS`.
         base: base link at whose origin the wrench equation is written; None takes the rig's own choice.
         symmetric: left and right agree within 10 %, consistent method only; None: for people, not for robots.
-        hold_unshown: links of which no marker shows how they turn are held at the prior.
         synchronise: estimate and remove the lag between plates and motion.
         tracking: how markers are followed frame by frame, one of `tracking_methods.TRACKING_METHODS`.
         smooth: take the most likely motion of each recording as a whole, not of each frame by itself; markers only.
@@ -56,17 +55,12 @@ class Settings:
         shares: three for each link, each the share of what its markers do that an earlier identification gave it,
             for comparing; None: none.
         flight_only: identify from flights alone, the plates withheld: they only weigh the body, where there are any.
-        together: lead the motion by what the plates tell of its markers, where trials agree on it (`together.leading`).
-        lead: slopes (3 L, nv) of such a map that an earlier identification learnt, for comparing; None: none.
-        soft: what the joints of pelvis and trunk are worth against their own markers, a number of markers
-            (`softness`), and where motions are only tracked and smoothed, those of every link; None: they are rigid.
     """
 
     method: str = "consistent"
     preset: str = "human_8hz"
     base: str | None = None
     symmetric: bool | None = None
-    hold_unshown: bool = False
     synchronise: bool = True
     tracking: str = DYNAMICAL
     smooth: bool = False
@@ -80,9 +74,6 @@ class Settings:
     believed: tuple[tuple[tuple[float, ...], ...], ...] | None = None
     shares: tuple[tuple[float, ...], ...] | None = None
     flight_only: bool = False
-    together: bool = False
-    lead: tuple[tuple[float, ...], ...] | None = None
-    soft: float | None = None
 
     def __post_init__(self) -> None:
         preset_of(self.preset)
@@ -91,11 +82,6 @@ class Settings:
         if self.tracking not in TRACKING_METHODS:
             raise UnknownPreset(self.tracking, TRACKING_METHODS)
         require_draws(self.bootstrap, self.seed, self.jobs)
-        if self.soft is not None and not 0.0 < self.soft < np.inf:
-            raise InvalidValue(f"joints are worth a positive number of markers, not {self.soft:g}")
-        if self.together and (self.flight_only or self.soft is not None):
-            other = "--flight-only, which hides the plates" if self.flight_only else "--soft, which gives way otherwise"
-            raise InvalidValue(f"--together leads motions by what plates tell: drop it, or {other}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +118,6 @@ class TrialRecord:
         motion: filtered motion; None when the recording could not be tracked.
         given: configurations that the recording itself tells; None where markers do.
         plates: what was changed in the wrenches because of findings about the plates.
-        shifts: (N, L, 3) [m] how far the links lie beside the rig's at the times of the poses, before any filter,
-            world axes; None where they do not.
     """
 
     recording: Recording
@@ -145,7 +129,6 @@ class TrialRecord:
     motion: Motion | None = None
     given: Poses | None = None
     plates: PlateCorrection = UNCHANGED
-    shifts: np.ndarray | None = None
 
     @property
     def name(self) -> str:
@@ -203,7 +186,6 @@ class Study:
         load: what was added between two sets of recordings; None where that was not asked.
         findings: what the plates were suspected of before anything was fitted, and what was done.
         flights: what the identification from flights alone stands on; None for one with forces.
-        lead: (3 L, nv) slopes of the map by which markers led the motions; None where there is none.
     """
 
     rig: Rig
@@ -219,7 +201,6 @@ class Study:
     load: AddedLoad | None = None
     findings: tuple[Finding, ...] = ()
     flights: Flights | None = None
-    lead: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seconds", MappingProxyType(dict(self.seconds)))

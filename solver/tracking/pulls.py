@@ -43,7 +43,3 @@ class Pulls:
         for axis in range(3):
             sums[:, :, axis] = (weights * np.where(seen, rest[:, :, axis], 0.0)) @ owners.T
         return Pulls(sums, weights @ owners.T)
-
-    def shifts(self, stiffness: np.ndarray) -> np.ndarray:
-        """How far (N, L, 3) [m] links give way to their markers if joints hold them as ``stiffness`` (L,) others do."""
-        return np.asarray(self.sums / (self.weights + stiffness)[:, :, None])

@@ -50,8 +50,6 @@ class Tracked:
         converged: (N,) False where a frame was asked to converge and did not; all True where none was asked.
         slack: (N,) [rad] by which a frame passes the limits on its step; above 0 they contradicted each other there.
         swaps: exchanged labels that were put right or left out; errors are those of the markers as put right.
-        shifts: (N, L, 3) [m] by which the links were found beside where their joints hold them, world, to which the
-            errors are measured; None where links are rigid.
         pulls: what is left between markers and body, by link; None where no points were followed.
     """
 
@@ -66,7 +64,6 @@ class Tracked:
     size: float = 1.0
     warnings: tuple[str, ...] = ()
     swaps: tuple[Swap, ...] = ()
-    shifts: np.ndarray | None = None
     converged: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
     slack: np.ndarray = field(default_factory=lambda: np.zeros(0))
     pulls: Pulls | None = None
@@ -79,8 +76,6 @@ class Tracked:
         object.__setattr__(self, "names", tuple(self.names))
         errors = frozen("marker errors", self.errors, (count, len(self.names)), finite=False)
         object.__setattr__(self, "errors", errors)
-        if self.shifts is not None:
-            object.__setattr__(self, "shifts", frozen("shifts of links", self.shifts, (count, None, 3)))
         for name, usual in (("converged", np.ones(count, bool)), ("slack", np.zeros(count))):
             values = np.array(getattr(self, name) if len(getattr(self, name)) else usual)
             if values.shape != (count,):

@@ -17,7 +17,7 @@ from addon.told import Said  # noqa: E402
 from solver.feasibility.sentences import no_way  # noqa: E402
 
 ASKED_NOWHERE = {
-    "flight-only", "free-moment", "help", "no-repair", "overrule", "rig", "save-mapping", "swing", "together",
+    "flight-only", "free-moment", "help", "no-repair", "overrule", "rig", "save-mapping", "swing",
     "torque-reserve", "units", "up", "variant",
 }  # fmt: skip
 """Options in the solver's sentences that no panel asks, and one that it asks of another verb: the list may shrink."""

@@ -215,12 +215,12 @@ def test_every_choice_of_the_panel_is_an_option_of_the_verb(registered: None, tm
         return parser().parse_args(button.arguments(pressed, bpy.context, tmp_path))
 
     plain = chosen()
-    assert (plain.trunk, plain.soft, plain.hold_unshown, plain.smooth) == ("one", None, False, False)
+    assert (plain.trunk, plain.smooth) == ("one", False)
     assert plain.shoulders == "fixed"
-    settings.trunk, settings.soft, settings.hold_unshown, settings.smooth = "three", 10.0, True, True
+    settings.trunk, settings.smooth = "three", True
     settings.shoulders = "girdle"
     found = chosen()
-    assert (found.trunk, found.soft, found.hold_unshown, found.smooth) == ("three", 10.0, True, True)
+    assert (found.trunk, found.smooth) == ("three", True)
     assert found.shoulders == "girdle"
 
 

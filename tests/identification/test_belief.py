@@ -13,7 +13,7 @@ from solver.identification.belief import Doubts, is_still, likeliest_gains, told
 from solver.identification.comparison import compare
 from solver.identification.equations import reconstructed_wrench, shares_of_links, up_to
 from solver.identification.trust import Trust
-from solver.motion import Motion, Shifts
+from solver.motion import Motion
 from solver.signals import FilterPreset, low_pass, smooth_motion
 from solver.so3 import conjugate, rotate
 from solver.trial import Trial
@@ -140,11 +140,10 @@ def test_the_region_that_shakes_is_not_believed() -> None:
         exact = replace(swinging_trial(rig, truth, seed), preset=WIDE)
         noise = np.random.default_rng(seed).standard_normal((FRAMES, 1))
         noise = low_pass(noise, RATE, FilterPreset("high", 5, 9.0)) - low_pass(noise, RATE, FilterPreset("low", 5, 6.0))
-        values = np.zeros((FRAMES, 6, 3))
-        values[:, 2:, 0] = 0.01 * noise / noise.std()
-        rates = np.gradient(values, 1.0 / RATE, axis=0)
-        false = Shifts(values, rates, np.gradient(rates, 1.0 / RATE, axis=0))
-        trials.append(replace(exact, motion=replace(exact.motion, shifts=false)))
+        steps = np.zeros((FRAMES, rig.nv))
+        steps[:, 7:] = 0.05 * noise / noise.std()  # the joints of the arms
+        moved = integrate(rig, exact.motion.q, steps)
+        trials.append(replace(exact, motion=smooth_motion(rig, exact.motion.times, moved, None)))
     found = Doubts.of(rig, trials, [truth]).trust()
     assert np.all(found.cutoffs[2:, 0] <= 6.0)
     assert np.all(found.cutoffs[:2, 0] > 6.0)

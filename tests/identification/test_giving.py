@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.dynamics import link_motions
+from solver.dynamics import LinkMotions, link_motions
 from solver.identification.belief import Doubts
 from solver.identification.comparison import compare
 from solver.identification.equations import reconstructed_wrench
@@ -21,6 +21,7 @@ from tests.identification.test_belief import WIDE
 from tests.identification.test_equations import FRAMES, RATE, swinging_trial
 
 ROOT_SHARE, ARM_SHARE = 0.8, -0.4
+GRAVITY_VECTOR = np.array([0.0, 0.0, -9.81])
 
 
 def aside(rig: Rig, trial: Trial, seed: int) -> Shifts:
@@ -38,6 +39,19 @@ def derived(values: np.ndarray) -> Shifts:
     return Shifts(values, rates, np.gradient(rates, 1.0 / RATE, axis=0))
 
 
+def shifted_wrench(rig: Rig, links: LinkMotions, shifts: Shifts) -> np.ndarray:
+    """What it takes besides, force and moment (N, 6) about the world origin, where every link is carried aside."""
+    com = rig.prior.coms
+    omega, alpha, acceleration = (part.transpose(2, 1, 0) for part in (links.omega, links.alpha, links.acceleration))
+    local = acceleration + np.cross(alpha, com) + np.cross(omega, np.cross(omega, com))  # of the centres, link axes
+    place = links.position.transpose(2, 1, 0) + np.einsum("ijln,lj->nli", links.rotation, com)
+    pull = np.einsum("ijln,nlj->nli", links.rotation, local) - GRAVITY_VECTOR
+    masses = rig.prior.masses[:, None]
+    more = masses * shifts.accelerations
+    moment = np.cross(place + shifts.values, more) + np.cross(shifts.values, masses * pull)
+    return np.concatenate([more.sum(axis=1), moment.sum(axis=1)], axis=1)
+
+
 def soft_trial(rig: Rig, seed: int) -> Trial:
     """A body whose root goes with its markers and whose third link goes against them.
 
@@ -47,9 +61,10 @@ def soft_trial(rig: Rig, seed: int) -> Trial:
     pulled = aside(rig, trial, seed)
     shares = np.zeros((len(rig.links), 1))
     shares[[0, 2], 0] = ROOT_SHARE, ARM_SHARE
-    moved = replace(trial, motion=replace(trial.motion, shifts=derived(shares * pulled.values)), preset=None)
-    values = reconstructed_wrench(rig, moved, rig.prior)
-    values[:, 3:] += np.cross(link_motions(rig, moved.motion).position[:, 0].T, values[:, :3])
+    links = link_motions(rig, trial.motion)
+    values = reconstructed_wrench(rig, replace(trial, preset=None), rig.prior)
+    values[:, 3:] += np.cross(links.position[:, 0].T, values[:, :3])
+    values += shifted_wrench(rig, links, derived(shares * pulled.values))
     return replace(trial, wrenches=replace(trial.wrenches, values=values[:, None]), pulled=pulled.frames)
 
 

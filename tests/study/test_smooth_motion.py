@@ -91,31 +91,3 @@ def test_the_command_line_smooths(
         assert "dance" in capsys.readouterr().out
         written.append((folder / "dance.mot").read_text())
     assert written[0] != written[1]
-
-
-def test_the_command_line_smooths_with_soft_links(
-    calibration: Calibration, recording: Recording, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """``track --smooth --soft 3`` writes what the smoother makes of links worth three markers; without ``--smooth``
-    nothing is written, and the remedy named.
-    """
-    assert recording.markers is not None
-    part = recording.markers.part(0, 60)
-    found = track_study([Recording("dance", part)], calibration, Settings(smooth=True, soft=3.0)).records[0].tracked
-    given = calibration.rig, calibration.attachments, part
-    options = SmoothingOptions(stiffness=3.0)
-    wanted = smooth(given[0], attached_targets(*given)[0], track(*given), options)
-    assert found is not None
-    np.testing.assert_array_equal(found.q, wanted.q)
-    CALIBRATION.write(tmp_path / "calibration.json", calibration)
-    write_trc(tmp_path / "dance.trc", part)
-    asked = ["track", tmp_path / "dance.trc", "--calibration", tmp_path / "calibration.json", "--soft", 3, "--output"]
-    assert main([*map(str, asked), str(tmp_path / "rough")]) != 0
-    assert "--smooth" in capsys.readouterr().err
-    assert not (tmp_path / "rough").exists()
-    written = []
-    for extra in ([], ["--smooth"]):
-        own = [text for text in map(str, asked) if extra or text not in ("--soft", "3")]
-        assert main([*own, str(tmp_path / f"out{len(extra)}"), "--smooth"]) == 0
-        written.append((tmp_path / f"out{len(extra)}" / "dance.mot").read_text())
-    assert written[0] != written[1]

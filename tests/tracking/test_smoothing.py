@@ -22,7 +22,6 @@ from solver.tracking.smoothing.band import BlockBand
 from solver.tracking.smoothing.curves import along_curves, com_curve, joint_curves, shown
 from solver.tracking.smoothing.noise import measurement_noise
 from solver.tracking.smoothing.roughness import difference_weights, roughness, smoothest, stiffness
-from solver.tracking.smoothing.soft import Pulls, SoftLinks
 from solver.tracking.stops import Stops
 from tests.random_motion import mixed_rig
 from tests.tracking.bodies import cloud, seen_from, swinging
@@ -311,37 +310,9 @@ def test_wrong_input_is_refused(rig: Rig, noisy: Markers, tracked: Tracked) -> N
     part = Targets.of_markers(rig, cloud(rig), Markers(noisy.times[:50], noisy.names, noisy.positions[:50]))
     with pytest.raises(InvalidValue, match="50 frames"):
         smooth(rig, part, tracked)
-    for wrong in ({"order": 5}, {"band": (4.0, 3.0)}, {"window": 0.0}, {"iterations": 0}, {"stiffness": 0.0}):
+    for wrong in ({"order": 5}, {"band": (4.0, 3.0)}, {"window": 0.0}, {"iterations": 0}):
         with pytest.raises(InvalidValue):
             SmoothingOptions(**wrong)  # type: ignore[arg-type]
-
-
-def test_shifts_are_eliminated_exactly(rig: Rig, noisy: Markers, tracked: Tracked) -> None:
-    """Equations without the shifts, and the shifts then, solve the equations of joints and shifts together."""
-    stiffness, frames = 3.0, 4
-    targets = Targets.of_markers(rig, cloud(rig), noisy)
-    samples = [targets.sample(k) for k in range(frames)]
-    q = tracked.q[:frames]
-    assert targets.positions is not None
-    task = targets.positions.task
-    soft, kinematics = SoftLinks(rig, task, stiffness), Kinematics(rig)
-    pulls = soft.pulls(q, samples)
-    for k, sample in enumerate(samples):
-        kinematics.update(q[k])
-        places = kinematics.points(task.links, task.offsets)
-        joints = kinematics.point_jacobians(task.links, places).reshape(-1, rig.nv)
-        aside = np.kron((task.links[:, None] == soft.links).astype(float), np.eye(3))
-        residual = (sample.positions - places).reshape(-1)
-        both = np.hstack([joints, aside])
-        whole = both.T @ both + np.diag(np.r_[np.full(rig.nv, 1e-3), np.full(aside.shape[1], stiffness)])
-        wanted = np.linalg.solve(whole, both.T @ residual)
-        hessian, gradient = joints.T @ joints, joints.T @ residual
-        one = Pulls(pulls.weights[k : k + 1], pulls.forces[k : k + 1], pulls.slopes[k : k + 1])
-        soft.released(hessian[None], gradient[None], one)
-        step = np.linalg.solve(hessian + 1e-3 * np.eye(rig.nv), gradient)
-        np.testing.assert_allclose(step, wanted[: rig.nv], atol=1e-9)
-        after = Pulls(one.weights, one.forces - (one.slopes @ step), one.slopes)
-        np.testing.assert_allclose(soft.shifts(after).reshape(-1), wanted[rig.nv :], atol=1e-9)
 
 
 def test_what_no_target_shows_is_not_moved_for_the_centre_of_mass(rig: Rig, truth: np.ndarray) -> None:
@@ -360,32 +331,3 @@ def test_what_no_target_shows_is_not_moved_for_the_centre_of_mass(rig: Rig, trut
     np.testing.assert_array_equal(own, Kinematics(rig).column_link == rig.index("head"))
     assert np.abs(moved[:, own]).max() < 1e-6
     assert np.abs(moved[:, ~own]).max() > 1e-3
-
-
-def test_flesh_is_told_from_bone(rig: Rig, truth: np.ndarray) -> None:
-    """Where all markers of a trunk swing aside together, soft links miss the true motion by less than rigid ones, and
-    the trunk's shift follows the swing.
-    """
-    attachments = cloud(rig, per_link=5)
-    seen = seen_from(rig, attachments, truth)
-    swing = 0.02 * np.sin(2.0 * np.pi * 5.0 * seen.times)
-    torso = np.array([a.link == "torso" for a in attachments])
-    positions = np.array(seen.positions)
-    positions[:, torso, 0] += swing[:, None]
-    targets = Targets.of_markers(rig, attachments, Markers(seen.times, seen.names, positions))
-    start = follow(rig, targets, TrackingOptions())
-    rigid, soft = (smooth(rig, targets, start, SmoothingOptions(stiffness=value)) for value in (None, 3.0))
-    assert spread(rig, soft.q, truth) < 0.8 * spread(rig, rigid.q, truth)
-    assert rigid.shifts is None
-    assert soft.shifts is not None
-    assert np.corrcoef(soft.shifts[:, rig.index("torso"), 0], swing)[0, 1] > 0.9
-    assert soft.rmse < 0.8 * rigid.rmse
-
-
-def test_very_stiff_links_are_rigid(rig: Rig, noisy: Markers, tracked: Tracked) -> None:
-    """With a stiffness of many thousand markers nothing gives way."""
-    targets = Targets.of_markers(rig, cloud(rig), noisy)
-    rigid, stiff = (smooth(rig, targets, tracked, SmoothingOptions(stiffness=value)) for value in (None, 1e7))
-    np.testing.assert_allclose(stiff.errors, rigid.errors, atol=1e-6)
-    assert stiff.shifts is not None
-    assert np.abs(stiff.shifts).max() < 1e-7

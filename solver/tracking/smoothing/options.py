@@ -20,8 +20,6 @@ class SmoothingOptions:
         noise_window: [s] the same of the measurements' noise.
         band: [Hz] in which the measurements' disagreement with a rigid body is taken for their noise: above what makes
             most of the marker error, below what cameras add. There the smoother must tell skin from body.
-        stiffness: [markers] with which a link is held to its joints: so many markers' pull keeps it there against the
-            pull of its own; None: rigidly.
         iterations: Gauss-Newton steps at most.
         tolerance: [rad, m] largest change at which it has converged.
         tracking: what else weighs in a frame: posture, damping, fading of markers beside gaps.
@@ -32,7 +30,6 @@ class SmoothingOptions:
     window: float = 0.06
     noise_window: float = 0.1
     band: tuple[float, float] = (4.0, 15.0)
-    stiffness: float | None = None
     iterations: int = 4
     tolerance: float = 3e-3
     tracking: TrackingOptions = field(default_factory=TrackingOptions)
@@ -44,7 +41,5 @@ class SmoothingOptions:
             raise InvalidValue(f"the smoother's band {self.band[0]:g} to {self.band[1]:g} Hz must rise from above zero")
         if not (self.window > 0.0 and self.noise_window > 0.0 and self.tolerance > 0.0):
             raise InvalidValue("the smoother's windows and tolerance must be positive")
-        if self.stiffness is not None and not self.stiffness > 0.0:
-            raise InvalidValue(f"stiffness {self.stiffness:g} of soft links must be positive, or None for rigid ones")
         if self.iterations < 1:
             raise InvalidValue("the smoother needs at least one iteration")

@@ -23,7 +23,6 @@ from .curves import Curve, along_curves, com_curve, joint_curves, shown
 from .noise import measurement_noise
 from .options import SmoothingOptions
 from .roughness import roughness, stiffness
-from .soft import SoftLinks
 
 FEWEST_FRAMES = 12
 """Of a motion whose roughness can be judged."""
@@ -61,9 +60,8 @@ def smooth(
         progress: told about the progress; may cancel.
 
     Returns:
-        The same recording with q, v and errors of the smoothed motion, and the links' shifts if they are soft; one that
-        is too short, whose frames are not evenly spaced or whose equations cannot be solved comes back as it was, with
-        a warning that says why.
+        The same recording with q, v and errors of the smoothed motion; one that is too short, whose frames are not
+        evenly spaced or whose equations cannot be solved comes back as it was, with a warning that says why.
 
     Raises:
         InvalidValue: the motion has another number of frames than the targets.
@@ -96,13 +94,10 @@ def smooth(
     rest = problem.point_residuals(result)
     errors = np.linalg.norm(rest, axis=2)
     errors[~tracked.tracked] = np.nan
-    points = None if problem.soft is not None else targets.positions  # links that gave way pull no more
+    points = targets.positions
     pulls = None if points is None else Pulls.of(len(rig.links), points.task, rest, problem.shares)
     velocities = manifold_velocities(rig, targets.times, result)
-    shifts = problem.shifts(result)
-    return replace(
-        tracked, q=result, v=velocities, errors=errors, bound_steps=problem.touching, shifts=shifts, pulls=pulls
-    )
+    return replace(tracked, q=result, v=velocities, errors=errors, bound_steps=problem.touching, pulls=pulls)
 
 
 def _as_tracked(tracked: Tracked, why: str) -> Tracked:
@@ -150,9 +145,6 @@ class _Problem:
         self.weighs = rig.prior.total_mass > 0.0
         self.shown = shown(rig, targets)
         """(nv,) What targets show. The rest would nod, as a head without markers, to make the centre of mass smooth."""
-        self.soft = None
-        if targets.positions is not None and options.stiffness is not None:
-            self.soft = SoftLinks(rig, targets.positions.task, options.stiffness)
         self.touching = 0
         """Frames in which a joint limit was touched."""
 
@@ -178,7 +170,7 @@ class _Problem:
         return self.stops.kept(q) if self.stops.any else q
 
     def point_residuals(self, q: np.ndarray, first: int = 0) -> np.ndarray:
-        """Measured minus modelled points (N, P, 3) [m], shifted with their links; NaN where not measured."""
+        """Measured minus modelled points (N, P, 3) [m]; NaN where not measured."""
         engine = self.engine
         if engine.points is None:
             return np.zeros((len(q), 0, 3))
@@ -187,23 +179,13 @@ class _Problem:
         for k, sample in enumerate(samples):
             engine.kinematics.place(q[k])
             result[k] = engine.position_residuals(sample)
-        if self.soft is not None:
-            result -= self.soft.of_points(self.soft.shifts(self.soft.pulls(q, samples)))
         return result
-
-    def shifts(self, q: np.ndarray) -> np.ndarray | None:
-        """(N, L, 3) [m] by which the links lie beside their joints, world; None where they do not."""
-        if self.soft is None:
-            return None
-        return self.soft.of_links(self.soft.shifts(self.soft.pulls(q, self.samples)), len(self.rig.links))
 
     def _measured(self, q: np.ndarray, samples: list[TargetSample]) -> tuple[np.ndarray, np.ndarray]:
         """J'WJ (N, nv, nv) and J'Wr (N, nv) of every frame by itself."""
         hessian, gradient = np.empty((len(q), self.rig.nv, self.rig.nv)), np.empty((len(q), self.rig.nv))
         for k, sample in enumerate(samples):
             hessian[k], gradient[k] = self.engine.normal_equations(q[k], sample)
-        if self.soft is not None:
-            self.soft.released(hessian, gradient, self.soft.pulls(q, samples))
         return hessian, gradient
 
     def _residuals(self, q: np.ndarray, first: int) -> np.ndarray:

@@ -1,1 +1,0 @@
-"""Motion, plates' errors and inertials estimated together, each from the others in turn."""
