@@ -26,8 +26,8 @@ kept apart. What would fall or overload a joint has its centre of mass led over 
 shorter steps and milder where it must; what then still fails is repaired by moving it least. The verdict is printed
 before and after.
 
-A step in the middle of which the recording begins or ends is begun and finished on both feet. When feet stand is told
-by their motion, and by the plates where a file of forces is named.
+A step in the middle of which the recording begins or ends is begun and finished on both feet, where the legs reach
+that. When feet stand is found from their motion, and from the plates where a file of forces is named.
 
 Which link is led by what is a preset (HRP-2, HOAP-3, iCub, G1, people), told by names, or guessed from the joints; it
 is printed, written as mapping.json, and can be corrected and named with --mapping.

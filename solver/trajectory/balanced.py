@@ -87,7 +87,7 @@ def balanced(
             best, least = result, failing
         times = result.motion.times
         share = _milder(times, share, checks)
-        slower = stretch(result.rig, times, poses, 1.0)
+        slower = stretch(result.rig, times, poses, result.converged, 1.0)
         if slower.max() > FASTER:
             ends = stretched(times, slower)
             given = given.stretched(ends)
@@ -174,7 +174,7 @@ class _Balancer:
 
     def found(self, progress: Progress) -> tuple[Retargeted, Poses]:
         """After all rounds; the centre of mass is moved from where it has been given."""
-        poses, done = self.poses, np.ones(len(self.times), bool)
+        poses, done = self.poses, self.given.converged
         still = self._com(poses)
         for number in range(ROUNDS):
             progress(number / ROUNDS, "balancing")

@@ -292,10 +292,11 @@ def _slow_enough(overlaps: Overlaps, found: Retargeted, led: bool) -> Retargeted
     """The same, slower where joints have become too fast."""
     for number in range(TIMES):
         times = found.motion.times
-        if pace.stretch(found.rig, times, found.poses, 1.0).max() <= FASTER:
+        if pace.stretch(found.rig, times, found.poses, found.converged, 1.0).max() <= FASTER:
             break
         room = pace.LITTLE if number else pace.ROOM
-        longer = found.stretched(pace.stretched(times, pace.stretch(found.rig, times, found.poses, room)))
+        factors = pace.stretch(found.rig, times, found.poses, found.converged, room)
+        longer = found.stretched(pace.stretched(times, factors))
         poses = longer.poses
         wanted = _wanted(overlaps, longer, poses, overlaps.com(poses) if led else None)
         again, done = overlaps.posing.posed(wanted, poses, AGAIN, Likely(poses, NEAR))

@@ -42,11 +42,11 @@ def places_at(
     return np.asarray(result)
 
 
-def stands_at(times: np.ndarray, stands: np.ndarray, pace: np.ndarray) -> np.ndarray:
-    """Whether a foot stands at moments (M,) [s] of the recording: where both frames around do."""
+def both_around(times: np.ndarray, holds: np.ndarray, pace: np.ndarray) -> np.ndarray:
+    """Whether something holds (N,) in both frames around moments (M,) [s] of the recording."""
     after = np.clip(np.searchsorted(times, pace - 1e-9), 1, len(times) - 1)
     exact = np.abs(times[after] - pace) < 1e-9
-    return np.asarray(stands[after] & (exact | stands[after - 1]))
+    return np.asarray(holds[after] & (exact | holds[after - 1]))
 
 
 def smooth_step(share: np.ndarray) -> np.ndarray:

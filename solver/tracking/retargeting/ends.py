@@ -2,12 +2,14 @@
 
 A robot sets off from rest and comes to rest, which nobody does on one foot in the middle of a stride. So the foot that
 swings comes down beside the other one, or ahead of it where it was already, while the body slows down until it stands
-over both, legs as at rest. Before a recording the same happens backwards. What is recorded in the air at either end is
-left out: nobody knows where it lands. A foot that is held still in the air is no step.
+over both, legs upright. Before a recording the same happens backwards. What is recorded in the air at either end is
+left out: nobody knows where it lands. A foot that is held still in the air is no step, and a step that the rig that
+follows cannot reach is left as it is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +22,8 @@ from ..anatomy import LEG, ROOT
 from .between import smooth_step
 from .performer import Performer
 
+BEGINS, ENDS = "begins", "ends"
+"""The two ends of a recording."""
 SLOWING, STANDING = 0.4, 0.3
 """[s] in which a body that goes on comes to rest, and for which it then stands on both feet."""
 AVERAGED = 0.04
@@ -27,37 +31,48 @@ AVERAGED = 0.04
 LEVEL, UP = np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
 
 
-def whole_steps(performer: Performer) -> Performer:
-    """The same with the steps begun and finished in the middle of which its recording begins and ends, which is told.
+def whole_steps(performer: Performer, leave: Collection[str] = ()) -> tuple[Performer, dict[str, slice]]:
+    """Begin and finish the steps in the middle of which a recording begins and ends.
 
     Args:
         performer: on a floor that stands still.
+        leave: ends of the recording, `BEGINS` or `ENDS`, at which a step is left as it is because the rig that follows
+            does not reach where it would begin or end.
+
+    Returns:
+        The performer, which says what was done, and the frames that were added at each end.
     """
     stands = performer.stances()
     grounded = np.flatnonzero(np.any(list(stands.values()), axis=0))
     if not len(grounded):
-        return performer
+        return performer, {}
     first, last = int(grounded[0]), int(grounded[-1])
-    times, told = performer.times, []
-    for where, left_out in (("begins", times[first] - times[0]), ("ends", times[-1] - times[last])):
+    times, notes = performer.times, []
+    for where, left_out in ((BEGINS, times[first] - times[0]), (ENDS, times[-1] - times[last])):
         if left_out > 0.0:
-            told.append(f"the recording {where} in the air: {left_out:.2f} s are left out")
-    result = performer.part(slice(first, last + 1)) if told else performer
-    for where, what in (("ends", "finished"), ("begins", "begun")):
+            notes.append(f"the recording {where} in the air: {left_out:.2f} s are left out")
+    result = performer.part(slice(first, last + 1)) if notes else performer
+    added = {}
+    for where, what in ((ENDS, "finished"), (BEGINS, "begun")):
         stands = result.stances()
         swinging = [side for side in SIDES if _in_a_step(result, side, stands[side], where)]
-        if swinging:
-            result = _led_on(result, swinging, where)
-            lasts = SLOWING + STANDING
-            told.append(
-                f"the recording {where} in the middle of a step, which is {what} on both feet: {lasts:g} s more"
-            )
-    return replace(result, told=(*result.told, *told))
+        if not swinging:
+            continue
+        note = f"the recording {where} in the middle of a step, which is "
+        if where in leave:
+            notes.append(f"{note}left as it is: the legs do not reach where its feet would be")
+            continue
+        before = len(result.times)
+        result = _led_on(result, swinging, where)
+        more = len(result.times) - before
+        added[where] = slice(-more, None) if where == ENDS else slice(more)
+        notes.append(f"{note}{what} on both feet: {SLOWING + STANDING:g} s more")
+    return replace(result, told=(*result.told, *notes)), added
 
 
 def _in_a_step(performer: Performer, side: str, stands: np.ndarray, where: str) -> bool:
     """Whether a foot moves through the air in the first or last frame."""
-    frame, beside = (-1, -2) if where == "ends" else (0, 1)
+    frame, beside = (-1, -2) if where == ENDS else (0, 1)
     if stands[frame]:
         return False
     sole = performer.sole(side)[[frame, beside]]
@@ -70,7 +85,7 @@ def _led_on(performer: Performer, swinging: list[str], where: str) -> Performer:
     recording = performer.recording
     assert recording.positions is not None
     step = float(np.median(np.diff(recording.times)))
-    way = slice(None) if where == "ends" else slice(None, None, -1)
+    way = slice(None) if where == ENDS else slice(None, None, -1)
     rotations, positions = recording.rotations[way], recording.positions[way]
     back = max(1, round(AVERAGED / step))
     clock = step * np.arange(1, round((SLOWING + STANDING) / step) + 1)
@@ -89,8 +104,8 @@ def _led_on(performer: Performer, swinging: list[str], where: str) -> Performer:
         corners = more_places[:, foot, None] + performer.soles[side] @ more_turns[:, foot].swapaxes(1, 2)
         more_places[:, foot, 2] -= ease * (corners[:, :, 2].min(axis=1) - float(np.quantile(sole, LOWEST)))
     both = np.concatenate([rotations, more_turns])[way], np.concatenate([positions, more_places])[way]
-    more = recording.times[-1] + clock if where == "ends" else recording.times[0] - clock[::-1]
-    ends = (recording.times, more) if where == "ends" else (more, recording.times)
+    more = recording.times[-1] + clock if where == ENDS else recording.times[0] - clock[::-1]
+    ends = (recording.times, more) if where == ENDS else (more, recording.times)
     longer = SegmentPoses(np.concatenate(ends), recording.names, *both, recording.rest)
     contacts = performer.contacts
     if contacts is not None:
@@ -102,7 +117,8 @@ def _led_on(performer: Performer, swinging: list[str], where: str) -> Performer:
 def _stood(performer: Performer, swinging: list[str], positions: np.ndarray, back: int) -> np.ndarray:
     """By how much segments (B, 3) [m] move until both feet stand: a swinging foot no less far ahead than the other.
 
-    Sideways they are as far apart as at rest. The rest of the body comes to stand over the middle between the feet.
+    Sideways they are as far apart as the hips: a pose at rest may have its legs spread. The rest of the body comes to
+    stand over the middle between the feet.
     """
     feet = {side: _column(performer, side) for side in SIDES}
     hips = {side: performer.recording.names.index(performer.parts[f"{side}_{LEG[0]}"]) for side in SIDES}
@@ -113,7 +129,7 @@ def _stood(performer: Performer, swinging: list[str], positions: np.ndarray, bac
     forwards = forwards * np.sign((body[-1] - body[-1 - back]) @ forwards)
     rest = performer.recording.rest
     assert rest is not None
-    apart = float(np.linalg.norm((rest.heads[feet["left"]] - rest.heads[feet["right"]]) * LEVEL))
+    apart = float(np.linalg.norm((rest.heads[hips["left"]] - rest.heads[hips["right"]]) * LEVEL))
     shifts = np.zeros(positions.shape[1:])
     for side in swinging:
         own, other = (positions[-1, feet[each]] for each in (side, next(each for each in SIDES if each != side)))
@@ -127,16 +143,24 @@ def _stood(performer: Performer, swinging: list[str], positions: np.ndarray, bac
 
 
 def _straight(performer: Performer, turns: np.ndarray) -> list[tuple[int, np.ndarray]]:
-    """Legs' segments, and their axes (3, 3) when they stand as at rest under a pelvis with axes among (B, 3, 3)."""
+    """Legs' segments, and their axes (3, 3) when they stand upright under a pelvis with axes among (B, 3, 3).
+
+    Thighs and shanks point straight down, whatever they do in the pose at rest; feet lie flat as they do there.
+    """
     names, rest = performer.recording.names, performer.recording.rest
     assert rest is not None
+    legs = [[performer.parts.get(f"{side}_{name}") for name in LEG] for side in SIDES]
     hips = [names.index(performer.parts[f"{side}_{LEG[0]}"]) for side in SIDES]
     root = names.index(performer.parts[ROOT]) if ROOT in performer.parts else hips[0]
     across = (rest.heads[hips[1]] - rest.heads[hips[0]]) * LEVEL
     now = (turns[root] @ rest.rotations[root].T @ across) * LEVEL
-    heading = between(across, now)
-    parts = [performer.parts.get(f"{side}_{name}") for side in SIDES for name in LEG]
-    return [(names.index(part), heading @ rest.rotations[names.index(part)]) for part in parts if part is not None]
+    heading, result = between(across, now), []
+    for leg in legs:
+        columns = [names.index(part) for part in leg if part is not None]
+        for column, below in zip(columns, [*columns[1:], None]):
+            down = np.eye(3) if below is None else between(rest.heads[below] - rest.heads[column], -UP)
+            result.append((column, heading @ down @ rest.rotations[column]))
+    return result
 
 
 def _column(performer: Performer, side: str) -> int:

@@ -40,6 +40,8 @@ FEWEST = 4
 """Sparse frames between which others can begin."""
 LOWEST = 0.05
 """Share of the samples of a sole that lie below the floor: noise."""
+REACHED = 1e-3
+"""[m] By how much a foot may miss its place: a fraction of what a standing foot may slide (`CheckOptions`)."""
 WRIST = 1.2
 """[rad]"""
 SLOWEST = 100.0
@@ -185,6 +187,10 @@ class Follower:
         path = quiet(self.posing, times, poses, preset)
         return self.posing.posed(self.wanted(), path, AGAIN, Likely(path, NEAR))
 
+    def within_reach(self, poses: Poses) -> np.ndarray:
+        """(N,) True where legs reach the places of both feet, in poses of every frame of the recording."""
+        return np.asarray(self.posing.missed(self.wanted(), poses) < REACHED)
+
     def paced(self, times: np.ndarray, poses: Poses, done: np.ndarray, options: RetargetOptions) -> Paced:
         """The same at a pace that the joints keep, in even samples."""
         factors = np.full(len(times) - 1, options.slower)
@@ -196,9 +202,9 @@ class Follower:
                 found = self._at(times, ends, poses, step)
             if options.keep_pace or round_ == ROUNDS:
                 break
-            if stretch(self.rig, found.times, found.poses, 1.0).max() <= FASTER:
+            if stretch(self.rig, found.times, found.poses, found.done, 1.0).max() <= FASTER:
                 break
-            more = stretch(self.rig, found.times, found.poses, LITTLE if round_ else ROOM)
+            more = stretch(self.rig, found.times, found.poses, found.done, LITTLE if round_ else ROOM)
             at = 0.5 * (times[1:] + times[:-1])
             middles = 0.5 * (found.pace[1:] + found.pace[:-1])
             factors = np.minimum(factors * np.interp(at, middles, more), options.slower * SLOWEST)

@@ -21,7 +21,7 @@ from ...rig import Rig
 from ...so3 import exp, log, nearest
 from ..anatomy import LEG, anatomy_of, centres
 from ..bone_mapping import BoneMapping
-from .between import places_at, smooth_step, stands_at, turns_at
+from .between import both_around, places_at, smooth_step, turns_at
 from .performer import Performer
 
 EASE, TURNING = 0.3, 0.5
@@ -78,7 +78,7 @@ class Footing:
             times=clock,
             rotations=np.array([turns_at(times, turns, pace, own) for turns, own in zip(self.rotations, stands)]),
             positions=np.array([places_at(times, places, pace, own) for places, own in zip(self.positions, stands)]),
-            stands=np.array([stands_at(times, own, pace) for own in stands]),
+            stands=np.array([both_around(times, own, pace) for own in stands]),
         )
 
     @property

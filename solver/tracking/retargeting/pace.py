@@ -17,9 +17,19 @@ ROOM, LITTLE = 0.95, 0.99
 ask for a little more."""
 
 
-def stretch(rig: Rig, times: np.ndarray, poses: Poses, room: float) -> np.ndarray:
-    """(N - 1,) by how much longer each step must last for a share ``room`` of the limits; at least 1, without jumps."""
+def stretch(rig: Rig, times: np.ndarray, poses: Poses, converged: np.ndarray, room: float) -> np.ndarray:
+    """Factors (N - 1,), at least 1 and without jumps, by which each step must last longer.
+
+    Args:
+        rig: whose speed limits are kept.
+        times: (N,) [s].
+        poses: N of them.
+        converged: (N,) whether each did. The way to a pose that did not says nothing about speed: no step to or from
+            such a pose asks for time.
+        room: share of the limits that is used.
+    """
     speeds = np.abs(np.diff(poses.y[:, ROOT_NV:], axis=0)) / np.diff(times)[:, None]
+    speeds[~(converged[1:] & converged[:-1])] = 0.0
     with np.errstate(invalid="ignore"):
         needed = np.maximum((speeds / (room * rig.limits.speed)).max(axis=1, initial=0.0), 1.0)
     width = 2 * int(np.ceil(AROUND / np.median(np.diff(times)))) + 1

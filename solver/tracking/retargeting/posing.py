@@ -192,6 +192,12 @@ class Posing:
             result += FIRM * ((wanted.feet[:, number] - self.tree.place(placed, link).T) ** 2).sum(axis=1)
         return np.asarray(result)
 
+    def missed(self, wanted: Wanted, poses: Poses) -> np.ndarray:
+        """(N,) [m] by how much the foot that is farther from its place misses it."""
+        placed = self.placed(poses)
+        away = [wanted.feet[:, number] - self.tree.place(placed, link).T for number, link in enumerate(self.feet)]
+        return np.asarray(np.linalg.norm(away, axis=2).max(axis=0))
+
     def lost(self, wanted: Wanted, poses: Poses) -> np.ndarray:
         """(N,) True where a link is so far from its orientation that it has gone the wrong way round."""
         off, _ = self._off(wanted, self.placed(poses))

@@ -16,6 +16,7 @@ from ..bone_mapping import BoneMapping, guessed, told_of
 from .ends import whole_steps
 from .follower import FASTER, Follower, Paced
 from .performer import Performer
+from .posing import Poses
 from .retargeted import Retargeted, RetargetOptions, posed_motion
 
 RAISED = 0.05
@@ -47,20 +48,34 @@ def retargeted(
     options = RetargetOptions() if options is None else options
     require_rate(options.quiet, performer.recording.rate)
     performer = performer.on_ground()
-    performer = whole_steps(performer) if options.whole_steps else performer
     mapping = guessed(performer.recording, rig, performer.parts) if mapping is None else mapping
     require_led(performer, rig, mapping)
-    follower, times = Follower(performer, rig, mapping, options), performer.times
-    progress(0.1, "posing")
-    poses = follower.posed(times)
-    progress(0.5, "quieting")
-    poses, done = follower.quiet(times, poses, options.quiet)
+    follower, poses, done = _followed(performer, rig, mapping, options, progress)
     progress(0.7, "pacing")
-    found = follower.paced(times, poses, done, options)
-    told = (*performer.told, *told_of(mapping, rig), *_told(follower, found, options))
+    found = follower.paced(follower.performer.times, poses, done, options)
+    told = (*follower.performer.told, *told_of(mapping, rig), *_told(follower, found, options))
     progress(1.0, f"{len(found.times)} frames")
     motion = posed_motion(rig, found.times, found.poses)
     return Retargeted(rig, motion, found.feet, mapping, found.pace, found.done, told)
+
+
+def _followed(
+    performer: Performer, rig: Rig, mapping: BoneMapping, options: RetargetOptions, progress: Progress
+) -> tuple[Follower, Poses, np.ndarray]:
+    """Poses of every frame, and which converged (N,); steps that the legs do not reach are left as they are."""
+    leave: set[str] = set()
+    while True:
+        whole, added = whole_steps(performer, leave) if options.whole_steps else (performer, {})
+        follower = Follower(whole, rig, mapping, options)
+        progress(0.1, "posing")
+        poses = follower.posed(whole.times)
+        progress(0.5, "quieting")
+        poses, done = follower.quiet(whole.times, poses, options.quiet)
+        reached = follower.within_reach(poses)
+        missed = {where for where, frames in added.items() if not reached[frames].all()}
+        if not missed:
+            return follower, poses, done
+        leave |= missed
 
 
 def require_led(performer: Performer, rig: Rig, mapping: BoneMapping) -> None:

@@ -15,6 +15,7 @@ from ...rig import ROOT_NV, Rig
 from ...so3 import continuous, to_matrix, to_quaternion
 from ..bone_mapping import BoneMapping
 from ..track import manifold_velocities
+from .between import both_around
 from .footing import Footing
 from .pace import eased, instants, pace_at, poses_at
 from .posing import Poses
@@ -106,7 +107,7 @@ class Retargeted:
             motion=posed_motion(self.rig, clock, poses),
             footing=self.footing.paced(clock, pace),
             pace=np.interp(pace, times, self.pace),
-            converged=np.ones(len(clock), bool),
+            converged=both_around(times, self.converged, pace),
         )
 
     def stretched(self, ends: np.ndarray) -> Retargeted:
