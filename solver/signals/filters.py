@@ -12,7 +12,7 @@ from scipy.signal import butter, sosfilt, sosfilt_zi
 from ..arrays import stretches
 from ..errors import InvalidValue
 from ..filter_presets import FilterPreset
-from .gaps import LONGEST_GAP, bridge
+from .gaps import LONGEST_GAP, bridge, columns_by_mask
 
 SETTLED = 0.02
 """The filter has settled when its step response stays within this share of the step."""
@@ -78,11 +78,7 @@ def low_pass(values: np.ndarray, rate: float, preset: FilterPreset, longest_gap:
     columns = values.reshape(len(values), -1)
     known = np.isfinite(columns)
     pad = padding(preset, rate)
-    patterns, member = known[:, :1], np.zeros(known.shape[1], int)
-    if not (known == patterns).all():
-        patterns, member = np.unique(known, axis=1, return_inverse=True)
-    for index, pattern in enumerate(patterns.T):
-        of_pattern = np.flatnonzero(member.reshape(-1) == index)
+    for pattern, of_pattern in columns_by_mask(known):
         for (start, stop), first in product(stretches(pattern), range(0, len(of_pattern), ABREAST)):
             some = of_pattern[first : first + ABREAST]
             part = columns[start:stop, some]

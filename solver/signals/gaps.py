@@ -41,7 +41,8 @@ def bridgeable(samples: int, rate: float, longest: float) -> bool:
 def bridge(values: np.ndarray, rate: float, longest: float = LONGEST_GAP) -> np.ndarray:
     """Values (N, ...) with short gaps (NaN) filled by a cubic spline through their neighbours; long gaps stay NaN.
 
-    Each column is bridged by itself. A gap at either end stays: there is nothing on its other side.
+    Columns with the same gaps are bridged together, each by its own values. A gap at either end stays: there is nothing
+    on its other side.
 
     Raises:
         InvalidValue: ``longest`` is negative.
@@ -50,8 +51,7 @@ def bridge(values: np.ndarray, rate: float, longest: float = LONGEST_GAP) -> np.
         raise InvalidValue(f"the longest bridged gap cannot be negative, got {longest:g} s")
     values = np.array(values, float)
     columns = values.reshape(len(values), -1)
-    for column in columns.T:
-        missing = ~np.isfinite(column)
+    for missing, some in columns_by_mask(~np.isfinite(columns)):
         if not missing.any():
             continue
         known = np.flatnonzero(~missing)
@@ -60,6 +60,17 @@ def bridge(values: np.ndarray, rate: float, longest: float = LONGEST_GAP) -> np.
             before, after = known[known < start][-_NEIGHBOURS:], known[known >= stop][:_NEIGHBOURS]
             support = np.concatenate([before, after])
             kind = "not-a-knot" if len(support) > 3 else "natural"
-            column[start:stop] = CubicSpline(support, column[support], bc_type=kind)(np.arange(start, stop))
-        column[leave] = np.nan
+            spline = CubicSpline(support, columns[np.ix_(support, some)], bc_type=kind)
+            columns[start:stop, some] = spline(np.arange(start, stop))
+        columns[np.ix_(leave, some)] = np.nan
     return columns.reshape(values.shape)
+
+
+def columns_by_mask(mask: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The different columns (N,) of a mask (N, C), each with the indices of the columns that are equal to it."""
+    if not mask.shape[1]:
+        return []
+    if (mask == mask[:, :1]).all():
+        return [(mask[:, 0], np.arange(mask.shape[1]))]
+    different, member = np.unique(mask, axis=1, return_inverse=True)
+    return [(own, np.flatnonzero(member.reshape(-1) == index)) for index, own in enumerate(different.T)]
