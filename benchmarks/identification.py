@@ -134,7 +134,9 @@ def real(data: Path, quick: bool, datasets: list[eigenvalues.DataSet]) -> list[F
 
 def _splits(prepared: subject.Prepared, label: str, *, decides: bool) -> list[Figure]:
     splits = list(subject.unseen(prepared))
-    print(f"\n  {subject.SUBJECT}, {label}: RMSE identified / prior; {subject.SIDE}; filter {subject.PRESET}")
+    print(
+        f"\n  {subject.SUBJECT}, {label}: RMSE [N, N m] and identified / prior; {subject.SIDE}; filter {subject.PRESET}"
+    )
     print("\n".join(subject.split_lines(splits)) + "\n", flush=True)
     return subject.unseen_figures(splits, label, decides=decides)
 

@@ -101,11 +101,26 @@ def unused(prepared: Prepared) -> list[Comparison]:
 def _measured(prepared: Prepared) -> tuple[float, str]:
     found = unused(prepared)
     ratio = np.mean([comparison.ratio for comparison in found], axis=0)
-    ours, prior = (
-        np.mean([fit.rmse for fit in fits], axis=0) for fits in zip(*((c.identified, c.prior) for c in found))
+    return float(ratio.mean()), f"{errors_beside_prior(found)}; over the prior without weights {_unweighted(found)}"
+
+
+def errors_beside_prior(found: Sequence[Comparison]) -> str:
+    """Mean RMSE of each axis, in brackets the prior's with weights of its own and without."""
+    ours, prior, unweighted = (
+        np.mean([fit.rmse for fit in fits], axis=0)
+        for fits in zip(*((c.identified, c.prior, c.unweighted_prior) for c in found))
     )
-    listed = ", ".join(f"{axis} {value:.3g} ({table:.3g})" for axis, value, table in zip(AXES, ours, prior))
-    return float(ratio.mean()), f"RMSE in N and N m, in brackets the prior's under the same processing: {listed}"
+    listed = ", ".join(
+        f"{axis} {value:.3g} ({table:.3g}, {plain:.3g})"
+        for axis, value, table, plain in zip(AXES, ours, prior, unweighted)
+    )
+    return f"RMSE in N and N m, in brackets the prior's with its own frequency weights and without: {listed}"
+
+
+def _unweighted(found: Sequence[Comparison]) -> str:
+    ours = np.mean([c.ratio_to_unweighted for c in found])
+    prior = np.mean([c.prior.rmse / c.unweighted_prior.rmse for c in found])
+    return f"{ours:.3f}, the prior with its own {prior:.3f}"
 
 
 def _figure(name: str, value: float | None, note: str) -> Figure:

@@ -10,6 +10,7 @@ import numpy as np
 
 from solver.identification.comparison import AXES, MOMENTS, Comparison, FlightCheck, check_flight, compare
 from solver.identification.identify import LEAST_FLIGHT, IdentifyOptions, identify
+from solver.identification.trust import UNWEIGHTED
 from solver.inertials import InertialParameters
 from solver.signals import GRAVITY, preset_of
 from solver.study.following import track_all
@@ -31,7 +32,10 @@ TRIALS = 8
 RATIO_MUST, RATIO_AIM = 0.66, 0.57
 RMSE_MUST, RMSE_AIM = (13.5, 8.5, 15.0, 3.0, 5.1, 1.6), (11.5, 7.0, 14.0, 2.6, 4.6, 1.2)
 """[N], [N m] of the moving trials left out in turn, axes as `AXES`."""
-SIDE = "same filter, mass, plate offset and lag on both sides; prior scaled to the measured mass"
+SIDE = (
+    "same filter, mass, plate offset and lag on both sides, frequency weights of its own on each; prior scaled to the "
+    "measured mass"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +43,9 @@ class Unseen:
     """One split: parameters fitted to all other trials, tested on this one.
 
     Attributes:
-        comparison: wrenches, reconstructed as far as the other trials' plates show the motion to be believed, links
-            going with their own markers by the shares that those plates show.
-        plain: wrenches, the whole band believed, joints rigid.
+        comparison: wrenches; identified parameters and prior each with frequency weights and marker shares of its own,
+            estimated from the other trials.
+        plain: wrenches of both without any weights: the motion as tracked.
         flight: None for a trial without flight.
     """
 
@@ -51,7 +55,7 @@ class Unseen:
 
     @property
     def ratio(self) -> np.ndarray:
-        """(6,) RMSE identified / prior."""
+        """(6,) RMSE identified / prior, each with its own weights."""
         return self.comparison.ratio
 
 
@@ -151,8 +155,8 @@ def unseen(prepared: Prepared) -> Iterator[Unseen]:
         others = [other.trial for other in usable if other.trial is not None and other is not record]
         found = identify(rig, others, options)
         comparison, plain = (
-            compare(rig, trial, found.parameters, found.prior, base=options.base, believed=believed)
-            for believed in (found.believed, None)
+            compare(rig, trial, found.parameters, found.prior, base=options.base, weights=weights)
+            for weights in (found.frequency_weights, UNWEIGHTED)
         )
         yield Unseen(comparison, plain, _flight(prepared, record, trial, found.parameters, found.prior))
 
@@ -167,21 +171,19 @@ def _flight(
 
 
 def unseen_figures(splits: Sequence[Unseen], label: str, *, decides: bool) -> list[Figure]:
-    """The ratios over every split; the moving trials alone, which are harder, for information."""
+    """Errors of the moving trials in newtons; then ratios over every split, and over the harder moving ones."""
     moving = [split for split in splits if split.comparison.trial != STATIC]
     everything = _ratio_rows(splits, f"all {len(splits)} splits; {label}")
     harder = _ratio_rows(moving, f"without the split that leaves out {STATIC}; {label}")
-    figures = [
+    figures = _absolute_rows(moving, label, decides=decides)
+    figures += [
         Figure(what, _real(), value, "", must if decides else None, aim if decides else None, note)
         for what, value, must, aim, note in everything
     ]
     (what, value, _, _, note), *parts = harder
     must, aim = (at_most(RATIO_MUST), at_most(RATIO_AIM)) if decides else (None, None)
-    whole = float(np.mean([split.plain.ratio for split in moving]))
-    note = f"{note}; whole band believed on both sides {whole:.3f}"
-    figures.append(Figure(what, _real(), value, "", must, aim, note))
+    figures.append(Figure(what, _real(), value, "", must, aim, f"{note}; {_unweighted_note(moving)}"))
     figures += [Figure(what, _real(), value, "", None, None, note) for what, value, _, _, note in parts]
-    figures += _absolute_rows(moving, label, decides=decides)
     flights = [split.flight for split in moving if split.flight is not None]
     if not flights:
         return figures
@@ -207,15 +209,27 @@ def _absolute_rows(splits: Sequence[Unseen], label: str, *, decides: bool) -> li
     What is measured has the filter's whole band, so that what the reconstruction leaves out counts as an error.
     """
     ours, prior = _mean_rmse([split.comparison for split in splits])
-    whole, whole_prior = _mean_rmse([split.plain for split in splits])
+    unweighted, unweighted_prior = _mean_rmse([split.plain for split in splits])
     return [
         Figure(
             f"unseen moving trials, mean RMSE {name}", _real(), float(ours[axis]), "N" if name[0] == "F" else "N m",
             at_most(RMSE_MUST[axis]) if decides else None, at_most(RMSE_AIM[axis]) if decides else None,
-            f"prior {prior[axis]:.3g}; whole band believed {whole[axis]:.3g}, prior {whole_prior[axis]:.3g}; {label}",
+            f"prior {prior[axis]:.3g}; without frequency weights {unweighted[axis]:.3g}, "
+            f"prior {unweighted_prior[axis]:.3g}; {label}",
         )
         for axis, name in enumerate(AXES)
     ]  # fmt: skip
+
+
+def _unweighted_note(splits: Sequence[Unseen]) -> str:
+    """Mean ratios that the weights enter on one side or on none."""
+    over_plain = np.mean([split.comparison.ratio_to_unweighted for split in splits])
+    prior = np.mean([split.comparison.prior.rmse / split.comparison.unweighted_prior.rmse for split in splits])
+    plain = np.mean([split.plain.ratio for split in splits])
+    return (
+        f"over the prior without frequency weights: identified {over_plain:.3f}, prior with its own {prior:.3f}; "
+        f"both without {plain:.3f}"
+    )
 
 
 def _mean_rmse(comparisons: Sequence[Comparison]) -> tuple[np.ndarray, np.ndarray]:
@@ -251,12 +265,18 @@ def _ratio_rows(splits: Sequence[Unseen], label: str) -> list[tuple[str, float, 
 
 
 def split_lines(splits: Sequence[Unseen]) -> list[str]:
-    """Each split on a line."""
-    lines = [f"  {'left out':<12}{''.join(f'{axis:>7}' for axis in AXES)}   mean  frames"]
+    """Errors of each split [N, N m] on three lines, then the ratios of each on one."""
+    lines = [f"  {'left out':<12}{'RMSE':<18}{''.join(f'{axis:>7}' for axis in AXES)}"]
     for split in splits:
-        ratio = split.ratio
-        cells = "".join(f"{value:7.3f}" for value in ratio)
-        lines.append(f"  {split.comparison.trial:<12}{cells}{ratio.mean():7.3f}{split.comparison.frames:8d}")
+        one = split.comparison
+        rows = (("prior, no weights", one.unweighted_prior), ("prior", one.prior), ("identified", one.identified))
+        for place, (name, own) in enumerate(rows):
+            cells = "".join(f"{value:7.2f}" for value in own.rmse)
+            lines.append(f"  {one.trial if not place else '':<12}{name:<18}{cells}")
+    lines.append(f"  {'left out':<12}{'identified / prior':<18}{''.join(f'{axis:>7}' for axis in AXES)}   mean  frames")
+    for split in splits:
+        cells = "".join(f"{value:7.3f}" for value in split.ratio)
+        lines.append(f"  {split.comparison.trial:<30}{cells}{split.ratio.mean():7.3f}{split.comparison.frames:8d}")
     return lines
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from ..progress import Progress
 from .argument_types import path
 from .options import add_jobs, add_method, add_plates, add_reading, add_trunk, add_verb, read_options, settings_of
+
+if TYPE_CHECKING:
+    from ..report.cohort_content import Member
 
 EXPLANATION = """
 Identifies every subject of a study, each into a folder of its own, and writes cohort.html, cohort.csv and cohort.json
@@ -66,8 +70,8 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
         (
             member.name,
             f"{member.mass:.2f}",
+            *(_beside_prior(member, axes) for axes in (slice(0, 3), slice(3, 6))),
             f"{member.mean_ratio:.2f}",
-            f"{100.0 * member.force_in_weights:.1f}",
             f"{1e3 * member.marker_error:.1f}",
             str(len(member.warnings)),
             "now" if member.again else "before",
@@ -75,10 +79,19 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
         for member in found.members
     ]
     if rows:
-        head = ("subject", "mass [kg]", "ratio", "force [% BW]", "markers [mm]", "warnings", "made")
+        head = ("subject", "mass [kg]", "force [N]", "moment [N m]", "ratio", "markers [mm]", "warnings", "made")
         print(table(head, rows))
-        print("\nratio and force: RMSE on trials not used, identified / prior and in body weights")
+        print("\nforce and moment: RMSE on trials not used, mean of axes, identified (prior, prior without weights)")
+        print("ratio: identified / prior, each with frequency weights of its own, mean of six axes")
     for item in found.failed:
         print(f"failed: {item.name}: {item.why}", file=sys.stderr)
     print(f"\nwritten: {options.output}, the page is {options.output / COHORT_PAGE}")
     return 1 if found.failed else 0
+
+
+def _beside_prior(member: Member, axes: slice) -> str:
+    """RMSE, mean of some axes, and in brackets the prior's with and without frequency weights."""
+    ours, prior, unweighted = (
+        f"{rmse[axes].mean():.1f}" for rmse in (member.rmse, member.prior_rmse, member.unweighted_rmse)
+    )
+    return f"{ours} ({prior}, {unweighted})"

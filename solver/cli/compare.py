@@ -23,14 +23,23 @@ T = TypeVar("T")
 if TYPE_CHECKING:
     from ..calibration.calibrated import Calibration
     from ..identification.comparison import Comparison
+    from ..identification.trust import PairedWeights, Trust
     from ..rig import Rig
     from ..scene.bodies import SceneResult
 
-COLUMNS = ("RMSE identified", "RMSE prior", "CC identified", "CC prior")
+COLUMNS = (
+    "RMSE identified", "RMSE prior", "RMSE prior without weights",
+    "CC identified", "CC prior", "CC prior without weights",
+)  # fmt: skip
+NO_PRIOR_WEIGHTS = (
+    "the ratios favour the identified parameters: this result, written by an earlier version, has no frequency weights "
+    "of the prior. Identify again to compare both with weights of their own"
+)
 EXPLANATION = """
 Reconstructs the forces and moments of further trials with the identified parameters and with the prior, and prints root
-mean square error and correlation per axis for both. The rig is that of the results: of a robot the trials hold joint
-coordinates, of a person markers.
+mean square error per axis and their ratios. Each of the two has frequency weights of its own, estimated from the
+training trials; a third row shows the prior without weights. The rig is that of the results: of a robot the trials hold
+joint coordinates, of a person markers.
 
 Examples:
   python -m solver compare results walk2.trc walk2.mot
@@ -77,13 +86,15 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         base=result.base_link,
         jobs=options.jobs,
         standing=standing,
-        bands=_bands(found_then.bands),
-        believed=found_then.believed,
-        shares=found_then.shares,
         plates=replace(plate_options(options), known=found_then.plates),
     )
     recordings = load(options.files, read_options(options))
-    found, warnings = compare_study(recordings, body, result.parameters, result.prior, settings, progress)
+    weights = found_then.weights
+    found, warnings = compare_study(
+        recordings, body, result.parameters, result.prior, settings, progress, weights=weights
+    )
+    if weights.identified is not None and weights.prior is None:
+        warnings = (*warnings, NO_PRIOR_WEIGHTS)
     used = set(result.trials)
     found = tuple(replace(comparison, used=comparison.trial in used) for comparison in found)
     if options.output is not None:
@@ -104,20 +115,59 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundThen:
-    """In which bands of frequency [Hz], the last None without end, the identification believed which share of each
-    link's motion by axis; its plates; and by which shares links went with their own markers.
-    """
+class StoredWeights:
+    """Frequency weights as a result holds them, entries as `Trust` has them; a band without an end is None."""
 
-    bands: tuple[float | None, ...] | None
-    believed: tuple[tuple[tuple[float, ...], ...], ...] | None
-    plates: KnownPlates
+    bands: tuple[float | None, ...]
+    gains: tuple[tuple[tuple[float, ...], ...], ...]
     shares: tuple[tuple[float, ...], ...] | None = None
 
+    def __post_init__(self) -> None:
+        _ = self.weights  # refuses what makes none
 
-def _bands(written: tuple[float | None, ...] | None) -> tuple[float, ...] | None:
-    """Ends of bands [Hz] as numbers, infinite where a file holds none."""
-    return None if written is None else tuple(math.inf if end is None else end for end in written)
+    @property
+    def weights(self) -> Trust:
+        """As values."""
+        import numpy as np
+
+        from ..identification.trust import Trust
+
+        ends = [math.inf if end is None else end for end in self.bands]
+        return Trust(np.array(ends), np.array(self.gains), None if self.shares is None else np.array(self.shares))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPair:
+    """Frequency weights of the identified parameters and of the prior."""
+
+    identified: StoredWeights | None
+    prior: StoredWeights | None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundThen:
+    """What the identification found besides parameters: its plates and frequency weights.
+
+    Earlier versions wrote the weights of the identified parameters alone, as bands, believed and shares.
+    """
+
+    plates: KnownPlates
+    frequency_weights: StoredPair | None = None
+    bands: tuple[float | None, ...] | None = None
+    believed: tuple[tuple[tuple[float, ...], ...], ...] | None = None
+    shares: tuple[tuple[float, ...], ...] | None = None
+
+    @property
+    def weights(self) -> PairedWeights:
+        """Frequency weights as values."""
+        from ..identification.trust import PairedWeights
+
+        pair = self.frequency_weights
+        if pair is None and self.bands is not None and self.believed is not None:
+            pair = StoredPair(StoredWeights(self.bands, self.believed, self.shares), None)
+        if pair is None:
+            return PairedWeights()
+        return PairedWeights(*(None if own is None else own.weights for own in (pair.identified, pair.prior)))
 
 
 def _told(path: Path, place: str, tree: Mapping[str, Any], wanted: type[T]) -> T:
@@ -146,7 +196,8 @@ def write_comparisons(path: Path, comparisons: Sequence[Comparison]) -> None:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["trial", "used", "frames", "axis", "unit", *COLUMNS])
         for c in comparisons:
-            columns = (c.identified.rmse, c.prior.rmse, c.identified.correlation, c.prior.correlation)
+            fits = (c.identified, c.prior, c.unweighted_prior)
+            columns = [getattr(fit, name) for name in ("rmse", "correlation") for fit in fits]
             for axis, name in enumerate(AXES):
                 values = [f"{float(column[axis]):.9g}" for column in columns]
                 unit = "N" if name.startswith("F") else "N m"

@@ -86,9 +86,27 @@ def found_load(load: AddedLoad) -> str:
 
 
 def compared(comparisons: Sequence[Comparison]) -> str:
-    """RMSE identified / prior per axis and trial; the trials used first."""
-    rows = [
-        (c.trial, "used" if c.used else "not used", *(f"{x:.2f}" for x in c.ratio), f"{np.nanmean(c.ratio):.2f}")
-        for c in sorted(comparisons, key=lambda c: not c.used)
+    """RMSE per axis and trial of identified parameters and prior, then their ratios; the trials used first."""
+    ordered = sorted(comparisons, key=lambda c: not c.used)
+    errors = [
+        (*(("", "") if place else (c.trial, "used" if c.used else "not used")), name, *(f"{x:.3g}" for x in fit.rmse))
+        for c in ordered
+        for place, (name, fit) in enumerate(
+            (("identified", c.identified), ("prior", c.prior), ("prior, no weights", c.unweighted_prior))
+        )
     ]
-    return "RMSE identified / prior\n" + table(("trial", "", *AXES, "mean"), rows)
+    ratios = [
+        (
+            c.trial,
+            "used" if c.used else "not used",
+            *(f"{x:.2f}" for x in (*c.ratio, np.nanmean(c.ratio), np.nanmean(c.ratio_to_unweighted))),
+        )
+        for c in ordered
+    ]
+    return (
+        "RMSE [N, N m]; identified and prior each with frequency weights of its own\n"
+        + table(("trial", "", "", *AXES), errors)
+        + "\n\nRMSE identified / prior\n"
+        + table(("trial", "", *AXES, "mean", "no weights"), ratios)
+        + "\nno weights: mean ratio to the prior without frequency weights"
+    )

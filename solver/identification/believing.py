@@ -14,7 +14,7 @@ from .belief import Doubts
 from .believed_equations import accumulate_believed
 from .estimate import Estimate
 from .regression import Regression
-from .trust import Trust
+from .trust import PairedWeights
 from .weighing import Method, joined, weighted
 
 
@@ -33,10 +33,11 @@ class Fit:
     estimate: Estimate
 
 
-def believing(rig: Rig, fits: Sequence[Fit], method: Method, base: int | str) -> list[tuple[Fit, Trust]]:
-    """Fits made again to what each believes of its trials, with how far that is; as they are where all is believed.
+def believing(rig: Rig, fits: Sequence[Fit], method: Method, base: int | str) -> list[tuple[Fit, PairedWeights]]:
+    """Fits repeated with the frequency weights of their trials, and the weights of the fit and of the prior.
 
-    A fit that fails so stays what it was.
+    The prior's weights are estimated from the same trials with the prior's own residuals. A fit whose weights are all
+    one is returned as it is, and so is one that fails with its weights.
 
     Args:
         rig: that moved.
@@ -44,12 +45,18 @@ def believing(rig: Rig, fits: Sequence[Fit], method: Method, base: int | str) ->
         method: they were made with.
         base: base link, about whose origin the moments are taken.
     """
-    trusts = _trusts(rig, fits, base)
+    learning = _named(fits)
+    places = {name: place for place, name in enumerate(learning)}
+    trials = [[places[trial.name] for trial in fit.trials] for fit in fits]
+    prior = fits[0].estimate.prior  # the rig's, of every fit
+    doubts = Doubts.of(rig, list(learning.values()), [*(fit.estimate.parameters for fit in fits), prior], base)
+    trusts = [doubts.trust(body, own) for body, own in enumerate(trials)]
+    of_prior = [doubts.trust(len(fits), own) for own in trials]
     doubting = [place for place, trust in enumerate(trusts) if trust.shares is not None or np.any(trust.gains < 1.0)]
     if not doubting:
-        return list(zip(fits, trusts))
+        return list(zip(fits, map(PairedWeights, trusts, of_prior)))
     parts: list[list[Regression]] = [[] for _ in fits]
-    for name, trial in _named(fits).items():
+    for name, trial in learning.items():
         users = [place for place in doubting if any(own.name == name for own in fits[place].trials)]
         if not users:  # it is only fitted to by those who believe it
             continue
@@ -58,7 +65,9 @@ def believing(rig: Rig, fits: Sequence[Fit], method: Method, base: int | str) ->
         for place, regression in zip(users, made):
             parts[place].append(regression)
     again = [_again(rig, fit, own, method) if own else fit for fit, own in zip(fits, parts)]
-    return list(zip(again, _trusts(rig, again, base)))
+    doubts = Doubts.of(rig, list(learning.values()), [fit.estimate.parameters for fit in again], base)
+    trusts = [doubts.trust(body, own) for body, own in enumerate(trials)]
+    return list(zip(again, map(PairedWeights, trusts, of_prior)))
 
 
 def _again(rig: Rig, fit: Fit, parts: Sequence[Regression], method: Method) -> Fit:
@@ -66,14 +75,6 @@ def _again(rig: Rig, fit: Fit, parts: Sequence[Regression], method: Method) -> F
         return Fit(fit.trials, *weighted(joined(parts), method, rig))
     except SolverError:
         return fit
-
-
-def _trusts(rig: Rig, fits: Sequence[Fit], base: int | str) -> list[Trust]:
-    """How far each fit believes the motions of its own trials."""
-    learning = _named(fits)
-    doubts = Doubts.of(rig, list(learning.values()), [fit.estimate.parameters for fit in fits], base)
-    places = {name: place for place, name in enumerate(learning)}
-    return [doubts.trust(body, [places[trial.name] for trial in fit.trials]) for body, fit in enumerate(fits)]
 
 
 def _named(fits: Sequence[Fit]) -> dict[str, Trial]:

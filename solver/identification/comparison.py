@@ -13,8 +13,8 @@ from ..errors import InvalidValue
 from ..inertials import InertialParameters
 from ..rig import Rig
 from ..trial import Trial
-from .equations import measured_wrench, origins, reconstructed_wrenches
-from .trust import Trust
+from .equations import measured_wrench, origins, reconstructed_wrench, reconstructed_wrenches
+from .trust import UNWEIGHTED, PairedWeights, Trust
 
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 """World axes; moments about the base link's origin."""
@@ -47,7 +47,8 @@ class Comparison:
         trial: its name.
         used: True when the identified parameters were fitted to this trial.
         frames: number of frames compared.
-        identified, prior: the two fits.
+        identified, prior: the two fits, each with its own frequency weights.
+        unweighted_prior: the prior's with the motion as it was tracked.
     """
 
     trial: str
@@ -55,11 +56,17 @@ class Comparison:
     frames: int
     identified: Fit
     prior: Fit
+    unweighted_prior: Fit
 
     @property
     def ratio(self) -> np.ndarray:
-        """RMSE identified / prior per axis (6,); below one the identification explains more."""
+        """RMSE identified / prior per axis (6,), each with its own weights; below one the identified explain more."""
         return self.identified.rmse / self.prior.rmse
+
+    @property
+    def ratio_to_unweighted(self) -> np.ndarray:
+        """RMSE identified / prior without frequency weights per axis (6,): what inertials and weights gain together."""
+        return self.identified.rmse / self.unweighted_prior.rmse
 
 
 def fit(measured: np.ndarray, reconstructed: np.ndarray) -> Fit:
@@ -83,7 +90,7 @@ def compare(
     prior: InertialParameters,
     *,
     base: int | str = 0,
-    believed: Trust | None = None,
+    weights: PairedWeights = UNWEIGHTED,
 ) -> Comparison:
     """Explain one trial's counted frames by both parameter sets; it counts as not used.
 
@@ -92,7 +99,7 @@ def compare(
         trial: to explain.
         identified, prior: the parameter sets.
         base: base link, about whose origin the moments are taken.
-        believed: how far the motion is, see `belief` and `giving`; all of it by default.
+        weights: frequency weights of both parameter sets, see `belief` and `giving`; none by default.
 
     Raises:
         InvalidValue: the trial has no counted frame.
@@ -101,9 +108,22 @@ def compare(
     if not counted.any():
         raise InvalidValue(f"trial {trial.name!r} has no frame in which every contact is measured")
     measured = measured_wrench(rig, trial, base)[counted]
-    needed = reconstructed_wrenches(rig, trial, (identified, prior), base, believed)[counted]
-    fits = [fit(measured, needed[:, body]) for body in range(2)]
-    return Comparison(trial.name, False, int(counted.sum()), *fits)
+    both = reconstructed_wrenches(rig, trial, (identified, prior), base)[counted]
+    plain = [fit(measured, both[:, body]) for body in range(2)]
+
+    def weighted(unweighted: Fit, parameters: InertialParameters, own: Trust | None) -> Fit:
+        if own is None:
+            return unweighted
+        return fit(measured, reconstructed_wrench(rig, trial, parameters, base, own)[counted])
+
+    return Comparison(
+        trial.name,
+        False,
+        int(counted.sum()),
+        weighted(plain[0], identified, weights.identified),
+        weighted(plain[1], prior, weights.prior),
+        plain[1],
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,15 +30,15 @@ from .limits import NOT_SHOWN, of_posterior
 from .posterior import covariance_root, posterior, weighed, widened
 from .regression import Regression
 from .result import Identification, Uncertainty
-from .trust import Trust
+from .trust import PairedWeights, Trust
 from .weighing import Method, joined, weighted
 
 METHODS = ("consistent", "hierarchical", "constrained", "minimum_norm")
 LEAST_FLIGHT = 5
 """A flight of fewer frames says nothing."""
 HALF = 0.5
-SHARES_TOLD = 4
-"""Largest shares of links' own markers that are named."""
+MOST_SHARES = 4
+"""Largest shares of links' own markers that a note lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,15 +145,15 @@ def identify(
     notes: list[str] = []
     progress(0.4, "comparison on trials not used")
     tested, folds = _folds(rig, used, parts, method, notes) if options.cross_validate else ([], [])
-    (fit, believed), *others = believing(rig, [first, *folds], method, options.base)
+    (fit, frequency_weights), *others = believing(rig, [first, *folds], method, options.base)
     whole, estimate = fit.regression, fit.estimate
-    comparisons = [replace(_compare(rig, trial, estimate, options, believed), used=True) for trial in used]
-    comparisons += [_compare(rig, trial, own.estimate, options, how) for trial, (own, how) in zip(tested, others)]
+    comparisons = [replace(_compare(rig, trial, estimate, options, frequency_weights), used=True) for trial in used]
+    comparisons += [_compare(rig, trial, own.estimate, options, both) for trial, (own, both) in zip(tested, others)]
     spread = _uncertainty(rig, whole, estimate, options, notes, Part(progress, 0.5, 1.0))
     _tell_noise(whole, options, notes)
     _tell_prior(rig, estimate, options, notes)
-    _tell_belief(rig, believed, notes)
-    _tell_shares(rig, believed.shares, notes)
+    _note_frequency_weights(rig, frequency_weights, notes)
+    _note_marker_shares(rig, frequency_weights.identified, notes)
     held = () if options.method == "minimum_norm" else options.held
     _tell_unshown(rig, estimate, held, notes)
     noise = float(np.sqrt(noise_variance(whole, estimate.parameters) * estimate.settings.get("data inflation", 1.0)))
@@ -176,7 +176,7 @@ def identify(
         comparisons=tuple(comparisons),
         flights=_flights(rig, trials, estimate, flights),
         notes=tuple(notes),
-        believed=believed,
+        frequency_weights=frequency_weights,
         covariance_root=root,
         limits=limits or {},
     )
@@ -254,9 +254,10 @@ def _folds(
     return tested, found
 
 
-def _compare(rig: Rig, trial: Trial, estimate: Estimate, options: IdentifyOptions, believed: Trust) -> Comparison:
-    found, prior = estimate.parameters, estimate.prior
-    return compare(rig, trial, found, prior, base=options.base, believed=believed)
+def _compare(
+    rig: Rig, trial: Trial, estimate: Estimate, options: IdentifyOptions, weights: PairedWeights
+) -> Comparison:
+    return compare(rig, trial, estimate.parameters, estimate.prior, base=options.base, weights=weights)
 
 
 def halves(trial: Trial) -> tuple[Trial, Trial]:
@@ -311,23 +312,29 @@ def _tell_noise(regression: Regression, options: IdentifyOptions, notes: list[st
     )
 
 
-def _tell_belief(rig: Rig, believed: Trust, notes: list[str]) -> None:
-    doubted = told(rig, believed)
-    if doubted:
+def _note_frequency_weights(rig: Rig, weights: PairedWeights, notes: list[str]) -> None:
+    by_body = {
+        name: words
+        for name, own in (("identified parameters", weights.identified), ("prior", weights.prior))
+        if own is not None and (words := told(rig, own))
+    }
+    if by_body:
+        listed = ". ".join(f"For the {name}: {words}" for name, words in by_body.items())
         notes.append(
-            f"judged by the plates, the motion is mostly noise above these frequencies: {doubted}; when they are "
-            "compared, identified parameters and prior are asked for no forces there; what was measured keeps its band"
+            "judged by the plates, the motion is mostly noise above these frequencies, and reconstructed forces leave "
+            f"out more than half of it there; measured forces keep their band. {listed}"
         )
 
 
-def _tell_shares(rig: Rig, shares: np.ndarray | None, notes: list[str]) -> None:
-    if shares is None:
+def _note_marker_shares(rig: Rig, weights: Trust | None, notes: list[str]) -> None:
+    if weights is None or weights.shares is None:
         return
-    largest = sorted(np.ndindex(*shares.shape), key=lambda place: -abs(shares[place]))[:SHARES_TOLD]
+    shares = weights.shares
+    largest = sorted(np.ndindex(*shares.shape), key=lambda place: -abs(shares[place]))[:MOST_SHARES]
     listed = ", ".join(f"{_words(rig.links[link])} {'xyz'[axis]} {shares[link, axis]:+.1f}" for link, axis in largest)
     notes.append(
-        "judged by the plates, links lie aside of where rigid joints hold them by a share of what their own markers "
-        f"do; when they are compared, identified parameters and prior are both given it; the largest: {listed}"
+        "judged by the plates, links move beyond their rigid joints by a share of what their own markers do; "
+        f"reconstructed forces include it, with shares of their own for the prior; the largest: {listed}"
     )
 
 

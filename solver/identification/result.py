@@ -13,7 +13,7 @@ from ..inertials import INERTIA, MASS, InertialParameters, LinkInertia, symmetri
 from .base_estimation import BaseEstimate
 from .comparison import Comparison, FlightCheck
 from .estimate import Estimate
-from .trust import Trust
+from .trust import UNWEIGHTED, PairedWeights
 
 NOISE, PRIOR, SKIN, SKELETON = "noise", "prior", "skin", "skeleton"
 """What limits a number."""
@@ -112,7 +112,8 @@ class Identification:
         comparisons: measured against reconstructed, used trials and unused ones.
         flights: checks in flight.
         notes: what a reader must know.
-        believed: how far the motion is (`belief`, `giving`); None: all of it.
+        frequency_weights: of the identified parameters and of the prior, by which their wrenches are reconstructed
+            (`belief`, `giving`).
         covariance_root: (M, L, 10) changes of the parameters whose squares sum to their covariance under the posterior;
             None of a method without one.
         limits: by cause, (L, 10) standard deviations whose squares sum to the intervals': `NOISE`, `PRIOR`, and of
@@ -132,7 +133,7 @@ class Identification:
     comparisons: tuple[Comparison, ...] = ()
     flights: tuple[FlightCheck, ...] = ()
     notes: tuple[str, ...] = field(default=())
-    believed: Trust | None = None
+    frequency_weights: PairedWeights = UNWEIGHTED
     covariance_root: np.ndarray | None = None
     limits: Mapping[str, np.ndarray] = field(default_factory=dict)
 

@@ -52,3 +52,20 @@ class Trust:
     def cutoffs(self) -> np.ndarray:
         """(L, 6) [Hz] up to which at least half of each link's motion is believed on each axis."""
         return np.asarray(self.bands[np.sum(self.gains >= HALF, axis=2) - 1])
+
+
+@dataclass(frozen=True, slots=True)
+class PairedWeights:
+    """Frequency weights of the identified parameters and of the prior, each estimated from its own residuals.
+
+    A comparison in which both share one set favours the body that the set was estimated for.
+
+    Attributes:
+        identified, prior: None: the motion is used as it was tracked.
+    """
+
+    identified: Trust | None = None
+    prior: Trust | None = None
+
+
+UNWEIGHTED = PairedWeights()

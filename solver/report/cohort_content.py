@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ..errors import InvalidValue
 from ..formats.codec import FileKind
 from ..inertials import MASS
 from ..rig import GRAVITY
-from .content import Content
+from .content import Content, Errors
 
 NOT_SEEN = np.full(6, np.nan)
 
@@ -28,12 +28,13 @@ class Member:
         identified, prior: (L,) [kg] masses.
         std: (L,) [kg] bootstrap standard deviations; NaN where there are none.
         rmse: (6,) [N, N m] of the reconstructed wrench on trials not used, mean of trials; NaN where there are none.
-        ratio: (6,) RMSE identified over prior on trials not used, mean of trials.
+        ratio: (6,) RMSE identified over prior, each with its own frequency weights, on trials not used, mean of trials.
         ratio_used: (6,) the same on the trials used.
         marker_error: [m] RMSE over markers and frames, mean of trials; NaN where no markers were tracked.
         trials: names of those with motion and forces.
         warnings: plain sentences.
         again: False where the result of an earlier run was taken over.
+        prior_rmse, unweighted_rmse: (6,) [N, N m] as ``rmse``, of the prior with and without frequency weights.
     """
 
     name: str
@@ -51,12 +52,14 @@ class Member:
     trials: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     again: bool = True
+    prior_rmse: np.ndarray = field(default_factory=lambda: NOT_SEEN)
+    unweighted_rmse: np.ndarray = field(default_factory=lambda: NOT_SEEN)
 
     def __post_init__(self) -> None:
         for name in ("identified", "prior", "std"):
             shape = (len(self.links),)
             object.__setattr__(self, name, frozen(name, getattr(self, name), shape, finite=False))
-        for name in ("rmse", "ratio", "ratio_used"):
+        for name in ("rmse", "ratio", "ratio_used", "prior_rmse", "unweighted_rmse"):
             object.__setattr__(self, name, frozen(name, getattr(self, name), (6,), finite=False))
 
     @property
@@ -132,7 +135,9 @@ def member_of(name: str, content: Content, *, again: bool) -> Member:
         identified=content.identified.masses,
         prior=content.prior.masses,
         std=content.std[:, MASS],
-        rmse=np.mean([e.identified_rmse for e in unseen], axis=0) if unseen else NOT_SEEN,
+        rmse=_mean_rmse(unseen, "identified_rmse"),
+        prior_rmse=_mean_rmse(unseen, "prior_rmse"),
+        unweighted_rmse=_mean_rmse(unseen, "unweighted_rmse"),
         ratio=ratio,
         ratio_used=ratio_used,
         marker_error=float(np.mean([t.total for t in content.tracking])) if content.tracking else float("nan"),
@@ -140,6 +145,10 @@ def member_of(name: str, content: Content, *, again: bool) -> Member:
         warnings=content.warnings,
         again=again,
     )
+
+
+def _mean_rmse(errors: list[Errors], name: str) -> np.ndarray:
+    return np.mean([getattr(error, name) for error in errors], axis=0) if errors else NOT_SEEN
 
 
 def _mean_known(values: np.ndarray) -> float:

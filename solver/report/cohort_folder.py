@@ -33,12 +33,14 @@ def write_cohort(cohort: Cohort, folder: str | Path) -> None:
 
 def _rows(cohort: Cohort) -> Iterator[Sequence[object]]:
     links = list(dict.fromkeys(link for member in cohort.members for link in member.links))
-    errors = [f"RMSE {axis} not used [{unit}]" for axis, unit in zip(AXES, UNITS, strict=True)]
+    bodies = ("", " prior", " prior without weights")
+    errors = [f"RMSE{body} {axis} not used [{unit}]" for body in bodies for axis, unit in zip(AXES, UNITS, strict=True)]
     masses = [f"{what} {link} [kg]" for link in links for what in ("mass", "prior mass")]
     means = ["ratio not used", "ratio used", "marker error [m]", "warnings"]
     yield ["subject", "why not", "mass [kg]", *errors, *means, *masses]
     for member in cohort.members:
-        numbers = [member.mass, *member.rmse, member.mean_ratio, member.mean_ratio_used, member.marker_error]
+        rmse = (*member.rmse, *member.prior_rmse, *member.unweighted_rmse)
+        numbers = [member.mass, *rmse, member.mean_ratio, member.mean_ratio_used, member.marker_error]
         found = dict(zip(member.links, zip(member.identified, member.prior, strict=True), strict=True))
         weights = [value for link in links for value in found.get(link, (float("nan"), float("nan")))]
         yield [member.name, "", *map(_cell, numbers), len(member.warnings), *map(_cell, weights)]

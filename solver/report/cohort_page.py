@@ -34,8 +34,9 @@ def _cards(cohort: Cohort) -> list[str]:
     if cohort.failed:
         cards.append(card("failed", str(len(cohort.failed)), "each with its reason below"))
     for title, values, digits, unit, words in (
+        ("force, not used", [float(np.mean(m.rmse[:3])) for m in cohort.members], 1, " N", "RMSE, mean of axes"),
+        ("moment, not used", [float(np.mean(m.rmse[3:])) for m in cohort.members], 1, " N m", "RMSE, mean of axes"),
         ("trials not used", [m.mean_ratio for m in cohort.members], 2, "", "RMSE identified / prior over six axes"),
-        ("force, not used", [100.0 * m.force_in_weights for m in cohort.members], 1, " % BW", "RMSE, mean of axes"),
         ("marker error", [1e3 * m.marker_error for m in cohort.members], 1, " mm", "RMSE over markers and frames"),
     ):
         known = [value for value in values if np.isfinite(value)]
@@ -56,15 +57,16 @@ def _subjects(cohort: Cohort, numbering: Numbering) -> str:
         return ""
     head = ["subject", "person", "mass [kg]", "Fx", "Fy", "Fz", "% BW", "Mx", "My", "Mz", "ratio", "ratio",
             "markers [mm]", "trials", "warnings"]  # fmt: skip
-    above = [("", 3), ("RMSE on trials not used [N, N m]", 7), ("not used", 1), ("used", 1), ("", 3)]
+    above = [("", 3), ("RMSE on trials not used [N, N m]: identified (prior, prior without weights)", 7),
+             ("not used", 1), ("used", 1), ("", 3)]  # fmt: skip
     rows = [
         [
             f'<a href="{_address(member)}">{escape(member.name)}</a>',
             escape(member.subject),
             with_std(member.mass, member.mass_std, 2),
-            *(number(float(value), 1) for value in member.rmse[:3]),
+            *(_beside_prior(member, axis) for axis in range(3)),
             number(100.0 * member.force_in_weights, 1),
-            *(number(float(value), 1) for value in member.rmse[3:]),
+            *(_beside_prior(member, axis) for axis in range(3, 6)),
             ratio_cell(member.mean_ratio),
             ratio_cell(member.mean_ratio_used),
             number(1e3 * member.marker_error, 1),
@@ -75,8 +77,8 @@ def _subjects(cohort: Cohort, numbering: Numbering) -> str:
     ]
     caption = (
         "Every subject; its name leads to its own report. Trials not used are those that the parameters compared there "
-        "were fitted without; ratio is the RMSE with the identified over that with the prior inertials, mean of six "
-        "axes. % BW: the force's RMSE, mean of three axes, in body weights."
+        "were fitted without; ratio is the RMSE with the identified over that with the prior inertials, each with "
+        "frequency weights of its own, mean of six axes. % BW: the force's RMSE, mean of three axes, in body weights."
     )
     listed = numbering.show("Table", table(head, rows, above=above, words=True), caption)
     drawn = numbering.show(
@@ -86,6 +88,12 @@ def _subjects(cohort: Cohort, numbering: Numbering) -> str:
         "of the markers.",
     )
     return listed + drawn
+
+
+def _beside_prior(member: Member, axis: int) -> str:
+    """RMSE of one axis, and in brackets the prior's with and without frequency weights."""
+    prior, unweighted = (number(float(rmse[axis]), 1) for rmse in (member.prior_rmse, member.unweighted_rmse))
+    return f'{number(float(member.rmse[axis]), 1)} <span class="std">({prior}, {unweighted})</span>'
 
 
 def _masses(cohort: Cohort, numbering: Numbering) -> str:

@@ -21,8 +21,10 @@ class Errors:
         trial: its name.
         used: True when the parameters were fitted to it.
         frames: compared.
-        identified_rmse, prior_rmse: (6,) [N, N m].
+        identified_rmse, prior_rmse: (6,) [N, N m], each with frequency weights of its own.
         identified_correlation, prior_correlation: (6,) Pearson.
+        unweighted_rmse, unweighted_correlation: (6,) of the prior with the motion as tracked; NaN where a file of an
+            earlier version holds none.
     """
 
     trial: str
@@ -32,10 +34,13 @@ class Errors:
     prior_rmse: np.ndarray
     identified_correlation: np.ndarray
     prior_correlation: np.ndarray
+    unweighted_rmse: np.ndarray = field(default_factory=lambda: np.full(6, np.nan))
+    unweighted_correlation: np.ndarray = field(default_factory=lambda: np.full(6, np.nan))
 
     def __post_init__(self) -> None:
-        for name in ("identified_rmse", "prior_rmse", "identified_correlation", "prior_correlation"):
-            object.__setattr__(self, name, frozen(name, getattr(self, name), (6,), finite=False))
+        for body in ("identified", "prior", "unweighted"):
+            for name in (f"{body}_rmse", f"{body}_correlation"):
+                object.__setattr__(self, name, frozen(name, getattr(self, name), (6,), finite=False))
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ def _from_flight(flights: Flights | None) -> FromFlight | None:
 
 
 def _errors(comparison: Comparison) -> Errors:
-    found, prior = comparison.identified, comparison.prior
+    found, prior, unweighted = comparison.identified, comparison.prior, comparison.unweighted_prior
     return Errors(
         comparison.trial,
         comparison.used,
@@ -117,6 +117,8 @@ def _errors(comparison: Comparison) -> Errors:
         prior.rmse,
         found.correlation,
         prior.correlation,
+        unweighted.rmse,
+        unweighted.correlation,
     )
 
 
@@ -124,9 +126,10 @@ def _signals(study: Study, result: Identification, record: TrialRecord) -> Signa
     trial = record.trial
     assert trial is not None
     rig, base = study.rig, result.base_link
+    weights = result.frequency_weights
     identified, prior = (
-        reconstructed_wrench(rig, trial, parameters, base, result.believed)
-        for parameters in (result.parameters, result.prior)
+        reconstructed_wrench(rig, trial, parameters, base, own)
+        for parameters, own in ((result.parameters, weights.identified), (result.prior, weights.prior))
     )
     states = np.where(trial.counted, Reason.MEASURED, Reason.OTHER_SUPPORT)
     if record.windows is not None and len(record.windows.reasons) == len(trial.motion):
@@ -220,9 +223,11 @@ def _methods(study: Study, result: Identification) -> tuple[tuple[str, str], ...
         ("Filter", f"{_filter(preset.order, preset.cutoff)} ({preset.name}), both sides of the equations alike")
     )
     rows.append(("Derivatives", f"on the configuration manifold, from a motion filtered at {LIGHT:g} times as high"))
-    doubted = "" if result.believed is None else told(study.rig, result.believed)
-    if doubted:
-        rows.append(("Believed", f"motion up to {doubted}; the rest wholly; judged by the plates"))
+    weights = result.frequency_weights
+    for name, own in (("identified parameters", weights.identified), ("prior", weights.prior)):
+        if own is not None and (words := told(study.rig, own)):
+            text = f"reconstructed forces of the {name} follow half or less of the motion above {words}"
+            rows.append((f"Frequency weights, {name}", f"{text}; estimated from the plates"))
     rows.append(("Equation", f"external wrench at the origin of link {result.base_link}; six rows a frame"))
     sigma = ", ".join(f"{1.0 / w:.2g}" if w > 0.0 else "not used" for w in result.weights)
     rows.append(

@@ -82,10 +82,9 @@ def _cards(content: Content) -> list[str]:
         card("method", *_method(content)),
     ]
     for used, title in ((False, "trials not used"), (True, "trials used")):
-        some = [_mean_ratio(error) for error in content.errors if error.used == used]
+        some = [error for error in content.errors if error.used == used]
         if some:
-            text = f"mean RMSE identified / prior over six axes, {len(some)} trial{'s' * (len(some) != 1)}"
-            cards.append(card(title, f"{np.nanmean(some):.2f}", text))
+            cards.append(card(title, *_errors(some)))
     if content.left:
         cards.append(card("thresholds of the field", *_thresholds(content.left)))
     if content.tracking:
@@ -119,8 +118,21 @@ def card(title: str, value: str, note: str) -> str:
     return f'<div class="card"><h3>{title}</h3><p class="value">{value}</p><p class="note">{note}</p></div>'
 
 
-def _mean_ratio(error: Errors) -> float:
-    return float(np.nanmean(error.identified_rmse / error.prior_rmse))
+def _errors(errors: Sequence[Errors]) -> tuple[str, str]:
+    """RMSE of force and moment, means over axes and trials, and the prior's; the ratio comes last."""
+    ours, prior, unweighted = (
+        f"{number(tables.known_mean(mean[:3]), 1)}&nbsp;N, {number(tables.known_mean(mean[3:]), 1)}&nbsp;N&nbsp;m"
+        for mean in (
+            tables.known_mean([getattr(error, name) for error in errors])
+            for name in ("identified_rmse", "prior_rmse", "unweighted_rmse")
+        )
+    )
+    ratio = tables.known_mean(np.concatenate([error.identified_rmse / error.prior_rmse for error in errors]))
+    text = (
+        f"RMSE of forces and moments, mean of axes and of {len(errors)} trial{'s' * (len(errors) != 1)}; "
+        f"prior {prior}, without frequency weights {unweighted}; mean ratio to the prior {number(ratio, 2)}"
+    )
+    return ours, text
 
 
 def _warnings(content: Content, numbering: Numbering) -> str:
@@ -183,9 +195,10 @@ def _fit(content: Content, numbering: Numbering) -> str:
         return ""
     ratios = numbering.show(
         "Table",
-        tables.ratio_table(content.errors),
-        "RMSE of the reconstructed wrench with identified inertials over that with the prior scaled to the same mass; "
-        "same motion, filter and frames on both sides. Below one the identification explains more.",
+        tables.mean_error_table(content.errors),
+        "RMSE of the reconstructed wrench with identified inertials and with the prior scaled to the same mass; same "
+        "motion, filter and frames. Each has frequency weights of its own, estimated from the plates of the same "
+        "trials; without weights, all of the tracked motion counts. A ratio below one: the first explains more.",
     )
     detail = numbering.show(
         "Table",

@@ -134,9 +134,7 @@ def _details(study: Study, found: Identification) -> dict[str, Any]:
         "lag": None if study.lag is None else {"seconds": study.lag.seconds, "std": study.lag.std},
         "frames": found.frames,
         "weights": found.weights,
-        "bands": None if found.believed is None else found.believed.bands,
-        "believed": None if found.believed is None else found.believed.gains,
-        "shares": None if found.believed is None else found.believed.shares,
+        "frequency_weights": found.frequency_weights,
         "singular_values": found.singular_values,
         "rank": found.rank,
         "comparisons": [
@@ -146,8 +144,10 @@ def _details(study: Study, found: Identification) -> dict[str, Any]:
                 "frames": c.frames,
                 "rmse_identified": c.identified.rmse,
                 "rmse_prior": c.prior.rmse,
+                "rmse_unweighted_prior": c.unweighted_prior.rmse,
                 "cc_identified": c.identified.correlation,
                 "cc_prior": c.prior.correlation,
+                "cc_unweighted_prior": c.unweighted_prior.correlation,
             }
             for c in found.comparisons
         ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
 
@@ -156,22 +157,45 @@ def error_table(errors: Sequence[Errors]) -> str:
         ratio = error.identified_rmse / error.prior_rmse
         rows.append([name, "RMSE identified", *_six(error.identified_rmse, 1)])
         rows.append(["", "RMSE prior", *_six(error.prior_rmse, 1)])
-        rows.append(["", "ratio", *(ratio_cell(value) for value in ratio)])
+        rows.append(["", "RMSE prior, no weights", *_six(error.unweighted_rmse, 1)])
+        rows.append(["", "identified / prior", *(ratio_cell(value) for value in ratio)])
         rows.append(["", "CC identified", *_six(error.identified_correlation, 3)])
         rows.append(["", "CC prior", *_six(error.prior_correlation, 3)])
+        rows.append(["", "CC prior, no weights", *_six(error.unweighted_correlation, 3)])
     return table(["trial", "", *(f"{a} [{'N' if a[0] == 'F' else 'N m'}]" for a in AXES)], rows, words=True)
 
 
-def ratio_table(errors: Sequence[Errors]) -> str:
-    """Mean over trials of RMSE identified / prior, per axis, used and unused trials apart."""
+def mean_error_table(errors: Sequence[Errors]) -> str:
+    """Mean over trials of the RMSE per axis and of its ratios, trials not used before trials used."""
     rows = []
-    for used, name in ((True, "trials used"), (False, "trials not used")):
-        some = [error.identified_rmse / error.prior_rmse for error in errors if error.used == used]
-        if some:
-            mean = np.nanmean(some, axis=0)
-            cells = [*(ratio_cell(value) for value in mean), f"<b>{ratio_cell(float(np.nanmean(mean)))}</b>"]
-            rows.append([f"{name} ({len(some)})", *cells, ratio_cell(float(np.nanmean(mean[3:])))])
-    return table(["RMSE identified / prior", *AXES, "mean", "moments"], rows)
+    for used, name in ((False, "trials not used"), (True, "trials used")):
+        some = [error for error in errors if error.used == used]
+        if not some:
+            continue
+        first = f"{name} ({len(some)})"
+        for words, own in (
+            ("RMSE prior, no weights", "unweighted_rmse"), ("RMSE prior", "prior_rmse"),
+            ("RMSE identified", "identified_rmse"),
+        ):  # fmt: skip
+            mean = known_mean([getattr(error, own) for error in some])
+            rows.append([first, words, *_six(mean, 1), ""])
+            first = ""
+        for words, over, under in (
+            ("identified / prior", "identified_rmse", "prior_rmse"),
+            ("identified / prior, no weights", "identified_rmse", "unweighted_rmse"),
+            ("prior / prior, no weights", "prior_rmse", "unweighted_rmse"),
+        ):
+            ratio = known_mean([getattr(error, over) / getattr(error, under) for error in some])
+            rows.append(["", words, *(ratio_cell(float(value)) for value in (*ratio, known_mean(ratio)))])
+    units = [f"{axis} [{'N' if axis[0] == 'F' else 'N m'}]" for axis in AXES]
+    return table(["", "mean of trials", *units, "mean"], rows, words=True)
+
+
+def known_mean(values: Sequence[np.ndarray] | np.ndarray) -> Any:
+    """Mean over the first axis of what is finite; NaN where nothing is."""
+    values = np.asarray(values, float)
+    known = np.isfinite(values)
+    return np.where(known, values, 0.0).sum(axis=0) / np.where(known.any(axis=0), known.sum(axis=0), np.nan)
 
 
 def _six(values: np.ndarray, digits: int) -> list[str]:

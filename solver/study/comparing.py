@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from ..calibration.calibrated import Calibration
 from ..errors import InvalidValue
 from ..identification.comparison import Comparison, compare
-from ..identification.trust import Trust
+from ..identification.trust import UNWEIGHTED, PairedWeights
 from ..inertials import InertialParameters
 from ..progress import Part, Progress, silent
 from ..rig import Rig
@@ -23,13 +21,15 @@ from .recordings import require_rates
 from .values import Settings
 
 
-def compare_study(
+def compare_study(  # noqa: PLR0913 the recordings, the body, and what an identification found of it
     recordings: Sequence[Recording],
     body: Calibration | Rig,
     identified: InertialParameters,
     prior: InertialParameters,
     settings: Settings | None = None,
     progress: Progress = silent,
+    *,
+    weights: PairedWeights = UNWEIGHTED,
 ) -> tuple[tuple[Comparison, ...], tuple[str, ...]]:
     """How well identified parameters explain further trials, beside the prior; and warnings.
 
@@ -37,9 +37,9 @@ def compare_study(
         recordings: see `track_study`.
         body: the calibrated person, or the rig.
         identified, prior: parameters to compare, of the rig's links.
-        settings: as the identification had them: filter, base link, standing patch; what it believes and found of its
-            plates.
+        settings: as the identification had them: filter, base link, standing patch; what it found of its plates.
         progress: receives progress.
+        weights: `Identification.frequency_weights`; by default both bodies' wrenches follow from the motion as tracked.
 
     Raises:
         InvalidValue: no trial has motion, forces and a frame that counts.
@@ -63,9 +63,8 @@ def compare_study(
         stated_mass=prior.total_mass,
         plates=settings.plates,
     )
-    believed = _trust(settings)
     found = tuple(
-        compare(rig, record.trial, identified, prior, base=base, believed=believed)
+        compare(rig, record.trial, identified, prior, base=base, weights=weights)
         for record in prepared.records
         if record.trial is not None and record.trial.counted.any()
     )
@@ -73,10 +72,3 @@ def compare_study(
         raise InvalidValue("no trial has motion, forces and a frame that counts")
     calibration = body if isinstance(body, Calibration) else None
     return found, (*warnings_of(records, calibration), *told(prepared.findings), *prepared.warnings)
-
-
-def _trust(settings: Settings) -> Trust | None:
-    if settings.believed is None or settings.bands is None:
-        return None
-    shares = None if settings.shares is None else np.array(settings.shares)
-    return Trust(np.array(settings.bands), np.array(settings.believed), shares)

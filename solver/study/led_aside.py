@@ -106,7 +106,7 @@ def _aside(  # noqa: PLR0913 one trial with all that is known of it
 
 def _believed(errors: np.ndarray, trial: Trial, found: Identification) -> np.ndarray:
     """Errors (N, K, 6) as far as the motion is believed, the mean of its links by their masses."""
-    trust = found.believed
+    trust = found.frequency_weights.identified
     if trust is None:
         return errors
     masses = found.parameters.masses / found.parameters.total_mass

@@ -9,6 +9,7 @@ import numpy as np
 from ..dynamics import com_trajectory
 from ..identification.equations import measured_wrench, reconstructed_wrench
 from ..identification.result import Identification
+from ..identification.trust import Trust
 from ..inertials import InertialParameters
 from ..rig import GRAVITY, Rig
 from ..trial import Trial
@@ -44,7 +45,7 @@ class FieldResidual:
         height: of the body [m]; NaN where the rig does not know it.
         com_height: mean of the centre of mass over the floor [m].
         peak: largest measured force [N].
-        identified, prior: what each leaves.
+        identified, prior: what each leaves, with its own frequency weights.
     """
 
     trial: str
@@ -97,8 +98,8 @@ def _of(rig: Rig, trial: Trial, found: Identification) -> FieldResidual:
     measured = measured_wrench(rig, trial, found.base_link)
     height = com_trajectory(rig, trial.motion, found.parameters)[trial.counted, 2]
 
-    def left(parameters: InertialParameters) -> Residual:
-        wrench = reconstructed_wrench(rig, trial, parameters, found.base_link, found.believed)
+    def left(parameters: InertialParameters, weights: Trust | None) -> Residual:
+        wrench = reconstructed_wrench(rig, trial, parameters, found.base_link, weights)
         residual = (measured - wrench)[trial.counted]
         sizes = [np.linalg.norm(part, axis=1) for part in (residual[:, :3], residual[:, 3:])]
         return Residual(*(number for size in sizes for number in _rms_and_peak(size)))
@@ -109,8 +110,8 @@ def _of(rig: Rig, trial: Trial, found: Identification) -> FieldResidual:
         body_height(rig),
         float(height.mean()),
         _rms_and_peak(np.linalg.norm(measured[trial.counted, :3], axis=1))[1],
-        left(found.parameters),
-        left(found.prior),
+        left(found.parameters, found.frequency_weights.identified),
+        left(found.prior, found.frequency_weights.prior),
     )
 
 

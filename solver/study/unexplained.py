@@ -20,7 +20,7 @@ def unexplained(comparisons: Sequence[Comparison]) -> list[str]:
         return []
     listed = ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
     return [
-        f"trials that were not used are explained worse than by the prior (RMSE over the prior's: {listed}): too "
+        f"trials that were not used are explained worse than by the prior (ratio of the RMSE: {listed}): too "
         "little moved to identify a body by (record squats, jumps and arm swings too), or the trials are of several "
         "bodies",
     ]

@@ -49,11 +49,6 @@ class Settings:
         standing: contact patch or its link that stands still on the floor in trials of joint coordinates without a pose
             of the root.
         plates: what is to be done about plates that are suspected.
-        bands: upper ends [Hz] of the bands of frequency of ``believed``, the last infinite; None: there is none.
-        believed: (L, 6, C) shares of each link's motion, axis by axis, that an earlier identification believes
-            in these bands, for comparing; None believes it all.
-        shares: three for each link, each the share of what its markers do that an earlier identification gave it,
-            for comparing; None: none.
         flight_only: identify from flights alone, the plates withheld: they only weigh the body, where there are any.
     """
 
@@ -70,9 +65,6 @@ class Settings:
     jobs: int | None = None
     standing: str | None = None
     plates: PlateOptions = field(default_factory=PlateOptions)
-    bands: tuple[float, ...] | None = None
-    believed: tuple[tuple[tuple[float, ...], ...], ...] | None = None
-    shares: tuple[tuple[float, ...], ...] | None = None
     flight_only: bool = False
 
     def __post_init__(self) -> None:

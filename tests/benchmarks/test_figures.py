@@ -104,7 +104,7 @@ def test_an_unknown_verb_is_a_usage_error() -> None:
 
 def split(trial: str, ratio: float, flight: FlightCheck | None = None) -> subject.Unseen:
     ones = np.ones(6)
-    comparison = Comparison(trial, False, 10, Fit(ratio * ones, ones), Fit(ones, ones))
+    comparison = Comparison(trial, False, 10, Fit(ratio * ones, ones), Fit(ones, ones), Fit(ones, ones))
     return subject.Unseen(comparison, comparison, flight)
 
 
@@ -112,10 +112,11 @@ def test_the_figure_is_over_every_split_and_the_harder_one_stands_beside_it() ->
     """The mean over all splits has its must; that without the standing trial, which is harder, has its own."""
     splits = [split("walk", 0.9), split("jump", 0.7), split(subject.STATIC, 0.2)]
     found = subject.unseen_figures(splits, "here", decides=True)
-    assert found[0].value == pytest.approx(0.6)
-    assert found[0].must is not None
-    assert found[3].value == pytest.approx(0.8)
-    assert found[3].must == at_most(subject.RATIO_MUST)
+    assert [f.unit for f in found[:6]] == ["N"] * 3 + ["N m"] * 3  # what a ratio is of comes before it
+    assert found[6].value == pytest.approx(0.6)
+    assert found[6].must is not None
+    assert found[9].value == pytest.approx(0.8)
+    assert found[9].must == at_most(subject.RATIO_MUST)
     rmse = {f.what: f for f in found if "mean RMSE" in f.what}
     assert len(rmse) == 6
     assert rmse["unseen moving trials, mean RMSE Fx"].value == pytest.approx(0.8)

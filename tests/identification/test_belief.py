@@ -12,7 +12,7 @@ from solver.errors import InvalidValue
 from solver.identification.belief import Doubts, is_still, likeliest_gains, told
 from solver.identification.comparison import compare
 from solver.identification.equations import reconstructed_wrench, shares_of_links, up_to
-from solver.identification.trust import Trust
+from solver.identification.trust import PairedWeights, Trust
 from solver.motion import Motion
 from solver.signals import FilterPreset, low_pass, smooth_motion
 from solver.so3 import conjugate, rotate
@@ -52,7 +52,7 @@ def test_false_shaking_is_not_believed() -> None:
     found = Doubts.of(rig, trials, [other_body(rig)]).trust()
     assert np.all(found.cutoffs[:, 0] >= 2.0)
     assert found.cutoffs[0, 0] <= 6.0  # the root is the heaviest part of what shakes
-    believed = compare(rig, trials[0], other_body(rig), rig.prior, believed=found)
+    believed = compare(rig, trials[0], other_body(rig), rig.prior, weights=PairedWeights(found))
     all_of_it = compare(rig, trials[0], other_body(rig), rig.prior)
     assert believed.identified.rmse[0] < 0.7 * all_of_it.identified.rmse[0]
 
@@ -64,7 +64,8 @@ def test_what_was_measured_keeps_its_band() -> None:
     """
     rig = small_rig()
     trial = swinging_trial(rig, other_body(rig))
-    never = compare(rig, trial, other_body(rig), rig.prior, believed=Trust.below(np.full((6, 6), 0.05)))
+    nothing = PairedWeights(Trust.below(np.full((6, 6), 0.05)))
+    never = compare(rig, trial, other_body(rig), rig.prior, weights=nothing)
     everything = compare(rig, trial, other_body(rig), rig.prior)
     assert np.all(never.identified.rmse > 10.0 * everything.identified.rmse)
 

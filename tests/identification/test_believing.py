@@ -10,11 +10,12 @@ import pytest
 from solver.dynamics import integrate
 from solver.identification.accumulate import BUFFER, accumulate
 from solver.identification.base_parameters import base_parameters
+from solver.identification.belief import Doubts
 from solver.identification.believed_equations import accumulate_believed
 from solver.identification.believing import Fit, believing
 from solver.identification.comparison import compare
-from solver.identification.identify import IdentifyOptions, method_of
-from solver.identification.trust import Trust
+from solver.identification.identify import IdentifyOptions, identify, method_of
+from solver.identification.trust import PairedWeights, Trust
 from solver.identification.weighing import joined, weighted
 from solver.signals import FilterPreset, low_pass, smooth_motion
 from solver.trial import Trial
@@ -56,8 +57,8 @@ def test_the_equations_leave_what_the_comparison_leaves() -> None:
     trusts = [Trust(np.array([2.0, 5.0, np.inf]), gains, shares), Trust.below(np.full((6, 6), 4.0))]
     made = accumulate_believed(rig, trial, trusts, 0, base_parameters(rig))
     for trust, regression in zip(trusts, made):
-        told = compare(rig, trial, rig.prior, rig.prior, believed=trust).prior.rmse
-        assert regression.axis_rmse(rig.prior) == pytest.approx(told, rel=1e-6)
+        left = compare(rig, trial, rig.prior, rig.prior, weights=PairedWeights(trust)).identified.rmse
+        assert regression.axis_rmse(rig.prior) == pytest.approx(left, rel=1e-6)
 
 
 def trembling_trial(seed: int) -> Trial:
@@ -79,8 +80,9 @@ def test_what_is_not_believed_no_longer_draws_the_parameters() -> None:
     method = method_of(rig, IdentifyOptions(bootstrap=0, total_mass=truth.total_mass))
     parts = [accumulate(rig, [trial], axes="world") for trial in trials]
     first = Fit(trials, *weighted(joined(parts), method, rig))
-    ((again, trust),) = believing(rig, [first], method, 0)
-    assert np.any(trust.gains < 1.0)
+    ((again, weights),) = believing(rig, [first], method, 0)
+    assert weights.identified is not None
+    assert np.any(weights.identified.gains < 1.0)
     exact = replace(swinging_trial(rig, truth, 7), preset=WIDE)
     before, after = (compare(rig, exact, fit.estimate.parameters, rig.prior).identified.rmse for fit in (first, again))
     assert after.mean() < 0.9 * before.mean()
@@ -99,6 +101,36 @@ def test_a_true_motion_is_fitted_once() -> None:
     assert again is first
 
 
+def test_the_prior_is_compared_alike_beside_any_identified_parameters() -> None:
+    """The prior's errors, with its own frequency weights and without, do not depend on what was identified.
+
+    Its weights are those that the training trials alone give it, and lower its error on a trial that was not used.
+    """
+    rig = small_rig()
+    trials = [trembling_trial(seed) for seed in range(3)]
+    total = other_body(rig).total_mass
+    by_method = [
+        identify(rig, trials, IdentifyOptions(method, total_mass=total, bootstrap=0)).comparisons
+        for method in ("consistent", "minimum_norm")
+    ]
+    for one, two in zip(*by_method, strict=True):
+        assert not np.allclose(one.identified.rmse, two.identified.rmse, rtol=1e-3)
+        np.testing.assert_allclose(one.prior.rmse, two.prior.rmse, rtol=1e-9)
+        np.testing.assert_array_equal(one.unweighted_prior.rmse, two.unweighted_prior.rmse)
+    unseen = [c for c in by_method[0] if not c.used]
+    assert len(unseen) == len(trials)
+    for left_out, comparison in zip(trials, unseen):
+        assert comparison.trial == left_out.name
+        others = [trial for trial in trials if trial is not left_out]
+        own = PairedWeights(Doubts.of(rig, others, [rig.prior]).trust())
+        alone = compare(rig, left_out, rig.prior, rig.prior, weights=own).identified.rmse
+        np.testing.assert_allclose(comparison.prior.rmse, alone, rtol=1e-6)
+        assert comparison.prior.rmse.mean() < 0.95 * comparison.unweighted_prior.rmse.mean()
+        np.testing.assert_allclose(
+            comparison.ratio_to_unweighted * comparison.unweighted_prior.rmse, comparison.ratio * comparison.prior.rmse
+        )
+
+
 def test_fits_that_believe_stand_beside_fits_that_doubt() -> None:
     """A trial that only believing fits use is left alone; the other's doubting fit is made again."""
     rig = small_rig()
@@ -110,8 +142,10 @@ def test_fits_that_believe_stand_beside_fits_that_doubt() -> None:
     for trial in (still, trembling):
         regression, estimate = weighted(accumulate(rig, [trial], axes="world"), method, rig)
         fits.append(Fit((trial,), regression, replace(estimate, parameters=truth)))
-    (believing_fit, whole), (again, trust) = believing(rig, fits, method, 0)
+    (believing_fit, whole), (again, weights) = believing(rig, fits, method, 0)
     assert believing_fit is fits[0]
-    assert np.all(whole.gains == 1.0)
+    assert whole.identified is not None
+    assert weights.identified is not None
+    assert np.all(whole.identified.gains == 1.0)
     assert again is not fits[1]
-    assert np.any(trust.gains < 1.0)
+    assert np.any(weights.identified.gains < 1.0)

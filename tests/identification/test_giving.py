@@ -11,7 +11,7 @@ from solver.dynamics import LinkMotions, link_motions
 from solver.identification.belief import Doubts
 from solver.identification.comparison import compare
 from solver.identification.equations import reconstructed_wrench
-from solver.identification.trust import Trust
+from solver.identification.trust import PairedWeights, Trust
 from solver.motion import Shifts
 from solver.rig import Rig
 from solver.signals import FilterPreset, low_pass
@@ -77,7 +77,7 @@ def test_shares_are_found_from_the_plates() -> None:
     assert found.shares is not None
     assert found.shares[0] == pytest.approx(np.full(3, ROOT_SHARE), abs=0.08)
     assert found.shares[2] == pytest.approx(np.full(3, ARM_SHARE), abs=0.15)
-    rigid, soft = (compare(rig, unseen, rig.prior, rig.prior, believed=trust) for trust in (None, found))
+    rigid, soft = (compare(rig, unseen, rig.prior, rig.prior, weights=PairedWeights(own)) for own in (None, found))
     assert np.all(soft.identified.rmse[:3] < 0.3 * rigid.identified.rmse[:3])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -89,6 +90,31 @@ def test_trials_are_the_files_of_one_ending(folder: Path) -> None:
     assert names.trials_in(folder, ".unknown") == {}
 
 
+def test_a_result_without_weights_of_the_prior_is_compared_with_a_warning(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A result of an earlier version compares as before; a warning says that its ratios favour the identified."""
+    old, files, said = tmp_path / "old", tmp_path / "files", {}
+    files.mkdir()
+    ROBOT.write(files)
+    shutil.copytree(folder, old)
+    result = RESULT.read(old / names.RESULT_FILE)
+    details = dict(result.details)
+    weights = details.pop("frequency_weights")["identified"]
+    entries = {"bands": weights["bands"], "believed": weights["gains"], "shares": weights["shares"]}
+    RESULT.write(old / names.RESULT_FILE, replace(result, details={**details, **entries}))
+    errors = {}
+    for place in (folder, old):
+        table = tmp_path / f"{place.name}.csv"
+        assert main(["compare", str(place), str(files), "--output", str(table), "--progress", "none"]) == 0
+        said[place] = capsys.readouterr().err
+        with table.open(newline="", encoding="utf-8") as stream:
+            errors[place] = [row["RMSE identified"] for row in csv.DictReader(stream)]
+    assert errors[old] == errors[folder]
+    assert "favour the identified parameters" in said[old]
+    assert "favour" not in said[folder]
+
+
 def test_the_page_is_made_again_from_its_content(folder: Path) -> None:
     """report.npz holds the whole page."""
     page = (folder / names.REPORT_FILE).read_text(encoding="utf-8")
@@ -145,16 +171,20 @@ def test_the_verb_compares_as_the_function(
     assert main(words) == 0
     assert study.identification is not None
     found = study.identification
-    assert found.believed is not None
-    gains = tuple(tuple(map(tuple, link)) for link in found.believed.gains.tolist())
-    settings = replace(study.settings, bands=tuple(found.believed.bands.tolist()), believed=gains)
-    wanted, _ = compare_study(ROBOT.recordings, ROBOT.rig, found.parameters, found.prior, settings)
+    wanted, _ = compare_study(
+        ROBOT.recordings, ROBOT.rig, found.parameters, found.prior, study.settings, weights=found.frequency_weights
+    )
     with table.open(newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     assert [row["axis"] for row in rows] == list(AXES)
     assert [row["unit"] for row in rows] == ["N"] * 3 + ["N m"] * 3
     assert {row["trial"] for row in rows} == {"dance"}
     assert {row["used"] for row in rows} == {"yes"}
-    for column, values in (("RMSE identified", wanted[0].identified.rmse), ("CC prior", wanted[0].prior.correlation)):
+    for column, values in (
+        ("RMSE identified", wanted[0].identified.rmse),
+        ("RMSE prior", wanted[0].prior.rmse),
+        ("RMSE prior without weights", wanted[0].unweighted_prior.rmse),
+        ("CC prior", wanted[0].prior.correlation),
+    ):
         np.testing.assert_allclose([float(row[column]) for row in rows], values, rtol=1e-6)
     assert f"{mean_ratio(wanted).mean():.2f}" in capsys.readouterr().out

@@ -12,7 +12,7 @@ from solver.study.unexplained import unexplained
 def comparison(ratio: float, *, used: bool = False) -> Comparison:
     """A trial whose six errors are so many times the prior's."""
     one = np.ones(6)
-    return Comparison("squat", used, 100, Fit(ratio * one, one), Fit(one, one))
+    return Comparison("squat", used, 100, Fit(ratio * one, one), Fit(one, one), Fit(one, one))
 
 
 @pytest.mark.parametrize(("ratios", "warned"), [((0.7, 0.9), False), ((1.0, 1.1), False), ((1.4, 1.3), True)])
