@@ -1,4 +1,4 @@
-"""Forces that cannot be a motion's: they push more than it allows, or beside both feet."""
+"""Forces that cannot be a motion's: they push more than it allows, or act outside the hull of both feet."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from .pair import LOADED, Pair, carrying, misfit_of
 EXCESS = 0.3
 """Share of the weight by which plates push the body more than its motion allows."""
 BESIDE = 0.1
-"""[m] A centre of pressure farther from both feet than this is not under them: markers and soles miss by half of it."""
+"""[m] A centre of pressure farther than this from the hull of both feet is not under them: markers and soles are
+wrong by up to half of it."""
+RAISED = 0.05
+"""[m] What is higher than this above the lowest corner of both soles may be in the air."""
+DIRECTIONS = 32
+"""Directions in which the hull's edge is looked for: a distance is too small by half a per cent at most."""
 OFTEN = 0.3
 """Share of the loaded time in which the impossible must be seen: hard landings and a lost marker make less."""
 FOLLOWS = 0.5
@@ -29,8 +34,11 @@ def impossible(item: Pair, mass: float) -> tuple[float, str]:
         return beyond, f"the plates push harder than the motion allows: {FOREIGN}"
     place = "the places of plates are exchanged, or they are not in the markers' axes"
     if float(misfit_of(item, measured, mass).explains[loaded].mean()) > FOLLOWS:
-        return beside, f"the forces follow the motion, but act beside both feet: {place}"
-    return beside, "the forces act beside both feet and do not follow the motion: they are another recording's"
+        return beside, f"the forces follow the motion, but act outside the hull of both feet: {place}"
+    return (
+        beside,
+        "the forces act outside the hull of both feet and do not follow the motion: they are another recording's",
+    )
 
 
 def excess(item: Pair, measured: np.ndarray, mass: float) -> float:
@@ -44,13 +52,22 @@ def excess(item: Pair, measured: np.ndarray, mass: float) -> float:
 
 
 def _beside(item: Pair, weight: float) -> np.ndarray:
-    """(N,) True where a loaded plate's centre of pressure is under neither foot."""
-    found = np.zeros(len(item.times), bool)
+    """(N,) True where a loaded plate's centre of pressure is outside the hull of the feet, by more than `BESIDE`.
+
+    Each foot has its own hull, and what is near the floor has one together: one plate may carry both feet, and its
+    centre of pressure then lies between them.
+    """
     if not item.feet.shape[1] or not np.asarray(item.wrenches.measured).all(axis=0)[3:5].all():
-        return found
-    low, high = item.feet[..., :2].min(axis=2), item.feet[..., :2].max(axis=2)
-    points = item.wrenches.centres_of_pressure()[:, :, None, :2]
-    outside = np.maximum(np.maximum(low[:, None] - points, points - high[:, None]), 0.0)
-    distance = np.linalg.norm(outside, axis=3).min(axis=2)
+        return np.zeros(len(item.times), bool)
+    corners = item.feet[..., :2]
+    raised = item.feet[..., 2] > item.feet[..., 2].min(axis=(1, 2), keepdims=True) + RAISED
+    points = item.wrenches.centres_of_pressure()[:, :, :2]
+    distance = np.zeros((*points.shape[:2], corners.shape[1] + 1))
+    for angle in np.arange(0.0, 2.0 * np.pi, 2.0 * np.pi / DIRECTIONS):
+        outwards = np.array([np.cos(angle), np.sin(angle)])
+        along = corners @ outwards
+        together = np.where(raised, -np.inf, along).max(axis=(1, 2))
+        edges = np.column_stack([along.max(axis=2), together])
+        distance = np.fmax(distance, (points @ outwards)[:, :, None] - edges[:, None])
     carries = item.wrenches.values[:, :, 2] > LOADED * weight
-    return np.asarray((carries & (np.nan_to_num(distance) > BESIDE)).any(axis=1))
+    return np.asarray((carries & (distance.min(axis=2) > BESIDE)).any(axis=1))

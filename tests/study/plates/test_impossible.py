@@ -1,0 +1,47 @@
+"""Laws of where forces can act: under a foot, or between feet that are both on the floor."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solver.rig import GRAVITY
+from solver.study.plates.impossible import impossible
+from solver.study.plates.pair import Pair
+from solver.wrenches import Wrenches
+
+MASS = 70.0
+TIMES = np.arange(0.0, 4.0, 0.01)
+SOLE = np.array([[-0.05, -0.04, 0.0], [0.2, -0.04, 0.0], [0.2, 0.04, 0.0], [-0.05, 0.04, 0.0]])
+
+
+def standing(left: tuple[float, float, float], right: tuple[float, float, float], acts: tuple[float, float]) -> Pair:
+    """A body at rest on two soles at such places [m]; one plate reads its weight at one point."""
+    force = np.tile([0.0, 0.0, MASS * GRAVITY], (len(TIMES), 1))
+    wrench = np.hstack([force, np.cross([*acts, 0.0], force)])
+    feet = np.tile(np.stack([SOLE + left, SOLE + right]), (len(TIMES), 1, 1, 1))
+    wrenches = Wrenches(TIMES, ("plate",), wrench[:, None])
+    return Pair("trial", TIMES, wrench, np.zeros((len(TIMES), 3)), feet, wrenches)
+
+
+@pytest.mark.parametrize(
+    ("right", "acts", "possible"),
+    [
+        ((0.0, -0.36, 0.0), (0.07, -0.18), True),
+        ((0.0, -0.36, 0.0), (0.07, 0.0), True),
+        ((0.0, -0.36, 0.0), (0.45, -0.18), False),
+        ((0.5, -0.5, 0.0), (0.32, -0.25), True),
+        ((0.5, -0.5, 0.0), (0.65, 0.0), False),
+        ((0.0, -0.36, 0.2), (0.07, -0.18), False),
+        ((0.0, -0.36, 0.2), (0.07, -0.36), True),
+    ],
+    ids=["between", "under one", "in front", "between in a lunge", "beside a lunge", "beside one foot", "on a stair"],
+)
+def test_one_plate_may_carry_both_feet(
+    right: tuple[float, float, float], acts: tuple[float, float], possible: bool
+) -> None:
+    """A force between feet that are both on the floor is possible; outside their hull, or between a foot on the floor
+    and one in the air, it is not. What acts under one foot is possible wherever the other one is."""
+    share, text = impossible(standing((0.0, 0.0, 0.0), right, acts), MASS)
+    assert share == (0.0 if possible else 1.0)
+    assert possible or "outside the hull of both feet" in text
