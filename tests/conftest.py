@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+pytest_plugins = ("tests.affected",)
 SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
 
