@@ -1,14 +1,37 @@
-"""What is asked of every file before it is read: whether there is one, and how large it is."""
+"""Paths as callers give them, and the checks of every file before it is read: that it exists, and its size."""
 
 from __future__ import annotations
 
+import os
 import stat
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TypeAlias
 
-from .errors import InputError
+from .errors import InputError, InvalidValue
+
+AnyPath: TypeAlias = "str | os.PathLike[str]"
+Paths: TypeAlias = "AnyPath | Iterable[AnyPath]"
+"""One path or several, as every public function takes them."""
 
 LARGEST = 4 << 30
 """Bytes of a file: an hour of sixty markers at 100 Hz takes less than one gigabyte as text."""
+
+
+def as_paths(given: Paths) -> tuple[Path, ...]:
+    """The paths given: one (``"walk.trc"``, ``Path("walk.trc")``) or any iterable of them.
+
+    Raises:
+        InvalidValue: something that is no path, or an empty one, which would mean the current folder.
+    """
+    found = []
+    for path in (given,) if isinstance(given, str | os.PathLike) or not isinstance(given, Iterable) else given:
+        if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+            raise InvalidValue(f"{path!r} is no path; give a string, a Path, or several of them")
+        if not os.fspath(path).strip():
+            raise InvalidValue("a path is empty; name a file or a folder")
+        found.append(Path(path))
+    return tuple(found)
 
 
 def check_file(path: str | Path, largest: int = LARGEST) -> int:

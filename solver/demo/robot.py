@@ -69,8 +69,9 @@ class Robot:
     truth: InertialParameters
     recordings: tuple[Recording, ...]
 
-    def write(self, folder: Path) -> None:
+    def write(self, folder: str | Path) -> None:
         """What a robot's laboratory would have: a table of joint coordinates and one of wrenches for every trial."""
+        folder = Path(folder)
         for recording in self.recordings:
             assert recording.joints is not None
             assert recording.wrenches is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError
-from ..files import check_file
+from ..files import Paths, as_paths, check_file
 from ..motion import JointCoordinates, Markers, SegmentPoses
 from ..trial import Recording
 from ..wrenches import Wrenches
@@ -72,9 +72,7 @@ class ReadOptions:
 DEFAULT = ReadOptions()
 
 
-def read_recording(
-    paths: str | Path | Sequence[str | Path], options: ReadOptions = DEFAULT, *, name: str | None = None
-) -> Recording:
+def read_recording(paths: Paths, options: ReadOptions = DEFAULT, *, name: str | None = None) -> Recording:
     """One trial from one file (C3D, npz, or only markers, joints, segments or forces), or from one of motion and one of
     forces.
 
@@ -91,7 +89,7 @@ def read_recording(
         >>> solver.read_recording([folder / "dance_joints.csv", folder / "dance_wrenches.csv"]).name
         'dance'
     """
-    files = [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
+    files = as_paths(paths)
     if not files:
         raise InputError("recording", "no file was named", remedy="Name a file of markers, of forces, or both")
     warnings: list[str] = []
@@ -126,8 +124,12 @@ def read_recording(
     )
 
 
-def find_recordings(paths: Sequence[str | Path], options: ReadOptions = DEFAULT) -> tuple[Recording, ...]:
+def find_recordings(paths: Paths, options: ReadOptions = DEFAULT) -> tuple[Recording, ...]:
     """Every trial in files and folders (searched to any depth), motion and forces paired by their names.
+
+    Args:
+        paths: a file or a folder, or several.
+        options: how files are read.
 
     ``walk.trc`` belongs to ``walk.mot``, ``walk_grf.mot`` or ``forces/walk.mot``; ``robot_angles.csv`` to
     ``robot_wrenches.csv``. In folders, files that hold nothing of a trial (tables of errors), and joint coordinates of
@@ -157,15 +159,16 @@ def _named(recording: Recording, file: Path) -> Recording:
     return recording if told is None else replace(recording, warnings=(told, *recording.warnings))
 
 
-def pair_files(paths: Sequence[str | Path]) -> list[tuple[str, tuple[Path, ...]]]:
+def pair_files(paths: Paths) -> list[tuple[str, tuple[Path, ...]]]:
     """Names and files of the trials that `find_recordings` would read; no two names are alike.
 
     Raises:
         InputError: a path that does not exist or an unknown suffix, or no trial found.
     """
     kinds: dict[Path, str] = {}
-    for given in map(Path, paths):
-        if given.is_dir():
+    named = as_paths(paths)
+    for given in named:
+        if os.path.isdir(given):
             found = {file: kind_in_folder(file) for file in sorted(given.rglob("*")) if _visible(file, given)}
             marked = {_stem(file).lower() for file, kind in found.items() if kind == MARKERS}
             kinds |= {
@@ -176,7 +179,7 @@ def pair_files(paths: Sequence[str | Path]) -> list[tuple[str, tuple[Path, ...]]
         else:
             kinds[given] = kind_of(given)
     if not kinds:
-        shown = ", ".join(str(path) for path in paths) or "no path"
+        shown = ", ".join(map(str, named)) or "no path"
         remedy = f"Name files or folders with {', '.join(SUFFIXES)}"
         raise InputError(shown, "holds no recording", remedy=remedy)
     groups = _pairs(kinds)
@@ -184,7 +187,7 @@ def pair_files(paths: Sequence[str | Path]) -> list[tuple[str, tuple[Path, ...]]
     return sorted(zip(names, groups))
 
 
-def files_read(paths: Sequence[str | Path]) -> tuple[Path, ...]:
+def files_read(paths: Paths) -> tuple[Path, ...]:
     """Every file that `find_recordings` would read, descriptions beside and above them too.
 
     Raises:
@@ -194,7 +197,7 @@ def files_read(paths: Sequence[str | Path]) -> tuple[Path, ...]:
     return (*files, *(described for file in files if is_motion(file) for described in described_by(file)))
 
 
-def hold_joints(paths: Sequence[str | Path]) -> bool:
+def hold_joints(paths: Paths) -> bool:
     """Whether these recordings tell joint coordinates of a rig, and no markers of a person.
 
     Raises:

@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InvalidValue, UnknownLink
+from ..files import Paths, as_paths
 from ..inertials import InertialParameters
 from ..joints import Joint, Limits, rest_of
 from ..rig import CONTRADICTING, FEET, GRAVITY, MESHES_LOST, NO_LEGS, UNLIMITED, Rig
@@ -54,7 +55,7 @@ SHOWN = 8
 
 def from_urdf(
     path: str | Path,
-    packages: Sequence[str | Path] = (),
+    packages: Paths = (),
     *,
     meshes: str = "found",
     feet: Sequence[str] | None = None,
@@ -65,7 +66,7 @@ def from_urdf(
 
     Args:
         path: the URDF.
-        packages: folders in which ``package://name/...`` is looked for, before the folders above the file.
+        packages: a folder or several in which ``package://name/...`` is looked for, before the folders above the file.
         meshes: ``"found"`` reads the meshes that exist and notes those that do not, ``"required"`` insists on all,
             ``"none"`` reads none. Meshes become convex hulls, in pieces where links lie in the hulls of others.
         feet: URDF links that touch the ground; by default those named foot, sole, toe (or ankle) that are lowest with
@@ -94,7 +95,7 @@ def from_urdf(
     if meshes not in MESH_POLICIES:
         raise InvalidValue(f"meshes is {meshes!r}, none of {', '.join(MESH_POLICIES)}")
     document = read_urdf(path)
-    folders = [Path(folder) for folder in packages]
+    folders = as_paths(packages)
     source = {"kind": "urdf", "path": str(document.path), "packages": [str(f) for f in folders], "meshes": meshes}
 
     def geometry(bodies: MovingBodies) -> Geometry:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import frozen, frozen_times
+from ..files import Paths
 from ..formats.codec import FileKind
 from ..so3 import continuous, to_quaternion
 
@@ -178,7 +178,7 @@ def scene_recording(markers: Markers | None, wrenches: Wrenches | None) -> Scene
     return SceneRecording(marker_times, names, positions, force_times, plates, centres, forces)
 
 
-def read_trials(paths: Sequence[str | Path]) -> dict[str, SceneRecording]:
+def read_trials(paths: Paths) -> dict[str, SceneRecording]:
     """Recordings of any readable format, ready to draw, by trial; files of one name make one trial.
 
     Raises:
@@ -190,7 +190,7 @@ def read_trials(paths: Sequence[str | Path]) -> dict[str, SceneRecording]:
     return {trial.name: scene_recording(trial.markers, trial.wrenches) for trial in found}
 
 
-def files_of_trials(paths: Sequence[str | Path]) -> dict[str, tuple[Path, ...]]:
+def files_of_trials(paths: Paths) -> dict[str, tuple[Path, ...]]:
     """The files of each trial in files and folders, paired as `read_trials` does, without reading them whole.
 
     Raises:

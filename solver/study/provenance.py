@@ -16,6 +16,7 @@ import scipy
 
 from ..assets import ASSETS
 from ..errors import InputError
+from ..files import Paths, as_paths
 from ..formats.codec import FileKind
 from ..formats.manifest import content
 from ..formats.plain import plain
@@ -62,9 +63,9 @@ class Provenance:
 PROVENANCE = FileKind(Provenance, "exciting dance provenance", remedy="Identify the subject again")
 
 
-def common_folder(paths: Iterable[Path]) -> Path:
+def common_folder(paths: Paths) -> Path:
     """The folder that holds all files and folders of recordings, from which their paths are told."""
-    folders = [path if path.is_dir() else path.parent for path in map(Path, paths)]
+    folders = [path if path.is_dir() else path.parent for path in as_paths(paths)]
     try:
         return Path(os.path.commonpath([folder.absolute() for folder in folders]))
     except ValueError:  # on several drives

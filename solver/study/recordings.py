@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from ..errors import InvalidValue, UnknownLink
+from ..files import Paths
 from ..formats.recording import ReadOptions, find_recordings
 from ..signals import preset_of, require_rate
 from ..trial import Recording
 from .values import Settings
 
 
-def load(paths: Sequence[str | Path], options: ReadOptions | None = None) -> tuple[Recording, ...]:
+def load(paths: Paths, options: ReadOptions | None = None) -> tuple[Recording, ...]:
     """Trials in files and folders.
 
+    Args:
+        paths: a file or a folder, or several: strings or Paths.
+        options: how files are read.
+
     Raises:
-        InputError: see `io.recording.find_recordings`.
+        InputError: see `formats.recording.find_recordings`.
 
     Example:
         >>> import tempfile
@@ -24,7 +28,7 @@ def load(paths: Sequence[str | Path], options: ReadOptions | None = None) -> tup
         >>> import solver
         >>> folder = Path(tempfile.mkdtemp())
         >>> solver.simulated_robot().write(folder)  # a table of joint coordinates and one of wrenches
-        >>> solver.load([folder])
+        >>> solver.load(folder)
         (Recording 'dance'; 0 warnings
           30 joint coordinates, with the root's pose: 0.00 to 5.99 s at 100 Hz, 600 frames
           Wrenches of right_sole, left_sole: 0.00 to 5.99 s at 100 Hz, 600 frames,)

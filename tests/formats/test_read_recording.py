@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from solver.errors import InputError
+import solver
+from solver.errors import InputError, InvalidValue
 from solver.formats.recording import ReadOptions, find_recordings, pair_files, read_recording
 from solver.formats.tables import write_markers_csv, write_wrenches_csv
+from solver.scene.motion import files_of_trials, read_trials
 from tests.formats.recording_files import force_names, standing_mot, standing_trc, times, write_mot
 
 
@@ -148,3 +152,38 @@ def test_other_subjects(shared_data: Path, folder: str, pairs: set[str], alone: 
     assert {r.name for r in recordings if r.wrenches is not None} == pairs
     assert {r.name for r in recordings if r.wrenches is None} == alone
     assert all(r.markers is not None for r in recordings)
+
+
+@pytest.mark.parametrize("door", [solver.load, solver.find_recordings, read_trials, files_of_trials])
+@pytest.mark.parametrize(
+    "given", [str, Path, lambda path: [path], lambda path: iter((str(path),)), lambda path: {path}]
+)
+def test_one_path_is_as_good_as_several(
+    door: Callable[[Any], Any], given: Callable[[Path], Any], tmp_path: Path
+) -> None:
+    """A string, a Path, or any iterable of one of them gives the same trial, of a file and of a folder."""
+    file = standing_trc(tmp_path / "walk.trc")
+    for path in (file, tmp_path):
+        found = door(given(path))
+        names = list(found) if isinstance(found, dict) else [recording.name for recording in found]
+        assert names == ["walk"]
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        ("nope", InputError, "^nope: the file does not exist"),
+        (Path("nope"), InputError, "^nope: the file does not exist"),
+        ("n" * 300, InputError, "^n{300}: cannot be read"),
+        ("", InvalidValue, "a path is empty"),
+        ([""], InvalidValue, "a path is empty"),
+        (3, InvalidValue, "^3 is no path"),
+        (None, InvalidValue, "^None is no path"),
+        (["nope", 3], InvalidValue, "^3 is no path"),
+    ],
+)
+def test_what_is_no_path_is_named_as_it_was_given(given: Any, error: type[Exception], words: str) -> None:
+    """The message quotes the whole argument, not one of its characters."""
+    for door in (solver.load, solver.find_recordings, read_recording, pair_files):
+        with pytest.raises(error, match=words):
+            door(given)

@@ -306,7 +306,7 @@ def test_meshes_are_found_noted_or_required(write: Write, tmp_path: Path) -> Non
     folder = tmp_path / "share" / "robot_description" / "meshes"
     folder.mkdir(parents=True)
     (folder / "part.stl").write_text(_ascii_cube(0.1))
-    for packages in ([tmp_path / "share"], [tmp_path / "share" / "robot_description"]):
+    for packages in ([tmp_path / "share"], tmp_path / "share" / "robot_description", str(tmp_path / "share")):
         rig = from_urdf(path, packages, meshes="required")
         assert len(rig.shapes) == 1
         assert rig.shapes[0].volume == pytest.approx(0.2**3)
