@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from ..errors import BackendError, InputError, MissingDependency
+from ..errors import InputError
 from ..shape import Shape
+from .mesh_files import read_mesh
 
 SCHEMES = ("package://", "model://")
 
@@ -62,9 +63,8 @@ def load_mesh(path: Path, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Raises:
         InputError: the file cannot be read.
     """
-    mesh = _loaded(path, scale)
-    corners = [(t[0], t[1], t[2]) for t in map(mesh.tri_indices, range(mesh.num_tris))]
-    return np.array(mesh.vertices()), np.array(corners, int).reshape(-1, 3)
+    vertices, triangles = read_mesh(path)
+    return vertices * scale, triangles
 
 
 def load_hull(link: str, path: Path, scale: np.ndarray) -> Shape:
@@ -73,18 +73,7 @@ def load_hull(link: str, path: Path, scale: np.ndarray) -> Shape:
     Raises:
         InputError: the file cannot be read or holds no solid.
     """
-    return hull(link, np.array(_loaded(path, scale).vertices()), path)
-
-
-def _loaded(path: Path, scale: np.ndarray) -> Any:
-    try:
-        import coal
-    except ImportError as error:
-        raise MissingDependency("reading meshes needs coal: `pip install coal`") from error
-    try:
-        return coal.MeshLoader().load(str(path), scale)
-    except (RuntimeError, ValueError, BackendError) as error:
-        raise InputError(path, f"is no mesh that can be read ({error})") from error
+    return hull(link, load_mesh(path, scale)[0], path)
 
 
 def hull(link: str, vertices: np.ndarray, path: Path) -> Shape:

@@ -46,6 +46,7 @@ from solver.trajectory.segment import DanceSegment
 from solver.wrenches import Wrenches
 from tests.formats.recording_files import FRAMES, MARKERS, RATE, STANDING, c3d_bytes, standing_mot, standing_trc, times
 from tests.formats.skeletons import LAFAN1, XSENS, bvh_text, quaternion_rows, storage_text
+from tests.rigs.mesh_bytes import collada_text, obj_text, off_text, ply_bytes, stl_bytes, stl_text
 
 URDF = """<?xml version="1.0"?>
 <robot name="biped">
@@ -250,18 +251,14 @@ def _meshes() -> Iterator[Sample]:
     def mesh(path: Path) -> object:
         return load_hull("body", path, np.ones(3))
 
-    corners = TETRAHEDRON[np.array(TRIANGLES)]
-    binary = bytes(80) + np.uint32(len(corners)).tobytes()
-    binary += b"".join(np.zeros(3, "<f4").tobytes() + c.astype("<f4").tobytes() + b"\0\0" for c in corners)
-    text = "solid a\n" + "".join(
-        "facet normal 0 0 1\nouter loop\n" + "".join(f"vertex {x} {y} {z}\n" for x, y, z in c) + "endloop\nendfacet\n"
-        for c in corners
-    ) + "endsolid a\n"  # fmt: skip
-    lines = "".join(f"v {x} {y} {z}\n" for x, y, z in TETRAHEDRON)
-    lines += "".join(f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in TRIANGLES)
-    yield Sample("stl", "a.stl", "bytes", binary, mesh)
-    yield Sample("stl text", "a.stl", "table", text.encode(), mesh)
-    yield Sample("obj", "a.obj", "table", lines.encode(), mesh)
+    shape = TETRAHEDRON, TRIANGLES
+    yield Sample("stl", "a.stl", "bytes", stl_bytes(*shape), mesh)
+    yield Sample("stl text", "a.stl", "table", stl_text(*shape).encode(), mesh)
+    yield Sample("obj", "a.obj", "table", obj_text(*shape).encode(), mesh)
+    yield Sample("ply", "a.ply", "bytes", ply_bytes(*shape, "binary_little_endian"), mesh)
+    yield Sample("ply text", "a.ply", "table", ply_bytes(*shape, "ascii"), mesh)
+    yield Sample("off", "a.off", "table", off_text(*shape).encode(), mesh)
+    yield Sample("collada", "a.dae", "xml", collada_text(*shape).encode(), mesh)
 
 
 @cache

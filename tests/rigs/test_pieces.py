@@ -99,8 +99,8 @@ def test_pieces_of_an_mjcf_are_those_of_its_urdf(tmp_path: Path) -> None:
 
 
 def test_pieces_that_tell_nothing_are_not_kept(tmp_path: Path) -> None:
-    """A bracket that its finger is drawn inside of, wall and all, keeps one hull."""
-    rig = _gripper(tmp_path, "0.25 0.02 0.02")
+    """A bracket whose floor its finger enters from below by a millimetre, hull or pieces alike, keeps one hull."""
+    rig = _gripper(tmp_path, "0.25 0.15 -0.049")
     assert len([shape for shape in rig.shapes if shape.link == "bracket"]) == 1
 
 
