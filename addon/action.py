@@ -142,6 +142,23 @@ class Curves:
         return groups.get(name) or groups.new(name)
 
 
+def own_action(item: bpy.types.Object) -> bpy.types.Action:
+    """The action of an object, which takes keys: a new one where it plays none, a copy where it is linked.
+
+    An object that is a library override still plays the action of its library, and Blender keys no linked action.
+    """
+    animation = item.animation_data or item.animation_data_create()
+    played = animation.action
+    if played is None:  # the name that Blender would give runs into the object's
+        animation.action = bpy.data.actions.new(f"{item.name} dance")
+    elif played.library is not None or played.override_library is not None:
+        slot = animation.action_slot
+        made = animation.action = typed.local_copy(played)
+        if slot is not None:
+            animation.action_slot = made.slots[slot.identifier]
+    return typed.there(animation.action, "action")
+
+
 def curves_of(item: bpy.types.Object) -> list[bpy.types.FCurve]:
     """The curves of the action that moves an object now; none without an action."""
     animation = item.animation_data

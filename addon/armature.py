@@ -157,21 +157,23 @@ def rigs_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     return [item for item in scene.objects if is_rig(item)]
 
 
-def linked(body: bpy.types.Object, *, data: bool = True) -> str:
+def linked(body: bpy.types.Object, *, data: bool = False) -> str:
     """Why a rig cannot be written to: it is linked from another file; empty where it can.
 
     Args:
         body: the rig.
         data: whether its bones are to be written to as well, which a library override leaves linked.
     """
-    for item in (body, body.data) if data else (body,):
-        if item is not None and item.library is not None:
-            remedy = "append it instead" if data else "append it, or make a library override of it"
-            return f"{body.name} is linked from {bpy.path.basename(item.library.filepath)}: {remedy}"
+    if body.library is not None:
+        remedy = "make a library override of it (Object > Library Override > Make), or append it"
+        return f"{body.name} is linked from {bpy.path.basename(body.library.filepath)}: {remedy}"
+    if data and body.data is not None and body.data.library is not None:
+        remedy = "make them local (Object > Relations > Make Local > Selected Objects and Data)"
+        return f"The bones of {body.name} are linked from {bpy.path.basename(body.data.library.filepath)}: {remedy}"
     return ""
 
 
-def trouble(body: bpy.types.Object, *, data: bool = True) -> str:
+def trouble(body: bpy.types.Object, *, data: bool = False) -> str:
     """Why nothing can be done with a rig as it is, in one sentence; empty where all can.
 
     Args:
@@ -183,6 +185,12 @@ def trouble(body: bpy.types.Object, *, data: bool = True) -> str:
     except errors.SolverError as error:
         return str(error)
     return linked(body, data=data)
+
+
+def collection_beside(scene: bpy.types.Scene, body: bpy.types.Object) -> bpy.types.Collection:
+    """Where objects that belong to a rig go: into its collection, or the scene's where that is an override."""
+    own = (c for c in body.users_collection if c.library is None and c.override_library is None)
+    return next(own, scene.collection)
 
 
 def shapes_of(armature: bpy.types.Object) -> dict[str, bpy.types.Object]:

@@ -199,18 +199,19 @@ def srgb(values: np.ndarray) -> np.ndarray:
 
 
 def paint(shape: bpy.types.Object, colour: tuple[float, float, float]) -> None:
-    """Give an object a plain material of its own, reused when it has one."""
-    materials, rgba = shape.data.materials, linear(colour)
-    material = materials[0] if len(materials) else None
+    """Give an object a plain material of its own, reused when it has one; a linked mesh keeps its materials."""
+    rgba, slot = linear(colour), next(iter(shape.material_slots), None)
+    material = None if slot is None else slot.material
     shader = shader_of(material) if material is not None else None
-    if material is None or shader is None:
+    if material is None or shader is None or material.library is not None:
         made = plain_material(shape.name, colour)
-        if len(materials):
-            materials[0] = made
+        if slot is None:
+            shape.data.materials.append(made)
         else:
-            materials.append(made)
+            slot.link = slot.link if shape.data.library is None else "OBJECT"
+            slot.material = made
         return
-    material.diffuse_color = rgba
+    material.diffuse_color = rgba  # type: ignore[assignment]
     shader.inputs["Base Color"].default_value = rgba
 
 

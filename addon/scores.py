@@ -23,8 +23,14 @@ MEANINGS = {
 }
 
 
-def write_scores(body: bpy.types.Object, excitation: Mapping[str, float], deviation: Mapping[str, float]) -> None:
-    """Write what a dance excites to the bones; links without a value lose theirs."""
+def write_scores(body: bpy.types.Object, excitation: Mapping[str, float], deviation: Mapping[str, float]) -> bool:
+    """Write what a dance excites to the bones; links without a value lose theirs.
+
+    Returns:
+        whether it was written: the bones of a library override are linked, and what is written to them is lost.
+    """
+    if typed.armature(body).library is not None:
+        return False
     for bone in typed.armature(body).bones:
         for name, values in ((EXCITATION, excitation), (DEVIATION, deviation)):
             if bone.name in values:
@@ -32,6 +38,7 @@ def write_scores(body: bpy.types.Object, excitation: Mapping[str, float], deviat
                 bone.id_properties_ui(name).update(description=MEANINGS[name], min=0.0, precision=3)
             elif name in bone:
                 del bone[name]
+    return True
 
 
 def read_score(body: bpy.types.Object, name: str) -> dict[str, float]:

@@ -109,8 +109,9 @@ def show_study(context: bpy.types.Context, study: Study, *, onto: bpy.types.Obje
         the armature, coloured by mass.
     """
     with all_or_nothing():
-        fits = onto is not None and not armature.trouble(onto) and armature.rig_of(onto).same_skeleton(study.rig)
-        body = onto if fits else None
+        body = onto if onto is not None and not armature.trouble(onto, data=True) else None
+        if body is not None and not armature.rig_of(body).same_skeleton(study.rig):
+            body = None
         if body is None:
             body = armature.build_armature(context, study.rig)
             armature.hide(onto)

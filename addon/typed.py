@@ -67,6 +67,14 @@ def mesh(item: bpy.types.Object) -> bpy.types.Mesh:
     return item.data
 
 
+def local_copy(item: T) -> T:
+    """A copy of a data-block that belongs to this file, also of one that is linked or a library override."""
+    made = there(item.copy(), "copy")  # type: ignore[attr-defined]
+    if made.override_library is not None:
+        made.make_local(clear_liboverride=True)
+    return made
+
+
 def known_by(item: bpy.types.ID) -> int:
     """A number that finds a data-block again after undo and renaming, for the time of the session."""
     return int(item.session_uid)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import bpy
 import numpy as np
 
 from .. import typed
-from ..action import BEZIER, CHANNELS, EULER, frame_rate, frames_at, key_frames
+from ..action import BEZIER, CHANNELS, EULER, frame_rate, frames_at, key_frames, own_action
 from ..armature import rig_of
 from ..values import Rig, SceneStrip, errors
 from .dances import CONTACTS, contact_keys
@@ -56,28 +57,58 @@ def key_posture(scene: bpy.types.Scene, body: bpy.types.Object, role: str, *, be
         body: a rig.
         role: one of `ROLE_TYPES`.
         between: remove the generated keys up to the neighbouring postures, which belong to the old posture.
+
+    Raises:
+        InvalidValue: a channel of the rig takes no key.
     """
     rig, frame, kind = rig_of(body), now(scene), ROLE_TYPES[role]
-    _with_action(body)
+    own_action(body)
+    _refuse_locked(body)
     for link, joint in zip(rig.links, rig.joints, strict=True):
         bone = typed.pose_bones(body)[link]
         channel, _ = CHANNELS.get(bone.rotation_mode, EULER)
         if joint.slides:
-            bone.keyframe_insert("location", frame=frame, group=link, keytype=kind)
+            _insert(bone, "location", frame=frame, group=link, keytype=kind)
         if joint.kind != "prismatic":
             hinge = joint.hinge and channel == EULER[0]
             for index in hinge_axes(bone) if hinge else [-1]:
-                bone.keyframe_insert(channel, index=index, frame=frame, group=link, keytype=kind)
+                _insert(bone, channel, index=index, frame=frame, group=link, keytype=kind)
     set_role(body, role, frame=frame)  # a generated key keeps its type when it is keyed again
     if between:
         clear_between(body, *_neighbours(body, frame))
 
 
-def _with_action(body: bpy.types.Object) -> None:
-    """Give a body that plays none an action of its own; the name that Blender would give runs into the body's."""
-    animation = body.animation_data or body.animation_data_create()
-    if animation.action is None:
-        animation.action = bpy.data.actions.new(f"{body.name} dance")
+def _own_curves(body: bpy.types.Object) -> list[bpy.types.FCurve]:
+    """The curves that move the rig's bones, in an action that takes keys; none without an action."""
+    if pose_curves(body):
+        own_action(body)
+    return pose_curves(body)
+
+
+def _refuse_locked(body: bpy.types.Object) -> None:
+    """Refuse to key a posture of which some channels are locked: they would keep their old keys.
+
+    Raises:
+        InvalidValue: some are.
+    """
+    locked = [curve for curve in pose_curves(body) if curve.lock or (curve.group is not None and curve.group.lock)]
+    names = sorted({curve.group.name if curve.group is not None else curve.data_path for curve in locked})
+    if names:
+        raise errors.InvalidValue(
+            f"no posture was keyed: channels of {', '.join(names)} are locked; unlock them in the Dope Sheet"
+        )
+
+
+def _insert(owner: bpy.types.PoseBone | bpy.types.Object, path: str, **key: Any) -> None:
+    """Insert a key, which Blender may refuse without raising an error.
+
+    Raises:
+        InvalidValue: it did.
+    """
+    if not owner.keyframe_insert(path, **key):
+        raise errors.InvalidValue(
+            f"Blender set no key on {path} of {owner.name}: its channel is locked, baked, or replaced by the NLA"
+        )
 
 
 def hinge_axes(bone: bpy.types.PoseBone) -> list[int]:
@@ -91,7 +122,7 @@ def set_role(body: bpy.types.Object, role: str, *, frame: float | None = None) -
     A generated key becomes a key by this.
     """
     kind, count = NUMBERS[ROLE_TYPES[role]], 0
-    for curve in pose_curves(body):
+    for curve in _own_curves(body):
         types, selected = _part(curve, "type"), _part(curve, "select_control_point") > 0
         chosen = selected if frame is None else np.abs(key_frames(curve) - frame) < SAME_FRAME
         if chosen.any():
@@ -125,9 +156,9 @@ def name_posture(scene: bpy.types.Scene, body: bpy.types.Object, name: str) -> N
     Raises:
         InvalidValue: nothing is keyed yet.
     """
-    action = body.animation_data.action if body.animation_data else None
-    if action is None:
+    if body.animation_data is None or body.animation_data.action is None:
         raise errors.InvalidValue(f"{body.name!r} has no posture to name: key one first")
+    action = own_action(body)
     for marker in [marker for marker in action.pose_markers if marker.frame == scene.frame_current]:
         action.pose_markers.remove(marker)
     if name:
@@ -176,6 +207,7 @@ def key_strips(scene: bpy.types.Scene, body: bpy.types.Object, strips: Iterable[
     """Key over the whole motion that patches stand in these strips and nowhere else; what was keyed before goes."""
     first, last = extent(scene, body)
     span, every = times_of(scene, np.array([first, last])), tuple(strips)
+    own_action(body)
     for name in rig_of(body).patches:
         earlier = contact_curves(body).get(name)
         if earlier is not None:
@@ -205,7 +237,7 @@ def clear_between(body: bpy.types.Object, first: float, last: float, *, selected
     The postures stay, and Blender interpolates between them.
     """
     count = 0
-    for curve in pose_curves(body):
+    for curve in _own_curves(body):
         frames, types = key_frames(curve), _part(curve, "type")
         gone = (types == NUMBERS[GENERATED]) & (frames > first - SAME_FRAME) & (frames < last + SAME_FRAME)
         if selected:
@@ -258,7 +290,7 @@ def _key_contact(body: bpy.types.Object, name: str, frame: float, stands: bool) 
     body[CONTACT + name] = float(stands)
     ui = body.id_properties_ui(CONTACT + name)
     ui.update(min=0.0, max=1.0, description=f"1: {name} stands on the floor from this key on; 0: it does not")
-    _with_action(body)
-    body.keyframe_insert(contact_path(name), frame=frame, group=CONTACTS)
+    own_action(body)
+    _insert(body, contact_path(name), frame=frame, group=CONTACTS)
     for point in contact_curves(body)[name].keyframe_points:
         point.interpolation = "CONSTANT"

@@ -110,7 +110,7 @@ def show_dance(
     with all_or_nothing():
         body = onto
         if dance.rig is not None:
-            taken = body is not None and not armature.trouble(body) and not scaled(body)
+            taken = body is not None and not armature.trouble(body, data=True) and not scaled(body)
             if body is None or not taken or not armature.rig_of(body).same_skeleton(dance.rig):
                 body = armature.build_armature(context, dance.rig)
                 inertials.write_prior(body)
@@ -168,7 +168,7 @@ def dance_action(
         made = bpy.data.actions.new(name)
         curves = Curves(made, target)
     else:
-        made = typed.there(animation.action.copy(), "copy of the action")
+        made = typed.local_copy(animation.action)
         made.name = name
         for key in (TRIAL_KEY, OF_KEY):
             if key in made:

@@ -7,7 +7,7 @@ from mathutils import Matrix
 
 from .. import scores, typed
 from ..action import curves_of, key_frames
-from ..armature import DIGEST_KEY, RIG_KEY, rig_of, shapes_of
+from ..armature import DIGEST_KEY, RIG_KEY, collection_beside, rig_of, shapes_of
 from ..colours import linear, plain_material
 from ..values import errors
 from ..whole import all_or_nothing
@@ -46,7 +46,7 @@ def show_ghost(context: bpy.types.Context, body: bpy.types.Object, dance: Dance,
     with all_or_nothing():
         ghost = _bare_copy(body)
         collection = bpy.data.collections.new(NAME)
-        body.users_collection[0].children.link(collection)
+        collection_beside(scene, body).children.link(collection)
         collection.objects.link(ghost)
         dance_action(scene, body, ghost, dance, name)
         for key in (RIG_KEY, DIGEST_KEY):
@@ -104,7 +104,8 @@ def apply_ghost(context: bpy.types.Context, body: bpy.types.Object) -> bpy.types
     if old is None:
         return made
     name = old.name
-    old.name, old.use_fake_user = f"{name} before", True
+    if old.library is None:  # a linked one keeps its name and stays in its file
+        old.name, old.use_fake_user = f"{name} before", True
     made.name = name
     return old
 
@@ -133,7 +134,7 @@ def remove_ghost(ghost: bpy.types.Object) -> None:
 
 def _bare_copy(body: bpy.types.Object) -> bpy.types.Object:
     """A copy that nothing moves: same bones in the same rotation modes, no constraints, no animation, no parent."""
-    ghost = typed.there(body.copy(), "copy of the body")
+    ghost = typed.local_copy(body)
     ghost.name, ghost.data = f"{body.name} {NAME.lower()}", typed.armature(body).copy()
     ghost.parent = None
     ghost.animation_data_clear()
@@ -144,7 +145,7 @@ def _bare_copy(body: bpy.types.Object) -> bpy.types.Object:
 
 
 def _add_copy(shape: bpy.types.Object, ghost: bpy.types.Object, collection: bpy.types.Collection, skin: float) -> None:
-    made = typed.there(shape.copy(), "copy of the shape")
+    made = typed.local_copy(shape)
     made.name = f"{shape.name} {NAME.lower()}"
     collection.objects.link(made)
     back = shape.matrix_parent_inverse.copy()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import bpy
 
 from ..armature import rig_in, trouble
@@ -15,7 +13,7 @@ from ..whole import all_or_nothing
 NO_RIG = "Add a rig first, or select one: Dance > Rig"
 
 
-def why_not(context: bpy.types.Context, *, data: bool = True) -> str:
+def why_not(context: bpy.types.Context, *, data: bool = False) -> str:
     """Why nothing can be done with the rig that is meant, in one sentence; empty where all can.
 
     Args:
@@ -56,12 +54,10 @@ class Act:
 class NeedsRig(Act):
     """Mix-in: the scene has a rig that is meant, it is as its armature says, and it can be animated."""
 
-    writes_bones: ClassVar[bool] = False
-
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """Whether there is one; what stands in the way is said."""
-        why = why_not(context, data=cls.writes_bones)
+        why = why_not(context)
         if why:
             cls.poll_message_set(why)  # type: ignore[attr-defined]
         return not why

@@ -29,7 +29,7 @@ class EXCITING_DANCE_OT_capture(Act, bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         session = Capture.session
-        why = "" if session is not None else why_not(context, data=False)
+        why = "" if session is not None else why_not(context)
         if session is not None and session.recording:
             why = "Keep the recording first, or discard it"
         if why:

@@ -20,6 +20,8 @@ from ..typed import scene, there
 from .act import the_rig
 from .dance_jobs import JSON_PROGRESS, RESULT, DanceJob, GhostJob, said_of
 
+NOT_WRITTEN = "The bones are linked, so the excitation of the links was not written to them"
+
 
 class EXCITING_DANCE_OT_complete_dance(GhostJob, bpy.types.Operator):
     """Fill the free postures; fixed ones stay, preferred ones move as little as possible. Shown as a ghost"""
@@ -80,9 +82,9 @@ class EXCITING_DANCE_OT_check_dance(DanceJob, bpy.types.Operator):
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
         dance = read_dance(folder / RESULT)
         body = there(self.rig(), "rig")
-        write_scores(body, dance.summary.excitation, dance.summary.deviation)
+        written = write_scores(body, dance.summary.excitation, dance.summary.deviation)
         mark_failures(scene(context), body, dance.summary)
-        return said_of(dance)
+        return said_of(dance, *([] if written else [NOT_WRITTEN]))
 
 
 class EXCITING_DANCE_OT_find_contacts(DanceJob, bpy.types.Operator):

@@ -35,9 +35,9 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
 
     @classmethod
     def missing(cls, context: bpy.types.Context) -> str:
-        """Nothing: without a rig the one of the Rig panel is made."""
+        """Nothing: without a rig the one of the Rig panel is made, and where its bones are linked a new one dances."""
         body = rig_in(context)
-        return "" if body is None or linked(body) else trouble(body)  # a linked one stays, and a new one dances
+        return "" if body is None or linked(body, data=True) else trouble(body)
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         return [

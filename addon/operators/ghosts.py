@@ -23,8 +23,6 @@ class NeedsGhost(NeedsRig):
 class EXCITING_DANCE_OT_apply_ghost(NeedsGhost, bpy.types.Operator):
     """Let the rig dance what the ghost shows; the action it had stays in the file as "... before" """
 
-    writes_bones = True
-
     bl_idname = "exciting_dance.apply_ghost"
     bl_label = "Apply"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012

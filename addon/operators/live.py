@@ -19,7 +19,7 @@ class EXCITING_DANCE_OT_live(Act, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if Live.session is None and (why := why_not(context, data=False)):
+        if Live.session is None and (why := why_not(context)):
             cls.poll_message_set(why)
             return False
         return True
@@ -39,7 +39,7 @@ class EXCITING_DANCE_OT_live_restart(Act, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if why := why_not(context, data=False):
+        if why := why_not(context):
             cls.poll_message_set(why)
             return False
         return True

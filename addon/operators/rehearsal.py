@@ -29,7 +29,7 @@ class EXCITING_DANCE_OT_rehearsal(JobOperator, bpy.types.Operator):
     @classmethod
     def missing(cls, context: bpy.types.Context) -> str:
         """A rig."""
-        return why_not(context, data=False)
+        return why_not(context)
 
     def interpreter(self, context: bpy.types.Context) -> Interpreter:
         return renderer()

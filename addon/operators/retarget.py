@@ -43,7 +43,7 @@ def why_not(context: bpy.types.Context) -> str:
         return "Select the armature whose motion is to be followed"
     if source.animation_data is None or source.animation_data.action is None:
         return f"{source.name} does not move: it plays no action"
-    if is_rig(source) and (why := trouble(source, data=False)):
+    if is_rig(source) and (why := trouble(source)):
         return why
     if settings_of(context).follows != SCENE:
         return ""

@@ -142,8 +142,8 @@ class EXCITING_DANCE_OT_state_rig(JobOperator, bpy.types.Operator):
 
     @classmethod
     def missing(cls, context: bpy.types.Context) -> str:
-        """A rig."""
-        return why_not(context)
+        """A rig whose bones can be written to."""
+        return why_not(context, data=True)
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         given = stated(settings_of(context))

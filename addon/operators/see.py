@@ -6,7 +6,7 @@ from pathlib import Path
 
 import bpy
 
-from ..armature import rig_in
+from ..armature import collection_beside, rig_in, shapes_of
 from ..colours import QUANTITIES, colour_body
 from ..ellipsoids import ELLIPSOID_KEY, make_ellipsoids, remove_ellipsoids
 from ..inertials import EXACT
@@ -18,6 +18,9 @@ from ..study import folder_of, show_trial, trial_of
 from ..typed import Status, scene, there
 from ..values import study_folder
 from .act import Act, NeedsRig, the_rig, why_not
+
+SHAPES = "override or append the whole collection that holds them"
+"""The way out for a rig whose armature alone was linked."""
 
 
 class NeedsInertials(Act):
@@ -45,6 +48,17 @@ class EXCITING_DANCE_OT_colour(NeedsInertials, bpy.types.Operator):
         name="Quantity", items=tuple((name, q.label, q.description) for name, q in QUANTITIES.items())
     )
 
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """With shapes that can take a colour."""
+        if not super().poll(context):
+            return False
+        body = the_rig(context)
+        if not any(shape.library is None for shape in shapes_of(body).values()):
+            cls.poll_message_set(f"{body.name} has no shapes of this file to colour: {SHAPES}")
+            return False
+        return True
+
     def act(self, context: bpy.types.Context) -> Status:
         colour_body(the_rig(context), self.quantity)
         return {"FINISHED"}
@@ -63,7 +77,7 @@ class EXCITING_DANCE_OT_legend(NeedsInertials, bpy.types.Operator):
         remove_legends(scene(context))
         if not had:
             shown = colour_body(body, settings_of(context).quantity)
-            stand_beside(make_legend(body.users_collection[0], shown), body)
+            stand_beside(make_legend(collection_beside(scene(context), body), shown), body)
         return {"FINISHED"}
 
 
@@ -79,7 +93,7 @@ class EXCITING_DANCE_OT_ellipsoids(NeedsInertials, bpy.types.Operator):
         if any(ELLIPSOID_KEY in child for child in body.children):
             remove_ellipsoids(body)
             return {"FINISHED"}
-        impossible = make_ellipsoids(body, body.users_collection[0])
+        impossible = make_ellipsoids(body, collection_beside(scene(context), body))
         if impossible:
             self.report({"WARNING"}, f"No body has the inertia found for {', '.join(impossible)}")
         return {"FINISHED"}

@@ -22,7 +22,7 @@ class EXCITING_DANCE_PT_bench(Tab, bpy.types.Panel):  # type: ignore[misc]
     def poll(cls, context: bpy.types.Context) -> bool:
         """With a rig that has no feet."""
         body = rig_in(context)
-        return body is not None and not trouble(body, data=False) and not rig_of(body).soles
+        return body is not None and not trouble(body) and not rig_of(body).soles
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw."""

@@ -71,7 +71,7 @@ class Part(Tab):
     def poll(cls, context: bpy.types.Context) -> bool:
         """With a rig only."""
         body = rig_in(context)
-        return body is not None and not trouble(body, data=False)
+        return body is not None and not trouble(body)
 
 
 class EXCITING_DANCE_PT_postures(Part, bpy.types.Panel):  # type: ignore[misc]

@@ -34,7 +34,7 @@ def running(layout: bpy.types.UILayout, place: str) -> bool:
 
 def in_the_way(context: bpy.types.Context, layout: bpy.types.UILayout, body: bpy.types.Object) -> None:
     """Show why nothing can be done with a rig as it is, if that is so."""
-    why = trouble(body, data=False)
+    why = trouble(body)
     if why:
         box = layout.box()
         box.alert = True

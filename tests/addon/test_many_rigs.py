@@ -9,8 +9,9 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import armature, inertials, registration
-from addon.authoring import author, marks, timeline
+from addon import action, armature, inertials, registration
+from addon.authoring import ghost, marks, timeline
+from addon.colours import CHANGING, colour_at, colour_body, linear
 from addon.told import Said, forget, tell, told
 from solver.errors import InvalidValue
 from solver.rigs import hoap3
@@ -87,21 +88,133 @@ def body_name(there: object) -> str:
     return next(name for name in there.objects if name.startswith("HOAP"))  # type: ignore[attr-defined]
 
 
-def test_an_overridden_rig_is_keyed(body: bpy.types.Object, tmp_path: Path) -> None:
-    """A library override can be animated, and its linked bones are still not written to."""
-    path = str(tmp_path / "lib.blend")
-    bpy.data.libraries.write(path, {body})
+@pytest.fixture(params=["its collection", "its armature alone"])
+def override(body: bpy.types.Object, tmp_path: Path, request: pytest.FixtureRequest) -> bpy.types.Object:
+    """HOAP-3 with two postures and masses, linked from another file, as a library override: active, in a saved file."""
+    colour_body(body, "mass")
+    name, whole = body.users_collection[0].name, request.param == "its collection"
+    bpy.context.view_layer.update()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "lib.blend"))
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    with bpy.data.libraries.load(path, link=True) as (there, here):  # type: ignore[func-returns-value]
-        here.objects = [body_name(there)]
-    own = here.objects[0].override_create()
-    bpy.context.scene.collection.objects.link(own)
-    bpy.context.view_layer.objects.active = own
-    own.animation_data_create().action = None
-    assert bpy.ops.exciting_dance.key_posture.poll()
-    author.key_posture(bpy.context.scene, own, "fixed")
-    assert list(timeline.key_roles(own).values()) == ["fixed"]
-    assert not bpy.ops.exciting_dance.legend.poll()
+    with bpy.data.libraries.load(str(tmp_path / "lib.blend"), link=True) as (there, here):  # type: ignore[func-returns-value]
+        here.collections = [name] if whole else []
+        here.objects = [] if whole else [body_name(there)]
+    scene, layer = bpy.context.scene, bpy.context.view_layer
+    if whole:
+        instance = bpy.data.objects.new("instance", None)
+        instance.instance_type, instance.instance_collection = "COLLECTION", here.collections[0]
+        scene.collection.objects.link(instance)
+        here.collections[0].override_hierarchy_create(scene, layer, reference=instance, do_fully_editable=True)
+    else:
+        scene.collection.objects.link(here.objects[0].override_create())
+    own = armature.rigs_in(scene)[0]
+    assert own.override_library is not None
+    assert own.data.library is not None
+    assert own.animation_data.action.library is not None
+    layer.objects.active = own
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    return own
+
+
+def opened_again() -> bpy.types.Object:
+    """The rig of the open file after saving and opening it."""
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    found = armature.rigs_in(bpy.context.scene)[0]
+    bpy.context.view_layer.objects.active = found
+    return found
+
+
+def test_an_overridden_rig_is_keyed(override: bpy.types.Object) -> None:
+    """Key Posture, Set Role, Contact and names key an override, also in its saved file; its library stays as it is."""
+    scene = bpy.context.scene
+    count = len(action.curves_of(override)[0].keyframe_points)
+    scene.frame_set(30)
+    assert bpy.ops.exciting_dance.key_posture(role="fixed") == {"FINISHED"}
+    assert timeline.key_roles(override) == {1.0: "preferred", 20.0: "preferred", 30.0: "fixed"}
+    assert bpy.ops.exciting_dance.contact(standing="none") == {"FINISHED"}
+    scene.frame_set(20)
+    assert bpy.ops.exciting_dance.set_role(role="free") == {"FINISHED"}
+    scene.exciting_dance_dance.posture_name = "bow"
+    assert override.animation_data.action.library is None
+    kept = opened_again()
+    assert timeline.key_roles(kept) == {1.0: "preferred", 20.0: "free", 30.0: "fixed"}
+    assert timeline.posture_names(kept) == {20: "bow"}
+    soles = armature.rig_of(kept).soles
+    assert set(timeline.contact_curves(kept)) == {sole.name for sole in soles}
+    assert bpy.ops.exciting_dance.contact(standing="all") == {"FINISHED"}
+    again = bpy.data.actions.get((linked_name(kept), kept.override_library.reference.library.filepath))
+    assert again is not None
+    assert {len(curve.keyframe_points) for curve in all_curves(again)} == {count}
+
+
+def test_an_overridden_rig_is_checked_balanced_and_coloured(override: bpy.types.Object) -> None:
+    """Check, Balance and Colour work on an override and keep what they find in this file; a rig without shapes of this
+    file says which way there are some.
+    """
+    scene = bpy.context.scene
+    assert bpy.ops.exciting_dance.check_dance() == {"FINISHED"}
+    assert told(scene, override, "dance").verdict == "bad"  # the arm goes beyond its limit
+    assert "linked" in told(scene, override, "dance").notes
+    assert bpy.ops.exciting_dance.balance_dance() == {"FINISHED"}
+    shown = ghost.ghost_of(scene, override)
+    assert shown.override_library is None
+    before = max_angle(override)
+    assert bpy.ops.exciting_dance.apply_ghost() == {"FINISHED"}
+    assert max_angle(override) < before - 0.1
+    assert bpy.ops.exciting_dance.legend() == {"FINISHED"}
+    assert bpy.ops.exciting_dance.ellipsoids() == {"FINISHED"}
+    shapes = armature.shapes_of(override)
+    assert bpy.ops.exciting_dance.colour.poll() == bool(shapes)
+    if shapes:
+        assert bpy.ops.exciting_dance.colour(quantity="change") == {"FINISHED"}
+    kept = opened_again()
+    assert max_angle(kept) < before - 0.1
+    for shape in armature.shapes_of(kept).values():
+        assert shape.material_slots[0].material.library is None
+        assert np.allclose(shape.material_slots[0].material.diffuse_color, linear(colour_at(CHANGING, 0.5)), atol=1e-6)
+
+
+def test_the_way_out_of_linked_bones_works(override: bpy.types.Object) -> None:
+    """What a refusal says is to be done for linked bones lets the refused operator run."""
+    assert "Make Local > Selected Objects and Data" in armature.trouble(override, data=True)
+    assert not bpy.ops.exciting_dance.state_rig.poll()
+    override.select_set(True)
+    bpy.ops.object.make_local(type="SELECT_OBDATA")
+    local = armature.rig_in(bpy.context)
+    assert local.data.library is None
+    assert armature.trouble(local, data=True) == ""
+    assert bpy.ops.exciting_dance.state_rig.poll()
+
+
+def test_a_locked_channel_is_named(body: bpy.types.Object) -> None:
+    """A posture of which Blender would key only a part is refused whole, by the names of the links that are locked."""
+    curve = next(curve for curve in action.curves_of(body) if HINGE in curve.data_path)
+    curve.lock = True
+    before = timeline.key_roles(body)
+    bpy.context.scene.frame_set(30)
+    with pytest.raises(RuntimeError, match=HINGE):
+        bpy.ops.exciting_dance.key_posture()
+    assert timeline.key_roles(body) == before
+    curve.lock = False
+    assert bpy.ops.exciting_dance.key_posture() == {"FINISHED"}
+    assert 30.0 in timeline.key_roles(body)
+
+
+def linked_name(body: bpy.types.Object) -> str:
+    """The name of the action that an override's library plays."""
+    return body.override_library.reference.animation_data.action.name
+
+
+def all_curves(some: bpy.types.Action) -> list[bpy.types.FCurve]:
+    """The curves of an action with one slot."""
+    return list(some.layers[0].strips[0].channelbag(some.slots[0]).fcurves)
+
+
+def max_angle(body: bpy.types.Object) -> float:
+    """[rad] How far the keyed hinge goes."""
+    curve = next(curve for curve in action.curves_of(body) if HINGE in curve.data_path)
+    return max(abs(point.co.y) for point in curve.keyframe_points)
 
 
 def test_what_was_said_belongs_to_its_rig(body: bpy.types.Object) -> None:
