@@ -18,7 +18,7 @@ from solver.rig import Rig
 from solver.signals import preset_of, resample, shift, smooth_motion
 from solver.study.plates.finding import told
 from solver.study.plates.first_look import Seen, first_look
-from solver.study.preparation import rough_mass
+from solver.study.rough_mass import mass_readings
 from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 from solver.wrenches import Wrenches
@@ -72,8 +72,7 @@ def verdicts(rig: Rig, records: Sequence[TrialRecord]) -> dict[tuple[str, str], 
         motion = smooth_motion(rig, poses.times, poses.q, preset)
         usable = np.ones(len(motion), bool)
         seen.append(Seen(record.recording, motion, usable, native, resample(native, motion.times, preset)))
-    mass = rough_mass(rig, [trial.motion for trial in seen], [trial.wrenches for trial in seen])
-    assert mass is not None
+    mass = mass_readings(rig, [(trial.name, trial.motion, trial.wrenches) for trial in seen])[0].mass
     forces = {record.name: record.recording.wrenches for record in records if record.recording.wrenches is not None}
     found = {}
     for trial in seen:

@@ -15,7 +15,6 @@ from ..motion import Motion
 from ..plate_options import LAG, MASS, PlateOptions
 from ..rig import Rig
 from ..signals import (
-    GRAVITY,
     ContactEvidence,
     FilterPreset,
     Lag,
@@ -30,7 +29,7 @@ from ..signals import (
     shift,
     smooth_motion,
 )
-from ..trial import Recording, Trial
+from ..trial import Trial
 from ..wrenches import Wrenches
 from .motion_noise import MotionNoise, fitting, motion_noises, shaken_copies
 from .plates.clock import lag_finding
@@ -39,14 +38,11 @@ from .plates.finding import Finding
 from .plates.first_look import Seen, first_look
 from .plates.gain import gain_findings
 from .plates.known import known_biases
-from .plates.plausible import mass_findings, offset_findings
+from .plates.plausible import mass_findings, offset_findings, reading_findings
 from .plates.suspicion import suspect
+from .rough_mass import mass_readings
 from .values import TrialRecord
 
-AVERAGE = 0.4
-"""[s] Over this time errors of a kinematic acceleration have mostly cancelled."""
-LOADED, FALLING = 0.2, 0.3
-"""Shares: of the largest reading, above which a plate carries the body; of gravity, below which the body falls."""
 WHOLLY = 0.99
 """A frame between two others is tracked when both were."""
 USUAL = PlateOptions()
@@ -85,58 +81,6 @@ class _Item:
     native: Wrenches | None = None
 
 
-def first_mass(recordings: Sequence[Recording]) -> float | None:
-    """A guess of the body mass [kg] before any motion is known: the median vertical force of the steadiest recording.
-
-    Good enough for a calibration, whose markers hardly feel the mass; `rough_mass` is for what comes after.
-    """
-    found: list[tuple[float, float]] = []
-    for recording in recordings:
-        if recording.wrenches is None:
-            continue
-        vertical = recording.wrenches.total[:, 2]
-        vertical = vertical[np.isfinite(vertical)]
-        loaded = vertical[vertical > LOADED * np.max(vertical, initial=0.0)]
-        if len(loaded):
-            found.append((float(np.std(loaded) / np.median(loaded)), float(np.median(loaded)) / GRAVITY))
-    return min(found)[1] if found else None
-
-
-def rough_mass(rig: Rig, motions: Sequence[Motion], wrenches: Sequence[Wrenches]) -> float | None:
-    """Body mass [kg], right within some per cent, before it is known which frames count.
-
-    Where every contact is measured, the force over a_com + g, both averaged over `AVERAGE`, is the mass; where some
-    are not, it is anything less. The mass is therefore where half of a trial's ratios crowd together, in the trial
-    where they crowd most.
-
-    Args:
-        rig: any reasonable prior; its total mass does not matter.
-        motions: filtered, one per trial.
-        wrenches: at the motions' times, through the same filter.
-    """
-    crowds: list[tuple[float, float]] = []
-    for motion, wrench in zip(motions, wrenches):
-        steps = max(1, round(AVERAGE * motion.rate))
-        rate = centroidal_momentum(rig, motion, rig.prior).rate[:, 2] / rig.prior.total_mass
-        force = wrench.total[:, 2]
-        known = np.isfinite(force)
-        if known.sum() < 2 * steps:
-            continue
-        window = np.ones(steps) / steps
-        needed = np.convolve((rate + GRAVITY)[known], window, mode="valid")
-        ratio = np.convolve(force[known], window, mode="valid")[needed > FALLING * GRAVITY]
-        ratio = np.sort(ratio / needed[needed > FALLING * GRAVITY])
-        ratio = ratio[ratio > LOADED * ratio[-1]] if len(ratio) else ratio
-        half = len(ratio) // 2
-        if half < steps:
-            continue
-        widths = ratio[half:] - ratio[: len(ratio) - half]
-        at = int(np.argmin(widths))
-        middle = float(np.median(ratio[at : at + half + 1]))
-        crowds.append((float(widths[at]) / middle, middle))
-    return min(crowds)[1] if crowds else None
-
-
 def prepare(
     rig: Rig,
     records: Sequence[TrialRecord],
@@ -171,16 +115,19 @@ def prepare(
             f"of {asked.cutoff:g} Hz"
         )
     items = [_moved(rig, record, preset, noises) for record in records]
-    weighing = [item for item in items if item.wrenches is not None]
-    rough = rough_mass(rig, [i.motion for i in weighing], [i.wrenches for i in weighing if i.wrenches is not None])
-    rough = rough or stated_mass or rig.prior.total_mass
-    items, findings = _looked_at(rig, items, preset, rough, plates)
+    weighing = [(item.record.name, item.motion, item.wrenches) for item in items if item.wrenches is not None]
+    readings = mass_readings(rig, weighing)
+    findings = reading_findings(readings, plates.overrules(MASS))
+    rough = readings[0].mass if readings else stated_mass or rig.prior.total_mass
+    items, found = _looked_at(rig, items, preset, rough, plates)
+    findings += found
     items = [_windowed(rig, item, preset, rough) for item in items]
     mass = _weigh(rig, items, rough, stated_mass, warnings)
     biases: dict[str, np.ndarray] = {}
     gains: dict[str, float] = {}
     if mass is not None:
-        findings += mass_findings(mass, stated_mass, plates.overrules(MASS))
+        standing = next((reading for reading in readings if reading.standing), None)
+        findings += mass_findings(mass, stated_mass, standing, plates.overrules(MASS))
         known, disagreements = known_biases(mass, plates)
         biases = {trial.name: mass.bias(trial.name) for trial in mass.trials} | known
         findings += offset_findings(mass)

@@ -13,7 +13,7 @@ from ..errors import InvalidValue, UnknownName
 from ..person import MASSES
 from ..progress import Progress, silent
 from ..trial import Recording
-from .preparation import first_mass
+from .rough_mass import first_mass
 
 FALLBACK_MASS = 70.0
 """[kg] With neither a stated mass nor plates only the prior's inertias depend on it, and they do not move markers."""

@@ -20,8 +20,9 @@ from solver.study.following import track_all
 from solver.study.motions import study_motions
 from solver.study.pipeline import identify_study
 from solver.study.plates.finding import Done
-from solver.study.preparation import prepare, rough_mass
+from solver.study.preparation import prepare
 from solver.study.recordings import load
+from solver.study.rough_mass import mass_readings
 from solver.study.subject import calibrate_subject
 from solver.study.values import Poses, Settings, TrialRecord
 from solver.trial import Recording
@@ -87,7 +88,9 @@ def test_rough_mass_ignores_the_prior(rig: Rig, motion: Motion) -> None:
     wrench = resample(plates(rig, motion), motion.times, PRESET)
     heavy = rig.with_prior(rig.prior.scaled(3.0 * rig.prior.total_mass))
     for believed in (rig, heavy):
-        assert rough_mass(believed, [motion], [wrench]) == pytest.approx(rig.prior.total_mass, rel=0.02)
+        assert mass_readings(believed, [("trial", motion, wrench)])[0].mass == pytest.approx(
+            rig.prior.total_mass, rel=0.02
+        )
 
 
 def test_rough_mass_survives_missing_support(rig: Rig, motion: Motion) -> None:
@@ -98,7 +101,7 @@ def test_rough_mass_survives_missing_support(rig: Rig, motion: Motion) -> None:
     values = wrench.values.copy()
     values[: len(values) // 3] *= 0.4
     partly = replace(wrench, values=values)
-    assert rough_mass(rig, [motion], [partly]) == pytest.approx(rig.prior.total_mass, rel=0.02)
+    assert mass_readings(rig, [("trial", motion, partly)])[0].mass == pytest.approx(rig.prior.total_mass, rel=0.02)
 
 
 @pytest.mark.parametrize("lag", [0.0, 0.012, -0.007])

@@ -10,6 +10,7 @@ from ...calibration.mass import MassEstimate
 from ...errors import InvalidValue
 from ...plate_options import MASS
 from ...rig import GRAVITY, Rig
+from ..rough_mass import MassReading
 from .finding import UNKNOWN_INTERVAL, Done, Finding, interval_of
 
 THINNEST, STOUTEST = 10.0, 60.0
@@ -20,6 +21,8 @@ UNITS = {"kilonewtons": 1e3, "kilograms-force": GRAVITY, "pounds-force": 4.448, 
 """What forces may be in that were read as newtons, and how many newtons that is."""
 MOST_OFFSET = 0.08
 """Share of the weight: plates that drift or were zeroed under load are off by up to 5 %."""
+CAUSES = "a load or tether in one of them, another gain of the plates, or another person"
+REMEDY = "leave the wrong trials out, or correct their forces"
 OVERRULING = "--overrule mass goes on nevertheless"
 
 
@@ -43,8 +46,38 @@ def unit_findings(rig: Rig, mass: float, trials: Sequence[str], overruled: bool)
     return [_refused(text, "export the forces in newtons, all plates summed", trials, index, overruled, "kg/m^2")]
 
 
-def mass_findings(estimate: MassEstimate, stated: float | None, overruled: bool) -> list[Finding]:
-    """Whether every plate contradicts a stated mass [kg], and whether offsets are such as plates have.
+def reading_findings(readings: Sequence[MassReading], overruled: bool) -> list[Finding]:
+    """Whether the plates read more of a body that moves, or another mass of one that stands, than in the best standing.
+
+    Contacts that no plate measures make less of a body that moves, never more.
+
+    Args:
+        readings: the most trustworthy first.
+        overruled: nothing is to be refused.
+
+    Raises:
+        InvalidValue: they do, and nothing overrules that.
+    """
+    if not readings or not readings[0].standing:
+        return []
+    best = readings[0]
+    most, least = best.mass * (1.0 + MOST_OFFSET), best.mass / (1.0 + MOST_OFFSET)
+    other = [
+        reading
+        for reading in readings[1:]
+        if reading.mass * (1.0 - reading.spread) > most or (reading.standing and reading.mass < least)
+    ]
+    if not other:
+        return []
+    listed = ", ".join(f"{reading.mass:.1f}" for reading in other)
+    text = f"the plates read {listed} kg, but {best.mass:.1f} kg standing in {best.trial}: {CAUSES}"
+    return [_refused(text, REMEDY, [reading.trial for reading in other], other[0].mass, overruled, "kg")]
+
+
+def mass_findings(
+    estimate: MassEstimate, stated: float | None, standing: MassReading | None, overruled: bool
+) -> list[Finding]:
+    """Whether plates contradict a stated mass [kg] or a standing body, and whether offsets are such as plates have.
 
     Raises:
         InvalidValue: they do, or are not, and nothing overrules that.
@@ -57,6 +90,11 @@ def mass_findings(estimate: MassEstimate, stated: float | None, overruled: bool)
         remedy = "state the right mass, or none, so that the plates weigh the body"
         names, middle = [trial.name for trial in estimate.trials], float(np.median(readings))
         found.append(_refused(text, remedy, names, middle, overruled, "kg"))
+    if standing is not None and abs(estimate.mass / standing.mass - 1.0) > MOST_OFFSET:
+        text = f"all trials together give {estimate.mass:.1f} kg, but the plates read {standing.mass:.1f} kg"
+        text += f" standing in {standing.trial}: {CAUSES}"
+        names = [trial.name for trial in estimate.trials]
+        found.append(_refused(text, REMEDY, names, estimate.mass, overruled, "kg"))
     weight = estimate.mass * GRAVITY
     for group in estimate.groups:
         offset = float(group.bias[2])
@@ -64,8 +102,7 @@ def mass_findings(estimate: MassEstimate, stated: float | None, overruled: bool)
             text = f"the plates read {group.apparent:.1f} kg of a body of {estimate.mass:.1f} kg: that is no offset"
             share = 100.0 * abs(offset) / weight
             text += f" ({offset:.0f} N, {share:.0f} % of the weight) but another gain, unit or person"
-            remedy = "leave these trials out, or correct their forces"
-            found.append(_refused(text, remedy, group.trials, offset, overruled, "N"))
+            found.append(_refused(text, REMEDY, group.trials, offset, overruled, "N"))
     return found
 
 

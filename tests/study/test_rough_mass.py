@@ -1,0 +1,138 @@
+"""Which trials weigh the body: one that stands, however briefly, before all that move; and masses that disagree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.cli import main
+from solver.dance.workflows.export import export_motion
+from solver.dynamics import ground_wrench
+from solver.errors import InvalidValue
+from solver.formats.tables import write_wrenches_csv
+from solver.motion import Motion
+from solver.plate_options import BELONGING, MASS, PlateOptions
+from solver.rig import Rig
+from solver.rigs import hoap3
+from solver.signals import PRESETS, smooth_motion
+from solver.study.plates.finding import Done
+from solver.study.preparation import prepare
+from solver.study.rough_mass import first_mass, mass_readings
+from solver.study.values import Poses, TrialRecord
+from solver.trial import Recording
+from solver.wrenches import Wrenches
+
+PRESET, RATE = PRESETS["human_8hz"], 100.0
+FOOT = 0.1
+"""[m] From the middle between the feet to one of them, and farther."""
+
+
+@pytest.fixture(scope="module")
+def rig() -> Rig:
+    return hoap3()
+
+
+def still(rig: Rig, seconds: float) -> Motion:
+    """The rig at rest."""
+    times = np.arange(0.0, seconds, 1.0 / RATE)
+    return smooth_motion(rig, times, np.tile(rig.neutral, (len(times), 1)), PRESET)
+
+
+def bobbing(rig: Rig, seconds: float) -> Motion:
+    """Up and down by 6 cm, arms and legs swinging."""
+    times = np.arange(0.0, seconds, 1.0 / RATE)
+    q = np.tile(rig.neutral, (len(times), 1))
+    q[:, 2] += 0.06 * np.sin(2.0 * np.pi * 0.7 * times)
+    q[:, 7:] += 0.2 * np.sin(2.0 * np.pi * 0.4 * times[:, None] + np.arange(q.shape[1] - 7))
+    return smooth_motion(rig, times, q, PRESET)
+
+
+def read(rig: Rig, motion: Motion, factor: float = 1.0, shift: float = 0.0) -> Wrenches:
+    """One plate that reads so many times what the motion needs, so far to the side [m], with noise of 0.1 N."""
+    wrench = factor * ground_wrench(rig, motion, rig.prior)
+    wrench[:, :3] += 0.1 * np.random.default_rng(1).standard_normal((len(motion), 3))
+    wrench[:, 3:] += np.cross([0.0, shift, 0.0], wrench[:, :3])
+    return Wrenches(motion.times, ("plate",), wrench[:, None])
+
+
+def record(name: str, motion: Motion, wrenches: Wrenches) -> TrialRecord:
+    """A trial whose motion is known."""
+    poses = Poses(motion.times, motion.q, np.ones(len(motion), bool))
+    return TrialRecord(Recording(name, wrenches=wrenches), given=poses)
+
+
+@pytest.mark.parametrize("seconds", [0.5, 1.0, 5.0])
+def test_a_standing_trial_outranks_whatever_moves(rig: Rig, seconds: float) -> None:
+    """However short it is, and however evenly plates with a tether read twice the mass of a body that moves."""
+    standing, moving = still(rig, seconds), bobbing(rig, 8.0)
+    trials = [("tethered", moving, read(rig, moving, 2.0)), ("static", standing, read(rig, standing))]
+    first, second = mass_readings(rig, trials)
+    assert (first.trial, first.standing, second.standing) == ("static", True, False)
+    assert first.mass == pytest.approx(rig.prior.total_mass, rel=1e-3)
+    assert second.mass == pytest.approx(2.0 * rig.prior.total_mass, rel=0.03)
+
+
+def test_a_body_at_rest_beside_its_plate_weighs_nothing(rig: Rig) -> None:
+    """One foot on the plate and one beside it reads half of the mass steadily, and decides nothing."""
+    standing, moving = still(rig, 5.0), bobbing(rig, 8.0)
+    trials = [("half", standing, read(rig, standing, 0.5, FOOT)), ("moving", moving, read(rig, moving))]
+    (reading,) = mass_readings(rig, trials)
+    assert (reading.trial, reading.mass) == ("moving", pytest.approx(rig.prior.total_mass, rel=0.02))
+
+
+@pytest.mark.parametrize("factor", [2.0, 1.15], ids=["a tether doubles the load", "a gain of 1.15"])
+def test_masses_that_disagree_are_an_error_that_one_word_overrules(rig: Rig, factor: float) -> None:
+    """The trial, both masses and the likely causes are named; overruled, the standing body's mass is kept."""
+    standing, moving = still(rig, 1.0), bobbing(rig, 8.0)
+    records = [record("squat", moving, read(rig, moving, factor)), record("static", standing, read(rig, standing))]
+    with pytest.raises(InvalidValue, match=r"squat: .*standing in static: a load or tether.*gain.*another person"):
+        prepare(rig, records, PRESET)
+    prepared = prepare(rig, records, PRESET, plates=PlateOptions(overruled=(MASS, BELONGING)))
+    overruled = [finding for finding in prepared.findings if "standing in static" in finding.text]
+    assert [finding.done for finding in overruled] == [Done.OVERRULED]
+
+
+@pytest.mark.parametrize("factor", [1.05, 1.0, 0.6], ids=["an offset", "as it is", "a chair"])
+def test_masses_that_agree_and_missing_support_are_no_error(rig: Rig, factor: float) -> None:
+    """Plates that read 5 % more, or less because something else carries too, contradict no standing trial; one second
+    of standing is enough to weigh the body by."""
+    standing, moving = still(rig, 1.0), bobbing(rig, 8.0)
+    records = [record("squat", moving, read(rig, moving, factor)), record("static", standing, read(rig, standing))]
+    prepared = prepare(rig, records, PRESET)
+    assert prepared.mass is not None
+    assert prepared.mass.mass == pytest.approx(rig.prior.total_mass, rel=0.05)
+
+
+def test_two_standing_trials_of_other_masses_are_an_error(rig: Rig) -> None:
+    """With and without a heavy vest: neither is preferred in silence."""
+    standing = still(rig, 2.0)
+    records = [record(name, standing, read(rig, standing, factor)) for name, factor in (("vest", 1.2), ("bare", 1.0))]
+    with pytest.raises(InvalidValue, match="standing in"):
+        prepare(rig, records, PRESET)
+
+
+def test_a_run_weighs_its_runner(rig: Rig) -> None:
+    """Before any motion is known, stances of three times the weight with flights between them weigh the weight."""
+    times = np.arange(0.0, 6.0, 0.001)
+    stance = np.maximum(np.sin(2.0 * np.pi * 1.5 * times), 0.0) * np.pi * 70.0 * 9.81
+    values = np.zeros((len(times), 1, 6))
+    values[:, 0, 2] = stance
+    assert first_mass([Recording("run", wrenches=Wrenches(times, ("plate",), values))]) == pytest.approx(70.0, rel=0.1)
+
+
+def test_identify_refuses_masses_that_disagree(rig: Rig, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command ends with one error and another status than 0, and writes nothing."""
+    for name, motion, factor in (("static", still(rig, 1.0), 1.0), ("squat", bobbing(rig, 4.0), 2.0)):
+        export_motion(rig, motion, tmp_path / f"{name}.mot")
+        write_wrenches_csv(tmp_path / f"{name}_wrenches.csv", read(rig, motion, factor))
+    output = tmp_path / "results"
+    files = [str(path) for path in sorted(tmp_path.iterdir())]
+    status = main(["identify", *files, "--rig", "hoap3", "--bootstrap", "0", "--output", str(output)])
+    said = capsys.readouterr()
+    assert status != 0
+    assert said.err.count("error: ") == 1
+    assert "squat: the plates read" in said.err
+    assert "body mass" not in said.out
+    assert not output.exists()
