@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import bpy
 
@@ -14,24 +15,32 @@ from .authoring.dances import make_dance_scene
 from .interpreter import chosen
 from .rehearsal import words as rehearsal_words
 from .study import make_scene
-from .values import errors
+from .values import dance_folder, errors
 
 NAME = "exciting_dance"
 NO_PICTURE = "--no-picture"
+PARTIAL = 1
+"""Exit code of a verb that wrote less than was requested, such as a partial dance; or of one that crashed."""
 WITH_SCENE = ("identify", "track", "dance")
 _handles: list = []
 
 
 def run(arguments: list[str]) -> int:
-    """Run a verb in a child process, and make the scene of the study or dance that it made. The child's exit code."""
+    """Run a verb in a child process, and make the scene of the study or dance that it made, also of a partial dance.
+
+    Returns:
+        the child's exit code, or 2 where the scene cannot be made.
+    """
     if arguments[:1] == [rehearsal_words.VERB]:
         return rehearsal_words.run(arguments[1:], f"blender --command {NAME} {rehearsal_words.VERB}")
     picture = NO_PICTURE not in arguments
     arguments = [word for word in arguments if word != NO_PICTURE]
     solver = chosen(bpy.context)
-    done = subprocess.run(solver.command(arguments or ["--help"]), env=solver.environment, check=False)
     folder = _output(arguments)
-    if done.returncode or not arguments or arguments[0] not in WITH_SCENE or folder is None:
+    before = _written(folder)
+    done = subprocess.run(solver.command(arguments or ["--help"]), env=solver.environment, check=False)
+    partial = done.returncode == PARTIAL and _written(folder) != before
+    if (done.returncode and not partial) or not arguments or arguments[0] not in WITH_SCENE or folder is None:
         return done.returncode
     try:
         make = make_dance_scene if arguments[0] == "dance" else make_scene
@@ -41,7 +50,7 @@ def run(arguments: list[str]) -> int:
     except errors.SolverError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    return 0
+    return done.returncode
 
 
 def register() -> None:
@@ -53,6 +62,12 @@ def unregister() -> None:
     """Take it back."""
     while _handles:
         bpy.utils.unregister_cli_command(_handles.pop())
+
+
+def _written(folder: str | None) -> int | None:
+    """[ns] when the summary in a folder was written; None where there is none."""
+    path = Path(folder or "") / dance_folder.SUMMARY_FILE
+    return path.stat().st_mtime_ns if folder is not None and path.exists() else None
 
 
 def _output(arguments: list[str]) -> str | None:

@@ -65,7 +65,7 @@ class DanceJob(JobOperator):
         return []
 
     def finished(self, folder: Path) -> bool:
-        return (folder / RESULT / dance_folder.SUMMARY_FILE).exists()
+        return has_summary(folder)
 
 
 class GhostJob(DanceJob):
@@ -86,6 +86,11 @@ class GhostJob(DanceJob):
             ghost[DONE_KEY] = self.done
             keep_moves(scene(context), ghost, ())  # those of the copied action are of the dance as it was designed
         return said_of(dance, *([ALSO] if steps_needed(body) else []))
+
+
+def has_summary(folder: Path) -> bool:
+    """Whether a child wrote its results, which may be less than was requested: it then ends with a code."""
+    return (folder / RESULT / dance_folder.SUMMARY_FILE).exists()
 
 
 def write_scene(context: bpy.types.Context, folder: Path) -> Path:

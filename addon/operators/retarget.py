@@ -19,7 +19,7 @@ from ..segments import segments_of
 from ..told import Said
 from ..typed import found_again, known_by, scene, there, view_layer
 from ..values import MOTION, TIMELINE, Recording, dance_folder, write_recording_npz, write_rig
-from .dance_jobs import HANDED, JSON_PROGRESS, RESULT, said_of
+from .dance_jobs import HANDED, JSON_PROGRESS, RESULT, has_summary, said_of
 
 FOLLOWER_FILE = "follower.json"
 
@@ -74,6 +74,9 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
         self._beside, self._size, self._leader = settings.follow_beside, size_of(leader), known_by(leader)
         source = write_source(context, leader, folder)
         return ["retarget", str(source), who, *flags(settings), "--output", str(folder / RESULT), *JSON_PROGRESS]
+
+    def finished(self, folder: Path) -> bool:
+        return has_summary(folder)
 
     def apply(self, context: bpy.types.Context, folder: Path) -> Said:
         onto = None if self._target is None else found_again(bpy.data.objects, self._target)

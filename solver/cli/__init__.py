@@ -1,8 +1,6 @@
 """The command line: one verb per capability, one file per verb.
 
-Exit codes: 0 done, 1 a defect of ours (with its traceback) or, of ``check``, a dance that is not feasible, 2 wrong
-input or arguments, or an output that cannot be written (one line says which), 130 stopped by the user (nothing
-half-written is left).
+`exit_codes` says what the exit codes mean.
 """
 
 from __future__ import annotations
@@ -44,9 +42,9 @@ from . import (
     slow,
     track,
 )
+from .exit_codes import OK, WRONG_INPUT
 from .options import AS_WRITTEN, PROGRESS, Paragraphs, Parser, outputs
 
-OK, WRONG_INPUT = 0, 2
 GONE = (errno.EPIPE, errno.EINVAL)
 """How systems say that who read our output has gone, as ``head`` does when it has enough: no loss to anybody."""
 VERBS: tuple[ModuleType, ...] = (
@@ -86,6 +84,13 @@ Start here:
       one subject: markers and force plates in, identified inertials and a report out
 
 Each verb explains itself: python -m solver identify --help
+
+Exit codes:
+  0    what was requested was delivered
+  1    results are written, and are not all that was requested: not feasible, fewer postures, not repaired, subjects
+       that failed; "status" in summary.json says which. Or a defect of this program, with a traceback
+  2    wrong input or arguments, or an output that cannot be written
+  130  stopped; nothing half-written is left
 """
 
 

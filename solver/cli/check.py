@@ -7,9 +7,9 @@ import argparse
 from ..progress import Progress
 from .argument_types import rate
 from .dances import RATES, add_checks, add_dance, check_options, dance_of
+from .exit_codes import INCOMPLETE, OK
 from .options import add_output, add_verb
 
-FEASIBLE, INFEASIBLE = 0, 1
 EXPLANATION = """
 Checks joint angles, speeds and torques, balance, friction, feet and collisions at every sample, and prints for each
 check where it first fails, what fails, and by how much.
@@ -51,4 +51,4 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     progress(1.0, "checked")
     warn(verdict.checks.notes)
     print(verdict.report)
-    return FEASIBLE if verdict.feasible else INFEASIBLE
+    return OK if verdict.feasible else INCOMPLETE

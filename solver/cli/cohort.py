@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..progress import Progress
 from .argument_types import path
+from .exit_codes import INCOMPLETE, OK
 from .options import add_jobs, add_method, add_plates, add_reading, add_trunk, add_verb, read_options, settings_of
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     for item in found.failed:
         print(f"failed: {item.name}: {item.why}", file=sys.stderr)
     print(f"\nwritten: {options.output}, the page is {options.output / COHORT_PAGE}")
-    return 1 if found.failed else 0
+    return INCOMPLETE if found.failed else OK
 
 
 def _beside_prior(member: Member, axes: slice) -> str:

@@ -17,6 +17,9 @@ be free. The same seed fills the same way.
 Written to DIR: dance.motion.npz (for Blender, at --rate), keyed.json (read by the other verbs), summary.json (what it
 says, keys and contact strips) and report.txt. A DIR that ends in .json is a file and receives the keys alone.
 
+Exit codes: 0 every check holds where keys were filled, 1 something fails there (the result is written all the same),
+2 wrong input, 130 stopped.
+
 Examples:
   python -m solver complete dance.timeline.npz --output completed
   python -m solver complete dance.json --share 0.5 --seed 3 --output completed
@@ -40,8 +43,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_checks(parser)
 
 
-def run(options: argparse.Namespace, progress: Progress) -> None:
-    """Read, fill, repair, write, tell."""
+def run(options: argparse.Namespace, progress: Progress) -> int:
+    """Read, fill, repair, write, tell; the exit code."""
     from ..dance.authoring.complete import CompleteOptions
     from ..dance.workflows.complete import complete
     from ..dance.workflows.reading import load_keyed
@@ -51,4 +54,4 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     keyed = load_keyed(options.dance)
     answer = complete(keyed, wanted, check_options(options, keyed.checks), repair_options(options), rate=options.rate,
                       progress=answering(progress))  # fmt: skip
-    tell(answer, options, progress)
+    return tell(answer, options, progress)

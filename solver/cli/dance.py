@@ -11,6 +11,7 @@ from ..progress import Part, Progress
 from .argument_types import by_name, count, effort, not_negative, number, part, path, positive, rate, seed
 from .bodies import add_body, body_of
 from .dances import add_checks, asked, carried_words
+from .exit_codes import exit_code
 from .options import add_output, add_verb
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ Written to DIR: dance.npz (read by check, export and this package), dance.json (
 rig.json, summary.json and dance.motion.npz (for Blender), dance.csv (joint angles and speeds at --rate) and dance.mot.
 
 Stopped by Ctrl-C while transitions are sought, it writes what is done as a partial dance, marked so.
+
+Exit codes: 0 all postures are danced, 1 some only (the partial dance is written), 2 wrong input or no dance at all,
+130 stopped.
 
 Examples:
   python -m solver dance hoap3 --postures 60 --seed 1 --output out
@@ -118,8 +122,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_output(parser)
 
 
-def run(options: argparse.Namespace, progress: Progress) -> None:
-    """Design, verify, write, tell."""
+def run(options: argparse.Namespace, progress: Progress) -> int:
+    """Design, verify, write, tell; the exit code."""
     from ..dance.workflows.design import design
     from ..dance.workflows.reading import load_dance
     from .words import warn
@@ -131,13 +135,14 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     progress(WRITING, "writing")
     found.write(options.output, options.rate)
     progress(1.0, "done")
-    notes = found.dance.notes
+    notes, summary = found.dance.notes, found.summary
     warn(notes)
-    print(f"{found.report}\n\nwritten: {options.output}")
+    print(f"{found.report}\n\n{summary.message}\nwritten: {options.output}")
     if any(note.startswith("cancelled") for note in notes):
         raise Cancelled(
             f"stopped; a partial dance of {len(found.dance.postures)} postures was written: {options.output}"
         )
+    return exit_code(summary)
 
 
 def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:

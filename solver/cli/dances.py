@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..check_options import PAIR_PRESETS, REACH
 from ..progress import Part, Progress
 from .argument_types import count, not_negative, part, path, positive, rate
+from .exit_codes import exit_code
 from .options import EITHER
 
 if TYPE_CHECKING:
@@ -119,8 +120,8 @@ def answering(progress: Progress) -> Progress:
     return Part(progress, 0.0, WRITING)
 
 
-def tell(answer: Answer, options: argparse.Namespace, progress: Progress) -> None:
-    """Write an answer where it was asked for and print its report."""
+def tell(answer: Answer, options: argparse.Namespace, progress: Progress) -> int:
+    """Write an answer where it is requested and print its report; the exit code."""
     from ..dance.workflows.repair import HURRIED
 
     progress(WRITING, "writing")
@@ -129,3 +130,4 @@ def tell(answer: Answer, options: argparse.Namespace, progress: Progress) -> Non
     print(f"{answer.report}\n\nwritten: {options.output}")
     if HURRIED in answer.summary.notes:
         print("more of --programmes lets it search on")
+    return exit_code(answer.summary)

@@ -17,6 +17,9 @@ why, and by how much. Where the feet of a recording stand is found from its moti
 Written to DIR: dance.motion.npz (for Blender, at --rate), keyed.json (read by the other verbs), summary.json (what it
 says, keys and contact strips) and report.txt. A DIR that ends in .json is a file and receives the keys alone.
 
+Exit codes: 0 every check holds, 1 something still fails (the result is written all the same), 2 wrong input,
+130 stopped.
+
 Examples:
   python -m solver repair dance.timeline.npz --output repaired
   python -m solver repair dance.json --slow-down --output repaired.json
@@ -35,8 +38,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_checks(parser)
 
 
-def run(options: argparse.Namespace, progress: Progress) -> None:
-    """Read, repair, write, tell."""
+def run(options: argparse.Namespace, progress: Progress) -> int:
+    """Read, repair, write, tell; the exit code."""
     from ..dance.workflows.reading import read_keyed
     from ..dance.workflows.repair import repair
     from .words import warn
@@ -46,4 +49,4 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     warn(told)
     answer = repair(keyed, check_options(options, keyed.checks), repair_options(options), slow_down=options.slow_down,
                     rate=options.rate, told=told, progress=answering(progress))  # fmt: skip
-    tell(answer, options, progress)
+    return tell(answer, options, progress)

@@ -11,6 +11,7 @@ from ..progress import Part, Progress
 from .argument_types import path, positive
 from .bodies import rig_named
 from .dances import add_checks, add_patience, asked, repair_options
+from .exit_codes import exit_code
 from .options import add_calibration, add_filter, add_output, add_reading, add_subject, add_verb, read_options, subject
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ is printed, written as mapping.json, and can be corrected and named with --mappi
 Written to DIR: dance.motion.npz (Blender and the other verbs), NAME_RATEhz.csv (no header: root position, quaternion
 x y z w, joints in the robot's order), NAME.npz (poses and speeds of all bodies), NAME.mot, mapping.json, summary.json
 (what is said, for a scene) and report.txt.
+
+Exit codes: 0 feasible, 1 not feasible (the motion is written all the same), 2 wrong input, 130 stopped.
 
 Examples:
   python -m solver retarget tracked hrp2 --trial squats --output squats_hrp2
@@ -75,8 +78,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_output(parser)
 
 
-def run(options: argparse.Namespace, progress: Progress) -> None:
-    """Read, follow, check, repair, write, tell."""
+def run(options: argparse.Namespace, progress: Progress) -> int:
+    """Read, follow, check, repair, write, tell; the exit code."""
     from dataclasses import replace
 
     from ..dance.workflows.reading import load_dance
@@ -113,7 +116,9 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     )
     followed.write(options.output)
     progress(1.0, "done")
-    print(f"{followed.report}\n\nwritten: {options.output}")
+    summary = followed.summary()
+    print(f"{followed.report}\n\n{summary.message}\nwritten: {options.output}")
+    return exit_code(summary)
 
 
 def forces(options: argparse.Namespace) -> Wrenches:

@@ -31,11 +31,11 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_checks(parser)
 
 
-def run(options: argparse.Namespace, progress: Progress) -> None:
-    """Read, slow down, write, tell."""
+def run(options: argparse.Namespace, progress: Progress) -> int:
+    """Read, slow down, write, tell; the exit code."""
     from ..dance.workflows.reading import load_keyed
     from ..dance.workflows.slow import slow
 
     keyed = load_keyed(options.dance)
     answer = slow(keyed, check_options(options, keyed.checks), dynamics=options.dynamics, progress=answering(progress))
-    tell(answer, options, progress)
+    return tell(answer, options, progress)

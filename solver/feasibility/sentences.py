@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 
 import numpy as np
 
 from ..contacts.schedule import Schedule
 from ..rig import CONTRADICTING, Rig
+from ..scene.words import spoken
 from .definition import Check
 from .margins import Checks
 
@@ -50,10 +53,27 @@ def no_way(name: str, configurations: Sequence[str], told: Sequence[str]) -> str
     """
     met = dict.fromkeys(each.rpartition(": ")[2] for each in told if "left out" in each)
     ways = "draw more postures (--effort 3), or ask less (--shrink, --clearance, --torque-reserve)"
-    if any("overlap" in each for each in met):
-        ways = f"where shapes say more than links are, let them overlap (--may-touch LINK:LINK); else {ways}"
     begun = f"rig {name!r}: no way leads from home to any feasible posture of {', '.join(configurations)}"
     return f"{begun}; where weight should shift, {'; '.join(met)}: {ways}" if met else f"{begun}: {ways}"
+
+
+def overlapping(rig: Rig, sentences: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Pairs of a rig's links that sentences of the checks say overlap, each once, in the rig's order."""
+    text = "\n".join(sentences)
+    result = []
+    for pair in combinations(rig.links, 2):
+        both = " and ".join(pair)
+        words = rf"(?:^|[:;] ){re.escape(spoken(both))} overlap|\({re.escape(both)}\) fails"
+        if re.search(words, text, re.MULTILINE):
+            result.append(pair)
+    return tuple(result)
+
+
+def overlaps_allowed(rig: Rig, sentences: Iterable[str]) -> str:
+    """What to add to what a rig cannot do where links overlap: the option that lets them; nothing where none do."""
+    pairs = " ".join(f"{one}:{other}" for one, other in overlapping(rig, sentences))
+    said = "Where shapes are larger than the links they stand for, let these overlap: --may-touch"
+    return f". {said} {pairs}" if pairs else ""
 
 
 def doubted(rig: Rig) -> str:

@@ -8,11 +8,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Literal, get_args
 
 from ..check_options import CheckOptions
 from ..errors import InvalidValue
 from ..formats.codec import FileKind
 from .timeline import SceneKey, SceneStrip
+
+Status = Literal[
+    "found", "designed", "partial",
+    "feasible", "infeasible",
+    "unchanged", "repaired", "improved", "failed", "completed", "slowed",
+]  # fmt: skip
+"""How a verb ended:
+
+- ``excite``: ``found``.
+- ``dance``: ``designed``, or ``partial``: fewer postures or poses than requested.
+- ``check``, ``retarget``: ``feasible`` or ``infeasible``.
+- ``repair``: ``unchanged`` (nothing failed), ``repaired``, ``improved`` (less fails, not nothing), or ``failed``.
+- ``complete``: ``completed``, ``improved`` or ``failed``.
+- ``slow``: ``slowed``, or ``unchanged`` (slow enough as it is).
+"""
+SHORT: frozenset[Status] = frozenset({"partial", "infeasible", "improved", "failed"})
+"""Of them, those of a verb that did not do all that was requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +80,7 @@ class SceneSummary:
 
     Attributes:
         verb: ``"repair"``, ``"complete"``, ``"slow"``, ``"check"`` or ``"dance"``.
-        status: in one word, of the verb's own.
+        status: how it ended.
         feasible: every check holds.
         message: one sentence for people.
         keys: of the dance as it is now.
@@ -82,7 +100,7 @@ class SceneSummary:
     """
 
     verb: str
-    status: str
+    status: Status
     feasible: bool
     message: str
     keys: tuple[SceneKey, ...] = ()
@@ -105,9 +123,17 @@ class SceneSummary:
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         if not self.message.strip():
             raise InvalidValue(f"the summary of {self.verb!r} says nothing")
+        if self.status not in get_args(Status):
+            known = ", ".join(get_args(Status))
+            raise InvalidValue(f"the status of {self.verb!r} is {self.status!r}, not one of {known}")
         for start, stop in self.ranges:
             if not stop >= start:
                 raise InvalidValue(f"a failing span ends at {stop:g} s before it starts at {start:g} s")
+
+    @property
+    def delivered(self) -> bool:
+        """Whether the verb did all that was requested."""
+        return self.status not in SHORT
 
 
 SUMMARY = FileKind(SceneSummary, "exciting dance summary", remedy="Run the verb again with this version")

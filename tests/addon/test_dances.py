@@ -12,7 +12,9 @@ from mathutils import Vector
 from addon import action, armature, command, recording, scores, study
 from addon.authoring import author, dances, ghost, keyed, marks, timeline
 from addon.colours import colouring
+from addon.values import study_folder
 from solver.cli import OK, main
+from solver.cli.exit_codes import INCOMPLETE, WRONG_INPUT
 from solver.errors import Cancelled, InvalidValue
 from solver.rigs import hoap3
 from solver.scene.motion_record import MOTION
@@ -23,6 +25,7 @@ from tests.addon.test_dance_jobs import posed
 from tests.addon.test_extension import child
 from tests.addon.test_scene import shown_recording
 from tests.addon.test_timeline import difference
+from tests.bipeds import Biped
 
 SINGLE = 1e-5
 WORDS = ["dance", "hoap3", "--postures", "both=1", "--effort", "0.02", "--shortest", "1", "--hold", "0.3"]
@@ -308,3 +311,12 @@ def test_a_folder_without_a_dance_is_one_error(registered: None, tmp_path: Path)
     with pytest.raises(RuntimeError, match=r"summary\.json"):
         bpy.ops.exciting_dance.open_dance(directory=str(tmp_path))
     assert fingerprint() == before
+
+
+def test_a_partial_dance_has_its_scene_and_its_code(registered: None, tmp_path: Path) -> None:
+    """`blender --command exciting_dance dance` of one of two postures: the scene is made, and the code is not 0."""
+    robot, output = Biped(ankle=(("pitch", "0 1 0"),)).write(tmp_path), tmp_path / "out"
+    words = ["dance", str(robot), "--postures", "both=1", "right=1", "--effort", "0.05", "--workers", "1"]
+    assert command.run([*words, "--output", str(output), "--no-picture"]) == INCOMPLETE
+    assert (output / study_folder.SCENE_FILE).exists()
+    assert command.run(["dance", "nobody", "--output", str(output), "--no-picture"]) == WRONG_INPUT

@@ -14,7 +14,8 @@ bpy = pytest.importorskip("bpy")
 import solver  # noqa: E402
 from addon.fields import ELSEWHERE, FIELDS, field_of, in_window  # noqa: E402
 from addon.told import Said  # noqa: E402
-from solver.feasibility.sentences import no_way  # noqa: E402
+from solver.feasibility.sentences import no_way, overlaps_allowed  # noqa: E402
+from solver.rigs import hoap3  # noqa: E402
 
 ASKED_NOWHERE = {
     "flight-only", "free-moment", "help", "no-repair", "overrule", "rig", "save-mapping", "swing",
@@ -68,11 +69,13 @@ def test_an_option_becomes_the_field(registered: None, words: str, shown: str) -
 
 def test_whatever_a_job_says_is_in_the_window_s_words(registered: None) -> None:
     """Message, failures and notes alike."""
-    words = no_way("robot", ("both",), ("both: left out, links overlap",))
+    rig = hoap3()
+    told = "right is left out: right thigh and left thigh overlap by 5 mm"
+    words = no_way("robot", ("both",), (told,)) + overlaps_allowed(rig, [told])
     said = Said(words, "failed", (words,), (words,))
     assert "--may-touch" in words
     for told in (said.message, *said.failures, *said.notes):
-        assert "Not in Its File > May touch LINK:LINK" in told
+        assert "Not in Its File > May touch right_thigh:left_thigh" in told
         assert "Checks > Shrink support, Checks > Clearance" in told
 
 

@@ -91,6 +91,21 @@ def test_the_follower_stands_beside_and_stays_there(own: Path) -> None:
     assert leader.location.y == 0.0
 
 
+def test_what_is_not_feasible_is_shown_all_the_same(own: Path) -> None:
+    """A squat too fast for the robot, at its pace: the robot dances it, and the panel says that it is not feasible."""
+    scene, settings = bpy.context.scene, bpy.context.scene.exciting_dance
+    action.set_frame_rate(scene, 50.0)
+    leader = build(person())
+    action.motion_action(scene, leader, scene_motion(person(), squat(person(), seconds=0.4)), "squat")
+    bpy.context.view_layer.objects.active = leader
+    settings.follows, settings.follow_repaired, settings.follow_pace = "hoap3", False, True
+    assert bpy.ops.exciting_dance.retarget() == {"FINISHED"}
+    robot = bpy.context.view_layer.objects.active
+    assert rig_of(robot).same_skeleton(hoap3())
+    assert told(scene, robot, "retarget").verdict == "bad"
+    assert "Not feasible" in told(scene, robot, "retarget").message
+
+
 def test_a_robot_of_a_second_trial_stands_beside_that_of_the_first(own: Path) -> None:
     """Two trials add two robots: nobody is inside another, and who leads has not moved."""
     scene, settings = bpy.context.scene, bpy.context.scene.exciting_dance

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 from solver.contacts.schedule import Phase, Schedule
 from solver.feasibility import Check, check_motion, check_named
 from solver.feasibility.margins import Failure
-from solver.feasibility.sentences import no_way, unsupported
+from solver.feasibility.sentences import no_way, overlapping, overlaps_allowed, unsupported
 from solver.feasibility.table import CHECKS
 from solver.motion import Motion
 from solver.rigs import hoap3
@@ -76,13 +78,33 @@ def test_hanging_is_told_from_jumping() -> None:
     assert unsupported(schedule, check_motion(rig, free, schedule)) == ()
 
 
-def test_what_stands_in_the_way_chooses_the_option() -> None:
-    """Where links overlap as weight shifts, each pair is named once, and the option that lets it; else it is not."""
+def test_what_stands_in_the_way_is_named_once() -> None:
+    """What links do as weight shifts is said once, however many footings it keeps the rig from."""
     met = "left is left out: rig 'r' cannot change its footing: base and thigh overlap by 5.3 mm at 1.12 s"
     overlap = no_way("r", ["both"], ("fitted", met, met.replace("left is", "right is")))
     assert overlap.count("base and thigh overlap by 5.3 mm") == 1
-    assert "--may-touch" in overlap
-    assert "--may-touch" not in no_way("r", ["both"], ())
-    turned = no_way("r", ["both"], (met.replace("overlap by 5.3 mm", "turned"),))
-    assert "base and thigh turned" in turned
-    assert "--may-touch" not in turned
+    assert "overlap" not in no_way("r", ["both"], ())
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "right is left out: it cannot lift its left foot: right thigh and left thigh overlap by 5.3 mm at 1.12 s",
+        "none of 288 postures keeps all limits: self-collision (right_thigh and left_thigh) fails in every one",
+    ],
+)
+def test_links_that_overlap_choose_the_option(said: str) -> None:
+    """Whoever says that two links overlap, the option that lets these two is added, once; and else nothing."""
+    rig = hoap3()
+    assert overlaps_allowed(rig, [said, said]).endswith(": --may-touch right_thigh:left_thigh")
+    assert overlaps_allowed(rig, [said.replace("thigh", "wing"), "right thigh turned", "left hip overlap"]) == ""
+    assert overlaps_allowed(rig, []) == ""
+
+
+def test_the_check_says_overlaps_so() -> None:
+    """The sentence of the self-collision check itself is recognised, for every pair of a rig."""
+    rig = hoap3()
+    check = check_named("self-collision")
+    pairs = list(combinations(rig.links, 2))
+    for pair in pairs:
+        assert overlapping(rig, [f"a step: {check.said(' and '.join(pair), -0.01, True)}"]) == (pair,)

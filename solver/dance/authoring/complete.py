@@ -17,6 +17,7 @@ from ...feasibility import CheckOptions, Checks
 from ...feasibility.margins import Failure
 from ...motion import Motion
 from ...progress import Part, Progress, silent
+from ...scene.summary import Status
 from .exciting_postures import Drawing, Reach, exciting_reaches
 from .filling import Filled, Filler, Gap, gaps_of
 from .keys import Keyed
@@ -83,7 +84,7 @@ class Completed:
         return max((found.repair for found in self.gaps), key=lambda repair: repair.violation)
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status:
         """The least of the gaps', one of `STATUSES`."""
         if self.feasible:
             return UNCHANGED if all(found.repair.status == UNCHANGED for found in self.gaps) else REPAIRED

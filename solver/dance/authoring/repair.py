@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ...feasibility.memory import Memory
 from ...motion import Motion
 from ...progress import Progress, silent
 from ...rig import Rig
+from ...scene.summary import Status
 from ...so3 import conjugate, product, quaternion_log
 from ...threads import one_blas_thread
 from ...trajectory.ballistic import airborne_spans, ballistic
@@ -34,8 +36,11 @@ from .course import Course, at_frames, displaced
 from .keys import Keyed, Keyframe, Samples
 from .limbs_at_rest import limbs_at_rest
 
-UNCHANGED, REPAIRED, IMPROVED, FAILED = "unchanged", "repaired", "improved", "failed"
-STATUSES = (UNCHANGED, REPAIRED, IMPROVED, FAILED)
+UNCHANGED: Final = "unchanged"
+REPAIRED: Final = "repaired"
+IMPROVED: Final = "improved"
+FAILED: Final = "failed"
+STATUSES: tuple[Status, ...] = (UNCHANGED, REPAIRED, IMPROVED, FAILED)
 """Feasible as given; feasible now; some failures are gone; none are. Verified at `FINER` times the sampling."""
 FINER = 10
 DENSER = 0.75
@@ -155,7 +160,7 @@ class Repair:
     iterations: int
     before: Checks
     after: Checks
-    status: str
+    status: Status
     troubles: tuple[KeyTrouble, ...] = ()
     hurried: bool = False
     flaws: tuple[str, ...] = ()
@@ -261,7 +266,7 @@ def _repaired(
             best, best_after, best_motion = done, after, found_motion
     done, after = best, best_after
     progress(1.0, "repaired" if after.feasible else "not every failure could be repaired")
-    status = REPAIRED if after.feasible else IMPROVED if _rank(after) < _rank(before) else FAILED
+    status: Status = REPAIRED if after.feasible else IMPROVED if _rank(after) < _rank(before) else FAILED
     hurried = not after.feasible and spent(iterations)
     if status == FAILED:  # it stays as given: nothing that was found is better
         motion, moved, after = as_shown, _moved(rig, as_given, as_given), before

@@ -59,6 +59,7 @@ class Dance:
         notes: what was replaced, slowed down or left out, and why.
         report: numbers about the design, by name.
         poses: name of each optimal posture; empty where nobody named poses.
+        missing: what was requested and is not danced, and why; a sentence each, which the notes hold too.
     """
 
     rig: Rig
@@ -73,9 +74,10 @@ class Dance:
     notes: tuple[str, ...] = ()
     report: Mapping[str, float] = field(default_factory=dict)
     poses: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("segments", "postures", "trace", "notes", "poses"):
+        for name in ("segments", "postures", "trace", "notes", "poses", "missing"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         object.__setattr__(
             self, "report", MappingProxyType({name: float(value) for name, value in self.report.items()})

@@ -16,12 +16,13 @@ from dataclasses import replace
 import numpy as np
 
 from ...errors import Cancelled, InvalidValue
-from ...feasibility.sentences import doubted, no_way
+from ...feasibility.sentences import doubted, no_way, overlaps_allowed
 from ...identification.base_parameters import base_parameters
 from ...identification.excitation.excitation import emphasised
 from ...motion import Motion
 from ...progress import Progress, silent
 from ...rig import CONTRADICTING, Rig
+from ...scene.words import listed, spoken
 from ...stopping import interruptible
 from ...threads import one_blas_thread
 from ...trajectory.segment import DanceSegment, hold
@@ -75,7 +76,7 @@ def design(
         try:
             return work.run()
         except InvalidValue as error:
-            raise InvalidValue(f"{error}{doubted(rig)}") from error
+            raise InvalidValue(f"{error}{overlaps_allowed(rig, [str(error)])}{doubted(rig)}") from error
 
 
 class _Design:
@@ -96,6 +97,7 @@ class _Design:
         self.known = None
         if expected is not None:
             self.known = expected.nothing + recorded_information(rig, expected, recorded)
+        self.missing: list[str] = []
         self.notes: list[str] = [*self.planner.fine.notes, *(note for note in rig.notes if CONTRADICTING in note)]
         raised = sum(asked.postures.get(name, 0) for name in ("left", "right"))
         if raised and options.style is not None and not options.style.level.one_legged:
@@ -119,6 +121,7 @@ class _Design:
         candidates = [own for own in found.values() if isinstance(own, PostureCandidates)]
         for own in candidates:
             self.notes += own.notes
+            self.missing += own.missing
         if not any(len(own.pool.y) for own in candidates):
             raise InvalidValue(no_way(self.rig.name, self.configurations, self.notes))
         self.progress(0.08, "postures")
@@ -156,7 +159,12 @@ class _Design:
         if not self.configurations:
             raise next(iter(troubles.values()))
         self.blocks = [b for b in self.blocks if not {b.stands, b.motif} & troubles.keys()]
-        self.notes += [f"{name} is left out: {error}" for name, error in troubles.items()]
+        alike: dict[str, list[str]] = {}
+        for name, error in troubles.items():
+            alike.setdefault(str(error), []).append(spoken(name))
+        why = [f"{listed(who)} {'is' if len(who) == 1 else 'are'} left out: {error}" for error, who in alike.items()]
+        self.notes += why
+        self.missing += why
 
     def _route(self) -> dict[str, tuple[str, str]]:
         """Stations at which each configuration is entered and left: the weight is shifted away from its last posture.
@@ -240,12 +248,14 @@ class _Design:
                         history[group] = sequence.history
                         self._learn(sequence.gained)
                         self.notes += sequence.notes
+                        self.missing += sequence.missing
                 finished += len(tasks)
                 self.progress(0.1 + 0.88 * finished / total, f"transitions: {finished} of {total} parts")
             except (Cancelled, KeyboardInterrupt):
                 if not any(done.values()):
                     raise
                 self.notes.append("cancelled: the dance holds what was done until then")
+                self.missing.append(self.notes[-1])
                 self.cancelled = True
                 return done
         return done
@@ -313,7 +323,7 @@ class _Design:
             self.rig, tuple(segments), self.options.checks, self.options.step, tuple(postures),
             tuple(trace), criterion, self.options.seed, len(postures) == wanted and not self.cancelled,
             tuple(dict.fromkeys([*self.notes, *self.footwork.notes])), self.report,
-            tuple(names) if self.options.poses else (),
+            tuple(names) if self.options.poses else (), tuple(dict.fromkeys(self.missing)),
         )  # fmt: skip
 
     def _mirrored(self, segment: DanceSegment, stands: str) -> DanceSegment:

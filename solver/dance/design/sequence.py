@@ -42,6 +42,7 @@ class PostureSequence:
         stop: (D,) where it ends.
         gone: it ends at the task's stop.
         notes: detours, and postures left out and why.
+        missing: of these, the postures left out.
     """
 
     segments: tuple[DanceSegment, ...]
@@ -53,6 +54,7 @@ class PostureSequence:
     stop: np.ndarray
     gone: bool
     notes: tuple[str, ...]
+    missing: tuple[str, ...] = ()
 
 
 def transition_planner(rig: Rig, options: DanceOptions) -> TransitionPlanner:
@@ -88,10 +90,12 @@ class PostureCandidates:
     Attributes:
         pool: feasible postures with an open way home.
         notes: what was missing.
+        missing: of these, that fewer postures than requested are feasible.
     """
 
     pool: PosturePool
     notes: tuple[str, ...]
+    missing: tuple[str, ...] = ()
 
 
 def find_candidates(rig: Rig, options: DanceOptions, ground: Ground, seed: int) -> PostureCandidates:
@@ -110,12 +114,12 @@ def find_candidates(rig: Rig, options: DanceOptions, ground: Ground, seed: int) 
         homes = np.tile(ground.home, (len(pool.y), 1))
         pool = pool.only(open_paths(own.legged, own.coarse, ground.footing, homes, pool.y))
         few = len(pool.y) < number
-        notes = [f"{configuration}: {len(pool.y)} feasible postures found, {number} wanted"] * few
-        missing = [pose.name for n, pose in enumerate(options.poses) if not (pool.motifs == n).any()]
-        notes += [
-            f"{configuration}: no variation of {name!r} keeps all limits and has a way from home" for name in missing
+        fewer = (f"{configuration}: {len(pool.y)} feasible postures found, {number} wanted",) * few
+        unfound = [pose.name for n, pose in enumerate(options.poses) if not (pool.motifs == n).any()]
+        notes = [
+            f"{configuration}: no variation of {name!r} keeps all limits and has a way from home" for name in unfound
         ]
-        return PostureCandidates(pool, tuple(notes))
+        return PostureCandidates(pool, (*fewer, *notes), fewer)
 
 
 def candidates_or_why(rig: Rig, options: DanceOptions, ground: Ground, seed: int) -> PostureCandidates | InvalidValue:
@@ -182,6 +186,7 @@ class _Run:
         self.names: list[str] = []
         self.trace: list[TraceEntry] = []
         self.notes: list[str] = []
+        self.missing: list[str] = []
         self.before: list[History] = []  # history before each segment, should it be dropped
         self.count = 0
 
@@ -201,13 +206,14 @@ class _Run:
         return PostureSequence(
             tuple(self.segments), tuple(self.postures), tuple(self.names), tuple(self.trace), self.history[0],
             self.history[1] - self.known, stop, gone, tuple(self.notes),
+            tuple(self.missing),
         )  # fmt: skip
 
     def _go(self, here: np.ndarray, there: np.ndarray, name: str) -> bool:
         """Straight there, or by way of home; a posture that can be neither reached nor left again is left out."""
         trouble = self._reach(here, there, name)
         if trouble:
-            self.notes.append(f"left out, no feasible way there: {trouble}")
+            self._leave_out(f"a posture is left out, no feasible way leads there: {trouble}")
         return not trouble
 
     def _reach(self, here: np.ndarray, there: np.ndarray, name: str) -> str:
@@ -238,7 +244,7 @@ class _Run:
                 return True
             if not self.postures:
                 return False
-            self.notes.append(f"left out, no way on from it: {trouble}")
+            self._leave_out(f"a posture is left out, no feasible way leads on from it: {trouble}")
             self.postures.pop()
             self.names.pop()
             kept = self.postures[-1] + 1 if self.postures else 0
@@ -246,6 +252,10 @@ class _Run:
             self.segments, self.trace = self.segments[:kept], [s for s in self.trace if s.segment < kept]
             self.history = self.before[kept]
             self.before = self.before[:kept]
+
+    def _leave_out(self, why: str) -> None:
+        self.notes.append(why)
+        self.missing.append(why)
 
     def _open(self, here: np.ndarray, there: np.ndarray) -> bool:
         return bool(open_paths(self.planner.legged, self.planner.fine, self.footing, here[None], there[None])[0])

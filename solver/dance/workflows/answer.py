@@ -10,7 +10,7 @@ from ...feasibility import Checks
 from ...formats.folder import write_folder
 from ...scene.dance_folder import KEYED_FILE, MOTION_FILE, REPORT_FILE, SUMMARY_FILE
 from ...scene.motion_record import MOTION, motion_record
-from ...scene.summary import SUMMARY, SceneSummary
+from ...scene.summary import SUMMARY, SceneSummary, Status
 from ..authoring.complete import Completed
 from ..authoring.keyed_file import KEYED
 from ..authoring.keys import Keyed
@@ -40,8 +40,8 @@ class Answer:
     details: Repair | Completed | Retimed
 
     @property
-    def status(self) -> str:
-        """One word: ``"repaired"``, ``"partly"``, ``"failed"``, ``"unchanged"``, ``"completed"``, ``"slowed"``."""
+    def status(self) -> Status:
+        """How it ended, as a value of `scene.summary.Status`: ``"repaired"``, ``"failed"``, ``"slowed"``, ..."""
         return self.summary.status
 
     @property

@@ -10,6 +10,7 @@ from ...feasibility import CheckOptions, Checks, check_motion
 from ...feasibility.sentences import unsupported
 from ...formats.text_table import table
 from ...progress import Progress, silent
+from ...scene.summary import Status
 from ..authoring.keys import Keyed
 from ..authoring.retime import Pace, Retimed, retimed, retimed_keys
 from .answer import Answer
@@ -53,7 +54,7 @@ def slow(
     judged = check_motion(keyed.rig, slower.motion(VERIFIED), slower.schedule, keyed.checks)
     troubles = unsupported(slower.schedule, judged)
     message = slowing_sentence(keyed, found, judged, troubles)
-    status = "slowed" if _changed(found) else "unchanged"
+    status: Status = "slowed" if _changed(found) else "unchanged"
     summary = keyed_summary(Conclusion("slow", status, message, troubles), slower, judged)
     return Answer(slower, judged, summary, slowing_report(message, found, judged), found)
 

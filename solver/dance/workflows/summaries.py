@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...scene.summary import SceneFailure, SceneMove, SceneSummary
+from ...scene.summary import SceneFailure, SceneMove, SceneSummary, Status
 from ...scene.timeline import SceneKey, SceneStrip
 from ...scene.words import spoken
 
@@ -30,6 +30,8 @@ SAMPLED = 500.0
 """[1/s] samples of the force plate that the predicted deviations suppose."""
 NEAR = 1e-9
 """[s] Times that differ by less are one."""
+SHOWN = 3
+"""Things missing from a dance that its message names."""
 TINY = 1e-6
 """[m, rad] A move below this is none."""
 
@@ -157,16 +159,22 @@ def dance_summary(rig: Rig, dance: Dance, found: Evaluation, poses: Sequence[Nam
         rig, dance, found: what was designed, and how it was judged.
         poses: that were to be danced; the message says which are not, and why.
     """
+    from ...feasibility.sentences import overlaps_allowed
     from ...identification.base_parameters import base_parameters
 
-    missing = undanced(dance, poses)
-    postures = f"{len(dance.postures)} posture{'' if len(dance.postures) == 1 else 's'}"
-    what = f"a dance of {postures} and {dance.duration:.1f} s, every check holds"
-    message = f"Designed {what}" if dance.complete else f"Incomplete: {what}; the notes say what is missing"
-    message = "; but ".join((message, *missing))
+    danced = len(dance.postures)
+    wanted = danced + round(dance.report.get("left out", 0.0))
+    of = "" if wanted == danced else f" of {wanted}"
+    what = f"a dance of {danced}{of} posture{'' if wanted == 1 else 's'} and {dance.duration:.1f} s, every check holds"
+    missing = (*undanced(dance, poses), *dance.missing)
+    whole = dance.complete and not missing
+    shown = [*missing[:SHOWN], f"{len(missing) - SHOWN} more things are missing"] if len(missing) > SHOWN else missing
+    message = "; but ".join((f"Designed {what}" if whole else f"Incomplete: {what}", *shown))
+    message += overlaps_allowed(rig, missing)
     return SceneSummary(
-        "dance", "designed" if dance.complete else "partial", True, message, posture_keys(dance),
-        strips_of(dance.schedule, 0.0, dance.duration), notes=dance.notes, excitation=by_link(rig, found.conditions),
+        "dance", "designed" if whole else "partial", True, message, posture_keys(dance),
+        strips_of(dance.schedule, 0.0, dance.duration), troubles=missing, notes=dance.notes,
+        excitation=by_link(rig, found.conditions),
         deviation=deviations_by_link(rig, base_parameters(rig), found.relative), duration=dance.duration,
         checks=dance.checks, moves=moves_of(dance, found),
     )  # fmt: skip
@@ -178,14 +186,14 @@ class Conclusion:
 
     Attributes:
         verb: that ended, such as ``"repair"``.
-        status: in one word, such as ``"feasible"``.
+        status: as a value.
         message: what was done, in one sentence.
         troubles: what stands in the way.
         notes: what else to know.
     """
 
     verb: str
-    status: str
+    status: Status
     message: str
     troubles: Sequence[str] = ()
     notes: Sequence[str] = ()

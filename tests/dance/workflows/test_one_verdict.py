@@ -11,7 +11,7 @@ import pytest
 
 from solver.check_options import DANCE_CHECKS, CheckOptions
 from solver.cli import OK, main
-from solver.cli.check import INFEASIBLE
+from solver.cli.exit_codes import INCOMPLETE
 from solver.dance.authoring.keyed_file import KEYED
 from solver.dance.authoring.timeline import keyed_of
 from solver.dance.design.dance_file import DANCE
@@ -129,7 +129,7 @@ def test_every_door_gives_the_same_verdict(shown: SceneTimeline, tmp_path: Path)
 def test_an_option_overrides_and_says_so(designed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What the command line asks for counts for that verb, is told, and is in what it writes; nothing else changes."""
     path, output = str(designed / DANCE_FILE), tmp_path / "checked"
-    assert main(["check", path, "--rate", "50", "--friction", "0.001", "--output", str(output), *QUIET]) == INFEASIBLE
+    assert main(["check", path, "--rate", "50", "--friction", "0.001", "--output", str(output), *QUIET]) == INCOMPLETE
     assert "friction 0.001 instead of 0.45" in capsys.readouterr().err
     assert SUMMARY.read(output / SUMMARY_FILE).checks == replace(CHOSEN, friction=0.001)
     assert main(["check", path, "--rate", "50", *QUIET]) == OK
