@@ -173,6 +173,11 @@ class Markers:
         return Markers(self.times[start:stop], self.names, self.positions[start:stop])
 
 
+def coordinate_numbers(count: int) -> tuple[str, ...]:
+    """Names of joint coordinates in the order of their rig: ``"1"``, ``"2"`` ..."""
+    return tuple(str(k + 1) for k in range(count))
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class JointCoordinates:
     """Joint coordinates over time as encoders or another program deliver them, by name, before any rig is known.
@@ -182,7 +187,8 @@ class JointCoordinates:
 
     Attributes:
         times: (N,) [s].
-        names: C names of links or joints, with ``_x``, ``_y``, ``_z`` where a joint has three; unique.
+        names: C names of links or joints, with ``_x``, ``_y``, ``_z`` where a joint has three; unique. Files without
+            names give `coordinate_numbers`: the coordinates in the order of their rig.
         values: (N, C) in `units`; NaN where missing.
         units: C: ``"rad"`` or ``"m"``, or, of files that state one unit for all rotations and name no column's,
             ``"rad or m"`` or ``"deg or m"``: the joint tells which.

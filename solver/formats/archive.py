@@ -73,6 +73,20 @@ def read_archive(path: str | Path, *, foreign: bool = False) -> tuple[dict[str, 
     return arrays, others
 
 
+def names_in(path: str | Path) -> frozenset[str] | None:
+    """Names of an archive's arrays and other entries, of which none is unpacked; None of a damaged archive.
+
+    Raises:
+        InputError: no file, unreadable, empty or too large.
+    """
+    check_file(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return frozenset(name.removesuffix(SUFFIX) for name in archive.namelist())
+    except DAMAGED:
+        return None
+
+
 def holds_objects(path: str | Path, place: str) -> InputError:
     """The refusal of an array that only unpickling, which runs what it finds, would read."""
     remedy = "Write it again with numpy.savez, without objects"

@@ -11,6 +11,7 @@ An archive holds some of:
   where missing, ``segment_times`` (N,) or ``segment_rate``, ``segment_positions`` (N, B, 3) [m] or nothing, and, of a
   pose at rest, ``rest_quaternions`` (B, 4), ``rest_heads`` and ``rest_tips`` (B, 3) [m] or nothing;
 - ``poses`` and ``trans`` of a body model, see `body_model`;
+- body states as humanoid laboratories exchange them (``joint_pos``, ``body_pos_w`` ...), see `humanoid`;
 - ``mass`` [kg], ``height`` [m], ``sex``, for the metadata.
 """
 
@@ -24,10 +25,12 @@ from ..errors import InputError, InvalidValue
 from ..motion import JointCoordinates, Markers
 from ..trial import Recording
 from ..wrenches import Wrenches
-from .archive import read_archive, write_archive
+from .archive import names_in, read_archive, write_archive
 from .atomic import write_atomically
 from .axes import check_extent, check_up, settle_up, to_z_up, up_of_markers
-from .body_model import is_body_model, segments_of_body_model
+from .body_model import BODY_MODELS, is_body_model, segments_of_body_model
+from .codec import TREE
+from .humanoid_files import STATES, holds_body_states, joints_of_body_states
 from .joint_files import JointArrays, joints_of_archive
 from .npz_entries import REMEDY, Entries
 from .segments_npz import segment_arrays, segments_of_archive
@@ -36,6 +39,8 @@ from .trial_names import readable
 from .wrench_checks import check_forces, settle_force_up
 
 METADATA = ("mass", "height", "sex", "subject")
+KEYS = ({"positions"}, {"force"}, {"wrenches"}, {"joints", "angles"}, {"segments"}, *BODY_MODELS, STATES)
+"""Arrays of which an archive with a recording holds one set at least."""
 
 
 def read_npz(
@@ -54,7 +59,8 @@ def read_npz(
             contradicts the data.
     """
     check_up(up, path)
-    arrays = Entries(path, read_archive(path, foreign=True)[0])
+    found, others = read_archive(path, foreign=True)
+    arrays = Entries(path, found)
     try:
         markers = _markers(arrays, up)
         joints = None
@@ -63,6 +69,8 @@ def read_npz(
             times = arrays.times("joint", len(values))
             root = arrays.numbers("root", 2) if "root" in arrays.found else None
             joints = joints_of_archive(path, JointArrays(times, arrays.texts("joints"), values, root), angles)
+        elif holds_body_states(arrays):
+            joints = joints_of_body_states(arrays, angles)
         segments = segments_of_archive(arrays) if "segments" in arrays.found else None
         if segments is None and is_body_model(arrays):
             segments = segments_of_body_model(arrays)
@@ -70,11 +78,24 @@ def read_npz(
     except InvalidValue as error:
         raise InputError(path, str(error), remedy=REMEDY) from error
     if markers is None and wrenches is None and joints is None and segments is None:
+        if TREE in others:
+            remedy = "Name the .mot or .csv beside it, or give it to a verb that takes a motion"
+            raise InputError(path, "is a file of this program, not a recording", remedy=remedy)
         held = ", ".join(sorted(arrays.found)) or "nothing"
         raise InputError(path, f"holds neither positions nor joint angles nor forces, only {held}", remedy=REMEDY)
     return Recording(
         readable(Path(path).stem), markers, wrenches, metadata=_metadata(arrays), joints=joints, segments=segments
     )
+
+
+def holds_a_recording(path: str | Path) -> bool:
+    """Whether the names of an archive's arrays are those of a recording; True of one that is damaged, to be refused.
+
+    Raises:
+        InputError: no file, unreadable, empty or too large.
+    """
+    names = names_in(path)
+    return names is None or (TREE not in names and any(keys <= names for keys in KEYS))
 
 
 def write_recording_npz(path: str | Path, recording: Recording) -> None:

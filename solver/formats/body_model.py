@@ -34,6 +34,7 @@ UPRIGHT = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 """From the model's axes to x forwards, y to the left, z up."""
 RATES = ("mocap_framerate", "mocap_frame_rate", "frame_rate", "fps")
 ROOT, BODY = "root_orient", "pose_body"
+BODY_MODELS = ({"trans", "poses"}, {"trans", ROOT, BODY})
 REMEDY = "Use the archive as it was published, with poses (or root_orient and pose_body), trans and the frame rate"
 FULL_TURNS = 4.0 * np.pi
 """[rad] Longer rotation vectors are none."""
@@ -41,7 +42,7 @@ FULL_TURNS = 4.0 * np.pi
 
 def is_body_model(arrays: Entries) -> bool:
     """Whether an archive holds such a motion."""
-    return "trans" in arrays.found and ("poses" in arrays.found or {ROOT, BODY} <= set(arrays.found))
+    return any(keys <= set(arrays.found) for keys in BODY_MODELS)
 
 
 def segments_of_body_model(arrays: Entries) -> SegmentPoses:

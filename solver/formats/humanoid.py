@@ -1,7 +1,7 @@
-"""Motions as humanoid laboratories read them: a bare table of configurations, and an archive of body states.
+"""Motions as humanoid laboratories exchange them: a bare table of configurations, and an archive of body states.
 
 The table has no header: a row a frame, root position [m], root quaternion x y z w, then the joints [rad, m] in the
-robot's order; the rate stands in the file's name. The archive holds what trackers of motions are trained on, named as
+robot's order; the rate is part of the file's name. The archive holds what trackers of motions are trained on, named as
 there: ``fps``, ``joint_pos``, ``joint_vel``, ``body_pos_w``, ``body_quat_w`` (w x y z, as those simulators have it),
 ``body_lin_vel_w``, ``body_ang_vel_w``, with ``joint_names`` and ``body_names``. World z up.
 """
@@ -12,13 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ..coordinates import coordinate_names, joint_coordinates
+from ..coordinates import joint_coordinates
 from ..dynamics import link_motions
 from ..motion import POSE, Motion
 from ..rig import ROOT_NV, Rig
 from ..so3 import continuous, to_quaternion
 from .archive import write_archive
 from .atomic import write_atomically
+from .joint_coordinates import coordinate_names
 
 DIGITS = 9
 """Significant digits of the table."""
@@ -44,7 +45,7 @@ def write_body_states(path: str | Path, rig: Rig, motion: Motion) -> None:
     turns = continuous(to_quaternion(links.rotation.transpose(3, 2, 0, 1)))
     arrays = {
         "fps": np.array(motion.rate),
-        "joint_names": np.array(coordinate_names(rig)),
+        "joint_names": np.array(coordinate_names(rig)[ROOT_NV:]),
         "body_names": np.array(rig.links),
         "joint_pos": joint_coordinates(rig, motion.q),
         "joint_vel": motion.v[:, ROOT_NV:],

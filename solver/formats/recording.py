@@ -16,11 +16,12 @@ from ..files import Paths, as_paths, check_file
 from ..motion import JointCoordinates, Markers, SegmentPoses
 from ..trial import Recording
 from ..wrenches import Wrenches
-from .archive import read_archive
-from .arrays_npz import read_npz
+from .archive import names_in
+from .arrays_npz import holds_a_recording, read_npz
 from .bids import MOTION, described_by, holds_positions, is_motion, load_bids_motion
 from .bvh import load_bvh
 from .c3d import read_c3d
+from .humanoid_files import is_humanoid_table, read_humanoid_table
 from .joint_files import read_joints_csv, read_joints_storage
 from .orientations import load_orientations_csv, load_orientations_storage
 from .storage import holds_a_trial, holds_forces, holds_orientations, load_forces
@@ -29,6 +30,7 @@ from .trc import load_trc
 from .trial_names import distinct_names, readable, renamed
 from .wrench_checks import ForceConvention, centres_of_pressure
 
+MARKERS, JOINTS, SEGMENTS, FORCES, BOTH = "markers", "joints", "segments", "forces", "both"
 WHOLE = (".c3d", ".npz")
 """Files that may hold markers, joint coordinates and forces."""
 SUFFIXES = (".trc", ".mot", ".sto", ".csv", ".tsv", ".bvh", *WHOLE)
@@ -38,10 +40,11 @@ _ENDING = re.compile(
 """What a file of a trial may add to the trial's name."""
 _TRACKSYS = re.compile(r"_tracksys-[^_]+|_motion$", re.I)
 """What BIDS adds to the name of a recording of motion."""
+HOLDING = ((MARKERS, "positions"), (JOINTS, "joints"), (JOINTS, "joint_pos"))
+"""What an archive holds, by the names of its arrays."""
 REACH = 0.5
 """[m] a centre of pressure farther than this from the space the markers fill is not under that body."""
 LEAST_FRAMES = 2
-MARKERS, JOINTS, SEGMENTS, FORCES, BOTH = "markers", "joints", "segments", "forces", "both"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +214,8 @@ def hold_joints(paths: Paths) -> bool:
 def _kinds_of(path: Path) -> set[str]:
     """What a file holds, as far as its titles tell."""
     if path.suffix.lower() == ".npz":
-        arrays, _ = read_archive(path)
-        return {kind for kind, name in ((MARKERS, "positions"), (JOINTS, "joints")) if name in arrays}
+        names = names_in(path) or frozenset()
+        return {kind for kind, name in HOLDING if name in names}
     kind = kind_of(path)
     return {MARKERS} if kind == BOTH else {kind}
 
@@ -234,11 +237,12 @@ def kind_of(path: Path) -> str:
     if suffix in WHOLE:
         return BOTH
     if suffix == ".csv":
-        kind = kind_of_table(path)
+        kind = _kind_of_csv(path)
         if kind is None:
             problem = "no column is titled NAME.x [m] (markers), NAME [rad] (joints), NAME.qw [1] (orientations) or "
             problem += "NAME.fx [N] (forces)"
-            raise InputError(path, problem, place="line 1", remedy="Give the table the documented header")
+            remedy = "Give the table the documented header, or, to the bare table of a humanoid, a name with its rate: "
+            raise InputError(path, problem, place="line 1", remedy=f"{remedy}NAME_100hz.csv")
         return kind
     if is_motion(path):
         return MARKERS
@@ -254,7 +258,13 @@ def kind_in_folder(path: Path) -> str | None:
         return None
     if suffix == ".tsv":
         return MARKERS if is_motion(path) and holds_positions(path) else None
-    return kind_of_table(path) if suffix == ".csv" else kind_of(path)
+    if suffix == ".npz" and not holds_a_recording(path):
+        return None
+    return _kind_of_csv(path) if suffix == ".csv" else kind_of(path)
+
+
+def _kind_of_csv(path: Path) -> str | None:
+    return JOINTS if is_humanoid_table(path) else kind_of_table(path)
 
 
 def _visible(file: Path, folder: Path) -> bool:
@@ -309,7 +319,7 @@ def _read_one(
         return Recording(readable(path.stem), markers), {MARKERS: axis}
     if kind == JOINTS:
         if suffix == ".csv":
-            joints = read_joints_csv(path, warn=warn)
+            joints = read_humanoid_table(path) if is_humanoid_table(path) else read_joints_csv(path, warn=warn)
         else:
             joints = read_joints_storage(path, options.angles, warn=warn)
         return Recording(readable(path.stem), joints=joints), {JOINTS: "z"}

@@ -11,7 +11,7 @@ from ..dynamics import Workspace, difference, integrate
 from ..errors import InvalidValue
 from ..formats.joint_coordinates import AXES
 from ..joints import ROOT_NV
-from ..motion import POSE, JointCoordinates
+from ..motion import POSE, JointCoordinates, coordinate_numbers
 from ..patch import ContactPolygon
 from ..rig import Rig
 from ..so3 import between, to_quaternion
@@ -53,7 +53,7 @@ def poses_of(rig: Rig, joints: JointCoordinates, standing: str | None = None) ->
 
     Args:
         rig: whose links or joints the coordinates are named after.
-        joints: every coordinate of the rig, in any order.
+        joints: every coordinate of the rig by name, in any order; numbered ones (`coordinate_numbers`) in the rig's.
         standing: contact patch, or link that carries it, which stands still on the floor throughout. Only asked where
             no pose of the root is there: then the world's origin is the middle of that patch, and the patch points the
             way it does when all joints are at zero.
@@ -138,6 +138,13 @@ def _columns(rig: Rig, joints: JointCoordinates) -> Mapping[int, tuple[int, floa
     places |= {link: (place, slides) for (link, _), place, slides in coordinates}  # where both occur a link goes first
     unknown = [name for name in joints.names if name not in places]
     choices = ", ".join(names[0] for names, *_ in coordinates)
+    names = joints.names
+    if unknown and names == coordinate_numbers(len(names)):
+        if len(names) != len(coordinates):
+            raise InvalidValue(
+                f"{len(names)} joint coordinates without names, but {rig.name} has {len(coordinates)}: {choices}"
+            )
+        names, unknown = tuple(link for (link, _), *_ in coordinates), []
     if len(set(FOREIGN) & set(joints.names)) >= 2:
         raise InvalidValue(
             f"{', '.join(unknown)} are coordinates of an OpenSim model, whose joints and axes are not those of "
@@ -146,10 +153,10 @@ def _columns(rig: Rig, joints: JointCoordinates) -> Mapping[int, tuple[int, floa
     if unknown:
         raise InvalidValue(f"{', '.join(unknown)} are no joints of {rig.name}; known: {choices}")
     result: dict[int, tuple[int, float]] = {}
-    for column, name in enumerate(joints.names):
+    for column, name in enumerate(names):
         place, slides = places[name]
         if place in result:
-            raise InvalidValue(f"{joints.names[result[place][0]]} and {name} are the same coordinate of {rig.name}")
+            raise InvalidValue(f"{names[result[place][0]]} and {name} are the same coordinate of {rig.name}")
         unit = joints.units[column]
         if unit == ("rad" if slides else "m"):
             raise InvalidValue(f"{name} {'slides' if slides else 'turns'}, but its values are in {unit}")

@@ -7,12 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.errors import InputError
+from solver.errors import InputError, InvalidValue
+from solver.formats.humanoid import table_name, write_body_states, write_humanoid_table
 from solver.formats.joint_coordinates import ROOT, coordinate_names, coordinate_values, write_coordinates
+from solver.formats.recording import find_recordings, read_recording
 from solver.formats.storage import read_storage
 from solver.formats.tables import read_table
 from solver.motion import Motion
 from solver.pinocchio_loader import pin
+from solver.study.joint_motion import poses_of
 from tests.random_motion import mixed_rig
 
 RIG = mixed_rig()
@@ -69,3 +72,46 @@ def test_what_cannot_be_written_is_refused(name: str, says: str, tmp_path: Path)
     with pytest.raises(InputError, match=says):
         write_coordinates(tmp_path / name, RIG, MOTION, degrees=False, speeds=True)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_humanoid_laboratories_exchange_is_read_as_it_was_written(tmp_path: Path) -> None:
+    """A bare table and an archive of body states give the poses and times that they were written from."""
+    table, states = tmp_path / table_name("walk", MOTION.rate), tmp_path / "walk.npz"
+    write_humanoid_table(table, RIG, MOTION)
+    write_body_states(states, RIG, MOTION)
+    for path, digits in ((table, 1e-7), (states, 1e-12)):
+        joints = read_recording(path).joints
+        assert joints is not None
+        np.testing.assert_allclose(joints.times, MOTION.times, atol=1e-12)
+        poses = poses_of(RIG, joints)
+        for q, other in zip(poses.q, MOTION.q, strict=True):
+            np.testing.assert_allclose(pin.difference(RIG.model, q, other), 0.0, atol=digits)
+    assert len(find_recordings(tmp_path)) == 2
+
+
+def test_numbered_joints_follow_the_order_of_their_rig_only_if_they_are_as_many(tmp_path: Path) -> None:
+    """A table without names of a body with another number of joints is refused; names are taken where there are any."""
+    path = tmp_path / "walk_10hz.csv"
+    write_humanoid_table(path, RIG, MOTION)
+    rows = [line.rpartition(",")[0] for line in path.read_text().splitlines()]
+    path.write_text("\n".join(rows))
+    joints = read_recording(path).joints
+    assert joints is not None
+    with pytest.raises(InvalidValue, match="without names, but mixed joints has 8"):
+        poses_of(RIG, joints)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "words"),
+    [
+        ("walk.csv", ["0,0,1,0,0,0,1,0.5"] * 2, "NAME_100hz.csv"),
+        ("walk_50hz.csv", ["0,0,1,0,0,0,2,0.5"] * 2, "line 1.*quaternion of length 2"),
+        ("walk_50hz.csv", ["0,0,1,0,0,0,1,0.5", "0,0,1,0,0,0,1"], "line 2.*7 cells, the first one 8"),
+        ("walk_50hz.csv", ["0,0,1,0,0,0,1,0.5", "0,0,1,0,0,0,1,knee"], "line 2.*knee"),
+    ],
+)
+def test_a_damaged_bare_table_is_refused_by_line(name: str, rows: list[str], words: str, tmp_path: Path) -> None:
+    """No rate in the name, a quaternion that is none, a short row, a word: an error that says which."""
+    (tmp_path / name).write_text("\n".join(rows))
+    with pytest.raises(InputError, match=words):
+        read_recording(tmp_path / name)
