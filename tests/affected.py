@@ -79,7 +79,8 @@ class Durations:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._earlier: dict[str, float] = config.cache.get(DURATIONS, {}) if config.cache else {}
+        self._cache: pytest.Cache | None = getattr(config, "cache", None)  # missing with -p no:cacheprovider
+        self._earlier: dict[str, float] = self._cache.get(DURATIONS, {}) if self._cache else {}
         self._now: dict[str, float] = defaultdict(float)
         self._announced = False
 
@@ -108,8 +109,8 @@ class Durations:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Keep the durations. A change that affects no test passes."""
-        if self._config.cache and self._now:
-            self._config.cache.set(DURATIONS, self._earlier | self._now)
+        if self._cache and self._now:
+            self._cache.set(DURATIONS, self._earlier | self._now)
         if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self._config.option.changed:
             session.exitstatus = pytest.ExitCode.OK
 
