@@ -18,6 +18,7 @@ from ..errors import InputError, InvalidValue
 from ..files import read_bytes
 from ..formats.axes import LENGTHS
 from ..formats.json_tree import json_object
+from ..formats.recording import holds_only_results
 from ..formats.text import MISSING, read_lines, read_rows
 from ..formats.trial_names import readable
 from ..numerals import numeral
@@ -89,7 +90,7 @@ def subject_folders(folder: Path, leaving_out: Path) -> dict[str, Path]:
 
     Args:
         folder: of the study.
-        leaving_out: the folder of results.
+        leaving_out: the folder of results. Folders of nothing but results of this program are left out, too.
 
     Raises:
         InputError: no folder, none in it, or two whose names differ in nothing that every system tells apart.
@@ -97,7 +98,7 @@ def subject_folders(folder: Path, leaving_out: Path) -> dict[str, Path]:
     if not folder.is_dir():
         raise InputError(folder, "is no folder", remedy="Name the folder that holds one folder a subject")
     inside = [place for place in sorted(folder.iterdir()) if place.is_dir() and not place.name.startswith(".")]
-    inside = [place for place in inside if place.resolve() != leaving_out.resolve()]
+    inside = [p for p in inside if p.resolve() != leaving_out.resolve() and not holds_only_results(p)]
     chosen = [place for place in inside if place.name.startswith(BIDS)]
     if not chosen and not (folder / PARTICIPANTS).exists():
         chosen = inside

@@ -23,6 +23,7 @@ from .bvh import load_bvh
 from .c3d import read_c3d
 from .humanoid_files import is_humanoid_table, read_humanoid_table
 from .joint_files import read_joints_csv, read_joints_storage
+from .manifest import MANIFEST, Manifest, is_as_written, manifest_of
 from .orientations import load_orientations_csv, load_orientations_storage
 from .storage import holds_a_trial, holds_forces, holds_orientations, load_forces
 from .tables import kind_of_table, load_markers_csv, load_wrenches_csv
@@ -135,8 +136,9 @@ def find_recordings(paths: Paths, options: ReadOptions = DEFAULT) -> tuple[Recor
         options: how files are read.
 
     ``walk.trc`` belongs to ``walk.mot``, ``walk_grf.mot`` or ``forces/walk.mot``; ``robot_angles.csv`` to
-    ``robot_wrenches.csv``. In folders, files that hold nothing of a trial (tables of errors), and joint coordinates of
-    a trial whose markers are there, are passed over; a file that is named must be readable.
+    ``robot_wrenches.csv``. In folders, files that hold nothing of a trial (tables of errors), joint coordinates of
+    a trial whose markers are there, and results of this program are passed over; a file that is named must be readable.
+    A named folder that this program wrote, and which holds nothing else, is read.
 
     Returns:
         in order of their names.
@@ -172,17 +174,16 @@ def pair_files(paths: Paths) -> list[tuple[str, tuple[Path, ...]]]:
     named = as_paths(paths)
     for given in named:
         if os.path.isdir(given):
-            found = {file: kind_in_folder(file) for file in sorted(given.rglob("*")) if _visible(file, given)}
+            found = _kinds_in_folder(given)
             marked = {_stem(file).lower() for file, kind in found.items() if kind == MARKERS}
-            kinds |= {
-                file: kind
-                for file, kind in found.items()
-                if kind is not None and not (kind == JOINTS and _stem(file).lower() in marked)
-            }
+            kinds |= {f: kind for f, kind in found.items() if not (kind == JOINTS and _stem(f).lower() in marked)}
         else:
             kinds[given] = kind_of(given)
     if not kinds:
         shown = ", ".join(map(str, named)) or "no path"
+        if any(os.path.isdir(given) and _split(given)[1] for given in named):
+            remedy = "Name the folder of the recordings, or a file of results itself"
+            raise InputError(shown, "holds no recording, only results of this program", remedy=remedy)
         remedy = f"Name files or folders with {', '.join(SUFFIXES)}"
         raise InputError(shown, "holds no recording", remedy=remedy)
     groups = _pairs(kinds)
@@ -265,6 +266,57 @@ def kind_in_folder(path: Path) -> str | None:
 
 def _kind_of_csv(path: Path) -> str | None:
     return JOINTS if is_humanoid_table(path) else kind_of_table(path)
+
+
+def holds_only_results(folder: Path) -> bool:
+    """Whether a folder holds results of this program and no recording.
+
+    Raises:
+        InputError: a file that looks like a recording cannot be read.
+    """
+    others, results = _split(folder)
+    return (bool(results) or (folder / MANIFEST).is_file()) and not any(kind_in_folder(file) for file in others)
+
+
+def _kinds_in_folder(folder: Path) -> dict[Path, str]:
+    """The recordings below a folder, in order of their paths.
+
+    Results of an earlier run are none, so that a run whose output lies among its recordings can be repeated. Where
+    nothing but results is there, those that the folder's own manifest lists are meant, since somebody named them.
+    """
+    others, results = _split(folder)
+    for files in (others, [file for file, home in results.items() if home == folder]):
+        kinds = {file: kind_in_folder(file) for file in files}
+        if found := {file: kind for file, kind in kinds.items() if kind is not None}:
+            return found
+    return {}
+
+
+def _split(folder: Path) -> tuple[list[Path], dict[Path, Path]]:
+    """Files below a folder with a recording's suffix: those of others, and this program's with their manifest's folder.
+
+    A result that somebody changed is no longer this program's.
+    """
+    below = sorted(folder.rglob("*"))
+    manifests = {path.parent: manifest_of(path.parent) for path in below if path.name == MANIFEST}
+    others: list[Path] = []
+    results: dict[Path, Path] = {}
+    for file in below:
+        if file.suffix.lower() in SUFFIXES and _visible(file, folder):
+            home = next((home for home in file.parents if _is_listed(file, home, manifests.get(home))), None)
+            if home is None:
+                others.append(file)
+            else:
+                results[file] = home
+    return others, results
+
+
+def _is_listed(file: Path, home: Path, manifest: Manifest | None) -> bool:
+    """Whether the manifest of a folder above lists a file, and the file is still as it was written."""
+    if manifest is None:
+        return False
+    name = file.relative_to(home).as_posix()
+    return name in manifest.files and is_as_written(home, name, manifest.files[name])
 
 
 def _visible(file: Path, folder: Path) -> bool:

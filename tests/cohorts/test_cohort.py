@@ -20,10 +20,13 @@ from solver.cohorts.run import How, cohort
 from solver.cohorts.subjects import Known, known_of, read_rows_of, row_of, subject_folders
 from solver.demo.person import record_person, simulate_person
 from solver.errors import InputError, MissingDependency, UnknownName, UnknownPreset
+from solver.formats.folder import write_folder
+from solver.formats.tables import write_wrenches_csv
 from solver.person import SHOULDERS, TRUNKS
 from solver.report.cohort_content import COHORT, Cohort
 from solver.study.values import Settings
 from solver.workers import scheduled
+from solver.wrenches import Wrenches
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = Settings(bootstrap=0, cross_validate=False, jobs=1)
@@ -295,3 +298,13 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
     own.write_text('{"weight": 60}')
     with pytest.raises(InputError, match=r"entry 'weight'"):
         known_of(tmp_path / "anna", row)
+
+
+def test_results_are_no_subject(tmp_path: Path) -> None:
+    """A folder of an earlier run's results among the subjects is left out, a subject with results inside is not."""
+    (tmp_path / "anna").mkdir()
+    write_wrenches_csv(tmp_path / "anna" / "walk.csv", Wrenches(np.arange(2.0), ("plate",), np.ones((2, 1, 6))))
+    for output in ("old", "anna/results"):
+        with write_folder(tmp_path / output) as building:
+            (building / "result.csv").write_text("link\n")
+    assert list(subject_folders(tmp_path, tmp_path / "new")) == ["anna"]

@@ -11,7 +11,9 @@ import pytest
 
 import solver
 from solver.errors import InputError, InvalidValue
+from solver.formats.folder import write_folder
 from solver.formats.recording import ReadOptions, find_recordings, pair_files, read_recording
+from solver.formats.storage import write_storage
 from solver.formats.tables import write_markers_csv, write_wrenches_csv
 from solver.scene.motion import files_of_trials, read_trials
 from tests.formats.recording_files import force_names, standing_mot, standing_trc, times, write_mot
@@ -187,3 +189,31 @@ def test_what_is_no_path_is_named_as_it_was_given(given: Any, error: type[Except
     for door in (solver.load, solver.find_recordings, read_recording, pair_files):
         with pytest.raises(error, match=words):
             door(given)
+
+
+def tracked_into(folder: Path) -> None:
+    """Results as `track` writes them: joint coordinates of a trial, which would be read as a recording."""
+    with write_folder(folder) as building:
+        write_storage(building / "walk.mot", times(), ["knee"], np.zeros((11, 1)), in_degrees=True)
+
+
+@pytest.mark.parametrize("output", ["results", ".", "of/anna"])
+def test_results_among_the_recordings_are_not_read(output: str, tmp_path: Path) -> None:
+    """A run whose output lies in the folder of its recordings reads the same files the second time."""
+    standing_trc(tmp_path / "squat.trc")
+    before = pair_files(tmp_path)
+    tracked_into(tmp_path / output)
+    assert pair_files(tmp_path) == before
+    tracked_into(tmp_path / output)
+    assert pair_files(tmp_path) == before
+
+
+def test_a_result_that_somebody_changed_or_named_is_read(tmp_path: Path) -> None:
+    """A result counts as a recording where its folder or file is named and nothing else is there, or once changed."""
+    tracked_into(tmp_path / "results")
+    for named in (tmp_path / "results", tmp_path / "results" / "walk.mot"):
+        assert [name for name, _ in pair_files(named)] == ["walk"]
+    with pytest.raises(InputError, match="only results of this program"):
+        pair_files(tmp_path)
+    write_storage(tmp_path / "results" / "walk.mot", times(), ["knee"], np.ones((11, 1)), in_degrees=True)
+    assert [name for name, _ in pair_files(tmp_path)] == ["walk"]
