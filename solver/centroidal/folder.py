@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -67,7 +68,7 @@ def estimate_study(
         True
     """
     folder = Path(folder)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise InputError(folder, "is no folder of a study", remedy="Name the --output of `identify`")
     records, body = read_whole(folder, lambda: _read(folder, trials, prior))
     found = {}
@@ -129,10 +130,10 @@ def _read(folder: Path, wanted: Sequence[str], prior: bool) -> tuple[dict[str, M
         what = f"{', '.join(wanted)}: no forces" if wanted else f"holds no {MOTION_END} with forces"
         raise InputError(folder, what, remedy="Identify with the trials' forces")
     result = folder / RESULT_FILE
-    if prior or not result.exists():
+    if prior or not os.path.exists(result):
         return records, None
     parameters, covariance = RESULT.read(result).parameters, folder / COVARIANCE_FILE
-    if not covariance.exists():
+    if not os.path.exists(covariance):
         return records, (parameters, None)
     doubted = COVARIANCE.read(covariance)
     if doubted.links != parameters.links:

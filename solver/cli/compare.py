@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -73,7 +74,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
     def read() -> tuple[SceneResult, Calibration | Rig]:
         calibrated, rig = options.result / CALIBRATION_FILE, options.result / RIG_FILE
-        body = CALIBRATION.read(calibrated) if calibrated.exists() else rig_named(str(rig))
+        body = CALIBRATION.read(calibrated) if os.path.exists(calibrated) else rig_named(str(rig))
         return RESULT.read(options.result / RESULT_FILE), body
 
     result, body = read_whole(options.result, read)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,7 +97,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     file: Path = options.recording
     source = (
         performer_of(load_dance(file, options.trial))
-        if file.is_dir() or file.name.endswith((MOTION_END, TIMELINE_END, ".json"))
+        if os.path.isdir(file) or file.name.endswith((MOTION_END, TIMELINE_END, ".json"))
         else performer(options, Part(progress, 0.0, 0.3))
     )
     if options.forces is not None:

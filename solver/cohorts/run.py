@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -150,7 +151,7 @@ def _identified(due: Sequence[Due], workers: int | None) -> Iterator[tuple[Due, 
     try:
         yield from zip(due, shared(identify_one, [(item,) for item in due], workers))
     except BackendError as error:
-        rest = [item for item in due if not (item.output / PROVENANCE_FILE).exists()]
+        rest = [item for item in due if not os.path.exists(item.output / PROVENANCE_FILE)]
         raise BackendError(
             f"{error} (not done: {', '.join(item.name for item in rest)}; what is done is kept: run it again)"
         ) from None
@@ -208,7 +209,7 @@ def _still(recordings: Sequence[Recording], known: Known) -> str:
 
 def _kept(folder: Path, name: str, made_of: Provenance) -> Member | None:
     """A subject's result of an earlier run, if it was made of the same and nobody changed it since."""
-    if not (folder / PROVENANCE_FILE).exists():
+    if not os.path.exists(folder / PROVENANCE_FILE):
         return None
     try:
         with claimed(folder):  # also sweeps what a run left that was killed when the folder was hardly in place
@@ -228,13 +229,15 @@ def _member(folder: Path, name: str, *, again: bool) -> Member:
 
 def _with_remains(folder: Path, why: str) -> str:
     """The reason of a failure, and that results of an earlier run still lie there."""
-    if not (folder / REPORT_FILE).exists():
+    if not os.path.exists(folder / REPORT_FILE):
         return why
     return f"{why} The folder {folder.name} still holds the results of an earlier run, of other files or options."
 
 
 def _methods(how: How, folder: Path, backend: str) -> tuple[tuple[str, str], ...]:
-    table = next((name for name in (PARTICIPANTS, SUBJECTS) if (folder / name).exists()), "each subject's own file")
+    table = next(
+        (name for name in (PARTICIPANTS, SUBJECTS) if os.path.exists(folder / name)), "each subject's own file"
+    )
     settings = plain(how.settings)
     chosen = ", ".join(f"{name} {value}" for name, value in settings.items() if value is not None and name != "plates")
     return (

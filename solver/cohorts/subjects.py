@@ -7,6 +7,7 @@ folder) with sex, height, mass, marker_set and static (names of the only trials 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -95,12 +96,12 @@ def subject_folders(folder: Path, leaving_out: Path) -> dict[str, Path]:
     Raises:
         InputError: no folder, none in it, or two whose names differ in nothing that every system tells apart.
     """
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise InputError(folder, "is no folder", remedy="Name the folder that holds one folder a subject")
-    inside = [place for place in sorted(folder.iterdir()) if place.is_dir() and not place.name.startswith(".")]
+    inside = [place for place in sorted(folder.iterdir()) if os.path.isdir(place) and not place.name.startswith(".")]
     inside = [p for p in inside if p.resolve() != leaving_out.resolve() and not holds_only_results(p)]
     chosen = [place for place in inside if place.name.startswith(BIDS)]
-    if not chosen and not (folder / PARTICIPANTS).exists():
+    if not chosen and not os.path.exists(folder / PARTICIPANTS):
         chosen = inside
     if not chosen:
         remedy = "Give every subject a folder with its recordings (BIDS: sub-01, sub-02 ...)"
@@ -122,7 +123,7 @@ def read_rows_of(folder: Path) -> dict[str, Row]:
     Raises:
         InputError: two tables, no column of names, a row of another length, a subject twice.
     """
-    tables = [folder / name for name in (PARTICIPANTS, SUBJECTS) if (folder / name).exists()]
+    tables = [folder / name for name in (PARTICIPANTS, SUBJECTS) if os.path.exists(folder / name)]
     if len(tables) == 2:
         raise InputError(tables[1], f"is a second table beside {PARTICIPANTS}", remedy="Keep one of them")
     if not tables:
@@ -157,7 +158,7 @@ def known_of(folder: Path, row: Row | None) -> Known:
     """
     listed = Known() if row is None else _known_by_row(row)
     own = folder / SUBJECT_FILE
-    told = _known_by_file(own) if own.exists() else Known()
+    told = _known_by_file(own) if os.path.exists(own) else Known()
     for field in fields(Known):
         here, there = getattr(told, field.name), getattr(listed, field.name)
         if field.name != "assumed" and here and there and here != there and row is not None:
@@ -175,7 +176,7 @@ def known_of(folder: Path, row: Row | None) -> Known:
         table = folder.parent / PARTICIPANTS
         path, place = (row.path, f"line {row.line}, column 'sex'") if row is not None else (table, None)
         problem = f"nothing tells the sex of {folder.name!r}, by which the segment tables differ"
-        if row is None and table.exists():
+        if row is None and os.path.exists(table):
             problem = f"has no row for {folder.name!r}"
         remedy = f"Give it a row with its sex (female, male or unknown), or a {SUBJECT_FILE} in its folder"
         raise InputError(path, problem, place=place, remedy=remedy)
@@ -211,7 +212,7 @@ def _columns(path: Path, line: int, titles: list[str]) -> dict[str, tuple[int, s
 def _units_beside(path: Path) -> dict[str, str]:
     """Units of columns as the BIDS description beside the table states them."""
     described = path.with_name(UNITS_FILE)
-    if path.name != PARTICIPANTS or not described.exists():
+    if path.name != PARTICIPANTS or not os.path.exists(described):
         return {}
     tree = json_object(described, read_bytes(described), "Describe each column by an object with Units")
     found = {title: entry.get("Units") for title, entry in tree.items() if isinstance(entry, dict)}

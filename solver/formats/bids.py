@@ -7,6 +7,7 @@ of one tracked point are a marker; others are passed over, but for LATENCY, whic
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -223,7 +224,7 @@ def _inherited(path: Path, end: str) -> list[Path]:
 def _above(path: Path) -> Iterator[Path]:
     for place in list(path.absolute().parents)[:LEVELS]:
         yield place
-        if (place / ROOT_FILE).exists():
+        if os.path.exists(place / ROOT_FILE):
             return
 
 

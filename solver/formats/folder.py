@@ -311,7 +311,7 @@ def _journals(folder: Path) -> list[Path]:
     """Journals of replacements that are not finished, of a folder and of those it lies in."""
     real = _real(folder)
     places = (place / WORKSHOP / JOURNAL_FILE for place in (real, *real.parents))
-    return [journal for journal in places if journal.exists()]
+    return [journal for journal in places if os.path.exists(journal)]
 
 
 def _busy(path: Path, workshop: Path) -> InputError:

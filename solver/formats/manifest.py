@@ -90,7 +90,7 @@ def ours_in(folder: Path) -> dict[str, str | None]:
 def is_as_written(folder: Path, name: str, digest: str | None) -> bool:
     """Whether a file below a folder, and no link to elsewhere, still holds what this program wrote."""
     path = folder / name
-    if not path.is_file() or Path(os.path.realpath(path)) != Path(os.path.realpath(folder)) / name:
+    if not os.path.isfile(path) or Path(os.path.realpath(path)) != Path(os.path.realpath(folder)) / name:
         return False
     return digest is None or content(path) == digest
 

@@ -275,7 +275,7 @@ def holds_only_results(folder: Path) -> bool:
         InputError: a file that looks like a recording cannot be read.
     """
     others, results = _split(folder)
-    return (bool(results) or (folder / MANIFEST).is_file()) and not any(kind_in_folder(file) for file in others)
+    return (bool(results) or os.path.isfile(folder / MANIFEST)) and not any(kind_in_folder(file) for file in others)
 
 
 def _kinds_in_folder(folder: Path) -> dict[Path, str]:
@@ -320,7 +320,7 @@ def _is_listed(file: Path, home: Path, manifest: Manifest | None) -> bool:
 
 
 def _visible(file: Path, folder: Path) -> bool:
-    return file.is_file() and not any(part.startswith(".") for part in file.relative_to(folder).parts)
+    return os.path.isfile(file) and not any(part.startswith(".") for part in file.relative_to(folder).parts)
 
 
 def _stem(path: Path) -> str:

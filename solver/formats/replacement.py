@@ -44,7 +44,7 @@ def strangers(folder: Path, names: Iterable[str], ours: Mapping[str, str | None]
     found = []
     for name in names:
         above = [str(part) for part in PurePosixPath(name).parents if part.parts]
-        found += [part for part in above if os.path.lexists(folder / part) and not (folder / part).is_dir()]
+        found += [part for part in above if os.path.lexists(folder / part) and not os.path.isdir(folder / part)]
         own = name.casefold() in known or PurePosixPath(name).name == MANIFEST
         if os.path.lexists(folder / name) and not (own and is_as_written(folder, name, known.get(name.casefold()))):
             found.append(name)

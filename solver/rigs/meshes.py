@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,12 +50,12 @@ def resolve(uri: str, urdf: Path, packages: Sequence[Path]) -> Path | None:
             for folder in (*packages, *urdf.resolve().parents):
                 choices = [folder / package / rest] + ([folder / rest] if folder.name == package else [])
                 for choice in choices:
-                    if choice.is_file():
+                    if os.path.isfile(choice):
                         return choice
             return None
     path = Path(uri.removeprefix("file://"))
     path = path if path.is_absolute() else urdf.parent / path
-    return path if path.is_file() else None
+    return path if os.path.isfile(path) else None
 
 
 def load_mesh(path: Path, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -65,7 +65,7 @@ PROVENANCE = FileKind(Provenance, "exciting dance provenance", remedy="Identify 
 
 def common_folder(paths: Paths) -> Path:
     """The folder that holds all files and folders of recordings, from which their paths are told."""
-    folders = [path if path.is_dir() else path.parent for path in as_paths(paths)]
+    folders = [path if os.path.isdir(path) else path.parent for path in as_paths(paths)]
     try:
         return Path(os.path.commonpath([folder.absolute() for folder in folders]))
     except ValueError:  # on several drives

@@ -103,3 +103,25 @@ def test_a_patch_that_stands_is_no_word_for_a_person(capsys: pytest.CaptureFixtu
     """What would be passed over in silence is refused."""
     assert main(["identify", "nowhere.trc", "--sex", "male", "--standing", "right_foot", "--output", "out"]) == 2
     assert "--rig" in capsys.readouterr().err
+
+
+LONG = "a" * 300
+"""Longer than a file system has names."""
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["check {0}", "export {0} --output out.csv", "repair {0} --output out", "retarget {0} hrp2 --output out",
+     "perform {0} {0} --output out", "compare {0} x.trc", "centroidal {0} --output out", "cohort {0} --output out",
+     "report {0}", "identify {0} --height 1.7 --sex male --output out", "dance hoap3 --output {0}"],
+)  # fmt: skip
+def test_a_name_that_no_file_can_have_is_one_error(
+    words: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file or folder of 300 characters does not exist: the last line says so, whatever would read or write it."""
+    monkeypatch.chdir(tmp_path)
+    assert main(words.format(LONG).split()) == 2
+    line = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "error: " in line
+    assert LONG in line
+    assert list(tmp_path.iterdir()) == []

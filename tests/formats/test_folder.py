@@ -177,3 +177,16 @@ def test_reading_sees_one_run(tmp_path: Path) -> None:
         return first, (tmp_path / "y").read_text()
 
     assert read_whole(tmp_path, read) == ("3", "3")
+
+
+def test_a_manifest_of_names_that_no_file_can_have_claims_nothing(tmp_path: Path) -> None:
+    """A damaged manifest with a name of 300 characters keeps no run from writing its folder."""
+    out = tmp_path / "out"
+    write(out, x="1")
+    manifest = out / MANIFEST
+    text = manifest.read_text()
+    assert '"x"' in text
+    manifest.write_text(text.replace('"x"', f'"{"a" * 300}"'))
+    (out / "x").unlink()
+    write(out, y="2")
+    assert contents(out) == {"y": "2"}

@@ -291,6 +291,13 @@ def _ascii_cube(side: float) -> str:
     return CUBE.format("\n".join(text))
 
 
+def test_a_mesh_whose_name_no_file_can_have_is_missing(write: Write) -> None:
+    """A file name of 300 characters is noted as any missing mesh is."""
+    mesh = f'<visual><geometry><mesh filename="{"a" * 300}.stl"/></geometry></visual>'
+    rig = from_urdf(write(link("trunk", extra=mesh)))
+    assert any("not found" in note for note in rig.notes)
+
+
 def test_meshes_are_found_noted_or_required(write: Write, tmp_path: Path) -> None:
     """package:// meshes are read from a given folder as hulls in the link frame; missing they are noted or refused."""
     mesh = (

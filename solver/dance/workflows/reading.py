@@ -6,6 +6,7 @@ recording, or of a dance that was written for a scene.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -120,7 +121,7 @@ def load_dance(path: str | Path, trial: str | None = None) -> LoadedDance:
         >>> len(dance.source.postures)
         2
     """
-    path = motion_file(path, trial) if trial is not None or Path(path).is_dir() else path
+    path = motion_file(path, trial) if trial is not None or os.path.isdir(path) else path
     found = read_one_of(path, (KEYED, DANCE, TIMELINE, MOTION))
     if isinstance(found, Dance):
         return LoadedDance(found.rig, found.schedule, found.checks, Path(path).name, found)
@@ -147,7 +148,7 @@ def load_keyed(path: str | Path, trial: str | None = None) -> Keyed:
 
 def read_keyed(path: str | Path, trial: str | None = None) -> tuple[Keyed, tuple[str, ...]]:
     """As `load_keyed`, and what was found or assumed of a recording, a sentence each."""
-    path = motion_file(path, trial) if trial is not None or Path(path).is_dir() else path
+    path = motion_file(path, trial) if trial is not None or os.path.isdir(path) else path
     found = read_one_of(path, (KEYED, DANCE, TIMELINE, MOTION))
     remedy = "Name an authored dance (.json) or a timeline (.timeline.npz)"
     if isinstance(found, Dance):
@@ -196,13 +197,13 @@ def motion_file(path: str | Path, trial: str | None = None) -> Path:
         InputError: no motion there, several trials and none named, or a trial of a file that is one already.
     """
     path = Path(path)
-    if path.is_file():
+    if os.path.isfile(path):
         if not path.name.endswith(MOTION_END):
             raise InputError(path, f"is neither the folder of a study nor a {MOTION_END}", remedy="Name one of them")
         if trial is not None and trial != path.name.removesuffix(MOTION_END):
             raise InputError(path, f"is one trial, not {trial!r}", remedy="Name its folder, or leave the trial out")
         return path
-    if not path.is_dir():
+    if not os.path.isdir(path):
         raise InputError(path, "is not there", remedy=f"Name the folder of a study, or a {MOTION_END}")
     settle(path)
     files = trials_in(path)
