@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -37,9 +38,9 @@ _LOW = _words(
     "toes?|heel?|cal|calc|calcan(?:eus)?|ank|ankle|mall?|malleol(?:us)?|5meta|d?mt[0-9]|mtp[0-9]?|p[0-9]mt|met[0-9]|"
     "foot|midfoot|hallux"
 )
-_MIDDLE = _words("sac|sacr|sacrum|sacral|[ap]sis?|hip|hjc|pelv|pelvis|waist|knee?")
+_MIDDLE = _words("sac|sacr|sacrum|sacral|[ap]sis?|hips?|hjc|pelv|pelvis|waist|knee?")
 _HIGH = _words(
-    "head|forehead|fhd|bhd|c7|cv7|t1|t2|t8|t10|clav|clavicle|ster|stern|sternum|strn|sho|should|shoulder|acr|acro|"
+    "head|skull|forehead|fhd|bhd|neck|thorax|chest|c7|cv7|t1|t2|t8|t10|clav|clavicle|ster|stern|sternum|strn|sho|should|shoulder|acr|acro|"
     "acromi(?:on|um)|ijug"
 )
 DOMINANCE = 1.3
@@ -97,10 +98,33 @@ def up_of_markers(names: Sequence[str], positions: np.ndarray) -> str | None:
 
 def up_of_named(names: Sequence[str], positions: np.ndarray) -> str | None:
     """The vertical from names: feet lie below head and shoulders, or below knees and pelvis, and these below a head."""
+    return up_of_places(named_places(names), positions)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Which markers or joints of a standing body are low (feet), in the middle (hips, knees) and high (head, neck)."""
+
+    low: tuple[int, ...]
+    middle: tuple[int, ...]
+    high: tuple[int, ...]
+
+
+def named_places(names: Sequence[str]) -> Places:
+    """The places that names tell."""
+    return Places(*(tuple(i for i, name in enumerate(names) if _says(name, words)) for words in (_LOW, _MIDDLE, _HIGH)))
+
+
+def up_of_places(places: Places, positions: np.ndarray) -> str | None:
+    """The vertical, from what lies low to what lies high in most frames; None where they do not tell.
+
+    Args:
+        places: of M markers or joints.
+        positions: (N, M, 3), any axes, any unit, NaN where unseen.
+    """
     sample = positions[:: max(1, len(positions) // FRAMES_LOOKED_AT)]
-    places = {words: [i for i, name in enumerate(names) if _says(name, words)] for words in (_LOW, _MIDDLE, _HIGH)}
-    for below, above in ((_LOW, _HIGH), (_LOW, _MIDDLE), (_MIDDLE, _HIGH)):
-        low, high = places[below], places[above]
+    pairs = ((places.low, places.high), (places.low, places.middle), (places.middle, places.high))
+    for low, high in pairs:
         if not low or not high:
             continue
         body = _mean_seen(sample[:, high]) - _mean_seen(sample[:, low])
@@ -115,46 +139,6 @@ def _says(name: str, words: re.Pattern[str]) -> bool:
     pieces = re.split(r"[^A-Za-z0-9]+", name)
     capitals = [word for piece in pieces for word in re.findall(r"[A-Z]?[a-z]+[0-9]*", piece)]
     return any(words.fullmatch(word.lower()) for word in (*pieces, "".join(pieces), *capitals) if word)
-
-
-def stands(names: Sequence[str], places: np.ndarray) -> np.ndarray:
-    """Whether feet and head lie on opposite sides of the first joint (...), or names do not tell which they are.
-
-    Args:
-        names: M joints, the root first.
-        places: (..., M, 3), any axes, any unit.
-    """
-    low, high = _feet_and_head(names)
-    if not low or not high:
-        return np.ones(places.shape[:-2], bool)
-    feet, head = (places[..., there, :].mean(axis=-2) - places[..., 0, :] for there in (low, high))
-    return np.asarray((feet * head).sum(axis=-1) < 0.0)
-
-
-def standing_frame(names: Sequence[str], positions: np.ndarray) -> int | None:
-    """The frame in which a body stands tallest, of the slower half of them; None where it stands in none.
-
-    Args:
-        names: M joints, the root first.
-        positions: (N, M, 3), z up, any unit.
-    """
-    low, high = _feet_and_head(names)
-    if not low or not high:
-        return None
-    heights = positions[:, high, 2].mean(axis=1) - positions[:, low, 2].mean(axis=1)
-    speeds = np.zeros(len(positions))
-    if len(positions) > 1:
-        speeds = np.linalg.norm(np.gradient(positions, axis=0), axis=2).mean(axis=1)
-    fit = stands(names, positions) & (heights > 0.0) & np.isfinite(speeds)
-    if not fit.any():
-        return None
-    fit &= speeds <= np.median(speeds[fit])
-    return int(np.argmax(np.where(fit, heights, -np.inf)))
-
-
-def _feet_and_head(names: Sequence[str]) -> tuple[list[int], list[int]]:
-    low, high = ([i for i, name in enumerate(names) if _says(name, words)] for words in (_LOW, _HIGH))
-    return low, high
 
 
 def up_of_extent(positions: np.ndarray) -> str | None:
@@ -222,7 +206,7 @@ def settle_up(stated: str, found: str | None, path: str | Path) -> str:
     check_up(stated, path)
     if stated == "auto":
         if found is None:
-            problem = "the markers do not tell which axis is up"
+            problem = "neither names nor shape show which axis is up"
             raise InputError(path, problem, remedy="State it: up = x, y, z, -x, -y or -z (--up)")
         return found
     if found is not None and found != stated:

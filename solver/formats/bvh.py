@@ -20,7 +20,8 @@ import numpy as np
 from ..errors import InputError, InvalidValue
 from ..motion import RestPose, SegmentPoses
 from ..so3 import exp
-from .axes import length_in_metres, settle_up, standing_frame, stands, to_z_up, up_of_extent, up_of_named
+from .axes import length_in_metres, settle_up, to_z_up, up_of_places
+from .skeleton_places import places_of, standing_frame, stands
 from .text import Warn, no_warning, numbers, read_lines
 
 AXES = "XYZ"
@@ -73,16 +74,17 @@ def load_bvh(
     times, values = _motion(path, lines, motion + 1, sum(len(joint.channels or ()) for joint in joints))
     names = [joint.name for joint in joints]
     rotations, positions = _forward(joints, offsets, values)
-    zeros = bool(stands(names, heads))
-    if not zeros and not stands(names, positions).any():
+    ends = places_of(names, parents, offsets)
+    zeros = bool(stands(ends, heads))
+    if not zeros and not stands(ends, positions).any():
         problem = "its skeleton does not stand where its channels are zero, nor in any frame"
         raise InputError(path, problem, remedy="Add a frame of upright standing")
     places = heads[None] if zeros else positions
-    axis = settle_up(up, up_of_named(names, places) or up_of_extent(places), path)
+    axis = settle_up(up, up_of_places(ends, places), path)
     upright = to_z_up(axis)
     turned = np.tile(np.eye(3), (len(joints), 1, 1))
     if not zeros:
-        frame = standing_frame(names, positions @ upright.T)
+        frame = standing_frame(ends, positions @ upright.T)
         if frame is None:
             problem = f"nobody stands upright in it along {axis}"
             raise InputError(path, problem, remedy="State the vertical axis (--up), or add a frame of upright standing")

@@ -78,6 +78,25 @@ XSENS = _person(
     {"pelvis": "Hips", "head": "Head", "thigh": "Hip", "shank": "Knee", "foot": "Ankle", "upper_arm": "Shoulder",
      "forearm": "Elbow", "hand": "Wrist"}, ("Chest", "Chest2", "Chest3", "Chest4"), "YXZ", "Collar",
 )  # fmt: skip
+
+
+def _sparse() -> Skeleton:
+    """A T-pose of few joints, most of them below the root, which lies on the file's origin."""
+    parents: dict[str, str | None] = {"Hips": None, "Spine": "Hips", "Head": "Spine"}
+    offsets: dict[str, Sequence[float]] = {"Hips": (0.0, 0.0, 0.0), "Spine": (0.0, 0.0, 0.24), "Head": (0.0, 0.0, 0.22)}
+    ends: dict[str, Sequence[float]] = {"Head": (0.0, 0.0, 0.18)}
+    for side, sign in (("Left", 1.0), ("Right", -1.0)):
+        parents |= {f"{side}Arm": "Spine", f"{side}ForeArm": f"{side}Arm", f"{side}UpLeg": "Hips",
+                    f"{side}Leg": f"{side}UpLeg", f"{side}Foot": f"{side}Leg"}  # fmt: skip
+        offsets |= {f"{side}Arm": (0.0, 0.18 * sign, 0.2), f"{side}ForeArm": (0.0, 0.28 * sign, 0.0),
+                    f"{side}UpLeg": (0.0, 0.09 * sign, 0.0), f"{side}Leg": (0.0, 0.0, -0.42),
+                    f"{side}Foot": (0.0, 0.0, -0.41)}  # fmt: skip
+        ends |= {f"{side}ForeArm": (0.0, 0.26 * sign, 0.0), f"{side}Foot": (0.17, 0.0, -0.05)}
+    links = {"Hips": "pelvis", "Spine": "torso", "LeftUpLeg": "left_thigh", "RightForeArm": "right_forearm"}
+    return Skeleton(parents, offsets, ends, links, "ZXY")
+
+
+SPARSE = _sparse()
 YAW = Rotation.from_euler("z", 0.7).as_matrix()
 """Where the skeleton faces in its file."""
 

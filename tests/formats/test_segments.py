@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from solver.formats.recording import ReadOptions, find_recordings, kind_of, read
 from solver.motion import SegmentPoses
 from solver.so3 import exp
 from solver.trial import Recording
-from tests.formats.skeletons import LAFAN1, XSENS, YAW, Skeleton, bvh_text, quaternion_rows, storage_text
+from tests.formats.skeletons import LAFAN1, SPARSE, XSENS, YAW, Skeleton, bvh_text, quaternion_rows, storage_text
 
 FRAMES = 12
 TIMES = np.arange(FRAMES) / 50.0
@@ -130,6 +131,53 @@ def test_bones_that_all_lie_along_one_axis_at_zero_rest_where_the_body_stands(tm
     ended = np.isfinite(found.rest.tips[:, 0])
     assert not ended[found.names.index("Head")]
     np.testing.assert_allclose(found.rest.tips[ended], expected.rest.tips[ended], atol=1e-6)
+
+
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    """A BVH file with other names of joints."""
+    return re.sub(r"((?:ROOT|JOINT) +)(\S+)", lambda found: found[1] + names.get(found[2], found[2]), text)
+
+
+@pytest.mark.parametrize(
+    ("skeleton", "along"),
+    [(SPARSE, False), (SPARSE, True), (LAFAN1, False), (LAFAN1, True)],
+    ids=["sparse", "sparse_along_one_axis", "lafan1", "lafan1_along_one_axis"],
+)
+@pytest.mark.parametrize("up", ["y", "-y"])
+@pytest.mark.parametrize("called", ["crown", "unnamed"])
+def test_a_skeleton_stands_upright_whatever_its_joints_are_called(
+    called: str, up: str, skeleton: Skeleton, along: bool, tmp_path: Path
+) -> None:
+    """Feet, hips and neck show the vertical where no joint is called head; chains of bones where no name helps."""
+    rotations, root = moved(skeleton)
+    for series in rotations.values():
+        series[: FRAMES // 2 + 2] = np.eye(3)
+    root[: FRAMES // 2 + 2] = root[0]
+    skeleton = replace(skeleton, offsets={**skeleton.offsets, "Hips": (0.0, 0.0, 0.0)})  # as most programs write it
+    text = bvh_text(skeleton, rotations, root, up=up, along=along)
+    names = {"Head": "Crown", "LeftShoulder": "LeftCollar", "RightShoulder": "RightCollar"}
+    if called == "unnamed":
+        names = {name: f"J{k}" for k, name in enumerate(skeleton.parents)}
+    expected, found = read(tmp_path / "a.bvh", text), read(tmp_path / "b.bvh", renamed(text, names))
+    assert found.positions is not None
+    assert expected.positions is not None
+    assert "Head" not in found.names
+    np.testing.assert_allclose(found.positions, expected.positions, atol=1e-9)
+    if not along:
+        assert found.rest is not None
+        assert found.rest.heads[found.names.index(names["Head"]), 2] > 0.4
+        assert found.rest.heads[found.names.index(names.get("LeftFoot", "LeftFoot")), 2] < -0.5
+
+
+def test_a_skeleton_that_shows_no_vertical_is_refused(tmp_path: Path) -> None:
+    """A single chain of bones without names is read only with the axis stated: nothing is guessed from its origin."""
+    chain = Skeleton({"J0": None, "J1": "J0", "J2": "J1"}, {"J0": (0.0, 0.0, 0.0), "J1": (0.0, 0.0, -0.8),
+                     "J2": (0.0, 0.0, -0.8)}, {"J2": (0.0, 0.0, -0.1)}, {"J0": "pelvis"})  # fmt: skip
+    path = tmp_path / "chain.bvh"
+    path.write_text(bvh_text(chain, {"J0": turns(0)}, np.zeros((FRAMES, 3))), encoding="utf-8")
+    with pytest.raises(InputError, match=r"which axis is up.*--up"):
+        read_recording(path)
+    assert read_recording(path, ReadOptions(up="y")).segments is not None
 
 
 def test_a_body_that_stands_in_no_frame_is_refused(tmp_path: Path) -> None:
