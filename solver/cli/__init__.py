@@ -9,6 +9,7 @@ import argparse
 import errno
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from types import ModuleType
 
 from ..errors import Cancelled, SolverError
@@ -44,6 +45,7 @@ from . import (
 )
 from .exit_codes import OK, WRONG_INPUT
 from .options import AS_WRITTEN, PROGRESS, Paragraphs, Parser, outputs
+from .settings_file import apply_settings_file, find_settings_file
 
 GONE = (errno.EPIPE, errno.EINVAL)
 """How systems say that who read our output has gone, as ``head`` does when it has enough: no loss to anybody."""
@@ -94,13 +96,19 @@ Exit codes:
 """
 
 
-def parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+def parser(settings: Path | None = None, verb: str | None = None) -> argparse.ArgumentParser:
+    """The whole command line; a settings file replaces the defaults of its verb.
+
+    Raises:
+        InputError: the settings file cannot be used.
+    """
     result = Parser(prog=AS_WRITTEN, description=DESCRIPTION, formatter_class=Paragraphs)
     result.add_argument("--version", action="version", version=f"exciting_dance {VERSION}")
     verbs = result.add_subparsers(title="verbs", metavar="VERB", dest="verb", required=True)
     for module in VERBS:
         module.add(verbs)
+    if settings is not None and verb in verbs.choices:
+        apply_settings_file(verbs.choices[verb], settings)
     return result
 
 
@@ -116,7 +124,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        options = parser().parse_args(arguments)
+        words = sys.argv[1:] if arguments is None else list(arguments)
+        options = parser(find_settings_file(words), next(iter(words), None)).parse_args(words)
         with outputs(options), PROGRESS[options.progress]() as progress:
             code = options.run(options, progress)
     except Cancelled as error:

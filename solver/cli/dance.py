@@ -13,6 +13,7 @@ from .bodies import add_body, body_of
 from .dances import add_checks, asked, carried_words
 from .exit_codes import exit_code
 from .options import add_output, add_verb
+from .settings_file import show_only
 
 if TYPE_CHECKING:
     from ..dance.design.options import DanceOptions
@@ -120,6 +121,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     group.add_argument("--workers", type=count, default=2, metavar="N", help="processes (2)")
     add_checks(parser, f"what the dance holds and carries; otherwise {carried_words(DANCE_CHECKS)}")
     add_output(parser)
+    show_only(parser, "height", "mass", "sex", "packages", "feet", "postures", "seed", "emphasise", "bpm", "skill",
+              "poses", "recorded", "paper", "effort", "rate")  # fmt: skip
 
 
 def run(options: argparse.Namespace, progress: Progress) -> int:

@@ -19,6 +19,7 @@ from .options import (
     settings_of,
     subject,
 )
+from .settings_file import show_only
 
 EXPLANATION = """
 Calibrates the subject, weighs it, tracks the markers, selects the frames in which every contact with the world is
@@ -54,6 +55,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     group.add_argument("--title", help="of the report")
     add_jobs(group)
     add_output(parser)
+    show_only(parser, "up", "units", "sex", "height", "mass", "marker_set", "static", "rig", "standing", "free_moment",
+              "method", "smooth", "flight_only", "jobs")  # fmt: skip
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:

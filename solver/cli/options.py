@@ -18,6 +18,7 @@ from ..streams import heard
 from ..terminal import watched
 from ..tracking_methods import DYNAMICAL, TRACKING_METHODS
 from .argument_types import jobs, marker_set, natural, path, path_ending, positive, seed, stature
+from .settings_file import OPTION, SETTINGS, HelpAll, settings_text
 
 if TYPE_CHECKING:
     from ..formats.recording import ReadOptions
@@ -106,7 +107,10 @@ def add_verb(
         help="how long work tells where it is: a bar on stderr, or lines where that is no terminal (text), "
         "one JSON object a line on stdout (json), not (none)",
     )
-    parser.set_defaults(run=run)
+    words = f"values for options of this verb, such as the {SETTINGS} of an earlier run"
+    parser.add_argument(OPTION, type=path, metavar="FILE", help=words)
+    parser.add_argument("--help-all", action=HelpAll, help="show the rare options, too, and exit")
+    parser.set_defaults(run=run, parser=parser)
     return parser
 
 
@@ -326,5 +330,5 @@ def outputs(options: argparse.Namespace) -> Iterator[None]:
         check_file(output)
         yield
     else:
-        with claimed(output):
+        with claimed(output, beside={SETTINGS: settings_text(options.parser, options)}):
             yield

@@ -15,10 +15,11 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 from ..errors import InputError, SolverError
@@ -41,12 +42,15 @@ _guard = threading.RLock()
 
 
 @contextmanager
-def claimed(path: str | Path, names: Iterable[str] = ()) -> Iterator[None]:
+def claimed(
+    path: str | Path, names: Iterable[str] = (), beside: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[None]:
     """Keep a folder for this process until the block ends, so that hours of work do not end in a surprise.
 
     Args:
         path: of the folder; need not exist.
         names: of files that will be written there, as far as they are known.
+        beside: text files, by name, that are written with the results.
 
     Raises:
         InputError: nothing can be written there, hardly any space is free, another run writes there now, or a file
@@ -57,7 +61,8 @@ def claimed(path: str | Path, names: Iterable[str] = ()) -> Iterator[None]:
             claim = _claim(Path(path))
             at_a_stop.enter_context(undoing(claim.release))
         try:
-            claim.check(tuple(names))
+            claim.check((*names, *beside))
+            claim.beside = beside
             yield
         finally:
             claim.release()
@@ -101,6 +106,8 @@ def write_folder(path: str | Path, *, adding: bool = False) -> Iterator[Path]:
                 new.mkdir(parents=True)
             with refusing(path, only=CANNOT_WRITE), _named(Path(path), new):
                 yield new
+                for name, text in claim.beside.items():
+                    (new / name).write_text(text, "utf-8")
             with refusing(path):
                 seal(new, manifest_of(claim.real) if adding else None)
                 with whole():
@@ -168,6 +175,7 @@ class _Claim:
         lock: of the workshop.
         made: folders that were made for it, innermost first.
         building: a block is open.
+        beside: text files, by name, that are written with the results.
     """
 
     path: Path
@@ -176,6 +184,7 @@ class _Claim:
     lock: Lock
     made: tuple[Path, ...] = ()
     building: bool = False
+    beside: Mapping[str, str] = field(default_factory=dict)
 
     def check(self, names: tuple[str, ...]) -> None:
         """See that files of these names can be written."""

@@ -11,6 +11,7 @@ import pytest
 
 from solver.cli import main, parser
 from solver.cli.dance import dance_options, run
+from solver.cli.settings_file import SETTINGS
 from solver.dance.design.body_parts import body_parts, emphasis_of
 from solver.dance.design.dance_file import DANCE
 from solver.dance.design.design import DanceOptions, design
@@ -37,7 +38,7 @@ def test_one_run_writes_one_dance_in_every_format(tmp_path: Path, capsys: pytest
     """Archive, table, storage and scene file hold the same motion, and the report says that it is feasible."""
     out = tmp_path / "out"
     assert main(["dance", "hoap3", *TINY, "--rate", "20", "--output", str(out)]) == 0
-    assert {path.name for path in out.iterdir()} == {*FILES, MANIFEST}
+    assert {path.name for path in out.iterdir()} == {*FILES, MANIFEST, SETTINGS}
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     dance = DANCE.read(out / "dance.npz")
     assert dance.complete

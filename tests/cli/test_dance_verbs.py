@@ -11,6 +11,7 @@ import pytest
 from solver.check_options import CheckOptions
 from solver.cli import OK, WRONG_INPUT, main, parser
 from solver.cli.exit_codes import INCOMPLETE
+from solver.cli.settings_file import SETTINGS
 from solver.contacts.schedule import Schedule
 from solver.dance.authoring.keyed_file import KEYED
 from solver.dance.authoring.keys import Keyed, Keyframe
@@ -98,7 +99,7 @@ def test_repair_of_a_timeline_writes_a_folder(shown: SceneTimeline, tmp_path: Pa
     """A scene's timeline becomes a feasible dance: its motion at the rate asked for, keys with their roles, strips."""
     path, output = TIMELINE.write(tmp_path / "dragged.npz", shown), tmp_path / "repaired"
     assert main(["repair", str(path), "--rate", "24", "--output", str(output), *QUIET]) == OK
-    assert {file.name for file in output.iterdir()} == {*FOLDER, MANIFEST}
+    assert {file.name for file in output.iterdir()} == {*FOLDER, MANIFEST, SETTINGS}
     assert main(["check", str(output / "keyed.json"), "--rate", "100", *QUIET]) == OK
     np.testing.assert_allclose(MOTION.read(output / "dance.motion.npz").drawn.times, shown.times, atol=1e-9)
     summary = SUMMARY.read(output / SUMMARY_FILE)
@@ -238,7 +239,7 @@ def test_complete_fills_free_keys(dragged: Keyed, tmp_path: Path) -> None:
     timeline = timeline_of(replace(dragged, keys=keys), *(SceneStrip(foot, 0.0, 2.0) for foot in FEET))
     path, output = TIMELINE.write(tmp_path / "gap.timeline.npz", timeline), tmp_path / "out"
     assert main(["complete", str(path), "--calm", "--output", str(output), *QUIET]) == OK
-    assert {file.name for file in output.iterdir()} == {*FOLDER, MANIFEST}
+    assert {file.name for file in output.iterdir()} == {*FOLDER, MANIFEST, SETTINGS}
     summary = SUMMARY.read(output / SUMMARY_FILE)
     assert summary.feasible
     assert summary.status == "completed"

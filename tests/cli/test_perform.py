@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from solver.cli import OK, WRONG_INPUT, main
+from solver.cli.settings_file import SETTINGS
 from solver.coordinates import joint_coordinates
 from solver.dance.authoring.keyed_file import KEYED
 from solver.dance.workflows.perform import perform, recorded
@@ -88,7 +89,13 @@ def test_a_late_and_slow_performance_is_recognised(
     that bodies of different lengths were compared."""
     output = tmp_path / "out"
     assert main(["perform", str(plan), str(study), "--trial", "late", "--output", str(output), *QUIET]) == OK
-    assert {file.name for file in output.iterdir()} == {"performance.json", "performance.csv", "report.txt", MANIFEST}
+    assert {file.name for file in output.iterdir()} == {
+        "performance.json",
+        "performance.csv",
+        "report.txt",
+        MANIFEST,
+        SETTINGS,
+    }
     tree = json.loads((output / "performance.json").read_text(encoding="utf-8"))
     assert tree["lag"] == pytest.approx(LAG, abs=5e-3)
     assert tree["stretch"] == pytest.approx(PACE, rel=2e-3)
