@@ -13,6 +13,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 import solver  # noqa: E402
+from docs import constants_page, package_map  # noqa: E402
 from solver.demo.person import record_person, simulate_person  # noqa: E402
 
 project = "Exciting Dance"
@@ -93,6 +94,8 @@ def put(page: Path, text: str) -> None:
 
 
 write_reference(HERE / "reference")
+put(HERE / "reference" / "constants.md", constants_page.format_page())
+put(HERE / "reference" / "package_map.txt", package_map.format_map())
 
 
 def setup(app: Any) -> None:

@@ -1,0 +1,189 @@
+"""What a contributor relies on: map of packages, list of constants, automatic checks, the commands on the pages."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from docs.constants_page import MISSING, constants_of, find_constants, format_page
+from docs.package_map import Package, draw, find_arrows, find_rows, folders_below, reachable, read_packages
+from tests.import_graph import ROOT
+
+PAGES = ("CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "docs/architecture.md")
+GITHUB = ROOT / ".github"
+MODULE = '''"""A module."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+NAMES = ("left", "right")
+STIFFNESS = 3.5
+"""[N/m] Of a spring. Chosen on two walks:
+3 and 4 are worse."""
+SHARE: float = 0.25  # Share of the weight, as in bonnet2016.
+# How many
+# are drawn.
+DRAWS = 10
+SIDES = (1, 2)  # left and right
+BARE = -2.0
+lower = 1.0
+'''
+
+
+def package(name: str, *imported: str) -> Package:
+    """A folder that imports others."""
+    return Package(name, True, f"What {name} is.", 1, 10, frozenset(imported))
+
+
+def test_a_package_is_drawn_above_all_that_it_imports() -> None:
+    """A row above the highest of them; an arrow that follows from two others is left out; modules only connect."""
+    module = Package("module", False, "", 1, 1, frozenset({"low"}))
+    packages = {
+        one.name: one for one in (package("top", "middle", "low"), package("middle", "module"), package("low"), module)
+    }
+    assert find_rows(packages) == [["low"], ["middle"], ["top"]]
+    assert sorted(find_arrows(packages)) == [("middle", "low"), ("top", "middle")]
+    drawing = draw(packages)
+    assert drawing.count("<rect") == 3
+    assert drawing.count("<path") == 2
+    assert "What middle is." in drawing
+
+
+def test_packages_in_a_circle_cannot_be_drawn() -> None:
+    """The error names the circle."""
+    with pytest.raises(ValueError, match="a -> b -> a"):
+        reachable({"a": package("a", "b"), "b": package("b", "a")})
+
+
+@pytest.mark.parametrize("house", ["solver", "addon"])
+def test_the_map_says_what_the_imports_say(house: str) -> None:
+    """Following the arrows leads to all that a package imports, at any depth, and to nothing else."""
+    packages = read_packages(ROOT / house)
+    arrows = find_arrows(packages)
+    assert arrows
+    followed = {name: {one for start, one in arrows if start == name} for name in folders_below(packages)}
+    for row in find_rows(packages):
+        for name in row:
+            followed[name] |= {far for one in followed[name] for far in followed[one]}
+    assert followed == folders_below(packages)
+
+
+def test_constants_are_read_as_documented(tmp_path: Path) -> None:
+    """Numbers in capitals, with the string after them or the comment at them; nothing is made up for the others."""
+    (tmp_path / "module.py").write_text(MODULE)
+    stiffness, share, draws, sides, bare = constants_of(tmp_path / "module.py", tmp_path)
+    assert (stiffness.name, stiffness.value, stiffness.unit) == ("STIFFNESS", "3.5", "N/m")
+    assert stiffness.evidence == "Chosen on two walks: 3 and 4 are worse."
+    assert (share.name, share.unit, share.evidence) == ("SHARE", "1", "Share of the weight, as in bonnet2016.")
+    assert (draws.documentation, draws.unit, draws.evidence) == ("How many are drawn.", MISSING, "")
+    assert (sides.value, sides.documentation) == ("(1, 2)", "left and right")
+    assert (bare.value, bare.documentation, bare.unit, bare.evidence) == ("-2.0", "", MISSING, "")
+
+
+def test_the_page_of_constants_quotes_the_sources() -> None:
+    """Every constant of the library has its row, and what the page says of it stands in its module."""
+    constants = find_constants(ROOT / "solver")
+    assert len(constants) > 100
+    for one in constants:
+        source = " ".join((ROOT / one.path).read_text(encoding="utf-8").replace("#", " ").split())
+        assert one.documentation.replace("#", " ") in source, one
+    rows = [line for line in format_page().splitlines() if line.startswith("| `")]
+    assert len(rows) == len(constants) + sum(bool(one.evidence) for one in constants)
+
+
+def load(name: str) -> Any:
+    """A YAML file of the repository."""
+    return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+
+
+def hooks() -> dict[str, dict[str, Any]]:
+    """pre-commit's hooks by name."""
+    return {hook["id"]: hook for repository in load(".pre-commit-config.yaml")["repos"] for hook in repository["hooks"]}
+
+
+def test_a_long_subject_is_refused() -> None:
+    """72 characters pass and 73 do not, whatever follows in the body."""
+    too_long = re.compile(hooks()["subject"]["entry"])
+    assert not too_long.search("x" * 72 + "\n\n" + "y" * 100)
+    assert too_long.search("x" * 73 + "\n\nshort")
+    assert hooks()["subject"]["stages"] == ["commit-msg"]
+
+
+def test_git_runs_the_same_checks_as_lint() -> None:
+    """Each program of ``./dance lint`` has its hook, of the clone's own environment."""
+    commands = runpy.run_path(str(ROOT / "dance"))["commands"]("python", "lint", [])
+    entries = [hook["entry"] for hook in hooks().values()]
+    for command in commands:
+        words = [word for word in command[1:] if word not in (".", "--check")]
+        assert any(entry.startswith("./dance python " + " ".join(words)) for entry in entries), command
+
+
+def steps(workflow: str) -> list[dict[str, Any]]:
+    """All steps of all jobs of a workflow."""
+    return [step for job in load(f".github/workflows/{workflow}")["jobs"].values() for step in job["steps"]]
+
+
+def test_a_change_runs_what_a_contributor_runs() -> None:
+    """The checks of a pull request are ``.ci/run``, with the interpreters of every Blender."""
+    checks = steps("checks.yml")
+    assert [step for step in checks if step.get("run") == ".ci/run"]
+    (versions,) = [step["with"]["python-version"] for step in checks if "setup-python" in step.get("uses", "")]
+    assert set(versions.split()) == set(runpy.run_path(str(ROOT / "dance"))["SUPPORTED"])
+
+
+def test_packages_are_built_for_every_platform() -> None:
+    """Each platform that has wheels gets its zip, each of the three systems its wheel, and Windows a zip without."""
+    jobs = load(".github/workflows/packages.yml")["jobs"]
+    builds = {row["system"]: row["build"] for row in jobs["zip"]["strategy"]["matrix"]["include"]}
+    text = (ROOT / "packaging" / "build.py").read_text(encoding="utf-8")
+    platforms = re.findall(r'^    "([a-z]+-[a-z0-9]+)": \(?', text, re.MULTILINE)
+    assert len(platforms) >= 3
+    assert sorted(" ".join(builds.values()).replace("--platform", "").replace("--no-wheels", "").split()) == sorted(
+        platforms
+    )
+    assert builds["windows-latest"] == "--no-wheels"
+    systems = {row["system"].partition("-")[0] for row in jobs["wheel"]["strategy"]["matrix"]["include"]}
+    assert systems == {"ubuntu", "macos", "windows"}
+
+
+@pytest.mark.parametrize("path", sorted(GITHUB.rglob("*.yml")), ids=lambda path: path.name)
+def test_files_that_automation_names_exist(path: Path) -> None:
+    """Every script that a workflow runs is there; every form has a name, a description and fields of known types."""
+    content = load(str(path.relative_to(ROOT)))
+    if path.parent.name == "workflows":
+        words = [word for step in steps(path.name) for word in str(step.get("run", "")).split()]
+        scripts = [word for word in words if re.fullmatch(r"[\w.]+/[\w./]+", word) and not word.startswith("dist/")]
+        assert [script for script in scripts if not (ROOT / script).is_file()] == []
+    elif path.name != "config.yml":
+        assert content["name"]
+        assert content["description"]
+        assert {field["type"] for field in content["body"]} <= {
+            "input",
+            "textarea",
+            "dropdown",
+            "checkboxes",
+            "markdown",
+        }
+        identifiers = [field["id"] for field in content["body"]]
+        assert len(set(identifiers)) == len(identifiers)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_for_contributors_name_what_exists(page: str) -> None:
+    """Every path, link and command in them is one of this clone; what is built, under out/ or dist/, need not be."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    quoted = re.findall(r"`([^`\n]+)`", text)
+    paths = [name for name in quoted if re.fullmatch(r"\.?[\w.]+(/[\w.]+)*/?", name) and ("/" in name or "." in name)]
+    paths = [name for name in paths if not name.startswith(("out/", "dist/"))]
+    assert [name for name in paths if not (ROOT / name).exists()] == []
+    links = [link for link in re.findall(r"\]\(([^)#]+)[^)]*\)", text) if "://" not in link]
+    assert [link for link in links if not (ROOT / page).parent.joinpath(link).exists()] == []
+    verbs = re.findall(r"\./dance (?:--python [\d.]+ )?(\w+)", text)
+    assert set(verbs) <= set(runpy.run_path(str(ROOT / "dance"))["VERBS"])
+    programs = [name for name in re.findall(r"\./dance python (\S+\.py)", text) if not (ROOT / name).is_file()]
+    assert programs == []
