@@ -62,8 +62,9 @@ def test_packages_in_a_circle_cannot_be_drawn() -> None:
 
 @pytest.mark.parametrize("house", ["solver", "addon"])
 def test_the_map_says_what_the_imports_say(house: str) -> None:
-    """Following the arrows leads to all that a package imports, at any depth, and to nothing else."""
+    """Following the arrows leads to all that a package imports, at any depth, and to nothing else. Each says what it is."""
     packages = read_packages(ROOT / house)
+    assert [name for name, one in packages.items() if not one.summary] == []
     arrows = find_arrows(packages)
     assert arrows
     followed = {name: {one for start, one in arrows if start == name} for name in folders_below(packages)}
@@ -134,6 +135,13 @@ def test_a_change_runs_what_a_contributor_runs() -> None:
     assert [step for step in checks if step.get("run") == ".ci/run"]
     (versions,) = [step["with"]["python-version"] for step in checks if "setup-python" in step.get("uses", "")]
     assert set(versions.split()) == set(runpy.run_path(str(ROOT / "dance"))["SUPPORTED"])
+
+
+def test_the_checks_name_tests_that_exist() -> None:
+    """Every file or folder of tests that ``.ci/run`` chooses or leaves out is there."""
+    named = re.findall(r"\btests/[\w/.]+", (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
+    assert named
+    assert [name for name in named if not (ROOT / name).exists()] == []
 
 
 def test_packages_are_built_for_every_platform() -> None:
