@@ -18,6 +18,7 @@ import numpy as np
 from ..errors import InputError, MissingDependency
 from ..joints import Mimic
 from ..so3 import exp
+from .mjcf_limits import check_size
 from .urdf_document import UrdfDocument, UrdfJoint, UrdfLink
 from .xml_tree import read_xml
 
@@ -53,12 +54,13 @@ def read_mjcf(path: str | Path) -> MjcfModel:
 
     Raises:
         MissingDependency: MuJoCo is not installed.
-        InputError: no file, no MJCF, one that MuJoCo does not compile, or without a moving body.
+        InputError: no file, no MJCF, one that MuJoCo does not compile or that is too large, or without a moving body.
     """
     path = Path(path)
     root = read_xml(path)
     if root.tag != "mujoco":
         raise InputError(path, f"the outermost element is <{root.tag}>, not <mujoco>", remedy="Give an MJCF file")
+    check_size(path, root)
     try:
         import mujoco
     except ImportError as error:
@@ -66,10 +68,10 @@ def read_mjcf(path: str | Path) -> MjcfModel:
         raise MissingDependency(f"reading MJCF needs MuJoCo, which is not installed: {remedy}") from error
     try:
         model = mujoco.MjModel.from_xml_path(str(path))
-    except ValueError as error:
+    except (ValueError, RuntimeError, MemoryError) as error:
         try:
             model = _alone(mujoco, path)
-        except (ValueError, AttributeError):
+        except (ValueError, RuntimeError, MemoryError, AttributeError):
             raise InputError(path, f"MuJoCo does not compile it: {str(error).splitlines()[0]}") from error
     return _Reading(path, model).read()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import sys
 from pathlib import Path
 
@@ -193,3 +194,61 @@ def test_a_robot_that_names_its_scenes_floor_is_read(odd: Path) -> None:
     odd.write_text(text.replace('body1="trunk"', 'body1="nobody"'))
     with pytest.raises(InputError, match="MuJoCo does not compile it"):
         from_mjcf(odd)
+
+
+BLOCK = '<body name="b"><freejoint/><geom size=".1" mass="1"/></body>'
+HUGE = {
+    "height field": ('<asset><hfield name="h" nrow="40000" ncol="40000" size="1 1 1 1"/></asset>', "<hfield 'h'>"),
+    "image": ('<asset><texture name="t" width="60000" height="60000"/></asset>', "<texture 't'>"),
+    "flexible": ('<worldbody><flexcomp name="f" count="400 400 400" spacing="1 1 1"/></worldbody>', "64000001 bodies"),
+    "copies": (f'<worldbody><replicate count="200000">{BLOCK}</replicate></worldbody>', "200001 bodies"),
+    "copies of copies": (
+        "<worldbody>" + 9 * '<replicate count="10">' + BLOCK + 9 * "</replicate>" + "</worldbody>", "1000000001 bodies",
+    ),
+    "numbers for users": ('<size nuser_body="1000000000"/>', "<size nuser_body>.*1000000000"),
+    "keyframes": ('<size nkey="1000000000"/>', "<size nkey>"),
+    "circle": ('<include file="part.xml"/>', "includes it"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HUGE)
+@pytest.mark.parametrize("included", [False, True])
+def test_a_file_that_would_fill_the_memory_is_refused_before_it_is_built(
+    name: str, included: bool, tmp_path: Path
+) -> None:
+    """A few words that mean gigabytes or minutes, in a file or in one it includes, are an error that names them."""
+    pytest.importorskip("mujoco", reason="MuJoCo is an extra")
+    inside, words = HUGE[name]
+    path = tmp_path / "robot.xml"
+    part = f"<mujoco>{inside}</mujoco>"
+    (tmp_path / "part.xml").write_text(part)
+    own = '<include file="part.xml"/>' if included else inside
+    path.write_text(f"<mujoco>{own}<worldbody>{BLOCK}</worldbody></mujoco>")
+    started = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(InputError, match=words):
+        from_mjcf(path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - started < 200_000
+
+
+def test_models_that_are_attached_count_as_often_as_they_are(tmp_path: Path) -> None:
+    """A model that attaches another one a hundred times, which does so again, is a million bodies."""
+    pytest.importorskip("mujoco", reason="MuJoCo is an extra")
+    asset = '<asset><model name="m{0}" file="{0}.xml"/></asset>'
+    for k in range(4):
+        attached = "".join(f'<frame><attach model="m{k}" prefix="{n}"/></frame>' for n in range(100)) if k else BLOCK
+        inside = (asset.format(k) if k else "") + f"<worldbody>{attached}</worldbody>"
+        (tmp_path / f"{k + 1 if k < 3 else 'robot'}.xml").write_text(f"<mujoco>{inside}</mujoco>")
+    with pytest.raises(InputError, match="makes 1000000 bodies"):
+        from_mjcf(tmp_path / "robot.xml")
+
+
+def test_what_fits_is_built(tmp_path: Path) -> None:
+    """A floor of 100 x 100 points and a dozen copies beside the robot change nothing of it."""
+    pytest.importorskip("mujoco", reason="MuJoCo is an extra")
+    path = tmp_path / "robot.xml"
+    path.write_text(
+        '<mujoco><asset><hfield name="h" nrow="100" ncol="100" size="1 1 1 1"/></asset><worldbody>'
+        '<geom type="hfield" hfield="h"/><replicate count="12" offset="1 0 0"><body><geom size=".1"/></body></replicate>'
+        f"{BLOCK}</worldbody></mujoco>"
+    )
+    assert "b" in from_mjcf(path).links
