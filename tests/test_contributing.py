@@ -62,7 +62,7 @@ def test_packages_in_a_circle_cannot_be_drawn() -> None:
 
 @pytest.mark.parametrize("house", ["solver", "addon"])
 def test_the_map_says_what_the_imports_say(house: str) -> None:
-    """Following the arrows leads to all that a package imports, at any depth, and to nothing else. Each says what it is."""
+    """Following the arrows leads to all that a package imports, and nowhere else; each says what it is."""
     packages = read_packages(ROOT / house)
     assert [name for name, one in packages.items() if not one.summary] == []
     arrows = find_arrows(packages)
