@@ -14,9 +14,8 @@ from solver.centroidal.learning import learn_leaning
 from solver.centroidal.smoother import SmootherSettings, smoothed
 from solver.centroidal.values import CentroidalData
 from solver.filter_presets import FilterPreset
-from solver.identification.belief import is_still
 from solver.identification.identify import identify
-from solver.signals import GRAVITY, low_pass, stretches
+from solver.signals import GRAVITY, is_still, low_pass, stretches
 from solver.study.preparation import Prepared
 
 from .centroidal_learnt import FIRST, FIRST_HALF, SECOND_HALF
@@ -61,7 +60,7 @@ def recorded(prepared: Prepared) -> list[Recorded]:
     found = []
     for record in usable:
         assert record.trial is not None
-        if is_still(record.trial):
+        if is_still(rig, record.trial.motion.q[record.trial.counted]):
             continue
         others = [other.trial for other in usable if other.trial is not None and other is not record]
         identified = identify(rig, others or [record.trial], options)

@@ -107,7 +107,7 @@ def case(seed: int) -> Case:
         measured = replace(recording, wrenches=_wrenches(body, recording.name, truth, generator))
         records.append(TrialRecord(measured, track(found.rig, found.attachments, recording.markers)))
     noises = motion_noises(found.rig, records, preset)
-    preset = fitting(preset, records, noises)
+    preset = fitting(found.rig, preset, records, noises)
     rig = found.rig.with_prior(found.rig.prior.scaled(truth.total_mass))
     done = []
     for record in records:

@@ -94,7 +94,7 @@ def noisy_motion_figures() -> list[Figure]:
         records = [_tracked(body, trial, number) for number, trial in enumerate(trials)]
         asked = preset_of(PRESET)
         noises = motion_noises(body.rig, records, asked)
-        lowered = fitting(asked, records, noises)
+        lowered = fitting(body.rig, asked, records, noises)
         as_measured = [_noisy_trial(body, record, asked, ()) for record in records]
         copies = [shaken_copies(body.rig, record, lowered, noises) for record in records]
         told = [_noisy_trial(body, record, lowered, shaken) for record, shaken in zip(records, copies)]

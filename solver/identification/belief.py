@@ -21,9 +21,9 @@ from ..errors import BackendError
 from ..inertials import InertialParameters
 from ..qp import Problem, Rows, Status, solve
 from ..rig import Rig
-from ..signals import rate_of_grid
+from ..signals import is_still, rate_of_grid
 from ..trial import Trial
-from .blocks import AXES, FORCE_AXES
+from .blocks import AXES
 from .equations import measured_wrench, moved_here, shares_of_links, up_to
 from .giving import likeliest, tells, wrenches_of_shares
 from .parts import Part, parts_of
@@ -32,8 +32,6 @@ from .trust import HALF, Trust
 
 SHARES = (0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0)
 """Cut-offs that are tried, of the trial's own; besides, none at all."""
-STILL = 0.02
-"""A trial whose force varies by less than this share of its mean shows a standing body, whose motion is noise alone."""
 EXACT = 1e-6
 """Share of what was measured below which an error of the reconstruction is rounding."""
 DOUBT = 0.003
@@ -211,7 +209,7 @@ def _left(
     rig: Rig, trial: Trial, bodies: Sequence[InertialParameters], parts: Sequence[np.ndarray], base: int | str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Cut-offs that are tried on a trial, and their Gram matrices; see `Doubts`."""
-    if trial.preset is None or not trial.counted.any() or is_still(trial):
+    if trial.preset is None or not trial.counted.any() or is_still(rig, trial.motion.q[trial.counted]):
         return np.zeros(0), np.zeros((len(bodies), AXES, 0, 0))
     tried = np.append(np.array(SHARES) * trial.preset.cutoff, np.inf)
     pieces = (
@@ -254,16 +252,3 @@ def _products(
             across = shares @ rows.T
             products[body, axis] = np.block([[rows @ rows.T, across.T], [across, own]])
     return products, errors
-
-
-def is_still(trial: Trial) -> bool:
-    """Whether the measured force hardly varies in the frames that count."""
-    return hardly_varies(trial.wrenches.total[trial.counted, :FORCE_AXES])
-
-
-def hardly_varies(forces: np.ndarray) -> bool:
-    """Whether forces (N, 3) [N] are those of a standing body; NaN is left out."""
-    known = forces[np.isfinite(forces).all(axis=1)]
-    if not len(known):
-        return True
-    return bool(np.linalg.norm(known.std(axis=0)) <= STILL * np.linalg.norm(known.mean(axis=0)))

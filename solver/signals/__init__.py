@@ -15,6 +15,7 @@ from .manifold import smooth_motion
 from .resample import filter_wrenches, rate_of_grid, resample, uniform_times
 from .shaking import Shaken, noise_floor
 from .shifts import Pulled
+from .stillness import is_still
 from .streaming import low_pass_pieces
 from .whitening import whitened
 from .window_rules import Proof, Reason, WindowRules
@@ -39,6 +40,7 @@ __all__ = [
     "filter_wrenches",
     "find_flights",
     "find_windows",
+    "is_still",
     "left_out",
     "lighter",
     "low_pass",

@@ -1,8 +1,9 @@
 """Up to which frequency a motion is more than its own noise.
 
 Both sides of Y phi = f pass the same filter, so a low cut-off costs information and a high one lets noise of the motion
-into Y, which biases phi. Where signal and noise are equally strong Wiener's filter has a gain of one half, as the two
-passes of a Butterworth filter have at their cut-off.
+into Y, which biases phi. A low-pass leaves the noise below its cut-off and loses the signal above. The sum of both is
+least where signal and noise are equally strong. There Wiener's filter has a gain of one half, as the two passes of a
+Butterworth filter have at their cut-off.
 """
 
 from __future__ import annotations
@@ -17,18 +18,19 @@ from ..filter_presets import FilterPreset
 from ..rig import Rig
 from .resample import rate_of_grid
 
-LEAST = 3.5
-"""[Hz] No lower: a filter of the motion is not quite a filter of the wrench, whose equations are not linear in it."""
 SEGMENT = 4.0
 """[s] of the pieces whose spectra are averaged; shorter recordings are one piece."""
 SMOOTHED = 1.0
-"""[Hz] over which a spectrum is averaged."""
+"""[Hz] over which a spectrum is averaged: no finer can it tell where noise begins, so that no cut-off is lower."""
 ALIKE = 2.0
 """Power over the noise's alone where signal and noise are equally strong."""
 
 
 def noisy_above(rig: Rig, times: np.ndarray, q: np.ndarray, floor: np.ndarray) -> float:
-    """Frequency [Hz] above which a motion's mean power is less than twice its noise's.
+    """Frequency [Hz] above which a motion is mostly noise: up to it a low-pass leaves the least mean square error.
+
+    A band that passes adds its noise N to the error, one that does not adds its signal P - N. The frequency is the one
+    up to which the sum of P / N - `ALIKE` is largest: a single band with strong noise does not move it.
 
     Args:
         rig: that moved.
@@ -52,8 +54,9 @@ def noisy_above(rig: Rig, times: np.ndarray, q: np.ndarray, floor: np.ndarray) -
     ratio = np.mean(power[1:] / np.diag(floor)[known], axis=1) / noise
     width = max(1, round(SMOOTHED / frequencies[1]))
     smooth = np.convolve(ratio, np.ones(width) / width, mode="valid")
-    above = np.flatnonzero(smooth >= ALIKE)
-    return float(frequencies[1 + above[-1] + width // 2]) if len(above) else 0.0
+    spared = np.cumsum(smooth - ALIKE)
+    best = int(np.argmax(spared))
+    return float(frequencies[1 + best + width // 2]) if spared[best] > 0.0 else 0.0
 
 
 def lowered(preset: FilterPreset, noisy: Sequence[float]) -> FilterPreset:
@@ -63,7 +66,7 @@ def lowered(preset: FilterPreset, noisy: Sequence[float]) -> FilterPreset:
         preset: asked for.
         noisy: [Hz] of each motion, see `noisy_above`; of a motion about which nothing is known, infinity.
     """
-    highest = max([LEAST, *noisy]) if len(noisy) else np.inf
+    highest = max([SMOOTHED, *noisy]) if len(noisy) else np.inf
     if highest >= preset.cutoff:
         return preset
     return replace(preset, cutoff=highest, note=f"{preset.note}; lowered to where the motion ends and its noise begins")

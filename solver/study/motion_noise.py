@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..identification.belief import hardly_varies
 from ..motion import Motion, rate_of
 from ..rig import Rig
-from ..signals import FilterPreset, lighter, lowered, noise_floor, noisy_above
+from ..signals import FilterPreset, is_still, lighter, lowered, noise_floor, noisy_above
 from ..signals.shaking import Shaken
 from .values import TrialRecord
 
@@ -50,12 +49,24 @@ def motion_noises(rig: Rig, records: Sequence[TrialRecord], preset: FilterPreset
     return result
 
 
-def fitting(preset: FilterPreset, records: Sequence[TrialRecord], noises: Mapping[str, MotionNoise]) -> FilterPreset:
+def fitting(
+    rig: Rig, preset: FilterPreset, records: Sequence[TrialRecord], noises: Mapping[str, MotionNoise]
+) -> FilterPreset:
     """The preset, with a lower cut-off if all trials with forces are mostly noise above that.
 
-    Who stands still shows noise at all frequencies, or a sway that the noise hides: such trials have no say.
+    Trials of a standing body do not count: its motion is noise at all frequencies, or a sway that the noise hides.
+
+    Args:
+        rig: of the motions.
+        preset: asked for.
+        records: of all trials; those without forces or without a motion do not count.
+        noises: by trial, see `motion_noises`; a trial without one keeps the preset as it is.
     """
-    moving = [r.name for r in records if (w := r.recording.wrenches) and not hardly_varies(w.total[:, :3])]
+    moving = [
+        r.name
+        for r in records
+        if r.recording.wrenches is not None and r.poses is not None and not is_still(rig, r.poses.q[r.poses.known])
+    ]
     return lowered(preset, [noises[name].above if name in noises else np.inf for name in moving])
 
 

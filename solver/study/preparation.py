@@ -108,7 +108,7 @@ def prepare(
     """
     warnings: list[str] = []
     noises = motion_noises(rig, records, preset)
-    asked, preset = preset, fitting(preset, records, noises)
+    asked, preset = preset, fitting(rig, preset, records, noises)
     if preset.cutoff < asked.cutoff:
         warnings.append(
             f"above {preset.cutoff:.1f} Hz the motion is mostly noise: motion and forces were filtered at that instead "

@@ -9,7 +9,7 @@ import pytest
 
 from solver.dynamics import integrate
 from solver.errors import InvalidValue
-from solver.identification.belief import Doubts, is_still, likeliest_gains, told
+from solver.identification.belief import Doubts, likeliest_gains, told
 from solver.identification.comparison import compare
 from solver.identification.equations import reconstructed_wrench, shares_of_links, up_to
 from solver.identification.trust import PairedWeights, Trust
@@ -20,15 +20,20 @@ from solver.trial import Trial
 from tests.identification.bodies import other_body, small_rig
 from tests.identification.test_equations import FRAMES, HUMAN, RATE, swinging_trial
 from tests.random_motion import measured
+from tests.signals.test_shaking import swinging
 
 WIDE = replace(HUMAN, cutoff=10.0)
 
 
 def shaking_trial(low: float, high: float, size: float = 0.01, seed: int = 0) -> Trial:
     """A slow swing (up to 3 Hz) whose root is seen to shake sideways between two frequencies [Hz], but does not."""
+    exact = swinging_trial(small_rig(), other_body(small_rig()), seed)
+    return shaken(replace(exact, preset=WIDE), low, high, size, seed)
+
+
+def shaken(exact: Trial, low: float, high: float, size: float = 0.01, seed: int = 0) -> Trial:
+    """The trial, its root seen to shake sideways by ``size`` [m] between two frequencies [Hz]."""
     rig = small_rig()
-    truth = other_body(rig)
-    exact = replace(swinging_trial(rig, truth, seed), preset=WIDE)
     noise = np.random.default_rng(seed).standard_normal((FRAMES, 1))
     noise = low_pass(noise, RATE, FilterPreset("high", 5, high)) - low_pass(noise, RATE, FilterPreset("low", 5, low))
     steps = np.zeros((FRAMES, rig.nv))
@@ -81,10 +86,21 @@ def test_still_trials_have_no_say() -> None:
     seen = smooth_motion(rig, times, integrate(rig, q, noise), None)
     still = Trial("still", seen, measured(rig, exact), np.ones(FRAMES, bool), preset=WIDE)
     moving = replace(swinging_trial(rig, rig.prior), preset=WIDE)
-    assert is_still(still)
-    assert not is_still(moving)
     assert Doubts.of(rig, [moving, still], [rig.prior]).trust().cutoffs.tolist() == [[np.inf] * 6] * 6
     assert Doubts.of(rig, [still], [rig.prior]).trust().cutoffs.tolist() == [[np.inf] * 6] * 6
+
+
+def test_slow_trials_have_a_say() -> None:
+    """A swing so slow that its force varies by less than 2 % of the weight shows which shaking is false."""
+    rig = small_rig()
+    motion = smooth_motion(rig, *swinging(0.0, FRAMES / RATE, hertz=0.1), None)
+    exact = Trial(
+        "slow", motion, measured(replace(rig, prior=other_body(rig)), motion), np.ones(FRAMES, bool), preset=WIDE
+    )
+    force = exact.wrenches.total[:, :3]
+    assert np.linalg.norm(force.std(axis=0)) < 0.02 * np.linalg.norm(force.mean(axis=0))
+    found = Doubts.of(rig, [shaken(exact, 6.0, 9.0)], [other_body(rig)]).trust()
+    assert found.cutoffs[0, 0] <= 6.0
 
 
 def test_axes_that_were_not_measured_are_left() -> None:

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from solver.signals import PRESETS
+from solver.signals import PRESETS, smooth_motion
 from solver.study.motion_noise import fitting, motion_noises, shaken_copies
 from solver.study.values import TrialRecord
 from solver.tracking.track import Tracked
 from solver.trial import Recording
-from solver.wrenches import Wrenches
 from tests.identification.bodies import small_rig
+from tests.random_motion import measured
 from tests.signals.test_shaking import swinging
 
 PRESET = PRESETS["human_8hz"]
+WEIGHED = 0.02
+"""Standard deviation of the force over its mean, below which plates alone would take a motion for standing."""
 
 
-def tracked(name: str, noise: float, forces: bool = True, push: float = 100.0) -> TrialRecord:
-    """A trial of swinging joints with white noise; the plate reads 600 N and a push [N] that comes and goes."""
-    times, q = swinging(noise, seconds=6.0)
-    count, model = len(times), small_rig().model
-    motion = Tracked(times, q, np.zeros((count, model.nv)), (), np.zeros((count, 0)), np.ones(count, bool))
-    values = np.zeros((count, 1, 6))
-    values[:, 0, 2] = 600.0 + push * np.sin(2.0 * np.pi * times)
-    wrenches = Wrenches(times, ("plate",), values) if forces else None
-    return TrialRecord(Recording(name, wrenches=wrenches), motion)
+def tracked(name: str, noise: float, forces: bool = True, hertz: float = 1.0, size: float = 0.3) -> TrialRecord:
+    """A trial of joints that swing by ``size`` [rad, m] under white noise, and the forces of the motion without it."""
+    rig = small_rig()
+    times, q = swinging(noise, 10.0, hertz, size)
+    count = len(times)
+    motion = Tracked(times, q, np.zeros((count, rig.nv)), (), np.zeros((count, 0)), np.ones(count, bool))
+    exact = smooth_motion(rig, times, swinging(0.0, 10.0, hertz, size)[1], None)
+    return TrialRecord(Recording(name, wrenches=measured(rig, exact) if forces else None), motion)
 
 
 def test_only_noise_lowers_the_cut_off() -> None:
@@ -32,19 +33,37 @@ def test_only_noise_lowers_the_cut_off() -> None:
     rig = small_rig()
     noisy, smooth = tracked("noisy", 0.01), tracked("smooth", 0.0)
     noises = motion_noises(rig, [noisy, smooth], PRESET)
-    assert fitting(PRESET, [noisy], noises).cutoff < PRESET.cutoff
-    assert fitting(PRESET, [noisy, smooth], noises) == PRESET
+    assert fitting(rig, PRESET, [noisy], noises).cutoff < PRESET.cutoff
+    assert fitting(rig, PRESET, [noisy, smooth], noises) == PRESET
     assert len(shaken_copies(rig, noisy, PRESET, noises)) > 1
     assert shaken_copies(rig, smooth, PRESET, noises) == ()
 
 
 def test_who_stands_still_has_no_say_in_the_filter() -> None:
-    """A trial on constant forces neither keeps the cut-off of noisy ones up nor lowers anybody's."""
+    """A trial of a body that sways by millimetres neither keeps the cut-off of noisy ones up nor lowers anybody's."""
     rig = small_rig()
-    noisy, still, shaking = tracked("noisy", 0.01), tracked("still", 0.0, push=1.0), tracked("still", 0.01, push=1.0)
+    noisy, still = tracked("noisy", 0.01), tracked("still", 0.0, size=0.003)
+    shaking = tracked("shaking", 0.001, size=0.003)
     noises = motion_noises(rig, [noisy, still], PRESET)
-    assert fitting(PRESET, [noisy, still], noises) == fitting(PRESET, [noisy], noises)
-    assert fitting(PRESET, [shaking], motion_noises(rig, [shaking], PRESET)) == PRESET
+    assert fitting(rig, PRESET, [noisy, still], noises) == fitting(rig, PRESET, [noisy], noises)
+    assert fitting(rig, PRESET, [shaking], motion_noises(rig, [shaking], PRESET)) == PRESET
+
+
+def test_a_slow_motion_is_not_standing() -> None:
+    """Joints that swing slowly lower the cut-off as quick ones do, though forces vary less than plates can show.
+
+    The slower the motion, the lower the cut-off.
+    """
+    rig, cutoffs = small_rig(), []
+    for hertz in (0.1, 0.5, 1.0):
+        noisy = tracked("noisy", 0.003, hertz=hertz)
+        assert noisy.recording.wrenches is not None
+        force = noisy.recording.wrenches.total[:, :3]
+        slow = np.linalg.norm(force.std(axis=0)) < WEIGHED * np.linalg.norm(force.mean(axis=0))
+        assert slow == (hertz == 0.1)
+        cutoffs.append(fitting(rig, PRESET, [noisy], motion_noises(rig, [noisy], PRESET)).cutoff)
+    assert cutoffs == sorted(cutoffs)
+    assert 1.0 < cutoffs[0] < cutoffs[-1] < PRESET.cutoff
 
 
 def test_trials_that_tell_nothing_change_nothing() -> None:
@@ -53,5 +72,5 @@ def test_trials_that_tell_nothing_change_nothing() -> None:
     mute, still = tracked("mute", 0.01, forces=False), TrialRecord(tracked("still", 0.01).recording)
     noises = motion_noises(rig, [mute, still], PRESET)
     assert noises == {}
-    assert fitting(PRESET, [mute], noises) == PRESET
+    assert fitting(rig, PRESET, [mute], noises) == PRESET
     assert shaken_copies(rig, mute, PRESET, noises) == ()
