@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -195,3 +199,21 @@ def test_pages_for_contributors_name_what_exists(page: str) -> None:
     assert set(verbs) <= set(runpy.run_path(str(ROOT / "dance"))["VERBS"])
     programs = [name for name in re.findall(r"\./dance python (\S+\.py)", text) if not (ROOT / name).is_file()]
     assert programs == []
+
+
+def test_uv_trusts_the_certificates_of_the_system(tmp_path: Path) -> None:
+    """Without any variable in its environment ``./dance`` runs uv so that it trusts what the system trusts."""
+    uv, seen = tmp_path / "bin" / "uv", tmp_path / "seen"
+    uv.parent.mkdir()
+    uv.write_text(f"#!/bin/sh\nenv > {seen}\n")
+    uv.chmod(0o755)
+    words = "import runpy, sys; own = runpy.run_path(sys.argv[1]); own['main'](['help']); own['install'](sys.argv[2])"
+    bare = {name: value for name, value in os.environ.items() if not name.startswith(("UV_", "SSL_"))}
+    subprocess.run([sys.executable, "-c", words, str(ROOT / "dance"), str(tmp_path)], env=bare, check=True)
+    given = dict(line.partition("=")[::2] for line in seen.read_text().splitlines())
+    known = runpy.run_path(str(ROOT / "dance"))["CERTIFICATES"]
+    assert {name: given.get(name) for name in known} == dict.fromkeys(known, "1")
+    real = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+    if real is not None:
+        text = subprocess.run([real, "pip", "install", "--help"], capture_output=True, text=True, check=True).stdout
+        assert any(name in text for name in known)

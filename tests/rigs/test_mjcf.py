@@ -248,7 +248,7 @@ def test_what_fits_is_built(tmp_path: Path) -> None:
     path = tmp_path / "robot.xml"
     path.write_text(
         '<mujoco><asset><hfield name="h" nrow="100" ncol="100" size="1 1 1 1"/></asset><worldbody>'
-        '<geom type="hfield" hfield="h"/><replicate count="12" offset="1 0 0"><body><geom size=".1"/></body></replicate>'
+        '<geom type="hfield" hfield="h"/><replicate count="12"><body><geom size=".1"/></body></replicate>'
         f"{BLOCK}</worldbody></mujoco>"
     )
     assert "b" in from_mjcf(path).links
