@@ -94,7 +94,8 @@ def put(page: Path, text: str) -> None:
 
 
 write_reference(HERE / "reference")
-put(HERE / "reference" / "constants.md", constants_page.format_page())
+CONSTANTS = constants_page.find_constants(HERE.parent / "solver")
+put(HERE / "reference" / "constants.md", constants_page.format_page(CONSTANTS))
 put(HERE / "reference" / "package_map.txt", package_map.format_map())
 
 

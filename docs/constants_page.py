@@ -112,9 +112,8 @@ def _comments(path: Path) -> tuple[dict[int, str], dict[int, str]]:
     return beside, above
 
 
-def format_page(folder: Path = ROOT / "solver") -> str:
+def format_page(constants: list[Constant]) -> str:
     """The page in Markdown."""
-    constants = find_constants(folder, folder.parent)
     recorded = [constant for constant in constants if constant.evidence]
     by_package: dict[str, list[Constant]] = defaultdict(list)
     for constant in constants:
